@@ -1,0 +1,11 @@
+# All from the distribution's packages; scripts/setup.sh installs them.
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(TIFF REQUIRED)
+find_package(HDF5 REQUIRED COMPONENTS C)
+find_package(pugixml REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.9 REQUIRED)
+find_package(VTK 9 REQUIRED COMPONENTS CommonCore CommonDataModel IOXML IOImage)

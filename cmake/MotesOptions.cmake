@@ -1,0 +1,40 @@
+option(MOTES_TESTS "Build the test suite" ON)
+option(MOTES_BENCH "Build the benchmark drivers" ON)
+option(MOTES_WERROR "Treat warnings as errors" ON)
+option(MOTES_MATCHING_ONLY "Build only the matching library (needs no VTK, HDF5, TIFF or YAML)" OFF)
+set(MOTES_SANITIZE "" CACHE STRING "Sanitizers of the whole build, for instance address,undefined")
+set(MOTES_CUDA AUTO CACHE STRING "CUDA code: AUTO (when nvcc is there), ON or OFF")
+set_property(CACHE MOTES_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(MOTES_DATA_DIR "${CMAKE_SOURCE_DIR}/../shared/data" CACHE PATH
+    "Folder of real test data; tests that need it are skipped, and say so, where it is absent")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(MOTES_CCACHE ccache)
+if(MOTES_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MOTES_CCACHE})
+endif()
+
+# Everything a motes target compiles with; nothing is set globally.
+add_library(motes_options INTERFACE)
+target_compile_features(motes_options INTERFACE cxx_std_20)
+target_include_directories(motes_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+target_compile_options(motes_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off>)
+# -ffp-contract=off: no machine may fuse a multiply and an add that another one does not.
+if(MOTES_WERROR)
+  target_compile_options(motes_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(MOTES_SANITIZE)
+  target_compile_options(motes_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${MOTES_SANITIZE} -fno-omit-frame-pointer -g>)
+  target_link_options(motes_options INTERFACE -fsanitize=${MOTES_SANITIZE})
+endif()
+
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Threads REQUIRED)

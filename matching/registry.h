@@ -1,0 +1,39 @@
+#pragma once
+/// One row per solver. The command line, configuration, tests, benchmarks and the README's table read it.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "matching/solver.h"
+
+namespace motes::matching {
+
+enum class Family { assignment, cardinality, greedy };
+std::string_view to_string(Family family);
+
+struct SolverInfo {
+  std::string_view name;
+  Family family;
+  std::string_view backends;   ///< comma-separated: "cpu", "cuda"
+  std::string_view costs;      ///< comma-separated: "sparse", "dense", "geometric"
+  std::string_view guarantee;  ///< "exact" or what it promises
+  std::string_view source;     ///< paper or method
+  std::unique_ptr<AssignmentSolver> (*make)();
+};
+
+/// Every solver of this build, in the order users should read them.
+std::span<const SolverInfo> solvers();
+
+/// The row of that name, or nullptr.
+const SolverInfo* find_solver(std::string_view name);
+
+/// The solver that `auto` stands for on this problem, and why, in one clause.
+struct AutoChoice {
+  const SolverInfo* info;
+  std::string reason;
+};
+AutoChoice choose_solver(const SparseCostsView& problem);
+
+}  // namespace motes::matching

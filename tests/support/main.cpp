@@ -1,0 +1,45 @@
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/support/skip.h"
+
+namespace motes::testing {
+namespace {
+bool any_skip = false;
+constexpr int kSkipReturnCode = 77;
+}  // namespace
+
+void note_skip(const std::string& reason) {
+  any_skip = true;
+  std::cout << "SKIPPED: " << reason << '\n';
+}
+
+bool skipped() { return any_skip; }
+
+std::filesystem::path data_dir() {
+  const char* given = std::getenv("MOTES_DATA");
+  const std::filesystem::path dir = given != nullptr ? given : MOTES_DATA_DIR;
+  std::error_code ignored;
+  return std::filesystem::is_directory(dir, ignored) ? dir : std::filesystem::path();
+}
+
+TempDir::TempDir() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "motes-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
+  path_ = pattern;
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+}  // namespace motes::testing
+
+int main(int argc, char** argv) {
+  if (Catch::Session().run(argc, argv) != 0) return EXIT_FAILURE;
+  return motes::testing::skipped() ? motes::testing::kSkipReturnCode : 0;
+}
