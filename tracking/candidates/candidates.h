@@ -17,12 +17,18 @@ struct CandidateOptions {
   double no_link_cost = -1;
 };
 
+/// Positions are snapped to a grid of gate / 2^18, so that squared distances are exact integers and the same on
+/// every machine.
+inline constexpr int kGridBitsPerGate = 18;
+/// The low bits of every cost are a hash of the two snapped positions (the tie rule): among equally cheap links the
+/// choice is fixed, whatever the order of the detections.
+inline constexpr int kTieBits = 14;
+/// Largest no-link cost, in units of gate^2 (or gate).
+inline constexpr double kMaxNoLinkGates = 256;
+
 /// Candidates of one frame pair, O(N + edges), parallel, the same for any thread count.
-///
-/// Positions are snapped to a grid of gate / 2^19 first, so that squared distances are exact integers; the
-/// low 16 bits of every cost are a hash of the pair (tie rule), see docs/algorithms.md.
-/// Throws InputError for non-finite positions, or ones farther than 2^40 gates from the origin;
-/// UsageError for a gate that is not positive, or a no-link cost above 2^8 gate^2.
+/// Throws InputError for non-finite positions, or ones farther than 2^30 gates from the origin; UsageError
+/// for a gate that is not positive, or a no-link cost above kMaxNoLinkGates.
 CandidateGraph build_candidates(const Execution& execution, const Detections& from, const Detections& to,
                                 const CandidateOptions& options);
 

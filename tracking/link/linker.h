@@ -2,6 +2,7 @@
 /// Frame-to-frame linking by exact assignment, and tracks from links.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,12 @@ struct PairLinks {
 /// UsageError for an unknown solver.
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
                     const LinkOptions& options);
+
+/// Links every pair of successive frames; pairs run side by side, each as link_pair would. `done`, where given, is
+/// called after each pair, by one thread at a time, with the number of pairs finished; what it throws stops the work
+/// and comes out of here.
+std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
+                                   const LinkOptions& options, const std::function<void(std::size_t)>& done = {});
 
 /// Tracks from links: detection d of frames[k] is followed by detection links[k].next[d] of frames[k + 1].
 /// Tracks are numbered from 0 by their first frame, then by the detection's index there; a detection without

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <stdexcept>
+
+#include "tracking/link/linker.h"
+
+namespace motes::tracking {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
+
+/// One detection on its way into the TrackSet.
+struct Place {
+  std::size_t frame, detection;
+};
+
+/// The places of all tracks, one track after the other, and where each starts.
+std::vector<Place> order_by_track(std::span<const Detections> frames, std::span<const PairLinks> links,
+                                  std::vector<std::int64_t>& offsets) {
+  std::vector<std::vector<bool>> has_previous(frames.size());
+  std::size_t points = 0;
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    has_previous[f].assign(frames[f].size(), false);
+    points += frames[f].size();
+  }
+  for (std::size_t f = 0; f + 1 < frames.size(); ++f) {
+    if (links[f].next.size() != frames[f].size())
+      throw std::invalid_argument("build_tracks: links of pair " + std::to_string(f) + " do not fit its frame");
+    for (const matching::Index d : links[f].next)
+      if (d >= 0) has_previous[f + 1].at(at(d)) = true;
+  }
+  std::vector<Place> order;
+  order.reserve(points);
+  offsets.assign(1, 0);
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    for (std::size_t d = 0; d < frames[f].size(); ++d) {
+      if (has_previous[f][d]) continue;
+      std::size_t frame = f, detection = d;
+      while (true) {
+        order.push_back({frame, detection});
+        const matching::Index next = frame + 1 < frames.size() ? links[frame].next[detection] : -1;
+        if (next < 0) break;
+        ++frame;
+        detection = at(next);
+      }
+      offsets.push_back(static_cast<std::int64_t>(order.size()));
+    }
+  }
+  return order;
+}
+
+/// Columns that any frame has, in a fixed order: the detector's own, then the tables'.
+std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames, std::span<const Place> order) {
+  std::vector<PropertyColumn> out;
+  using Member = std::vector<double> Detections::*;
+  const std::pair<const char*, Member> own[] = {
+      {"radius_um", &Detections::radius_um}, {"intensity", &Detections::intensity}, {"quality", &Detections::quality}};
+  for (const auto& [name, member] : own) {
+    const bool known = std::any_of(frames.begin(), frames.end(), [&, m = member](const Detections& f) {
+      return std::any_of((f.*m).begin(), (f.*m).end(), [](double value) { return !std::isnan(value); });
+    });
+    if (!known) continue;
+    PropertyColumn column{name, {}};
+    column.values.reserve(order.size());
+    for (const Place& p : order) {
+      const auto& values = frames[p.frame].*member;
+      column.values.push_back(values.empty() ? kUnknown : values[p.detection]);
+    }
+    out.push_back(std::move(column));
+  }
+  std::vector<std::string> names;
+  for (const Detections& f : frames)
+    for (const PropertyColumn& column : f.properties)
+      if (std::find(names.begin(), names.end(), column.name) == names.end()) names.push_back(column.name);
+  for (const std::string& name : names) {
+    std::vector<const std::vector<double>*> by_frame(frames.size(), nullptr);
+    for (std::size_t f = 0; f < frames.size(); ++f)
+      for (const PropertyColumn& column : frames[f].properties)
+        if (column.name == name) by_frame[f] = &column.values;
+    PropertyColumn column{name, {}};
+    column.values.reserve(order.size());
+    for (const Place& p : order)
+      column.values.push_back(by_frame[p.frame] == nullptr ? kUnknown : (*by_frame[p.frame])[p.detection]);
+    out.push_back(std::move(column));
+  }
+  return out;
+}
+
+}  // namespace
+
+TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLinks> links) {
+  if (links.size() + 1 != std::max<std::size_t>(frames.size(), 1))
+    throw std::invalid_argument("build_tracks: one set of links is needed per pair of successive frames");
+  TrackSet out;
+  const std::vector<Place> order = order_by_track(frames, links, out.track_offsets);
+  out.track_id.resize(out.track_offsets.size() - 1);
+  for (std::size_t t = 0; t < out.track_id.size(); ++t) out.track_id[t] = static_cast<std::int64_t>(t);
+  for (const Place& p : order) {
+    const Detections& frame = frames[p.frame];
+    out.frame.push_back(frame.frame);
+    out.detection.push_back(static_cast<std::int64_t>(p.detection));
+    out.time_s.push_back(frame.time_s);
+    out.x_um.push_back(frame.x_um[p.detection]);
+    out.y_um.push_back(frame.y_um[p.detection]);
+    out.z_um.push_back(frame.z_um[p.detection]);
+  }
+  out.point_properties = gather_properties(frames, order);
+  return out;
+}
+
+}  // namespace motes::tracking
