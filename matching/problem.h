@@ -21,7 +21,7 @@ using Cost = std::int64_t;
 inline constexpr Cost kInfiniteCost = std::numeric_limits<Cost>::max();
 
 /// Finite costs must lie in [-kMaxCost, kMaxCost], so that no dual of a solver can overflow.
-inline constexpr Cost kMaxCost = Cost{1} << 60;
+inline constexpr Cost kMaxCost = Cost{1} << 58;
 
 /// CSR structure of a bipartite graph; a trivially copyable view.
 struct BipartiteGraphView {
@@ -63,5 +63,8 @@ struct SparseCosts {
 /// Throws std::invalid_argument naming the first fault: array lengths, offsets that fall, columns out of
 /// range, unsorted or repeated columns, costs beyond kMaxCost. O(rows + cols + nnz).
 void check_problem(const SparseCostsView& problem);
+
+/// The same problem with rows and columns exchanged. O(rows + cols + nnz).
+SparseCosts transpose(const SparseCostsView& problem);
 
 }  // namespace motes::matching

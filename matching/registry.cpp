@@ -1,0 +1,43 @@
+#include "matching/registry.h"
+
+#include <array>
+
+#include "matching/assignment/jonker_volgenant.h"
+
+namespace motes::matching {
+namespace {
+
+template <class Solver>
+std::unique_ptr<AssignmentSolver> make() {
+  return std::make_unique<Solver>();
+}
+
+constexpr std::array<SolverInfo, 1> kSolvers{{
+    {"jv", Family::assignment, "cpu", "sparse", "exact",
+     "shortest augmenting paths (Jonker & Volgenant 1987), by components", &make<JonkerVolgenant>},
+}};
+
+}  // namespace
+
+std::string_view to_string(Family family) {
+  switch (family) {
+    case Family::assignment: return "assignment";
+    case Family::cardinality: return "cardinality";
+    case Family::greedy: return "greedy";
+  }
+  return "unknown";
+}
+
+std::span<const SolverInfo> solvers() { return kSolvers; }
+
+const SolverInfo* find_solver(std::string_view name) {
+  for (const SolverInfo& info : kSolvers)
+    if (info.name == name) return &info;
+  return nullptr;
+}
+
+AutoChoice choose_solver(const SparseCostsView&) {
+  return {find_solver("jv"), "the exact sparse solver of this build"};
+}
+
+}  // namespace motes::matching

@@ -1,0 +1,32 @@
+#pragma once
+/// Families of assignment problems, and their optimum by brute force.
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "matching/problem.h"
+
+namespace motes::testing {
+
+struct Instance {
+  std::string name;  ///< family, sizes and seed: enough to make it again
+  matching::SparseCosts costs;
+};
+
+/// A dense matrix as a sparse problem; entries equal to kInfiniteCost are left out.
+matching::SparseCosts from_matrix(const std::vector<std::vector<matching::Cost>>& matrix);
+
+/// Small instances of every family for one seed: empty, 1 x n, rectangular, infeasible, all equal, ties, duplicate
+/// rows, long alternating chains, geometric progressions, negative costs, mixed unmatched costs.
+std::vector<Instance> small_instances(std::uint64_t seed);
+
+/// Larger ones (hundreds to thousands of vertices) for the certificate alone.
+std::vector<Instance> large_instances(std::uint64_t seed);
+
+/// The least objective by dynamic programming over column sets (at most 12 columns); none when infeasible.
+std::optional<matching::Cost> brute_force(const matching::SparseCostsView& problem);
+
+}  // namespace motes::testing
