@@ -1,5 +1,5 @@
 #pragma once
-/// Particle motion with ground truth, and fluorescence volumes of it.
+/// Particle motion with ground truth, and fluorescence volumes of it. docs/simulation.md states the model.
 
 #include <cstdint>
 
@@ -17,8 +17,8 @@ struct MotionOptions {
   std::int32_t frames = 20;
   double dt_s = 1;
   Vec3 box_um{25.6, 25.6, 12.8};
-  double persistence = 0.8;      ///< in [0, 1]
-  double speed_um_s = 0.5;       ///< mean length of a step / dt_s
+  double persistence = 0.8;      ///< in [0, 1]; 0: directions independent, 1: straight lines
+  double speed_um_s = 0.5;       ///< length of every step / dt_s
   double min_distance_um = 0;    ///< between particles of the first frame
   std::uint64_t seed = 1;
 };
@@ -32,12 +32,23 @@ struct ImagingOptions {
   double read_noise = 0;   ///< standard deviation in grey levels
 };
 
-/// True tracks; particles reflect at the box. Positions lie in [0, box]. Throws UsageError naming the key for
-/// nonsense. The same for any thread count. O(particles * frames).
+/// Throws UsageError naming the key (simulation.*) of the first option that makes no sense.
+void check_options(const MotionOptions& motion);
+
+/// Throws UsageError naming the key (imaging.*, simulation.*) of the first option that makes no sense.
+void check_options(const MotionOptions& motion, const ImagingOptions& imaging);
+
+/// True tracks, one a particle, all with all frames (`detection` -1); particles reflect at the box. Positions
+/// lie in [0, box]. Throws UsageError naming the key for nonsense. The same for any thread count, and on every
+/// machine with IEEE doubles. O(particles * frames).
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options);
 
-/// Volume of frame t of the truth (u16): the box sampled at voxel centres index * voxel_um, shape = box /
-/// voxel + 1 rounded down; Gaussian PSF, Poisson photons, offset and read noise. The same for any thread count.
+/// Shape of every rendered frame: box / voxel + 1, rounded down.
+Shape3 frame_shape(const MotionOptions& motion, const ImagingOptions& imaging);
+
+/// Volume of frame t of the truth (u16): the box sampled at voxel centres index * voxel_um. A spot is a Gaussian
+/// integrated over each voxel, cut off at four sigma; then Poisson photons, offset, read noise, rounding and
+/// clamping to [0, 65535]. The same for any thread count. O(voxels + spots * voxels of a spot).
 VolumeFrame render_frame(const Execution& execution, const TrackSet& truth, std::int32_t t,
                          const MotionOptions& motion, const ImagingOptions& imaging);
 

@@ -1,0 +1,217 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "sim/simulation.h"
+#include "tracking/types/errors.h"
+
+using namespace motes;
+using namespace motes::sim;
+
+namespace {
+
+TrackSet spots_at(const std::vector<Vec3>& positions) {
+  TrackSet tracks;
+  for (const Vec3& p : positions) {
+    tracks.track_id.push_back(static_cast<std::int64_t>(tracks.tracks()));
+    tracks.frame.push_back(0);
+    tracks.detection.push_back(-1);
+    tracks.time_s.push_back(0);
+    tracks.x_um.push_back(p.x);
+    tracks.y_um.push_back(p.y);
+    tracks.z_um.push_back(p.z);
+    tracks.track_offsets.push_back(static_cast<std::int64_t>(tracks.points()));
+  }
+  return tracks;
+}
+
+const std::vector<std::uint16_t>& voxels_of(const VolumeFrame& frame) {
+  return std::get<std::vector<std::uint16_t>>(frame.voxels);
+}
+
+MotionOptions small_box() {
+  MotionOptions motion;
+  motion.box_um = {4, 3, 4};
+  return motion;
+}
+
+void check_refused(const std::string& key, const ImagingOptions& imaging) {
+  CAPTURE(key);
+  CHECK_THROWS_AS(render_frame({}, {}, 0, {}, imaging), UsageError);
+  CHECK_THROWS_WITH(render_frame({}, {}, 0, {}, imaging), Catch::StartsWith(key + ": "));
+}
+
+}  // namespace
+
+TEST_CASE("peak_for_snr solves the challenge's definition") {
+  for (const double snr : {0.5, 1.0, 2.0, 4.0, 7.0, 100.0})
+    for (const double background : {0.0, 1.0, 10.0, 1000.0}) {
+      const double peak = peak_for_snr(snr, background);
+      CHECK(peak / std::sqrt(peak + background) == Approx(snr));
+    }
+}
+
+TEST_CASE("a frame has the box's shape, and says where and when it is") {
+  MotionOptions motion;
+  motion.box_um = {12.8, 6.4, 2};
+  motion.dt_s = 0.5;
+  ImagingOptions imaging;
+  imaging.voxel_um = {0.1, 0.1, 0.3};
+  const VolumeFrame frame = render_frame({}, {}, 3, motion, imaging);
+  CHECK(frame.shape == Shape3{7, 65, 129});
+  CHECK(frame.shape == frame_shape(motion, imaging));
+  CHECK(frame.index == 3);
+  CHECK(frame.time_s == 1.5);
+  CHECK(frame.voxel_um == imaging.voxel_um);
+  CHECK(voxels_of(frame).size() == static_cast<std::size_t>(frame.shape.voxels()));
+}
+
+TEST_CASE("the same seed gives the same voxels for any thread count") {
+  MotionOptions motion = small_box();
+  motion.particles = 60;
+  const TrackSet truth = simulate_motion({}, motion);
+  ImagingOptions imaging;
+  imaging.read_noise = GENERATE(0.0, 2.0);
+  const VolumeFrame one = render_frame({1}, truth, 2, motion, imaging);
+  CHECK(one.voxels == render_frame({2}, truth, 2, motion, imaging).voxels);
+  CHECK(one.voxels == render_frame({5}, truth, 2, motion, imaging).voxels);
+  CHECK(one.voxels != render_frame({1}, truth, 3, motion, imaging).voxels);
+  motion.seed = 99;
+  CHECK(one.voxels != render_frame({1}, truth, 2, motion, imaging).voxels);
+}
+
+TEST_CASE("an empty frame is background, offset and read noise") {
+  ImagingOptions imaging;
+  imaging.background = GENERATE(0.0, 0.7, 10.0, 400.0);
+  imaging.read_noise = GENERATE(0.0, 3.0);
+  MotionOptions motion = small_box();
+  const VolumeFrame frame = render_frame({}, {}, 0, motion, imaging);
+  const auto& voxels = voxels_of(frame);
+  const double count = static_cast<double>(voxels.size());
+  double sum = 0, sum2 = 0;
+  for (const std::uint16_t v : voxels) {
+    sum += v - imaging.offset;
+    sum2 += (v - imaging.offset) * (v - imaging.offset);
+  }
+  const double mean = sum / count, variance = sum2 / count - mean * mean;
+  const double rounding = imaging.read_noise > 0 ? 1.0 / 12 : 0;
+  const double expected = imaging.background + imaging.read_noise * imaging.read_noise + rounding;
+  CAPTURE(imaging.background, imaging.read_noise, mean, variance);
+  CHECK(std::abs(mean - imaging.background) <= 4 * std::sqrt(expected / count));
+  CHECK(variance == Approx(expected).epsilon(0.05));
+}
+
+TEST_CASE("a spot's photons sum to the Gaussian's volume") {
+  ImagingOptions imaging;
+  imaging.background = 0;
+  imaging.offset = 0;
+  imaging.snr = 150;  // many photons, so that the noise of the sum is small
+  // Centred on a voxel or not, the sum is the same: the Gaussian is integrated over the voxels.
+  const Vec3 at = GENERATE(Vec3{2, 1.5, 2}, Vec3{2.03, 1.47, 2.09});
+  const VolumeFrame frame = render_frame({}, spots_at({at}), 0, small_box(), imaging);
+  const auto& voxels = voxels_of(frame);
+  const double sum = std::accumulate(voxels.begin(), voxels.end(), 0.0);
+  const auto share = [](double voxel, double sigma) { return std::erf(0.5 * voxel / (sigma * std::sqrt(2.0))); };
+  const double expected =
+      peak_for_snr(150, 0) / (share(0.1, 0.15) * share(0.1, 0.15) * share(0.2, 0.3));
+  CHECK(sum == Approx(expected).epsilon(0.003));  // 0.11 % lie outside the ellipsoid of four sigma
+
+  double x = 0, y = 0, z = 0;
+  for (std::size_t i = 0; i < voxels.size(); ++i) {
+    const auto nx = static_cast<std::size_t>(frame.shape.nx), ny = static_cast<std::size_t>(frame.shape.ny);
+    x += voxels[i] * static_cast<double>(i % nx) * 0.1;
+    y += voxels[i] * static_cast<double>(i / nx % ny) * 0.1;
+    z += voxels[i] * static_cast<double>(i / nx / ny) * 0.2;
+  }
+  CHECK(x / sum == Approx(at.x).margin(0.002));
+  CHECK(y / sum == Approx(at.y).margin(0.002));
+  CHECK(z / sum == Approx(at.z).margin(0.004));
+}
+
+TEST_CASE("an isolated spot has the SNR asked for") {
+  ImagingOptions imaging;
+  imaging.snr = GENERATE(1.0, 2.0, 4.0, 7.0);
+  imaging.background = GENERATE(1.0, 10.0);
+  MotionOptions motion;
+  motion.box_um = {0.4, 0.4, 0.8};  // the spot on the centre voxel; nothing else is needed
+  const TrackSet truth = spots_at({{0.2, 0.2, 0.4}});
+  const int draws = 4000;
+  double sum = 0, sum2 = 0;
+  for (int draw = 0; draw < draws; ++draw) {
+    motion.seed = static_cast<std::uint64_t>(draw);
+    const VolumeFrame frame = render_frame({1}, truth, 0, motion, imaging);
+    const double peak = voxels_of(frame)[static_cast<std::size_t>((2 * 5 + 2) * 5 + 2)] - imaging.offset;
+    sum += peak;
+    sum2 += peak * peak;
+  }
+  const double mean = sum / draws, deviation = std::sqrt(sum2 / draws - mean * mean);
+  CAPTURE(imaging.snr, imaging.background, mean, deviation);
+  CHECK((mean - imaging.background) / std::sqrt(mean) == Approx(imaging.snr).epsilon(0.06));
+  CHECK((mean - imaging.background) / deviation == Approx(imaging.snr).epsilon(0.06));
+}
+
+TEST_CASE("touching spots add up, and order does not matter in the mean") {
+  ImagingOptions imaging;
+  imaging.background = 0;
+  imaging.snr = 50;
+  const auto total = [&](const std::vector<Vec3>& at) {
+    const VolumeFrame frame = render_frame({}, spots_at(at), 0, small_box(), imaging);
+    const auto& voxels = voxels_of(frame);
+    return std::accumulate(voxels.begin(), voxels.end(), 0.0) - 100.0 * static_cast<double>(voxels.size());
+  };
+  const double one = total({{2, 1.5, 2}});
+  CHECK(total({{2, 1.5, 2}, {2.1, 1.6, 2}}) == Approx(2 * one).epsilon(0.02));
+}
+
+TEST_CASE("spots at and beyond the walls are cut, not wrapped") {
+  ImagingOptions imaging;
+  imaging.background = 0;
+  imaging.snr = 100;
+  const auto brightest = [&](const Vec3& at) {
+    const VolumeFrame frame = render_frame({}, spots_at({at}), 0, small_box(), imaging);
+    return *std::max_element(voxels_of(frame).begin(), voxels_of(frame).end());
+  };
+  CHECK(brightest({0, 0, 0}) == Approx(100 + 1e4).epsilon(0.05));
+  CHECK(brightest({4, 3, 4}) == Approx(100 + 1e4).epsilon(0.05));
+  CHECK(brightest({-5, 1, 1}) == 100);
+  CHECK(brightest({1e300, 1, 1}) == 100);
+  CHECK_THROWS_AS(brightest({std::nan(""), 1, 1}), InputError);
+}
+
+TEST_CASE("grey levels saturate instead of wrapping") {
+  ImagingOptions imaging;
+  imaging.snr = 250;
+  const std::vector<Vec3> pile(20, Vec3{2, 1.5, 2});
+  const VolumeFrame frame = render_frame({}, spots_at(pile), 0, small_box(), imaging);
+  CHECK(*std::max_element(voxels_of(frame).begin(), voxels_of(frame).end()) == 65535);
+  imaging.offset = 0;
+  imaging.background = 1;
+  imaging.read_noise = 50;
+  const VolumeFrame dark = render_frame({}, {}, 0, small_box(), imaging);
+  CHECK(*std::min_element(voxels_of(dark).begin(), voxels_of(dark).end()) == 0);
+  CHECK(*std::max_element(voxels_of(dark).begin(), voxels_of(dark).end()) < 1000);
+}
+
+TEST_CASE("imaging options that make no sense are refused by their key") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto with = [](auto change) {
+    ImagingOptions options;
+    change(options);
+    return options;
+  };
+  check_refused("imaging.voxel_um", with([](auto& o) { o.voxel_um.x = 0; }));
+  check_refused("imaging.voxel_um", with([](auto& o) { o.voxel_um = {1e-4, 1e-4, 1e-4}; }));
+  check_refused("imaging.voxel_um", with([](auto& o) { o.voxel_um.y = 1e-320; }));
+  check_refused("imaging.psf_sigma_um", with([](auto& o) { o.psf_sigma_um.z = -1; }));
+  check_refused("imaging.psf_sigma_um", with([&](auto& o) { o.psf_sigma_um.z = nan; }));
+  check_refused("imaging.background", with([](auto& o) { o.background = -1; }));
+  check_refused("imaging.background", with([](auto& o) { o.background = 66000; }));
+  check_refused("imaging.snr", with([](auto& o) { o.snr = 0; }));
+  check_refused("imaging.snr", with([](auto& o) { o.snr = 300; }));
+  check_refused("imaging.offset", with([](auto& o) { o.offset = -1; }));
+  check_refused("imaging.read_noise", with([&](auto& o) { o.read_noise = nan; }));
+  MotionOptions motion;
+  motion.dt_s = -1;
+  CHECK_THROWS_WITH(render_frame({}, {}, 0, motion, {}), Catch::StartsWith("simulation.dt_s: "));
+}

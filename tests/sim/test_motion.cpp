@@ -1,0 +1,210 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "sim/simulation.h"
+#include "tracking/types/errors.h"
+
+using namespace motes;
+using namespace motes::sim;
+
+namespace {
+
+Vec3 step_of(const TrackSet& tracks, std::size_t point) {
+  return {tracks.x_um[point + 1] - tracks.x_um[point], tracks.y_um[point + 1] - tracks.y_um[point],
+          tracks.z_um[point + 1] - tracks.z_um[point]};
+}
+
+double dot(const Vec3& a, const Vec3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+/// Far from every wall: a huge box, so that nothing reflects.
+MotionOptions open_space() {
+  MotionOptions options;
+  options.particles = 400;
+  options.frames = 30;
+  options.box_um = {1e6, 1e6, 1e6};
+  options.speed_um_s = 0.5;
+  options.dt_s = 2;
+  return options;
+}
+
+/// Mean of <d_t, d_t+1> / step^2 over all particles and steps.
+double direction_correlation(const MotionOptions& options) {
+  const TrackSet tracks = simulate_motion({}, options);
+  const double step = options.speed_um_s * options.dt_s;
+  double sum = 0;
+  std::int64_t count = 0;
+  for (std::size_t track = 0; track < tracks.tracks(); ++track)
+    for (auto p = static_cast<std::size_t>(tracks.track_offsets[track]);
+         p + 2 < static_cast<std::size_t>(tracks.track_offsets[track + 1]); ++p, ++count)
+      sum += dot(step_of(tracks, p), step_of(tracks, p + 1)) / (step * step);
+  return sum / static_cast<double>(count);
+}
+
+void check_refused(const std::string& key, const MotionOptions& options) {
+  CAPTURE(key);
+  CHECK_THROWS_AS(simulate_motion({}, options), UsageError);
+  CHECK_THROWS_WITH(simulate_motion({}, options), Catch::StartsWith(key + ": "));
+}
+
+}  // namespace
+
+TEST_CASE("the truth is a full, well-formed track set") {
+  MotionOptions options;
+  options.particles = 7;
+  options.frames = 5;
+  options.dt_s = 0.25;
+  const TrackSet tracks = simulate_motion({}, options);
+  REQUIRE(tracks.tracks() == 7);
+  REQUIRE(tracks.points() == 35);
+  CHECK(tracks.length_unit == "um");
+  CHECK(tracks.dt_s == 0.25);
+  CHECK(tracks.parent.empty());
+  for (std::size_t p = 0; p < tracks.points(); ++p) {
+    CHECK(tracks.frame[p] == static_cast<std::int32_t>(p % 5));
+    CHECK(tracks.time_s[p] == tracks.frame[p] * 0.25);
+    CHECK(tracks.detection[p] == -1);
+  }
+  for (std::size_t t = 0; t <= tracks.tracks(); ++t)
+    CHECK(tracks.track_offsets[t] == static_cast<std::int64_t>(t * 5));
+}
+
+TEST_CASE("one seed gives the same tracks for any thread count, another seed others") {
+  MotionOptions options;
+  options.min_distance_um = GENERATE(0.0, 1.0);
+  const TrackSet one = simulate_motion({1}, options), two = simulate_motion({2}, options);
+  CHECK(one.x_um == two.x_um);
+  CHECK(one.y_um == two.y_um);
+  CHECK(one.z_um == two.z_um);
+  options.seed = 2;
+  CHECK(simulate_motion({1}, options).x_um != one.x_um);
+}
+
+TEST_CASE("a longer run begins with the shorter one") {
+  MotionOptions options;
+  options.particles = 3;
+  options.frames = 4;
+  const TrackSet few = simulate_motion({}, options);
+  options.particles = 5;
+  options.frames = 6;
+  const TrackSet many = simulate_motion({}, options);
+  for (std::size_t particle = 0; particle < 3; ++particle)
+    for (std::size_t t = 0; t < 4; ++t) CHECK(few.x_um[particle * 4 + t] == many.x_um[particle * 6 + t]);
+}
+
+TEST_CASE("every step has the length that the speed says") {
+  MotionOptions options = open_space();
+  options.box_um = {1e3, 1e3, 1e3};  // small enough for exact differences; few particles reflect
+  options.persistence = GENERATE(0.0, 0.5, 0.8, 1.0);
+  const TrackSet tracks = simulate_motion({}, options);
+  int reflected = 0, steps = 0;
+  for (std::size_t p = 0; p + 1 < tracks.points(); ++p) {
+    if (tracks.frame[p + 1] == 0) continue;
+    const Vec3 step = step_of(tracks, p);
+    const double length = std::sqrt(dot(step, step));
+    CHECK(length < 1 + 1e-9);
+    reflected += length < 1 - 1e-9;
+    ++steps;
+  }
+  CHECK(reflected < steps / 100);
+}
+
+TEST_CASE("directions correlate more as persistence grows") {
+  MotionOptions options = open_space();
+  double last = -1;
+  for (const double persistence : {0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0}) {
+    options.persistence = persistence;
+    const double correlation = direction_correlation(options);
+    CAPTURE(persistence, correlation);
+    CHECK(correlation > last);
+    if (persistence == 0) CHECK(std::abs(correlation) < 4 / std::sqrt(3.0 * 400 * 28));
+    last = correlation;
+  }
+  CHECK(last == Approx(1).epsilon(1e-6));
+}
+
+TEST_CASE("full persistence is a straight line") {
+  MotionOptions options = open_space();
+  options.persistence = 1;
+  const TrackSet tracks = simulate_motion({}, options);
+  for (std::size_t track = 0; track < tracks.tracks(); ++track) {
+    const std::size_t first = track * 30, last = first + 29;
+    const Vec3 whole{tracks.x_um[last] - tracks.x_um[first], tracks.y_um[last] - tracks.y_um[first],
+                     tracks.z_um[last] - tracks.z_um[first]};
+    CHECK(std::sqrt(dot(whole, whole)) == Approx(29.0).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("particles stay in the box, however long their steps") {
+  MotionOptions options;
+  options.box_um = {3, 2, 1};
+  options.speed_um_s = GENERATE(0.1, 1.0, 7.0, 1e6);
+  options.persistence = GENERATE(0.0, 0.9, 1.0);
+  const TrackSet tracks = simulate_motion({}, options);
+  double sum = 0;
+  for (std::size_t p = 0; p < tracks.points(); ++p) {
+    CHECK((tracks.x_um[p] >= 0 && tracks.x_um[p] <= 3));
+    CHECK((tracks.y_um[p] >= 0 && tracks.y_um[p] <= 2));
+    CHECK((tracks.z_um[p] >= 0 && tracks.z_um[p] <= 1));
+    sum += tracks.x_um[p];
+  }
+  CHECK(sum / static_cast<double>(tracks.points()) == Approx(1.5).epsilon(0.15));
+}
+
+TEST_CASE("a reflected particle flies back with the mirrored direction") {
+  MotionOptions options;
+  options.particles = 50;
+  options.frames = 40;
+  options.box_um = {4, 4, 4};
+  options.persistence = 1;
+  options.speed_um_s = 0.3;
+  const TrackSet tracks = simulate_motion({}, options);
+  for (std::size_t p = 0; p + 2 < tracks.points(); ++p) {
+    if (tracks.frame[p + 2] < 2) continue;
+    // |velocity| per axis never changes, but for the one step that touches the wall.
+    const double now = std::abs(step_of(tracks, p).x), next = std::abs(step_of(tracks, p + 1).x);
+    const double x = tracks.x_um[p + 1];
+    if (x > 0.6 && x < 3.4) CHECK(now == Approx(next).margin(1e-9));
+  }
+}
+
+TEST_CASE("seeding keeps the minimum distance, and fills the box evenly") {
+  MotionOptions options;
+  options.particles = 500;
+  options.frames = 1;
+  options.box_um = {10, 8, 4};
+  options.min_distance_um = 0.5;
+  const TrackSet tracks = simulate_motion({}, options);
+  double nearest2 = std::numeric_limits<double>::infinity(), sum_z = 0;
+  for (std::size_t i = 0; i < 500; ++i) {
+    sum_z += tracks.z_um[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      const double dx = tracks.x_um[i] - tracks.x_um[j], dy = tracks.y_um[i] - tracks.y_um[j],
+                   dz = tracks.z_um[i] - tracks.z_um[j];
+      nearest2 = std::min(nearest2, dx * dx + dy * dy + dz * dz);
+    }
+  }
+  CHECK(nearest2 >= 0.25);
+  CHECK(sum_z / 500 == Approx(2).epsilon(0.1));
+}
+
+TEST_CASE("motion options that make no sense are refused by their key") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto with = [](auto change) {
+    MotionOptions options;
+    change(options);
+    return options;
+  };
+  check_refused("simulation.particles", with([](auto& o) { o.particles = 0; }));
+  check_refused("simulation.particles", with([](auto& o) { o.particles = std::int64_t{1} << 40; }));
+  check_refused("simulation.frames", with([](auto& o) { o.frames = 0; }));
+  check_refused("simulation.frames", with([](auto& o) { o.particles = 2000000000, o.frames = 2000000000; }));
+  check_refused("simulation.dt_s", with([](auto& o) { o.dt_s = 0; }));
+  check_refused("simulation.box_um", with([](auto& o) { o.box_um.z = -1; }));
+  check_refused("simulation.box_um", with([&](auto& o) { o.box_um.x = nan; }));
+  check_refused("simulation.persistence", with([](auto& o) { o.persistence = 1.01; }));
+  check_refused("simulation.persistence", with([&](auto& o) { o.persistence = nan; }));
+  check_refused("simulation.speed_um_s", with([](auto& o) { o.speed_um_s = -1; }));
+  check_refused("simulation.min_distance_um", with([](auto& o) { o.min_distance_um = -0.1; }));
+  check_refused("simulation.min_distance_um", with([](auto& o) { o.min_distance_um = 20; }));
+}
