@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 #include "tests/support/skip.h"
 
@@ -16,6 +17,13 @@ constexpr int kSkipReturnCode = 77;
 void note_skip(const std::string& reason) {
   any_skip = true;
   std::cout << "SKIPPED: " << reason << '\n';
+}
+
+void note_gpu_skip(const std::string& reason) {
+  const char* required = std::getenv("MOTES_REQUIRE_GPU");
+  if (required != nullptr && std::string(required) == "1")
+    throw std::runtime_error(reason + " (MOTES_REQUIRE_GPU=1 forbids skipping)");
+  note_skip(reason);
 }
 
 bool skipped() { return any_skip; }

@@ -5,9 +5,13 @@
 #include <filesystem>
 #include <string>
 
+#include "matching/device/device.h"
+
 namespace motes::testing {
 
 void note_skip(const std::string& reason);
+/// As note_skip for want of a GPU; throws where MOTES_REQUIRE_GPU=1 forbids that.
+void note_gpu_skip(const std::string& reason);
 bool skipped();
 
 /// Folder of real data (environment MOTES_DATA, else the configured folder), or empty when it is not there.
@@ -33,6 +37,15 @@ class TempDir {
   do {                                   \
     ::motes::testing::note_skip(reason); \
     return;                              \
+  } while (false)
+
+/// Leaves the test, aloud, where this build or machine has no GPU.
+#define MOTES_NEED_GPU()                                                      \
+  do {                                                                        \
+    const auto report_ = ::motes::matching::list_devices();                   \
+    if (!report_.devices.empty()) break;                                      \
+    ::motes::testing::note_gpu_skip("no GPU: " + report_.why_none);           \
+    return;                                                                   \
   } while (false)
 
 /// Leaves the test, aloud, unless the real data folder holds `relative`; else defines `variable` as its path.

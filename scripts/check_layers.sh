@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Checks that dependencies point one way and that third-party code stays behind its fences.
+# Prints every offending line; exit 1 if there is one.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+bad=0
+
+# forbid NAME PATTERN PATH...: no #include in these paths may match.
+forbid() {
+  local name=$1 pattern=$2
+  shift 2
+  local hits
+  hits=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh' \
+    "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" "$@" 2>/dev/null)
+  if [ -n "$hits" ]; then
+    printf '%s:\n%s\n' "$name" "$hits"
+    bad=1
+  fi
+}
+# forbid_files NAME PATTERN FILE...: as forbid, for a list of files that may be empty.
+forbid_files() { [ $# -gt 2 ] && forbid "$@"; }
+
+files() { find app tracking matching io sim bench -type f "$@" | sort; }
+readarray -t no_yaml < <(files -name '*.[hc]*' -not -path app/config.cpp)
+readarray -t not_io < <(files -name '*.[hc]*' -not -path 'io/*')
+readarray -t host < <(files '(' -name '*.h' -o -name '*.cpp' ')')
+readarray -t device < <(files '(' -name '*.cu' -o -name '*.cuh' ')')
+
+forbid 'matching depends on another folder' '(tracking|io|sim|app)/' matching
+forbid 'tracking depends on a folder above it' '(io|sim|app)/' tracking
+forbid 'io depends on a folder beside or above it' '(sim|app)/' io
+forbid 'sim depends on a folder beside or above it' '(io|app)/' sim
+forbid_files 'yaml-cpp outside app/config.cpp' 'yaml-cpp/' "${no_yaml[@]}"
+forbid_files 'HDF5, TIFF, XML or VTK outside io/' '(H5|hdf5|tiff|pugixml|vtk|highfive)' "${not_io[@]}"
+forbid_files 'CUDA outside .cu and .cuh' '(cuda|cub/|thrust/|nccl|device_launch)' "${host[@]}"
+forbid_files 'Eigen in CUDA code' 'Eigen/' "${device[@]}"
+forbid 'third-party code in matching' '(Eigen|nanoflann|fmt|spdlog|nlohmann|CLI)' matching
+forbid 'nanoflann outside tracking' 'nanoflann' app io sim
+
+exit $bad

@@ -1,0 +1,41 @@
+# Shared by the scripts here: where the project is, and how it is set up and built.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+preset=${MOTES_PRESET:-release}
+build=build/$preset
+jobs=${MOTES_JOBS:-$(nproc)}
+
+# Debian's (and Ubuntu's) packages; nothing else is needed.
+packages=(g++ cmake ninja-build libvtk9-dev libhdf5-dev libtiff-dev libpugixml-dev libyaml-cpp-dev libcli11-dev
+  libspdlog-dev libfmt-dev libeigen3-dev libnanoflann-dev nlohmann-json3-dev catch2)
+
+install_missing() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "This is no Debian or Ubuntu: install what these packages hold, in your system's way, if the next step fails:"
+    printf '  %s\n' "${packages[@]}"
+    return
+  fi
+  local missing=() package
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  echo "Installing ${missing[*]}"
+  local sudo=()
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+  export DEBIAN_FRONTEND=noninteractive
+  "${sudo[@]}" apt-get update -qq
+  "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# build_targets TARGET...: configures when needed and builds.
+build_targets() {
+  cmake --preset "$preset" ${MOTES_CMAKE_ARGS:-} >"$build.configure.log" 2>&1 || {
+    cat "$build.configure.log" >&2
+    exit 1
+  }
+  grep -E '^-- motes:' "$build.configure.log" || true
+  cmake --build "$build" -j "$jobs" --target "$@"
+}
+mkdir -p build
