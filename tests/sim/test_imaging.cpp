@@ -136,7 +136,7 @@ TEST_CASE("an isolated spot has the SNR asked for") {
   MotionOptions motion;
   motion.box_um = {0.4, 0.4, 0.8};  // the spot on the centre voxel; nothing else is needed
   const TrackSet truth = spots_at({{0.2, 0.2, 0.4}});
-  const int draws = 4000;
+  const int draws = 10000;
   double sum = 0, sum2 = 0;
   for (int draw = 0; draw < draws; ++draw) {
     motion.seed = static_cast<std::uint64_t>(draw);
@@ -147,8 +147,8 @@ TEST_CASE("an isolated spot has the SNR asked for") {
   }
   const double mean = sum / draws, deviation = std::sqrt(sum2 / draws - mean * mean);
   CAPTURE(imaging.snr, imaging.background, mean, deviation);
-  CHECK((mean - imaging.background) / std::sqrt(mean) == Approx(imaging.snr).epsilon(0.06));
-  CHECK((mean - imaging.background) / deviation == Approx(imaging.snr).epsilon(0.06));
+  CHECK((mean - imaging.background) / std::sqrt(mean) == Approx(imaging.snr).epsilon(0.03));
+  CHECK((mean - imaging.background) / deviation == Approx(imaging.snr).epsilon(0.03));
 }
 
 TEST_CASE("touching spots add up, and order does not matter in the mean") {
