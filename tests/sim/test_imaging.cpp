@@ -112,9 +112,10 @@ TEST_CASE("a spot's photons sum to the Gaussian's volume") {
   const VolumeFrame frame = render_frame({}, spots_at({at}), 0, small_box(), imaging);
   const auto& voxels = voxels_of(frame);
   const double sum = std::accumulate(voxels.begin(), voxels.end(), 0.0);
-  const auto share = [](double voxel, double sigma) { return std::erf(0.5 * voxel / (sigma * std::sqrt(2.0))); };
-  const double expected =
-      peak_for_snr(150, 0) / (share(0.1, 0.15) * share(0.1, 0.15) * share(0.2, 0.3));
+  const auto share = [](double voxel, double sigma) {
+    return std::erf(0.5 * voxel / (sigma * std::sqrt(2.0)));
+  };
+  const double expected = peak_for_snr(150, 0) / (share(0.1, 0.15) * share(0.1, 0.15) * share(0.2, 0.3));
   CHECK(sum == Approx(expected).epsilon(0.003));  // 0.11 % lie outside the ellipsoid of four sigma
 
   double x = 0, y = 0, z = 0;
