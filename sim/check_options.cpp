@@ -25,7 +25,8 @@ void require_at_least_0(const char* key, double value) {
 }
 
 void require_positive(const char* key, double value) {
-  if (!(value > 0 && value <= kLargest)) refuse(key, value, "is no number above 0 (and up to 1e12); give one");
+  if (!(value > 0 && value <= kLargest))
+    refuse(key, value, "is no number above 0 (and up to 1e12); give one");
 }
 
 void require_positive(const char* key, const Vec3& value) {
@@ -41,7 +42,8 @@ void check_options(const MotionOptions& motion) {
     refuse("simulation.particles", motion.particles, "is outside 1 to 2147483647; give a number in there");
   if (motion.frames < 1) refuse("simulation.frames", motion.frames, "is below 1; give at least one frame");
   if (static_cast<double>(motion.particles) * motion.frames > kMaxPoints)
-    refuse("simulation.frames", motion.frames, "frames of that many particles are over 2^32 points; lower either");
+    refuse("simulation.frames", motion.frames,
+           "frames of that many particles are over 2^32 points; lower either");
   require_positive("simulation.dt_s", motion.dt_s);
   require_positive("simulation.box_um", motion.box_um);
   if (!(motion.persistence >= 0 && motion.persistence <= 1))
@@ -57,15 +59,18 @@ void check_options(const MotionOptions& motion, const ImagingOptions& imaging) {
   const Vec3 &box = motion.box_um, &voxel = imaging.voxel_um;
   const double voxels = (box.x / voxel.x + 1) * (box.y / voxel.y + 1) * (box.z / voxel.z + 1);
   if (!(voxels <= kMaxVoxels))
-    refuse("imaging.voxel_um", voxel.x, "makes frames of over 2^32 voxels; enlarge it or shrink simulation.box_um");
+    refuse("imaging.voxel_um", voxel.x,
+           "makes frames of over 2^32 voxels; enlarge it or shrink simulation.box_um");
   require_at_least_0("imaging.background", imaging.background);
   require_positive("imaging.snr", imaging.snr);
   require_at_least_0("imaging.offset", imaging.offset);
   require_at_least_0("imaging.read_noise", imaging.read_noise);
   if (imaging.background + imaging.offset > kMaxGrey)
-    refuse("imaging.background", imaging.background, "plus imaging.offset is over 65535 grey levels; lower either");
+    refuse("imaging.background", imaging.background,
+           "plus imaging.offset is over 65535 grey levels; lower either");
   if (!(peak_for_snr(imaging.snr, imaging.background) + imaging.background + imaging.offset <= kMaxGrey))
-    refuse("imaging.snr", imaging.snr, "needs a peak over 65535 grey levels, which no 16-bit voxel holds; lower it");
+    refuse("imaging.snr", imaging.snr,
+           "needs a peak over 65535 grey levels, which no 16-bit voxel holds; lower it");
 }
 
 }  // namespace motes::sim

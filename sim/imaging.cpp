@@ -1,14 +1,15 @@
 /// A fluorescence volume of one frame, slab by slab of a few planes.
 ///
-/// A slab's expected signal is summed in a float buffer: every spot that reaches the slab adds its Gaussian, in
-/// the order of the particles, so that the sums do not depend on which thread renders which slab. Then each voxel
-/// gets its photons: a Poisson number of the background's mean, by table, from the random words of the voxel's
-/// number; plus, only where there is signal, a Poisson number of the signal's mean. The sum of two Poisson
-/// numbers is the Poisson number of the summed means, so this is exact, and dark voxels stay cheap.
+/// A slab's expected signal is summed in a float buffer: every spot that reaches the slab adds its Gaussian,
+/// in the order of the particles, so that the sums do not depend on which thread renders which slab. Then
+/// each voxel gets its photons: a Poisson number of the background's mean, by table, from the random words of
+/// the voxel's number; plus, only where there is signal, a Poisson number of the signal's mean. The sum of
+/// two Poisson numbers is the Poisson number of the summed means, so this is exact, and dark voxels stay
+/// cheap.
 ///
 /// The Gaussian is separable: its integral over a voxel is a product of three differences of error functions,
-/// computed per spot and axis. It is scaled so that a spot exactly on a voxel centre gives that voxel the peak
-/// that the SNR asks for; elsewhere the brightest voxel is a little darker, as in a real image.
+/// computed per spot and axis. It is scaled so that a spot exactly on a voxel centre gives that voxel the
+/// peak that the SNR asks for; elsewhere the brightest voxel is a little darker, as in a real image.
 
 #include <omp.h>
 
@@ -44,9 +45,11 @@ struct Axis {
   std::pair<std::int64_t, std::int64_t> reach(double at_um) const {
     const double reach_um = kCutoffSigmas * sigma_um;
     const auto clamped = [&](double voxel) {
-      return static_cast<std::int64_t>(std::clamp(voxel, static_cast<double>(begin), static_cast<double>(end)));
+      return static_cast<std::int64_t>(
+          std::clamp(voxel, static_cast<double>(begin), static_cast<double>(end)));
     };
-    return {clamped(std::ceil((at_um - reach_um) / voxel_um)), clamped(std::floor((at_um + reach_um) / voxel_um) + 1)};
+    return {clamped(std::ceil((at_um - reach_um) / voxel_um)),
+            clamped(std::floor((at_um + reach_um) / voxel_um) + 1)};
   }
 
   void profile(double at_um, AxisProfile& out) const {
@@ -83,8 +86,8 @@ std::vector<Vec3> spots_of_frame(const TrackSet& truth, std::int32_t t) {
     const auto point = static_cast<std::size_t>(found - truth.frame.begin());
     const Vec3 spot{truth.x_um[point], truth.y_um[point], truth.z_um[point]};
     if (!std::isfinite(spot.x + spot.y + spot.z))
-      throw InputError("truth: track " + std::to_string(truth.track_id[track]) + " has no finite position in frame " +
-                       std::to_string(t) + "; remove that point");
+      throw InputError("truth: track " + std::to_string(truth.track_id[track]) +
+                       " has no finite position in frame " + std::to_string(t) + "; remove that point");
     spots.push_back(spot);
   }
   return spots;
@@ -156,7 +159,8 @@ class Renderer {
     const auto for_each_slab = [&](const Vec3& spot, auto&& act) {
       const auto [first, last] = whole.reach(spot.z);
       if (first >= last) return;
-      for (std::int64_t s = first / kSlabPlanes; s <= (last - 1) / kSlabPlanes; ++s) act(static_cast<std::size_t>(s));
+      for (std::int64_t s = first / kSlabPlanes; s <= (last - 1) / kSlabPlanes; ++s)
+        act(static_cast<std::size_t>(s));
     };
     slab_offsets_.assign(static_cast<std::size_t>(slabs()) + 1, 0);
     for (const Vec3& spot : spots_) for_each_slab(spot, [&](std::size_t s) { ++slab_offsets_[s + 1]; });
@@ -189,10 +193,12 @@ class Renderer {
             kCutoff2 - work.z.distance[k] * work.z.distance[k] - work.y.distance[j] * work.y.distance[j];
         const double row = peak_ * work.z.weight[k] * work.y.weight[j];
         const std::int64_t plane = work.z.first - first_plane + static_cast<std::int64_t>(k);
-        const std::int64_t start = (plane * shape_.ny + work.y.first + static_cast<std::int64_t>(j)) * shape_.nx;
+        const std::int64_t start =
+            (plane * shape_.ny + work.y.first + static_cast<std::int64_t>(j)) * shape_.nx;
         float* out = work.signal.data() + start + work.x.first;
         for (std::size_t i = 0; i < work.x.weight.size(); ++i)
-          if (work.x.distance[i] * work.x.distance[i] <= left2) out[i] += static_cast<float>(row * work.x.weight[i]);
+          if (work.x.distance[i] * work.x.distance[i] <= left2)
+            out[i] += static_cast<float>(row * work.x.weight[i]);
       }
     }
   }

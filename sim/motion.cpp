@@ -1,11 +1,12 @@
-/// The motion of Vasconcelos & Rosenhahn 2009, section 6: "two vectors: the correlation vector, as a persistence
-/// tendency to keep the particle moving in the same direction, and the bias vector, a randomly generated vector",
-/// combined linearly by a persistence level in [0, 1].
+/// The motion of Vasconcelos & Rosenhahn 2009, section 6: "two vectors: the correlation vector, as a
+/// persistence tendency to keep the particle moving in the same direction, and the bias vector, a randomly
+/// generated vector", combined linearly by a persistence level in [0, 1].
 ///
-/// Read here as: direction_t = normalised(persistence * direction_t-1 + (1 - persistence) * random unit vector),
-/// and every step is speed * dt long. The paper leaves the length open; a fixed one makes `speed` mean what it
-/// says at every persistence. At 0 all directions are independent, at 1 a particle flies straight for ever.
-/// At a wall the path is folded back and the direction mirrored, so that a reflected step keeps its path length.
+/// Read here as: direction_t = normalised(persistence * direction_t-1 + (1 - persistence) * random unit
+/// vector), and every step is speed * dt long. The paper leaves the length open; a fixed one makes `speed`
+/// mean what it says at every persistence. At 0 all directions are independent, at 1 a particle flies
+/// straight for ever. At a wall the path is folded back and the direction mirrored, so that a reflected step
+/// keeps its path length.
 ///
 /// Only +, -, *, / and sqrt touch the positions (the random unit vector comes from rejection in the cube, not
 /// from sines), so the truth is the same to the last bit on every machine.
@@ -39,8 +40,8 @@ Vec3 next_direction(const Vec3& direction, const Vec3& bias, double persistence)
   return length > 0x1p-30 ? scaled(mixed, 1 / length) : bias;
 }
 
-/// Folds a coordinate back into [0, length], however often the step crossed the box, and mirrors the direction
-/// for an odd number of reflections.
+/// Folds a coordinate back into [0, length], however often the step crossed the box, and mirrors the
+/// direction for an odd number of reflections.
 void reflect(double& at, double& direction, double length) {
   if (at >= 0 && at <= length) return;
   double folded = std::fmod(at, 2 * length);  // exact by IEEE

@@ -4,8 +4,8 @@
 ///
 /// Poisson numbers of a small mean come from inversion (the sum of probabilities is walked until it exceeds a
 /// uniform number). For larger means PTRS (W. Hormann, "The transformed rejection method for generating
-/// Poisson random variables", 1993): a table-mountain hat over the density of the transformed variable, with a
-/// squeeze that accepts about nine in ten without a logarithm.
+/// Poisson random variables", 1993): a table-mountain hat over the density of the transformed variable, with
+/// a squeeze that accepts about nine in ten without a logarithm.
 
 #include "sim/random.h"
 
@@ -54,25 +54,30 @@ std::int64_t poisson_by_rejection(Random& random, double mean) {
     if (us >= 0.07 && v <= squeeze) return static_cast<std::int64_t>(k);
     if (!(k >= 0) || (us < 0.013 && v > us)) continue;
     const auto count = static_cast<std::int64_t>(k);
-    if (std::log(v * inverse_alpha / (a / (us * us) + b)) <= k * log_mean - mean - log_factorial(count)) return count;
+    if (std::log(v * inverse_alpha / (a / (us * us) + b)) <= k * log_mean - mean - log_factorial(count))
+      return count;
   }
 }
 
 }  // namespace
 
-std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < kRounds; ++round) {
     const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter[0];
     const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(product0)};
+    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key[0],
+               static_cast<std::uint32_t>(product1),
+               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key[1],
+               static_cast<std::uint32_t>(product0)};
     key[0] += kWeyl0;
     key[1] += kWeyl1;
   }
   return counter;
 }
 
-std::array<std::uint32_t, 4> random_block(std::uint64_t seed, Stream stream, std::uint32_t a, std::uint32_t b) {
+std::array<std::uint32_t, 4> random_block(std::uint64_t seed, Stream stream, std::uint32_t a,
+                                          std::uint32_t b) {
   return philox4x32({0, a, b, static_cast<std::uint32_t>(stream)},
                     {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
@@ -117,7 +122,8 @@ double Random::normal() {
 }
 
 std::int64_t Random::poisson(double mean) {
-  if (!(mean >= 0 && mean <= kMaxPoissonMean)) throw std::invalid_argument("Random::poisson: mean outside [0, 1e9]");
+  if (!(mean >= 0 && mean <= kMaxPoissonMean))
+    throw std::invalid_argument("Random::poisson: mean outside [0, 1e9]");
   return mean < kInversionBelow ? poisson_by_inversion(*this, mean) : poisson_by_rejection(*this, mean);
 }
 

@@ -7,7 +7,8 @@
 
 namespace motes::sim {
 
-std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key);
 
 /// What a random number is for; keeps the streams of different purposes apart.
 enum class Stream : std::uint32_t {
@@ -44,7 +45,8 @@ class Random {
 inline constexpr double kMaxPoissonMean = 1e9;
 
 /// The first block of (seed, stream, a, b): four independent words at once, for code that fills arrays.
-std::array<std::uint32_t, 4> random_block(std::uint64_t seed, Stream stream, std::uint32_t a, std::uint32_t b);
+std::array<std::uint32_t, 4> random_block(std::uint64_t seed, Stream stream, std::uint32_t a,
+                                          std::uint32_t b);
 
 /// log(k!), k >= 0; relative error below 1e-14. Thread-safe, which std::lgamma is not everywhere.
 double log_factorial(std::int64_t k);

@@ -21,8 +21,8 @@ Random stream_of(const MotionOptions& options, std::size_t particle) {
   return Random(options.seed, Stream::seeding, static_cast<std::uint32_t>(particle), 0);
 }
 
-/// The positions placed so far, in cells no smaller than the minimum distance: only the 27 cells around a point
-/// can hold a neighbour. Cells are no more than about eight a particle, however small the distance is.
+/// The positions placed so far, in cells no smaller than the minimum distance: only the 27 cells around a
+/// point can hold a neighbour. Cells are no more than about eight a particle, however small the distance is.
 class PlacedCells {
  public:
   PlacedCells(const Vec3& box, double distance, std::size_t particles) : distance_(distance) {

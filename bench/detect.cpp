@@ -1,0 +1,127 @@
+/// Detector benchmark: virus-like frames (512 x 512 x 10 voxels, 1000 spots at random places, Gaussian PSF,
+/// Poisson noise) at the challenge's SNR 7, 4 and 2. Prints CSV: accuracy with the number of spots known, and
+/// the median time of detect_spots. Scoring is outside the timer.
+///
+/// bench_detect [--threads N] [--repeats N] [--seeds N] [--radius RXY RZ] [--dump DIR]
+///   --dump writes frame_<snr>_<seed>.u16 (raw, x fastest) and truth_<snr>_<seed>.csv (z,y,x in voxels) for
+///   bench/peers/detect_scipy.py.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/spots.h"
+#include "tracking/detect/log_detector.h"
+
+namespace {
+
+using motes::testing::Spot;
+
+constexpr int kSpots = 1000;
+constexpr double kGate = 2.5;  // voxels
+
+struct Settings {
+  int threads = 0, repeats = 9, seeds = 3;
+  motes::Vec3 radius{2.4, 2.4, 1.7};
+  std::optional<std::filesystem::path> dump;
+};
+
+struct Case {
+  motes::VolumeFrame frame;
+  std::vector<Spot> truth;
+};
+
+Settings parse(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    const auto next = [&]() -> std::string {
+      if (++i < argc) return argv[i];
+      std::fprintf(stderr, "bench_detect: %s needs a value\n", option.c_str());
+      std::exit(2);
+    };
+    if (option == "--threads") {
+      settings.threads = std::stoi(next());
+    } else if (option == "--repeats") {
+      settings.repeats = std::stoi(next());
+    } else if (option == "--seeds") {
+      settings.seeds = std::stoi(next());
+    } else if (option == "--radius") {
+      settings.radius.x = settings.radius.y = std::stod(next());
+      settings.radius.z = std::stod(next());
+    } else if (option == "--dump") {
+      settings.dump = next();
+    } else {
+      std::fprintf(stderr, "bench_detect: unknown option %s\n", option.c_str());
+      std::exit(2);
+    }
+  }
+  return settings;
+}
+
+Case make_case(double snr, int seed) {
+  motes::testing::SpotFrameOptions options;
+  options.peak = motes::testing::peak_of_snr(snr, options.background);
+  const auto number = static_cast<std::uint64_t>(100 * seed) + static_cast<std::uint64_t>(snr);
+  Case made;
+  made.truth = motes::testing::random_spots(options.shape, kSpots, number);
+  made.frame = motes::testing::poisson_frame(options.shape, expected_photons(options, made.truth), number + 1);
+  return made;
+}
+
+void write_case(const std::filesystem::path& dir, const Case& c, const std::string& name) {
+  std::filesystem::create_directories(dir);
+  const auto& voxels = std::get<std::vector<std::uint16_t>>(c.frame.voxels);
+  std::ofstream raw(dir / ("frame_" + name + ".u16"), std::ios::binary);
+  raw.write(reinterpret_cast<const char*>(voxels.data()), static_cast<std::streamsize>(2 * voxels.size()));
+  std::ofstream table(dir / ("truth_" + name + ".csv"));
+  table.precision(17);
+  table << "z,y,x\n";
+  for (const Spot& spot : c.truth) table << spot.z << ',' << spot.y << ',' << spot.x << '\n';
+}
+
+double seconds_of_one(const motes::Execution& execution, const Case& c, const motes::tracking::DetectionOptions& options,
+                      motes::Detections& found) {
+  const auto start = std::chrono::steady_clock::now();
+  found = motes::tracking::detect_spots(execution, c.frame, options);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Settings settings = parse(argc, argv);
+  motes::Execution execution;
+  execution.threads = settings.threads;
+  motes::tracking::DetectionOptions options;
+  options.radius_um = settings.radius;  // voxels are 1 um here
+  options.max_count = kSpots;
+  std::printf("snr,jsc,rmse_voxel,seconds_median,seconds_least,seconds_most,mvoxel_per_s,threads,frames\n");
+  for (const int snr : {7, 4, 2}) {
+    double jsc = 0, square = 0;
+    std::vector<double> seconds;
+    double voxels = 0;
+    for (int seed = 1; seed <= settings.seeds; ++seed) {
+      const Case c = make_case(snr, seed);
+      if (settings.dump) write_case(*settings.dump, c, std::to_string(snr) + "_" + std::to_string(seed));
+      motes::Detections found;
+      for (int i = 0; i < settings.repeats; ++i) seconds.push_back(seconds_of_one(execution, c, options, found));
+      const auto score = motes::testing::score_spots(c.truth, found, c.frame.voxel_um, kGate);
+      jsc += score.jsc / settings.seeds;
+      square += score.rmse_voxel * score.rmse_voxel / settings.seeds;
+      voxels = static_cast<double>(c.frame.shape.voxels());
+    }
+    std::sort(seconds.begin(), seconds.end());
+    const double median = seconds[seconds.size() / 2];
+    std::printf("%d,%.4f,%.4f,%.5f,%.5f,%.5f,%.1f,%d,%d\n", snr, jsc, std::sqrt(square), median, seconds.front(),
+                seconds.back(), voxels / median / 1e6, motes::thread_count(execution), settings.seeds);
+  }
+  return 0;
+}

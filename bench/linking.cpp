@@ -1,0 +1,111 @@
+// Linking benchmark: particles on a correlated walk, exact links of every successive frame pair.
+//
+//   bench_linking [--n 5000,50000] [--ratio 0.1,0.3,0.6] [--persistence 0.5] [--frames 20] [--threads 1]
+//                 [--repeats 5] [--dump FOLDER]
+//
+// ratio = displacement per frame / mean spacing; the gate is 1.5 x the displacement. Times cover candidates and
+// solving, as link_frames does them; certificates are checked outside the timer. One CSV row a case.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.h"
+#include "sim/simulation.h"
+#include "tracking/link/linker.h"
+
+using namespace motes;
+
+namespace {
+
+/// True tracks turned into detections: detection k of every frame is particle k.
+std::vector<Detections> frames_of(const TrackSet& truth, std::int32_t frames) {
+  std::vector<Detections> out(static_cast<std::size_t>(frames));
+  for (std::size_t f = 0; f < out.size(); ++f) out[f].frame = static_cast<std::int32_t>(f);
+  for (std::size_t p = 0; p < truth.points(); ++p) {
+    Detections& d = out[static_cast<std::size_t>(truth.frame[p])];
+    d.x_um.push_back(truth.x_um[p]);
+    d.y_um.push_back(truth.y_um[p]);
+    d.z_um.push_back(truth.z_um[p]);
+  }
+  return out;
+}
+
+/// Raw doubles, x y z by particle, one file a frame: what the peers' scripts read.
+void dump(const std::vector<Detections>& frames, const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  for (const Detections& d : frames) {
+    std::ofstream out(folder + "/frame_" + std::to_string(d.frame) + ".f64", std::ios::binary);
+    for (std::size_t k = 0; k < d.size(); ++k) {
+      const double point[3] = {d.x_um[k], d.y_um[k], d.z_um[k]};
+      out.write(reinterpret_cast<const char*>(point), sizeof point);
+    }
+  }
+}
+
+double fraction_correct(const std::vector<tracking::PairLinks>& links) {
+  std::size_t right = 0, all = 0;
+  for (const auto& pair : links)
+    for (std::size_t k = 0; k < pair.next.size(); ++k) ++all, right += pair.next[k] == static_cast<matching::Index>(k);
+  return static_cast<double>(right) / static_cast<double>(all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::Arguments arguments(argc, argv);
+  const auto repeats = static_cast<std::size_t>(arguments.number("repeats", 5));
+  const auto frame_count = static_cast<std::int32_t>(arguments.number("frames", 20));
+  const double persistence = arguments.number("persistence", 0.5);
+  std::puts(
+      "n,ratio,persistence,threads,pairs,seconds_per_pair_median,seconds_per_pair_min,seconds_per_pair_max,candidates_s,"
+      "solve_s,candidates_per_row,largest_component,fraction_correct,certified");
+  for (const double n : arguments.numbers("n", {5000, 50000})) {
+    for (const double ratio : arguments.numbers("ratio", {0.1, 0.3, 0.6})) {
+      for (const double threads : arguments.numbers("threads", {1})) {
+        sim::MotionOptions motion;
+        motion.particles = static_cast<std::int64_t>(n);
+        motion.frames = frame_count;
+        const double side = std::cbrt(n);
+        motion.box_um = {side, side, side};
+        motion.speed_um_s = ratio;
+        motion.persistence = persistence;
+        const auto frames = frames_of(sim::simulate_motion({}, motion), frame_count);
+        if (const auto folder = arguments.text("dump")) dump(frames, *folder);
+
+        const tracking::LinkOptions options{{1.5 * ratio, tracking::LinkCost::squared, -1}, "auto", false};
+        std::vector<double> seconds;
+        std::vector<tracking::PairLinks> links;
+        for (std::size_t r = 0; r < repeats; ++r) {
+          const auto start = std::chrono::steady_clock::now();
+          links = tracking::link_frames({static_cast<int>(threads)}, frames, options);
+          seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+                            static_cast<double>(links.size()));
+        }
+        std::sort(seconds.begin(), seconds.end());
+        tracking::LinkOptions checked = options;
+        checked.verify = true;
+        const bool certified = tracking::link_frames({}, frames, checked).size() == links.size();
+
+        double candidates_s = 0, solve_s = 0, candidates = 0;
+        std::int64_t largest = 0;
+        const auto pairs = static_cast<double>(links.size());
+        for (const auto& pair : links) {
+          candidates_s += pair.candidates_s / pairs;
+          solve_s += pair.solve_s / pairs;
+          candidates += static_cast<double>(pair.candidates) / pairs / n;
+          largest = std::max(largest, pair.largest_component);
+        }
+        std::printf("%.0f,%g,%g,%.0f,%zu,%.5f,%.5f,%.5f,%.5f,%.5f,%.2f,%lld,%.4f,%s\n", n, ratio, persistence, threads,
+                    links.size(), seconds[seconds.size() / 2], seconds.front(), seconds.back(), candidates_s, solve_s,
+                    candidates, static_cast<long long>(largest), fraction_correct(links), certified ? "yes" : "no");
+        std::fflush(stdout);
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/// A row at a time: a branch-free comparison with the six face neighbours marks the few voxels worth the full
+/// look at all 26. Voxels equal to a neighbour are put aside; their plateaus are walked afterwards, one by one,
+/// since only the whole plateau tells whether it is a maximum (an L-shaped one has several "first" voxels, and one
+/// may climb on around the corner).
+
+#include "tracking/detect/maxima.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr std::int64_t kBand = 64;  // rows of a task
+
+struct Found {
+  std::vector<Voxel> strict, tied;
+};
+
+/// Calls visit(neighbour) for each of up to 26, until it returns false.
+template <class Visit>
+void visit_neighbours(const Shape3& shape, const Voxel& v, const Visit& visit) {
+  for (std::int64_t z = std::max<std::int64_t>(0, v.z - 1); z <= std::min(shape.nz - 1, v.z + 1); ++z)
+    for (std::int64_t y = std::max<std::int64_t>(0, v.y - 1); y <= std::min(shape.ny - 1, v.y + 1); ++y)
+      for (std::int64_t x = std::max<std::int64_t>(0, v.x - 1); x <= std::min(shape.nx - 1, v.x + 1); ++x)
+        if (!(z == v.z && y == v.y && x == v.x) && !visit(Voxel{z, y, x})) return;
+}
+
+enum class Standing { exceeded, tied, strict };
+
+Standing standing_of(const Response& response, const Voxel& v) {
+  const float value = response.at(v.z, v.y, v.x);
+  Standing standing = Standing::strict;
+  visit_neighbours(response.shape(), v, [&](const Voxel& n) {
+    const float other = response.at(n.z, n.y, n.x);
+    if (other == value) standing = Standing::tied;
+    if (other > value) standing = Standing::exceeded;
+    return standing != Standing::exceeded;
+  });
+  return standing;
+}
+
+/// marks[x] != 0: over the floor and not exceeded by a face neighbour. Missing rows are the row itself.
+void mark_row(const Response& response, std::int64_t z, std::int64_t y, float floor, unsigned char* marks) {
+  const Shape3& s = response.shape();
+  const float* row = response.row(z, y);
+  const float* above = y > 0 ? response.row(z, y - 1) : row;
+  const float* below = y + 1 < s.ny ? response.row(z, y + 1) : row;
+  const float* before = z > 0 ? response.row(z - 1, y) : row;
+  const float* after = z + 1 < s.nz ? response.row(z + 1, y) : row;
+  const auto is_high = [=](std::int64_t x, std::int64_t left, std::int64_t right) {
+    const float v = row[x];
+    return static_cast<unsigned char>(static_cast<int>(v > floor) & static_cast<int>(v >= row[left]) &
+                                      static_cast<int>(v >= row[right]) & static_cast<int>(v >= above[x]) &
+                                      static_cast<int>(v >= below[x]) & static_cast<int>(v >= before[x]) &
+                                      static_cast<int>(v >= after[x]));
+  };
+  marks[0] = is_high(0, 0, std::min<std::int64_t>(1, s.nx - 1));
+#pragma omp simd
+  for (std::int64_t x = 1; x < s.nx - 1; ++x) marks[x] = is_high(x, x - 1, x + 1);
+  if (s.nx > 1) marks[s.nx - 1] = is_high(s.nx - 1, s.nx - 2, s.nx - 1);
+}
+
+void scan_row(const Response& response, std::int64_t z, std::int64_t y, float floor,
+              std::vector<unsigned char>& marks, Found& found) {
+  mark_row(response, z, y, floor, marks.data());
+  const auto end = marks.cend();
+  for (auto it = std::find(marks.cbegin(), end, 1); it != end; it = std::find(it + 1, end, 1)) {
+    const Voxel v{z, y, it - marks.cbegin()};
+    const Standing standing = standing_of(response, v);
+    if (standing == Standing::strict) found.strict.push_back(v);
+    if (standing == Standing::tied) found.tied.push_back(v);
+  }
+}
+
+/// The plateau around `seed`, sorted, added to `seen`; empty if a voxel beside it is higher.
+std::vector<Voxel> plateau_around(const Response& response, const Voxel& seed, std::set<Voxel>& seen) {
+  const float value = response.at(seed.z, seed.y, seed.x);
+  std::vector<Voxel> members{seed};
+  bool exceeded = false;
+  seen.insert(seed);
+  for (std::size_t next = 0; next < members.size(); ++next) {
+    const Voxel at = members[next];  // a copy: the vector grows below
+    visit_neighbours(response.shape(), at, [&](const Voxel& n) {
+      const float other = response.at(n.z, n.y, n.x);
+      exceeded = exceeded || other > value;
+      if (other == value && seen.insert(n).second) members.push_back(n);
+      return true;
+    });
+  }
+  if (exceeded) members.clear();
+  std::sort(members.begin(), members.end());
+  return members;
+}
+
+Voxel middle_of(const std::vector<Voxel>& members) {
+  const auto n = static_cast<double>(members.size());
+  double z = 0, y = 0, x = 0;
+  for (const Voxel& v : members) {
+    z += static_cast<double>(v.z) / n;
+    y += static_cast<double>(v.y) / n;
+    x += static_cast<double>(v.x) / n;
+  }
+  const auto distance2 = [&](const Voxel& v) {
+    const double dz = static_cast<double>(v.z) - z, dy = static_cast<double>(v.y) - y, dx = static_cast<double>(v.x) - x;
+    return dz * dz + dy * dy + dx * dx;
+  };
+  return *std::min_element(members.begin(), members.end(),
+                           [&](const Voxel& a, const Voxel& b) { return distance2(a) < distance2(b); });
+}
+
+}  // namespace
+
+std::vector<Voxel> local_maxima(const Execution& execution, const Response& response, float floor) {
+  const Shape3& shape = response.shape();
+  const std::int64_t bands = (shape.ny + kBand - 1) / kBand;
+  std::vector<Found> found(static_cast<std::size_t>(shape.nz * bands));
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic)
+  for (std::int64_t task = 0; task < shape.nz * bands; ++task) {
+    std::vector<unsigned char> marks(static_cast<std::size_t>(shape.nx));
+    const std::int64_t begin = task % bands * kBand;
+    for (std::int64_t y = begin; y < std::min(begin + kBand, shape.ny); ++y)
+      scan_row(response, task / bands, y, floor, marks, found[static_cast<std::size_t>(task)]);
+  }
+
+  std::vector<Voxel> maxima;
+  std::set<Voxel> seen;
+  for (const Found& part : found) {
+    maxima.insert(maxima.end(), part.strict.begin(), part.strict.end());
+    for (const Voxel& v : part.tied) {
+      if (seen.contains(v)) continue;
+      const std::vector<Voxel> plateau = plateau_around(response, v, seen);
+      if (!plateau.empty()) maxima.push_back(middle_of(plateau));
+    }
+  }
+  std::sort(maxima.begin(), maxima.end());
+  return maxima;
+}
+
+}  // namespace motes::tracking::detect

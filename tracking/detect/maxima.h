@@ -1,0 +1,21 @@
+#pragma once
+/// Local maxima of a response volume.
+
+#include <cstdint>
+#include <vector>
+
+#include "tracking/detect/response.h"
+
+namespace motes::tracking::detect {
+
+struct Voxel {
+  std::int64_t z = 0, y = 0, x = 0;
+  friend auto operator<=>(const Voxel&, const Voxel&) = default;
+};
+
+/// Voxels over `floor` that no voxel of their 26-neighbourhood exceeds, in storage order. A plateau (touching
+/// voxels of one value) that nothing around it exceeds counts once: as its voxel nearest to its centre of mass,
+/// the first of those in storage order. O(voxels); the same for any thread count.
+std::vector<Voxel> local_maxima(const Execution& execution, const Response& response, float floor);
+
+}  // namespace motes::tracking::detect

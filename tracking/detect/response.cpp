@@ -1,0 +1,186 @@
+/// L = -sum over axes a of sigma_a^2 D_a G, G the smoothed frame, D_a the second difference along a: the
+/// Laplacian in units of each axis' own sigma, so that anisotropic spots and voxels are treated alike.
+///
+/// Beyond the frame the outermost voxel is repeated. (Mirroring would double a spot that lies at the border and
+/// push it outwards; with thin stacks a third of all spots lie there.) G is therefore computed one voxel beyond
+/// the frame on each side, where the stencil needs it.
+///
+/// Two sweeps, each over tasks that stay in the second-level cache: (1) per plane and band of rows: voxels to
+/// float, along x, along y; (2) per band of rows, plane after plane: along z into a ring of three slabs, and the
+/// stencil. Every element is computed by the same operations in the same order whatever the bands, so thread
+/// counts change nothing.
+
+#include "tracking/detect/response.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tracking/types/errors.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr std::int64_t kPlaneBand = 64;  // rows of a task of the first sweep
+constexpr std::int64_t kDepthBand = 16;  // rows of a task of the second sweep
+constexpr double kLargestRadius = 1000;  // voxels
+
+std::int64_t clamped(std::int64_t i, std::int64_t n) { return std::clamp<std::int64_t>(i, 0, n - 1); }
+
+double sigma_of_axis(std::int64_t voxels, double voxel_um, double radius_um, int dimensions, double least) {
+  const double radius = radius_um / voxel_um;
+  if (!(radius > 0) || !(radius <= kLargestRadius))
+    throw UsageError("detection.radius_um: " + std::to_string(radius_um) + " um is " + std::to_string(radius) +
+                     " voxels; give a radius over 0 and of at most 1000 voxels");
+  return voxels > 1 ? std::max(least, radius / std::sqrt(static_cast<double>(dimensions))) : 0;
+}
+
+/// Pointers of the taps of one output row, for weighted_pair_sums.
+struct Taps {
+  explicit Taps(int radius) : minus(static_cast<std::size_t>(radius) + 1), plus(minus.size()) {}
+  template <class RowAt>
+  void point(std::int64_t centre, const RowAt& row_at) {
+    for (std::size_t k = 0; k < minus.size(); ++k) {
+      minus[k] = row_at(centre - static_cast<std::int64_t>(k));
+      plus[k] = row_at(centre + static_cast<std::int64_t>(k));
+    }
+  }
+  std::vector<const float*> minus, plus;
+};
+
+}  // namespace
+
+double Filter::noise_gain() const {
+  std::array<KernelProducts, 3> p;
+  for (std::size_t a = 0; a < 3; ++a) p[a] = kernel_products(kernels[a]);
+  double variance = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < 3; ++b) {
+      double term = sigma[a] * sigma[a] * sigma[b] * sigma[b];
+      for (std::size_t c = 0; c < 3; ++c) {
+        if (c == a && c == b) {
+          term *= p[c].second_second;
+        } else {
+          term *= c == a || c == b ? p[c].smooth_second : p[c].smooth_smooth;
+        }
+      }
+      variance += term;
+    }
+  }
+  return std::sqrt(std::max(0.0, variance));
+}
+
+Filter make_filter(const Shape3& shape, const Vec3& voxel_um, const Vec3& radius_um, double least_sigma) {
+  Filter filter;
+  for (const std::int64_t n : {shape.nx, shape.ny, shape.nz}) filter.dimensions += n > 1 ? 1 : 0;
+  const int d = filter.dimensions;
+  filter.sigma = {sigma_of_axis(shape.nx, voxel_um.x, radius_um.x, d, least_sigma),
+                  sigma_of_axis(shape.ny, voxel_um.y, radius_um.y, d, least_sigma),
+                  sigma_of_axis(shape.nz, voxel_um.z, radius_um.z, d, least_sigma)};
+  for (std::size_t a = 0; a < 3; ++a) filter.kernels[a] = discrete_gaussian(filter.sigma[a]);
+  return filter;
+}
+
+Response::Response(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                   Polarity polarity, float offset)
+    : shape_(frame.shape), filter_(filter), offset_(offset) {
+  const std::int64_t padded = shape_.nz * (shape_.ny + 2) * (shape_.nx + 2);
+  plane_smoothed_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(padded));
+  log_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(shape_.voxels()));
+  smooth_planes(execution, frame);
+  laplacian(execution, polarity);
+}
+
+void Response::smooth_planes(const Execution& execution, const VolumeFrame& frame) {
+  const std::int64_t bands = (shape_.ny + 2 + kPlaneBand - 1) / kPlaneBand;
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic)
+  for (std::int64_t task = 0; task < shape_.nz * bands; ++task) {
+    const std::int64_t begin = task % bands * kPlaneBand - 1;
+    smooth_band(frame, task / bands, begin, std::min(begin + kPlaneBand, shape_.ny + 1));
+  }
+}
+
+/// Rows [begin, end) of the padded plane z, begin >= -1, end <= ny + 1.
+void Response::smooth_band(const VolumeFrame& frame, std::int64_t z, std::int64_t begin, std::int64_t end) {
+  const HalfKernel &along_x = filter_.kernels[0], &along_y = filter_.kernels[1];
+  const std::int64_t width = shape_.nx + 2, margin = along_x.radius() + 1;
+  const std::int64_t first = clamped(begin - along_y.radius(), shape_.ny);
+  const std::int64_t last = clamped(end - 1 + along_y.radius(), shape_.ny);
+
+  std::vector<float> source(static_cast<std::size_t>(shape_.nx + 2 * margin));
+  std::vector<float> rows(static_cast<std::size_t>((last - first + 1) * width));
+  Taps taps(along_x.radius());
+  taps.point(margin - 1, [&](std::int64_t x) { return source.data() + x; });
+  for (std::int64_t y = first; y <= last; ++y) {
+    read_row(frame, z, y, 0, shape_.nx, offset_, source.data() + margin);
+    std::fill_n(source.begin(), margin, source[static_cast<std::size_t>(margin)]);
+    std::fill_n(source.end() - margin, margin, source[static_cast<std::size_t>(margin + shape_.nx - 1)]);
+    weighted_pair_sums(along_x, taps.minus.data(), taps.plus.data(), width, &rows[static_cast<std::size_t>((y - first) * width)]);
+  }
+
+  Taps column(along_y.radius());
+  for (std::int64_t y = begin; y < end; ++y) {
+    column.point(y, [&](std::int64_t at) { return &rows[static_cast<std::size_t>((clamped(at, shape_.ny) - first) * width)]; });
+    weighted_pair_sums(along_y, column.minus.data(), column.plus.data(), width,
+                       &plane_smoothed_[static_cast<std::size_t>((z * (shape_.ny + 2) + y + 1) * width)]);
+  }
+}
+
+void Response::laplacian(const Execution& execution, Polarity polarity) {
+  const float sign = polarity == Polarity::bright ? -1.0F : 1.0F;
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic)
+  for (std::int64_t begin = 0; begin < shape_.ny; begin += kDepthBand)
+    laplacian_band(begin, std::min(begin + kDepthBand, shape_.ny), sign);
+}
+
+/// Rows [begin, end) of all planes.
+void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) {
+  const HalfKernel& along_z = filter_.kernels[2];
+  const std::int64_t width = shape_.nx + 2, size = (end - begin + 2) * width;
+  const auto weight = [&](std::size_t a) { return sign * static_cast<float>(filter_.sigma[a] * filter_.sigma[a]); };
+  const float wx = weight(0), wy = weight(1), wz = weight(2);
+  std::vector<float> ring(static_cast<std::size_t>(3 * size));
+  Taps taps(along_z.radius());
+  const auto slab = [&](std::int64_t z) { return ring.data() + (z + 3) % 3 * size; };
+  for (std::int64_t next = -1; next <= shape_.nz; ++next) {
+    taps.point(next, [&](std::int64_t z) { return padded_row(clamped(z, shape_.nz), begin - 1); });
+    weighted_pair_sums(along_z, taps.minus.data(), taps.plus.data(), size, slab(next));
+    const std::int64_t z = next - 1;
+    if (z < 0) continue;
+    for (std::int64_t y = begin; y < end; ++y) {
+      const std::int64_t at = (y - begin + 1) * width + 1;
+      const float* centre = slab(z) + at;
+      laplacian_row({centre, centre - width, centre + width, slab(z - 1) + at, slab(z + 1) + at}, wx, wy, wz,
+                    shape_.nx, &log_[index(z, y, 0)]);
+    }
+  }
+}
+
+double Response::smoothed_voxel(std::int64_t z, std::int64_t y, std::int64_t x) const {
+  const std::vector<float>& weights = filter_.kernels[2].weights;
+  double sum = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const auto step = static_cast<std::int64_t>(k);
+    const double before = padded_row(clamped(z - step, shape_.nz), y)[x + 1];
+    const double after = padded_row(clamped(z + step, shape_.nz), y)[x + 1];
+    sum += static_cast<double>(weights[k]) * (k == 0 ? before : before + after);
+  }
+  return sum;
+}
+
+double Response::smoothed(double z, double y, double x) const {
+  const auto floor_of = [](double v) { return static_cast<std::int64_t>(std::floor(v)); };
+  const std::int64_t z0 = floor_of(z), y0 = floor_of(y), x0 = floor_of(x);
+  const double fz = z - static_cast<double>(z0), fy = y - static_cast<double>(y0), fx = x - static_cast<double>(x0);
+  double sum = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    const int dz = corner >> 2, dy = corner >> 1 & 1, dx = corner & 1;
+    const double weight = (dz != 0 ? fz : 1 - fz) * (dy != 0 ? fy : 1 - fy) * (dx != 0 ? fx : 1 - fx);
+    if (weight == 0) continue;
+    sum += weight * smoothed_voxel(clamped(z0 + dz, shape_.nz), clamped(y0 + dy, shape_.ny), clamped(x0 + dx, shape_.nx));
+  }
+  return sum + static_cast<double>(offset_);
+}
+
+}  // namespace motes::tracking::detect

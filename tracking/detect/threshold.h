@@ -1,0 +1,20 @@
+#pragma once
+/// The automatic threshold; docs/detection.md states it for users.
+
+#include "tracking/detect/response.h"
+
+namespace motes::tracking::detect {
+
+/// Level u (in standard deviations of the response to noise) above which pure white noise is expected to have
+/// `false_spots` local maxima in the whole frame. Between 3 and 9; falls with fewer voxels or a wider filter.
+double noise_level(const Filter& filter, const Shape3& shape, double false_spots);
+
+/// Standard deviation of the response where there is only noise, robust to sparse and to dense spots: the smaller
+/// of (1) 1.4826 times the median absolute response and (2) 1.5 times what white noise as strong as the frame's
+/// finest detail gives. 0 for a noise-free frame. Works on a fixed sample of at most some 10^5 voxels.
+double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter);
+
+/// Responses up to this may be rounding errors of a noise-free frame whose values span `range`.
+float rounding_floor(const Filter& filter, ValueRange range);
+
+}  // namespace motes::tracking::detect

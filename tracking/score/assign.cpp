@@ -1,0 +1,36 @@
+#include "tracking/score/detail/assign.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "matching/registry.h"
+
+namespace motes::tracking::detail {
+namespace {
+
+constexpr int kCostBits = 50;
+
+/// Power of two that makes the largest cost at most 2^kCostBits steps.
+double cost_unit(const RealCosts& problem) {
+  double largest = problem.unmatched_col_cost;
+  for (const double c : problem.cost) largest = std::max(largest, c);
+  for (const double c : problem.unmatched_row_cost) largest = std::max(largest, c);
+  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest) + 1 - kCostBits) : 1.0;
+}
+
+}  // namespace
+
+std::vector<matching::Index> assign(const Execution& execution, const RealCosts& problem) {
+  const double unit = cost_unit(problem);
+  const auto steps = [unit](double cost) { return static_cast<matching::Cost>(std::llround(cost / unit)); };
+  matching::SparseCosts costs;
+  costs.graph = problem.graph;
+  costs.cost.reserve(problem.cost.size());
+  for (const double c : problem.cost) costs.cost.push_back(steps(c) - 1);
+  for (const double c : problem.unmatched_row_cost) costs.unmatched_row_cost.push_back(steps(c));
+  costs.unmatched_col_cost.assign(static_cast<std::size_t>(problem.graph.cols),
+                                  steps(problem.unmatched_col_cost));
+  return matching::find_solver("jv")->make()->solve(execution, costs.view()).row_to_col;
+}
+
+}  // namespace motes::tracking::detail

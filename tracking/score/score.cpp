@@ -1,0 +1,104 @@
+#include "tracking/score/score.h"
+
+#include <unordered_map>
+
+#include "tracking/score/detail/frame_index.h"
+#include "tracking/types/errors.h"
+
+namespace motes::tracking {
+namespace {
+
+/// More dropped generations in a row than any lineage has; ends the walk up a circle of parents (damaged
+/// input).
+constexpr int kMaxDroppedGenerations = 1000;
+
+/// The points and tracks that stay, as positions in the full set.
+struct Kept {
+  std::vector<std::size_t> points, tracks;
+};
+
+template <class Value>
+std::vector<Value> pick(const std::vector<Value>& values, const std::vector<std::size_t>& kept) {
+  std::vector<Value> picked;
+  picked.reserve(kept.size());
+  for (const std::size_t i : kept) picked.push_back(values[i]);
+  return picked;
+}
+
+std::vector<PropertyColumn> pick(const std::vector<PropertyColumn>& columns,
+                                 const std::vector<std::size_t>& kept) {
+  std::vector<PropertyColumn> picked;
+  for (const PropertyColumn& column : columns) picked.push_back({column.name, pick(column.values, kept)});
+  return picked;
+}
+
+/// Parents of the tracks kept: the nearest ancestor that is kept too, -1 none, so that a short-lived mother
+/// whose frames all went does not cut the lineage.
+std::vector<std::int64_t> kept_parents(const TrackSet& tracks, const std::vector<std::size_t>& kept) {
+  std::unordered_map<std::int64_t, std::size_t> track_of_id;
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) track_of_id.emplace(tracks.track_id[t], t);
+  std::vector<bool> stays(tracks.tracks(), false);
+  for (const std::size_t t : kept) stays[t] = true;
+
+  std::vector<std::int64_t> parents;
+  for (const std::size_t t : kept) {
+    std::int64_t parent = tracks.parent[t];
+    for (int generation = 0; parent >= 0; ++generation) {
+      const auto mother = track_of_id.find(parent);
+      if (mother != track_of_id.end() && stays[mother->second]) break;
+      const bool lost = mother == track_of_id.end() || generation == kMaxDroppedGenerations;
+      parent = lost ? -1 : tracks.parent[mother->second];
+    }
+    parents.push_back(parent);
+  }
+  return parents;
+}
+
+}  // namespace
+
+Scores score_tracks(const Execution& execution, const TrackSet& truth, const TrackSet& found,
+                    const ScoreOptions& options) {
+  Scores scores;
+  scores.gate = options.gate;
+  scores.gate_link = options.gate_link == 0 ? options.gate : options.gate_link;
+  detail::check_gate(scores.gate, "gate");
+  detail::check_gate(scores.gate_link, "gate of links");
+  if (truth.length_unit != found.length_unit)
+    throw InputError("the true tracks are in " + truth.length_unit + ", the found tracks in " +
+                     found.length_unit + "; convert one of them, so that a gate means the same for both");
+  scores.challenge = challenge_scores(execution, truth, found, scores.gate);
+  scores.link = link_scores(execution, truth, found, scores.gate_link);
+  return scores;
+}
+
+TrackSet keep_every(const TrackSet& tracks, std::int32_t step) {
+  if (step < 1) throw UsageError("frame step: " + std::to_string(step) + " is below 1; give 1 or more");
+  if (step == 1) return tracks;
+  Kept kept;
+  TrackSet result;
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    const std::size_t before = kept.points.size();
+    for (auto p = static_cast<std::size_t>(tracks.track_offsets[t]);
+         p < static_cast<std::size_t>(tracks.track_offsets[t + 1]); ++p)
+      if (tracks.frame[p] % step == 0) kept.points.push_back(p);
+    if (kept.points.size() == before) continue;
+    kept.tracks.push_back(t);
+    result.track_offsets.push_back(static_cast<std::int64_t>(kept.points.size()));
+  }
+  result.track_id = pick(tracks.track_id, kept.tracks);
+  if (!tracks.parent.empty()) result.parent = kept_parents(tracks, kept.tracks);
+  result.frame = pick(tracks.frame, kept.points);
+  for (std::int32_t& frame : result.frame) frame /= step;
+  result.detection = pick(tracks.detection, kept.points);
+  result.time_s = pick(tracks.time_s, kept.points);
+  result.x_um = pick(tracks.x_um, kept.points);
+  result.y_um = pick(tracks.y_um, kept.points);
+  result.z_um = pick(tracks.z_um, kept.points);
+  result.point_properties = pick(tracks.point_properties, kept.points);
+  result.track_properties = pick(tracks.track_properties, kept.tracks);
+  result.length_unit = tracks.length_unit;
+  if (tracks.dt_s) result.dt_s = *tracks.dt_s * step;
+  return result;
+}
+
+}  // namespace motes::tracking
