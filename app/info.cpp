@@ -13,6 +13,7 @@
 #include "app/options.h"
 #include "app/report.h"
 #include "io/track_files.h"
+#include "matching/device/device.h"
 #include "matching/registry.h"
 #include "tracking/types/errors.h"
 
@@ -43,6 +44,14 @@ ordered_json build_json() {
   json["compiler"] = compiler();
   json["cuda"] = cuda_state();
   json["openmp"] = openmp_state();
+  json["devices"] = ordered_json::array();
+  for (const matching::DeviceInfo& d : matching::list_devices().devices) {
+    json["devices"].push_back({{"index", d.index},
+                               {"name", d.name},
+                               {"compute_capability", fmt::format("{}.{}", d.compute_major, d.compute_minor)},
+                               {"multiprocessors", d.multiprocessors},
+                               {"memory_bytes", d.memory_bytes}});
+  }
   json["solvers"] = ordered_json::array();
   for (const matching::SolverInfo& s : matching::solvers()) {
     json["solvers"].push_back({{"name", s.name},
@@ -60,10 +69,22 @@ ordered_json build_json() {
   return json;
 }
 
+std::string devices_text() {
+  const matching::DeviceReport report = matching::list_devices();
+  if (report.devices.empty()) return "GPU       none: " + report.why_none + "\n";
+  std::string text;
+  for (const matching::DeviceInfo& d : report.devices) {
+    text += fmt::format("GPU {:<5} {}, compute capability {}.{}, {} multiprocessors, {:.1f} GiB\n", d.index, d.name,
+                        d.compute_major, d.compute_minor, d.multiprocessors,
+                        static_cast<double>(d.memory_bytes) / (1 << 30));
+  }
+  return text;
+}
+
 std::string build_text() {
-  std::string text = fmt::format("motes {}\ncompiler  {}\nCUDA      {}\nCPU       {}\n\n", version(),
+  std::string text = fmt::format("motes {}\ncompiler  {}\nCUDA      {}\nCPU       {}\n", version(),
                                  compiler(), cuda_state(), openmp_state());
-  text += solver_table() + "\n  track format       extension    reads writes\n";
+  text += devices_text() + "\n" + solver_table() + "\n  track format       extension    reads writes\n";
   for (const io::TrackFormat& f : io::track_formats()) {
     text += fmt::format("  {:<18} {:<12} {:<5} {}\n", f.name, f.extension, f.reads ? "yes" : "no",
                         f.writes ? "yes" : "no");

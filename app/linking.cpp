@@ -11,9 +11,6 @@
 namespace motes::app {
 namespace {
 
-/// Displacement over spacing above which the nearest particle is too often the wrong one.
-constexpr double kDoubtfulRatio = 0.5;
-
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {
   if (!dt_s) {
     throw UsageError("linking.max_speed_um_s: needs the time between frames; set input.dt_s");
@@ -24,7 +21,7 @@ double gate_from_speed(const Config& config, std::optional<double> dt_s) {
 void report_estimate(const tracking::GateEstimate& estimate, const std::string& unit, Console& console) {
   console.note(fmt::format("typical displacement {:.4g} {}, spacing {:.4g} {}, ratio {:.2f}",
                            estimate.displacement_um, unit, estimate.spacing_um, unit, estimate.ratio()));
-  if (estimate.ratio() > kDoubtfulRatio) {
+  if (estimate.ratio() > tracking::kUntrustworthyRatio) {
     console.warn(
         fmt::format("particles move {:.2f} of their spacing between frames: many links will be wrong, "
                     "whatever the linker; record faster or fewer particles",

@@ -69,6 +69,8 @@ void run_simulate(Session& session, const Arguments& arguments) {
   Console& console = session.console;
   const std::filesystem::path dir =
       output_path(arguments.dir, config.output.dir, arguments.config, "_simulated");
+  sim::check_options(config.simulation);
+  if (config.imaging.write_frames) sim::check_options(config.simulation, config.imaging.optics);
   prepare_folder(dir);
 
   Progress progress(console, "simulating", "frames", config.simulation.frames);
