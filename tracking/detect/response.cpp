@@ -78,7 +78,7 @@ Filter make_filter(const Shape3& shape, const Vec3& voxel_um, const Vec3& radius
   filter.sigma = {sigma_of_axis(shape.nx, voxel_um.x, radius_um.x, d, least_sigma),
                   sigma_of_axis(shape.ny, voxel_um.y, radius_um.y, d, least_sigma),
                   sigma_of_axis(shape.nz, voxel_um.z, radius_um.z, d, least_sigma)};
-  for (std::size_t a = 0; a < 3; ++a) filter.kernels[a] = discrete_gaussian(filter.sigma[a]);
+  for (std::size_t a = 0; a < 3; ++a) filter.kernels[a] = gaussian_kernel(filter.sigma[a]);
   return filter;
 }
 
