@@ -7,11 +7,12 @@
 
 namespace motes::io {
 
-/// A file being written beside its target, which takes the target's name on commit() and is removed without it.
+/// A file being written beside its target, which takes the target's name on commit() and is removed without
+/// it.
 class AtomicFile {
  public:
-  /// Creates the parent folder. Throws ResourceError (path and the system's reason) when that cannot be done or
-  /// the folder cannot be written.
+  /// Creates the parent folder. Throws ResourceError (path and the system's reason) when that cannot be done
+  /// or the folder cannot be written.
   explicit AtomicFile(std::filesystem::path target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

@@ -26,9 +26,12 @@ Kind kind_of(const std::filesystem::path& path) {
 
 std::string_view to_string(VoxelType type) {
   switch (type) {
-    case VoxelType::u8: return "u8";
-    case VoxelType::u16: return "u16";
-    case VoxelType::f32: return "f32";
+    case VoxelType::u8:
+      return "u8";
+    case VoxelType::u16:
+      return "u16";
+    case VoxelType::f32:
+      return "f32";
   }
   return "?";
 }
@@ -36,14 +39,19 @@ std::string_view to_string(VoxelType type) {
 std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, const FrameOptions& options) {
   detail::check_options(options);
   switch (kind_of(path)) {
-    case Kind::folder: return detail::open_folder_frames(path, options);
-    case Kind::tiff: return detail::open_tiff_frames(path, options);
-    case Kind::bdv: return detail::open_bdv_frames(path, options);
-    case Kind::other: break;
+    case Kind::folder:
+      return detail::open_folder_frames(path, options);
+    case Kind::tiff:
+      return detail::open_tiff_frames(path, options);
+    case Kind::bdv:
+      return detail::open_bdv_frames(path, options);
+    case Kind::other:
+      break;
   }
-  throw InputError(fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
-                               "BigDataViewer HDF5 (.h5 or .xml), or a folder of TIFFs",
-                               path.string()));
+  throw InputError(
+      fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
+                  "BigDataViewer HDF5 (.h5 or .xml), or a folder of TIFFs",
+                  path.string()));
 }
 
 bool is_frames(const std::filesystem::path& path) {
@@ -57,13 +65,14 @@ bool is_frames(const std::filesystem::path& path) {
 
 void require_calibration(const SeriesInfo& info) {
   if (!info.voxel_um) {
-    throw InputError(fmt::format("{}: its metadata do not give the voxel size; set input.voxel_um (one number or "
-                                 "[z, y, x], in um)",
-                                 info.path));
+    throw InputError(
+        fmt::format("{}: its metadata do not give the voxel size; set input.voxel_um (one number or "
+                    "[z, y, x], in um)",
+                    info.path));
   }
   if (info.frames > 1 && !info.dt_s)
-    throw InputError(fmt::format("{}: its metadata do not give the time between frames; set input.dt_s (seconds)",
-                                 info.path));
+    throw InputError(fmt::format(
+        "{}: its metadata do not give the time between frames; set input.dt_s (seconds)", info.path));
 }
 
 }  // namespace motes::io

@@ -1,7 +1,7 @@
-/// The layout: group tNNNNN per time point, in it sNN per view setup, in it one group per resolution level, of
-/// which 0 is the finest, holding the dataset `cells` [nz, ny, nx]. /sNN/resolutions [levels, 3] are the levels'
-/// sampling steps (x, y, z). Java has no unsigned 16-bit type: BigDataViewer stores such voxels as int16 and
-/// reads them back as unsigned, and so does this reader.
+/// The layout: group tNNNNN per time point, in it sNN per view setup, in it one group per resolution level,
+/// of which 0 is the finest, holding the dataset `cells` [nz, ny, nx]. /sNN/resolutions [levels, 3] are the
+/// levels' sampling steps (x, y, z). Java has no unsigned 16-bit type: BigDataViewer stores such voxels as
+/// int16 and reads them back as unsigned, and so does this reader.
 
 #include "io/detail/bdv_frames.h"
 
@@ -45,8 +45,8 @@ std::vector<std::int64_t> numbered_members(const fs::path& path, hid_t group, ch
   std::vector<std::int64_t> numbers;
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     std::array<char, 16> name{};
-    const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(),
-                                              H5P_DEFAULT);
+    const ssize_t length =
+        H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
     if (length < 0) fail(path, fmt::format("cannot list its groups: {}", hdf5_error()));
     if (length < 2 || static_cast<std::size_t>(length) >= name.size() || name[0] != letter) continue;
     const auto number = parse_integer(&name[1]);
@@ -120,14 +120,15 @@ class BdvFrames : public FrameSource {
     const std::string name = cells_path(timepoints_[static_cast<std::size_t>(t)], setup_);
     const Cells cells = open_cells(info_.path, file_.get(), name);
     if (cells.shape != info_.shape || cells.type != info_.type) {
-      fail(info_.path, fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})", name,
-                                   cells.shape.nz, cells.shape.ny, cells.shape.nx, to_string(cells.type),
-                                   info_.shape.nz, info_.shape.ny, info_.shape.nx, to_string(info_.type)));
+      fail(info_.path,
+           fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})", name,
+                       cells.shape.nz, cells.shape.ny, cells.shape.nx, to_string(cells.type), info_.shape.nz,
+                       info_.shape.ny, info_.shape.nx, to_string(info_.type)));
     }
     VolumeFrame frame = empty_frame(info_, t);
     frame.voxels = make_voxels(info_.type, info_.shape, info_.path);
-    if (H5Dread(cells.dataset.get(), cells.memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes_of(frame.voxels).data()) <
-        0)
+    if (H5Dread(cells.dataset.get(), cells.memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                bytes_of(frame.voxels).data()) < 0)
       fail(info_.path, fmt::format("{}: cannot be read: {}", name, hdf5_error()));
     return frame;
   }
@@ -139,14 +140,15 @@ class BdvFrames : public FrameSource {
   std::int64_t setup_;
 };
 
-/// The time points that the XML states, else all from the first to the last there is; every one must be there.
+/// The time points that the XML states, else all from the first to the last there is; every one must be
+/// there.
 std::vector<std::int64_t> check_timepoints(const fs::path& path, const std::vector<std::int64_t>& present,
                                            std::vector<std::int64_t> stated) {
   if (stated.empty()) {
     if (present.empty()) fail(path, "holds no time point (no group t00000 ...)");
     if (present.back() - present.front() > static_cast<std::int64_t>(4 * present.size()))
-      fail(path, fmt::format("time points {} to {}, of which only {} are there", present.front(), present.back(),
-                             present.size()));
+      fail(path, fmt::format("time points {} to {}, of which only {} are there", present.front(),
+                             present.back(), present.size()));
     for (std::int64_t t = present.front(); t <= present.back(); ++t) stated.push_back(t);
   }
   for (const std::int64_t t : stated) {
@@ -162,11 +164,14 @@ Vec3 level_steps(hid_t file, std::int64_t setup) {
   const Hdf5Space space(dataset ? H5Dget_space(dataset.get()) : -1);
   std::array<hsize_t, 2> dims{};
   if (!space || H5Sget_simple_extent_ndims(space.get()) != 2 ||
-      H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) != 2 || dims[0] < 1 || dims[0] > 64 || dims[1] != 3)
+      H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) != 2 || dims[0] < 1 || dims[0] > 64 ||
+      dims[1] != 3)
     return {1, 1, 1};
   std::vector<double> steps(dims[0] * dims[1], 1.0);
-  if (H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, steps.data()) < 0) return {1, 1, 1};
-  const bool sane = std::all_of(steps.begin(), steps.begin() + 3, [](double s) { return s >= 1 && s <= 1024; });
+  if (H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, steps.data()) < 0)
+    return {1, 1, 1};
+  const bool sane =
+      std::all_of(steps.begin(), steps.begin() + 3, [](double s) { return s >= 1 && s <= 1024; });
   return sane ? Vec3{steps[0], steps[1], steps[2]} : Vec3{1, 1, 1};
 }
 
@@ -177,9 +182,10 @@ Calibration calibrate(const BdvSetup& setup, const Vec3& steps, std::vector<std:
   if (size.x <= 0) return found;
   const auto factor = length_unit_um(setup.unit);
   if (!factor) {
-    notes.push_back(fmt::format("the XML gives voxels of {} x {} x {} (x, y, z) in '{}', which is no length: set "
-                                "input.voxel_um",
-                                size.x, size.y, size.z, setup.unit));
+    notes.push_back(
+        fmt::format("the XML gives voxels of {} x {} x {} (x, y, z) in '{}', which is no length: set "
+                    "input.voxel_um",
+                    size.x, size.y, size.z, setup.unit));
     return found;
   }
   found.x_um = size.x * *factor * steps.x;
@@ -191,8 +197,9 @@ Calibration calibrate(const BdvSetup& setup, const Vec3& steps, std::vector<std:
 void note_views(const BdvXml& xml, std::vector<std::string>& notes) {
   for (const auto& [id, setup] : xml.setups) {
     if (setup.view_kind == xml.setups.begin()->second.view_kind) continue;
-    notes.push_back("the view setups differ in angle, illumination or tile: they are read one by one, unregistered, "
-                    "as input.channel");
+    notes.push_back(
+        "the view setups differ in angle, illumination or tile: they are read one by one, unregistered, "
+        "as input.channel");
     return;
   }
 }
@@ -223,8 +230,7 @@ bool is_bdv(const fs::path& path) {
 }
 
 std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOptions& options) {
-  if (options.axes)
-    throw UsageError("input.axes: the axes of BigDataViewer files are fixed; remove the key");
+  if (options.axes) throw UsageError("input.axes: the axes of BigDataViewer files are fixed; remove the key");
   const Hdf5Silence silence;
   SeriesInfo info;
   const bool given_images = InputFile(path).head(kHdf5Signature.size()) == kHdf5Signature;
@@ -238,24 +244,24 @@ std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOp
   const Hdf5Group first(H5Gopen2(file.get(), fmt::format("t{:05}", timepoints[0]).c_str(), H5P_DEFAULT));
   if (!first) fail(images, fmt::format("t{:05}: cannot be opened: {}", timepoints[0], hdf5_error()));
   const auto setups = numbered_members(images, first.get(), 's');
-  if (setups.empty()) fail(images, fmt::format("t{:05} holds no view setup (no group s00 ...)", timepoints[0]));
+  if (setups.empty())
+    fail(images, fmt::format("t{:05} holds no view setup (no group s00 ...)", timepoints[0]));
 
   info.frames = static_cast<std::int32_t>(timepoints.size());
   info.channels = static_cast<int>(setups.size());
   choose_channel(info, options);
   note_views(xml, info.notes);
   if (timepoints.front() != 0)
-    info.notes.push_back(fmt::format("time points {} to {} are frames 0 to {}", timepoints.front(), timepoints.back(),
-                                     info.frames - 1));
+    info.notes.push_back(fmt::format("time points {} to {} are frames 0 to {}", timepoints.front(),
+                                     timepoints.back(), info.frames - 1));
   const std::int64_t setup = setups[static_cast<std::size_t>(info.channel)];
   const Cells cells = open_cells(images, file.get(), cells_path(timepoints[0], setup));
   info.axes = std::string(info.frames > 1 ? "T" : "") + (info.channels > 1 ? "C" : "") + "ZYX";
   info.shape = cells.shape;
   info.type = cells.type;
   const auto described = xml.setups.find(setup);
-  const Calibration metadata =
-      calibrate(described == xml.setups.end() ? BdvSetup{} : described->second, level_steps(file.get(), setup),
-                info.notes);
+  const Calibration metadata = calibrate(described == xml.setups.end() ? BdvSetup{} : described->second,
+                                         level_steps(file.get(), setup), info.notes);
   apply_calibration(info, metadata, options);
   return std::make_unique<BdvFrames>(std::move(info), std::move(file), timepoints, setup);
 }

@@ -39,7 +39,8 @@ void add_range(const std::filesystem::path& path, std::int64_t first, std::int64
 }
 
 /// "0-10:2, 15, 20-22".
-void add_pattern(const std::filesystem::path& path, const std::string& pattern, std::vector<std::int64_t>& out) {
+void add_pattern(const std::filesystem::path& path, const std::string& pattern,
+                 std::vector<std::int64_t>& out) {
   std::istringstream items(pattern);
   for (std::string item; std::getline(items, item, ',');) {
     const std::size_t colon = item.find(':');
@@ -47,7 +48,8 @@ void add_pattern(const std::filesystem::path& path, const std::string& pattern, 
     const std::size_t dash = range.find('-');
     const auto first = parse_integer(range.substr(0, dash));
     const auto last = dash == std::string::npos ? first : parse_integer(range.substr(dash + 1));
-    const auto step = colon == std::string::npos ? std::optional<std::int64_t>(1) : parse_integer(item.substr(colon + 1));
+    const auto step =
+        colon == std::string::npos ? std::optional<std::int64_t>(1) : parse_integer(item.substr(colon + 1));
     if (!first || !last || !step) fail(path, fmt::format("Timepoints '{}' are no pattern", pattern));
     add_range(path, *first, *last, *step, out);
   }
@@ -102,7 +104,8 @@ BdvXml read_bdv_xml(const std::filesystem::path& path) {
   BdvXml found;
   found.images = images_of(path, root);
   found.timepoints = timepoints_of(path, root);
-  for (const pugi::xml_node& node : root.child("SequenceDescription").child("ViewSetups").children("ViewSetup")) {
+  for (const pugi::xml_node& node :
+       root.child("SequenceDescription").child("ViewSetups").children("ViewSetup")) {
     const auto id = parse_integer(node.child_value("id"));
     if (!id || *id < 0) fail(path, "a ViewSetup has no id");
     found.setups[*id] = setup_of(node);

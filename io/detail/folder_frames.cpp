@@ -24,7 +24,8 @@ bool has_tiff_name(const fs::path& file) {
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool hidden = file.filename().string().starts_with('.');
-  return !hidden && (extension == ".tif" || extension == ".tiff" || extension == ".btf" || extension == ".tf8");
+  return !hidden &&
+         (extension == ".tif" || extension == ".tiff" || extension == ".btf" || extension == ".tf8");
 }
 
 std::vector<fs::path> list_tiffs(const fs::path& folder) {
@@ -34,7 +35,8 @@ std::vector<fs::path> list_tiffs(const fs::path& folder) {
     std::error_code ignored;
     if (has_tiff_name(entry->path()) && entry->is_regular_file(ignored)) files.push_back(entry->path());
   }
-  if (error) throw ResourceError(fmt::format("{}: cannot list the folder: {}", folder.string(), error.message()));
+  if (error)
+    throw ResourceError(fmt::format("{}: cannot list the folder: {}", folder.string(), error.message()));
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return natural_less(a.filename().string(), b.filename().string());
   });
@@ -62,8 +64,9 @@ class FolderPages {
     if (file.pages() == pages_per_file_ && file.format() == format_) return;
     throw InputError(fmt::format(
         "{}: holds {} pages of {} x {} {}, but the folder's first file {} of {} x {} {}; all must be alike",
-        file.path().string(), file.pages(), file.format().width, file.format().height, to_string(file.format().type),
-        pages_per_file_, format_.width, format_.height, to_string(format_.type)));
+        file.path().string(), file.pages(), file.format().width, file.format().height,
+        to_string(file.format().type), pages_per_file_, format_.width, format_.height,
+        to_string(format_.type)));
   }
 
  private:
@@ -75,10 +78,11 @@ class FolderPages {
 };
 
 /// The layout that input.axes gives to `files` files of `pages` pages each.
-PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, std::int64_t files, std::int64_t pages,
-                         const fs::path& folder) {
+PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, std::int64_t files,
+                         std::int64_t pages, const fs::path& folder) {
   PageAxes axes = parse_axes(text);
-  const bool has_time = std::any_of(axes.begin(), axes.end(), [](const PageAxis& a) { return a.letter == 'T'; });
+  const bool has_time =
+      std::any_of(axes.begin(), axes.end(), [](const PageAxis& a) { return a.letter == 'T'; });
   if (pages > 1 && !has_time) {
     axes.insert(axes.begin(), {'T', files});
   } else if (pages > 1 && axes.size() > 1 && axes.front().size == 0) {
@@ -89,13 +93,16 @@ PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, 
   return complete_axes(std::move(axes), within, {}, checked_product({files, pages}).value_or(0), folder);
 }
 
-/// Without input.axes: a file is a time point, its pages z (and c) by the metadata, or z where those say nothing.
-PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std::int64_t files, SeriesInfo& info) {
+/// Without input.axes: a file is a time point, its pages z (and c) by the metadata, or z where those say
+/// nothing.
+PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std::int64_t files,
+                        SeriesInfo& info) {
   if (first.pages() == 1) {
-    throw InputError(fmt::format("{}: a folder of {} single planes does not say whether they are z or t; set input.axes, "
-                                 "for instance 'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per "
-                                 "time)",
-                                 info.path, files));
+    throw InputError(
+        fmt::format("{}: a folder of {} single planes does not say whether they are z or t; set input.axes, "
+                    "for instance 'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per "
+                    "time)",
+                    info.path, files));
   }
   PageAxes within{{'Z', first.pages()}};
   PageMap map;
@@ -107,9 +114,10 @@ PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std
     map = PageMap(within);
   }
   if (map.nt() != 1) {
-    throw InputError(fmt::format("{}: by its metadata it holds {} time points, but in a folder each file is one; set "
-                                 "input.axes ('ZYX' where the pages are z)",
-                                 first.path().string(), map.nt()));
+    throw InputError(
+        fmt::format("{}: by its metadata it holds {} time points, but in a folder each file is one; set "
+                    "input.axes ('ZYX' where the pages are z)",
+                    first.path().string(), map.nt()));
   }
   std::erase_if(within, [](const PageAxis& a) { return a.letter == 'T'; });
   info.axes = fmt::format("T{}", axes_text(within));
@@ -126,7 +134,8 @@ bool is_tiff_folder(const fs::path& folder) {
 std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const FrameOptions& options) {
   const std::vector<fs::path> files = list_tiffs(folder);
   if (files.empty())
-    throw InputError(fmt::format("{}: the folder holds no TIFF files (.tif, .tiff); check input.path", folder.string()));
+    throw InputError(
+        fmt::format("{}: the folder holds no TIFF files (.tif, .tiff); check input.path", folder.string()));
   if (files.size() == 1) return open_tiff_frames(files.front(), options);
   if (!options.axes) check_numbered(files);
 

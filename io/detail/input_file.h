@@ -11,7 +11,8 @@ namespace motes::io::detail {
 
 class InputFile {
  public:
-  /// Throws InputError when the file is not there or is no regular file, ResourceError when it may not be read.
+  /// Throws InputError when the file is not there or is no regular file, ResourceError when it may not be
+  /// read.
   explicit InputFile(std::filesystem::path path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -20,7 +21,8 @@ class InputFile {
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }
 
-  /// Fills `out` from `offset`. Returns false when the file ends before; throws InputError when the disk fails.
+  /// Fills `out` from `offset`. Returns false when the file ends before; throws InputError when the disk
+  /// fails.
   bool read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
   /// At most `count` bytes from the start.

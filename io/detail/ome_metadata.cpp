@@ -1,7 +1,7 @@
-/// OME-XML (schema 2016-06 and its forerunners) in the first page's description. DimensionOrder names the axes
-/// fastest first; TiffData elements say which page holds which plane: each starts at (FirstC, FirstZ, FirstT)
-/// and page IFD and runs on, in DimensionOrder, for PlaneCount planes. Without IFD and PlaneCount one element
-/// stands for all planes. A UUID with a FileName says in which file of a set the pages lie.
+/// OME-XML (schema 2016-06 and its forerunners) in the first page's description. DimensionOrder names the
+/// axes fastest first; TiffData elements say which page holds which plane: each starts at (FirstC, FirstZ,
+/// FirstT) and page IFD and runs on, in DimensionOrder, for PlaneCount planes. Without IFD and PlaneCount one
+/// element stands for all planes. A UUID with a FileName says in which file of a set the pages lie.
 
 #include <fmt/format.h>
 
@@ -64,7 +64,8 @@ class OmeReader {
   }
 
   /// An attribute that is a count or an index; `otherwise` where absent. Throws when it is no such number.
-  std::int64_t number(const pugi::xml_node& node, const char* name, std::int64_t least, std::int64_t otherwise) const {
+  std::int64_t number(const pugi::xml_node& node, const char* name, std::int64_t least,
+                      std::int64_t otherwise) const {
     const pugi::xml_attribute attribute = node.attribute(name);
     if (!attribute) return otherwise;
     const auto value = parse_integer(attribute.value());
@@ -80,13 +81,14 @@ class OmeReader {
 
   void read_axes() {
     if (size_of("SizeX") != file_.format().width || size_of("SizeY") != file_.format().height) {
-      fail(fmt::format("OME-XML says {} x {} pixels, the page holds {} x {}", size_of("SizeX"), size_of("SizeY"),
-                       file_.format().width, file_.format().height));
+      fail(fmt::format("OME-XML says {} x {} pixels, the page holds {} x {}", size_of("SizeX"),
+                       size_of("SizeY"), file_.format().width, file_.format().height));
     }
     std::string order = pixels_.attribute("DimensionOrder").value();
     std::string sorted = order;
     std::sort(sorted.begin(), sorted.end());
-    if (sorted != "CTXYZ" || !order.starts_with("XY")) fail(fmt::format("OME-XML: DimensionOrder is '{}'", order));
+    if (sorted != "CTXYZ" || !order.starts_with("XY"))
+      fail(fmt::format("OME-XML: DimensionOrder is '{}'", order));
     for (const char letter : {order[4], order[3], order[2]}) {
       const char* name = letter == 'T' ? "SizeT" : letter == 'Z' ? "SizeZ" : "SizeC";
       found_.axes.push_back({letter, size_of(name)});
@@ -99,8 +101,8 @@ class OmeReader {
     const pugi::xml_attribute unit = pixels_.attribute((std::string(name) + "Unit").c_str());
     const auto factor = unit ? length_unit_um(unit.value()) : 1.0;
     if (!factor) {
-      found_.notes.push_back(fmt::format("the metadata's {} is in '{}', which is no length: set input.voxel_um", name,
-                                         unit.value()));
+      found_.notes.push_back(fmt::format(
+          "the metadata's {} is in '{}', which is no length: set input.voxel_um", name, unit.value()));
       return std::nullopt;
     }
     return *value * *factor;
@@ -115,8 +117,8 @@ class OmeReader {
     const auto factor = unit ? time_unit_s(unit.value()) : 1.0;
     if (interval && factor) found_.calibration.dt_s = *interval * *factor;
     if (interval && !factor)
-      found_.notes.push_back(fmt::format("the metadata's TimeIncrementUnit ('{}') is not known: set input.dt_s",
-                                         unit.value()));
+      found_.notes.push_back(
+          fmt::format("the metadata's TimeIncrementUnit ('{}') is not known: set input.dt_s", unit.value()));
   }
 
   /// Index in [nt * nz * nc], c fastest, of the n-th plane in DimensionOrder.
@@ -182,10 +184,12 @@ class OmeReader {
     const std::int64_t all = std::min(planes - first, std::max<std::int64_t>(0, file_.pages() - page));
     const std::int64_t count = number(element, "PlaneCount", 0, element.attribute("IFD") ? 1 : all);
     if (page >= file_.pages() || count > file_.pages() - page || count > planes - first) {
-      fail(fmt::format("OME-XML: TiffData for {} planes from page {} passes the {} pages or {} planes there are", count,
-                       page + 1, file_.pages(), planes));
+      fail(fmt::format(
+          "OME-XML: TiffData for {} planes from page {} passes the {} pages or {} planes there are", count,
+          page + 1, file_.pages(), planes));
     }
-    for (std::int64_t i = 0; i < count; ++i) table[static_cast<std::size_t>(table_index(first + i))] = page + i;
+    for (std::int64_t i = 0; i < count; ++i)
+      table[static_cast<std::size_t>(table_index(first + i))] = page + i;
   }
 
   const TiffFile& file_;

@@ -15,13 +15,25 @@ namespace {
 constexpr std::string_view kLetters = "TZC";
 
 [[noreturn]] void bad_axes(std::string_view text, const std::string& why) {
-  throw UsageError(fmt::format("input.axes: '{}': {}; give the pages' order slowest first, then YX, for instance "
-                               "'TZCYX' or, with sizes, 'TZ10YX'",
-                               text, why));
+  throw UsageError(
+      fmt::format("input.axes: '{}': {}; give the pages' order slowest first, then YX, for instance "
+                  "'TZCYX' or, with sizes, 'TZ10YX'",
+                  text, why));
+}
+
+/// As given: with the sizes that were.
+std::string given_text(const PageAxes& axes) {
+  std::string text;
+  for (const PageAxis& axis : axes) {
+    text += axis.letter;
+    if (axis.size != 0) text += std::to_string(axis.size);
+  }
+  return text + "YX";
 }
 
 std::int64_t size_of(const PageAxes& axes, char letter) {
-  const auto found = std::find_if(axes.begin(), axes.end(), [&](const PageAxis& a) { return a.letter == letter; });
+  const auto found =
+      std::find_if(axes.begin(), axes.end(), [&](const PageAxis& a) { return a.letter == letter; });
   return found == axes.end() ? 0 : found->size;
 }
 
@@ -85,6 +97,7 @@ std::optional<std::int64_t> page_count(const PageAxes& axes) {
 
 PageAxes complete_axes(PageAxes given, const PageAxes& known, const std::vector<std::int64_t>& leading_shape,
                        std::int64_t pages, const std::filesystem::path& source) {
+  const std::string text = given_text(given);
   PageAxes by_letter = given;
   for (PageAxis& axis : by_letter) {
     if (axis.size == 0 && size_of(known, axis.letter) > 1) axis.size = size_of(known, axis.letter);
@@ -96,9 +109,10 @@ PageAxes complete_axes(PageAxes given, const PageAxes& known, const std::vector<
   for (PageAxes* candidate : {&by_letter, &by_position, &given}) {
     if (fill_last(*candidate, pages)) return *candidate;
   }
-  throw UsageError(fmt::format("input.axes: '{}' does not say how the {} pages of {} divide; give sizes that "
-                               "multiply to {}, for instance 'T{}Z1YX'",
-                               axes_text(given), pages, source.string(), pages, pages));
+  throw UsageError(
+      fmt::format("input.axes: '{}' does not say how the {} pages of {} divide; give sizes that "
+                  "multiply to {}, for instance 'T{}Z1YX'",
+                  text, pages, source.string(), pages, pages));
 }
 
 PageMap::PageMap(const PageAxes& axes) {

@@ -29,9 +29,9 @@ std::string axes_text(const PageAxes& axes);
 /// Product of the sizes; nothing where one is not stated or the product passes int64.
 std::optional<std::int64_t> page_count(const PageAxes& axes);
 
-/// Sizes for the axes a user gives without: from the file's own sizes by letter (`known`), or by position where
-/// the file names no axes (`leading_shape`), and the last unknown one from the number of pages.
-/// Throws UsageError naming input.axes where that leaves a size open or does not make `pages`.
+/// Sizes for the axes a user gives without: from the file's own sizes by letter (`known`), or by position
+/// where the file names no axes (`leading_shape`), and the last unknown one from the number of pages. Throws
+/// UsageError naming input.axes where that leaves a size open or does not make `pages`.
 PageAxes complete_axes(PageAxes given, const PageAxes& known, const std::vector<std::int64_t>& leading_shape,
                        std::int64_t pages, const std::filesystem::path& source);
 
@@ -49,7 +49,8 @@ class PageMap {
   std::int64_t nc() const { return size_[2]; }
   std::int64_t page(std::int64_t t, std::int64_t z, std::int64_t c) const;
 
-  /// The same planes, once per file, for `files` files of `pages` pages each, as time points. Needs nt() == 1.
+  /// The same planes, once per file, for `files` files of `pages` pages each, as time points. Needs nt()
+  /// == 1.
   PageMap over_files(std::int64_t files, std::int64_t pages) const;
 
  private:

@@ -29,8 +29,8 @@ VolumeFrame PagedFrames::read(std::int32_t t) {
 void describe_layout(SeriesInfo& info, const PageMap& map, const PageFormat& format) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (map.nt() > kMost || map.nc() > kMost) {
-    throw InputError(fmt::format("{}: {} frames of {} channels cannot be: the metadata are damaged", info.path,
-                                 map.nt(), map.nc()));
+    throw InputError(fmt::format("{}: {} frames of {} channels cannot be: the metadata are damaged",
+                                 info.path, map.nt(), map.nc()));
   }
   info.frames = static_cast<std::int32_t>(map.nt());
   info.channels = static_cast<int>(map.nc());

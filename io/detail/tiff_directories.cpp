@@ -1,5 +1,5 @@
-/// A TIFF is a linked list of directories, one a page: an entry count, the entries (12 bytes each; BigTIFF 20)
-/// and the offset of the next directory, 0 at the end. Asking libtiff for page n walks that list from the
+/// A TIFF is a linked list of directories, one a page: an entry count, the entries (12 bytes each; BigTIFF
+/// 20) and the offset of the next directory, 0 at the end. Asking libtiff for page n walks that list from the
 /// start, which makes a series of n pages cost n^2; so the list is walked once, here, and pages are then
 /// addressed by offset.
 
@@ -46,8 +46,9 @@ class ChainReader {
   }
 
   [[noreturn]] void fail(std::uint64_t offset, std::size_t page) const {
-    throw InputError(file_.path().string() + ": page " + std::to_string(page + 1) + ": no directory at byte " +
-                     std::to_string(offset) + " of " + std::to_string(file_.size()) +
+    throw InputError(file_.path().string() + ": page " + std::to_string(page + 1) +
+                     ": no directory at byte " + std::to_string(offset) + " of " +
+                     std::to_string(file_.size()) +
                      ": the file is truncated or damaged; copy or export it again");
   }
 

@@ -1,7 +1,7 @@
 /// Reading is libtiff's; what is added: directories are addressed by offset (tiff_directories.cpp says why),
 /// every number of a page is checked before it sizes a buffer, and errors name the file and the page.
-/// libtiff's two conveniences are off: memory mapping (an I/O error would be a SIGBUS) and the chopping of long
-/// strips (a page stored as one strip is best read at once).
+/// libtiff's two conveniences are off: memory mapping (an I/O error would be a SIGBUS) and the chopping of
+/// long strips (a page stored as one strip is best read at once).
 
 #include "io/detail/tiff_file.h"
 
@@ -57,8 +57,8 @@ struct TileWindow {
   void copy(std::span<const std::byte> tile, std::span<std::byte> page, std::int64_t page_width,
             std::int64_t voxel_bytes) const {
     for (std::int64_t row = 0; row < height; ++row) {
-      std::memcpy(page.data() + ((y + row) * page_width + x) * voxel_bytes, tile.data() + row * tile_row_bytes,
-                  static_cast<std::size_t>(width * voxel_bytes));
+      std::memcpy(page.data() + ((y + row) * page_width + x) * voxel_bytes,
+                  tile.data() + row * tile_row_bytes, static_cast<std::size_t>(width * voxel_bytes));
     }
   }
 };
@@ -91,9 +91,17 @@ struct TiffFile::State {
   }
 
   [[noreturn]] void fail(std::int64_t page, const std::string& why) const {
-    throw InputError(fmt::format("{}: page {} of {}: {}; the file is damaged or of a kind that is not read: copy or "
-                                 "export it again as 8-bit, 16-bit or 32-bit float grey values",
-                                 file.path().string(), page + 1, pages, why));
+    throw InputError(
+        fmt::format("{}: page {} of {}: {}: the file is truncated or damaged; copy or export it again",
+                    file.path().string(), page + 1, pages, why));
+  }
+
+  /// For what is sound but not supported.
+  [[noreturn]] void refuse(std::int64_t page, const std::string& what) const {
+    throw InputError(
+        fmt::format("{}: page {} of {}: {} cannot be read; export it as one grey value a pixel, 8-bit or "
+                    "16-bit unsigned or 32-bit float",
+                    file.path().string(), page + 1, pages, what));
   }
 
   PageFormat page_format(std::int64_t page) const;
@@ -125,9 +133,10 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
   const auto samples = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLESPERPIXEL, 1);
   const auto kind = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
   if (width == 0 || height == 0) fail(page, "no width or height");
-  if (samples != 1) fail(page, fmt::format("{} samples a pixel (RGB?), where one is needed", samples));
-  if (tag_or<std::uint32_t>(t, TIFFTAG_IMAGEDEPTH, 1) != 1 || tag_or<std::uint32_t>(t, TIFFTAG_TILEDEPTH, 1) != 1)
-    fail(page, "a volume inside one page");
+  if (samples != 1) refuse(page, fmt::format("RGB or other images of {} samples a pixel", samples));
+  if (tag_or<std::uint32_t>(t, TIFFTAG_IMAGEDEPTH, 1) != 1 ||
+      tag_or<std::uint32_t>(t, TIFFTAG_TILEDEPTH, 1) != 1)
+    refuse(page, "a volume inside one page");
   const bool is_unsigned = kind == SAMPLEFORMAT_UINT || kind == SAMPLEFORMAT_VOID;
   PageFormat found{width, height, VoxelType::u8};
   if (is_unsigned && bits == 8) return found;
@@ -137,7 +146,7 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
     found.type = VoxelType::f32;
   } else {
     const char* name = is_unsigned ? "unsigned" : kind == SAMPLEFORMAT_INT ? "signed" : "float or complex";
-    fail(page, fmt::format("{}-bit {} samples", bits, name));
+    refuse(page, fmt::format("{}-bit {} samples", bits, name));
   }
   return found;
 }
@@ -145,12 +154,15 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
 std::int64_t TiffFile::State::decoded_bytes_bound() const {
   const auto size = static_cast<std::int64_t>(file.size());
   switch (compression) {
-    case COMPRESSION_NONE: return size;
+    case COMPRESSION_NONE:
+      return size;
     case COMPRESSION_LZW:
     case COMPRESSION_PACKBITS:
     case COMPRESSION_ADOBE_DEFLATE:
-    case COMPRESSION_DEFLATE: return checked_product({size, kMaxCompression}).value_or(size);
-    default: return std::numeric_limits<std::int64_t>::max();
+    case COMPRESSION_DEFLATE:
+      return checked_product({size, kMaxCompression}).value_or(size);
+    default:
+      return std::numeric_limits<std::int64_t>::max();
   }
 }
 
@@ -163,7 +175,8 @@ void TiffFile::State::read_strips(std::int64_t page, std::span<std::byte> out) {
   std::uint32_t strip = 0;
   for (std::int64_t row = 0; row < format.height; row += rows_per_strip, ++strip) {
     const std::int64_t bytes = std::min(rows_per_strip, format.height - row) * row_bytes;
-    const auto got = TIFFReadEncodedStrip(t, strip, out.data() + row * row_bytes, static_cast<tmsize_t>(bytes));
+    const auto got =
+        TIFFReadEncodedStrip(t, strip, out.data() + row * row_bytes, static_cast<tmsize_t>(bytes));
     if (got != bytes) fail(page, fmt::format("strip {}: {}", strip, tiff.take_error()));
   }
 }
@@ -182,8 +195,8 @@ void TiffFile::State::read_tiles(std::int64_t page, std::span<std::byte> out) {
     for (std::int64_t x = 0; x < format.width; x += tile_width, ++index) {
       if (TIFFReadEncodedTile(t, index, tile.data(), static_cast<tmsize_t>(bytes)) != bytes)
         fail(page, fmt::format("tile {}: {}", index, tiff.take_error()));
-      const TileWindow window{x, y, std::min(tile_width, format.width - x), std::min(tile_height, format.height - y),
-                              tile_width * voxel_bytes};
+      const TileWindow window{x, y, std::min(tile_width, format.width - x),
+                              std::min(tile_height, format.height - y), tile_width * voxel_bytes};
       window.copy(tile, out, format.width, voxel_bytes);
     }
   }
@@ -191,7 +204,8 @@ void TiffFile::State::read_tiles(std::int64_t page, std::span<std::byte> out) {
 
 void TiffFile::State::read_contiguous(std::int64_t page, std::span<std::byte> out) const {
   const std::uint64_t offset = first_voxel + static_cast<std::uint64_t>(page * page_bytes);
-  if (!file.read_at(offset, out)) fail(page, fmt::format("the file ends before byte {}", offset + out.size()));
+  if (!file.read_at(offset, out))
+    fail(page, fmt::format("the file ends before byte {}", offset + out.size()));
   if (directories.big_endian) swap_voxels(out, voxel_bytes);
 }
 
@@ -213,7 +227,8 @@ std::int64_t TiffFile::take_as_contiguous(std::int64_t wanted) {
   TIFF* t = s.tiff.get();
   if (s.pages != 1 || wanted <= 1 || s.compression != COMPRESSION_NONE || TIFFIsTiled(t) != 0) return s.pages;
   const std::uint64_t offset = TIFFGetStrileOffset(t, 0);
-  const auto rows = std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), s.format.height);
+  const auto rows =
+      std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), s.format.height);
   const auto strip_bytes = static_cast<std::uint64_t>(rows * s.format.width * s.voxel_bytes);
   for (std::uint32_t strip = 1; strip < TIFFNumberOfStrips(t); ++strip) {
     if (TIFFGetStrileOffset(t, strip) != offset + strip * strip_bytes) return s.pages;

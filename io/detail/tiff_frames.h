@@ -13,7 +13,8 @@ namespace motes::io::detail {
 std::unique_ptr<FrameSource> open_tiff_frames(const std::filesystem::path& path, const FrameOptions& options);
 
 /// The file's metadata; where input.axes overrides their order, broken ones are only noted. Takes the file as
-/// contiguous where that is how it holds its pages. Throws InputError for a file with fewer pages than stated.
+/// contiguous where that is how it holds its pages. Throws InputError for a file with fewer pages than
+/// stated.
 TiffMetadata consult_metadata(TiffFile& file, const FrameOptions& options);
 
 /// The pages' order by the metadata. Throws InputError naming input.axes where they leave it open, or name

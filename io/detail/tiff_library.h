@@ -12,8 +12,8 @@ namespace motes::io::detail {
 
 class TiffHandle {
  public:
-  /// Opens with libtiff's `mode`. `max_bytes` bounds any one allocation that the file's numbers ask for (0: no
-  /// bound). After a failure `get()` is null and take_error() says why.
+  /// Opens with libtiff's `mode`. `max_bytes` bounds any one allocation that the file's numbers ask for (0:
+  /// no bound). After a failure `get()` is null and take_error() says why.
   TiffHandle(const std::filesystem::path& path, const char* mode, std::int64_t max_bytes);
 
   TIFF* get() const { return tiff_.get(); }
@@ -28,7 +28,8 @@ class TiffHandle {
   struct Close {
     void operator()(TIFF* tiff) const { TIFFClose(tiff); }
   };
-  std::unique_ptr<std::string> error_;  // at a fixed address, and living longer than the handle that writes to it
+  std::unique_ptr<std::string>
+      error_;  // at a fixed address, and living longer than the handle that writes to it
   std::unique_ptr<TIFF, Close> tiff_;
 };
 

@@ -16,7 +16,8 @@ using Json = nlohmann::json;
 /// tifffile's {"shape": [5, 29, 40, 70], "axes": "TZYX"}; discarded when it is something else.
 Json shaped_json(const std::string& description) {
   const std::string_view text = trim(description);
-  if (!text.starts_with('{') || text.find("\"shape\"") == std::string_view::npos) return Json(Json::value_t::discarded);
+  if (!text.starts_with('{') || text.find("\"shape\"") == std::string_view::npos)
+    return Json(Json::value_t::discarded);
   Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json["shape"].is_array()) return Json(Json::value_t::discarded);
   return json;
@@ -34,8 +35,8 @@ bool read_shape(const Json& shape, std::vector<std::int64_t>& sizes) {
 bool name_axes(const std::string& letters, const std::vector<std::int64_t>& sizes, PageAxes& axes) {
   if (letters.size() != sizes.size() || !letters.ends_with("YX")) return false;
   for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
-    const bool known = std::string_view("TZC").find(letters[i]) != std::string_view::npos &&
-                       letters.find(letters[i]) == i;
+    const bool known =
+        std::string_view("TZC").find(letters[i]) != std::string_view::npos && letters.find(letters[i]) == i;
     if (!known && sizes[i] != 1) return false;
     if (known) axes.push_back({letters[i], sizes[i]});
   }
@@ -54,14 +55,16 @@ TiffMetadata read_shaped_metadata(const TiffFile& file, const Json& json) {
   }
   found.pages_stated = 1;
   for (std::size_t i = 0; i + 2 < sizes.size(); ++i) {
-    found.pages_stated = checked_product({found.pages_stated, sizes[i]}).value_or(std::numeric_limits<std::int64_t>::max());
+    found.pages_stated =
+        checked_product({found.pages_stated, sizes[i]}).value_or(std::numeric_limits<std::int64_t>::max());
   }
   const Json names = json.value("axes", Json());
   if (names.is_string() && name_axes(names.get<std::string>(), sizes, found.axes)) return found;
   found.axes.clear();
   sizes.resize(sizes.size() - 2);
   found.leading_shape = sizes;
-  if (!sizes.empty()) found.open_reason = fmt::format("its metadata give a shape, but do not say which axis is z and which t");
+  if (!sizes.empty())
+    found.open_reason = fmt::format("its metadata give a shape, but do not say which axis is z and which t");
   return found;
 }
 
@@ -71,10 +74,12 @@ TiffMetadata read_tiff_metadata(const TiffFile& file) {
   const std::string& description = file.description();
   if (is_ome_xml(description)) return read_ome_metadata(file);
   if (is_imagej(description)) return read_imagej_metadata(file);
-  if (const Json json = shaped_json(description); !json.is_discarded()) return read_shaped_metadata(file, json);
+  if (const Json json = shaped_json(description); !json.is_discarded())
+    return read_shaped_metadata(file, json);
   TiffMetadata plain;
   plain.calibration.source = "metadata (TIFF)";
-  if (file.pages() > 1) plain.open_reason = "a plain TIFF does not say whether its pages are z, t or channels";
+  if (file.pages() > 1)
+    plain.open_reason = "a plain TIFF does not say whether its pages are z, t or channels";
   return plain;
 }
 

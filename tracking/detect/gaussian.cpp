@@ -87,6 +87,16 @@ void weighted_pair_sums(const HalfKernel& kernel, const float* const* minus, con
   }
 }
 
+void mean_of_rows(const float* const* rows, std::int64_t count, std::int64_t n, float* out) {
+  std::fill_n(out, n, 0.0F);
+  const float share = 1.0F / static_cast<float>(count);
+  for (std::int64_t r = 0; r < count; ++r) {
+    const float* row = rows[r];
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i) out[i] += share * row[i];
+  }
+}
+
 MOTES_CLONES
 void laplacian_row(StencilRows rows, float weight_x, float weight_y, float weight_z, std::int64_t n, float* out) {
 #pragma omp simd

@@ -33,6 +33,9 @@ KernelProducts kernel_products(const HalfKernel& kernel);
 void weighted_pair_sums(const HalfKernel& kernel, const float* const* minus, const float* const* plus,
                         std::int64_t n, float* out);
 
+/// out[i] = mean of rows[0][i] .. rows[count - 1][i], i in [0, n).
+void mean_of_rows(const float* const* rows, std::int64_t count, std::int64_t n, float* out);
+
 /// One row of a 7-point stencil and its neighbour rows; x - 1 and x + 1 of `centre` must be readable.
 struct StencilRows {
   const float *centre, *y_before, *y_after, *z_before, *z_after;
