@@ -75,29 +75,6 @@ std::string frame_file(std::int32_t frame) {
   return name;
 }
 
-std::string xml_escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 bool is_frame_file(const std::string& name) {
   constexpr std::string_view kStart = "frame_", kEnd = ".vtp";
   if (name.size() <= kStart.size() + kEnd.size() || !name.starts_with(kStart) || !name.ends_with(kEnd))
@@ -135,7 +112,7 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
     written.insert(name);
     index += "    <DataSet timestep=\"";
     detail::append_number(index, tracks.time_s[points.front()]);
-    index += "\" group=\"\" part=\"0\" file=\"" + xml_escaped(folder_name) + '/' + name + "\"/>\n";
+    index += "\" group=\"\" part=\"0\" file=\"" + detail::xml_escaped(folder_name) + '/' + name + "\"/>\n";
   }
   index += "  </Collection>\n</VTKFile>\n";
   files.commit();

@@ -62,6 +62,23 @@ bool is_micrometre(std::string_view unit) {
          folded.starts_with("micron") || folded.starts_with("micromet");
 }
 
+/// The first family that has x and y.
+void assign_coordinates(ColumnRoles& roles, const std::vector<std::string>& header,
+                        const std::string& where) {
+  bool any_x = false;
+  for (const Family& family : kFamilies) {
+    roles.x = find_column(header, {family.x});
+    roles.y = find_column(header, {family.y});
+    roles.z = find_column(header, {family.z});
+    roles.micrometres = family.micrometres;
+    roles.trackmate = family.x == "POSITION_X";
+    if (roles.x >= 0 && roles.y >= 0) return;
+    any_x = any_x || roles.x >= 0;
+  }
+  if (any_x) missing_column(where, "y", "y_um, y or POSITION_Y");
+  missing_column(where, "x", "x_um, x or POSITION_X");
+}
+
 class Parser {
  public:
   Parser(const std::filesystem::path& path, bool identities) : reader_(path), identities_(identities) {
@@ -225,17 +242,8 @@ ColumnRoles assign_roles(const std::vector<std::string>& header, const std::stri
   roles.track = find_column(header, {"particle", "track", "track_id"});
   roles.parent = find_column(header, {"parent"});
   roles.time = find_column(header, {"t_s", "time_s"});
-  for (const Family& family : kFamilies) {
-    roles.x = find_column(header, {family.x});
-    roles.y = find_column(header, {family.y});
-    roles.z = find_column(header, {family.z});
-    roles.micrometres = family.micrometres;
-    roles.trackmate = family.x == "POSITION_X";
-    if (roles.x >= 0 && roles.y >= 0) break;
-  }
   if (roles.frame < 0) missing_column(where, "frame", "frame, t or FRAME");
-  if (roles.x < 0) missing_column(where, "x", "x_um, x or POSITION_X");
-  if (roles.y < 0) missing_column(where, "y", "y_um, y or POSITION_Y");
+  assign_coordinates(roles, header, where);
   const auto used = {roles.frame, roles.x, roles.y, roles.z, roles.track, roles.parent, roles.time};
   for (int i = 0; i < static_cast<int>(header.size()); ++i) {
     if (is_pandas_index(header[static_cast<std::size_t>(i)])) continue;

@@ -27,6 +27,29 @@ std::ifstream open_regular(const std::filesystem::path& path) {
 /// from_chars refuses what leaves double's range; strtod rounds it to infinity or zero as IEEE does.
 double round_out_of_range(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
+bool is_utf8(std::string_view text) {
+  std::size_t following = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (following > 0) {
+      if ((byte & 0xC0) != 0x80) return false;
+      --following;
+    } else if (byte >= 0x80) {
+      if (byte < 0xC2 || byte > 0xF4) return false;
+      following = byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+    }
+  }
+  return following == 0;
+}
+
+void append_percent(std::string& out, char c) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  out += '%';
+  out += kDigits[byte >> 4];
+  out += kDigits[byte & 15];
+}
+
 }  // namespace
 
 std::string read_file_start(const std::filesystem::path& path, std::size_t count) {
@@ -111,6 +134,30 @@ void append_number(std::string& out, std::int64_t value) {
   const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
   (void)error;  // 24 characters hold every int64
   out.append(buffer, end);
+}
+
+std::string xml_escaped(std::string_view text) {
+  const bool utf8 = is_utf8(text);
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += '_';
+    } else if (byte >= 0x80 && !utf8) {
+      append_percent(out, c);
+    } else {
+      out += c;
+    }
+  }
+  return out;
 }
 
 std::uint64_t fnv1a64(std::string_view bytes) {

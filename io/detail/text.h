@@ -35,6 +35,10 @@ bool is_missing(std::string_view text);
 void append_number(std::string& out, double value);
 void append_number(std::string& out, std::int64_t value);
 
+/// `text` for an XML attribute: &, <, >, quotes as entities; control characters, which XML cannot hold, as
+/// '_'; where it is no UTF-8, every byte beyond ASCII as %XX.
+std::string xml_escaped(std::string_view text);
+
 /// FNV-1a, 64 bits: a checksum against damage, not against malice.
 std::uint64_t fnv1a64(std::string_view bytes);
 

@@ -10,15 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "io/detail/text.h"
 #include "tracking/types/track_set.h"
 
 namespace motes::io::detail {
 
-/// Adds a one-component array; VTK's array type fixes how it is stored.
+/// Adds a one-component array; VTK's array type fixes how it is stored. The name is escaped here, since VTK's
+/// writer does not; its reader gives back the name itself.
 template <class Array, class T>
 void add_array(vtkFieldData* fields, const std::string& name, const std::vector<T>& values) {
   vtkNew<Array> array;
-  array->SetName(name.c_str());
+  array->SetName(xml_escaped(name).c_str());
   array->SetNumberOfTuples(static_cast<vtkIdType>(values.size()));
   std::transform(values.begin(), values.end(), array->GetPointer(0),
                  [](T value) { return static_cast<typename Array::ValueType>(value); });

@@ -9,10 +9,12 @@
 #include <vtkXMLPolyDataWriter.h>
 
 #include <cctype>
-#include <charconv>
+#include <new>
+#include <stdexcept>
 #include <string_view>
 
 #include "io/detail/text.h"
+#include "io/detail/vtp_check.h"
 #include "tracking/types/errors.h"
 
 namespace motes::io::detail {
@@ -30,29 +32,8 @@ std::string one_line(std::string_view text) {
   return std::string(trimmed(text));
 }
 
-/// Deflate shrinks at most about 1032-fold: what claims more is damaged.
-constexpr std::uint64_t kMaxDeflateRatio = 1100;
-
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& what) {
   throw InputError(path.string() + ": damaged VTK file: " + what + "; restore the file or write it anew");
-}
-
-/// Every NumberOf...="n" of the XML must fit the file.
-void check_counts(const std::filesystem::path& path, std::string_view text) {
-  constexpr std::string_view kCount = "NumberOf";
-  const std::uint64_t largest = text.size() * kMaxDeflateRatio;
-  const std::string_view xml = text.substr(0, text.find("<AppendedData"));
-  for (auto at = xml.find(kCount); at != std::string_view::npos; at = xml.find(kCount, at + 1)) {
-    auto digits = xml.find_first_of("\"'", at);
-    if (digits == std::string_view::npos) return;
-    digits = xml.find_first_not_of(" \t\r\n", digits + 1);
-    if (digits == std::string_view::npos) return;
-    std::uint64_t count = 0;
-    const auto parsed = std::from_chars(xml.data() + digits, xml.data() + xml.size(), count);
-    if (parsed.ec != std::errc() || count > largest) {
-      damaged(path, "a count at byte " + std::to_string(at) + " is more than the file can hold");
-    }
-  }
 }
 
 /// Offsets must rise from 0 to the number of point ids, and the ids lie among the points.
@@ -140,7 +121,7 @@ std::string vtp_bytes(vtkPolyData* data, const std::filesystem::path& path) {
 
 vtkSmartPointer<vtkPolyData> read_vtp(const std::filesystem::path& path) {
   const std::string text = read_whole_file(path);
-  check_counts(path, text);
+  check_vtp(path, text);
   const VtkMessages messages;
   vtkNew<vtkXMLPolyDataReader> reader;
   reader->ReadFromInputStringOn();

@@ -27,6 +27,7 @@ inline std::string slurp(const std::filesystem::path& path) {
 }
 
 inline void spill(const std::filesystem::path& path, std::string_view bytes) {
+  std::filesystem::remove(path);  // some file systems write through when a file is overwritten in place
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
