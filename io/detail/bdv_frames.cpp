@@ -49,7 +49,7 @@ std::vector<std::int64_t> numbered_members(const fs::path& path, hid_t group, ch
         H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
     if (length < 0) fail(path, fmt::format("cannot list its groups: {}", hdf5_error()));
     if (length < 2 || static_cast<std::size_t>(length) >= name.size() || name[0] != letter) continue;
-    const auto number = parse_integer(&name[1]);
+    const auto number = parse_trimmed_integer(&name[1]);
     if (number && *number >= 0) numbers.push_back(*number);
   }
   std::sort(numbers.begin(), numbers.end());

@@ -23,11 +23,11 @@ std::filesystem::path images_of(const std::filesystem::path& path, const pugi::x
   const pugi::xml_node loader = root.child("SequenceDescription").child("ImageLoader");
   const std::string format = loader.attribute("format").value();
   const pugi::xml_node location = loader.child("hdf5") ? loader.child("hdf5") : loader.child("Url");
-  const std::string name(trim(location.child_value()));
+  const std::string name(trimmed(location.child_value()));
   if (name.empty()) {
     fail(path, fmt::format("its images are in the format '{}', of which only bdv.hdf5 is read", format));
   }
-  const std::filesystem::path base = std::string(trim(root.child_value("BasePath")));
+  const std::filesystem::path base = std::string(trimmed(root.child_value("BasePath")));
   return (path.parent_path() / base / name).lexically_normal();
 }
 
@@ -46,10 +46,10 @@ void add_pattern(const std::filesystem::path& path, const std::string& pattern,
     const std::size_t colon = item.find(':');
     const std::string range = item.substr(0, colon);
     const std::size_t dash = range.find('-');
-    const auto first = parse_integer(range.substr(0, dash));
-    const auto last = dash == std::string::npos ? first : parse_integer(range.substr(dash + 1));
+    const auto first = parse_trimmed_integer(range.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : parse_trimmed_integer(range.substr(dash + 1));
     const auto step =
-        colon == std::string::npos ? std::optional<std::int64_t>(1) : parse_integer(item.substr(colon + 1));
+        colon == std::string::npos ? std::optional<std::int64_t>(1) : parse_trimmed_integer(item.substr(colon + 1));
     if (!first || !last || !step) fail(path, fmt::format("Timepoints '{}' are no pattern", pattern));
     add_range(path, *first, *last, *step, out);
   }
@@ -59,8 +59,8 @@ std::vector<std::int64_t> timepoints_of(const std::filesystem::path& path, const
   const pugi::xml_node node = root.child("SequenceDescription").child("Timepoints");
   std::vector<std::int64_t> out;
   if (const pugi::xml_node first = node.child("first")) {
-    const auto from = parse_integer(first.child_value());
-    const auto to = parse_integer(node.child_value("last"));
+    const auto from = parse_trimmed_integer(first.child_value());
+    const auto to = parse_trimmed_integer(node.child_value("last"));
     if (!from || !to) fail(path, "Timepoints have no first and last number");
     add_range(path, *from, *to, 1, out);
   } else if (const pugi::xml_node pattern = node.child("integerpattern")) {
@@ -74,7 +74,7 @@ std::vector<std::int64_t> timepoints_of(const std::filesystem::path& path, const
 BdvSetup setup_of(const pugi::xml_node& node) {
   BdvSetup setup;
   const pugi::xml_node voxel = node.child("voxelSize");
-  setup.unit = std::string(trim(voxel.child_value("unit")));
+  setup.unit = std::string(trimmed(voxel.child_value("unit")));
   std::istringstream words(voxel.child_value("size"));
   std::array<double, 3> size{};
   for (double& s : size) {
@@ -85,14 +85,14 @@ BdvSetup setup_of(const pugi::xml_node& node) {
   if (size[0] > 0 && size[1] > 0 && size[2] > 0) setup.voxel_size = {size[0], size[1], size[2]};
   const pugi::xml_node attributes = node.child("attributes");
   for (const char* name : {"angle", "illumination", "tile"})
-    setup.view_kind += fmt::format("{}={};", name, trim(attributes.child_value(name)));
+    setup.view_kind += fmt::format("{}={};", name, trimmed(attributes.child_value(name)));
   return setup;
 }
 
 }  // namespace
 
 bool is_bdv_xml_head(const std::string& head) {
-  return trim(head).starts_with('<') && head.find("<SpimData") != std::string::npos;
+  return trimmed(head).starts_with('<') && head.find("<SpimData") != std::string::npos;
 }
 
 BdvXml read_bdv_xml(const std::filesystem::path& path) {
@@ -106,7 +106,7 @@ BdvXml read_bdv_xml(const std::filesystem::path& path) {
   found.timepoints = timepoints_of(path, root);
   for (const pugi::xml_node& node :
        root.child("SequenceDescription").child("ViewSetups").children("ViewSetup")) {
-    const auto id = parse_integer(node.child_value("id"));
+    const auto id = parse_trimmed_integer(node.child_value("id"));
     if (!id || *id < 0) fail(path, "a ViewSetup has no id");
     found.setups[*id] = setup_of(node);
   }

@@ -22,7 +22,7 @@ Lines split_lines(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     if (const std::size_t equals = line.find('='); equals != std::string_view::npos)
-      lines.emplace(trim(line.substr(0, equals)), trim(line.substr(equals + 1)));
+      lines.emplace(trimmed(line.substr(0, equals)), trimmed(line.substr(equals + 1)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
@@ -35,7 +35,7 @@ std::string_view value_of(const Lines& lines, std::string_view key) {
 
 /// A count; 1 where absent or no positive integer.
 std::int64_t count_of(const Lines& lines, std::string_view key) {
-  return std::max<std::int64_t>(1, parse_integer(value_of(lines, key)).value_or(1));
+  return std::max<std::int64_t>(1, parse_trimmed_integer(value_of(lines, key)).value_or(1));
 }
 
 void read_axes(const Lines& lines, TiffMetadata& found) {
@@ -83,7 +83,7 @@ void read_scale(const Lines& lines, const PageResolution& resolution, TiffMetada
   found.calibration.x_um = *unit_um / *resolution.x;
   found.calibration.y_um = *unit_um / *resolution.y;
   // An ImageJ stack that was flipped has a negative spacing; its planes are as far apart.
-  if (const auto spacing = parse_number(value_of(lines, "spacing"))) {
+  if (const auto spacing = parse_trimmed_number(value_of(lines, "spacing"))) {
     if (const double size = std::abs(*spacing); std::isfinite(size) && size > 0)
       found.calibration.z_um = size * *unit_um;
   } else if (value_of(lines, "ImageJ") != "1.11a" && found.axes[1].size > 1) {

@@ -50,7 +50,7 @@ NameParts split(const std::filesystem::path& file) {
   std::string_view rest = name;
   while (!rest.empty()) {
     const std::string_view run = take_run(rest);
-    const std::int64_t number = is_digit(run[0]) ? parse_integer(run).value_or(kNoNumber) : kNoNumber;
+    const std::int64_t number = is_digit(run[0]) ? parse_trimmed_integer(run).value_or(kNoNumber) : kNoNumber;
     parts.skeleton += number == kNoNumber ? run : "#";
     if (number != kNoNumber) parts.numbers.push_back(number);
   }

@@ -68,7 +68,7 @@ class OmeReader {
                       std::int64_t otherwise) const {
     const pugi::xml_attribute attribute = node.attribute(name);
     if (!attribute) return otherwise;
-    const auto value = parse_integer(attribute.value());
+    const auto value = parse_trimmed_integer(attribute.value());
     if (!value || *value < least) fail(fmt::format("OME-XML: {} is '{}'", name, attribute.value()));
     return *value;
   }
@@ -202,7 +202,7 @@ class OmeReader {
 
 bool is_ome_xml(const std::string& description) {
   const std::string_view head = std::string_view(description).substr(0, 4096);
-  return trim(head).starts_with('<') &&
+  return trimmed(head).starts_with('<') &&
          (head.find("<OME") != std::string_view::npos || head.find(":OME ") != std::string_view::npos);
 }
 

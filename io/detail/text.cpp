@@ -76,9 +76,9 @@ std::string read_whole_file(const std::filesystem::path& path) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
+  const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 std::string lower_case(std::string_view text) {
@@ -110,6 +110,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   if (!real || !(std::abs(*real) <= kExact) || *real != std::floor(*real)) return std::nullopt;
   return static_cast<std::int64_t>(*real);
 }
+
+std::optional<double> parse_trimmed_number(std::string_view text) { return parse_double(trimmed(text)); }
+std::optional<std::int64_t> parse_trimmed_integer(std::string_view text) { return parse_integer(trimmed(text)); }
 
 bool is_missing(std::string_view text) {
   if (text.empty()) return true;

@@ -15,7 +15,7 @@ std::string read_whole_file(const std::filesystem::path& path);
 /// At most `count` bytes from the file's start. Throws as read_whole_file.
 std::string read_file_start(const std::filesystem::path& path, std::size_t count);
 
-/// `text` without spaces and tabs at its ends.
+/// `text` without blanks (space, tab, line ends) around it.
 std::string_view trimmed(std::string_view text);
 
 /// ASCII letters folded to lower case.
@@ -27,6 +27,10 @@ std::optional<double> parse_double(std::string_view text);
 /// The same for whole numbers; "3.0" is 3, "3.5" is none. Exact over all of int64 when written without a
 /// point.
 std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// parse_double and parse_integer of `text` but for blanks around it.
+std::optional<double> parse_trimmed_number(std::string_view text);
+std::optional<std::int64_t> parse_trimmed_integer(std::string_view text);
 
 /// True for what tables write where a value is missing: nothing, nan, na, none, null.
 bool is_missing(std::string_view text);

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 /// tifffile's {"shape": [5, 29, 40, 70], "axes": "TZYX"}; discarded when it is something else.
 Json shaped_json(const std::string& description) {
-  const std::string_view text = trim(description);
+  const std::string_view text = trimmed(description);
   if (!text.starts_with('{') || text.find("\"shape\"") == std::string_view::npos)
     return Json(Json::value_t::discarded);
   Json json = Json::parse(text, nullptr, false);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -31,7 +30,7 @@ constexpr std::array kTimeUnits = {Unit{"s", 1.0},       Unit{"sec", 1.0},      
 std::string normalised(std::string_view name) {
   static constexpr std::array<std::string_view, 5> kMicro = {"\\u00B5", "\\u00b5", "\xC2\xB5", "\xCE\xBC",
                                                              "\xB5"};
-  std::string out(trim(name));
+  std::string out(trimmed(name));
   for (const std::string_view micro : kMicro) {
     if (out.starts_with(micro)) {
       out.replace(0, micro.size(), "u");
@@ -53,33 +52,14 @@ std::optional<double> find_unit(const std::array<Unit, N>& units, std::string_vi
   return found->second;
 }
 
-template <typename T>
-std::optional<T> parse_all(std::string_view text) {
-  text = trim(text);
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 std::optional<double> length_unit_um(std::string_view name) { return find_unit(kLengthUnits, name); }
 std::optional<double> time_unit_s(std::string_view name) { return find_unit(kTimeUnits, name); }
-std::optional<double> parse_number(std::string_view text) { return parse_all<double>(text); }
-std::optional<std::int64_t> parse_integer(std::string_view text) { return parse_all<std::int64_t>(text); }
-
 std::optional<double> parse_positive(std::string_view text) {
-  const std::optional<double> value = parse_number(text);
+  const std::optional<double> value = parse_trimmed_number(text);
   if (!value || !std::isfinite(*value) || *value <= 0) return std::nullopt;
   return value;
-}
-
-std::string_view trim(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace motes::io::detail

@@ -1,10 +1,11 @@
 #pragma once
 /// Unit names as image files spell them, and numbers as their metadata write them.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "io/detail/text.h"
 
 namespace motes::io::detail {
 
@@ -15,13 +16,7 @@ std::optional<double> length_unit_um(std::string_view name);
 /// Seconds in one of the unit, or nothing for an unknown one.
 std::optional<double> time_unit_s(std::string_view name);
 
-/// The whole text, but for blanks around it, as a number; nothing when it is none.
-std::optional<double> parse_number(std::string_view text);
-std::optional<std::int64_t> parse_integer(std::string_view text);
-
-/// parse_number for lengths and times: nothing unless positive and finite.
+/// The text as a length or time: nothing unless it is a positive, finite number.
 std::optional<double> parse_positive(std::string_view text);
-
-std::string_view trim(std::string_view text);
 
 }  // namespace motes::io::detail
