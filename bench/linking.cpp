@@ -3,8 +3,8 @@
 //   bench_linking [--n 5000,50000] [--ratio 0.1,0.3,0.6] [--persistence 0.5] [--frames 20] [--threads 1]
 //                 [--repeats 5] [--dump FOLDER]
 //
-// ratio = displacement per frame / mean spacing; the gate is 1.5 x the displacement. Times cover candidates and
-// solving, as link_frames does them; certificates are checked outside the timer. One CSV row a case.
+// ratio = displacement per frame / mean spacing; the gate is 1.5 x the displacement. Times cover candidates
+// and solving, as link_frames does them; certificates are checked outside the timer. One CSV row a case.
 
 #include <algorithm>
 #include <chrono>
@@ -51,7 +51,8 @@ void dump(const std::vector<Detections>& frames, const std::string& folder) {
 double fraction_correct(const std::vector<tracking::PairLinks>& links) {
   std::size_t right = 0, all = 0;
   for (const auto& pair : links)
-    for (std::size_t k = 0; k < pair.next.size(); ++k) ++all, right += pair.next[k] == static_cast<matching::Index>(k);
+    for (std::size_t k = 0; k < pair.next.size(); ++k)
+      ++all, right += pair.next[k] == static_cast<matching::Index>(k);
   return static_cast<double>(right) / static_cast<double>(all);
 }
 
@@ -63,7 +64,8 @@ int main(int argc, char** argv) {
   const auto frame_count = static_cast<std::int32_t>(arguments.number("frames", 20));
   const double persistence = arguments.number("persistence", 0.5);
   std::puts(
-      "n,ratio,persistence,threads,pairs,seconds_per_pair_median,seconds_per_pair_min,seconds_per_pair_max,candidates_s,"
+      "n,ratio,persistence,threads,pairs,seconds_per_pair_median,seconds_per_pair_min,seconds_per_pair_max,"
+      "candidates_s,"
       "solve_s,candidates_per_row,largest_component,fraction_correct,certified");
   for (const double n : arguments.numbers("n", {5000, 50000})) {
     for (const double ratio : arguments.numbers("ratio", {0.1, 0.3, 0.6})) {
@@ -101,9 +103,10 @@ int main(int argc, char** argv) {
           candidates += static_cast<double>(pair.candidates) / pairs / n;
           largest = std::max(largest, pair.largest_component);
         }
-        std::printf("%.0f,%g,%g,%.0f,%zu,%.5f,%.5f,%.5f,%.5f,%.5f,%.2f,%lld,%.4f,%s\n", n, ratio, persistence, threads,
-                    links.size(), seconds[seconds.size() / 2], seconds.front(), seconds.back(), candidates_s, solve_s,
-                    candidates, static_cast<long long>(largest), fraction_correct(links), certified ? "yes" : "no");
+        std::printf("%.0f,%g,%g,%.0f,%zu,%.5f,%.5f,%.5f,%.5f,%.5f,%.2f,%lld,%.4f,%s\n", n, ratio, persistence,
+                    threads, links.size(), seconds[seconds.size() / 2], seconds.front(), seconds.back(),
+                    candidates_s, solve_s, candidates, static_cast<long long>(largest),
+                    fraction_correct(links), certified ? "yes" : "no");
         std::fflush(stdout);
       }
     }

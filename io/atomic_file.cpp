@@ -30,47 +30,49 @@ void sync_path(const std::filesystem::path& path, int flags) {
   if (rc != 0 && error != EINVAL && error != EROFS) fail(path, "cannot write to disk", error);
 }
 
-/// Removes the file unless released: a failed write leaves nothing behind.
-class Temporary {
- public:
-  explicit Temporary(std::filesystem::path path) : path_(std::move(path)) {}
-  ~Temporary() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove(path_, ignored);
-  }
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  void release() { path_.clear(); }
-
- private:
-  std::filesystem::path path_;
-};
+std::filesystem::path folder_of(const std::filesystem::path& target) {
+  return target.parent_path().empty() ? "." : target.parent_path();
+}
 
 std::filesystem::path temporary_beside(const std::filesystem::path& target) {
   static std::atomic<unsigned> counter{0};
-  const std::string stem = "." + target.stem().string() + ".tmp-" + std::to_string(getpid()) + "-" +
-                           std::to_string(counter.fetch_add(1));
-  return target.parent_path() / (stem + target.extension().string());
+  std::string name = ".";
+  name += target.stem().string();
+  name += ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(counter.fetch_add(1));
+  name += target.extension().string();
+  return target.parent_path() / name;
 }
 
 }  // namespace
 
-void write_atomically(const std::filesystem::path& target,
-                      const std::function<void(const std::filesystem::path& temporary)>& write) {
-  const std::filesystem::path folder = target.parent_path().empty() ? "." : target.parent_path();
+AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+  const std::filesystem::path folder = folder_of(target_);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail(folder, "cannot create folder", error.value());
   if (access(folder.c_str(), W_OK) != 0) fail(folder, "folder is not writable", errno);
+  temporary_ = temporary_beside(target_);
+}
 
-  Temporary temporary(temporary_beside(target));
-  write(temporary.path());
-  sync_path(temporary.path(), O_RDONLY);
-  std::filesystem::rename(temporary.path(), target, error);
-  if (error) fail(target, "cannot put the finished file in place", error.value());
-  temporary.release();
-  sync_path(folder, O_RDONLY | O_DIRECTORY);
+AtomicFile::~AtomicFile() {
+  std::error_code ignored;
+  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+}
+
+void AtomicFile::commit() {
+  sync_path(temporary_, O_RDONLY);
+  std::error_code error;
+  std::filesystem::rename(temporary_, target_, error);
+  if (error) fail(target_, "cannot put the finished file in place", error.value());
+  temporary_.clear();
+  sync_path(folder_of(target_), O_RDONLY | O_DIRECTORY);
+}
+
+void write_atomically(const std::filesystem::path& target,
+                      const std::function<void(const std::filesystem::path& temporary)>& write) {
+  AtomicFile file(target);
+  write(file.path());
+  file.commit();
 }
 
 void write_text(const std::filesystem::path& target, std::string_view text) {

@@ -7,6 +7,28 @@
 
 namespace motes::io {
 
+/// A file being written beside its target, which takes the target's name on commit() and is removed without
+/// it.
+class AtomicFile {
+ public:
+  /// Creates the parent folder. Throws ResourceError (path and the system's reason) when that cannot be done
+  /// or the folder cannot be written.
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  const std::filesystem::path& target() const { return target_; }
+  /// Where to write: in the target's folder, with the target's extension.
+  const std::filesystem::path& path() const { return temporary_; }
+
+  /// Fsyncs and renames; call it once, with the file closed. Throws ResourceError.
+  void commit();
+
+ private:
+  std::filesystem::path target_, temporary_;  // no temporary left once it is committed
+};
+
 /// Calls `write` with a temporary path in the target's folder (same extension), then fsyncs and renames it.
 /// The temporary is removed when anything throws. Creates the parent folder. Throws ResourceError (path and
 /// the system's reason) when the folder cannot be written or the disk is full.

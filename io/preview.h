@@ -28,7 +28,7 @@ class Projection {
 
 /// Draws xy above xz in one picture, tracks coloured by identity, to scale in um, at most `max_pixels` wide.
 /// Without a projection (tables) the tracks are drawn on black over their own bounding box.
-void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks, const Projection& projection,
-                       int max_pixels = 1024);
+void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks,
+                       const Projection& projection, int max_pixels = 1024);
 
 }  // namespace motes::io

@@ -18,7 +18,8 @@ struct TracksH5Extras {
   std::string configuration;  ///< the effective YAML
 };
 
-void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks, const TracksH5Extras& extras = {});
+void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks,
+                     const TracksH5Extras& extras = {});
 
 /// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
 TrackSet read_tracks_h5(const std::filesystem::path& path);

@@ -11,7 +11,8 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
 
 void check_graph(const BipartiteGraphView& graph) {
-  if (graph.rows < 0 || graph.cols < 0) throw std::invalid_argument("graph: negative number of rows or columns");
+  if (graph.rows < 0 || graph.cols < 0)
+    throw std::invalid_argument("graph: negative number of rows or columns");
   if (graph.row_offsets.size() != at(graph.rows) + 1)
     throw std::invalid_argument("graph: row_offsets has " + std::to_string(graph.row_offsets.size()) +
                                 " entries, not rows + 1 = " + std::to_string(at(graph.rows) + 1));
@@ -38,8 +39,8 @@ void check_graph(const BipartiteGraphView& graph) {
 void check_unmatched(std::span<const Cost> costs, Index count, const char* name) {
   if (costs.empty()) return;
   if (costs.size() != at(count))
-    throw std::invalid_argument(std::string(name) + " has " + std::to_string(costs.size()) + " entries, not " +
-                                std::to_string(count));
+    throw std::invalid_argument(std::string(name) + " has " + std::to_string(costs.size()) +
+                                " entries, not " + std::to_string(count));
   for (std::size_t k = 0; k < costs.size(); ++k)
     if (costs[k] != kInfiniteCost && (costs[k] > kMaxCost || costs[k] < -kMaxCost))
       throw std::invalid_argument(std::string(name) + "[" + std::to_string(k) + "] lies beyond 2^58");
@@ -50,7 +51,8 @@ void check_unmatched(std::span<const Cost> costs, Index count, const char* name)
 void check_problem(const SparseCostsView& problem) {
   check_graph(problem.graph);
   if (problem.cost.size() != problem.graph.col_index.size())
-    throw std::invalid_argument("cost has " + std::to_string(problem.cost.size()) + " entries, not one per edge (" +
+    throw std::invalid_argument("cost has " + std::to_string(problem.cost.size()) +
+                                " entries, not one per edge (" +
                                 std::to_string(problem.graph.col_index.size()) + ")");
   for (std::size_t e = 0; e < problem.cost.size(); ++e)
     if (problem.cost[e] > kMaxCost || problem.cost[e] < -kMaxCost)

@@ -21,9 +21,12 @@ constexpr std::array<SolverInfo, 1> kSolvers{{
 
 std::string_view to_string(Family family) {
   switch (family) {
-    case Family::assignment: return "assignment";
-    case Family::cardinality: return "cardinality";
-    case Family::greedy: return "greedy";
+    case Family::assignment:
+      return "assignment";
+    case Family::cardinality:
+      return "cardinality";
+    case Family::greedy:
+      return "greedy";
   }
   return "unknown";
 }

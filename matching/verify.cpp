@@ -34,7 +34,8 @@ Wide check_primal(const SparseCostsView& problem, const Matching& matching, Cert
   for (Index i = 0; i < graph.rows; ++i) {
     const Index j = matching.row_to_col[at(i)];
     if (j == -1) {
-      if (problem.row_cost(i) == kInfiniteCost) return fail("row " + std::to_string(i) + " must be matched, and is free");
+      if (problem.row_cost(i) == kInfiniteCost)
+        return fail("row " + std::to_string(i) + " must be matched, and is free");
       primal += problem.row_cost(i);
       continue;
     }
@@ -75,19 +76,24 @@ Wide check_dual(const SparseCostsView& problem, const Matching& matching, Certif
     const Cost r = problem.row_cost(i);
     const Index mate = out.matching_valid ? matching.row_to_col[at(i)] : -1;
     dual += u[at(i)];
-    if (r != kInfiniteCost && u[at(i)] > r) feasible = false, fail("dual of row " + std::to_string(i) + " is above its unmatched cost");
-    if (out.matching_valid && mate == -1 && u[at(i)] != r) tight = false, fail("free row " + std::to_string(i) + " is not tight");
+    if (r != kInfiniteCost && u[at(i)] > r)
+      feasible = false, fail("dual of row " + std::to_string(i) + " is above its unmatched cost");
+    if (out.matching_valid && mate == -1 && u[at(i)] != r)
+      tight = false, fail("free row " + std::to_string(i) + " is not tight");
     for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e) {
       const Index j = graph.col_index[at(e)];
       const Wide sum = static_cast<Wide>(u[at(i)]) + v[at(j)];
-      if (sum > problem.cost[at(e)]) feasible = false, fail("duals of edge " + pair_text(i, j) + " exceed its cost");
-      if (j == mate && sum != problem.cost[at(e)]) tight = false, fail("matched edge " + pair_text(i, j) + " is not tight");
+      if (sum > problem.cost[at(e)])
+        feasible = false, fail("duals of edge " + pair_text(i, j) + " exceed its cost");
+      if (j == mate && sum != problem.cost[at(e)])
+        tight = false, fail("matched edge " + pair_text(i, j) + " is not tight");
     }
   }
   for (Index j = 0; j < graph.cols; ++j) {
     const Cost q = problem.col_cost(j);
     dual += v[at(j)];
-    if (q != kInfiniteCost && v[at(j)] > q) feasible = false, fail("dual of column " + std::to_string(j) + " is above its unmatched cost");
+    if (q != kInfiniteCost && v[at(j)] > q)
+      feasible = false, fail("dual of column " + std::to_string(j) + " is above its unmatched cost");
     if (out.matching_valid && matching.col_to_row[at(j)] == -1 && v[at(j)] != q)
       tight = false, fail("free column " + std::to_string(j) + " is not tight");
   }

@@ -9,11 +9,11 @@
 namespace motes::matching {
 
 struct Certificate {
-  bool matching_valid = false;  ///< mutual, along existing edges, nobody free who must be matched
-  bool dual_feasible = false;   ///< u_i + v_j <= c_ij on every edge, u_i <= r_i, v_j <= q_j
-  bool tight = false;           ///< complementary slackness holds
+  bool matching_valid = false;           ///< mutual, along existing edges, nobody free who must be matched
+  bool dual_feasible = false;            ///< u_i + v_j <= c_ij on every edge, u_i <= r_i, v_j <= q_j
+  bool tight = false;                    ///< complementary slackness holds
   double primal = 0, dual = 0, gap = 0;  ///< in cost steps; gap formed in 128-bit integers
-  std::string fault;  ///< the first fault found, in words; empty when none
+  std::string fault;                     ///< the first fault found, in words; empty when none
   /// The matching is optimal, and this proves it.
   bool optimal() const { return matching_valid && dual_feasible && tight; }
 };

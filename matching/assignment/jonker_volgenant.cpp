@@ -1,15 +1,15 @@
 /// Shortest augmenting paths with unmatched costs.
 ///
-/// Column j carries a dual v_j, which starts at its unmatched cost q_j, only falls, and stays at q_j as long as the
-/// column is free. Row i has, besides its edges, a private exit at price r_i: being left free. Since v only
-/// falls, a row whose exit is its best offer keeps it for good, and a column once matched stays matched.
+/// Column j carries a dual v_j, which starts at its unmatched cost q_j, only falls, and stays at q_j as long
+/// as the column is free. Row i has, besides its edges, a private exit at price r_i: being left free. Since v
+/// only falls, a row whose exit is its best offer keeps it for good, and a column once matched stays matched.
 ///
 /// Stage 1 (row reduction): a free row takes its cheapest offer c_ij - v_j and lowers v_j until that offer
-/// equals its second cheapest; the row it displaced goes next. Every step keeps u_i + v_j <= c_ij. A budget ends
-/// price wars; ties are left to stage 2.
-/// Stage 2 (augmentation): Dijkstra from each row still free, over d_j = distance to matched column j. A path
-/// may end at a free column or at the exit of any row on the way; as soon as the best end known is no farther
-/// than the nearest open column, it is the shortest. Duals of the settled columns fall by what they were nearer.
+/// equals its second cheapest; the row it displaced goes next. Every step keeps u_i + v_j <= c_ij. A budget
+/// ends price wars; ties are left to stage 2. Stage 2 (augmentation): Dijkstra from each row still free, over
+/// d_j = distance to matched column j. A path may end at a free column or at the exit of any row on the way;
+/// as soon as the best end known is no farther than the nearest open column, it is the shortest. Duals of the
+/// settled columns fall by what they were nearer.
 ///
 /// Columns that must be matched (q infinite) are handled by exchanging sides, by counting (perfect square
 /// case), or in mixed cases by a price so large that no optimum pays it unless it has to.
@@ -61,7 +61,8 @@ struct State {
 
 /// Per-thread scratch, valid for the columns whose stamp is the current search's.
 struct Workspace {
-  explicit Workspace(Index cols) : distance(at(cols)), via_edge(at(cols)), via_row(at(cols)), stamp(at(cols), 0) {}
+  explicit Workspace(Index cols)
+      : distance(at(cols)), via_edge(at(cols)), via_row(at(cols)), stamp(at(cols), 0) {}
   std::vector<Cost> distance;
   std::vector<Offset> via_edge;
   std::vector<Index> via_row;
@@ -245,19 +246,25 @@ std::vector<std::pair<std::int64_t, std::int64_t>> make_tasks(const Components& 
   std::vector<std::pair<std::int64_t, std::int64_t>> tasks;
   for (std::int64_t begin = 0; begin < components.count();) {
     std::int64_t end = begin + 1;
-    while (end < components.count() && components.offsets[at(end + 1)] - components.offsets[at(begin)] <= kRowsPerTask) ++end;
+    while (end < components.count() &&
+           components.offsets[at(end + 1)] - components.offsets[at(begin)] <= kRowsPerTask)
+      ++end;
     tasks.emplace_back(begin, end);
     begin = end;
   }
-  auto rows_of = [&](const auto& task) { return components.offsets[at(task.second)] - components.offsets[at(task.first)]; };
-  std::stable_sort(tasks.begin(), tasks.end(), [&](const auto& a, const auto& b) { return rows_of(a) > rows_of(b); });
+  auto rows_of = [&](const auto& task) {
+    return components.offsets[at(task.second)] - components.offsets[at(task.first)];
+  };
+  std::stable_sort(tasks.begin(), tasks.end(),
+                   [&](const auto& a, const auto& b) { return rows_of(a) > rows_of(b); });
   return tasks;
 }
 
 Work solve_components(const Execution& execution, State& state, const Components& components) {
   const auto tasks = make_tasks(components);
   const int wanted = execution.threads > 0 ? execution.threads : omp_get_num_procs();
-  const int threads = std::max(1, std::min(wanted, static_cast<int>(std::min<std::size_t>(tasks.size(), 1024))));
+  const int threads =
+      std::max(1, std::min(wanted, static_cast<int>(std::min<std::size_t>(tasks.size(), 1024))));
   std::vector<Work> works(at(threads));
 #pragma omp parallel num_threads(threads)
   {
@@ -267,7 +274,8 @@ Work solve_components(const Execution& execution, State& state, const Components
     for (std::size_t t = 0; t < tasks.size(); ++t) {
       for (std::int64_t c = tasks[t].first; c < tasks[t].second && !work.infeasible; ++c) {
         const Offset begin = components.offsets[at(c)], end = components.offsets[at(c + 1)];
-        solve_component(state, workspace, std::span(components.rows).subspan(at(begin), at(end - begin)), work);
+        solve_component(state, workspace, std::span(components.rows).subspan(at(begin), at(end - begin)),
+                        work);
       }
     }
   }
@@ -317,7 +325,8 @@ Cost price_of_must(const SparseCostsView& problem) {
   const Wide bound = vertices * (2 * static_cast<Wide>(largest_cost(problem)) + 1);
   if (bound > (Wide{1} << 60))
     throw std::invalid_argument(
-        "costs times vertices pass 2^60 where vertices must be matched, so duals could overflow: use a coarser cost grid");
+        "costs times vertices pass 2^60 where vertices must be matched, so duals could overflow: use a "
+        "coarser cost grid");
   const bool square = problem.graph.rows == problem.graph.cols && all_infinite(problem.unmatched_row_cost) &&
                       all_infinite(problem.unmatched_col_cost);
   return must_cols && !square ? static_cast<Cost>(bound) : 0;
@@ -370,7 +379,8 @@ Matching exchange_sides(Matching&& matching) {
 
 Matching solve_rows(const Execution& execution, const SparseCostsView& problem) {
   State state{problem, starting_duals(problem, price_of_must(problem)),
-              std::vector<Offset>(at(problem.graph.rows), kNoEdge), std::vector<Index>(at(problem.graph.cols), -1)};
+              std::vector<Offset>(at(problem.graph.rows), kNoEdge),
+              std::vector<Index>(at(problem.graph.cols), -1)};
   const auto start = std::chrono::steady_clock::now();
   const Components components = connected_components(problem.graph);
   const double components_s = seconds_since(start);
@@ -382,8 +392,8 @@ Matching solve_rows(const Execution& execution, const SparseCostsView& problem) 
   out.stats.phases = work.settled;
   out.stats.components = components.count();
   for (std::int64_t c = 0; c < components.count(); ++c)
-    out.stats.largest_component =
-        std::max<std::int64_t>(out.stats.largest_component, components.offsets[at(c + 1)] - components.offsets[at(c)]);
+    out.stats.largest_component = std::max<std::int64_t>(
+        out.stats.largest_component, components.offsets[at(c + 1)] - components.offsets[at(c)]);
   out.stats.seconds = {{"components", components_s}, {"solve", seconds_since(solve_start)}};
   return out;
 }

@@ -3,9 +3,9 @@
 ///
 /// Source: Jonker & Volgenant, "A shortest augmenting path algorithm for dense and sparse linear assignment
 /// problems", Computing 38 (1987), for the two stages (augmenting row reduction, augmentation). Differences:
-/// unmatched costs are part of the problem (a row may end its path by staying free), components are found first
-/// and solved apart, the column reduction is dropped (it needs a column-wise copy and does not pay on gated
-/// graphs), and the row reduction has a budget instead of a number of passes.
+/// unmatched costs are part of the problem (a row may end its path by staying free), components are found
+/// first and solved apart, the column reduction is dropped (it needs a column-wise copy and does not pay on
+/// gated graphs), and the row reduction has a budget instead of a number of passes.
 
 #include "matching/solver.h"
 

@@ -15,8 +15,8 @@ DeviceReport list_devices() {
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
-    report.devices.push_back({index, properties.name, properties.major, properties.minor, properties.multiProcessorCount,
-                              properties.totalGlobalMem});
+    report.devices.push_back({index, properties.name, properties.major, properties.minor,
+                              properties.multiProcessorCount, properties.totalGlobalMem});
   }
   if (report.devices.empty()) report.why_none = "the CUDA devices do not answer";
   return report;

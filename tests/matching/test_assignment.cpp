@@ -131,7 +131,8 @@ TEST_CASE("extreme but legal costs neither overflow nor lose a step") {
   const Cost big = matching::kMaxCost;
   for (const auto* info : assignment_solvers()) {
     for (const Cost sign : {Cost{1}, Cost{-1}}) {
-      auto p = testing::from_matrix({{sign * big, sign * big - sign, 0}, {sign * (big - 2), 1, -big}, {big, big, big}});
+      auto p = testing::from_matrix(
+          {{sign * big, sign * big - sign, 0}, {sign * (big - 2), 1, -big}, {big, big, big}});
       p.unmatched_row_cost = {big, big, -big};
       p.unmatched_col_cost = {big, -big, big};
       const auto answer = info->make()->solve({1}, p.view());

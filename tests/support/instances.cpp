@@ -26,7 +26,8 @@ std::vector<Cost> unmatched(Rng& rng, Index n, Free kind, bool row_side, Cost hi
   std::vector<Cost> costs(n);
   for (Cost& c : costs) {
     const bool finite = kind == Free::both || (kind == Free::rows_only && row_side) ||
-                        (kind == Free::cols_only && !row_side) || (kind == Free::mixed && draw(rng, 0, 2) != 0);
+                        (kind == Free::cols_only && !row_side) ||
+                        (kind == Free::mixed && draw(rng, 0, 2) != 0);
     c = finite ? draw(rng, -high / 8, high) : kInfiniteCost;
   }
   return costs;
@@ -104,7 +105,8 @@ SparseCosts lattice(Index side, double gate2) {
   p.graph.rows = p.graph.cols = side * side;
   for (Index i = 0; i < side * side; ++i) {
     for (Index j = 0; j < side * side; ++j) {
-      const Cost dx = i % side - j % side, dy = i / side - j / side, d2 = dx * dx + dy * dy + (dx == 0 && dy == 0 ? 1 : 0);
+      const Cost dx = i % side - j % side, dy = i / side - j / side,
+                 d2 = dx * dx + dy * dy + (dx == 0 && dy == 0 ? 1 : 0);
       if (static_cast<double>(d2) > gate2) continue;
       p.graph.col_index.push_back(j), p.cost.push_back(d2);
     }
@@ -135,11 +137,12 @@ std::vector<Instance> small_instances(std::uint64_t seed) {
   const std::string tail = " seed " + std::to_string(seed);
   for (const Free kind : {Free::perfect, Free::both, Free::rows_only, Free::cols_only, Free::mixed}) {
     const std::string free = " free " + std::to_string(static_cast<int>(kind));
-    for (const auto& [low, high] : {std::pair<Cost, Cost>{0, 1}, {0, 20}, {-30, 30}, {0, 1'000'000'000}, {7, 7}}) {
+    for (const auto& [low, high] :
+         {std::pair<Cost, Cost>{0, 1}, {0, 20}, {-30, 30}, {0, 1'000'000'000}, {7, 7}}) {
       const Index rows = static_cast<Index>(draw(rng, 0, 7)), cols = static_cast<Index>(draw(rng, 0, 7));
       for (const double density : {0.25, 0.6, 1.0})
-        out.push_back({"random " + std::to_string(rows) + "x" + std::to_string(cols) + " high " + std::to_string(high) +
-                           " density " + std::to_string(density) + free + tail,
+        out.push_back({"random " + std::to_string(rows) + "x" + std::to_string(cols) + " high " +
+                           std::to_string(high) + " density " + std::to_string(density) + free + tail,
                        random_sparse(rng, rows, cols, density, low, high, kind)});
       const Index n = static_cast<Index>(draw(rng, 1, 7));
       out.push_back({"square " + std::to_string(n) + " high " + std::to_string(high) + free + tail,
@@ -168,7 +171,8 @@ std::vector<Instance> large_instances(std::uint64_t seed) {
     out.push_back({"dense 120x120" + free, random_sparse(rng, 120, 120, 1, -500, 500, kind)});
   }
   for (const double sigma : {0.1, 0.3, 0.6, 1.0})
-    out.push_back({"points 2000 sigma " + std::to_string(sigma) + tail, points(rng, 2000, sigma, 2.4 * sigma, 1 << 20)});
+    out.push_back({"points 2000 sigma " + std::to_string(sigma) + tail,
+                   points(rng, 2000, sigma, 2.4 * sigma, 1 << 20)});
   out.push_back({"points 1000 wide gate" + tail, points(rng, 1000, 0.6, 3, 1 << 20)});
   out.push_back({"chain 3000", chain(3000)});
   out.push_back({"lattice 40x40", lattice(40, 5)});

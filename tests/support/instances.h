@@ -19,8 +19,8 @@ struct Instance {
 /// A dense matrix as a sparse problem; entries equal to kInfiniteCost are left out.
 matching::SparseCosts from_matrix(const std::vector<std::vector<matching::Cost>>& matrix);
 
-/// Small instances of every family for one seed: empty, 1 x n, rectangular, infeasible, all equal, ties, duplicate
-/// rows, long alternating chains, geometric progressions, negative costs, mixed unmatched costs.
+/// Small instances of every family for one seed: empty, 1 x n, rectangular, infeasible, all equal, ties,
+/// duplicate rows, long alternating chains, geometric progressions, negative costs, mixed unmatched costs.
 std::vector<Instance> small_instances(std::uint64_t seed);
 
 /// Larger ones (hundreds to thousands of vertices) for the certificate alone.

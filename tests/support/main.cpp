@@ -1,6 +1,6 @@
 #define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <cstdlib>
 #include <iostream>

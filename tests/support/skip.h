@@ -40,16 +40,16 @@ class TempDir {
   } while (false)
 
 /// Leaves the test, aloud, where this build or machine has no GPU.
-#define MOTES_NEED_GPU()                                                      \
-  do {                                                                        \
-    const auto report_ = ::motes::matching::list_devices();                   \
-    if (!report_.devices.empty()) break;                                      \
-    ::motes::testing::note_gpu_skip("no GPU: " + report_.why_none);           \
-    return;                                                                   \
+#define MOTES_NEED_GPU()                                            \
+  do {                                                              \
+    const auto report_ = ::motes::matching::list_devices();         \
+    if (!report_.devices.empty()) break;                            \
+    ::motes::testing::note_gpu_skip("no GPU: " + report_.why_none); \
+    return;                                                         \
   } while (false)
 
 /// Leaves the test, aloud, unless the real data folder holds `relative`; else defines `variable` as its path.
-#define MOTES_NEED_DATA(variable, relative)                                                            \
-  const std::filesystem::path variable = ::motes::testing::data_dir() / (relative);                    \
-  if (::motes::testing::data_dir().empty() || !std::filesystem::exists(variable))                      \
-    MOTES_SKIP("real data not here: " + std::string(relative) + " (set MOTES_DATA to its folder)")
+#define MOTES_NEED_DATA(variable, relative)                                         \
+  const std::filesystem::path variable = ::motes::testing::data_dir() / (relative); \
+  if (::motes::testing::data_dir().empty() || !std::filesystem::exists(variable))   \
+  MOTES_SKIP("real data not here: " + std::string(relative) + " (set MOTES_DATA to its folder)")

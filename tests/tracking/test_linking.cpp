@@ -70,12 +70,14 @@ TEST_CASE("candidates are exactly the pairs within the gate, priced by their dis
           for (std::size_t j = 0; j < b.size(); ++j) {
             const double d = distance(a, i, b, j);
             if (std::abs(d - gate) < 1e-4 * gate) continue;
-            const bool listed = edge < p.cost.size() && static_cast<std::size_t>(p.graph.row_offsets[i + 1]) > edge &&
+            const bool listed = edge < p.cost.size() &&
+                                static_cast<std::size_t>(p.graph.row_offsets[i + 1]) > edge &&
                                 p.graph.col_index[edge] == static_cast<Index>(j);
             REQUIRE(listed == (d < gate));
             if (!listed) continue;
             const double expected = kind == LinkCost::squared ? d * d : d;
-            CHECK(static_cast<double>(p.cost[edge]) * g.cost_unit == Approx(expected).margin(1e-5 * gate * std::max(gate, 1.0)));
+            CHECK(static_cast<double>(p.cost[edge]) * g.cost_unit ==
+                  Approx(expected).margin(1e-5 * gate * std::max(gate, 1.0)));
             ++edge;
           }
         }
@@ -115,12 +117,15 @@ TEST_CASE("bad positions, gates and no-link costs are refused by name") {
   a.frame = 7;
   a.x_um = {1, std::numeric_limits<double>::quiet_NaN()};
   a.y_um = a.z_um = {0, 0};
-  CHECK_THROWS_WITH(build_candidates({1}, a, a, {1, LinkCost::squared, -1}), Catch::Contains("frame 7, detection 1"));
+  CHECK_THROWS_WITH(build_candidates({1}, a, a, {1, LinkCost::squared, -1}),
+                    Catch::Contains("frame 7, detection 1"));
   a.x_um[1] = 1e300;
   CHECK_THROWS_AS(build_candidates({1}, a, a, {1, LinkCost::squared, -1}), InputError);
   a.x_um[1] = 2;
-  CHECK_THROWS_WITH(build_candidates({1}, a, a, {0, LinkCost::squared, -1}), Catch::Contains("linking.gate_um"));
-  CHECK_THROWS_WITH(build_candidates({1}, a, a, {1, LinkCost::squared, 300}), Catch::Contains("linking.no_link_cost"));
+  CHECK_THROWS_WITH(build_candidates({1}, a, a, {0, LinkCost::squared, -1}),
+                    Catch::Contains("linking.gate_um"));
+  CHECK_THROWS_WITH(build_candidates({1}, a, a, {1, LinkCost::squared, 300}),
+                    Catch::Contains("linking.no_link_cost"));
   CHECK_NOTHROW(build_candidates({1}, a, a, {1, LinkCost::squared, 256}));
 }
 
@@ -183,11 +188,14 @@ TEST_CASE("linking all frames equals linking pair by pair, for any number of thr
     const auto all = link_frames({threads}, frames, options, [&](std::size_t n) { last = n; });
     REQUIRE(all.size() == 5);
     CHECK(last == 5);
-    for (std::size_t k = 0; k < all.size(); ++k) CHECK(all[k].next == link_pair({1}, frames[k], frames[k + 1], options).next);
+    for (std::size_t k = 0; k < all.size(); ++k)
+      CHECK(all[k].next == link_pair({1}, frames[k], frames[k + 1], options).next);
   }
   CHECK(link_frames({2}, {}, options).empty());
-  CHECK_THROWS_AS(link_frames({2}, frames, options, [](std::size_t) { throw Interrupted("stop"); }), Interrupted);
-  CHECK_THROWS_WITH(link_frames({2}, frames, {{0.9, LinkCost::squared, -1}, "nonsense", false}), Catch::Contains("nonsense"));
+  CHECK_THROWS_AS(link_frames({2}, frames, options, [](std::size_t) { throw Interrupted("stop"); }),
+                  Interrupted);
+  CHECK_THROWS_WITH(link_frames({2}, frames, {{0.9, LinkCost::squared, -1}, "nonsense", false}),
+                    Catch::Contains("nonsense"));
 }
 
 TEST_CASE("tracks follow the links; empty frames just end them") {

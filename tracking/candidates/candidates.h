@@ -17,11 +17,11 @@ struct CandidateOptions {
   double no_link_cost = -1;
 };
 
-/// Positions are snapped to a grid of gate / 2^18, so that squared distances are exact integers and the same on
-/// every machine.
+/// Positions are snapped to a grid of gate / 2^18, so that squared distances are exact integers and the same
+/// on every machine.
 inline constexpr int kGridBitsPerGate = 18;
-/// The low bits of every cost are a hash of the two snapped positions (the tie rule): among equally cheap links the
-/// choice is fixed, whatever the order of the detections.
+/// The low bits of every cost are a hash of the two snapped positions (the tie rule): among equally cheap
+/// links the choice is fixed, whatever the order of the detections.
 inline constexpr int kTieBits = 14;
 /// Largest no-link cost, in units of gate^2 (or gate).
 inline constexpr double kMaxNoLinkGates = 256;

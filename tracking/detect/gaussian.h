@@ -1,5 +1,5 @@
 #pragma once
-/// Separable smoothing with Lindeberg's discrete Gaussian: the one hot loop of the detector.
+/// Separable Gaussian smoothing: the hot loops of the detector.
 
 #include <cstdint>
 #include <vector>
@@ -13,9 +13,9 @@ struct HalfKernel {
   int radius() const { return static_cast<int>(weights.size()) - 1; }
 };
 
-/// Discrete Gaussian of variance sigma^2 (in voxels), cut at 4 sigma. sigma = 0 gives the identity.
-/// O(radius^2).
-HalfKernel discrete_gaussian(double sigma);
+/// Gaussian of variance sigma^2 (in voxels), integrated over each voxel and cut at 4 sigma. A sigma up to
+/// sqrt(1/12), that of one voxel's box, gives the identity.
+HalfKernel gaussian_kernel(double sigma);
 
 /// Inner products of a kernel T and its second difference D = T(n-1) - 2 T(n) + T(n+1), over all n: what the
 /// response to white noise is made of.
@@ -32,6 +32,9 @@ KernelProducts kernel_products(const HalfKernel& kernel);
 /// the operations on one element is fixed, so the result is the same on every machine.
 void weighted_pair_sums(const HalfKernel& kernel, const float* const* minus, const float* const* plus,
                         std::int64_t n, float* out);
+
+/// out[i] = mean of rows[0][i] .. rows[count - 1][i], i in [0, n).
+void mean_of_rows(const float* const* rows, std::int64_t count, std::int64_t n, float* out);
 
 /// One row of a 7-point stencil and its neighbour rows; x - 1 and x + 1 of `centre` must be readable.
 struct StencilRows {

@@ -1,9 +1,10 @@
 /// L = -sum over axes a of sigma_a^2 D_a G, G the smoothed frame, D_a the second difference along a: the
 /// Laplacian in units of each axis' own sigma, so that anisotropic spots and voxels are treated alike.
 ///
-/// Beyond the frame the outermost voxel is repeated. (Mirroring would double a spot that lies at the border and
-/// push it outwards; with thin stacks a third of all spots lie there.) G is therefore computed one voxel beyond
-/// the frame on each side, where the stencil needs it.
+/// Beyond the frame, along each axis, lies the mean of its outermost voxels, as many as half the kernel covers.
+/// (Mirroring, or repeating the outermost voxel, would double its noise, so that the border planes of a thin stack
+/// fill with false spots, and would double a spot that lies there and push it outwards; a fixed value would draw
+/// edges around uneven light.) The smoothed frame is needed one voxel beyond the frame, for the stencil.
 ///
 /// Two sweeps, each over tasks that stay in the second-level cache: (1) per plane and band of rows: voxels to
 /// float, along x, along y; (2) per band of rows, plane after plane: along z into a ring of three slabs, and the
@@ -27,6 +28,41 @@ constexpr std::int64_t kDepthBand = 16;  // rows of a task of the second sweep
 constexpr double kLargestRadius = 1000;  // voxels
 
 std::int64_t clamped(std::int64_t i, std::int64_t n) { return std::clamp<std::int64_t>(i, 0, n - 1); }
+
+/// Voxels of an axis whose mean stands for what lies beyond its end.
+std::int64_t edge_voxels(const HalfKernel& kernel, std::int64_t n) { return std::min<std::int64_t>(n, kernel.radius() + 1); }
+
+/// What lies beyond both ends of an axis, one row (or slab) for each.
+struct Beyond {
+  std::vector<float> before, after;
+
+  /// row_at(i) gives row i of n, `width` elements long. Each end is made only where asked for.
+  template <class RowAt>
+  Beyond(const HalfKernel& kernel, std::int64_t n, std::int64_t width, bool need_before, bool need_after,
+         const RowAt& row_at) {
+    const std::int64_t count = edge_voxels(kernel, n);
+    std::vector<const float*> rows(static_cast<std::size_t>(count));
+    const auto fill = [&](std::int64_t first, std::vector<float>& out) {
+      for (std::int64_t i = 0; i < count; ++i) rows[static_cast<std::size_t>(i)] = row_at(first + i);
+      out.resize(static_cast<std::size_t>(width));
+      mean_of_rows(rows.data(), count, width, out.data());
+    };
+    if (need_before) fill(0, before);
+    if (need_after) fill(n - count, after);
+  }
+};
+
+/// Fills `margin` elements at both ends of a row with the mean of the outermost ones between.
+void extend_row(std::vector<float>& row, std::int64_t margin, const HalfKernel& kernel) {
+  const std::int64_t n = static_cast<std::int64_t>(row.size()) - 2 * margin, count = edge_voxels(kernel, n);
+  float before = 0, after = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    before += row[static_cast<std::size_t>(margin + i)];
+    after += row[static_cast<std::size_t>(margin + n - 1 - i)];
+  }
+  std::fill_n(row.begin(), margin, before / static_cast<float>(count));
+  std::fill_n(row.end() - margin, margin, after / static_cast<float>(count));
+}
 
 double sigma_of_axis(std::int64_t voxels, double voxel_um, double radius_um, int dimensions, double least) {
   const double radius = radius_um / voxel_um;
@@ -78,7 +114,7 @@ Filter make_filter(const Shape3& shape, const Vec3& voxel_um, const Vec3& radius
   filter.sigma = {sigma_of_axis(shape.nx, voxel_um.x, radius_um.x, d, least_sigma),
                   sigma_of_axis(shape.ny, voxel_um.y, radius_um.y, d, least_sigma),
                   sigma_of_axis(shape.nz, voxel_um.z, radius_um.z, d, least_sigma)};
-  for (std::size_t a = 0; a < 3; ++a) filter.kernels[a] = discrete_gaussian(filter.sigma[a]);
+  for (std::size_t a = 0; a < 3; ++a) filter.kernels[a] = gaussian_kernel(filter.sigma[a]);
   return filter;
 }
 
@@ -104,26 +140,31 @@ void Response::smooth_planes(const Execution& execution, const VolumeFrame& fram
 /// Rows [begin, end) of the padded plane z, begin >= -1, end <= ny + 1.
 void Response::smooth_band(const VolumeFrame& frame, std::int64_t z, std::int64_t begin, std::int64_t end) {
   const HalfKernel &along_x = filter_.kernels[0], &along_y = filter_.kernels[1];
-  const std::int64_t width = shape_.nx + 2, margin = along_x.radius() + 1;
-  const std::int64_t first = clamped(begin - along_y.radius(), shape_.ny);
-  const std::int64_t last = clamped(end - 1 + along_y.radius(), shape_.ny);
+  const std::int64_t width = shape_.nx + 2, margin = along_x.radius() + 1, ny = shape_.ny;
+  const std::int64_t edge = edge_voxels(along_y, ny);
+  const bool before = begin - along_y.radius() < 0, after = end - 1 + along_y.radius() >= ny;
+  const std::int64_t first = std::min(clamped(begin - along_y.radius(), ny), after ? ny - edge : ny);
+  const std::int64_t last = std::max(clamped(end - 1 + along_y.radius(), ny), before ? edge - 1 : 0);
 
   std::vector<float> source(static_cast<std::size_t>(shape_.nx + 2 * margin));
   std::vector<float> rows(static_cast<std::size_t>((last - first + 1) * width));
+  const auto row = [&](std::int64_t y) { return rows.data() + (y - first) * width; };
   Taps taps(along_x.radius());
   taps.point(margin - 1, [&](std::int64_t x) { return source.data() + x; });
   for (std::int64_t y = first; y <= last; ++y) {
     read_row(frame, z, y, 0, shape_.nx, offset_, source.data() + margin);
-    std::fill_n(source.begin(), margin, source[static_cast<std::size_t>(margin)]);
-    std::fill_n(source.end() - margin, margin, source[static_cast<std::size_t>(margin + shape_.nx - 1)]);
-    weighted_pair_sums(along_x, taps.minus.data(), taps.plus.data(), width, &rows[static_cast<std::size_t>((y - first) * width)]);
+    extend_row(source, margin, along_x);
+    weighted_pair_sums(along_x, taps.minus.data(), taps.plus.data(), width, row(y));
   }
 
+  const Beyond beyond(along_y, ny, width, before, after, row);
   Taps column(along_y.radius());
   for (std::int64_t y = begin; y < end; ++y) {
-    column.point(y, [&](std::int64_t at) { return &rows[static_cast<std::size_t>((clamped(at, shape_.ny) - first) * width)]; });
+    column.point(y, [&](std::int64_t at) -> const float* {
+      return at < 0 ? beyond.before.data() : at >= ny ? beyond.after.data() : row(at);
+    });
     weighted_pair_sums(along_y, column.minus.data(), column.plus.data(), width,
-                       &plane_smoothed_[static_cast<std::size_t>((z * (shape_.ny + 2) + y + 1) * width)]);
+                       &plane_smoothed_[static_cast<std::size_t>((z * (ny + 2) + y + 1) * width)]);
   }
 }
 
@@ -141,10 +182,14 @@ void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) 
   const auto weight = [&](std::size_t a) { return sign * static_cast<float>(filter_.sigma[a] * filter_.sigma[a]); };
   const float wx = weight(0), wy = weight(1), wz = weight(2);
   std::vector<float> ring(static_cast<std::size_t>(3 * size));
+  const auto source = [&](std::int64_t z) { return padded_row(z, begin - 1); };
+  const Beyond beyond(along_z, shape_.nz, size, true, true, source);
   Taps taps(along_z.radius());
   const auto slab = [&](std::int64_t z) { return ring.data() + (z + 3) % 3 * size; };
   for (std::int64_t next = -1; next <= shape_.nz; ++next) {
-    taps.point(next, [&](std::int64_t z) { return padded_row(clamped(z, shape_.nz), begin - 1); });
+    taps.point(next, [&](std::int64_t z) {
+      return z < 0 ? beyond.before.data() : z >= shape_.nz ? beyond.after.data() : source(z);
+    });
     weighted_pair_sums(along_z, taps.minus.data(), taps.plus.data(), size, slab(next));
     const std::int64_t z = next - 1;
     if (z < 0) continue;
@@ -158,13 +203,18 @@ void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) 
 }
 
 double Response::smoothed_voxel(std::int64_t z, std::int64_t y, std::int64_t x) const {
-  const std::vector<float>& weights = filter_.kernels[2].weights;
+  const HalfKernel& along_z = filter_.kernels[2];
+  const auto value = [&](std::int64_t k) { return static_cast<double>(padded_row(k, y)[x + 1]); };
+  const std::int64_t edge = edge_voxels(along_z, shape_.nz);
+  double before = 0, after = 0;
+  for (std::int64_t k = 0; k < edge; ++k) {
+    before += value(k) / static_cast<double>(edge);
+    after += value(shape_.nz - 1 - k) / static_cast<double>(edge);
+  }
   double sum = 0;
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    const auto step = static_cast<std::int64_t>(k);
-    const double before = padded_row(clamped(z - step, shape_.nz), y)[x + 1];
-    const double after = padded_row(clamped(z + step, shape_.nz), y)[x + 1];
-    sum += static_cast<double>(weights[k]) * (k == 0 ? before : before + after);
+  for (std::int64_t k = z - along_z.radius(); k <= z + along_z.radius(); ++k) {
+    const double weight = along_z.weights[static_cast<std::size_t>(std::abs(k - z))];
+    sum += weight * (k < 0 ? before : k >= shape_.nz ? after : value(k));
   }
   return sum;
 }

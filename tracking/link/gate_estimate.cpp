@@ -48,7 +48,8 @@ class Neighbours {
   }
 
  private:
-  using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Cloud>, Cloud, 3, std::size_t>;
+  using Tree =
+      nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Cloud>, Cloud, 3, std::size_t>;
   Cloud cloud_;
   Tree tree_;
 };
@@ -70,7 +71,8 @@ Sample sample_pair(const Detections& from, const Detections& to) {
   for (std::size_t k = 0; k < from.size(); k += stride) {
     const auto there = in_to.nearest(from, k);
     // By distance, not index: positions on a pixel grid repeat.
-    if (in_from.nearest(to, there.index).distance >= there.distance) out.displacements.push_back(there.distance);
+    if (in_from.nearest(to, there.index).distance >= there.distance)
+      out.displacements.push_back(there.distance);
     if (from.size() > 1) out.spacings.push_back(in_from.nearest(from, k, 1).distance);
   }
   return out;
@@ -103,7 +105,8 @@ std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<
   out.gate_um = kGatePerDisplacement * quantile(all.displacements, kTailQuantile);
   if (!all.spacings.empty()) out.spacing_um = quantile(all.spacings, 0.5);
   if (out.spacing_um > 0)
-    out.gate_um = std::clamp(out.gate_um, kLeastGatePerSpacing * out.spacing_um, kMostGatePerSpacing * out.spacing_um);
+    out.gate_um =
+        std::clamp(out.gate_um, kLeastGatePerSpacing * out.spacing_um, kMostGatePerSpacing * out.spacing_um);
   if (!(out.gate_um > 0)) return std::nullopt;
   return out;
 }

@@ -25,7 +25,8 @@ const matching::SolverInfo& solver_for(const std::string& name, const matching::
   if (name == "auto") return *matching::choose_solver(problem).info;
   const matching::SolverInfo* info = matching::find_solver(name);
   if (info == nullptr || info->family != matching::Family::assignment)
-    throw UsageError("linking.solver: no assignment solver is called '" + name + "'; `motes info` lists them");
+    throw UsageError("linking.solver: no assignment solver is called '" + name +
+                     "'; `motes info` lists them");
   return *info;
 }
 
@@ -70,7 +71,8 @@ std::vector<PairLinks> link_frames(const Execution& execution, std::span<const D
   // Pairs are independent: side by side they scale best; what threads they leave over go inside.
   const auto threads = static_cast<std::size_t>(thread_count(execution));
   const auto outer = static_cast<int>(std::clamp<std::size_t>(pairs, 1, threads));
-  const Execution inner{static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)))};
+  const Execution inner{
+      static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)))};
   if (inner.threads > 1) omp_set_max_active_levels(std::max(2, omp_get_max_active_levels()));
   std::size_t finished = 0;
   std::exception_ptr failure;

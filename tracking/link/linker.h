@@ -37,11 +37,12 @@ struct PairLinks {
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
                     const LinkOptions& options);
 
-/// Links every pair of successive frames; pairs run side by side, each as link_pair would. `done`, where given, is
-/// called after each pair, by one thread at a time, with the number of pairs finished; what it throws stops the work
-/// and comes out of here.
+/// Links every pair of successive frames; pairs run side by side, each as link_pair would. `done`, where
+/// given, is called after each pair, by one thread at a time, with the number of pairs finished; what it
+/// throws stops the work and comes out of here.
 std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
-                                   const LinkOptions& options, const std::function<void(std::size_t)>& done = {});
+                                   const LinkOptions& options,
+                                   const std::function<void(std::size_t)>& done = {});
 
 /// Tracks from links: detection d of frames[k] is followed by detection links[k].next[d] of frames[k + 1].
 /// Tracks are numbered from 0 by their first frame, then by the detection's index there; a detection without

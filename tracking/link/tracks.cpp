@@ -30,7 +30,8 @@ std::vector<Place> order_by_track(std::span<const Detections> frames, std::span<
   }
   for (std::size_t f = 0; f + 1 < frames.size(); ++f) {
     if (links[f].next.size() != frames[f].size())
-      throw std::invalid_argument("build_tracks: links of pair " + std::to_string(f) + " do not fit its frame");
+      throw std::invalid_argument("build_tracks: links of pair " + std::to_string(f) +
+                                  " do not fit its frame");
     for (const matching::Index d : links[f].next)
       if (d >= 0) has_previous[f + 1].at(at(d)) = true;
   }
@@ -55,11 +56,13 @@ std::vector<Place> order_by_track(std::span<const Detections> frames, std::span<
 }
 
 /// Columns that any frame has, in a fixed order: the detector's own, then the tables'.
-std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames, std::span<const Place> order) {
+std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames,
+                                              std::span<const Place> order) {
   std::vector<PropertyColumn> out;
   using Member = std::vector<double> Detections::*;
-  const std::pair<const char*, Member> own[] = {
-      {"radius_um", &Detections::radius_um}, {"intensity", &Detections::intensity}, {"quality", &Detections::quality}};
+  const std::pair<const char*, Member> own[] = {{"radius_um", &Detections::radius_um},
+                                                {"intensity", &Detections::intensity},
+                                                {"quality", &Detections::quality}};
   for (const auto& [name, member] : own) {
     const bool known = std::any_of(frames.begin(), frames.end(), [&, m = member](const Detections& f) {
       return std::any_of((f.*m).begin(), (f.*m).end(), [](double value) { return !std::isnan(value); });

@@ -16,10 +16,10 @@ struct TrackSet {
   std::vector<std::int64_t> track_id;          ///< [tracks] the particle's number in files
   std::vector<std::int64_t> parent;  ///< [tracks] track_id of the mother, -1 none; empty: no divisions known
 
-  std::vector<std::int32_t> frame;      ///< [points]
-  std::vector<std::int64_t> detection;  ///< [points] index within the frame's detections; -1 none
-  std::vector<double> time_s;           ///< [points]; the frame number where dt_s is unknown
-  std::vector<double> x_um, y_um, z_um;  ///< [points]
+  std::vector<std::int32_t> frame;               ///< [points]
+  std::vector<std::int64_t> detection;           ///< [points] index within the frame's detections; -1 none
+  std::vector<double> time_s;                    ///< [points]; the frame number where dt_s is unknown
+  std::vector<double> x_um, y_um, z_um;          ///< [points]
   std::vector<PropertyColumn> point_properties;  ///< each [points]
   std::vector<PropertyColumn> track_properties;  ///< each [tracks]
 

@@ -1,0 +1,16 @@
+#pragma once
+/// What this executable was built from and for.
+
+#include <string>
+#include <string_view>
+
+namespace motes::app {
+
+std::string_view version();
+std::string_view compiler();
+/// "yes", or "no: " and the reason.
+std::string cuda_state();
+/// "OpenMP 4.5, 16 processors".
+std::string openmp_state();
+
+}  // namespace motes::app

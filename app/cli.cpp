@@ -1,0 +1,116 @@
+#include "app/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <new>
+#include <ostream>
+
+#include "app/build_info.h"
+#include "app/command.h"
+#include "app/interrupt.h"
+#include "app/nearest.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.options->get_name());
+  return names;
+}
+
+/// The message for the first word that no option or argument of the parsed command takes.
+std::string unexpected_word(const CLI::App& app, const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (!command.options->parsed()) continue;
+    const std::vector<std::string> extra = command.options->remaining();
+    if (extra.empty()) break;
+    const std::string name = command.options->get_name();
+    if (!extra.front().starts_with('-')) {
+      return "'" + extra.front() + "' is one argument too many for '" + name + "'; see motes " + name +
+             " --help";
+    }
+    const std::string word = extra.front().substr(0, extra.front().find('='));
+    return "unknown option '" + word + "'; did you mean '" + nearest(word, option_names(*command.options)) +
+           "'? See motes " + name + " --help";
+  }
+  const std::vector<std::string> extra = app.remaining();
+  const std::string word = extra.empty() ? "" : extra.front();
+  if (word.starts_with('-'))
+    return "unknown option '" + word + "'; options follow a command, see motes --help";
+  return "unknown command '" + word + "'; did you mean '" + nearest(word, command_names(commands)) +
+         "'? See motes --help";
+}
+
+/// Parses; returns the command to run, or nullptr when all was said (help, version).
+const Command* parse(CLI::App& app, const std::vector<Command>& commands, int argc, const char* const* argv,
+                     std::ostream& out) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    for (const Command& command : commands) {
+      if (command.options->parsed()) return out << command.options->help(), nullptr;
+    }
+    return out << app.help(), nullptr;
+  } catch (const CLI::CallForVersion&) {
+    return out << "motes " << version() << '\n', nullptr;
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError(unexpected_word(app, commands));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(std::string(error.what()) + "; see motes --help");
+  }
+  for (const Command& command : commands) {
+    if (command.options->parsed()) return &command;
+  }
+  throw UsageError("no command given; see motes --help");
+}
+
+void run_command(int argc, const char* const* argv, std::ostream& out, Session& session) {
+  CLI::App app("motes: particle tracking in 3D microscopy time series", "motes");
+  app.set_version_flag("--version", std::string(version()));
+  const std::vector<Command> commands{add_track(app, session),    add_detect(app, session),
+                                      add_simulate(app, session), add_score(app, session),
+                                      add_convert(app, session),  add_info(app, session)};
+  for (const Command& command : commands) add_common_options(*command.options, session);
+  const Command* command = parse(app, commands, argc, argv, out);
+  if (command == nullptr) return;
+  session.console.set_quiet(session.quiet);
+  if (session.json == "-") session.console.reserve_output_for_json();
+  command->run();
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err, const Hooks& hooks) {
+  const auto fail = [&](ExitCode code, std::string_view message) {
+    err << "motes: error: " << one_line(message) << '\n' << std::flush;
+    return static_cast<int>(code);
+  };
+  Console console(out, err, hooks.terminal);
+  Session session{console, hooks, {}, {}, {}, {}, {}, {}, false};
+  clear_interrupt();
+  try {
+    run_command(argc, argv, out, session);
+    return static_cast<int>(ExitCode::ok);
+  } catch (const Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::invalid_argument& error) {
+    // The matching library's complaint about a malformed problem.
+    return fail(ExitCode::input, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::resources, "not enough memory; use a smaller input, or crop or split the series");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::resources, std::string("unexpected: ") + error.what() + "; please report this");
+  }
+}
+
+}  // namespace motes::app

@@ -1,0 +1,20 @@
+#pragma once
+/// The `motes` command line as a function, so that tests run it in their own process.
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+
+namespace motes::app {
+
+/// Where tests look in; an ordinary run has none.
+struct Hooks {
+  std::function<void(std::int32_t frames_done)> after_frame;  ///< after each detected frame
+  bool terminal = false;                                      ///< standard error is a terminal
+};
+
+/// Runs one command. Never throws: errors become one line on `err` and the exit code
+/// (tracking/types/errors.h; anything unforeseen is 4).
+int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err, const Hooks& hooks = {});
+
+}  // namespace motes::app

@@ -1,0 +1,173 @@
+#pragma once
+/// How values of each type are read, checked and written back: the cells the option table is made of.
+
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/options.h"
+
+namespace motes::app {
+
+template <class T>
+struct Codec {
+  std::string allowed;
+  std::function<std::optional<T>(const Value&)> parse;  ///< none: not allowed
+  std::function<Value(const T&)> print;
+};
+
+inline Value word_value(std::string text) { return {{std::move(text)}, false}; }
+
+/// The shortest text that reads back to the same number.
+template <class Number>
+std::string number_text(Number number) {
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
+  return {buffer, end};
+}
+
+/// The whole text as a number; none for anything else, and for NaN and infinity.
+template <class Number>
+std::optional<Number> parse_number(const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!std::isfinite(number)) return std::nullopt;
+  }
+  return number;
+}
+
+struct Domain {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_included = true;
+  std::string words;  ///< " above 0", " from 0 to 1"
+  bool holds(double number) const { return (low_included ? number >= low : number > low) && number <= high; }
+};
+
+inline const double kUnbounded = std::numeric_limits<double>::infinity();
+inline const Domain kAnyNumber{-kUnbounded, kUnbounded, true, ""};
+inline const Domain kPositive{0, kUnbounded, false, " above 0"};
+inline const Domain kNotNegative{0, kUnbounded, true, " not below 0"};
+inline const Domain kFraction{0, 1, true, " from 0 to 1"};
+
+inline Codec<double> real(const Domain& domain) {
+  return {"a number" + domain.words,
+          [domain](const Value& value) -> std::optional<double> {
+            if (value.list) return std::nullopt;
+            const auto number = parse_number<double>(value.word());
+            return number && domain.holds(*number) ? number : std::nullopt;
+          },
+          [](const double& number) { return word_value(number_text(number)); }};
+}
+
+template <class Int>
+Codec<Int> integer(Int low, Int high) {
+  return {"a whole number from " + number_text(low) + " to " + number_text(high),
+          [low, high](const Value& value) -> std::optional<Int> {
+            if (value.list) return std::nullopt;
+            const auto number = parse_number<Int>(value.word());
+            return number && *number >= low && *number <= high ? number : std::nullopt;
+          },
+          [](const Int& number) { return word_value(number_text(number)); }};
+}
+
+/// One number for all axes, or [z, y, x].
+inline Codec<Vec3> per_axis(const Domain& domain) {
+  return {"one number" + domain.words + ", or three as [z, y, x]",
+          [one = real(domain)](const Value& value) -> std::optional<Vec3> {
+            std::vector<double> numbers;
+            for (const std::string& item : value.items) {
+              const auto number = one.parse(word_value(item));
+              if (!number) return std::nullopt;
+              numbers.push_back(*number);
+            }
+            if (!value.list) return Vec3{numbers[0], numbers[0], numbers[0]};
+            if (numbers.size() != 3) return std::nullopt;
+            return Vec3{numbers[2], numbers[1], numbers[0]};
+          },
+          [](const Vec3& v) {
+            if (v.x == v.y && v.y == v.z) return word_value(number_text(v.x));
+            return Value{{number_text(v.z), number_text(v.y), number_text(v.x)}, true};
+          }};
+}
+
+inline Codec<bool> truth_value() {
+  return {"true or false",
+          [](const Value& value) -> std::optional<bool> {
+            if (value.list || (value.word() != "true" && value.word() != "false")) return std::nullopt;
+            return value.word() == "true";
+          },
+          [](const bool& on) { return word_value(on ? "true" : "false"); }};
+}
+
+inline Codec<std::string> text(std::string allowed) {
+  return {std::move(allowed),
+          [](const Value& value) -> std::optional<std::string> {
+            if (value.list) return std::nullopt;
+            return value.word();
+          },
+          [](const std::string& word) { return word_value(word); }};
+}
+
+/// One of a few names.
+template <class Enum>
+Codec<Enum> choice(std::vector<std::pair<std::string, Enum>> names) {
+  std::string allowed;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) allowed += i + 1 == names.size() ? " or " : ", ";
+    allowed += names[i].first;
+  }
+  return {allowed,
+          [names](const Value& value) -> std::optional<Enum> {
+            if (value.list) return std::nullopt;
+            for (const auto& [name, constant] : names) {
+              if (name == value.word()) return constant;
+            }
+            return std::nullopt;
+          },
+          [names](const Enum& constant) {
+            for (const auto& [name, known] : names) {
+              if (known == constant) return word_value(name);
+            }
+            return word_value("");
+          }};
+}
+
+/// A word that stands for "not given", or a value of `codec`.
+template <class T>
+Codec<std::optional<T>> word_or(const std::string& word, const Codec<T>& codec) {
+  return {word + ", or " + codec.allowed,
+          [word, codec](const Value& value) -> std::optional<std::optional<T>> {
+            if (!value.list && value.word() == word) return std::optional<T>();
+            auto parsed = codec.parse(value);
+            if (!parsed) return std::nullopt;
+            return std::optional<std::optional<T>>(std::in_place, std::move(*parsed));
+          },
+          [word, codec](const std::optional<T>& value) {
+            return value ? codec.print(*value) : word_value(word);
+          }};
+}
+
+/// The table's row for the member that `access` names (of a const or a mutable Config).
+template <class T, class Access>
+Option row(std::string path, std::string unit, const Codec<T>& codec, Access access, std::string doc) {
+  return {std::move(path),
+          std::move(unit),
+          codec.allowed,
+          std::move(doc),
+          [codec, access](Config& config, const Value& value) {
+            auto parsed = codec.parse(value);
+            if (!parsed) throw BadValue("allowed: " + codec.allowed);
+            access(config) = std::move(*parsed);
+          },
+          [codec, access](const Config& config) { return codec.print(access(config)); }};
+}
+
+}  // namespace motes::app

@@ -1,0 +1,102 @@
+#include "app/command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "io/atomic_file.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+bool is_yaml(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  return extension == ".yaml" || extension == ".yml";
+}
+
+void set_if_given(Config& config, const std::string& key, const std::string& text,
+                  const std::string& option) {
+  if (!text.empty()) set_key(config, key, text, option);
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& command, Session& session) {
+  const auto group = "Common options";
+  command.add_option("--config", session.config_file, "YAML configuration")->type_name("FILE")->group(group);
+  command
+      .add_option("--set", session.settings,
+                  "Set one configuration key (repeatable; wins over the YAML file)")
+      ->type_name("key.path=value")
+      ->allow_extra_args(false)
+      ->group(group);
+  command.add_option("--backend", session.backend, "auto, cpu or cuda")->type_name("NAME")->group(group);
+  command.add_option("--threads", session.threads, "CPU threads, 0: all")->type_name("N")->group(group);
+  command.add_option("--seed", session.seed, "Seed of random numbers")->type_name("N")->group(group);
+  command.add_option("--json", session.json, "Write the result as JSON; - is standard output")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_flag("--quiet", session.quiet, "Print nothing but errors (and the JSON of --json -)")
+      ->group(group);
+}
+
+Config configure(const Session& session, const std::string& input) {
+  Config config;
+  if (is_yaml(input)) {
+    if (!session.config_file.empty()) {
+      throw UsageError("--config: '" + input + "' is a configuration already; give one of them");
+    }
+    load_yaml(input, config);
+  } else {
+    if (!session.config_file.empty()) load_yaml(session.config_file, config);
+    if (!input.empty()) config.input.path = input;
+  }
+  for (const std::string& assignment : session.settings) apply_assignment(config, assignment);
+  set_if_given(config, "execution.backend", session.backend, "--backend");
+  set_if_given(config, "execution.threads", session.threads, "--threads");
+  set_if_given(config, "simulation.seed", session.seed, "--seed");
+  check_consistency(config);
+  return config;
+}
+
+void emit_json(Session& session, const nlohmann::ordered_json& result) {
+  if (session.json.empty()) return;
+  // Names of files may hold any bytes; JSON may not: those are replaced, not refused.
+  const std::string text = result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  if (session.json == "-") {
+    session.console.print_json(text);
+  } else {
+    io::write_text(session.json, text + "\n");
+  }
+}
+
+void prepare_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error && access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
+  if (error) {
+    throw ResourceError(folder.string() + ": cannot write to this output folder: " +
+                        std::strerror(error.value()) + "; check permissions, or choose another with -o");
+  }
+}
+
+std::filesystem::path output_path(const std::string& given, const std::optional<std::string>& configured,
+                                  const std::string& input, const std::string& suffix) {
+  if (!given.empty()) return given;
+  if (configured) return *configured;
+  std::filesystem::path name = std::filesystem::path(input).lexically_normal();
+  if (!name.has_filename()) name = name.parent_path();
+  std::string stem = name.filename().string();
+  stem = stem.substr(0, stem.find('.', 1));
+  return (stem.empty() || stem == "." || stem == ".." ? "motes" : stem) + suffix;
+}
+
+void require_argument(const std::string& text, const std::string& message) {
+  if (text.empty()) throw UsageError(message);
+}
+
+}  // namespace motes::app

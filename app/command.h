@@ -1,0 +1,65 @@
+#pragma once
+/// What every command shares: the common options, the effective configuration, and where results go.
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "app/cli.h"
+#include "app/config.h"
+#include "app/console.h"
+#include "tracking/execution.h"
+
+namespace CLI {
+class App;
+}
+
+namespace motes::app {
+
+/// The common options as typed, and the streams.
+struct Session {
+  Console& console;
+  const Hooks& hooks;
+  std::vector<std::string> settings;  ///< --set
+  std::string backend, threads, seed, json, config_file;
+  bool quiet = false;
+};
+
+/// A registered command: its options, and what it does once they are parsed.
+struct Command {
+  CLI::App* options = nullptr;
+  std::function<void()> run;
+};
+
+Command add_track(CLI::App& app, Session& session);
+Command add_detect(CLI::App& app, Session& session);
+Command add_simulate(CLI::App& app, Session& session);
+Command add_score(CLI::App& app, Session& session);
+Command add_convert(CLI::App& app, Session& session);
+Command add_info(CLI::App& app, Session& session);
+
+/// Adds --backend, --threads, --set, --json, --quiet, --seed and --config.
+void add_common_options(CLI::App& command, Session& session);
+
+/// Defaults, then the YAML file (`input` when it is one, else --config), then `input` as input.path, then the
+/// command line's settings. Throws UsageError.
+Config configure(const Session& session, const std::string& input = "");
+
+inline Execution execution_of(const Config& config) { return {config.execution.threads}; }
+
+/// Writes the JSON result where --json asked for it, if anywhere.
+void emit_json(Session& session, const nlohmann::ordered_json& result);
+
+/// Creates the folder, or throws ResourceError now rather than after the work is done.
+void prepare_folder(const std::filesystem::path& folder);
+
+/// `given` (the -o option), else `configured`, else the input's name with `suffix`, in the current folder.
+std::filesystem::path output_path(const std::string& given, const std::optional<std::string>& configured,
+                                  const std::string& input, const std::string& suffix);
+
+/// Throws UsageError "COMMAND needs WHAT" where `text` is empty.
+void require_argument(const std::string& text, const std::string& message);
+
+}  // namespace motes::app

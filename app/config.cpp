@@ -1,0 +1,202 @@
+#include "app/config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "app/nearest.h"
+#include "app/options.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+constexpr std::uintmax_t kLargestConfig = 1 << 20;
+
+std::string at_line(const std::string& file, const YAML::Mark& mark) {
+  return file + ":" + std::to_string(mark.line + 1) + ": ";
+}
+
+std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
+
+/// The value below a key; `where` opens the error message.
+Value to_value(const YAML::Node& node, const std::string& where, const std::string& allowed) {
+  if (node.IsScalar()) return {{node.Scalar()}, false};
+  if (node.IsSequence()) {
+    Value value{{}, true};
+    for (const YAML::Node& item : node) {
+      if (!item.IsScalar()) throw UsageError(where + "a list may hold numbers only; allowed: " + allowed);
+      value.items.push_back(item.Scalar());
+    }
+    return value;
+  }
+  throw UsageError(where + (node.IsMap() ? "a map stands where a value belongs" : "no value given") +
+                   "; allowed: " + allowed);
+}
+
+void assign(Config& config, const Option& option, const Value& value, const std::string& where) {
+  try {
+    option.set(config, value);
+  } catch (const BadValue& bad) {
+    throw UsageError(where + "'" + to_text(value) + "' is not allowed; " + bad.what());
+  }
+}
+
+[[noreturn]] void fail_unknown(const std::string& where, const std::string& key,
+                               const std::vector<std::string>& known) {
+  throw UsageError(where + "unknown key '" + key + "'; did you mean '" + nearest(key, known) +
+                   "'? (docs/configuration.md lists all keys)");
+}
+
+const std::vector<std::string>& section_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> found;
+    for (const std::string& path : option_paths()) {
+      if (found.empty() || found.back() != section_of(path)) found.push_back(section_of(path));
+    }
+    return found;
+  }();
+  return names;
+}
+
+std::string key_text(const YAML::Node& key, const std::string& file) {
+  if (!key.IsScalar()) throw UsageError(at_line(file, key.Mark()) + "a key must be one word");
+  return key.Scalar();
+}
+
+void load_section(Config& config, const std::string& section, const YAML::Node& body,
+                  const std::string& file) {
+  std::set<std::string> seen;
+  for (const auto& entry : body) {
+    const std::string path = section + "." + key_text(entry.first, file);
+    const std::string line = at_line(file, entry.first.Mark());
+    const Option* option = find_option(path);
+    if (option == nullptr) fail_unknown(line, path, option_paths());
+    if (!seen.insert(path).second) throw UsageError(line + path + " is given twice; keep one of them");
+    const std::string where = line + path + ": ";
+    assign(config, *option, to_value(entry.second, where, option->allowed), where);
+  }
+}
+
+YAML::Node parse(const std::string& text, const std::string& file) {
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    throw UsageError(at_line(file, error.mark) + "not valid YAML: " + error.msg);
+  }
+}
+
+std::string read_whole(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    throw UsageError(file.string() + ": no such configuration file; check the path");
+  }
+  if (std::filesystem::file_size(file, error) > kLargestConfig) {
+    throw UsageError(file.string() + ": larger than 1 MiB, so this is no configuration; give a YAML file");
+  }
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw UsageError(file.string() + ": cannot be read; check its permissions");
+  return text;
+}
+
+void make_input_path_relative_to(const std::filesystem::path& folder, Config& config) {
+  const std::filesystem::path path(config.input.path);
+  if (config.input.path.empty() || path.is_absolute()) return;
+  config.input.path = (folder / path).lexically_normal().string();
+}
+
+}  // namespace
+
+void load_yaml(const std::filesystem::path& file, Config& config) {
+  const std::string name = file.string();
+  const YAML::Node root = parse(read_whole(file), name);
+  if (root.IsNull()) return;
+  if (!root.IsMap()) {
+    throw UsageError(at_line(name, root.Mark()) +
+                     "expected sections such as 'input:' and 'linking:' with keys below");
+  }
+  Config loaded = config;
+  loaded.input.path.clear();
+  std::set<std::string> seen;
+  for (const auto& entry : root) {
+    const std::string section = key_text(entry.first, name);
+    const std::string line = at_line(name, entry.first.Mark());
+    const auto& known = section_names();
+    if (std::find(known.begin(), known.end(), section) == known.end()) fail_unknown(line, section, known);
+    if (!seen.insert(section).second)
+      throw UsageError(line + "section '" + section + "' is given twice; join them");
+    if (entry.second.IsNull()) continue;
+    if (!entry.second.IsMap())
+      throw UsageError(line + "section '" + section + "' must hold keys, such as '" +
+                       *std::find_if(option_paths().begin(), option_paths().end(),
+                                     [&](const auto& p) { return section_of(p) == section; }) +
+                       "'");
+    load_section(loaded, section, entry.second, name);
+  }
+  make_input_path_relative_to(file.parent_path(), loaded);
+  if (loaded.input.path.empty()) loaded.input.path = config.input.path;
+  config = std::move(loaded);
+}
+
+void set_key(Config& config, std::string_view key, std::string_view text, std::string_view source) {
+  const std::string path(key);
+  const std::string before = std::string(source) + ": ";
+  const Option* option = find_option(path);
+  if (option == nullptr) fail_unknown(before, path, option_paths());
+  const std::string where = before + path + ": ";
+  // Only a list needs YAML's syntax; a plain word is taken as it is, so that paths may hold any character.
+  Value value{{std::string(text)}, false};
+  if (text.starts_with('['))
+    value = to_value(parse(std::string(text), std::string(source)), where, option->allowed);
+  if (text.empty()) throw UsageError(where + "no value given; allowed: " + option->allowed);
+  assign(config, *option, value, where);
+}
+
+void apply_assignment(Config& config, std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    throw UsageError("--set: '" + std::string(assignment) + "' has no '='; write --set key.path=value");
+  }
+  set_key(config, assignment.substr(0, equals), assignment.substr(equals + 1), "--set");
+}
+
+std::string to_yaml(const Config& config, std::initializer_list<std::string_view> sections) {
+  YAML::Emitter out;
+  out << YAML::BeginMap;
+  std::string section;
+  for (const Option& option : options()) {
+    const std::string owner = section_of(option.path);
+    if (sections.size() > 0 && std::find(sections.begin(), sections.end(), owner) == sections.end()) continue;
+    if (owner != section) {
+      if (!section.empty()) out << YAML::EndMap;
+      section = owner;
+      out << YAML::Key << section << YAML::Value << YAML::BeginMap;
+    }
+    out << YAML::Key << option.path.substr(owner.size() + 1) << YAML::Value;
+    const Value value = option.get(config);
+    if (value.list) {
+      out << YAML::Flow << value.items;
+    } else {
+      out << value.word();
+    }
+  }
+  if (!section.empty()) out << YAML::EndMap;
+  out << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
+}
+
+void check_consistency(const Config& config) {
+  if (config.linking.gate_um && config.linking.max_speed_um_s) {
+    throw UsageError("linking.gate_um and linking.max_speed_um_s both give the gate; set one of them only");
+  }
+  if (config.execution.backend == Backend::cuda) {
+    throw UsageError("execution.backend: no step of this build has a CUDA form yet; use auto or cpu");
+  }
+}
+
+}  // namespace motes::app

@@ -1,0 +1,81 @@
+#pragma once
+/// The effective configuration, and the only place that knows YAML.
+///
+/// Values come in this order, later ones winning: defaults, the YAML file, --set and the other command line
+/// options. All of them pass through the option table (app/options.h), which checks type and domain.
+
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/simulation.h"
+#include "tracking/candidates/candidates.h"
+#include "tracking/detect/log_detector.h"
+#include "tracking/types/geometry.h"
+
+namespace motes::app {
+
+enum class Backend { automatic, cpu, cuda };
+
+struct Config {
+  struct Input {
+    std::string path;
+    std::optional<Vec3> voxel_um;  ///< none: from the metadata
+    std::optional<double> dt_s;    ///< none: from the metadata
+    std::optional<int> channel;
+    std::int32_t frame_step = 1;
+    std::optional<std::string> axes;
+  } input;
+  struct Detection {
+    std::optional<Vec3> radius_um;    ///< none: estimated on the first frame
+    std::optional<double> threshold;  ///< none: the robust automatic one
+    std::int64_t max_count = 0;
+    tracking::Polarity polarity = tracking::Polarity::bright;
+  } detection;
+  struct Linking {
+    std::optional<double> gate_um;         ///< none: from max_speed_um_s, else estimated
+    std::optional<double> max_speed_um_s;  ///< gate = max_speed_um_s * dt_s * frame_step
+    tracking::LinkCost cost = tracking::LinkCost::squared;
+    std::optional<double> no_link_cost;  ///< none: gate^2 (or gate)
+    std::string solver = "auto";
+    bool verify = false;
+  } linking;
+  struct ExecutionKeys {
+    Backend backend = Backend::automatic;
+    int threads = 0;  ///< 0: all the machine has
+  } execution;
+  struct Output {
+    std::optional<std::string> dir;  ///< none: a name made from the input's
+    bool preview = true;
+    bool vtk = true;
+  } output;
+  sim::MotionOptions simulation;
+  struct Imaging {
+    sim::ImagingOptions optics;
+    bool write_frames = false;
+    bool deflate = true;
+  } imaging;
+};
+
+/// Reads a YAML file over `config`. A relative input.path becomes relative to the file's folder. Throws
+/// UsageError with file:line for unreadable YAML, unknown or repeated keys (naming the nearest known one) and
+/// values of the wrong type or out of their domain.
+void load_yaml(const std::filesystem::path& file, Config& config);
+
+/// Sets one key from text as YAML would ("4", "[0.4, 0.1, 0.1]"). `source` opens error messages ("--set").
+/// Throws UsageError.
+void set_key(Config& config, std::string_view key, std::string_view text, std::string_view source);
+
+/// set_key of "key=value". Throws UsageError where there is no '='.
+void apply_assignment(Config& config, std::string_view assignment);
+
+/// The configuration as YAML that load_yaml reads back to the same values; only the named sections, or all.
+std::string to_yaml(const Config& config, std::initializer_list<std::string_view> sections = {});
+
+/// Contradictions between keys. Throws UsageError.
+void check_consistency(const Config& config);
+
+}  // namespace motes::app

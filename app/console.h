@@ -1,0 +1,47 @@
+#pragma once
+/// Where a command talks: results to standard output, everything else to standard error.
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace motes::app {
+
+class Console {
+ public:
+  /// `terminal`: standard error is one, so that a progress bar may be drawn.
+  Console(std::ostream& out, std::ostream& err, bool terminal) : out_(out), err_(err), terminal_(terminal) {}
+
+  void set_quiet(bool quiet) { quiet_ = quiet; }
+  /// Standard output belongs to the JSON: print() is silent from now on.
+  void reserve_output_for_json() { json_on_output_ = true; }
+
+  bool quiet() const { return quiet_; }
+  bool terminal() const { return terminal_; }
+  std::ostream& err() { return err_; }
+
+  /// A result, to standard output, with a line end added. Throws ResourceError when the output cannot be
+  /// written; a reader that went away (a closed pipe) is no error.
+  void print(std::string_view text);
+  /// The JSON result, to standard output even when quiet.
+  void print_json(std::string_view text);
+  /// What users like to know while they wait, to standard error.
+  void note(std::string_view text);
+  /// As note(), marked as a warning; also kept for the report.
+  void warn(const std::string& text);
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  void write(std::string_view text);
+
+  std::ostream& out_;
+  std::ostream& err_;
+  bool terminal_ = false, quiet_ = false, json_on_output_ = false;
+  std::vector<std::string> warnings_;
+};
+
+/// The text on one line: line ends and other control characters become blanks.
+std::string one_line(std::string_view text);
+
+}  // namespace motes::app

@@ -1,0 +1,60 @@
+/// motes detect: frames to a table of detections.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "app/detecting.h"
+#include "app/input.h"
+#include "app/report.h"
+#include "io/tables.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+struct Arguments {
+  std::string input, file;
+};
+
+void run_detect(Session& session, const Arguments& arguments) {
+  const Config config = configure(session, arguments.input);
+  Console& console = session.console;
+  const OpenedInput input = open_input(config);
+  if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
+  for (const std::string& line : describe(input)) console.note(line);
+  const std::filesystem::path file = output_path(arguments.file, {}, input.path, "_detections.csv");
+  if (file.has_parent_path()) prepare_folder(file.parent_path());
+
+  const PointSeries series =
+      detect_series(execution_of(config), config, *input.source, console, session.hooks, nullptr);
+  io::write_points_csv(file, series.frames, series.length_unit);
+
+  std::int64_t total = 0;
+  for (const FrameSummary& frame : series.summaries) total += frame.detections;
+  nlohmann::ordered_json report = report_head("detect");
+  report["input"] = to_json(input);
+  report["output"] = file.string();
+  report["detection"] = detection_json(series);
+  report["detections"] = total;
+  report["frames"] = frames_json(series.summaries);
+  report["stages"] = stages_json({series.stage});
+  report["warnings"] = console.warnings();
+  emit_json(session, report);
+  console.print(fmt::format("{} detections in {} frames: {}", total, series.frames.size(), file.string()));
+}
+
+}  // namespace
+
+Command add_detect(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("detect", "Find the particles of every frame");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
+  command->add_option("-o,--output", arguments->file, "Table to write (CSV)")->type_name("FILE");
+  return {command, [&session, arguments] { run_detect(session, *arguments); }};
+}
+
+}  // namespace motes::app

@@ -1,0 +1,116 @@
+#include "app/detecting.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/interrupt.h"
+#include "app/progress.h"
+#include "tracking/detect/log_detector.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+/// A series may open with frames that show nothing; so many of them are looked at for a radius.
+constexpr std::size_t kFramesTriedForRadius = 10;
+
+struct Radius {
+  Vec3 um;
+  std::string source;
+};
+
+Radius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
+                     const std::vector<std::int32_t>& kept) {
+  if (config.detection.radius_um) return {*config.detection.radius_um, "detection.radius_um"};
+  const std::size_t tried = std::min(kFramesTriedForRadius, kept.size());
+  for (std::size_t k = 0; k < tried; ++k) {
+    stop_if_interrupted("interrupted while estimating the spot radius");
+    const auto radius = tracking::estimate_radius(execution, source.read(kept[k]), config.detection.polarity);
+    if (radius) return {*radius, fmt::format("estimated on frame {}", kept[k])};
+  }
+  throw InputError(
+      fmt::format("{}: the first {} frames show no spots to estimate a radius from; set "
+                  "detection.radius_um (and check detection.polarity)",
+                  source.info().path, tried));
+}
+
+FrameSummary summary_of(const Detections& found, std::optional<double> threshold) {
+  return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
+}
+
+tracking::DetectionOptions detection_options(const Config& config, const Vec3& radius_um) {
+  return {radius_um, config.detection.threshold, config.detection.max_count, config.detection.polarity};
+}
+
+}  // namespace
+
+std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step) {
+  std::vector<std::int32_t> kept;
+  for (std::int64_t t = 0; t < frames; t += step) kept.push_back(static_cast<std::int32_t>(t));
+  return kept;
+}
+
+PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
+                          Console& console, const Hooks& hooks, FrameLog* log) {
+  const std::vector<std::int32_t> kept = kept_frames(source.info().frames, config.input.frame_step);
+  const Radius radius = choose_radius(execution, config, source, kept);
+  console.note(fmt::format("spot radius [{:.4g}, {:.4g}, {:.4g}] um [z, y, x] ({})", radius.um.z, radius.um.y,
+                           radius.um.x, radius.source));
+  PointSeries series;
+  series.dt_s = source.info().dt_s;
+  series.voxel_um = source.info().voxel_um.value_or(Vec3{1, 1, 1});
+  series.radius_um = radius.um;
+  series.radius_source = radius.source;
+
+  const tracking::DetectionOptions options = detection_options(config, radius.um);
+  const auto count = static_cast<std::int64_t>(kept.size());
+  Progress progress(console, "detecting", "frames", count);
+  for (const std::int32_t t : kept) {
+    const std::size_t done = series.frames.size();
+    stop_if_interrupted(fmt::format("interrupted after {} of {} frames{}", done, count,
+                                    log != nullptr ? "; run the same command with --resume to go on" : ""));
+    const VolumeFrame frame = source.read(t);
+    series.projection.add(frame);
+    if (log != nullptr && done < log->finished().size()) {
+      series.frames.push_back(log->finished()[done].detections);
+      series.summaries.push_back(summary_of(series.frames.back(), log->finished()[done].threshold));
+    } else {
+      tracking::DetectionReport report;
+      series.frames.push_back(tracking::detect_spots(execution, frame, options, &report));
+      series.summaries.push_back(summary_of(series.frames.back(), report.threshold));
+      if (log != nullptr) log->append(series.frames.back(), report.threshold);
+    }
+    progress.advance();
+    if (hooks.after_frame) hooks.after_frame(static_cast<std::int32_t>(series.frames.size()));
+  }
+  progress.finish();
+  series.stage = {"detect", "frames", count, progress.seconds()};
+  return series;
+}
+
+nlohmann::ordered_json detection_json(const PointSeries& series) {
+  nlohmann::ordered_json json{{"radius_um_zyx", nullptr}, {"radius_source", series.radius_source}};
+  if (series.radius_um)
+    json["radius_um_zyx"] = {series.radius_um->z, series.radius_um->y, series.radius_um->x};
+  return json;
+}
+
+PointSeries series_of_points(io::PointTable points, const Config& config) {
+  PointSeries series;
+  series.length_unit = points.length_unit;
+  series.dt_s = points.dt_s;
+  if (config.input.voxel_um) series.voxel_um = *config.input.voxel_um;
+  for (Detections& frame : points.frames) {
+    if (frame.frame % config.input.frame_step != 0) continue;
+    series.summaries.push_back(summary_of(frame, std::nullopt));
+    series.frames.push_back(std::move(frame));
+  }
+  if (series.frames.empty()) {
+    throw InputError(fmt::format("{}: no frame number is a multiple of input.frame_step = {}; lower it",
+                                 config.input.path, config.input.frame_step));
+  }
+  return series;
+}
+
+}  // namespace motes::app

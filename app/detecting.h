@@ -1,0 +1,47 @@
+#pragma once
+/// A volume series in, detections out, one frame at a time; shared by `detect` and `track`.
+
+#include <string>
+#include <vector>
+
+#include "app/cli.h"
+#include "app/config.h"
+#include "app/console.h"
+#include "app/frame_log.h"
+#include "app/report.h"
+#include "io/frame_source.h"
+#include "io/preview.h"
+#include "tracking/execution.h"
+#include "tracking/types/detections.h"
+
+namespace motes::app {
+
+/// The points of every kept frame, wherever they came from, and what was learnt on the way.
+struct PointSeries {
+  std::vector<Detections> frames;
+  std::vector<FrameSummary> summaries;
+  std::string length_unit = "um";
+  std::optional<double> dt_s;
+  Vec3 voxel_um{1, 1, 1};
+  io::Projection projection;  ///< empty for tables
+  std::optional<Vec3> radius_um;
+  std::string radius_source;
+  StageTime stage;
+};
+
+/// Frame numbers of the series that input.frame_step keeps.
+std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step);
+
+/// Finds the spots of every kept frame. `log` may be null. Throws Interrupted after a finished frame,
+/// InputError where the radius is to be estimated and no frame shows spots, and as io and tracking do.
+PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
+                          Console& console, const Hooks& hooks, FrameLog* log);
+
+/// {radius_um_zyx, radius_source}
+nlohmann::ordered_json detection_json(const PointSeries& series);
+
+/// The points of a table, without the frames that input.frame_step drops. Throws InputError where none is
+/// left.
+PointSeries series_of_points(io::PointTable points, const Config& config);
+
+}  // namespace motes::app

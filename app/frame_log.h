@@ -1,0 +1,41 @@
+#pragma once
+/// The frames an interrupted run finished, kept in the output folder until the results are written.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "io/checkpoint.h"
+#include "tracking/types/detections.h"
+
+namespace motes::app {
+
+/// What finished frames depend on: the version, the settings of input and detection, and name, size and time
+/// of change of the input's files. Runs that agree in it find the same detections.
+std::string run_fingerprint(const Config& config);
+
+class FrameLog {
+ public:
+  struct Entry {
+    Detections detections;
+    double threshold = 0;
+  };
+
+  /// Begins a log in `dir`, or goes on with the one there. Throws UsageError where `resume` is asked for and
+  /// the log there is another run's, ResourceError where the folder refuses.
+  FrameLog(const std::filesystem::path& dir, const Config& config, bool resume);
+
+  /// Frames that an earlier run finished, the first ones of the series in order.
+  const std::vector<Entry>& finished() const { return finished_; }
+  void append(const Detections& detections, double threshold);
+
+  /// Removes the log once the results are written.
+  static void remove(const std::filesystem::path& dir);
+
+ private:
+  std::vector<Entry> finished_;
+  io::CheckpointWriter writer_;
+};
+
+}  // namespace motes::app

@@ -1,0 +1,199 @@
+#include "app/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "io/challenge_xml.h"
+#include "io/track_files.h"
+#include "io/tracks_h5.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// A frame number far beyond the rest would make one empty frame for every number between.
+constexpr std::int64_t kMostFrames = 100000000;
+
+std::string lower_extension(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return extension;
+}
+
+bool is_table_name(const std::string& extension) {
+  return extension == ".csv" || extension == ".txt" || extension == ".tsv";
+}
+
+bool holds_tracks(const std::string& path, const std::string& extension) {
+  if (extension == ".vtp") return true;
+  return io::is_tracks_h5(path) || (extension == ".xml" && io::is_challenge_xml(path));
+}
+
+std::string vector_text(const Vec3& v) { return fmt::format("[{:g}, {:g}, {:g}]", v.z, v.y, v.x); }
+
+ordered_json zyx_json(const Vec3& v) { return ordered_json::array({v.z, v.y, v.x}); }
+
+std::size_t point_count(const io::PointTable& points) {
+  std::size_t total = 0;
+  for (const Detections& frame : points.frames) total += frame.size();
+  return total;
+}
+
+void append_point(Detections& frame, const TrackSet& tracks, std::size_t p) {
+  frame.x_um.push_back(tracks.x_um[p]);
+  frame.y_um.push_back(tracks.y_um[p]);
+  frame.z_um.push_back(tracks.z_um[p]);
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (auto* column : {&frame.radius_um, &frame.intensity, &frame.quality}) column->push_back(unknown);
+}
+
+}  // namespace
+
+io::TableOptions table_options(const Config& config) { return {config.input.voxel_um, config.input.dt_s}; }
+
+TrackSet read_tracks_scaled(const std::string& path, const Config& config) {
+  TrackSet tracks = io::read_tracks(path, table_options(config));
+  const auto& voxel = config.input.voxel_um;
+  if (tracks.length_unit != "px" || !voxel || *voxel == Vec3{1, 1, 1}) return tracks;
+  for (std::size_t p = 0; p < tracks.points(); ++p) {
+    tracks.x_um[p] *= voxel->x;
+    tracks.y_um[p] *= voxel->y;
+    tracks.z_um[p] *= voxel->z;
+  }
+  tracks.length_unit = "um";
+  return tracks;
+}
+
+io::PointTable points_of_tracks(const TrackSet& tracks) {
+  io::PointTable points;
+  points.length_unit = tracks.length_unit;
+  points.dt_s = tracks.dt_s;
+  points.notes.push_back("identities of the tracks are left out");
+  if (tracks.points() == 0) return points;
+  const auto [first, last] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
+  const std::int64_t count = std::int64_t{*last} - *first + 1;
+  if (*first < 0 || count > kMostFrames) {
+    throw InputError(
+        fmt::format("frames run from {} to {}; remove the points that are astray", *first, *last));
+  }
+  points.frames.resize(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < points.frames.size(); ++k) {
+    points.frames[k].frame = *first + static_cast<std::int32_t>(k);
+    points.frames[k].time_s = tracks.dt_s.value_or(1) * points.frames[k].frame;
+  }
+  for (std::size_t p = 0; p < tracks.points(); ++p) {
+    append_point(points.frames[static_cast<std::size_t>(tracks.frame[p] - *first)], tracks, p);
+  }
+  return points;
+}
+
+OpenedInput open_input(const Config& config) {
+  OpenedInput input;
+  input.path = config.input.path;
+  if (input.path.empty()) {
+    throw UsageError("input.path is not set; give the input on the command line, or this key");
+  }
+  const std::string extension = lower_extension(input.path);
+  std::error_code error;
+  const bool file = std::filesystem::is_regular_file(input.path, error);
+  if (file && is_table_name(extension)) {
+    input.points = io::read_points_csv(input.path, table_options(config));
+    input.point_format = "table";
+  } else if (file && holds_tracks(input.path, extension)) {
+    input.points = points_of_tracks(read_tracks_scaled(input.path, config));
+    input.point_format = "points of tracks";
+  } else {
+    input.source = io::open_frames(
+        input.path, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});
+    if (input.source->info().frames < 1)
+      throw InputError(input.path + ": holds no frames; give another series");
+    io::require_calibration(input.source->info());
+  }
+  return input;
+}
+
+std::vector<std::string> describe(const io::SeriesInfo& info) {
+  const auto known = [](const std::optional<std::string>& text, const std::string& source) {
+    return text ? *text + (source.empty() ? "" : ", from " + source) : std::string("unknown");
+  };
+  std::optional<std::string> voxel, interval;
+  if (info.voxel_um) voxel = vector_text(*info.voxel_um) + " um [z, y, x]";
+  if (info.dt_s) interval = fmt::format("{:g} s", *info.dt_s);
+  std::vector<std::string> lines{
+      fmt::format("input:          {} ({})", info.path, info.format),
+      fmt::format("axes:           {}", info.axes),
+      fmt::format("frames:         {} of {} x {} x {} voxels [z, y, x], {}", info.frames, info.shape.nz,
+                  info.shape.ny, info.shape.nx, io::to_string(info.type)),
+      fmt::format("channel:        {} of {}", info.channel, info.channels),
+      "voxel size:     " + known(voxel, info.voxel_um_source),
+      "frame interval: " + known(interval, info.dt_s_source)};
+  for (const std::string& note : info.notes) lines.push_back("note:           " + note);
+  return lines;
+}
+
+std::vector<std::string> describe(const io::PointTable& points, const std::string& path,
+                                  const std::string& format) {
+  std::vector<std::string> lines{fmt::format("input:          {} ({})", path, format)};
+  if (!points.frames.empty()) {
+    lines.push_back(fmt::format("frames:         {}, numbered {} to {}", points.frames.size(),
+                                points.frames.front().frame, points.frames.back().frame));
+  }
+  lines.push_back(fmt::format("points:         {}", point_count(points)));
+  lines.push_back("length unit:    " + points.length_unit);
+  lines.push_back("frame interval: " + (points.dt_s
+                                            ? fmt::format("{:g} s", *points.dt_s)
+                                            : "unknown, so times are frame numbers (input.dt_s sets it)"));
+  for (const std::string& note : points.notes) lines.push_back("note:           " + note);
+  return lines;
+}
+
+std::vector<std::string> describe(const OpenedInput& input) {
+  return input.source ? describe(input.source->info())
+                      : describe(input.points, input.path, input.point_format);
+}
+
+ordered_json to_json(const io::SeriesInfo& info) {
+  ordered_json json{{"path", info.path},
+                    {"format", info.format},
+                    {"axes", info.axes},
+                    {"frames", info.frames},
+                    {"shape_zyx", {info.shape.nz, info.shape.ny, info.shape.nx}},
+                    {"type", io::to_string(info.type)},
+                    {"channel", info.channel},
+                    {"channels", info.channels},
+                    {"length_unit", "um"},
+                    {"voxel_um_zyx", nullptr},
+                    {"voxel_um_source", info.voxel_um_source},
+                    {"dt_s", nullptr},
+                    {"dt_s_source", info.dt_s_source},
+                    {"notes", info.notes}};
+  if (info.voxel_um) json["voxel_um_zyx"] = zyx_json(*info.voxel_um);
+  if (info.dt_s) json["dt_s"] = *info.dt_s;
+  return json;
+}
+
+ordered_json to_json(const io::PointTable& points, const std::string& path, const std::string& format) {
+  ordered_json json{{"path", path},
+                    {"format", format},
+                    {"frames", points.frames.size()},
+                    {"points", point_count(points)},
+                    {"length_unit", points.length_unit},
+                    {"dt_s", nullptr},
+                    {"notes", points.notes}};
+  if (points.dt_s) json["dt_s"] = *points.dt_s;
+  return json;
+}
+
+ordered_json to_json(const OpenedInput& input) {
+  return input.source ? to_json(input.source->info()) : to_json(input.points, input.path, input.point_format);
+}
+
+}  // namespace motes::app

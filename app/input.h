@@ -1,0 +1,48 @@
+#pragma once
+/// What a command works on: a volume series, or points that were found already.
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "app/console.h"
+#include "io/frame_source.h"
+#include "io/tables.h"
+#include "tracking/types/track_set.h"
+
+namespace motes::app {
+
+struct OpenedInput {
+  std::string path;
+  std::unique_ptr<io::FrameSource> source;  ///< a volume series; null: points
+  io::PointTable points;
+  std::string point_format;  ///< "table", or the track format whose points these are
+};
+
+/// Opens input.path as what its content says it is. Throws UsageError where input.path is empty, and as io's
+/// readers do.
+OpenedInput open_input(const Config& config);
+
+io::TableOptions table_options(const Config& config);
+
+/// Tracks of any readable format; lengths that are px are scaled by input.voxel_um where that is given.
+TrackSet read_tracks_scaled(const std::string& path, const Config& config);
+
+/// The points of tracks, frame by frame from the first to the last; identities are dropped.
+io::PointTable points_of_tracks(const TrackSet& tracks);
+
+/// What was read, line by line: axes, voxel size, frames, type, channel, units and where each came from.
+std::vector<std::string> describe(const io::SeriesInfo& info);
+std::vector<std::string> describe(const io::PointTable& points, const std::string& path,
+                                  const std::string& format);
+std::vector<std::string> describe(const OpenedInput& input);
+
+nlohmann::ordered_json to_json(const io::SeriesInfo& info);
+nlohmann::ordered_json to_json(const io::PointTable& points, const std::string& path,
+                               const std::string& format);
+nlohmann::ordered_json to_json(const OpenedInput& input);
+
+}  // namespace motes::app

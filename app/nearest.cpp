@@ -1,0 +1,50 @@
+#include "app/nearest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace motes::app {
+namespace {
+
+/// Longer words are no mistyped names, and the distance is quadratic.
+constexpr std::size_t kLongestWord = 200;
+
+std::string_view last_part(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> previous(b.size() + 1), current(b.size() + 1);
+  std::iota(previous.begin(), previous.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      current[j] = std::min({replaced, previous[j] + 1, current[j - 1] + 1});
+    }
+    std::swap(previous, current);
+  }
+  return previous[b.size()];
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  const std::string_view typed = word.substr(0, kLongestWord);
+  const std::string* best = nullptr;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : candidates) {
+    std::size_t distance = edit_distance(typed, candidate);
+    const bool moved = !last_part(typed).empty() && last_part(typed) == last_part(candidate);
+    if (moved) distance = std::min<std::size_t>(distance, 1);
+    if (best == nullptr || distance < best_distance) {
+      best = &candidate;
+      best_distance = distance;
+    }
+  }
+  return best == nullptr ? std::string() : *best;
+}
+
+}  // namespace motes::app

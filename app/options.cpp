@@ -1,0 +1,233 @@
+/// Adding a key: a member in Config (app/config.h), a row here, and `motes info --options` into
+/// docs/configuration.md; a test fails until the page is in step.
+#include "app/options.h"
+
+#include <algorithm>
+
+#include "app/codec.h"
+#include "app/nearest.h"
+#include "matching/registry.h"
+
+namespace motes::app {
+namespace {
+
+/// The row of `config.member`; the macro spares each row a generic lambda spelled out.
+#define MOTES_AT(member) \
+  [](auto& config) -> auto& { return config.member; }
+
+/// `auto` or a name of the solver registry.
+Codec<std::string> solver_name() {
+  std::vector<std::string> names{"auto"};
+  for (const matching::SolverInfo& info : matching::solvers()) {
+    if (info.family == matching::Family::assignment) names.emplace_back(info.name);
+  }
+  Codec<std::string> codec = text("auto, or an exact assignment solver that `motes info` lists");
+  codec.parse = [names](const Value& value) -> std::optional<std::string> {
+    if (value.list) return std::nullopt;
+    if (std::find(names.begin(), names.end(), value.word()) != names.end()) return value.word();
+    throw BadValue("no such solver; did you mean '" + nearest(value.word(), names) +
+                   "'? (motes info lists them)");
+  };
+  return codec;
+}
+
+void add_input(std::vector<Option>& table) {
+  table.push_back(
+      row("input.path", "", text("a path"), MOTES_AT(input.path),
+          "What to read: a volume series (TIFF, OME-TIFF, ImageJ TIFF, BigDataViewer HDF5), a folder of "
+          "volumes, or a table of points (CSV). In a YAML file a relative path starts at the file's "
+          "folder, on the command line at the current one."));
+  table.push_back(
+      row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
+          "Distance between voxel centres; auto: from the file's metadata. For a table with plain "
+          "x, y, z columns: the length of one unit (1: lengths stay as they are and are called px)."));
+  table.push_back(
+      row("input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
+          "Time between frames; auto: from the file's metadata. A table may do without: times are then "
+          "frame numbers."));
+  table.push_back(row("input.channel", "", word_or("auto", integer<int>(0, 4095)), MOTES_AT(input.channel),
+                      "Channel to read, counted from 0; auto: the first."));
+  table.push_back(
+      row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000), MOTES_AT(input.frame_step),
+          "Keep only the frames whose number is a multiple of this; outputs keep the input's frame "
+          "numbers and times."));
+  table.push_back(row("input.axes", "",
+                      word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
+                      MOTES_AT(input.axes), "Order of the axes where the metadata leave it open."));
+}
+
+void add_detection(std::vector<Option>& table) {
+  table.push_back(row(
+      "detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
+      "Spot radius (sigma times the square root of 3); auto: estimated on the first frame, and printed."));
+  table.push_back(
+      row("detection.threshold", "", word_or("auto", real(kNotNegative)), MOTES_AT(detection.threshold),
+          "Least quality (scale-normalised LoG response, in grey levels) of a spot; auto: a robust "
+          "threshold from each frame's noise."));
+  table.push_back(row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000),
+                      MOTES_AT(detection.max_count),
+                      "Keep only this many spots of a frame, the best ones; 0: all above the threshold. With "
+                      "threshold auto the best ones are taken without any threshold."));
+  table.push_back(row("detection.polarity", "",
+                      choice<tracking::Polarity>(
+                          {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
+                      MOTES_AT(detection.polarity),
+                      "Whether spots are brighter or darker than what surrounds them."));
+}
+
+void add_linking(std::vector<Option>& table) {
+  table.push_back(
+      row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
+          "Longest displacement between two frames that may be a link; auto: from max_speed_um_s where "
+          "that is given, else estimated from the data, and printed."));
+  table.push_back(row(
+      "linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)), MOTES_AT(linking.max_speed_um_s),
+      "Gives the gate as speed times time between the frames that are linked; not together with gate_um."));
+  table.push_back(row("linking.cost", "",
+                      choice<tracking::LinkCost>({{"squared", tracking::LinkCost::squared},
+                                                  {"euclidean", tracking::LinkCost::euclidean}}),
+                      MOTES_AT(linking.cost), "Price of a link: its squared length, or its length."));
+  table.push_back(row("linking.no_link_cost", "um^2 (squared) or um (euclidean)",
+                      word_or("auto", real(kNotNegative)), MOTES_AT(linking.no_link_cost),
+                      "Price of leaving a particle without a partner, for each of the two ends; auto: gate^2 "
+                      "(squared) or gate (euclidean)."));
+  table.push_back(
+      row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
+          "Assignment solver; auto picks by size and says what it picked. All are exact: the choice "
+          "changes the speed."));
+  table.push_back(row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
+                      "Check the certificate of optimality of every frame pair."));
+}
+
+void add_execution_and_output(std::vector<Option>& table) {
+  table.push_back(
+      row("execution.backend", "",
+          choice<Backend>({{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}),
+          MOTES_AT(execution.backend), "Where steps run. Never changes results."));
+  table.push_back(row("execution.threads", "threads", integer<int>(0, 4096), MOTES_AT(execution.threads),
+                      "CPU threads; 0: all the machine has. Never changes results."));
+  table.push_back(
+      row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
+          "Where results go (relative: to the current folder); -o wins over it. auto: a folder named "
+          "after the input, in the current one."));
+  table.push_back(row("output.preview", "", truth_value(), MOTES_AT(output.preview),
+                      "Write preview.png: maximum projections with the tracks drawn over."));
+  table.push_back(row("output.vtk", "", truth_value(), MOTES_AT(output.vtk),
+                      "Write tracks.vtp, frames.pvd and frames/*.vtp for ParaView."));
+}
+
+void add_simulation(std::vector<Option>& table) {
+  table.push_back(row("simulation.particles", "particles", integer<std::int64_t>(1, 100000000),
+                      MOTES_AT(simulation.particles), "How many particles move."));
+  table.push_back(row("simulation.frames", "frames", integer<std::int32_t>(1, 1000000),
+                      MOTES_AT(simulation.frames), "How many frames."));
+  table.push_back(
+      row("simulation.dt_s", "s", real(kPositive), MOTES_AT(simulation.dt_s), "Time between frames."));
+  table.push_back(row("simulation.box_um", "um", per_axis(kPositive), MOTES_AT(simulation.box_um),
+                      "Size of the volume the particles live in; they are reflected at its walls."));
+  table.push_back(
+      row("simulation.persistence", "", real(kFraction), MOTES_AT(simulation.persistence),
+          "Weight of a particle's previous direction in its next step; the rest is a random direction."));
+  table.push_back(row("simulation.speed_um_s", "um/s", real(kNotNegative), MOTES_AT(simulation.speed_um_s),
+                      "Mean length of a step over the time between frames."));
+  table.push_back(row("simulation.min_distance_um", "um", real(kNotNegative),
+                      MOTES_AT(simulation.min_distance_um),
+                      "Least distance between particles of the first frame."));
+  table.push_back(
+      row("simulation.seed", "", integer<std::uint64_t>(0, std::uint64_t{1} << 62), MOTES_AT(simulation.seed),
+          "Seed of all random numbers; the same seed gives the same bits on every machine. --seed sets it."));
+}
+
+void add_imaging(std::vector<Option>& table) {
+  table.push_back(row("imaging.voxel_um", "um", per_axis(kPositive), MOTES_AT(imaging.optics.voxel_um),
+                      "Distance between voxel centres."));
+  table.push_back(row("imaging.psf_sigma_um", "um", per_axis(kPositive),
+                      MOTES_AT(imaging.optics.psf_sigma_um),
+                      "Standard deviation of the Gaussian point spread function."));
+  table.push_back(row("imaging.background", "photons", real(kNotNegative),
+                      MOTES_AT(imaging.optics.background), "Mean background photons a voxel."));
+  table.push_back(
+      row("imaging.snr", "", real(kPositive), MOTES_AT(imaging.optics.snr),
+          "Signal to noise: (peak - background) / sqrt(peak), as the Particle Tracking Challenge has it."));
+  table.push_back(row("imaging.offset", "grey levels", real(kNotNegative), MOTES_AT(imaging.optics.offset),
+                      "Camera offset added to every voxel."));
+  table.push_back(row("imaging.read_noise", "grey levels", real(kNotNegative),
+                      MOTES_AT(imaging.optics.read_noise),
+                      "Standard deviation of the camera's Gaussian noise."));
+  table.push_back(row("imaging.write_frames", "", truth_value(), MOTES_AT(imaging.write_frames),
+                      "Write the volumes too, as frames/frames.ome.tif."));
+  table.push_back(
+      row("imaging.deflate", "", truth_value(), MOTES_AT(imaging.deflate), "Compress the volumes."));
+}
+
+#undef MOTES_AT
+
+std::vector<Option> make_table() {
+  std::vector<Option> table;
+  add_input(table);
+  add_detection(table);
+  add_linking(table);
+  add_execution_and_output(table);
+  add_simulation(table);
+  add_imaging(table);
+  return table;
+}
+
+std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
+
+}  // namespace
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> table = make_table();
+  return table;
+}
+
+const Option* find_option(std::string_view path) {
+  for (const Option& option : options()) {
+    if (option.path == path) return &option;
+  }
+  return nullptr;
+}
+
+const std::vector<std::string>& option_paths() {
+  static const std::vector<std::string> paths = [] {
+    std::vector<std::string> all;
+    for (const Option& option : options()) all.push_back(option.path);
+    return all;
+  }();
+  return paths;
+}
+
+std::string to_text(const Value& value) {
+  if (!value.list) return value.word();
+  std::string joined = "[";
+  for (std::size_t i = 0; i < value.items.size(); ++i) joined += (i > 0 ? ", " : "") + value.items[i];
+  return joined + "]";
+}
+
+std::string options_markdown() {
+  std::string page =
+      "# Configuration\n\n"
+      "Every key of the YAML configuration, generated by `motes info --options`. Settings are taken in this "
+      "order,\n"
+      "later ones winning: the defaults below, the YAML file, `--set key.path=value` and the other command "
+      "line\n"
+      "options. Vectors are written [z, y, x]. Lengths are in micrometres (`_um`), times in seconds (`_s`); "
+      "with a\n"
+      "table whose lengths are `px` every `_um` means px. Keys under `execution` change the speed, never a "
+      "result.\n";
+  const Config defaults;
+  std::string section;
+  for (const Option& option : options()) {
+    if (section_of(option.path) != section) {
+      section = section_of(option.path);
+      page += "\n## " + section + "\n\n| key | default | unit | allowed | meaning |\n|---|---|---|---|---|\n";
+    }
+    const std::string shown = to_text(option.get(defaults));
+    page += "| `" + option.path + "` | " + (shown.empty() ? "(none)" : "`" + shown + "`") + " | " +
+            option.unit + " | " + option.allowed + " | " + option.doc + " |\n";
+  }
+  return page;
+}
+
+}  // namespace motes::app

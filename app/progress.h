@@ -1,0 +1,40 @@
+#pragma once
+/// Progress of long work: a bar on a terminal, plain lines elsewhere, nothing with --quiet.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "app/console.h"
+
+namespace motes::app {
+
+class Progress {
+ public:
+  /// `label` says what is done ("detecting"), `unit` what is counted ("frames").
+  Progress(Console& console, std::string label, std::string unit, std::int64_t total);
+  /// Ends a bar that was left half way (an error follows on its own line).
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void advance(std::int64_t steps = 1);
+  /// The closing line: how many, how long, how fast.
+  void finish();
+  double seconds() const;
+
+ private:
+  std::string state() const;
+  void draw_bar();
+
+  Console& console_;
+  std::string label_, unit_;
+  std::int64_t total_, done_ = 0;
+  std::chrono::steady_clock::time_point start_, last_shown_;
+  bool bar_drawn_ = false;
+};
+
+/// "850 ms", "12.3 s", "4 min 10 s", "2 h 5 min".
+std::string duration_text(double seconds);
+
+}  // namespace motes::app

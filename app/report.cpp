@@ -1,0 +1,124 @@
+#include "app/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/build_info.h"
+
+namespace motes::app {
+
+using nlohmann::ordered_json;
+
+ordered_json report_head(const std::string& command) { return {{"motes", version()}, {"command", command}}; }
+
+ordered_json stages_json(const std::vector<StageTime>& stages) {
+  ordered_json list = ordered_json::array();
+  for (const StageTime& stage : stages) {
+    const double rate = stage.seconds > 0 ? static_cast<double>(stage.items) / stage.seconds : 0;
+    list.push_back({{"stage", stage.name},
+                    {"items", stage.items},
+                    {"unit", stage.unit},
+                    {"seconds", stage.seconds},
+                    {"per_second", rate}});
+  }
+  return list;
+}
+
+ordered_json frames_json(const std::vector<FrameSummary>& frames) {
+  ordered_json list = ordered_json::array();
+  for (const FrameSummary& frame : frames) {
+    ordered_json entry{{"frame", frame.frame}, {"detections", frame.detections}};
+    if (frame.threshold) entry["threshold"] = *frame.threshold;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+ordered_json pairs_json(const std::vector<Detections>& frames,
+                        const std::vector<tracking::PairLinks>& pairs) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const tracking::PairLinks& pair = pairs[k];
+    list.push_back({{"from", frames[k].frame},
+                    {"to", frames[k + 1].frame},
+                    {"solver", pair.solver},
+                    {"status", matching::to_string(pair.status)},
+                    {"verified", pair.verified ? ordered_json(true) : ordered_json(nullptr)},
+                    {"candidates", pair.candidates},
+                    {"links", pair.links},
+                    {"components", pair.components},
+                    {"largest_component", pair.largest_component},
+                    {"objective", pair.objective},
+                    {"gap", pair.gap},
+                    {"seconds", {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}}}});
+  }
+  return list;
+}
+
+ordered_json gate_json(const Gate& gate) {
+  ordered_json json{{"gate_um", nullptr}, {"source", gate.source}};
+  if (gate.um) json["gate_um"] = *gate.um;
+  if (gate.estimate) {
+    json["displacement_um"] = gate.estimate->displacement_um;
+    json["spacing_um"] = gate.estimate->spacing_um;
+    json["ratio"] = gate.estimate->ratio();
+  }
+  return json;
+}
+
+ordered_json tracks_json(const TrackSet& tracks) {
+  const std::size_t links = tracks.points() - tracks.tracks();
+  const double mean =
+      tracks.tracks() > 0 ? static_cast<double>(tracks.points()) / static_cast<double>(tracks.tracks()) : 0;
+  return {{"tracks", tracks.tracks()}, {"points", tracks.points()}, {"links", links}, {"mean_length", mean}};
+}
+
+ordered_json scores_json(const Scores& scores) {
+  const ChallengeScores& c = scores.challenge;
+  const LinkScores& link = scores.link;
+  return {{"gate", scores.gate},
+          {"gate_link", scores.gate_link},
+          {"alpha", c.alpha},
+          {"beta", c.beta},
+          {"jsc", c.jsc},
+          {"jsc_theta", c.jsc_theta},
+          {"rmse", c.rmse},
+          {"pairing_distance", c.pairing_distance},
+          {"max_pairing_distance", c.max_pairing_distance},
+          {"true_positives", c.true_positives},
+          {"false_negatives", c.false_negatives},
+          {"false_positives", c.false_positives},
+          {"paired_tracks", c.paired_tracks},
+          {"missed_tracks", c.missed_tracks},
+          {"spurious_tracks", c.spurious_tracks},
+          {"link",
+           {{"precision", link.precision},
+            {"recall", link.recall},
+            {"f1", link.f1},
+            {"true", link.true_links},
+            {"false", link.false_links},
+            {"missed", link.missed_links},
+            {"neutral", link.neutral_links}}}};
+}
+
+std::string scores_table(const Scores& scores, const std::string& unit) {
+  const ChallengeScores& c = scores.challenge;
+  const LinkScores& link = scores.link;
+  std::string table = fmt::format("challenge scores (gate {:g} {})\n", scores.gate, unit);
+  table += fmt::format("  alpha      {:.6f}   beta       {:.6f}\n", c.alpha, c.beta);
+  table += fmt::format("  JSC        {:.6f}   JSC theta  {:.6f}\n", c.jsc, c.jsc_theta);
+  table += fmt::format("  RMSE       {:.6g} {}\n", c.rmse, unit);
+  table += fmt::format("  positions  {} true, {} missed, {} spurious\n", c.true_positives, c.false_negatives,
+                       c.false_positives);
+  table += fmt::format("  tracks     {} paired, {} missed, {} spurious\n", c.paired_tracks, c.missed_tracks,
+                       c.spurious_tracks);
+  table += fmt::format("link scores (gate {:g} {})\n", scores.gate_link, unit);
+  table += fmt::format("  F1         {:.6f}   precision  {:.6f}   recall  {:.6f}\n", link.f1, link.precision,
+                       link.recall);
+  table += fmt::format("  links      {} true, {} false, {} missed, {} neutral", link.true_links,
+                       link.false_links, link.missed_links, link.neutral_links);
+  return table;
+}
+
+}  // namespace motes::app

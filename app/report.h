@@ -1,0 +1,46 @@
+#pragma once
+/// report.json, and the tables that commands print.
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/input.h"
+#include "app/linking.h"
+#include "tracking/types/scores.h"
+#include "tracking/types/track_set.h"
+
+namespace motes::app {
+
+/// What detection (or the table) gave for one frame.
+struct FrameSummary {
+  std::int32_t frame = 0;
+  std::int64_t detections = 0;
+  std::optional<double> threshold;  ///< none: points of a table, or detections of an interrupted run
+};
+
+/// Seconds and items of one stage of the work; the only part of a report that differs from run to run.
+struct StageTime {
+  std::string name, unit;
+  std::int64_t items = 0;
+  double seconds = 0;
+};
+
+/// {"motes": version, "command": ...}: how every report begins.
+nlohmann::ordered_json report_head(const std::string& command);
+
+nlohmann::ordered_json stages_json(const std::vector<StageTime>& stages);
+nlohmann::ordered_json frames_json(const std::vector<FrameSummary>& frames);
+nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames,
+                                  const std::vector<tracking::PairLinks>& pairs);
+nlohmann::ordered_json gate_json(const Gate& gate);
+nlohmann::ordered_json tracks_json(const TrackSet& tracks);
+
+/// The keys of `motes score --json`.
+nlohmann::ordered_json scores_json(const Scores& scores);
+/// The same for people.
+std::string scores_table(const Scores& scores, const std::string& unit);
+
+}  // namespace motes::app

@@ -1,0 +1,89 @@
+/// motes score: found tracks against true ones.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/codec.h"
+#include "app/command.h"
+#include "app/input.h"
+#include "app/report.h"
+#include "tracking/score/score.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+struct Arguments {
+  std::string truth, tracks, gate = "5", gate_link, frame_step = "1";
+};
+
+/// The option's value through the same checks as configuration keys.
+template <class T>
+T parse_option(const std::string& text, const std::string& option, const Codec<T>& codec) {
+  const auto value = codec.parse(word_value(text));
+  if (!value) throw UsageError(option + ": '" + text + "' is not allowed; allowed: " + codec.allowed);
+  return *value;
+}
+
+void require_same_unit(const TrackSet& truth, const TrackSet& found, const Arguments& arguments) {
+  if (truth.length_unit == found.length_unit) return;
+  throw UsageError(
+      "lengths differ: " + arguments.truth + " is in " + truth.length_unit + ", " + arguments.tracks +
+      " in " + found.length_unit +
+      "; give the size of a pixel with --set input.voxel_um=[z, y, x], in um, to scale the one in px");
+}
+
+void run_score(Session& session, const Arguments& arguments) {
+  const Config config = configure(session);
+  tracking::ScoreOptions options;
+  options.gate = parse_option(arguments.gate, "--gate", real(kPositive));
+  options.gate_link = arguments.gate_link.empty()
+                          ? options.gate
+                          : parse_option(arguments.gate_link, "--gate-link", real(kPositive));
+  const auto step = parse_option(arguments.frame_step, "--frame-step", integer<std::int32_t>(1, 1000000));
+
+  TrackSet truth = read_tracks_scaled(arguments.truth, config);
+  TrackSet found = read_tracks_scaled(arguments.tracks, config);
+  require_same_unit(truth, found, arguments);
+  if (step > 1) {
+    truth = tracking::keep_every(truth, step);
+    found = tracking::keep_every(found, step);
+  }
+  const Scores scores = tracking::score_tracks(execution_of(config), truth, found, options);
+
+  nlohmann::ordered_json report = report_head("score");
+  report["truth"] = arguments.truth;
+  report["tracks"] = arguments.tracks;
+  report["length_unit"] = truth.length_unit;
+  report["frame_step"] = step;
+  report.update(scores_json(scores));
+  emit_json(session, report);
+  session.console.print(scores_table(scores, truth.length_unit));
+}
+
+}  // namespace
+
+Command add_score(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("score", "Score tracks against true ones");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("--truth", arguments->truth, "True tracks, in any readable format")->type_name("FILE");
+  command->add_option("--tracks", arguments->tracks, "Tracks to score")->type_name("FILE");
+  command->add_option("--gate", arguments->gate, "Farthest a found position may lie from its true one [5]")
+      ->type_name("LENGTH");
+  command->add_option("--gate-link", arguments->gate_link, "The same for link scores [as --gate]")
+      ->type_name("LENGTH");
+  command
+      ->add_option("--frame-step", arguments->frame_step,
+                   "Keep frames that are multiples of K, on both sides")
+      ->type_name("K");
+  return {command, [&session, arguments] {
+            require_argument(arguments->truth, "score needs --truth FILE");
+            require_argument(arguments->tracks, "score needs --tracks FILE");
+            run_score(session, *arguments);
+          }};
+}
+
+}  // namespace motes::app

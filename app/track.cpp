@@ -1,0 +1,149 @@
+/// motes track: the main job. Frames (or points) in, trajectories out.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "app/detecting.h"
+#include "app/input.h"
+#include "app/linking.h"
+#include "app/report.h"
+#include "io/atomic_file.h"
+#include "io/preview.h"
+#include "io/tables.h"
+#include "io/tracks_h5.h"
+#include "io/vtk_tracks.h"
+#include "tracking/link/linker.h"
+
+namespace motes::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Arguments {
+  std::string input, dir;
+  bool resume = false;
+};
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Detections of a volume series, kept in the output folder as they come.
+PointSeries detect_with_log(Session& session, const Config& config, io::FrameSource& source,
+                            const std::filesystem::path& dir, bool resume) {
+  FrameLog log(dir, config, resume);
+  if (resume) {
+    session.console.note(log.finished().empty()
+                             ? "nothing to resume in " + dir.string() + ": starting from the first frame"
+                             : fmt::format("resuming after {} finished frames", log.finished().size()));
+  }
+  return detect_series(execution_of(config), config, source, session.console, session.hooks, &log);
+}
+
+TrackSet tracks_of(const PointSeries& series, const std::vector<tracking::PairLinks>& pairs) {
+  TrackSet tracks = tracking::build_tracks(series.frames, pairs);
+  tracks.length_unit = series.length_unit;
+  tracks.dt_s = series.dt_s;
+  return tracks;
+}
+
+/// Every file but the report. Returns their names.
+std::vector<std::string> write_results(const Config& config, const std::filesystem::path& dir,
+                                       const PointSeries& series, const TrackSet& tracks) {
+  std::vector<std::string> files{"tracks.h5", "tracks.csv", "config.yaml"};
+  io::TracksH5Extras extras;
+  extras.frames = &series.frames;
+  extras.voxel_um = series.voxel_um;
+  extras.source = config.input.path;
+  // What only changes speed or place stays out, so that equal runs give equal files.
+  extras.configuration = to_yaml(config, {"input", "detection", "linking"});
+  io::write_tracks_h5(dir / "tracks.h5", tracks, extras);
+  io::write_tracks_csv(dir / "tracks.csv", tracks);
+  io::write_text(dir / "config.yaml",
+                 to_yaml(config, {"input", "detection", "linking", "execution", "output"}));
+  if (config.output.vtk) {
+    io::write_tracks_vtp(dir / "tracks.vtp", tracks, config.input.frame_step);
+    io::write_frames_pvd(dir / "frames.pvd", tracks, config.input.frame_step);
+    files.insert(files.end(), {"tracks.vtp", "frames.pvd"});
+  }
+  if (config.output.preview) {
+    io::write_preview_png(dir / "preview.png", tracks, series.projection);
+    files.push_back("preview.png");
+  }
+  return files;
+}
+
+ordered_json track_report(const OpenedInput& input, const PointSeries& series, const Gate& gate,
+                          const LinkedSeries& linked, const TrackSet& tracks) {
+  ordered_json report = report_head("track");
+  report["input"] = to_json(input);
+  report["detection"] = detection_json(series);
+  report["linking"] = gate_json(gate);
+  report["tracks"] = tracks_json(tracks);
+  report["frames"] = frames_json(series.summaries);
+  report["pairs"] = pairs_json(series.frames, linked.pairs);
+  return report;
+}
+
+/// A path that means the same from any folder, for the record.
+void make_input_path_absolute(Config& config) {
+  if (config.input.path.empty()) return;
+  config.input.path = std::filesystem::absolute(config.input.path).lexically_normal().string();
+}
+
+void run_track(Session& session, const Arguments& arguments) {
+  Config config = configure(session, arguments.input);
+  make_input_path_absolute(config);
+  const Execution execution = execution_of(config);
+  Console& console = session.console;
+  OpenedInput input = open_input(config);
+  for (const std::string& line : describe(input)) console.note(line);
+  const std::filesystem::path dir = output_path(arguments.dir, config.output.dir, input.path, "_tracks");
+  prepare_folder(dir);
+
+  const PointSeries series = input.source
+                                 ? detect_with_log(session, config, *input.source, dir, arguments.resume)
+                                 : series_of_points(std::move(input.points), config);
+  const Gate gate = choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
+  const LinkedSeries linked = link_series(execution, config, series.frames, gate, console);
+  const TrackSet tracks = tracks_of(series, linked.pairs);
+
+  std::vector<std::string> files;
+  const double writing_s = seconds_of([&] { files = write_results(config, dir, series, tracks); });
+
+  ordered_json report = track_report(input, series, gate, linked, tracks);
+  report["files"] = files;
+  report["warnings"] = console.warnings();
+  std::vector<StageTime> stages;
+  if (input.source) stages.push_back(series.stage);
+  stages.push_back({"link", "frame pairs", static_cast<std::int64_t>(linked.pairs.size()), linked.seconds});
+  stages.push_back({"write", "files", static_cast<std::int64_t>(files.size()), writing_s});
+  report["stages"] = stages_json(stages);
+  io::write_text(dir / "report.json",
+                 report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  FrameLog::remove(dir);
+  emit_json(session, report);
+  console.print(fmt::format("{} tracks of {} detections in {} frames: {}", tracks.tracks(), tracks.points(),
+                            series.frames.size(), dir.string()));
+}
+
+}  // namespace
+
+Command add_track(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("track", "Detect and link particles: the main job");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("INPUT", arguments->input,
+                      "A stack, a folder of volumes, a table of points, or a YAML configuration");
+  command->add_option("-o,--output", arguments->dir, "Folder for the results")->type_name("DIR");
+  command->add_flag("--resume", arguments->resume, "Continue an interrupted run");
+  return {command, [&session, arguments] { run_track(session, *arguments); }};
+}
+
+}  // namespace motes::app

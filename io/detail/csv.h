@@ -1,0 +1,51 @@
+#pragma once
+/// Rows of a delimited text, one at a time, without copying.
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace motes::io::detail {
+
+/// Comma, semicolon or tab, whichever the header holds most of; fields may be quoted ("" within quotes is a
+/// quote); LF, CRLF or CR; a byte order mark, blank lines and lines that start with '#' are passed over.
+class CsvReader {
+ public:
+  /// Reads the file and its header. Throws InputError for a file that cannot be read, holds no header, is
+  /// compressed or is no text.
+  explicit CsvReader(const std::filesystem::path& path);
+
+  const std::vector<std::string>& header() const { return header_; }
+  /// Moves to the next row; false at the end. Throws InputError (file:line) for a row whose length is not the
+  /// header's, and for a quote that is never closed.
+  bool next();
+  /// The current row's fields, trimmed and unquoted; valid until the following next().
+  const std::vector<std::string_view>& fields() const { return fields_; }
+  std::int64_t line() const { return line_; }  ///< of the current row, from 1
+  std::string where() const { return where(line_); }
+  std::string where(std::int64_t line) const;
+
+ private:
+  bool next_row();
+  void skip_blank_and_comment_lines();
+  void skip_line();
+  void end_line();
+  bool at_line_end() const;
+  std::string_view read_field();
+  std::string_view read_quoted_field();
+
+  std::string path_;
+  std::string text_;
+  std::size_t at_ = 0;
+  std::int64_t next_line_ = 1;
+  std::int64_t line_ = 1;
+  char delimiter_ = ',';
+  std::vector<std::string> header_;
+  std::vector<std::string_view> fields_;
+  std::deque<std::string> unquoted_;  ///< what fields_ views where a field held doubled quotes
+};
+
+}  // namespace motes::io::detail

@@ -1,0 +1,16 @@
+#pragma once
+/// The frame interval that a column of times implies.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace motes::io::detail {
+
+/// The dt for which every time is a constant plus frame * dt (to 1e-6 of dt); none where there is no such
+/// positive dt. Where a dt reproduces all times to the bit as frame * dt, that one is chosen, so that times
+/// written by motes read back unchanged. A single frame other than 0 counts from time 0.
+std::optional<double> infer_interval(const std::vector<std::int32_t>& frame,
+                                     const std::vector<double>& time_s);
+
+}  // namespace motes::io::detail

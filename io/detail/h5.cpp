@@ -1,0 +1,260 @@
+#include "io/detail/h5.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "tracking/types/errors.h"
+
+namespace motes::io::detail::h5 {
+namespace {
+
+constexpr hsize_t kChunk = 1 << 16;
+/// Deflate shrinks at most about 1032-fold: what claims to be larger than that is damaged.
+constexpr std::uint64_t kMaxDeflateRatio = 1100;
+constexpr std::uint64_t kMaxAttributeBytes = 64u << 20;
+
+Handle property_list(hid_t kind) { return {H5Pcreate(kind), H5Pclose}; }
+
+/// HDF5 1.10's own layout: superblock, object headers and chunk indices then carry checksums.
+Handle file_access() {
+  Handle list = property_list(H5P_FILE_ACCESS);
+  H5Pset_libver_bounds(list.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+  return list;
+}
+
+void order_by_creation(const Handle& list) {
+  H5Pset_link_creation_order(list.id(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  H5Pset_obj_track_times(list.id(), false);
+}
+
+Handle dataset_creation(hsize_t count) {
+  Handle list = property_list(H5P_DATASET_CREATE);
+  H5Pset_obj_track_times(list.id(), false);
+  if (count == 0) return list;
+  const hsize_t chunk = std::min(count, kChunk);
+  H5Pset_chunk(list.id(), 1, &chunk);
+  H5Pset_shuffle(list.id());
+  H5Pset_deflate(list.id(), 1);
+  H5Pset_fletcher32(list.id());
+  return list;
+}
+
+}  // namespace
+
+void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+Writer::Writer(const std::filesystem::path& path, std::string target) : target_(std::move(target)) {
+  silence();
+  Handle creation = property_list(H5P_FILE_CREATE);
+  order_by_creation(creation);
+  const Handle access = file_access();
+  errno = 0;
+  file_ = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
+  if (!file_) fail("cannot create the file");
+}
+
+void Writer::fail(const std::string& what) const {
+  const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
+  throw ResourceError(target_ + ": " + what + reason + "; check permissions and free space");
+}
+
+hid_t Writer::check(hid_t id, const std::string& what) const {
+  if (id < 0) fail("cannot write " + what);
+  return id;
+}
+
+void Writer::require(herr_t status, const std::string& what) const {
+  if (status < 0) fail("cannot write " + what);
+}
+
+void Writer::group(const std::string& name) {
+  Handle creation = property_list(H5P_GROUP_CREATE);
+  order_by_creation(creation);
+  const Handle made(
+      check(H5Gcreate2(file_.id(), name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), name), H5Gclose);
+}
+
+void Writer::write(const std::string& name, hid_t type, const void* values, std::size_t count) {
+  const hsize_t length = count;
+  const Handle space(check(H5Screate_simple(1, &length, nullptr), name), H5Sclose);
+  const Handle creation = dataset_creation(length);
+  Handle made(
+      check(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+            name),
+      H5Dclose);
+  if (count > 0) require(H5Dwrite(made.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
+  if (!made.close_now()) fail("cannot write " + name);
+}
+
+void Writer::dataset(const std::string& name, const std::vector<double>& values) {
+  write(name, H5T_IEEE_F64LE, values.data(), values.size());
+}
+void Writer::dataset(const std::string& name, const std::vector<std::int32_t>& values) {
+  write(name, H5T_STD_I32LE, values.data(), values.size());
+}
+void Writer::dataset(const std::string& name, const std::vector<std::int64_t>& values) {
+  write(name, H5T_STD_I64LE, values.data(), values.size());
+}
+
+void Writer::write_attribute(const std::string& name, hid_t type, const Handle& space, const void* values) {
+  const Handle made(
+      check(H5Acreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), name),
+      H5Aclose);
+  require(H5Awrite(made.id(), type, values), name);
+}
+
+void Writer::attribute(const std::string& name, const std::string& text) {
+  // Fixed length (at least 1, as the library wants): variable-length text lies in a heap without checksum.
+  const Handle type(check(H5Tcopy(H5T_C_S1), name), H5Tclose);
+  H5Tset_size(type.id(), std::max<std::size_t>(1, text.size()));
+  H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  write_attribute(name, type.id(), space, text.c_str());
+}
+
+void Writer::attribute(const std::string& name, const std::vector<double>& values) {
+  const hsize_t length = values.size();
+  const Handle space(values.size() == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, nullptr),
+                     H5Sclose);
+  write_attribute(name, H5T_IEEE_F64LE, space, values.data());
+}
+
+void Writer::attribute(const std::string& name, std::int64_t value) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  write_attribute(name, H5T_STD_I64LE, space, &value);
+}
+
+void Writer::close() {
+  errno = 0;
+  require(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "the file");
+  if (!file_.close_now()) fail("cannot write the file");
+}
+
+Reader::Reader(const std::filesystem::path& path) : path_(path.string()) {
+  silence();
+  std::error_code error;
+  file_size_ = std::filesystem::file_size(path, error);
+  if (error) throw InputError(path_ + ": cannot open the file: " + error.message() + "; check the path");
+  if (H5Fis_hdf5(path.c_str()) <= 0) fail("this is no HDF5 file, or its start is damaged");
+  file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file_) fail("the HDF5 file cannot be opened: it is truncated, damaged or locked");
+}
+
+void Reader::fail(const std::string& what) const {
+  throw InputError(path_ + ": " + what + "; restore the file or write it anew");
+}
+
+bool Reader::has(const std::string& name) const {
+  for (std::size_t slash = name.find('/', 1);; slash = name.find('/', slash + 1)) {
+    const std::string part = name.substr(0, slash);
+    if (H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (H5Oexists_by_name(file_.id(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (slash == std::string::npos) return true;
+  }
+}
+
+std::size_t Reader::checked_length(const Handle& dataset, const std::string& name) const {
+  const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  if (!space || H5Sget_simple_extent_ndims(space.id()) != 1) fail(name + " is no one-dimensional dataset");
+  hsize_t length = 0;
+  if (H5Sget_simple_extent_dims(space.id(), &length, nullptr) != 1) fail(name + " has no readable length");
+  if (length > file_size_ / sizeof(double) * kMaxDeflateRatio) {
+    fail(name + " claims " + std::to_string(length) + " values, more than the file can hold: it is damaged");
+  }
+  return static_cast<std::size_t>(length);
+}
+
+template <class T>
+std::vector<T> Reader::read(const std::string& name, hid_t type, H5T_class_t expected) const {
+  if (!has(name)) fail("the dataset " + name + " is missing");
+  const Handle dataset(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset) fail(name + " is damaged or no dataset");
+  const Handle stored(H5Dget_type(dataset.id()), H5Tclose);
+  if (!stored) fail("the type of " + name + " is damaged");
+  const H5T_class_t kind = H5Tget_class(stored.id());
+  const bool numeric = kind == H5T_INTEGER || (kind == H5T_FLOAT && expected == H5T_FLOAT);
+  if (!numeric) fail(name + " holds values of the wrong type");
+  std::vector<T> values(checked_length(dataset, name));
+  if (!values.empty() && H5Dread(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+    fail("the values of " + name + " are damaged or cut off");
+  }
+  return values;
+}
+
+std::vector<double> Reader::doubles(const std::string& name) const {
+  return read<double>(name, H5T_NATIVE_DOUBLE, H5T_FLOAT);
+}
+std::vector<std::int32_t> Reader::int32s(const std::string& name) const {
+  return read<std::int32_t>(name, H5T_NATIVE_INT32, H5T_INTEGER);
+}
+std::vector<std::int64_t> Reader::int64s(const std::string& name) const {
+  return read<std::int64_t>(name, H5T_NATIVE_INT64, H5T_INTEGER);
+}
+
+std::vector<std::string> Reader::names(const std::string& group) const {
+  const Handle opened(H5Gopen2(file_.id(), group.c_str(), H5P_DEFAULT), H5Gclose);
+  if (!opened) fail(group + " is damaged or no group");
+  std::vector<std::string> found;
+  const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+  };
+  if (H5Literate(opened.id(), H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, visit, &found) >= 0) return found;
+  found.clear();  // written by something that does not keep the order of creation
+  if (H5Literate(opened.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, visit, &found) < 0) {
+    fail("the contents of " + group + " are damaged");
+  }
+  return found;
+}
+
+Handle Reader::open_attribute(const std::string& name) const {
+  const htri_t there = H5Aexists(file_.id(), name.c_str());
+  if (there < 0) fail("the attributes are damaged");
+  if (there == 0) return {};
+  Handle attribute(H5Aopen(file_.id(), name.c_str(), H5P_DEFAULT), H5Aclose);
+  if (!attribute) fail("the attribute " + name + " is damaged");
+  return attribute;
+}
+
+std::optional<double> Reader::number_attribute(const std::string& name) const {
+  const Handle attribute = open_attribute(name);
+  if (!attribute) return std::nullopt;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const H5T_class_t kind = type ? H5Tget_class(type.id()) : H5T_NO_CLASS;
+  double value = 0;
+  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || !space || H5Sget_simple_extent_npoints(space.id()) != 1 ||
+      H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &value) < 0) {
+    fail("the attribute " + name + " is no number");
+  }
+  return value;
+}
+
+std::optional<std::string> Reader::text_attribute(const std::string& name) const {
+  const Handle attribute = open_attribute(name);
+  if (!attribute) return std::nullopt;
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  if (!type || H5Tget_class(type.id()) != H5T_STRING) fail("the attribute " + name + " is no text");
+  if (H5Tis_variable_str(type.id()) != 0) {
+    char* read = nullptr;
+    if (H5Aread(attribute.id(), type.id(), &read) < 0 || read == nullptr)
+      fail("the attribute " + name + " is damaged");
+    std::string text = read;
+    H5free_memory(read);
+    return text;
+  }
+  const std::size_t size = H5Tget_size(type.id());
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  if (!space || H5Sget_simple_extent_npoints(space.id()) != 1 || size > kMaxAttributeBytes) {
+    fail("the attribute " + name + " is damaged");
+  }
+  std::string text(size, '\0');
+  if (H5Aread(attribute.id(), type.id(), text.data()) < 0) fail("the attribute " + name + " is damaged");
+  text.resize(std::strlen(text.c_str()));
+  return text;
+}
+
+}  // namespace motes::io::detail::h5

@@ -1,0 +1,103 @@
+#pragma once
+/// The HDF5 C library behind owning handles and the project's errors.
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace motes::io::detail::h5 {
+
+/// Owns one HDF5 identifier; closes it with the function it was made with.
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle() = default;
+  Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  ~Handle() { reset(); }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      id_ = std::exchange(other.id_, -1);
+      close_ = other.close_;
+    }
+    return *this;
+  }
+  hid_t id() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+  /// Closes now; false when the library could not (a file whose last bytes the disk refused).
+  bool close_now() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
+
+ private:
+  void reset() noexcept {
+    if (id_ >= 0) close_(id_);
+    id_ = -1;
+  }
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+/// Keeps the library from printing its error stack; call before the first use in a thread.
+void silence();
+
+/// Writes one file. Every failure throws ResourceError: nothing but the disk can refuse what we write.
+/// The bytes depend on the contents alone (no timestamps); metadata and data carry checksums.
+class Writer {
+ public:
+  /// `target` is the name for messages, `path` the file.
+  Writer(const std::filesystem::path& path, std::string target);
+
+  /// Groups remember the order of what they hold. `name` may be nested below an existing group.
+  void group(const std::string& name);
+  void dataset(const std::string& name, const std::vector<double>& values);
+  void dataset(const std::string& name, const std::vector<std::int32_t>& values);
+  void dataset(const std::string& name, const std::vector<std::int64_t>& values);
+  void attribute(const std::string& name, const std::string& text);  ///< on the root
+  void attribute(const std::string& name, const std::vector<double>& values);
+  void attribute(const std::string& name, std::int64_t value);
+  /// Flushes and closes; without it the file is to be thrown away.
+  void close();
+
+ private:
+  void write(const std::string& name, hid_t type, const void* values, std::size_t count);
+  void write_attribute(const std::string& name, hid_t type, const Handle& space, const void* values);
+  [[noreturn]] void fail(const std::string& what) const;
+  hid_t check(hid_t id, const std::string& what) const;
+  void require(herr_t status, const std::string& what) const;
+
+  std::string target_;
+  Handle file_;
+};
+
+/// Reads one file. Every failure throws InputError with the path and the object's name.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path);
+
+  bool has(const std::string& name) const;  ///< an object, and every group on the way to it
+  /// One-dimensional numeric data. Lengths that the file's size cannot hold are refused before allocating.
+  std::vector<double> doubles(const std::string& name) const;
+  std::vector<std::int32_t> int32s(const std::string& name) const;
+  std::vector<std::int64_t> int64s(const std::string& name) const;
+  std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation where known
+  std::optional<double> number_attribute(const std::string& name) const;  ///< of the root; none where absent
+  std::optional<std::string> text_attribute(const std::string& name) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  template <class T>
+  std::vector<T> read(const std::string& name, hid_t type, H5T_class_t expected) const;
+  std::size_t checked_length(const Handle& dataset, const std::string& name) const;
+  Handle open_attribute(const std::string& name) const;
+
+  std::string path_;
+  std::uint64_t file_size_ = 0;
+  Handle file_;
+};
+
+}  // namespace motes::io::detail::h5

@@ -1,0 +1,43 @@
+#include "io/detail/png.h"
+
+#include <vtkImageData.h>
+#include <vtkNew.h>
+#include <vtkPNGWriter.h>
+#include <vtkUnsignedCharArray.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "io/atomic_file.h"
+#include "io/detail/vtk_support.h"
+#include "tracking/types/errors.h"
+
+namespace motes::io::detail {
+
+void write_png(const std::filesystem::path& path, const Raster& picture) {
+  const VtkMessages messages;
+  const std::vector<std::uint8_t> bytes = picture.bytes();
+  vtkNew<vtkImageData> image;
+  image->SetDimensions(picture.width(), picture.height(), 1);
+  image->AllocateScalars(VTK_UNSIGNED_CHAR, 3);
+  auto* pixels = static_cast<std::uint8_t*>(image->GetScalarPointer());
+  const std::size_t row = static_cast<std::size_t>(picture.width()) * 3;
+  const auto rows = static_cast<std::size_t>(picture.height());
+  // VTK counts rows from the bottom.
+  for (std::size_t y = 0; y < rows; ++y) {
+    std::copy_n(bytes.data() + y * row, row, pixels + (rows - 1 - y) * row);
+  }
+  vtkNew<vtkPNGWriter> writer;
+  writer->SetInputData(image);
+  writer->WriteToMemoryOn();
+  writer->Write();
+  vtkUnsignedCharArray* result = writer->GetResult();
+  if (messages.any() || result == nullptr) {
+    throw ResourceError(path.string() + ": VTK cannot write this picture (" + messages.first() +
+                        "); check the free memory");
+  }
+  write_text(path, std::string_view(reinterpret_cast<const char*>(result->GetPointer(0)),
+                                    static_cast<std::size_t>(result->GetNumberOfValues())));
+}
+
+}  // namespace motes::io::detail

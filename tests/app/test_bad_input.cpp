@@ -1,0 +1,122 @@
+/// Bad input at the command's level: the exit code, one line that says where, and nothing half-written.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr int kUsage = 2, kInput = 3, kResources = 4;
+
+/// `track` of this input fails so, and leaves no result behind.
+void track_fails(const std::string& input, const TempDir& dir, int code, const std::string& says,
+                 const std::vector<std::string>& more = {}) {
+  const auto out = dir / "results";
+  std::vector<std::string> arguments{"track", input, "-o", out.string(), "--quiet"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Outcome outcome = run_motes(arguments);
+  INFO(outcome.err);
+  CHECK(outcome.code == code);
+  CHECK(is_one_error_line(outcome.err));
+  CHECK_THAT(outcome.err, Contains(says));
+  CHECK(outcome.out.empty());
+  for (const char* name : {"tracks.h5", "tracks.csv", "tracks.vtp", "report.json", "config.yaml"}) {
+    CHECK(!std::filesystem::exists(out / name));
+  }
+}
+
+std::string table(const TempDir& dir, const std::string& text) {
+  write_file(dir / "points.csv", text);
+  return (dir / "points.csv").string();
+}
+
+}  // namespace
+
+TEST_CASE("Input that is not there") {
+  const TempDir dir;
+  track_fails((dir / "absent.tif").string(), dir, kInput, "absent.tif");
+  track_fails((dir / "absent.csv").string(), dir, kInput, "absent.csv");
+  track_fails((dir / "absent.yaml").string(), dir, kUsage, "absent.yaml");
+  std::filesystem::create_directory(dir / "empty");
+  track_fails((dir / "empty").string(), dir, kInput, "empty");
+}
+
+TEST_CASE("Truncated and damaged volumes") {
+  const TempDir dir;
+  const auto path = simulate_small(dir.path(), true) / "frames" / "frames.ome.tif";
+  const std::string whole = file_bytes(path);
+  for (const double part : {0.0, 0.0001, 0.3, 0.9}) {
+    INFO(part);
+    const auto size = static_cast<std::size_t>(part * static_cast<double>(whole.size()));
+    write_file(dir / "cut.tif", whole.substr(0, size));
+    track_fails((dir / "cut.tif").string(), dir, kInput, "cut.tif");
+  }
+  write_file(dir / "noise.tif", std::string(5000, 'x'));
+  track_fails((dir / "noise.tif").string(), dir, kInput, "noise.tif");
+}
+
+TEST_CASE("Tables with nonsense in them") {
+  const TempDir dir;
+  const std::string head = "frame,x_um,y_um,z_um\n0,1,1,1\n";
+  track_fails(table(dir, head + "1,nan,1,1\n"), dir, kInput, "points.csv:3");
+  track_fails(table(dir, head + "1,1,inf,1\n"), dir, kInput, "points.csv:3");
+  track_fails(table(dir, head + "1,1,one,1\n"), dir, kInput, "points.csv:3");
+  track_fails(table(dir, head + "-1,1,1,1\n"), dir, kInput, "points.csv:3");
+  track_fails(table(dir, head + "1,1,1\n"), dir, kInput, "points.csv:3");
+  track_fails(table(dir, "a,b\n1,2\n"), dir, kInput, "points.csv");
+  track_fails(table(dir, ""), dir, kInput, "points.csv");
+  track_fails(table(dir, "frame,x_um,y_um,z_um\n"), dir, kInput, "points.csv");
+  track_fails(table(dir, "frame,x,y,z\n0,1,1,1\n"), dir, kUsage, "input.voxel_um");
+  track_fails(table(dir, "frame,x_um,y_um,z_um\n1,1,1,1\n3,1,1,1\n"), dir, kInput, "frame_step",
+              {"--set", "input.frame_step=100"});
+}
+
+TEST_CASE("A speed without a frame interval") {
+  const TempDir dir;
+  const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1,1,1\n");
+  track_fails(points, dir, kUsage, "input.dt_s", {"--set", "linking.max_speed_um_s=1"});
+  track_fails(points, dir, kUsage, "linking.gate_um",
+              {"--set", "linking.max_speed_um_s=1", "--set", "linking.gate_um=1"});
+}
+
+TEST_CASE("Bad configuration names file and line") {
+  const TempDir dir;
+  write_file(dir / "c.yaml", "input:\n  path: a.csv\nlinking:\n  gate_um: -3\n");
+  track_fails((dir / "c.yaml").string(), dir, kUsage, "c.yaml:4");
+}
+
+TEST_CASE("An empty frame in the middle ends tracks, and no more") {
+  const TempDir dir;
+  const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1.1,1,1\n3,1.2,1,1\n4,1.3,1,1\n");
+  const Outcome outcome = run_motes({"track", points, "-o", (dir / "t").string(), "--set", "linking.gate_um=1"});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, Contains("2 tracks of 4 detections in 5 frames"));
+}
+
+TEST_CASE("Frames with nothing to link are tracks of one point") {
+  const TempDir dir;
+  const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n2,1.1,1,1\n");
+  const Outcome outcome = run_motes({"track", points, "-o", (dir / "t").string()});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, Contains("2 tracks of 2 detections"));
+  CHECK_THAT(outcome.err, Contains("nothing can be linked"));
+}
+
+TEST_CASE("Places that cannot be written") {
+  const TempDir dir;
+  const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1,1,1\n");
+  for (const std::string& place : {(dir / "points.csv" / "below").string(), std::string("/proc/motes")}) {
+    const Outcome outcome = run_motes({"track", points, "-o", place});
+    INFO(outcome.err);
+    CHECK(outcome.code == kResources);
+    CHECK_THAT(outcome.err, Contains(place) && Contains("motes: error: "));
+  }
+  const Outcome report = run_motes({"info", "--json", "/proc/motes/r.json"});
+  CHECK(report.code == kResources);
+}

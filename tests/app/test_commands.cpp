@@ -1,0 +1,147 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "io/frame_source.h"
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+void fails(const std::vector<std::string>& arguments, int code, const std::string& says) {
+  const Outcome outcome = run_motes(arguments);
+  INFO(outcome.err);
+  CHECK(outcome.code == code);
+  CHECK(is_one_error_line(outcome.err));
+  CHECK_THAT(outcome.err, Contains(says));
+  CHECK(outcome.out.empty());
+}
+
+}  // namespace
+
+TEST_CASE("Mistyped commands and options are answered with the nearest ones") {
+  fails({"trak", "a.tif"}, 2, "did you mean 'track'");
+  fails({"track", "a.tif", "--theads", "2"}, 2, "did you mean '--threads'");
+  fails({"track", "--outputt=x", "a.tif"}, 2, "did you mean '--output'");
+  fails({"track", "a.tif", "b.tif"}, 2, "one argument too many");
+  fails({"--frob"}, 2, "unknown option '--frob'");
+  fails({}, 2, "no command given");
+  fails({"track", "a.tif", "--set"}, 2, "--set");
+}
+
+TEST_CASE("Common options are checked like configuration keys") {
+  fails({"info", "--threads", "many"}, 2, "--threads: execution.threads: 'many' is not allowed");
+  fails({"info", "--backend", "gpu"}, 2, "auto, cpu or cuda");
+  fails({"info", "--backend", "cuda"}, 2, "use auto or cpu");
+  fails({"info", "--seed", "x"}, 2, "simulation.seed");
+  fails({"info", "--set", "linking.gate=3"}, 2, "did you mean 'linking.gate_um'");
+  fails({"info", "--config", "/nowhere.yaml"}, 2, "/nowhere.yaml");
+}
+
+TEST_CASE("What a command needs is asked for") {
+  fails({"track"}, 2, "input.path");
+  fails({"detect"}, 2, "input.path");
+  fails({"simulate"}, 2, "CONFIG");
+  fails({"score", "--truth", "a.csv"}, 2, "--tracks");
+  fails({"convert", "a.csv"}, 2, "OUT");
+}
+
+TEST_CASE("Help and version go to standard output") {
+  CHECK_THAT(run_motes({"--help"}).out, Contains("track") && Contains("simulate"));
+  CHECK_THAT(run_motes({"track", "--help"}).out, Contains("--resume") && Contains("--set"));
+  CHECK_THAT(run_motes({"--version"}).out, Contains("motes "));
+  CHECK(run_motes({"--help"}).code == 0);
+}
+
+TEST_CASE("info shows the build and its solvers, as text and as JSON") {
+  const Outcome text = run_motes({"info"});
+  CHECK(text.code == 0);
+  CHECK_THAT(text.out, Contains("compiler") && Contains("CUDA") && Contains("jv"));
+  const Outcome structured = run_motes({"info", "--json", "-"});
+  const json report = json::parse(structured.out);
+  CHECK(report["solvers"].size() >= 1);
+  CHECK(report["motes"].is_string());
+}
+
+TEST_CASE("info shows what a file holds") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), true);
+  CHECK_THAT(run_motes({"info", (simulated / "frames/frames.ome.tif").string()}).out,
+             Contains("OME-TIFF") && Contains("[0.2, 0.1, 0.1] um") && Contains("0.5 s"));
+  CHECK_THAT(run_motes({"info", (simulated / "truth.h5").string()}).out, Contains("tracks:         24"));
+  CHECK_THAT(run_motes({"info", (simulated / "detections.csv").string()}).out, Contains("points:         144"));
+  fails({"info", (dir / "absent.tif").string()}, 3, "absent.tif");
+}
+
+TEST_CASE("simulate writes the truth, and positions that keep it secret") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), false);
+  for (const char* name : {"truth.h5", "truth.csv", "detections.csv", "config.yaml"}) {
+    CHECK(std::filesystem::is_regular_file(simulated / name));
+  }
+  CHECK(!std::filesystem::exists(simulated / "frames"));
+  const std::string header = file_bytes(simulated / "detections.csv").substr(0, 80);
+  CHECK(header.find("particle") == std::string::npos);
+  CHECK(header.find("track") == std::string::npos);
+
+  const TempDir again;
+  const auto repeated = simulate_small(again.path(), false, {"execution.threads=1"});
+  CHECK(file_bytes(repeated / "detections.csv") == file_bytes(simulated / "detections.csv"));
+  const TempDir other;
+  const auto reseeded = simulate_small(other.path(), false, {"simulation.seed=5"});
+  CHECK(file_bytes(reseeded / "truth.csv") != file_bytes(simulated / "truth.csv"));
+}
+
+TEST_CASE("simulate refuses nonsense, naming the key") {
+  const TempDir dir;
+  write_file(dir / "c.yaml", "simulation:\n  box_um: 1e-300\n");
+  const Outcome bad = run_motes({"simulate", (dir / "c.yaml").string(), "--set", "simulation.persistence=2"});
+  CHECK(bad.code == 2);
+  CHECK_THAT(bad.err, Contains("simulation.persistence"));
+}
+
+TEST_CASE("convert keeps the tracks, and scores prove it") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), false);
+  const std::string truth = (simulated / "truth.h5").string();
+  for (const char* name : {"t.csv", "t.vtp", "t.h5"}) {
+    const std::string copy = (dir / name).string();
+    REQUIRE(run_motes({"convert", truth, copy}).code == 0);
+    const Outcome scored = run_motes({"score", "--truth", truth, "--tracks", copy, "--gate", "0.5", "--json", "-"});
+    INFO(name << scored.err);
+    const json scores = json::parse(scored.out);
+    CHECK(scores["alpha"] == 1.0);
+    CHECK(scores["link"]["f1"] == 1.0);
+    CHECK(scores["link"]["true"] == 120);
+  }
+  fails({"convert", truth, (dir / "t.doc").string()}, 2, ".doc");
+}
+
+TEST_CASE("score wants both sides in one unit, and scales px on request") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), false);
+  const std::string truth = (simulated / "truth.h5").string(), plain = (dir / "plain.csv").string();
+  write_file(plain, "particle,frame,x,y,z\n1,0,10,10,10\n1,1,11,10,10\n");
+  fails({"score", "--truth", truth, "--tracks", plain}, 2, "input.voxel_um");
+  CHECK(run_motes({"score", "--truth", truth, "--tracks", plain, "--set", "input.voxel_um=0.1"}).code == 0);
+  CHECK(run_motes({"score", "--truth", plain, "--tracks", plain}).code == 0);
+  fails({"score", "--truth", plain, "--tracks", plain, "--gate", "0"}, 2, "--gate");
+  fails({"score", "--truth", plain, "--tracks", plain, "--frame-step", "x"}, 2, "--frame-step");
+  fails({"score", "--truth", plain, "--tracks", (dir / "none.csv").string()}, 3, "none.csv");
+}
+
+TEST_CASE("--frame-step drops frames on both sides") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), false);
+  const std::string truth = (simulated / "truth.h5").string();
+  const Outcome scored =
+      run_motes({"score", "--truth", truth, "--tracks", truth, "--frame-step", "2", "--gate-link", "0.3", "--json", "-"});
+  INFO(scored.err);
+  const json scores = json::parse(scored.out);
+  CHECK(scores["true_positives"] == 72);
+  CHECK(scores["link"]["true"] == 48);
+  CHECK(scores["gate_link"] == 0.3);
+}

@@ -1,0 +1,192 @@
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "app/nearest.h"
+#include "app/options.h"
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+#include "tracking/types/errors.h"
+
+using namespace motes;
+using namespace motes::app;
+using Catch::Matchers::Contains;
+using testing::TempDir;
+using testing::write_file;
+
+namespace {
+
+/// A value of each option that is not its default.
+const std::map<std::string, std::string> kOthers{{"input.path", "/data/a: #b \"c\".tif"},
+                                                 {"input.voxel_um", "[0.3, 0.1, 0.2]"},
+                                                 {"input.dt_s", "0.1"},
+                                                 {"input.channel", "2"},
+                                                 {"input.frame_step", "5"},
+                                                 {"input.axes", "TZYX"},
+                                                 {"detection.radius_um", "[0.5, 0.25, 0.25]"},
+                                                 {"detection.threshold", "3.25"},
+                                                 {"detection.max_count", "100"},
+                                                 {"detection.polarity", "dark"},
+                                                 {"linking.gate_um", "1e-3"},
+                                                 {"linking.max_speed_um_s", "0.30000000000000004"},
+                                                 {"linking.cost", "euclidean"},
+                                                 {"linking.no_link_cost", "2"},
+                                                 {"linking.solver", "jv"},
+                                                 {"linking.verify", "true"},
+                                                 {"execution.backend", "cpu"},
+                                                 {"execution.threads", "3"},
+                                                 {"output.dir", "null"},
+                                                 {"output.preview", "false"},
+                                                 {"output.vtk", "false"},
+                                                 {"simulation.particles", "7"},
+                                                 {"simulation.frames", "9"},
+                                                 {"simulation.dt_s", "0.25"},
+                                                 {"simulation.box_um", "4"},
+                                                 {"simulation.persistence", "0.1"},
+                                                 {"simulation.speed_um_s", "0.7"},
+                                                 {"simulation.min_distance_um", "0.9"},
+                                                 {"simulation.seed", "4611686018427387904"},
+                                                 {"imaging.voxel_um", "0.3"},
+                                                 {"imaging.psf_sigma_um", "0.4"},
+                                                 {"imaging.background", "11"},
+                                                 {"imaging.snr", "2"},
+                                                 {"imaging.offset", "1"},
+                                                 {"imaging.read_noise", "2.5"},
+                                                 {"imaging.write_frames", "true"},
+                                                 {"imaging.deflate", "false"}};
+
+/// The message load_yaml gives for this text.
+std::string complaint(const std::string& yaml) {
+  const TempDir dir;
+  const auto file = dir / "bad.yaml";
+  write_file(file, yaml);
+  Config config;
+  try {
+    load_yaml(file, config);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("The effective configuration reads back to the same values, for every option") {
+  Config config;
+  for (const Option& option : options()) {
+    INFO(option.path);
+    REQUIRE(kOthers.count(option.path) == 1);
+    set_key(config, option.path, kOthers.at(option.path), "--set");
+    CHECK(to_text(option.get(config)) != to_text(option.get(Config{})));
+  }
+  const TempDir dir;
+  write_file(dir / "written.yaml", to_yaml(config));
+  Config read;
+  load_yaml(dir / "written.yaml", read);
+  for (const Option& option : options()) {
+    INFO(option.path);
+    CHECK(to_text(option.get(read)) == to_text(option.get(config)));
+  }
+  CHECK(to_yaml(read) == to_yaml(config));
+}
+
+TEST_CASE("The defaults, written and read, stay the defaults") {
+  const TempDir dir;
+  write_file(dir / "defaults.yaml", to_yaml(Config{}));
+  Config read;
+  load_yaml(dir / "defaults.yaml", read);
+  CHECK(to_yaml(read) == to_yaml(Config{}));
+}
+
+TEST_CASE("Vectors are [z, y, x], and one number stands for all three") {
+  Config config;
+  set_key(config, "input.voxel_um", "[3, 2, 1]", "--set");
+  CHECK(*config.input.voxel_um == Vec3{1, 2, 3});
+  set_key(config, "input.voxel_um", "2", "--set");
+  CHECK(*config.input.voxel_um == Vec3{2, 2, 2});
+}
+
+TEST_CASE("A relative input.path starts at the YAML file's folder") {
+  const TempDir dir;
+  write_file(dir / "c.yaml", "input: {path: sub/a.tif}\n");
+  Config config;
+  load_yaml(dir / "c.yaml", config);
+  CHECK(config.input.path == (dir.path() / "sub/a.tif").string());
+  set_key(config, "input.path", "b.tif", "--set");
+  CHECK(config.input.path == "b.tif");
+}
+
+TEST_CASE("An unknown key names file, line and the nearest known key") {
+  CHECK_THAT(complaint("input:\n  path: a\nlinking:\n  gate_mu: 3\n"),
+             Contains("bad.yaml:4: ") && Contains("'linking.gate_mu'") && Contains("did you mean 'linking.gate_um'"));
+  CHECK_THAT(complaint("linking:\n  radius_um: 3\n"), Contains("did you mean 'detection.radius_um'"));
+  CHECK_THAT(complaint("\nlinkin:\n  gate_um: 3\n"), Contains("bad.yaml:2: ") && Contains("did you mean 'linking'"));
+  Config config;
+  CHECK_THROWS_WITH(set_key(config, "detection.treshold", "3", "--set"),
+                    Contains("--set: ") && Contains("did you mean 'detection.threshold'"));
+  CHECK_THROWS_WITH(apply_assignment(config, "detection.threshold"), Contains("has no '='"));
+}
+
+TEST_CASE("A value of the wrong type or domain names file, line, key and what is allowed") {
+  const auto says = [](const std::string& yaml, const std::string& line, const std::string& key) {
+    CHECK_THAT(complaint(yaml), Contains("bad.yaml:" + line + ": ") && Contains(key) && Contains("allowed: "));
+  };
+  says("linking:\n  gate_um: -1\n", "2", "linking.gate_um");
+  says("linking:\n  gate_um: wide\n", "2", "linking.gate_um");
+  says("linking:\n  gate_um: .nan\n", "2", "linking.gate_um");
+  says("linking:\n  gate_um: nan\n", "2", "linking.gate_um");
+  says("linking:\n  gate_um: 1e999\n", "2", "linking.gate_um");
+  says("linking:\n  gate_um: [1, 2, 3]\n", "2", "linking.gate_um");
+  says("linking:\n  gate_um: {a: 1}\n", "2", "linking.gate_um");
+  says("linking:\n  gate_um:\n", "2", "linking.gate_um");
+  says("linking:\n  cost: cubed\n", "2", "squared or euclidean");
+  says("linking:\n  verify: yes\n", "2", "true or false");
+  says("input:\n  path: a\n  voxel_um: [1, 2]\n", "3", "input.voxel_um");
+  says("input:\n  voxel_um: [1, [2], 3]\n", "2", "input.voxel_um");
+  says("input:\n  voxel_um: []\n", "2", "input.voxel_um");
+  says("input:\n  voxel_um: 0\n", "2", "input.voxel_um");
+  says("input:\n  frame_step: 0\n", "2", "input.frame_step");
+  says("input:\n  frame_step: 1.5\n", "2", "input.frame_step");
+  says("input:\n  channel: 99999999999999999999\n", "2", "input.channel");
+  says("simulation:\n  seed: -1\n", "2", "simulation.seed");
+  CHECK_THAT(complaint("linking:\n  solver: jvv\n"),
+             Contains("bad.yaml:2: linking.solver") && Contains("did you mean 'jv'"));
+}
+
+TEST_CASE("What is no configuration is told apart, with its line") {
+  CHECK_THAT(complaint("linking: [1\n"), Contains("not valid YAML"));
+  CHECK_THAT(complaint("linking:\n  gate_um: 1\n  gate_um: 2\n"), Contains("bad.yaml:3: ") && Contains("twice"));
+  CHECK_THAT(complaint("linking:\n  gate_um: 1\nlinking:\n  verify: true\n"), Contains("bad.yaml:3: ") && Contains("twice"));
+  CHECK_THAT(complaint("just words\n"), Contains("bad.yaml:1: ") && Contains("sections"));
+  CHECK_THAT(complaint("linking: 3\n"), Contains("bad.yaml:1: ") && Contains("linking.gate_um"));
+  CHECK_THAT(complaint("? [a, b]\n: 3\n"), Contains("one word"));
+  CHECK_THAT(complaint(std::string(2 << 20, '#')), Contains("larger than"));
+  CHECK_THAT(complaint(std::string(4000, '[')), Contains("not valid YAML"));
+  CHECK(complaint("") == "no error");
+  CHECK(complaint("linking:\n") == "no error");
+  Config config;
+  CHECK_THROWS_WITH(load_yaml("/nowhere/at/all.yaml", config), Contains("/nowhere/at/all.yaml"));
+}
+
+TEST_CASE("A file with an error changes nothing") {
+  const TempDir dir;
+  write_file(dir / "c.yaml", "input:\n  frame_step: 3\nlinking:\n  gate_um: -1\n");
+  Config config;
+  CHECK_THROWS_AS(load_yaml(dir / "c.yaml", config), UsageError);
+  CHECK(config.input.frame_step == 1);
+}
+
+TEST_CASE("Two keys that both give the gate contradict each other") {
+  Config config;
+  config.linking.gate_um = 1;
+  CHECK_NOTHROW(check_consistency(config));
+  config.linking.max_speed_um_s = 1;
+  CHECK_THROWS_WITH(check_consistency(config), Contains("linking.gate_um") && Contains("linking.max_speed_um_s"));
+}
+
+TEST_CASE("Edit distance") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("abc", "") == 3);
+  CHECK(edit_distance("gate_um", "gate_mu") == 2);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(nearest("x", {}).empty());
+}

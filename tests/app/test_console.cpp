@@ -1,0 +1,80 @@
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "app/console.h"
+#include "app/interrupt.h"
+#include "app/progress.h"
+#include "tracking/types/errors.h"
+
+using namespace motes;
+using namespace motes::app;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string progress_output(bool terminal, bool quiet) {
+  std::ostringstream out, err;
+  Console console(out, err, terminal);
+  console.set_quiet(quiet);
+  Progress progress(console, "detecting", "frames", 3);
+  for (int k = 0; k < 3; ++k) progress.advance();
+  progress.finish();
+  CHECK(out.str().empty());
+  return err.str();
+}
+
+}  // namespace
+
+TEST_CASE("Progress ends with one line that says how many and how fast") {
+  CHECK_THAT(progress_output(false, false), Contains("detecting: 3 frames in ") && Contains("/s)\n"));
+  CHECK(progress_output(false, false).find('\r') == std::string::npos);
+  CHECK(progress_output(true, true).empty());
+  CHECK(progress_output(false, true).empty());
+}
+
+TEST_CASE("A bar left half way is ended with a line end, so that the error stands alone") {
+  std::ostringstream out, err;
+  Console console(out, err, true);
+  {
+    Progress progress(console, "detecting", "frames", 1000000);
+    while (err.str().empty()) progress.advance();
+  }
+  CHECK_THAT(err.str(), Contains("\rdetecting [") && Contains("left"));
+  CHECK(err.str().back() == '\n');
+}
+
+TEST_CASE("Durations read as people write them") {
+  CHECK(duration_text(0.0123) == "12 ms");
+  CHECK(duration_text(12.34) == "12.3 s");
+  CHECK(duration_text(250) == "4 min 10 s");
+  CHECK(duration_text(7500) == "2 h 5 min");
+}
+
+TEST_CASE("An error is one line whatever its text") {
+  CHECK(one_line("a\nb\tc\r\n") == "a b c");
+  CHECK(one_line("").empty());
+}
+
+TEST_CASE("A result that cannot be written is a resource error, not a crash") {
+  std::ostringstream out, err;
+  Console console(out, err, false);
+  out.setstate(std::ios::badbit);
+  CHECK_THROWS_AS(console.print("result"), ResourceError);
+}
+
+TEST_CASE("Warnings are kept for the report even when nothing is printed") {
+  std::ostringstream out, err;
+  Console console(out, err, false);
+  console.set_quiet(true);
+  console.warn("crowded");
+  CHECK(err.str().empty());
+  CHECK(console.warnings() == std::vector<std::string>{"crowded"});
+}
+
+TEST_CASE("An interrupt is obeyed where the work asks") {
+  clear_interrupt();
+  CHECK_NOTHROW(stop_if_interrupted("stopped"));
+  request_interrupt();
+  CHECK_THROWS_AS(stop_if_interrupted("stopped"), Interrupted);
+  clear_interrupt();
+}

@@ -1,0 +1,70 @@
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "app/options.h"
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+#include "tracking/types/errors.h"
+
+using namespace motes;
+using namespace motes::app;
+
+TEST_CASE("Every option has a path of its own, words on what is allowed, and a meaning") {
+  std::set<std::string> seen;
+  for (const Option& option : options()) {
+    INFO(option.path);
+    CHECK(seen.insert(option.path).second);
+    CHECK(option.path.find('.') != std::string::npos);
+    CHECK(!option.allowed.empty());
+    CHECK(!option.doc.empty());
+    CHECK(option.doc.find('|') == std::string::npos);
+  }
+}
+
+TEST_CASE("Keys with a unit in the name state that unit") {
+  for (const Option& option : options()) {
+    INFO(option.path);
+    if (option.path.ends_with("_um")) CHECK(option.unit == "um");
+    if (option.path.ends_with("_um_s")) CHECK(option.unit == "um/s");
+    if (option.path.ends_with("dt_s")) CHECK(option.unit == "s");
+  }
+}
+
+TEST_CASE("Every default is a value its own option accepts") {
+  const Config defaults;
+  for (const Option& option : options()) {
+    Config copy;
+    INFO(option.path);
+    CHECK_NOTHROW(option.set(copy, option.get(defaults)));
+    CHECK(to_text(option.get(copy)) == to_text(option.get(defaults)));
+  }
+}
+
+TEST_CASE("No option accepts a list of words") {
+  for (const Option& option : options()) {
+    Config config;
+    INFO(option.path);
+    CHECK_THROWS_AS(option.set(config, Value{{"a", "b"}, true}), BadValue);
+  }
+}
+
+TEST_CASE("docs/configuration.md is what `motes info --options` prints") {
+  const auto printed = testing::run_motes({"info", "--options"});
+  REQUIRE(printed.code == 0);
+  const std::string page = testing::file_bytes(std::filesystem::path(MOTES_SOURCE_DIR) / "docs" / "configuration.md");
+  const bool in_step = printed.out == page;
+  INFO("bring it in step: motes info --options > docs/configuration.md");
+  CHECK(in_step);
+}
+
+TEST_CASE("Every preset in configs/ is read") {
+  std::size_t presets = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MOTES_SOURCE_DIR) / "configs")) {
+    Config config;
+    INFO(entry.path());
+    CHECK_NOTHROW(load_yaml(entry.path(), config));
+    CHECK_NOTHROW(check_consistency(config));
+    ++presets;
+  }
+  CHECK(presets >= 3);
+}

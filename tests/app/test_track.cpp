@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "app/interrupt.h"
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// Runs that must succeed.
+Outcome must_run(const std::vector<std::string>& arguments) {
+  Outcome outcome = run_motes(arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return outcome;
+}
+
+json read_json(const std::filesystem::path& path) { return json::parse(file_bytes(path)); }
+
+/// A report without what may differ from run to run.
+json without_times(json report) {
+  report.erase("stages");
+  for (json& pair : report["pairs"]) pair.erase("seconds");
+  return report;
+}
+
+std::vector<std::string> files_below(const std::filesystem::path& dir) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(dir)) {
+    if (entry.is_regular_file()) names.push_back(std::filesystem::relative(entry.path(), dir).string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The two output folders hold the same files with the same bytes, but for the report's times.
+void check_same_results(const std::filesystem::path& a, const std::filesystem::path& b) {
+  CHECK(files_below(a) == files_below(b));
+  for (const std::string& name : files_below(a)) {
+    INFO(name);
+    const bool same = name == "report.json" ? without_times(read_json(a / name)) == without_times(read_json(b / name))
+                                            : file_bytes(a / name) == file_bytes(b / name);
+    CHECK(same);
+  }
+}
+
+double link_f1(const std::string& truth, const std::filesystem::path& tracks, const std::string& step = "1") {
+  const Outcome scored = must_run({"score", "--truth", truth, "--tracks", (tracks / "tracks.h5").string(), "--gate", "0.3",
+                                   "--frame-step", step, "--json", "-"});
+  return json::parse(scored.out)["link"]["f1"];
+}
+
+}  // namespace
+
+TEST_CASE("Volumes in, scored tracks out, with every output there") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), true);
+  const auto out = dir / "tracks";
+  const Outcome outcome = must_run({"track", (simulated / "frames/frames.ome.tif").string(), "-o", out.string()});
+  CHECK_THAT(outcome.err, Contains("axes:") && Contains("voxel size:") && Contains("spot radius") && Contains("gate "));
+  CHECK_THAT(outcome.out, Contains(out.string()));
+  for (const char* name : {"tracks.h5", "tracks.csv", "tracks.vtp", "frames.pvd", "config.yaml", "report.json", "preview.png"}) {
+    INFO(name);
+    CHECK(std::filesystem::is_regular_file(out / name));
+  }
+  CHECK(!std::filesystem::exists(out / "checkpoint.log"));
+  CHECK(link_f1((simulated / "truth.h5").string(), out) > 0.95);
+  const json report = read_json(out / "report.json");
+  CHECK(report["frames"].size() == 6);
+  CHECK(report["frames"][0]["threshold"].is_number());
+  CHECK(report["pairs"].size() == 5);
+  CHECK(report["pairs"][0]["status"] == "optimal");
+  CHECK(report["stages"].size() == 3);
+}
+
+TEST_CASE("Speed-only options and the place of the results change no byte") {
+  const TempDir dir;
+  const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
+  must_run({"track", input, "-o", (dir / "one").string(), "--quiet"});
+  must_run({"track", input, "-o", (dir / "two").string(), "--quiet"});
+  check_same_results(dir / "one", dir / "two");
+  must_run({"track", input, "-o", (dir / "three").string(), "--quiet", "--threads", "1", "--set", "linking.verify=true"});
+  CHECK(file_bytes(dir / "three" / "tracks.csv") == file_bytes(dir / "one" / "tracks.csv"));
+}
+
+TEST_CASE("An interrupted run keeps its frames, and --resume ends with the same bytes") {
+  const TempDir dir;
+  const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
+  must_run({"track", input, "-o", (dir / "whole").string()});
+
+  const std::vector<std::string> command{"track", input, "-o", (dir / "cut").string()};
+  motes::app::Hooks hooks;
+  hooks.after_frame = [](std::int32_t done) {
+    if (done == 3) motes::app::request_interrupt();
+  };
+  const Outcome interrupted = run_motes(command, hooks);
+  CHECK(interrupted.code == 130);
+  CHECK_THAT(interrupted.err, Contains("after 3 of 6 frames") && Contains("--resume"));
+  CHECK(files_below(dir / "cut") == std::vector<std::string>{"checkpoint.log"});
+
+  SECTION("the same command goes on where it stopped") {
+    auto resumed = command;
+    resumed.push_back("--resume");
+    CHECK_THAT(must_run(resumed).err, Contains("resuming after 3 finished frames"));
+    check_same_results(dir / "whole", dir / "cut");
+  }
+  SECTION("other settings are refused: their frames would differ") {
+    const Outcome other = run_motes(
+        {"track", input, "-o", (dir / "cut").string(), "--resume", "--set", "detection.radius_um=0.3"});
+    CHECK(other.code == 2);
+    CHECK_THAT(other.err, Contains("checkpoint.log"));
+  }
+  SECTION("a damaged end costs only the frames it held") {
+    const std::string log = file_bytes(dir / "cut" / "checkpoint.log");
+    write_file(dir / "cut" / "checkpoint.log", log.substr(0, log.size() - 5));
+    auto resumed = command;
+    resumed.push_back("--resume");
+    CHECK_THAT(must_run(resumed).err, Contains("resuming after 2 finished frames"));
+    check_same_results(dir / "whole", dir / "cut");
+  }
+  SECTION("without --resume the run starts anew") {
+    must_run(command);
+    check_same_results(dir / "whole", dir / "cut");
+  }
+}
+
+TEST_CASE("--resume without anything to resume is an ordinary run") {
+  const TempDir dir;
+  const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
+  CHECK_THAT(must_run({"track", input, "-o", (dir / "t").string(), "--resume"}).err, Contains("nothing to resume"));
+}
+
+TEST_CASE("Tables and tracks are linked without detection") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), false);
+  const std::string truth = (simulated / "truth.h5").string();
+  must_run({"track", (simulated / "detections.csv").string(), "-o", (dir / "csv").string(), "--set", "linking.gate_um=0.5"});
+  CHECK(link_f1(truth, dir / "csv") == 1.0);
+  must_run({"track", truth, "-o", (dir / "h5").string(), "--set", "linking.gate_um=0.5"});
+  CHECK(link_f1(truth, dir / "h5") == 1.0);
+  const Outcome detected = run_motes({"detect", truth, "-o", (dir / "no.csv").string()});
+  CHECK(detected.code == 2);
+  CHECK_THAT(detected.err, Contains("holds points already"));
+}
+
+TEST_CASE("frame_step keeps multiples, with the input's frame numbers and times") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), true);
+  const std::string truth = (simulated / "truth.h5").string();
+  for (const char* input : {"frames/frames.ome.tif", "detections.csv"}) {
+    INFO(input);
+    const auto out = dir / "stepped";
+    must_run({"track", (simulated / input).string(), "-o", out.string(), "--set", "input.frame_step=2", "--set",
+              "linking.max_speed_um_s=0.5", "--set", "input.dt_s=0.5"});
+    const json report = read_json(out / "report.json");
+    CHECK(report["frames"].size() == 3);
+    CHECK(report["frames"][2]["frame"] == 4);
+    CHECK(report["linking"]["gate_um"] == 0.5);
+    CHECK(link_f1(truth, out, "2") > 0.95);
+  }
+}
+
+TEST_CASE("A configuration file is an input too, and the one written can be run again") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), false);
+  write_file(dir / "simulated" / "track.yaml", "input:\n  path: detections.csv\nlinking:\n  gate_um: 0.5\n");
+  must_run({"track", (simulated / "track.yaml").string(), "-o", (dir / "one").string()});
+  must_run({"track", (dir / "one" / "config.yaml").string(), "-o", (dir / "two").string()});
+  check_same_results(dir / "one", dir / "two");
+}
+
+TEST_CASE("--json - prints JSON alone; --quiet prints nothing") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), false);
+  const std::string input = (simulated / "detections.csv").string();
+  const Outcome as_json = must_run({"track", input, "-o", (dir / "t").string(), "--json", "-"});
+  CHECK(without_times(json::parse(as_json.out)) == without_times(read_json(dir / "t" / "report.json")));
+  const Outcome quiet = must_run({"track", input, "-o", (dir / "t").string(), "--quiet"});
+  CHECK(quiet.out.empty());
+  CHECK(quiet.err.empty());
+  const Outcome both = must_run({"track", input, "-o", (dir / "t").string(), "--quiet", "--json", (dir / "r.json").string()});
+  CHECK(both.out.empty());
+  CHECK(read_json(dir / "r.json")["command"] == "track");
+}
+
+TEST_CASE("detect writes a table that track links") {
+  const TempDir dir;
+  const auto simulated = simulate_small(dir.path(), true);
+  const std::string table = (dir / "found.csv").string();
+  must_run({"detect", (simulated / "frames/frames.ome.tif").string(), "-o", table});
+  must_run({"track", table, "-o", (dir / "t").string(), "--set", "linking.gate_um=0.5"});
+  CHECK(link_f1((simulated / "truth.h5").string(), dir / "t") > 0.95);
+}
+
+TEST_CASE("A solver by name gives the tracks of auto") {
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  must_run({"track", input, "-o", (dir / "a").string()});
+  must_run({"track", input, "-o", (dir / "b").string(), "--set", "linking.solver=jv"});
+  CHECK(file_bytes(dir / "a" / "tracks.csv") == file_bytes(dir / "b" / "tracks.csv"));
+}

@@ -1,0 +1,26 @@
+#pragma once
+/// What an action throws, for tests of error messages.
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+
+#include "tracking/types/errors.h"
+
+namespace motes::testing {
+
+/// The message of the E that `action` throws; fails the test when it throws none.
+template <typename E>
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const E& error) {
+    const std::string what = error.what();
+    CHECK(what.find('\n') == std::string::npos);
+    return what;
+  }
+  FAIL("nothing of that type was thrown");
+  return {};
+}
+
+}  // namespace motes::testing

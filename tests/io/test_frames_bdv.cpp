@@ -1,0 +1,166 @@
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+
+#include "frame_errors.h"
+#include "io/frame_source.h"
+#include "tests/support/skip.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+using io::open_frames;
+
+namespace {
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void save(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+/// Correlation of two frames' voxels.
+double correlation(const VolumeFrame& a, const VolumeFrame& b) {
+  const auto& x = std::get<std::vector<std::uint16_t>>(a.voxels);
+  const auto& y = std::get<std::vector<std::uint16_t>>(b.voxels);
+  const auto n = static_cast<double>(x.size());
+  const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
+  const double mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  double xx = 0, yy = 0, xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    yy += (y[i] - mean_y) * (y[i] - mean_y);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+  }
+  return xy / std::sqrt(xx * yy);
+}
+
+}  // namespace
+
+TEST_CASE("BigDataViewer float volumes, by .h5 or .xml", "[frames][bdv][data]") {
+  MOTES_NEED_DATA(h5, "tgmm-mini/tgmm_mini_27_31.h5");
+  MOTES_NEED_DATA(xml, "tgmm-mini/tgmm_mini_27_31.xml");
+  for (const auto& path : {h5, xml}) {
+    REQUIRE(io::is_frames(path));
+    const auto source = open_frames(path);
+    const io::SeriesInfo& info = source->info();
+    CHECK(info.frames == 5);
+    CHECK(info.shape == Shape3{29, 40, 70});
+    CHECK(info.type == io::VoxelType::f32);
+    CHECK(info.axes == "TZYX");
+    CHECK_FALSE(info.voxel_um);
+    CHECK_THAT(info.notes.front(), Contains("'pixel'") && Contains("input.voxel_um"));
+    double sum = 0;
+    for (int t = 0; t < 5; ++t) {
+      const VolumeFrame frame = source->read(t);
+      const auto& voxels = std::get<std::vector<float>>(frame.voxels);
+      sum = std::accumulate(voxels.begin(), voxels.end(), sum);
+    }
+    CHECK(sum == 142331851.0);
+  }
+}
+
+TEST_CASE("Signed 16-bit BigDataViewer voxels are unsigned, setups are channels", "[frames][bdv][data]") {
+  MOTES_NEED_DATA(h5, "formats/bdv/mitosis_small_hdf5.h5");
+  MOTES_NEED_DATA(tif, "formats/bdv/mitosis-small.tif");
+  // The TIFF is the same series, lightly filtered: it correlates best with its own time point and channel.
+  std::vector<VolumeFrame> from_h5, from_tif;
+  for (int c = 0; c < 2; ++c) {
+    io::FrameOptions options;
+    options.channel = c;
+    const auto a = open_frames(h5, options), b = open_frames(tif, options);
+    CHECK(a->info().channels == 2);
+    CHECK(a->info().shape == b->info().shape);
+    REQUIRE(a->info().voxel_um);
+    REQUIRE(b->info().voxel_um);
+    CHECK(a->info().voxel_um->x == Approx(b->info().voxel_um->x));
+    CHECK(a->info().voxel_um->z == Approx(b->info().voxel_um->z));
+    for (int t = 0; t < 2; ++t) {
+      from_h5.push_back(a->read(t));
+      from_tif.push_back(b->read(t));
+    }
+  }
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 4; ++j) {
+      CAPTURE(i, j);
+      if (i == j) CHECK(correlation(from_h5[i], from_tif[j]) > 0.95);
+      if (i != j) CHECK(correlation(from_h5[i], from_tif[j]) < correlation(from_h5[i], from_tif[i]));
+    }
+}
+
+TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][data]") {
+  MOTES_NEED_DATA(h5, "tgmm-mini/tgmm_mini_27_31.h5");
+  MOTES_NEED_DATA(xml, "tgmm-mini/tgmm_mini_27_31.xml");
+  const TempDir dir;
+  save(dir / "tgmm_mini_27_31.h5", contents(h5));
+  const std::string text = contents(xml);
+  const auto open_with = [&](const std::string& changed) {
+    save(dir / "a.xml", changed);
+    return open_frames(dir / "a.xml")->info();
+  };
+  for (const auto& [unit, factor] :
+       {std::pair{"um", 1.0}, {"micron", 1.0}, {"\xC2\xB5m", 1.0}, {"nm", 1e-3}, {"mm", 1e3}, {"m", 1e6}}) {
+    const auto info = open_with(replaced(text, "<unit>pixel", std::string("<unit>") + unit));
+    REQUIRE(info.voxel_um);
+    CHECK(info.voxel_um->z == Approx(5 * factor));
+  }
+  CHECK(open_with(replaced(text, "<last>4", "<last>2")).frames == 3);
+  CHECK(open_with(replaced(text, "<first>0", "<first>2")).frames == 3);
+  CHECK_THAT(message_of<InputError>([&] { open_with(replaced(text, "<last>4", "<last>6")); }),
+             Contains("time point 5"));
+  CHECK_THROWS_AS(open_with(replaced(text, "<last>4", "<last>x")), InputError);
+  CHECK_THROWS_AS(open_with(replaced(text, "<last>4", "<last>99999999999")), InputError);
+  const std::string range = "<first>0</first>\n      <last>4</last>";
+  REQUIRE(text.find(range) != std::string::npos);
+  CHECK(open_with(replaced(text, range, "<integerpattern>0-3:2, 4</integerpattern>")).frames == 3);
+  CHECK_THROWS_AS(open_with(replaced(text, range, "<integerpattern>0-x</integerpattern>")), InputError);
+  CHECK_THAT(message_of<InputError>([&] { open_with(text.substr(0, text.size() - 20)); }), Contains("byte"));
+  CHECK_THAT(message_of<InputError>(
+                 [&] { open_with(replaced(replaced(text, "<hdf5", "<zarr"), "</hdf5", "</zarr")); }),
+             Contains("bdv.hdf5"));
+  CHECK_THAT(message_of<InputError>([&] { open_with(replaced(text, "tgmm_mini_27_31.h5", "a.xml")); }),
+             Contains("no HDF5"));
+  CHECK_THAT(message_of<InputError>([&] { open_with(replaced(text, "tgmm_mini_27_31.h5", "gone.h5")); }),
+             Contains("gone.h5"));
+
+  // Alone, without an XML beside it; the last time point renamed, so that two are missing in the middle.
+  save(dir / "b.h5", contents(h5));
+  CHECK(open_frames(dir / "b.h5")->info().frames == 5);
+  save(dir / "b.h5", replaced(contents(h5), std::string("t00004\0", 7), std::string("t00006\0", 7)));
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "b.h5"); }),
+             Contains("t00004") && Contains("missing"));
+  io::FrameOptions options;
+  options.axes = "TZYX";
+  CHECK_THAT(message_of<UsageError>([&] { open_frames(h5, options); }), Contains("input.axes"));
+}
+
+TEST_CASE("HDF5 files of another kind are no frames", "[frames][bdv][data]") {
+  MOTES_NEED_DATA(other, "formats/misc/btrack_tracks.h5");
+  CHECK_FALSE(io::is_frames(other));
+  CHECK_THROWS_AS(open_frames(other), InputError);
+  MOTES_NEED_DATA(zarr, "formats/bdv/mitosis_small_omezarr.xml");
+  CHECK_THROWS_AS(open_frames(zarr), InputError);
+}
+
+TEST_CASE("A truncated HDF5 file is an InputError", "[frames][bdv][data]") {
+  MOTES_NEED_DATA(h5, "tgmm-mini/tgmm_mini_27_31.h5");
+  const TempDir dir;
+  const std::string bytes = contents(h5);
+  for (std::size_t i = 0; i < 60; ++i) {
+    save(dir / "a.h5", bytes.substr(0, bytes.size() * i / 60));
+    CHECK_THROWS_AS(open_frames(dir / "a.h5"), InputError);
+    CHECK_FALSE(io::is_frames(dir / "a.h5"));
+  }
+}

@@ -1,0 +1,124 @@
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include "frame_errors.h"
+#include "io/frame_source.h"
+#include "io/ome_tiff_writer.h"
+#include "tests/support/skip.h"
+#include "tiff_bytes.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+using io::open_frames;
+
+namespace {
+
+io::FrameOptions with_axes(const std::string& axes) {
+  io::FrameOptions options;
+  options.axes = axes;
+  return options;
+}
+
+/// Volumes of `pages` pages; file i holds the values of pages i * pages ...
+void save_volume(const std::filesystem::path& path, int number, std::int32_t pages) {
+  VolumeFrame frame;
+  frame.shape = {pages, 9, 8};
+  frame.voxel_um = {1, 1, 2};
+  std::vector<std::uint8_t> voxels;
+  for (int z = 0; z < pages; ++z)
+    for (int y = 0; y < 9; ++y)
+      for (int x = 0; x < 8; ++x)
+        voxels.push_back(static_cast<std::uint8_t>(voxel_value(number * pages + z, y, x)));
+  frame.voxels = std::move(voxels);
+  io::OmeTiffWriter writer(path, {1, 0.0, true});
+  writer.write(frame);
+  writer.close();
+}
+
+}  // namespace
+
+TEST_CASE("A folder of numbered volumes, in the order of their numbers", "[frames][folder]") {
+  const TempDir dir;
+  for (const int t : {10, 2, 0, 7, 1, 3, 4, 5, 6, 8, 9, 11})
+    save_volume(dir / ("run2_t" + std::to_string(t) + ".ome.tif"), t, 3);
+  std::ofstream(dir / "notes.txt") << "ignored";
+  std::ofstream(dir / ".hidden.tif") << "ignored";
+  CHECK(io::is_frames(dir.path()));
+  const auto source = open_frames(dir.path());
+  CHECK(source->info().frames == 12);
+  CHECK(source->info().axes == "TZYX");
+  CHECK(source->info().shape == Shape3{3, 9, 8});
+  CHECK(source->info().voxel_um == Vec3{1, 1, 2});
+  CHECK_THAT(source->info().format, Contains("folder of 12"));
+  for (const int t : {11, 0, 2, 2, 10})
+    for (int z = 0; z < 3; ++z) CHECK(plane_is_page(source->read(t), z, 3 * t + z));
+
+  // The axes of each volume, or of all pages as one list.
+  CHECK(plane_is_page(open_frames(dir.path(), with_axes("ZYX"))->read(4), 1, 13));
+  CHECK(plane_is_page(open_frames(dir.path(), with_axes("TZYX"))->read(4), 1, 13));
+  CHECK(plane_is_page(open_frames(dir.path(), with_axes("T6Z6YX"))->read(1), 5, 11));
+  CHECK(plane_is_page(open_frames(dir.path(), with_axes("ZTYX"))->read(1), 5, 16));
+  CHECK_THROWS_AS(open_frames(dir.path(), with_axes("T5Z6YX")), UsageError);
+}
+
+TEST_CASE("Plain volumes in a folder: their pages are z", "[frames][folder]") {
+  const TempDir dir;
+  TiffSpec spec;
+  spec.pages = 4;
+  for (int t = 5; t <= 20; t += 5) save_tiff(dir / ("v" + std::to_string(t) + ".TIF"), spec);
+  const auto source = open_frames(dir.path());
+  CHECK(source->info().frames == 4);
+  CHECK(source->info().shape.nz == 4);
+  CHECK_THAT(source->info().notes.front(), Contains("taken as z"));
+  CHECK(plane_is_page(source->read(3), 2, 2));
+}
+
+TEST_CASE("Single planes in a folder need input.axes", "[frames][folder]") {
+  const TempDir dir;
+  for (int i = 0; i < 6; ++i) save_volume(dir / ("s" + std::to_string(i) + ".tif"), i, 1);
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }),
+             Contains("input.axes") && Contains("6 single"));
+  CHECK(open_frames(dir.path(), with_axes("TYX"))->info().frames == 6);
+  CHECK(open_frames(dir.path(), with_axes("ZYX"))->info().shape.nz == 6);
+  const auto split = open_frames(dir.path(), with_axes("TZ3YX"));
+  CHECK(split->info().frames == 2);
+  CHECK(plane_is_page(split->read(1), 2, 5));
+}
+
+TEST_CASE("Folders that are no series say which file is wrong", "[frames][folder]") {
+  const auto message = [](const std::vector<std::string>& names, int odd_pages) {
+    const TempDir dir;
+    for (std::size_t i = 0; i < names.size(); ++i) save_volume(dir / names[i], 0, i == 1 ? odd_pages : 2);
+    return message_of<InputError>([&] { open_frames(dir.path()); });
+  };
+  CHECK_THAT(message({"t1.tif", "t2.tif", "t4.tif"}, 2),
+             Contains("number 3 is missing") && Contains("t4.tif"));
+  CHECK_THAT(message({"t1.tif", "t2.tif", "t3.tif"}, 5), Contains("t2.tif") && Contains("5 pages"));
+  CHECK_THAT(message({"t1.tif", "t2.tif", "mean.tif"}, 2), Contains("mean.tif"));
+  CHECK_THAT(message({"t1c0.tif", "t1c1.tif", "t2c0.tif", "t2c1.tif"}, 2), Contains("2 places"));
+  CHECK_THAT(message({"t1.tif", "t01.tif"}, 2), Contains("0 places"));
+
+  const TempDir empty;
+  CHECK_THAT(message_of<InputError>([&] { open_frames(empty.path()); }), Contains("no TIFF files"));
+  CHECK_FALSE(io::is_frames(empty.path()));
+
+  const TempDir damaged;
+  for (int t = 0; t < 3; ++t) save_volume(damaged / ("t" + std::to_string(t) + ".tif"), t, 2);
+  std::ofstream(damaged / "t1.tif") << "not a TIFF";
+  CHECK_THAT(message_of<InputError>([&] { open_frames(damaged.path()); }), Contains("t1.tif"));
+
+  const TempDir times;
+  TiffSpec spec;
+  spec.pages = 2;
+  spec.description = "ImageJ=1.53t\nimages=2\nframes=2\n";
+  for (int t = 0; t < 3; ++t) save_tiff(times / ("t" + std::to_string(t) + ".tif"), spec);
+  CHECK_THAT(message_of<InputError>([&] { open_frames(times.path()); }), Contains("2 time points"));
+}
+
+TEST_CASE("A folder of one file is that file", "[frames][folder]") {
+  const TempDir dir;
+  save_volume(dir / "only.tif", 0, 3);
+  CHECK(open_frames(dir.path())->info().format == "OME-TIFF");
+}

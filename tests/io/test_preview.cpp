@@ -1,0 +1,130 @@
+#include "io/preview.h"
+
+#include <catch2/catch.hpp>
+
+#include "io/detail/raster.h"
+#include "tests/io/track_samples.h"
+
+using namespace motes;
+using namespace motes::testing;
+using io::Projection;
+
+namespace {
+
+struct Size {
+  std::uint32_t width = 0, height = 0;
+};
+
+/// From the PNG's header chunk.
+Size png_size(const std::filesystem::path& path) {
+  const std::string bytes = slurp(path);
+  REQUIRE(bytes.size() > 24);
+  REQUIRE(bytes.starts_with("\x89PNG\r\n\x1a\n"));
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+  };
+  return {number(16), number(20)};
+}
+
+template <class T>
+VolumeFrame frame_of(Shape3 shape, Vec3 voxel_um, std::vector<T> voxels) {
+  VolumeFrame frame;
+  frame.shape = shape;
+  frame.voxel_um = voxel_um;
+  frame.voxels = std::move(voxels);
+  return frame;
+}
+
+VolumeFrame ramp(Shape3 shape, Vec3 voxel_um) {
+  std::vector<std::uint16_t> voxels(static_cast<std::size_t>(shape.voxels()));
+  for (std::size_t i = 0; i < voxels.size(); ++i) voxels[i] = static_cast<std::uint16_t>(i * 37 % 5000);
+  return frame_of(shape, voxel_um, std::move(voxels));
+}
+
+Projection projected(Shape3 shape, Vec3 voxel_um) {
+  Projection projection;
+  projection.add(ramp(shape, voxel_um));
+  return projection;
+}
+
+}  // namespace
+
+TEST_CASE("projections keep the brightest voxel along z and along y, over all frames") {
+  Projection projection;
+  CHECK(projection.empty());
+  projection.add(frame_of<float>({2, 2, 3}, {1, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 0, 9, std::nanf(""), 11, 0}));
+  CHECK(projection.xy() == std::vector<float>{7, 2, 9, 4, 11, 6});
+  CHECK(projection.xz() == std::vector<float>{4, 5, 6, 7, 11, 9});
+  projection.add(frame_of<float>({2, 2, 3}, {1, 1, 2}, std::vector<float>(12, 5)));
+  CHECK(projection.xy() == std::vector<float>{7, 5, 9, 5, 11, 6});
+  CHECK_THROWS_AS(projection.add(ramp({2, 3, 2}, {1, 1, 1})), InputError);
+}
+
+TEST_CASE("lines cover what they should, and nothing outside their clip") {
+  io::detail::Raster picture(20, 10);
+  picture.line(2, 5, 18, 5, 2, {255, 255, 255}, {0, 0, 10, 10});
+  CHECK(picture.pixel(5, 4)[0] == 255);
+  CHECK(picture.pixel(5, 5)[0] == 255);
+  CHECK(picture.pixel(5, 2)[0] == 0);
+  CHECK(picture.pixel(10, 5)[0] == 0);
+  CHECK(picture.pixel(0, 5)[0] == 0);
+  picture.line(-1e12, -1e12, 1e12, 1e12, 1.5, {255, 0, 0}, {0, 0, 20, 10});
+  CHECK(picture.pixel(3, 3)[0] > 200);
+  io::detail::Raster steep(10, 20);
+  steep.line(5, -50, 5, 50, 1.5, {255, 255, 255}, {0, 0, 10, 20});
+  CHECK(steep.pixel(4, 10)[0] == Approx(0.75 * 255));
+  CHECK(steep.pixel(5, 19)[0] == Approx(0.75 * 255));
+}
+
+TEST_CASE("previews are to scale, and wide enough to look at") {
+  const TempDir dir;
+  const auto size_of = [&](const TrackSet& tracks, const Projection& projection) {
+    io::write_preview_png(dir / "p.png", tracks, projection);
+    return png_size(dir / "p.png");
+  };
+  const Size small = size_of({}, projected({29, 40, 70}, {1, 1, 5}));
+  CHECK(small.width == 630);
+  CHECK(small.height == 360 + 6 + 29 * 5 * 9);
+  const Size native = size_of(sample_tracks(), projected({10, 300, 700}, {0.1, 0.1, 0.3}));
+  CHECK(native.width == 700);
+  CHECK(native.height == 300 + 6 + 30);
+  const Size large = size_of(sample_tracks(), projected({2, 1500, 3000}, {1, 1, 1}));
+  CHECK(large.width == 1024);
+  CHECK(large.height == 512 + 6 + 8);
+  const Size flat = size_of({}, projected({1, 300, 700}, {1, 1, 1}));
+  CHECK(flat.height == 300);
+  const Size tall = size_of({}, projected({1, 20000, 2}, {1, 1, 1}));
+  CHECK(tall.height <= 2048);
+  CHECK(size_of(sample_tracks(), {}).width <= 1024);
+  CHECK(size_of({}, {}).width > 0);
+}
+
+TEST_CASE("previews of degenerate tracks are still pictures") {
+  const TempDir dir;
+  TrackSet one;
+  add_track(one, 3, {0});
+  io::write_preview_png(dir / "one.png", one, {});
+  CHECK(png_size(dir / "one.png").width > 0);
+  TrackSet wild = sample_tracks();
+  wild.x_um[0] = 1e300;
+  wild.y_um[1] = -1e300;
+  wild.z_um[2] = std::nan("");
+  io::write_preview_png(dir / "wild.png", wild, {});
+  io::write_preview_png(dir / "wild2.png", wild, projected({4, 40, 50}, {1, 1, 1}));
+  CHECK(png_size(dir / "wild2.png").width > 0);
+  Projection constant;
+  constant.add(frame_of<float>({2, 2, 2}, {1, 1, 1}, std::vector<float>(8, std::nanf(""))));
+  io::write_preview_png(dir / "nan.png", {}, constant);
+}
+
+TEST_CASE("previews have the same bytes whenever they are written, and whole files or none") {
+  const TempDir dir;
+  const Projection projection = projected({5, 60, 90}, {1, 1, 2});
+  io::write_preview_png(dir / "a.png", sample_tracks(), projection);
+  io::write_preview_png(dir / "b.png", sample_tracks(), projection);
+  CHECK(slurp(dir / "a.png") == slurp(dir / "b.png"));
+  CHECK_THROWS_AS(io::write_preview_png(dir / "a.png/c.png", sample_tracks(), projection), ResourceError);
+  CHECK(files_in(dir.path()) == 2);
+}

@@ -1,0 +1,63 @@
+#include "io/track_files.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/io/track_samples.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+TEST_CASE("every track format is written by extension and read by content") {
+  const TempDir dir;
+  const TrackSet tracks = sample_tracks();
+  for (const io::TrackFormat& format : io::track_formats()) {
+    INFO(format.name);
+    const auto written = dir / ("t" + format.extension);
+    io::write_tracks(written, tracks);
+    const auto anonymous = dir / "nameless";
+    std::filesystem::copy_file(written, anonymous, std::filesystem::copy_options::overwrite_existing);
+    const TrackSet back = io::read_tracks(anonymous);
+    require_same_paths(tracks, back);
+    if (format.extension != ".xml") require_same_tracks(tracks, back);
+  }
+}
+
+TEST_CASE("tracks pass through a chain of formats unchanged") {
+  const TempDir dir;
+  const TrackSet tracks = sample_tracks();
+  io::write_tracks(dir / "a.h5", tracks);
+  io::write_tracks(dir / "b.CSV", io::read_tracks(dir / "a.h5"));
+  io::write_tracks(dir / "c.vtp", io::read_tracks(dir / "b.CSV"));
+  io::write_tracks(dir / "d.h5", io::read_tracks(dir / "c.vtp"));
+  require_same_tracks(tracks, io::read_tracks(dir / "d.h5"));
+}
+
+TEST_CASE("unknown formats are refused, naming the known ones") {
+  const TempDir dir;
+  CHECK_THAT(error_of<UsageError>([&] { io::write_tracks(dir / "t.doc", sample_tracks()); }),
+             Contains("'.doc'") && Contains(".h5") && Contains(".vtp"));
+  CHECK(files_in(dir.path()) == 0);
+  const auto refusal = [&](std::string_view bytes) {
+    spill(dir / "t", bytes);
+    return error_of<InputError>([&] { io::read_tracks(dir / "t"); });
+  };
+  CHECK_THAT(refusal(""), Contains("empty") && Contains("CSV"));
+  CHECK_THAT(refusal("<TrackMate/>"), Contains("XML") && Contains("challenge XML"));
+  CHECK_THAT(refusal("<?xml version=\"1.0\"?><VTKFile type=\"ImageData\"/>"), Contains("PolyData"));
+  CHECK_THAT(refusal(std::string("II*\0\1\2\3\4", 8)), Contains("binary"));
+  CHECK_THAT(refusal("\x89HDF\r\n\x1a\n"), Contains("HDF5"));
+  CHECK_THAT(refusal("\x1f\x8b\x08\x00"), Contains("gunzip"));
+  CHECK_THAT(refusal("hello\n"), Contains("t:1"));
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks(dir / "absent"); }), Contains("no such file"));
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks(dir.path()); }), Contains("folder"));
+}
+
+TEST_CASE("foreign files of real tools are refused, not misread") {
+  MOTES_NEED_DATA(formats, "formats");
+  for (const char* name : {"misc/FakeTracks_Icy.xml", "bdv/FakeTracksBDV.xml", "bdv/FakeTracksBDV.h5",
+                           "trackmate/FakeTracks_v7.0.5.xml"}) {
+    INFO(name);
+    CHECK_THROWS_AS(io::read_tracks(formats / name), InputError);
+  }
+}

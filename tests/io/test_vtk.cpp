@@ -1,0 +1,205 @@
+#include <catch2/catch.hpp>
+
+#include "io/atomic_file.h"
+#include "io/detail/track_runs.h"
+#include "io/vtk_tracks.h"
+#include "tests/io/track_samples.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A VTK file in the text form that other tools write.
+std::string polydata(const std::string& arrays, const std::string& cells) {
+  return "<?xml version=\"1.0\"?><VTKFile type=\"PolyData\" version=\"0.1\" "
+         "byte_order=\"LittleEndian\"><PolyData>"
+         "<Piece NumberOfPoints=\"3\" NumberOfVerts=\"1\" NumberOfLines=\"1\" NumberOfStrips=\"0\" "
+         "NumberOfPolys=\"0\">"
+         "<Points><DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\">1 2 3 4 5 6 7 8 "
+         "9</DataArray>"
+         "</Points>" +
+         arrays + cells + "</Piece></PolyData></VTKFile>";
+}
+
+std::string array(const std::string& name, const std::string& type, const std::string& values) {
+  return "<DataArray type=\"" + type + "\" Name=\"" + name + "\" format=\"ascii\">" + values + "</DataArray>";
+}
+
+std::string cells(const std::string& vertex, const std::string& line, const std::string& line_end = "2") {
+  return "<Verts>" + array("connectivity", "Int64", vertex) + array("offsets", "Int64", "1") +
+         "</Verts><Lines>" + array("connectivity", "Int64", line) + array("offsets", "Int64", line_end) +
+         "</Lines>";
+}
+
+std::string data(const std::string& kind, const std::string& arrays) {
+  return "<" + kind + ">" + arrays + "</" + kind + ">";
+}
+
+std::string frames(const std::string& values) { return data("PointData", array("frame", "Float64", values)); }
+std::string ids(const std::string& values) { return data("CellData", array("track_id", "Int32", values)); }
+
+}  // namespace
+
+TEST_CASE("tracks.vtp keeps tracks to the bit") {
+  const TempDir dir;
+  TrackSet tracks = sample_tracks(GENERATE(std::optional<double>(0.1), std::optional<double>()));
+  tracks.length_unit = GENERATE("um", "px");
+  tracks.point_properties.push_back({"\xC2\xB5 <&> 'a'", std::vector<double>(tracks.points(), 1)});
+  if (tracks.length_unit == "px") tracks.parent.clear();
+  io::write_tracks_vtp(dir / "t.vtp", tracks);
+  const TrackSet back = io::read_tracks_vtp(dir / "t.vtp");
+  require_same_tracks(tracks, back);
+  require_same_columns(tracks.track_properties, back.track_properties);
+}
+
+TEST_CASE("tracks.vtp takes names that clash or that XML cannot hold") {
+  const TempDir dir;
+  TrackSet tracks;
+  add_track(tracks, 1, {0, 1});
+  tracks.point_properties = {{"speed", {1, 2}}, {"a\nb", {3, 4}}, {"\xB5m", {5, 6}}};
+  io::write_tracks_vtp(dir / "t.vtp", tracks);
+  const TrackSet back = io::read_tracks_vtp(dir / "t.vtp");
+  REQUIRE(back.point_properties.size() == 3);
+  CHECK(back.point_properties[0].name == "speed_");
+  CHECK(back.point_properties[1].name == "a_b");
+  CHECK(back.point_properties[2].name == "%B5m");
+}
+
+TEST_CASE("tracks.vtp of no tracks and of single points") {
+  const TempDir dir;
+  io::write_tracks_vtp(dir / "none.vtp", {});
+  CHECK(io::read_tracks_vtp(dir / "none.vtp").tracks() == 0);
+  TrackSet tracks;
+  add_track(tracks, 4, {3});
+  io::write_tracks_vtp(dir / "one.vtp", tracks);
+  require_same_tracks(tracks, io::read_tracks_vtp(dir / "one.vtp"));
+}
+
+TEST_CASE("VTK outputs have the same bytes whenever they are written") {
+  const TempDir dir;
+  io::write_tracks_vtp(dir / "a.vtp", sample_tracks());
+  io::write_tracks_vtp(dir / "b.vtp", sample_tracks());
+  CHECK(slurp(dir / "a.vtp") == slurp(dir / "b.vtp"));
+}
+
+TEST_CASE("runs end where frames are missing") {
+  const TrackSet tracks = sample_tracks();  // frames 0 1 2 5 6, 4, 3 4 5, 0 2
+  const auto runs = io::detail::cut_runs(tracks, 1);
+  std::vector<std::size_t> sizes;
+  for (const auto& run : runs) sizes.push_back(run.size());
+  CHECK(sizes == std::vector<std::size_t>{3, 2, 1, 3, 1, 1});
+  CHECK(io::detail::cut_runs(tracks, 2).size() == 5);
+  CHECK(io::detail::cut_runs(tracks, 3).size() == 4);
+  CHECK(io::detail::cut_runs({}, 1).empty());
+}
+
+TEST_CASE("speed is the way to both neighbours over its time") {
+  TrackSet tracks;
+  tracks.dt_s = 0.5;
+  tracks.track_id = {1};
+  tracks.track_offsets = {0, 4};
+  tracks.frame = {0, 1, 2, 9};
+  tracks.x_um = {0, 3, 3, 100};
+  tracks.y_um = {0, 4, 4, 100};
+  tracks.z_um = {0, 0, 1, 100};
+  const auto speeds = io::detail::point_speeds(tracks, io::detail::cut_runs(tracks, 1));
+  CHECK(speeds[0] == Approx(10));
+  CHECK(speeds[1] == Approx(6));
+  CHECK(speeds[2] == Approx(2));
+  CHECK(std::isnan(speeds[3]));
+}
+
+TEST_CASE("foreign PolyData with track_id and frame is read") {
+  const TempDir dir;
+  spill(dir / "f.vtp", polydata(frames("5 2 1") + ids("8 8"), cells("0", "2 1")));
+  const TrackSet tracks = io::read_tracks_vtp(dir / "f.vtp");
+  CHECK(tracks.track_id == std::vector<std::int64_t>{8});
+  CHECK(tracks.frame == std::vector<std::int32_t>{1, 2, 5});
+  CHECK(tracks.x_um == std::vector<double>{7, 4, 1});
+  CHECK(tracks.length_unit == "px");
+  spill(dir / "p.vtp",
+        polydata(data("PointData", array("frame", "Int32", "0 1 2") + array("track_id", "Int32", "1 1 2") +
+                                       array("mass", "Float32", "1 2 3")),
+                 cells("0", "2 1")));
+  const TrackSet by_points = io::read_tracks_vtp(dir / "p.vtp");
+  CHECK(by_points.track_offsets == std::vector<std::int64_t>{0, 2, 3});
+  CHECK(by_points.point_properties.at(0).name == "mass");
+}
+
+TEST_CASE("PolyData that holds no tracks, or nonsense, is refused") {
+  const TempDir dir;
+  const auto refusal = [&](const std::string& text) {
+    spill(dir / "bad.vtp", text);
+    StderrCapture capture;
+    std::string message = error_of<InputError>([&] { io::read_tracks_vtp(dir / "bad.vtp"); });
+    CHECK(capture.stop() == "");
+    return message;
+  };
+  CHECK_THAT(refusal(polydata(frames("0 1 2"), cells("0", "2 1"))), Contains("no track_id"));
+  CHECK_THAT(refusal(polydata(ids("1 1"), cells("0", "2 1"))), Contains("named frame"));
+  CHECK_THAT(refusal(polydata(frames("0 1.5 2") + ids("1 1"), cells("0", "2 1"))), Contains("whole number"));
+  CHECK_THAT(refusal(polydata(frames("0 -1 2") + ids("1 1"), cells("0", "2 1"))),
+             Contains("frame of point 1"));
+  CHECK_THAT(refusal(polydata(frames("0 1 1") + ids("1 1"), cells("0", "2 1"))),
+             Contains("second point in frame 1"));
+  CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 2"), cells("1", "2 1"))), Contains("two tracks"));
+  CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 1"), cells("0", "2 3"))), Contains("not there"));
+  CHECK_THAT(refusal(polydata(frames("0 1 2") + ids("1 1"), cells("0", "2 -1"))), Contains("not there"));
+  CHECK_THAT(refusal("<?xml version=\"1.0\"?><VTKFile type=\"PolyData\" "
+                     "byte_order=\"LittleEndian\"><PolyData><Piece NumberOfPoints=\"99999999999\"/>"
+                     "</PolyData></VTKFile>"),
+             Contains("more than the file"));
+  CHECK_THAT(refusal("<VTKFile"), Contains("damaged"));
+  CHECK_THAT(refusal(""), Contains("damaged"));
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks_vtp(dir / "absent.vtp"); }),
+             Contains("no such file"));
+}
+
+TEST_CASE("damaged VTK files never crash the reader") {
+  const TempDir dir;
+  io::write_tracks_vtp(dir / "t.vtp", sample_tracks());
+  read_damaged_copies(dir / "d.vtp", slurp(dir / "t.vtp"), 3000,
+                      [](const auto& path) { io::read_tracks_vtp(path); });
+  const std::string text = polydata(frames("5 2 1") + ids("8 8"), cells("0", "2 1"));
+  read_damaged_copies(dir / "d.vtp", text, 3000, [](const auto& path) { io::read_tracks_vtp(path); });
+}
+
+TEST_CASE("frames.pvd names one file a frame that has points, with its time") {
+  const TempDir dir;
+  spill(dir / "out/keep.txt", "");
+  io::write_frames_pvd(dir / "out/frames.pvd", sample_tracks());
+  const std::string index = slurp(dir / "out/frames.pvd");
+  CHECK_THAT(index, Contains("timestep=\"0.5\" group=\"\" part=\"0\" file=\"frames/frame_000005.vtp\""));
+  CHECK(files_in(dir / "out/frames") == 7);
+  CHECK(std::filesystem::exists(dir / "out/frames/frame_000000.vtp"));
+
+  // A later run with fewer frames takes its own old files away, and nothing else.
+  spill(dir / "out/frames/frame_a.vtp", "");
+  spill(dir / "out/frames/000001.ome.tif", "");
+  TrackSet tracks;
+  add_track(tracks, 4, {3});
+  io::write_frames_pvd(dir / "out/frames.pvd", tracks);
+  CHECK(files_in(dir / "out/frames") == 3);
+  CHECK_THAT(slurp(dir / "out/frames.pvd"), Contains("timestep=\"3\""));
+  io::write_frames_pvd(dir / "out/empty.pvd", {});
+  CHECK_THAT(slurp(dir / "out/empty.pvd"), Contains("<Collection>\n  </Collection>"));
+}
+
+TEST_CASE("VTK outputs that cannot be written leave nothing behind") {
+  const TempDir dir;
+  spill(dir / "file", "x");
+  CHECK_THROWS_AS(io::write_tracks_vtp(dir / "file/t.vtp", sample_tracks()), ResourceError);
+  CHECK_THROWS_AS(io::write_frames_pvd(dir / "file/frames.pvd", sample_tracks()), ResourceError);
+  spill(dir / "frames", "a file where the folder should be");
+  CHECK_THROWS_AS(io::write_frames_pvd(dir / "frames.pvd", sample_tracks()), ResourceError);
+  CHECK(files_in(dir.path()) == 2);
+  CHECK_THROWS_AS(io::write_atomically(dir / "t.vtp",
+                                       [](const auto& path) {
+                                         spill(path, "half");
+                                         throw ResourceError("disk full");
+                                       }),
+                  ResourceError);
+  CHECK(files_in(dir.path()) == 2);
+}

@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "tests/support/spots.h"
+#include "tracking/detect/maxima.h"
+#include "tracking/detect/response.h"
+#include "tracking/detect/threshold.h"
+
+namespace {
+
+using namespace motes;
+using motes::testing::float_frame;
+using motes::tracking::Polarity;
+namespace detect = motes::tracking::detect;
+
+const Execution kTwo{2};
+
+std::vector<double> random_values(const Shape3& shape, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> values(static_cast<std::size_t>(shape.voxels()));
+  for (double& v : values) v = static_cast<double>(random() % 1000);
+  return values;
+}
+
+/// The whole filter the slow way, in double, an axis at a time; each pass grows its axis by one voxel at both ends.
+class Reference {
+ public:
+  Reference(const Shape3& shape, std::vector<double> values, const detect::Filter& filter)
+      : size_{shape.nx, shape.ny, shape.nz}, values_(std::move(values)), filter_(filter) {
+    for (std::size_t axis = 0; axis < 3; ++axis) smooth(axis);
+  }
+
+  double smoothed(std::int64_t z, std::int64_t y, std::int64_t x) const { return values_[index({x + 1, y + 1, z + 1})]; }
+
+  double laplacian(std::int64_t z, std::int64_t y, std::int64_t x) const {
+    const double centre = smoothed(z, y, x);
+    const auto s2 = [&](std::size_t a) { return filter_.sigma[a] * filter_.sigma[a]; };
+    return s2(0) * (smoothed(z, y, x - 1) - 2 * centre + smoothed(z, y, x + 1)) +
+           s2(1) * (smoothed(z, y - 1, x) - 2 * centre + smoothed(z, y + 1, x)) +
+           s2(2) * (smoothed(z - 1, y, x) - 2 * centre + smoothed(z + 1, y, x));
+  }
+
+ private:
+  using Index3 = std::array<std::int64_t, 3>;
+
+  std::size_t index(const Index3& i) const { return static_cast<std::size_t>((i[2] * size_[1] + i[1]) * size_[0] + i[0]); }
+
+  /// Element at place `i` of an axis; beyond the ends the mean of the outermost radius + 1.
+  double extended(Index3 at, std::size_t axis, std::int64_t i) const {
+    const std::int64_t n = size_[axis], edge = std::min<std::int64_t>(n, filter_.kernels[axis].radius() + 1);
+    const bool inside = i >= 0 && i < n;
+    const std::int64_t first = inside ? i : i < 0 ? 0 : n - edge, count = inside ? 1 : edge;
+    double sum = 0;
+    for (std::int64_t k = first; k < first + count; ++k) {
+      at[axis] = k;
+      sum += values_[index(at)] / static_cast<double>(count);
+    }
+    return sum;
+  }
+
+  void smooth(std::size_t axis) {
+    Index3 grown = size_;
+    grown[axis] += 2;
+    std::vector<double> out;
+    const int radius = filter_.kernels[axis].radius();
+    for (std::int64_t z = 0; z < grown[2]; ++z)
+      for (std::int64_t y = 0; y < grown[1]; ++y)
+        for (std::int64_t x = 0; x < grown[0]; ++x) {
+          const Index3 at{x, y, z};
+          double sum = 0;
+          for (int k = -radius; k <= radius; ++k)
+            sum += static_cast<double>(filter_.kernels[axis].weights[static_cast<std::size_t>(std::abs(k))]) *
+                   extended(at, axis, at[axis] - 1 + k);
+          out.push_back(sum);
+        }
+    size_ = grown;
+    values_ = std::move(out);
+  }
+
+  Index3 size_;
+  std::vector<double> values_;
+  detect::Filter filter_;
+};
+
+/// Maxima of a hand-made response: a filter too narrow to smooth hands the frame's Laplacian through, so the
+/// frame is chosen to make it; here simply compared against all 26 neighbours.
+std::vector<detect::Voxel> brute_maxima(const detect::Response& response, float floor) {
+  std::vector<detect::Voxel> maxima;
+  const Shape3& s = response.shape();
+  for (std::int64_t z = 0; z < s.nz; ++z)
+    for (std::int64_t y = 0; y < s.ny; ++y)
+      for (std::int64_t x = 0; x < s.nx; ++x) {
+        bool highest = response.at(z, y, x) > floor;
+        for (std::int64_t k = std::max<std::int64_t>(0, z - 1); k <= std::min(s.nz - 1, z + 1); ++k)
+          for (std::int64_t j = std::max<std::int64_t>(0, y - 1); j <= std::min(s.ny - 1, y + 1); ++j)
+            for (std::int64_t i = std::max<std::int64_t>(0, x - 1); i <= std::min(s.nx - 1, x + 1); ++i)
+              if ((k != z || j != y || i != x) && response.at(k, j, i) >= response.at(z, y, x)) highest = false;
+        if (highest) maxima.push_back({z, y, x});
+      }
+  return maxima;
+}
+
+}  // namespace
+
+TEST_CASE("a Gaussian kernel has its mass, symmetry and variance at any width", "[detect]") {
+  for (const double sigma : {0.0, 0.1, 0.3, 0.5, 0.7, 1.0, 1.5, 3.0, 20.0}) {
+    const detect::HalfKernel kernel = detect::gaussian_kernel(sigma);
+    double mass = 0, variance = 0;
+    for (int n = 0; n <= kernel.radius(); ++n) {
+      const double w = (n == 0 ? 1 : 2) * static_cast<double>(kernel.weights[static_cast<std::size_t>(n)]);
+      CHECK(w >= 0);
+      mass += w;
+      variance += w * n * n;
+    }
+    INFO("sigma " << sigma);
+    CHECK(mass == Approx(1).epsilon(1e-6));
+    if (sigma >= 0.7) CHECK(variance == Approx(sigma * sigma).epsilon(0.015));
+    if (sigma < 0.29) CHECK(variance < 1e-6);
+  }
+}
+
+TEST_CASE("the response agrees with a direct convolution in double", "[detect]") {
+  const Shape3 shape = GENERATE(Shape3{6, 9, 11}, Shape3{1, 13, 17}, Shape3{3, 1, 20}, Shape3{2, 2, 70}, Shape3{5, 70, 3});
+  const Vec3 radius = GENERATE(Vec3{2.4, 2.0, 1.5}, Vec3{0.4, 3.1, 0.3});
+  const std::vector<double> values = random_values(shape, 4);
+  const VolumeFrame frame = float_frame(shape, values);
+  const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, radius);
+  const float offset = GENERATE(0.0F, 17.0F);
+  const detect::Response bright(kTwo, frame, filter, Polarity::bright, offset);
+  const detect::Response dark(kTwo, frame, filter, Polarity::dark, offset);
+  const Reference reference(shape, values, filter);
+  double worst = 0, worst_smooth = 0;
+  bool mirrored = true;
+  for (std::int64_t z = 0; z < shape.nz; ++z)
+    for (std::int64_t y = 0; y < shape.ny; ++y)
+      for (std::int64_t x = 0; x < shape.nx; ++x) {
+        const double expected = reference.laplacian(z, y, x);
+        worst = std::max(worst, std::abs(static_cast<double>(dark.at(z, y, x)) - expected));
+        mirrored = mirrored && bright.at(z, y, x) == -dark.at(z, y, x);
+        const double smoothed = bright.smoothed(static_cast<double>(z), static_cast<double>(y), static_cast<double>(x));
+        worst_smooth = std::max(worst_smooth, std::abs(smoothed - reference.smoothed(z, y, x)));
+      }
+  CHECK(worst < 0.01);  // of responses of some 100
+  CHECK(worst_smooth < 0.001);
+  CHECK(mirrored);
+}
+
+TEST_CASE("the response to white noise has the deviation foretold", "[detect]") {
+  const Shape3 shape{40, 60, 60};
+  const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {2.4, 2.0, 1.2});
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal(0, 3);
+  std::vector<double> values(static_cast<std::size_t>(shape.voxels()));
+  for (double& v : values) v = normal(random);
+  const VolumeFrame frame = float_frame(shape, values);
+  const detect::Response response(kTwo, frame, filter, Polarity::bright, 0);
+  double square = 0;
+  int n = 0;
+  for (std::int64_t z = 8; z < 32; ++z)
+    for (std::int64_t y = 8; y < 52; ++y)
+      for (std::int64_t x = 8; x < 52; ++x, ++n) square += std::pow(static_cast<double>(response.at(z, y, x)), 2);
+  CHECK(std::sqrt(square / n) == Approx(3 * filter.noise_gain()).epsilon(0.03));
+  CHECK(detect::noise_deviation(response, frame, filter) == Approx(3 * filter.noise_gain()).epsilon(0.06));
+}
+
+TEST_CASE("more voxels and a narrower filter ask for a higher level", "[detect]") {
+  const Shape3 small{10, 64, 64}, large{10, 512, 512};
+  const detect::Filter narrow = detect::make_filter(small, {1, 1, 1}, {2, 2, 2});
+  const detect::Filter wide = detect::make_filter(small, {1, 1, 1}, {6, 6, 6});
+  CHECK(detect::noise_level(narrow, large, 0.1) > detect::noise_level(narrow, small, 0.1));
+  CHECK(detect::noise_level(narrow, small, 0.1) > detect::noise_level(wide, small, 0.1));
+  CHECK(detect::noise_level(narrow, large, 0.1) == Approx(5.7).margin(0.4));
+}
+
+TEST_CASE("maxima are those of the 26-neighbourhood, borders included", "[detect]") {
+  const Shape3 shape = GENERATE(Shape3{7, 80, 33}, Shape3{1, 40, 40}, Shape3{3, 3, 3}, Shape3{1, 1, 50}, Shape3{40, 2, 1});
+  const VolumeFrame frame = float_frame(shape, random_values(shape, 12));
+  const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {1.1, 1.1, 1.1});
+  const detect::Response response(kTwo, frame, filter, Polarity::bright, 0);
+  const float floor = GENERATE(0.0F, 50.0F);
+  const auto expected = brute_maxima(response, floor);
+  CHECK(detect::local_maxima(kTwo, response, floor) == expected);
+  CHECK(detect::local_maxima(Execution{1}, response, floor) == expected);
+}
+
+TEST_CASE("a plateau counts once", "[detect]") {
+  // sigma so small that nothing is smoothed: the response is the frame's own second difference, times a constant.
+  const Shape3 shape{5, 12, 12};
+  const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {0.4, 0.4, 0.4});
+  std::vector<double> values(static_cast<std::size_t>(shape.voxels()), 0);
+  const auto set = [&](int z, int y, int x) { values[static_cast<std::size_t>((z * 12 + y) * 12 + x)] = 64; };
+  const auto maxima = [&] {
+    const VolumeFrame frame = float_frame(shape, values);
+    return detect::local_maxima(kTwo, detect::Response(kTwo, frame, filter, Polarity::bright, 0), 0);
+  };
+  SECTION("two voxels side by side") {
+    set(2, 5, 5);
+    set(2, 5, 6);
+    CHECK(maxima() == std::vector<detect::Voxel>{{2, 5, 5}});
+  }
+  SECTION("a square") {
+    for (int i = 0; i < 4; ++i) set(2, 5 + i / 2, 5 + i % 2);
+    CHECK(maxima().size() == 1);
+  }
+  SECTION("a diagonal staircase, with two first voxels in storage order") {
+    set(2, 5, 4);
+    set(2, 4, 5);
+    set(2, 5, 6);
+    set(2, 4, 7);
+    CHECK(maxima().size() == 1);
+  }
+  SECTION("two apart") {
+    set(2, 3, 3);
+    set(2, 8, 8);
+    CHECK(maxima().size() == 2);
+  }
+}
