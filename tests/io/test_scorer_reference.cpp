@@ -37,9 +37,9 @@ TEST_CASE("challenge scores agree with the organisers' program") {
     std::map<std::string, std::string> theirs;
     for (std::size_t i = 0; i < header.size(); ++i) theirs[header[i]] = cells[i];
     CAPTURE(line);
-    const ChallengeScores ours =
-        tracking::challenge_scores({}, io::read_challenge_xml(dir / theirs["reference"]),
-                                   io::read_challenge_xml(dir / theirs["candidate"]), std::stod(theirs["gate"]));
+    const ChallengeScores ours = tracking::challenge_scores(
+        {}, io::read_challenge_xml(dir / theirs["reference"]),
+        io::read_challenge_xml(dir / theirs["candidate"]), std::stod(theirs["gate"]));
     const auto number = [&](const char* column) { return std::stod(theirs.at(column)); };
     CHECK(ours.pairing_distance == Approx(number("pairing_distance")).epsilon(1e-11).margin(1e-9));
     CHECK(ours.alpha == Approx(number("alpha")).margin(1e-10));
