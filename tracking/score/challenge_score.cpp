@@ -149,7 +149,7 @@ class ContactFinder {
     track.insert(track.end(), virtual_.track.begin() + virtual_.offsets[s],
                  virtual_.track.begin() + virtual_.offsets[s + 1]);
 
-    const detail::GateGrid grid(std::move(at), gate_);
+    const detail::GateGrid grid(at, gate_);
     std::vector<Contact> contacts;
     for (const std::int64_t p : candidate_frames_.points_of_slot(slot)) {
       const Index candidate = candidate_frames_.track_of_point[static_cast<std::size_t>(p)];

@@ -65,7 +65,7 @@ void match_within_gate(const TrackSet& truth, const TrackSet& found, PointNumber
   std::vector<Vec3> at;
   at.reserve(found_points.size());
   for (const std::int64_t p : found_points) at.push_back(detail::position(found, p));
-  const detail::GateGrid grid(std::move(at), gate);
+  const detail::GateGrid grid(at, gate);
 
   detail::RealCosts costs;
   costs.graph.rows = static_cast<Index>(true_points.size());

@@ -16,8 +16,8 @@ struct RealCosts {
   double unmatched_col_cost = 0;           ///< of every column
 };
 
-/// The column of each row, -1 free. Costs are rounded to multiples of a power of two, 2^-50 of the largest or
-/// finer, so that the optimum is found in integers; callers sum the distances again in doubles. Where sums of
+/// The column of each row, -1 free. Costs are rounded to multiples of a power of two, at most 2^-49 of the largest,
+/// so that the optimum is found in integers; callers sum the distances again in doubles. Where sums of
 /// costs tie, a matched edge wins over leaving its row free: an edge counts one step less than it costs.
 std::vector<matching::Index> assign(const Execution& execution, const RealCosts& problem);
 
