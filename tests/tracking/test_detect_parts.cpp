@@ -48,9 +48,9 @@ class Reference {
 
   std::size_t index(const Index3& i) const { return static_cast<std::size_t>((i[2] * size_[1] + i[1]) * size_[0] + i[0]); }
 
-  /// Element at place `i` of an axis; beyond the ends the mean of the outermost radius + 1.
+  /// Element at place `i` of an axis; beyond the ends the mean of the outermost two sigma.
   double extended(Index3 at, std::size_t axis, std::int64_t i) const {
-    const std::int64_t n = size_[axis], edge = std::min<std::int64_t>(n, filter_.kernels[axis].radius() + 1);
+    const std::int64_t n = size_[axis], edge = std::min<std::int64_t>(n, std::max(1, (filter_.kernels[axis].radius() + 1) / 2));
     const bool inside = i >= 0 && i < n;
     const std::int64_t first = inside ? i : i < 0 ? 0 : n - edge, count = inside ? 1 : edge;
     double sum = 0;

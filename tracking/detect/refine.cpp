@@ -3,8 +3,9 @@
 /// symmetry of the grid its coefficients are plain weighted sums (no system to solve): along an axis the slope is
 /// the smoothed first difference, the curvature the smoothed second difference.
 ///
-/// A frame's outermost voxel has no neighbour on one side: such an axis is left out of the fit (offset 0). If the
-/// vertex lies more than half a voxel off, the fit moves there and is repeated.
+/// A frame's outermost voxel has no neighbour on one side. Such an axis is left out of the fit; the difference to the
+/// one neighbour there is (the slope half way to it) and the curvature that a spot of the filter's own radius has tell
+/// the offset. If the vertex lies more than half a voxel off, the fit moves there and is repeated.
 ///
 /// Width: for a Gaussian spot of variance s0^2 seen through a filter of variance s^2 in d dimensions, the
 /// response's curvature at its peak is -(d + 2) / d * peak / (s0^2 + s^2). The LoG answers such a spot most at the
@@ -80,6 +81,22 @@ Eigen::Vector3d vertex(const Fit& fit) {
   return offset;
 }
 
+/// Offset along an axis that ends at the voxel, from the slope towards its one neighbour; see above.
+double border_offset(const Response& response, const Filter& filter, const Index3& at, std::size_t axis) {
+  const Shape3& shape = response.shape();
+  const Index3 size{shape.nx, shape.ny, shape.nz};
+  if (size[axis] < 2) return 0;
+  const int inwards = at[axis] == 0 ? 1 : -1;
+  Index3 next = at;
+  next[axis] += inwards;
+  const double here = response.at(at[2], at[1], at[0]), there = response.at(next[2], next[1], next[0]);
+  // A Gaussian spot of the filter's radius has d / 2 times the filter's variance: seen through it, 1 + d / 2 times.
+  const double d = filter.dimensions;
+  const double curvature = (d + 2) / d / (filter.sigma[axis] * filter.sigma[axis] * (1 + d / 2));
+  const double height = std::max(0.5 * (here + there), 0.25 * here);
+  return inwards * std::clamp(0.5 - (here - there) / (curvature * height), 0.0, kSettled);
+}
+
 /// Moves `at` one voxel towards an offset of more than half a voxel; false where there is no such need or room.
 bool step_towards(const Eigen::Vector3d& offset, const Shape3& shape, Index3& at) {
   const Index3 size{shape.nx, shape.ny, shape.nz};
@@ -122,9 +139,11 @@ Peak refine(const Response& response, const Filter& filter, const Vec3& voxel_um
     offset = vertex(fit);
   }
   offset = offset.cwiseMax(-kSettled).cwiseMin(kSettled);
+  const double fitted = response.at(at[2], at[1], at[0]) + 0.5 * fit.slope.dot(offset);
+  for (std::size_t a = 0; a < 3; ++a)
+    if (!fit.free[a]) offset(static_cast<int>(a)) = border_offset(response, filter, at, a);
 
   const double voxel_value = response.at(maximum.z, maximum.y, maximum.x);
-  const double fitted = response.at(at[2], at[1], at[0]) + 0.5 * fit.slope.dot(offset);
   Peak peak;
   peak.x = static_cast<double>(at[0]) + offset(0);
   peak.y = static_cast<double>(at[1]) + offset(1);

@@ -1,10 +1,10 @@
 /// L = -sum over axes a of sigma_a^2 D_a G, G the smoothed frame, D_a the second difference along a: the
 /// Laplacian in units of each axis' own sigma, so that anisotropic spots and voxels are treated alike.
 ///
-/// Beyond the frame, along each axis, lies the mean of its outermost voxels, as many as half the kernel covers.
-/// (Mirroring, or repeating the outermost voxel, would double its noise, so that the border planes of a thin stack
-/// fill with false spots, and would double a spot that lies there and push it outwards; a fixed value would draw
-/// edges around uneven light.) The smoothed frame is needed one voxel beyond the frame, for the stencil.
+/// Beyond the frame, along each axis, lies the mean of its outermost voxels, two sigma of them. (Mirroring, or
+/// repeating the outermost voxel, would double its noise, so that the border planes of a thin stack fill with false
+/// spots, and would double a spot that lies there; a fixed value would draw edges around uneven light; a mean of
+/// more voxels would cast ghosts of spots further in.) The smoothed frame is needed one voxel beyond the frame, for the stencil.
 ///
 /// Two sweeps, each over tasks that stay in the second-level cache: (1) per plane and band of rows: voxels to
 /// float, along x, along y; (2) per band of rows, plane after plane: along z into a ring of three slabs, and the
@@ -30,7 +30,9 @@ constexpr double kLargestRadius = 1000;  // voxels
 std::int64_t clamped(std::int64_t i, std::int64_t n) { return std::clamp<std::int64_t>(i, 0, n - 1); }
 
 /// Voxels of an axis whose mean stands for what lies beyond its end.
-std::int64_t edge_voxels(const HalfKernel& kernel, std::int64_t n) { return std::min<std::int64_t>(n, kernel.radius() + 1); }
+std::int64_t edge_voxels(const HalfKernel& kernel, std::int64_t n) {
+  return std::min<std::int64_t>(n, std::max(1, (kernel.radius() + 1) / 2));
+}
 
 /// What lies beyond both ends of an axis, one row (or slab) for each.
 struct Beyond {
