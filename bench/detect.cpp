@@ -72,7 +72,8 @@ Case make_case(double snr, int seed) {
   const auto number = static_cast<std::uint64_t>(100 * seed) + static_cast<std::uint64_t>(snr);
   Case made;
   made.truth = motes::testing::random_spots(options.shape, kSpots, number);
-  made.frame = motes::testing::poisson_frame(options.shape, expected_photons(options, made.truth), number + 1);
+  made.frame =
+      motes::testing::poisson_frame(options.shape, expected_photons(options, made.truth), number + 1);
   return made;
 }
 
@@ -87,8 +88,8 @@ void write_case(const std::filesystem::path& dir, const Case& c, const std::stri
   for (const Spot& spot : c.truth) table << spot.z << ',' << spot.y << ',' << spot.x << '\n';
 }
 
-double seconds_of_one(const motes::Execution& execution, const Case& c, const motes::tracking::DetectionOptions& options,
-                      motes::Detections& found) {
+double seconds_of_one(const motes::Execution& execution, const Case& c,
+                      const motes::tracking::DetectionOptions& options, motes::Detections& found) {
   const auto start = std::chrono::steady_clock::now();
   found = motes::tracking::detect_spots(execution, c.frame, options);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -112,7 +113,8 @@ int main(int argc, char** argv) {
       const Case c = make_case(snr, seed);
       if (settings.dump) write_case(*settings.dump, c, std::to_string(snr) + "_" + std::to_string(seed));
       motes::Detections found;
-      for (int i = 0; i < settings.repeats; ++i) seconds.push_back(seconds_of_one(execution, c, options, found));
+      for (int i = 0; i < settings.repeats; ++i)
+        seconds.push_back(seconds_of_one(execution, c, options, found));
       const auto score = motes::testing::score_spots(c.truth, found, c.frame.voxel_um, kGate);
       jsc += score.jsc / settings.seeds;
       square += score.rmse_voxel * score.rmse_voxel / settings.seeds;
@@ -120,8 +122,9 @@ int main(int argc, char** argv) {
     }
     std::sort(seconds.begin(), seconds.end());
     const double median = seconds[seconds.size() / 2];
-    std::printf("%d,%.4f,%.4f,%.5f,%.5f,%.5f,%.1f,%d,%d\n", snr, jsc, std::sqrt(square), median, seconds.front(),
-                seconds.back(), voxels / median / 1e6, motes::thread_count(execution), settings.seeds);
+    std::printf("%d,%.4f,%.4f,%.5f,%.5f,%.5f,%.1f,%d,%d\n", snr, jsc, std::sqrt(square), median,
+                seconds.front(), seconds.back(), voxels / median / 1e6, motes::thread_count(execution),
+                settings.seeds);
   }
   return 0;
 }

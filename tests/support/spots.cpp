@@ -95,7 +95,8 @@ double peak_of_snr(double snr, double background) {
   return 0.5 * (s2 + std::sqrt(s2 * s2 + 4 * s2 * background));
 }
 
-SpotScore score_spots(const std::vector<Spot>& truth, const Detections& found, const Vec3& voxel_um, double gate) {
+SpotScore score_spots(const std::vector<Spot>& truth, const Detections& found, const Vec3& voxel_um,
+                      double gate) {
   struct Pair {
     double distance;
     std::size_t t, f;

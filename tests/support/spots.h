@@ -43,6 +43,7 @@ struct SpotScore {
 };
 
 /// Greedy one-to-one matching in order of distance, below `gate` voxels.
-SpotScore score_spots(const std::vector<Spot>& truth, const Detections& found, const Vec3& voxel_um, double gate);
+SpotScore score_spots(const std::vector<Spot>& truth, const Detections& found, const Vec3& voxel_um,
+                      double gate);
 
 }  // namespace motes::testing

@@ -25,7 +25,7 @@ struct DetectionOptions {
 };
 
 struct DetectionReport {
-  double threshold = 0;  ///< the one used
+  double threshold = 0;           ///< the one used
   std::int64_t local_maxima = 0;  ///< before the threshold
 };
 
