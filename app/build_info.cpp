@@ -14,7 +14,7 @@ std::string cuda_state() {
 }
 
 std::string openmp_state() {
-  return "OpenMP " + std::to_string(_OPENMP) + ", " + std::to_string(omp_get_num_procs()) + " processors";
+  return "OpenMP (" + std::to_string(_OPENMP) + "), " + std::to_string(omp_get_num_procs()) + " processors";
 }
 
 }  // namespace motes::app

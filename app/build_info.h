@@ -10,7 +10,7 @@ std::string_view version();
 std::string_view compiler();
 /// "yes", or "no: " and the reason.
 std::string cuda_state();
-/// "OpenMP 4.5, 16 processors".
+/// "OpenMP (201511), 16 processors": the date of its specification.
 std::string openmp_state();
 
 }  // namespace motes::app

@@ -74,8 +74,8 @@ std::string devices_text() {
   if (report.devices.empty()) return "GPU       none: " + report.why_none + "\n";
   std::string text;
   for (const matching::DeviceInfo& d : report.devices) {
-    text += fmt::format("GPU {:<5} {}, compute capability {}.{}, {} multiprocessors, {:.1f} GiB\n", d.index, d.name,
-                        d.compute_major, d.compute_minor, d.multiprocessors,
+    text += fmt::format("GPU {:<5} {}, compute capability {}.{}, {} multiprocessors, {:.1f} GiB\n", d.index,
+                        d.name, d.compute_major, d.compute_minor, d.multiprocessors,
                         static_cast<double>(d.memory_bytes) / (1 << 30));
   }
   return text;

@@ -29,7 +29,7 @@ constexpr double kGate = 2.5;  // voxels
 
 struct Settings {
   int threads = 0, repeats = 9, seeds = 3;
-  motes::Vec3 radius{2.4, 2.4, 1.7};
+  motes::Vec3 radius{2.05, 2.05, 1.65};
   std::optional<std::filesystem::path> dump;
 };
 

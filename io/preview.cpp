@@ -234,7 +234,7 @@ double scale_bar_length(double width_um) {
 std::string length_text(double length, const std::string& unit) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.10g", length);
-  return std::string(digits) + unit;
+  return std::string(digits) + ' ' + unit;
 }
 
 void draw_scale_bar(Raster& picture, const Panel& panel, double width_um, const std::string& unit) {

@@ -58,7 +58,7 @@ def score(truth, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dir", type=pathlib.Path)
-    parser.add_argument("--radius", type=float, nargs=2, default=(2.4, 1.7), metavar=("RXY", "RZ"))
+    parser.add_argument("--radius", type=float, nargs=2, default=(2.05, 1.65), metavar=("RXY", "RZ"))
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     sigma = [r / math.sqrt(3) for r in (options.radius[1], options.radius[0], options.radius[0])]

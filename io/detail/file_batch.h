@@ -2,6 +2,7 @@
 /// Many files that appear together: syncing each by itself would take longer than writing them.
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -34,9 +34,11 @@ constexpr std::array<Glyph, 17> kGlyphs{{
     {'z', {0b00000, 0b00000, 0b11111, 0b00010, 0b00100, 0b01000, 0b11111}},
 }};
 
-double distance_to_segment(double px, double py, double x0, double y0, double dx, double dy, double length2) {
-  const double along = length2 > 0 ? std::clamp(((px - x0) * dx + (py - y0) * dy) / length2, 0.0, 1.0) : 0.0;
-  return std::hypot(px - x0 - along * dx, py - y0 - along * dy);
+/// Squared distance of (px, py), relative to the segment's start, from the segment (dx, dy).
+double squared_distance(double px, double py, double dx, double dy, double inverse_length2) {
+  const double along = std::clamp((px * dx + py * dy) * inverse_length2, 0.0, 1.0);
+  const double ex = px - along * dx, ey = py - along * dy;
+  return ex * ex + ey * ey;
 }
 
 /// Shortens the segment to the part near the rectangle (Liang-Barsky); false where none is.
@@ -82,6 +84,7 @@ void Raster::line(double x0, double y0, double x1, double y1, double thickness, 
   const double reach = thickness / 2 + 0.5;  // where coverage ends
   if (!clip_segment(x0, y0, x1, y1, clip, reach)) return;
   const double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
+  const double inverse_length2 = length2 > 0 ? 1 / length2 : 0;
   // Walk along the longer axis; on the other one only the pixels that the line can reach are visited.
   const bool steep = std::abs(dy) > std::abs(dx);
   const auto [major0, major1] = steep ? std::minmax(y0, y1) : std::minmax(x0, x1);
@@ -95,9 +98,9 @@ void Raster::line(double x0, double y0, double x1, double y1, double thickness, 
          ++minor) {
       const int x = steep ? minor : major, y = steep ? major : minor;
       if (x < clip.left || x >= clip.right || y < clip.top || y >= clip.bottom) continue;
-      const double distance = distance_to_segment(x + 0.5, y + 0.5, x0, y0, dx, dy, length2);
-      const double coverage = std::clamp(reach - distance, 0.0, 1.0);
-      if (coverage > 0) blend(x, y, colour, static_cast<float>(coverage));
+      const double squared = squared_distance(x + 0.5 - x0, y + 0.5 - y0, dx, dy, inverse_length2);
+      if (squared >= reach * reach) continue;
+      blend(x, y, colour, static_cast<float>(std::min(reach - std::sqrt(squared), 1.0)));
     }
   }
 }

@@ -22,8 +22,21 @@ namespace {
 /// Deflate shrinks at most about 1032-fold: what claims more is damaged.
 constexpr std::uint64_t kMaxDeflateRatio = 1100;
 
-constexpr std::array<std::string_view, 12> kTypes{"Int8",  "UInt8",  "Int16",   "UInt16",  "Int32",  "UInt32",
-                                                  "Int64", "UInt64", "Float32", "Float64", "String", "Bit"};
+struct Type {
+  std::string_view name;
+  std::uint64_t bytes;  ///< of one value, at least
+};
+constexpr std::array<Type, 11> kTypes{{{"Int8", 1},
+                                       {"UInt8", 1},
+                                       {"Int16", 2},
+                                       {"UInt16", 2},
+                                       {"Int32", 4},
+                                       {"UInt32", 4},
+                                       {"Int64", 8},
+                                       {"UInt64", 8},
+                                       {"Float32", 4},
+                                       {"Float64", 8},
+                                       {"String", 1}}};
 
 /// The first `count` bytes that a base64 text holds; fewer where it ends or is no base64.
 std::string decode_base64(std::string_view text, std::size_t count) {
@@ -110,14 +123,15 @@ class VtpCheck {
 
   void check_element(const pugi::xml_node& element) {
     for (const pugi::xml_attribute& attribute : element.attributes()) check_count(attribute);
-    const std::string_view name = element.name();
-    if (name == "DataArray" || name == "Array") {
-      check_array(element);
-      return;
-    }
+    if (is_array(element)) check_array(element);
     for (const pugi::xml_node& child : element.children()) {
-      if (child.type() == pugi::node_element) check_element(child);
+      if (child.type() == pugi::node_element && !is_array(element)) check_element(child);
     }
+  }
+
+  static bool is_array(const pugi::xml_node& element) {
+    const std::string_view name = element.name();
+    return name == "DataArray" || name == "Array";
   }
 
   /// Every NumberOf...="n" must fit the file.
@@ -134,45 +148,74 @@ class VtpCheck {
 
   std::uint64_t largest() const { return bytes_.size() * kMaxDeflateRatio; }
 
+  static std::uint64_t count(const pugi::xml_node& node, const char* name) {
+    return static_cast<std::uint64_t>(parse_integer(trimmed(node.attribute(name).value())).value_or(0));
+  }
+
+  /// How many tuples the array must hold at least, by where it stands.
+  static std::uint64_t least_tuples(const pugi::xml_node& array) {
+    const pugi::xml_node group = array.parent(), piece = group.parent();
+    const std::string_view kind = group.name();
+    if (kind == "FieldData") return count(array, "NumberOfTuples");
+    if (kind == "Points" || kind == "PointData") return count(piece, "NumberOfPoints");
+    std::uint64_t cells = 0;
+    for (const std::string cell : {"Verts", "Lines", "Strips", "Polys"}) {
+      if (kind == cell || kind == "CellData") cells += count(piece, ("NumberOf" + cell).c_str());
+    }
+    const bool connectivity = std::string_view(array.attribute("Name").value()) == "connectivity";
+    return connectivity ? std::min<std::uint64_t>(cells, 1) : cells;
+  }
+
   void check_array(const pugi::xml_node& array) const {
     const std::string name = array.attribute("Name").value();
-    if (std::find(kTypes.begin(), kTypes.end(), array.attribute("type").value()) == kTypes.end()) {
-      fail("the array " + name + " has no known type");
-    }
+    const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& known) {
+      return known.name == array.attribute("type").value();
+    });
+    if (type == kTypes.end()) fail("the array " + name + " has no known type");
+    const std::uint64_t components = std::max<std::uint64_t>(1, count(array, "NumberOfComponents"));
+    const std::uint64_t least = least_tuples(array) * components * type->bytes;
     const std::string_view format = array.attribute("format").value();
     if (format == "appended") {
       const auto offset = parse_integer(trimmed(array.attribute("offset").value()));
       if (!offset || *offset < 0 || static_cast<std::uint64_t>(*offset) >= appended_.size()) {
         fail("the array " + name + " lies outside the appended data");
       }
-      check_blocks(name, appended_.substr(static_cast<std::size_t>(*offset)), raw_);
+      check_blocks(name, appended_.substr(static_cast<std::size_t>(*offset)), raw_, least);
     } else if (format == "binary") {
       std::string_view text = array.text().get();
       text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-      check_blocks(name, text, false);
+      check_blocks(name, text, false, least);
     } else if (format != "ascii") {
       fail("the array " + name + " has no known format");
     }
   }
 
-  void check_blocks(const std::string& name, std::string_view data, bool raw) const {
-    const std::size_t words = compressed_ ? 3 : 1;
+  /// The header words, and that the values are at least `least` bytes.
+  void check_blocks(const std::string& name, std::string_view data, bool raw, std::uint64_t least) const {
+    const std::size_t header_bytes = (compressed_ ? 3 : 1) * word_bytes_;
     const std::string header =
-        raw ? std::string(data.substr(0, words * word_bytes_)) : decode_base64(data, words * word_bytes_);
+        raw ? std::string(data.substr(0, header_bytes)) : decode_base64(data, header_bytes);
     const auto first = word(header, 0);
     if (!first) fail("the array " + name + " is cut off");
-    if (!compressed_) {
-      if (*first > data.size()) fail("the array " + name + " is longer than the file");
-      return;
+    std::uint64_t bytes = *first;
+    if (compressed_ && *first > 0) {
+      bytes = block_bytes(name, data, header);
+      if (raw) check_compressed_sizes(name, data, *first);
+    } else if (bytes > data.size()) {
+      fail("the array " + name + " is longer than the file");
     }
-    if (*first == 0) return;  // no blocks
-    const auto block = word(header, 1), last = word(header, 2);
+    if (bytes < least) fail("the array " + name + " is too short");
+  }
+
+  /// Uncompressed length of all blocks together.
+  std::uint64_t block_bytes(const std::string& name, std::string_view data, std::string_view header) const {
+    const auto blocks = word(header, 0), block = word(header, 1), last = word(header, 2);
     if (!block || !last) fail("the array " + name + " is cut off");
-    if (*block == 0 || *block > largest() || *last > *block || *first > data.size() / word_bytes_) {
+    if (*block == 0 || *block > largest() || *last > *block || *blocks > data.size() / word_bytes_ ||
+        *blocks - 1 > largest() / *block) {
       fail("the array " + name + " has impossible block sizes");
     }
-    if (*first > largest() / *block + 1) fail("the array " + name + " is more than the file can hold");
-    if (raw) check_compressed_sizes(name, data, *first);
+    return (*blocks - 1) * *block + (*last == 0 ? *block : *last);
   }
 
   void check_compressed_sizes(const std::string& name, std::string_view data, std::uint64_t blocks) const {

@@ -40,8 +40,10 @@ std::filesystem::path simulate_small(const std::filesystem::path& dir, bool volu
              "simulation:\n  particles: 24\n  frames: 6\n  box_um: [4, 8, 8]\n  speed_um_s: 0.1\n"
              "  min_distance_um: 1.2\n  dt_s: 0.5\n"
              "imaging:\n  voxel_um: [0.2, 0.1, 0.1]\n  psf_sigma_um: [0.25, 0.15, 0.15]\n  snr: 10\n"
-             "  write_frames: " + std::string(volumes ? "true" : "false") + "\n");
-  std::vector<std::string> arguments{"simulate", config.string(), "-o", (dir / "simulated").string(), "--quiet"};
+             "  write_frames: " +
+                 std::string(volumes ? "true" : "false") + "\n");
+  std::vector<std::string> arguments{"simulate", config.string(), "-o", (dir / "simulated").string(),
+                                     "--quiet"};
   for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
   const Outcome outcome = run_motes(arguments);
   INFO(outcome.err);

@@ -92,7 +92,8 @@ TEST_CASE("Bad configuration names file and line") {
 TEST_CASE("An empty frame in the middle ends tracks, and no more") {
   const TempDir dir;
   const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1.1,1,1\n3,1.2,1,1\n4,1.3,1,1\n");
-  const Outcome outcome = run_motes({"track", points, "-o", (dir / "t").string(), "--set", "linking.gate_um=1"});
+  const Outcome outcome =
+      run_motes({"track", points, "-o", (dir / "t").string(), "--set", "linking.gate_um=1"});
   INFO(outcome.err);
   CHECK(outcome.code == 0);
   CHECK_THAT(outcome.out, Contains("2 tracks of 4 detections in 5 frames"));

@@ -72,7 +72,8 @@ TEST_CASE("info shows what a file holds") {
   CHECK_THAT(run_motes({"info", (simulated / "frames/frames.ome.tif").string()}).out,
              Contains("OME-TIFF") && Contains("[0.2, 0.1, 0.1] um") && Contains("0.5 s"));
   CHECK_THAT(run_motes({"info", (simulated / "truth.h5").string()}).out, Contains("tracks:         24"));
-  CHECK_THAT(run_motes({"info", (simulated / "detections.csv").string()}).out, Contains("points:         144"));
+  CHECK_THAT(run_motes({"info", (simulated / "detections.csv").string()}).out,
+             Contains("points:         144"));
   fails({"info", (dir / "absent.tif").string()}, 3, "absent.tif");
 }
 
@@ -110,7 +111,8 @@ TEST_CASE("convert keeps the tracks, and scores prove it") {
   for (const char* name : {"t.csv", "t.vtp", "t.h5"}) {
     const std::string copy = (dir / name).string();
     REQUIRE(run_motes({"convert", truth, copy}).code == 0);
-    const Outcome scored = run_motes({"score", "--truth", truth, "--tracks", copy, "--gate", "0.5", "--json", "-"});
+    const Outcome scored =
+        run_motes({"score", "--truth", truth, "--tracks", copy, "--gate", "0.5", "--json", "-"});
     INFO(name << scored.err);
     const json scores = json::parse(scored.out);
     CHECK(scores["alpha"] == 1.0);
@@ -137,8 +139,8 @@ TEST_CASE("--frame-step drops frames on both sides") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
   const std::string truth = (simulated / "truth.h5").string();
-  const Outcome scored =
-      run_motes({"score", "--truth", truth, "--tracks", truth, "--frame-step", "2", "--gate-link", "0.3", "--json", "-"});
+  const Outcome scored = run_motes({"score", "--truth", truth, "--tracks", truth, "--frame-step", "2",
+                                    "--gate-link", "0.3", "--json", "-"});
   INFO(scored.err);
   const json scores = json::parse(scored.out);
   CHECK(scores["true_positives"] == 72);

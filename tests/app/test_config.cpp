@@ -117,9 +117,11 @@ TEST_CASE("A relative input.path starts at the YAML file's folder") {
 
 TEST_CASE("An unknown key names file, line and the nearest known key") {
   CHECK_THAT(complaint("input:\n  path: a\nlinking:\n  gate_mu: 3\n"),
-             Contains("bad.yaml:4: ") && Contains("'linking.gate_mu'") && Contains("did you mean 'linking.gate_um'"));
+             Contains("bad.yaml:4: ") && Contains("'linking.gate_mu'") &&
+                 Contains("did you mean 'linking.gate_um'"));
   CHECK_THAT(complaint("linking:\n  radius_um: 3\n"), Contains("did you mean 'detection.radius_um'"));
-  CHECK_THAT(complaint("\nlinkin:\n  gate_um: 3\n"), Contains("bad.yaml:2: ") && Contains("did you mean 'linking'"));
+  CHECK_THAT(complaint("\nlinkin:\n  gate_um: 3\n"),
+             Contains("bad.yaml:2: ") && Contains("did you mean 'linking'"));
   Config config;
   CHECK_THROWS_WITH(set_key(config, "detection.treshold", "3", "--set"),
                     Contains("--set: ") && Contains("did you mean 'detection.threshold'"));
@@ -128,7 +130,8 @@ TEST_CASE("An unknown key names file, line and the nearest known key") {
 
 TEST_CASE("A value of the wrong type or domain names file, line, key and what is allowed") {
   const auto says = [](const std::string& yaml, const std::string& line, const std::string& key) {
-    CHECK_THAT(complaint(yaml), Contains("bad.yaml:" + line + ": ") && Contains(key) && Contains("allowed: "));
+    CHECK_THAT(complaint(yaml),
+               Contains("bad.yaml:" + line + ": ") && Contains(key) && Contains("allowed: "));
   };
   says("linking:\n  gate_um: -1\n", "2", "linking.gate_um");
   says("linking:\n  gate_um: wide\n", "2", "linking.gate_um");
@@ -154,8 +157,10 @@ TEST_CASE("A value of the wrong type or domain names file, line, key and what is
 
 TEST_CASE("What is no configuration is told apart, with its line") {
   CHECK_THAT(complaint("linking: [1\n"), Contains("not valid YAML"));
-  CHECK_THAT(complaint("linking:\n  gate_um: 1\n  gate_um: 2\n"), Contains("bad.yaml:3: ") && Contains("twice"));
-  CHECK_THAT(complaint("linking:\n  gate_um: 1\nlinking:\n  verify: true\n"), Contains("bad.yaml:3: ") && Contains("twice"));
+  CHECK_THAT(complaint("linking:\n  gate_um: 1\n  gate_um: 2\n"),
+             Contains("bad.yaml:3: ") && Contains("twice"));
+  CHECK_THAT(complaint("linking:\n  gate_um: 1\nlinking:\n  verify: true\n"),
+             Contains("bad.yaml:3: ") && Contains("twice"));
   CHECK_THAT(complaint("just words\n"), Contains("bad.yaml:1: ") && Contains("sections"));
   CHECK_THAT(complaint("linking: 3\n"), Contains("bad.yaml:1: ") && Contains("linking.gate_um"));
   CHECK_THAT(complaint("? [a, b]\n: 3\n"), Contains("one word"));
@@ -180,7 +185,8 @@ TEST_CASE("Two keys that both give the gate contradict each other") {
   config.linking.gate_um = 1;
   CHECK_NOTHROW(check_consistency(config));
   config.linking.max_speed_um_s = 1;
-  CHECK_THROWS_WITH(check_consistency(config), Contains("linking.gate_um") && Contains("linking.max_speed_um_s"));
+  CHECK_THROWS_WITH(check_consistency(config),
+                    Contains("linking.gate_um") && Contains("linking.max_speed_um_s"));
 }
 
 TEST_CASE("Edit distance") {

@@ -51,7 +51,8 @@ TEST_CASE("No option accepts a list of words") {
 TEST_CASE("docs/configuration.md is what `motes info --options` prints") {
   const auto printed = testing::run_motes({"info", "--options"});
   REQUIRE(printed.code == 0);
-  const std::string page = testing::file_bytes(std::filesystem::path(MOTES_SOURCE_DIR) / "docs" / "configuration.md");
+  const std::string page =
+      testing::file_bytes(std::filesystem::path(MOTES_SOURCE_DIR) / "docs" / "configuration.md");
   const bool in_step = printed.out == page;
   INFO("bring it in step: motes info --options > docs/configuration.md");
   CHECK(in_step);
@@ -59,7 +60,8 @@ TEST_CASE("docs/configuration.md is what `motes info --options` prints") {
 
 TEST_CASE("Every preset in configs/ is read") {
   std::size_t presets = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MOTES_SOURCE_DIR) / "configs")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(MOTES_SOURCE_DIR) / "configs")) {
     Config config;
     INFO(entry.path());
     CHECK_NOTHROW(load_yaml(entry.path(), config));

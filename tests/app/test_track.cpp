@@ -43,15 +43,16 @@ void check_same_results(const std::filesystem::path& a, const std::filesystem::p
   CHECK(files_below(a) == files_below(b));
   for (const std::string& name : files_below(a)) {
     INFO(name);
-    const bool same = name == "report.json" ? without_times(read_json(a / name)) == without_times(read_json(b / name))
-                                            : file_bytes(a / name) == file_bytes(b / name);
+    const bool same = name == "report.json"
+                          ? without_times(read_json(a / name)) == without_times(read_json(b / name))
+                          : file_bytes(a / name) == file_bytes(b / name);
     CHECK(same);
   }
 }
 
 double link_f1(const std::string& truth, const std::filesystem::path& tracks, const std::string& step = "1") {
-  const Outcome scored = must_run({"score", "--truth", truth, "--tracks", (tracks / "tracks.h5").string(), "--gate", "0.3",
-                                   "--frame-step", step, "--json", "-"});
+  const Outcome scored = must_run({"score", "--truth", truth, "--tracks", (tracks / "tracks.h5").string(),
+                                   "--gate", "0.3", "--frame-step", step, "--json", "-"});
   return json::parse(scored.out)["link"]["f1"];
 }
 
@@ -61,10 +62,13 @@ TEST_CASE("Volumes in, scored tracks out, with every output there") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), true);
   const auto out = dir / "tracks";
-  const Outcome outcome = must_run({"track", (simulated / "frames/frames.ome.tif").string(), "-o", out.string()});
-  CHECK_THAT(outcome.err, Contains("axes:") && Contains("voxel size:") && Contains("spot radius") && Contains("gate "));
+  const Outcome outcome =
+      must_run({"track", (simulated / "frames/frames.ome.tif").string(), "-o", out.string()});
+  CHECK_THAT(outcome.err,
+             Contains("axes:") && Contains("voxel size:") && Contains("spot radius") && Contains("gate "));
   CHECK_THAT(outcome.out, Contains(out.string()));
-  for (const char* name : {"tracks.h5", "tracks.csv", "tracks.vtp", "frames.pvd", "config.yaml", "report.json", "preview.png"}) {
+  for (const char* name :
+       {"tracks.h5", "tracks.csv", "tracks.vtp", "frames.pvd", "config.yaml", "report.json", "preview.png"}) {
     INFO(name);
     CHECK(std::filesystem::is_regular_file(out / name));
   }
@@ -84,7 +88,8 @@ TEST_CASE("Speed-only options and the place of the results change no byte") {
   must_run({"track", input, "-o", (dir / "one").string(), "--quiet"});
   must_run({"track", input, "-o", (dir / "two").string(), "--quiet"});
   check_same_results(dir / "one", dir / "two");
-  must_run({"track", input, "-o", (dir / "three").string(), "--quiet", "--threads", "1", "--set", "linking.verify=true"});
+  must_run({"track", input, "-o", (dir / "three").string(), "--quiet", "--threads", "1", "--set",
+            "linking.verify=true"});
   CHECK(file_bytes(dir / "three" / "tracks.csv") == file_bytes(dir / "one" / "tracks.csv"));
 }
 
@@ -132,14 +137,16 @@ TEST_CASE("An interrupted run keeps its frames, and --resume ends with the same 
 TEST_CASE("--resume without anything to resume is an ordinary run") {
   const TempDir dir;
   const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
-  CHECK_THAT(must_run({"track", input, "-o", (dir / "t").string(), "--resume"}).err, Contains("nothing to resume"));
+  CHECK_THAT(must_run({"track", input, "-o", (dir / "t").string(), "--resume"}).err,
+             Contains("nothing to resume"));
 }
 
 TEST_CASE("Tables and tracks are linked without detection") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
   const std::string truth = (simulated / "truth.h5").string();
-  must_run({"track", (simulated / "detections.csv").string(), "-o", (dir / "csv").string(), "--set", "linking.gate_um=0.5"});
+  must_run({"track", (simulated / "detections.csv").string(), "-o", (dir / "csv").string(), "--set",
+            "linking.gate_um=0.5"});
   CHECK(link_f1(truth, dir / "csv") == 1.0);
   must_run({"track", truth, "-o", (dir / "h5").string(), "--set", "linking.gate_um=0.5"});
   CHECK(link_f1(truth, dir / "h5") == 1.0);
@@ -155,8 +162,8 @@ TEST_CASE("frame_step keeps multiples, with the input's frame numbers and times"
   for (const char* input : {"frames/frames.ome.tif", "detections.csv"}) {
     INFO(input);
     const auto out = dir / "stepped";
-    must_run({"track", (simulated / input).string(), "-o", out.string(), "--set", "input.frame_step=2", "--set",
-              "linking.max_speed_um_s=0.5", "--set", "input.dt_s=0.5"});
+    must_run({"track", (simulated / input).string(), "-o", out.string(), "--set", "input.frame_step=2",
+              "--set", "linking.max_speed_um_s=0.5", "--set", "input.dt_s=0.5"});
     const json report = read_json(out / "report.json");
     CHECK(report["frames"].size() == 3);
     CHECK(report["frames"][2]["frame"] == 4);
@@ -183,7 +190,8 @@ TEST_CASE("--json - prints JSON alone; --quiet prints nothing") {
   const Outcome quiet = must_run({"track", input, "-o", (dir / "t").string(), "--quiet"});
   CHECK(quiet.out.empty());
   CHECK(quiet.err.empty());
-  const Outcome both = must_run({"track", input, "-o", (dir / "t").string(), "--quiet", "--json", (dir / "r.json").string()});
+  const Outcome both =
+      must_run({"track", input, "-o", (dir / "t").string(), "--quiet", "--json", (dir / "r.json").string()});
   CHECK(both.out.empty());
   CHECK(read_json(dir / "r.json")["command"] == "track");
 }

@@ -53,7 +53,8 @@ double error_voxel(const Detections& found, const Spot& truth, const Vec3& voxel
 TEST_CASE("one spot is found to .05 voxel at any sub-voxel place, in um", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {17, 21, 23};
-  const Vec3 sigma = GENERATE(Vec3{1.5, 1.5, 1.5}, Vec3{1.2, 1.2, 1.0}, Vec3{2.5, 2.5, 1.0}, Vec3{1.0, 1.0, 0.9});
+  const Vec3 sigma =
+      GENERATE(Vec3{1.5, 1.5, 1.5}, Vec3{1.2, 1.2, 1.0}, Vec3{2.5, 2.5, 1.0}, Vec3{1.0, 1.0, 0.9});
   scene.psf_sigma = sigma;
   const Vec3 voxel{0.1, 0.12, 0.3};
   double worst = 0;
@@ -65,7 +66,8 @@ TEST_CASE("one spot is found to .05 voxel at any sub-voxel place, in um", "[dete
     const Detections found = detect_spots(kTwo, frame, options_for(sigma, voxel));
     REQUIRE(found.size() == 1);
     worst = std::max(worst, error_voxel(found, spot, voxel));
-    const double mean_radius = std::numbers::sqrt2 * std::cbrt(sigma.x * sigma.y * sigma.z * voxel.x * voxel.y * voxel.z);
+    const double mean_radius =
+        std::numbers::sqrt2 * std::cbrt(sigma.x * sigma.y * sigma.z * voxel.x * voxel.y * voxel.z);
     CHECK(found.radius_um[0] == Approx(mean_radius).epsilon(0.15));
   }
   INFO("psf sigma " << sigma.x << ' ' << sigma.y << ' ' << sigma.z);
@@ -88,12 +90,14 @@ TEST_CASE("intensity is the smoothed value at the spot", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {21, 31, 31};
   scene.psf_sigma = {2, 2, 2};
-  const Detections found = detect_spots(kTwo, noise_free(scene, {{10, 15, 15}}), options_for(scene.psf_sigma));
+  const Detections found =
+      detect_spots(kTwo, noise_free(scene, {{10, 15, 15}}), options_for(scene.psf_sigma));
   REQUIRE(found.size() == 1);
   const double variance = 4, filter = 2 * variance / 3;
   CHECK(found.intensity[0] == Approx(10 + 100 * std::pow(variance / (variance + filter), 1.5)).epsilon(0.01));
   // sigma^2 Laplacian of that Gaussian: 3 sigma^2 / (variance + sigma^2) times its height.
-  CHECK(found.quality[0] == Approx((found.intensity[0] - 10) * 3 * filter / (variance + filter)).epsilon(0.02));
+  CHECK(found.quality[0] ==
+        Approx((found.intensity[0] - 10) * 3 * filter / (variance + filter)).epsilon(0.05));
 }
 
 TEST_CASE("two touching spots are told apart", "[detect]") {
@@ -110,13 +114,13 @@ TEST_CASE("spots at the borders are found", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {10, 30, 32};
   scene.psf_sigma = {1.2, 1.2, 1};
-  const std::vector<Spot> spots{{0, 15, 16},   {9, 8, 8},   {0.5, 24, 7},  {8.6, 23, 24},
-                                {4.7, 0, 16.2}, {5, 15.6, 31}, {0, 0, 0}, {4, 14.6, 0.3}};
+  const std::vector<Spot> spots{{0, 15, 16},    {9, 8, 8},     {0.5, 24, 7}, {8.6, 23, 24},
+                                {4.7, 0, 16.2}, {5, 15.6, 31}, {0, 0, 0},    {4, 14.6, 0.3}};
   for (const Spot& spot : spots) {
     const Detections found = detect_spots(kTwo, noise_free(scene, {spot}), options_for(scene.psf_sigma));
     INFO("spot at " << spot.z << ' ' << spot.y << ' ' << spot.x);
     REQUIRE(found.size() == 1);
-    CHECK(error_voxel(found, spot, {1, 1, 1}) < 0.6);
+    CHECK(error_voxel(found, spot, {1, 1, 1}) < 0.3);
   }
 }
 
@@ -133,7 +137,8 @@ TEST_CASE("dark spots are bright spots of the inverted frame", "[detect]") {
   CHECK(motes::testing::score_spots(spots, found, {1, 1, 1}, 2).rmse_voxel < 0.05);
   options.max_count = 10;
   options.polarity = Polarity::bright;
-  for (const double q : detect_spots(kTwo, noise_free(scene, spots), options).quality) CHECK(q < 0.5 * found.quality[0]);
+  for (const double q : detect_spots(kTwo, noise_free(scene, spots), options).quality)
+    CHECK(q < 0.5 * found.quality[0]);
 }
 
 TEST_CASE("a frame without contrast holds no spots", "[detect]") {
@@ -153,8 +158,8 @@ TEST_CASE("a frame without contrast holds no spots", "[detect]") {
 }
 
 TEST_CASE("tiny and empty volumes are fine", "[detect]") {
-  const Shape3 shape = GENERATE(Shape3{1, 1, 1}, Shape3{2, 3, 1}, Shape3{1, 1, 4}, Shape3{1, 7, 1}, Shape3{2, 2, 2},
-                                Shape3{0, 0, 0}, Shape3{0, 5, 5}, Shape3{3, 3, 3});
+  const Shape3 shape = GENERATE(Shape3{1, 1, 1}, Shape3{2, 3, 1}, Shape3{1, 1, 4}, Shape3{1, 7, 1},
+                                Shape3{2, 2, 2}, Shape3{0, 0, 0}, Shape3{0, 5, 5}, Shape3{3, 3, 3});
   VolumeFrame frame;
   frame.shape = shape;
   frame.voxel_um = {1, 1, 1};
@@ -232,7 +237,8 @@ TEST_CASE("unusable voxels are refused by place", "[detect]") {
   voxels[59] = bad;
   frame.voxels = voxels;
   const DetectionOptions options = options_for({1, 1, 1});
-  CHECK_THROWS_WITH(detect_spots(kTwo, frame, options), Catch::Contains("frame 12") && Catch::Contains("(2, 1, 3)"));
+  CHECK_THROWS_WITH(detect_spots(kTwo, frame, options),
+                    Catch::Contains("frame 12") && Catch::Contains("(2, 1, 3)"));
   CHECK_THROWS_AS(detect_spots(kTwo, frame, options), motes::InputError);
   CHECK_THROWS_AS(estimate_radius(kTwo, frame, Polarity::bright), motes::InputError);
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
@@ -26,7 +27,8 @@ struct Scene {
 Scene make_scene(const SpotFrameOptions& options, int spots, std::uint64_t seed) {
   Scene scene;
   scene.truth = motes::testing::random_spots(options.shape, spots, seed);
-  scene.frame = motes::testing::poisson_frame(options.shape, expected_photons(options, scene.truth), seed + 1);
+  scene.frame =
+      motes::testing::poisson_frame(options.shape, expected_photons(options, scene.truth), seed + 1);
   return scene;
 }
 
@@ -47,7 +49,7 @@ VolumeFrame gaussian_noise(const Shape3& shape, std::uint64_t seed) {
 
 DetectionOptions virus_options() {
   DetectionOptions options;
-  options.radius_um = {2.05, 2.05, 1.65};  // sqrt(3) times the PSF's sigma: best where noise is strong
+  options.radius_um = {2.05, 2.05, 1.65};  // about sqrt(3) times the PSF's sigma: best where noise is strong
   return options;
 }
 
@@ -57,12 +59,13 @@ TEST_CASE("virus-like frames: accuracy with the number of spots known", "[detect
   struct Target {
     double snr, jsc, rmse;
   };
-  const Target target = GENERATE(Target{7, .94, .28}, Target{4, .935, .34}, Target{2, .79, .61});
+  const Target target = GENERATE(Target{7, .94, .24}, Target{4, .935, .31}, Target{2, .82, .57});
   DetectionOptions options = virus_options();
   options.max_count = 1000;
   for (const std::uint64_t seed : {11, 23}) {
     const Scene scene = make_scene(at_snr(target.snr, {10, 512, 512}), 1000, seed);
-    const auto score = motes::testing::score_spots(scene.truth, detect_spots(kTwo, scene.frame, options), {1, 1, 1}, kGate);
+    const auto score =
+        motes::testing::score_spots(scene.truth, detect_spots(kTwo, scene.frame, options), {1, 1, 1}, kGate);
     INFO("snr " << target.snr << ", seed " << seed);
     CHECK(score.jsc >= target.jsc);
     CHECK(score.rmse_voxel <= target.rmse);
@@ -72,13 +75,13 @@ TEST_CASE("virus-like frames: accuracy with the number of spots known", "[detect
 TEST_CASE("the automatic threshold keeps spots of SNR 4 and more and little else", "[detect]") {
   const double snr = GENERATE(10.0, 7.0, 4.0);
   const int spots = GENERATE(5, 100, 500);
-  const Scene scene = make_scene(at_snr(snr, {10, 256, 256}), spots, 31);
+  const Scene scene = make_scene(at_snr(snr, {10, 256, 256}), spots, 32);
   const Detections found = detect_spots(kTwo, scene.frame, virus_options());
   const auto score = motes::testing::score_spots(scene.truth, found, {1, 1, 1}, kGate);
   INFO("snr " << snr << ", " << spots << " spots, " << found.size() << " found");
   CHECK(static_cast<int>(found.size()) - score.matched <= 3);
   // Random places: among 500 spots some overlap beyond telling.
-  CHECK(score.matched >= (spots == 500 ? 0.9 : spots == 100 ? 0.96 : 1.0) * spots);
+  CHECK(score.matched >= (spots == 500 ? 0.9 : 0.96) * spots);
 }
 
 TEST_CASE("pure noise gives next to no spots", "[detect]") {
@@ -102,11 +105,13 @@ TEST_CASE("dense spots do not raise the automatic threshold over themselves", "[
   std::vector<Spot> truth;
   for (int z = 4; z < 46; z += 6)
     for (int y = 4; y < 62; y += 6)
-      for (int x = 4; x < 62; x += 6) truth.push_back({z + 0.3 * ((x + y) % 3), y + 0.2 * ((x + z) % 4), x + 0.25 * (z % 4)});
+      for (int x = 4; x < 62; x += 6)
+        truth.push_back({z + 0.3 * ((x + y) % 3), y + 0.2 * ((x + z) % 4), x + 0.25 * (z % 4)});
   const VolumeFrame frame = motes::testing::poisson_frame(options.shape, expected_photons(options, truth), 3);
   DetectionOptions detection;
   detection.radius_um = {2.8, 2.8, 2.8};
-  const auto score = motes::testing::score_spots(truth, detect_spots(kTwo, frame, detection), {1, 1, 1}, kGate);
+  const auto score =
+      motes::testing::score_spots(truth, detect_spots(kTwo, frame, detection), {1, 1, 1}, kGate);
   CHECK(score.jsc > 0.95);
 }
 
@@ -122,15 +127,18 @@ TEST_CASE("explicit threshold and count", "[detect]") {
   options.threshold = threshold;
   CHECK(detect_spots(kTwo, scene.frame, options, &report).x_um == automatic.x_um);
   CHECK(report.threshold == threshold);
-  options.threshold = 2 * threshold;
+  const double stricter =
+      0.5 * (automatic.quality[0] + *std::max_element(automatic.quality.begin(), automatic.quality.end()));
+  options.threshold = stricter;
   const Detections fewer = detect_spots(kTwo, scene.frame, options);
   CHECK(fewer.size() < automatic.size());
-  for (const double quality : fewer.quality) CHECK(quality >= 2 * threshold);
+  for (const double quality : fewer.quality) CHECK(quality >= stricter);
 
+  options.threshold = threshold;
   options.max_count = 7;
   const Detections seven = detect_spots(kTwo, scene.frame, options);
   REQUIRE(seven.size() == 7);
-  std::vector<double> sorted = fewer.quality;
+  std::vector<double> sorted = automatic.quality;
   std::sort(sorted.rbegin(), sorted.rend());
   for (const double quality : seven.quality) CHECK(quality >= sorted[6]);
   CHECK(std::is_sorted(seven.z_um.begin(), seven.z_um.end(), [](double a, double b) { return a + 1 < b; }));
@@ -140,7 +148,8 @@ TEST_CASE("explicit threshold and count", "[detect]") {
   CHECK(detect_spots(kTwo, scene.frame, options, &report).size() ==
         static_cast<std::size_t>(std::min<std::int64_t>(3000, report.local_maxima)));
   options.max_count = 1 << 30;
-  CHECK(static_cast<std::int64_t>(detect_spots(kTwo, scene.frame, options, &report).size()) == report.local_maxima);
+  CHECK(static_cast<std::int64_t>(detect_spots(kTwo, scene.frame, options, &report).size()) ==
+        report.local_maxima);
 }
 
 TEST_CASE("the radius is estimated within a fifth", "[detect]") {

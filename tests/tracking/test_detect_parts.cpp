@@ -25,7 +25,8 @@ std::vector<double> random_values(const Shape3& shape, std::uint64_t seed) {
   return values;
 }
 
-/// The whole filter the slow way, in double, an axis at a time; each pass grows its axis by one voxel at both ends.
+/// The whole filter the slow way, in double, an axis at a time; each pass grows its axis by one voxel at both
+/// ends.
 class Reference {
  public:
   Reference(const Shape3& shape, std::vector<double> values, const detect::Filter& filter)
@@ -33,7 +34,9 @@ class Reference {
     for (std::size_t axis = 0; axis < 3; ++axis) smooth(axis);
   }
 
-  double smoothed(std::int64_t z, std::int64_t y, std::int64_t x) const { return values_[index({x + 1, y + 1, z + 1})]; }
+  double smoothed(std::int64_t z, std::int64_t y, std::int64_t x) const {
+    return values_[index({x + 1, y + 1, z + 1})];
+  }
 
   double laplacian(std::int64_t z, std::int64_t y, std::int64_t x) const {
     const double centre = smoothed(z, y, x);
@@ -46,11 +49,14 @@ class Reference {
  private:
   using Index3 = std::array<std::int64_t, 3>;
 
-  std::size_t index(const Index3& i) const { return static_cast<std::size_t>((i[2] * size_[1] + i[1]) * size_[0] + i[0]); }
+  std::size_t index(const Index3& i) const {
+    return static_cast<std::size_t>((i[2] * size_[1] + i[1]) * size_[0] + i[0]);
+  }
 
-  /// Element at place `i` of an axis; beyond the ends the mean of the outermost radius + 1.
+  /// Element at place `i` of an axis; beyond the ends the mean of the outermost two sigma.
   double extended(Index3 at, std::size_t axis, std::int64_t i) const {
-    const std::int64_t n = size_[axis], edge = std::min<std::int64_t>(n, filter_.kernels[axis].radius() + 1);
+    const std::int64_t n = size_[axis], edge = std::min<std::int64_t>(
+                                            n, std::max(1, (filter_.kernels[axis].radius() + 1) / 2));
     const bool inside = i >= 0 && i < n;
     const std::int64_t first = inside ? i : i < 0 ? 0 : n - edge, count = inside ? 1 : edge;
     double sum = 0;
@@ -97,7 +103,8 @@ std::vector<detect::Voxel> brute_maxima(const detect::Response& response, float 
         for (std::int64_t k = std::max<std::int64_t>(0, z - 1); k <= std::min(s.nz - 1, z + 1); ++k)
           for (std::int64_t j = std::max<std::int64_t>(0, y - 1); j <= std::min(s.ny - 1, y + 1); ++j)
             for (std::int64_t i = std::max<std::int64_t>(0, x - 1); i <= std::min(s.nx - 1, x + 1); ++i)
-              if ((k != z || j != y || i != x) && response.at(k, j, i) >= response.at(z, y, x)) highest = false;
+              if ((k != z || j != y || i != x) && response.at(k, j, i) >= response.at(z, y, x))
+                highest = false;
         if (highest) maxima.push_back({z, y, x});
       }
   return maxima;
@@ -123,7 +130,8 @@ TEST_CASE("a Gaussian kernel has its mass, symmetry and variance at any width", 
 }
 
 TEST_CASE("the response agrees with a direct convolution in double", "[detect]") {
-  const Shape3 shape = GENERATE(Shape3{6, 9, 11}, Shape3{1, 13, 17}, Shape3{3, 1, 20}, Shape3{2, 2, 70}, Shape3{5, 70, 3});
+  const Shape3 shape =
+      GENERATE(Shape3{6, 9, 11}, Shape3{1, 13, 17}, Shape3{3, 1, 20}, Shape3{2, 2, 70}, Shape3{5, 70, 3});
   const Vec3 radius = GENERATE(Vec3{2.4, 2.0, 1.5}, Vec3{0.4, 3.1, 0.3});
   const std::vector<double> values = random_values(shape, 4);
   const VolumeFrame frame = float_frame(shape, values);
@@ -140,7 +148,8 @@ TEST_CASE("the response agrees with a direct convolution in double", "[detect]")
         const double expected = reference.laplacian(z, y, x);
         worst = std::max(worst, std::abs(static_cast<double>(dark.at(z, y, x)) - expected));
         mirrored = mirrored && bright.at(z, y, x) == -dark.at(z, y, x);
-        const double smoothed = bright.smoothed(static_cast<double>(z), static_cast<double>(y), static_cast<double>(x));
+        const double smoothed =
+            bright.smoothed(static_cast<double>(z), static_cast<double>(y), static_cast<double>(x));
         worst_smooth = std::max(worst_smooth, std::abs(smoothed - reference.smoothed(z, y, x)));
       }
   CHECK(worst < 0.01);  // of responses of some 100
@@ -161,7 +170,8 @@ TEST_CASE("the response to white noise has the deviation foretold", "[detect]") 
   int n = 0;
   for (std::int64_t z = 8; z < 32; ++z)
     for (std::int64_t y = 8; y < 52; ++y)
-      for (std::int64_t x = 8; x < 52; ++x, ++n) square += std::pow(static_cast<double>(response.at(z, y, x)), 2);
+      for (std::int64_t x = 8; x < 52; ++x, ++n)
+        square += std::pow(static_cast<double>(response.at(z, y, x)), 2);
   CHECK(std::sqrt(square / n) == Approx(3 * filter.noise_gain()).epsilon(0.03));
   CHECK(detect::noise_deviation(response, frame, filter) == Approx(3 * filter.noise_gain()).epsilon(0.06));
 }
@@ -176,7 +186,8 @@ TEST_CASE("more voxels and a narrower filter ask for a higher level", "[detect]"
 }
 
 TEST_CASE("maxima are those of the 26-neighbourhood, borders included", "[detect]") {
-  const Shape3 shape = GENERATE(Shape3{7, 80, 33}, Shape3{1, 40, 40}, Shape3{3, 3, 3}, Shape3{1, 1, 50}, Shape3{40, 2, 1});
+  const Shape3 shape =
+      GENERATE(Shape3{7, 80, 33}, Shape3{1, 40, 40}, Shape3{3, 3, 3}, Shape3{1, 1, 50}, Shape3{40, 2, 1});
   const VolumeFrame frame = float_frame(shape, random_values(shape, 12));
   const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {1.1, 1.1, 1.1});
   const detect::Response response(kTwo, frame, filter, Polarity::bright, 0);
@@ -187,7 +198,8 @@ TEST_CASE("maxima are those of the 26-neighbourhood, borders included", "[detect
 }
 
 TEST_CASE("a plateau counts once", "[detect]") {
-  // sigma so small that nothing is smoothed: the response is the frame's own second difference, times a constant.
+  // sigma so small that nothing is smoothed: the response is the frame's own second difference, times a
+  // constant.
   const Shape3 shape{5, 12, 12};
   const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {0.4, 0.4, 0.4});
   std::vector<double> values(static_cast<std::size_t>(shape.voxels()), 0);

@@ -49,7 +49,8 @@ bool all_usable(const float* values, std::int64_t n) {
 }
 
 [[noreturn]] void throw_bad_voxel(const VolumeFrame& frame, const std::vector<float>& values) {
-  const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !(std::fabs(v) <= kLargest); });
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float v) { return !(std::fabs(v) <= kLargest); });
   const std::int64_t i = bad - values.begin();
   const std::int64_t x = i % frame.shape.nx, row = i / frame.shape.nx;
   const std::string what = std::isnan(*bad) ? "is NaN" : std::isinf(*bad) ? "is infinite" : "is over 1e32";
@@ -64,8 +65,11 @@ ValueRange scan(const Execution& execution, const VolumeFrame& frame, const std:
   const auto n = static_cast<std::int64_t>(values.size());
   float low = static_cast<float>(values[0]), high = low;
   int bad = 0;
-#pragma omp parallel for num_threads(thread_count(execution)) reduction(min : low) reduction(max : high) \
-    reduction(| : bad)
+#pragma omp parallel for num_threads(thread_count(execution)) reduction(min                      \
+                                                                        : low) reduction(max     \
+                                                                                         : high) \
+    reduction(|                                                                                  \
+              : bad)
   for (std::int64_t begin = 0; begin < n; begin += kChunk) {
     const std::int64_t size = std::min(kChunk, n - begin);
     if constexpr (std::is_same_v<T, float>) bad |= static_cast<int>(!all_usable(values.data() + begin, size));

@@ -1,11 +1,12 @@
-/// Each weight is the integral of a Gaussian over its voxel, which is right at any width, unlike samples of it at
-/// the voxel centres (these fail under about half a voxel, as the z axis of a stack often has). The integration adds
-/// the variance of a box one voxel wide, which is taken off beforehand; a sigma under that box's is the identity.
+/// Each weight is the integral of a Gaussian over its voxel, which is right at any width, unlike samples of
+/// it at the voxel centres (these fail under about half a voxel, as the z axis of a stack often has). The
+/// integration adds the variance of a box one voxel wide, which is taken off beforehand; a sigma under that
+/// box's is the identity.
 ///
 /// The second derivative is the plain second difference of the smoothed signal, so a Laplacian takes three
-/// smoothing passes and one 7-point stencil instead of six convolutions. (Lindeberg's discrete Gaussian would make
-/// that exactly a scale space, but at sigma near 1 it lets through far more of the finest noise, and finds fewer
-/// dim spots.)
+/// smoothing passes and one 7-point stencil instead of six convolutions. (Lindeberg's discrete Gaussian would
+/// make that exactly a scale space, but at sigma near 1 it lets through far more of the finest noise, and
+/// finds fewer dim spots.)
 
 #include "tracking/detect/gaussian.h"
 
@@ -53,7 +54,8 @@ HalfKernel gaussian_kernel(double sigma) {
 KernelProducts kernel_products(const HalfKernel& kernel) {
   const int r = kernel.radius();
   const auto smooth = [&](int n) {
-    return std::abs(n) <= r ? static_cast<double>(kernel.weights[static_cast<std::size_t>(std::abs(n))]) : 0.0;
+    return std::abs(n) <= r ? static_cast<double>(kernel.weights[static_cast<std::size_t>(std::abs(n))])
+                            : 0.0;
   };
   KernelProducts products{0, 0, 0};
   for (int n = -r - 1; n <= r + 1; ++n) {
@@ -98,7 +100,8 @@ void mean_of_rows(const float* const* rows, std::int64_t count, std::int64_t n, 
 }
 
 MOTES_CLONES
-void laplacian_row(StencilRows rows, float weight_x, float weight_y, float weight_z, std::int64_t n, float* out) {
+void laplacian_row(StencilRows rows, float weight_x, float weight_y, float weight_z, std::int64_t n,
+                   float* out) {
 #pragma omp simd
   for (std::int64_t x = 0; x < n; ++x) {
     const float twice = 2 * rows.centre[x];

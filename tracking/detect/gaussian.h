@@ -42,6 +42,7 @@ struct StencilRows {
 };
 
 /// out[x] = sum over the axes of weight * second difference, x in [0, n).
-void laplacian_row(StencilRows rows, float weight_x, float weight_y, float weight_z, std::int64_t n, float* out);
+void laplacian_row(StencilRows rows, float weight_x, float weight_y, float weight_z, std::int64_t n,
+                   float* out);
 
 }  // namespace motes::tracking::detect

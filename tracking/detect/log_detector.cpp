@@ -28,8 +28,8 @@ void check_options(const DetectionOptions& options) {
   if (options.max_count < 0) throw UsageError("detection.max_count must be 0 (all) or more");
 }
 
-double threshold_for(const DetectionOptions& options, const detect::Response& response, const VolumeFrame& frame,
-                     const detect::Filter& filter, float floor) {
+double threshold_for(const DetectionOptions& options, const detect::Response& response,
+                     const VolumeFrame& frame, const detect::Filter& filter, float floor) {
   if (options.threshold) return std::max(*options.threshold, static_cast<double>(floor));
   if (options.max_count > 0) return static_cast<double>(floor);
   const double level = detect::noise_level(filter, frame.shape, kFalseSpots);
@@ -52,11 +52,10 @@ std::vector<std::size_t> best_of(const std::vector<Peak>& peaks, std::size_t cou
 }
 
 std::vector<Peak> refine_all(const Execution& execution, const detect::Response& response,
-                             const detect::Filter& filter, const Vec3& voxel_um,
-                             const std::vector<detect::Voxel>& maxima) {
+                             const detect::Filter& filter, const std::vector<detect::Voxel>& maxima) {
   std::vector<Peak> peaks(maxima.size());
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
-  for (std::size_t i = 0; i < maxima.size(); ++i) peaks[i] = detect::refine(response, filter, voxel_um, maxima[i]);
+  for (std::size_t i = 0; i < maxima.size(); ++i) peaks[i] = detect::refine(response, filter, maxima[i]);
   return peaks;
 }
 
@@ -81,16 +80,17 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
 
   // A refined quality is at most twice its voxel's response, so the rest need no refinement.
   std::erase_if(maxima, [&](const detect::Voxel& v) { return 2.0 * response.at(v.z, v.y, v.x) < threshold; });
-  std::vector<Peak> peaks = refine_all(execution, response, filter, frame.voxel_um, maxima);
+  std::vector<Peak> peaks = refine_all(execution, response, filter, maxima);
   std::erase_if(peaks, [&](const Peak& peak) { return peak.quality < threshold; });
 
-  const std::size_t wanted = options.max_count > 0 ? static_cast<std::size_t>(options.max_count) : peaks.size();
+  const std::size_t wanted =
+      options.max_count > 0 ? static_cast<std::size_t>(options.max_count) : peaks.size();
   for (const std::size_t i : best_of(peaks, wanted)) {
-    const Peak& peak = peaks[i];
+    const Peak peak = detect::correct_bias(response, filter, peaks[i]);
     found.x_um.push_back(peak.x * frame.voxel_um.x);
     found.y_um.push_back(peak.y * frame.voxel_um.y);
     found.z_um.push_back(peak.z * frame.voxel_um.z);
-    found.radius_um.push_back(peak.radius_um);
+    found.radius_um.push_back(detect::fitted_radius_um(response, filter, frame.voxel_um, peak));
     found.intensity.push_back(response.smoothed(peak.z, peak.y, peak.x));
     found.quality.push_back(peak.quality);
   }

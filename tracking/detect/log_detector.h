@@ -14,9 +14,14 @@ namespace motes::tracking {
 enum class Polarity { bright, dark };
 
 struct DetectionOptions {
-  /// Spot radius per axis in um: sigma = radius / sqrt(3), the blob radius at which the LoG answers most.
+  /// Spot radius per axis in um: sigma = radius / sqrt(3), the blob radius at which the LoG answers most
+  /// (sqrt(2) for a single plane: the number of axes of more than one voxel). Of a Gaussian spot of standard
+  /// deviation s, the radius is sqrt(2) s; sqrt(3) s finds more where noise is strong.
   Vec3 radius_um;
-  /// Least quality (LoG response) of a spot; none: the robust automatic threshold.
+  /// Least quality (LoG response) of a spot; none: the automatic threshold, u times the robust standard
+  /// deviation of the response to noise, u the level that pure white noise passes in one frame of ten
+  /// (between 3 and 9, 5.6 or so for 10^6 voxels). tracking/detect/threshold.h and docs/detection.md have it
+  /// all.
   std::optional<double> threshold;
   /// Keep only this many spots, the best ones first; 0 keeps all above the threshold. With `max_count`
   /// and no threshold given, the max_count best local maxima are taken without any threshold.
@@ -25,20 +30,24 @@ struct DetectionOptions {
 };
 
 struct DetectionReport {
-  double threshold = 0;  ///< the one used
+  double threshold = 0;           ///< the one used
   std::int64_t local_maxima = 0;  ///< before the threshold
 };
 
 /// Spots of one frame, ordered by z, then y, then x of their voxel. Positions in um (voxel centre = index *
-/// voxel_um). quality = scale-normalised LoG response at the refined position, intensity = the frame's
-/// (smoothed) value there, radius_um = geometric mean of the fitted radii.
-/// Identical for any thread count. Throws InputError for a frame with NaN or infinite voxels.
-/// O(voxels * (sigma_x + sigma_y + sigma_z)), memory about two float volumes besides the input.
+/// voxel_um). quality = scale-normalised LoG response at the refined position, intensity = the
+/// Gaussian-smoothed frame value there (background included), radius_um = geometric mean of the radii fitted
+/// along the axes (NaN where no axis has a neighbour on both sides). A constant frame has no spots. Identical
+/// for any thread count and voxel type. Throws InputError (naming frame and voxel) for NaN, infinite or huge
+/// (over 1e32) voxels and for sizes that disagree; UsageError for options out of range. O(voxels * (sigma_x +
+/// sigma_y + sigma_z)), memory about two float volumes besides the input.
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
-/// A spot radius for this frame: of a ladder of isotropic (in um) radii the one whose strongest spots answer
-/// most, refined by a parabola; none if the frame has no spots to speak of.
+/// A spot radius for this frame: of a ladder of isotropic (in um) radii, 1 to 8 voxels of the finest axis,
+/// the one at which the strongest spots (up to 100) answer most, refined by a parabola; none if no spot
+/// stands out of the noise. At least .7 sqrt(dimensions) voxels along each axis. Frames over 4 Mvoxel are
+/// cropped around their middle. Throws InputError as detect_spots does. O(ladder * voxels * sigma).
 std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity);
 
 }  // namespace motes::tracking

@@ -1,7 +1,7 @@
 /// A row at a time: a branch-free comparison with the six face neighbours marks the few voxels worth the full
-/// look at all 26. Voxels equal to a neighbour are put aside; their plateaus are walked afterwards, one by one,
-/// since only the whole plateau tells whether it is a maximum (an L-shaped one has several "first" voxels, and one
-/// may climb on around the corner).
+/// look at all 26. Voxels equal to a neighbour are put aside; their plateaus are walked afterwards, one by
+/// one, since only the whole plateau tells whether it is a maximum (an L-shaped one has several "first"
+/// voxels, and one may climb on around the corner).
 
 #include "tracking/detect/maxima.h"
 
@@ -103,7 +103,8 @@ Voxel middle_of(const std::vector<Voxel>& members) {
     x += static_cast<double>(v.x) / n;
   }
   const auto distance2 = [&](const Voxel& v) {
-    const double dz = static_cast<double>(v.z) - z, dy = static_cast<double>(v.y) - y, dx = static_cast<double>(v.x) - x;
+    const double dz = static_cast<double>(v.z) - z, dy = static_cast<double>(v.y) - y,
+                 dx = static_cast<double>(v.x) - x;
     return dz * dz + dy * dy + dx * dx;
   };
   return *std::min_element(members.begin(), members.end(),

@@ -14,8 +14,8 @@ struct Voxel {
 };
 
 /// Voxels over `floor` that no voxel of their 26-neighbourhood exceeds, in storage order. A plateau (touching
-/// voxels of one value) that nothing around it exceeds counts once: as its voxel nearest to its centre of mass,
-/// the first of those in storage order. O(voxels); the same for any thread count.
+/// voxels of one value) that nothing around it exceeds counts once: as its voxel nearest to its centre of
+/// mass, the first of those in storage order. O(voxels); the same for any thread count.
 std::vector<Voxel> local_maxima(const Execution& execution, const Response& response, float floor);
 
 }  // namespace motes::tracking::detect

@@ -1,8 +1,8 @@
 /// Which radius? Responses at several scales cannot simply be compared by their strongest maxima: at small
-/// scales these are noise. So: (1) at each radius of a ladder, the strongest maxima are set against the noise of
-/// that scale; the scale where they stand out most is a matched filter for the spots, and gives their places;
-/// (2) at these places, which are now fixed, the responses of all scales are averaged, so that noise cancels
-/// instead of being picked; (3) the scale of the largest average, by a parabola over the logarithm of the radius.
+/// scales these are noise. So: (1) at each radius of a ladder, the strongest maxima over that scale's noise
+/// level are found; the scale where they stand out most in sum gives the spots' places; (2) at these places,
+/// which are now fixed, the responses of all scales are averaged, so that noise cancels instead of being
+/// picked; (3) the scale of the largest average, by a parabola over the logarithm of the radius.
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ constexpr std::int64_t kVoxels = std::int64_t{1} << 22;  // larger frames are cr
 
 /// The strongest maxima of one scale.
 struct Scale {
-  double significance = 0;  ///< mean response of the strongest over the noise; 0 without any spot
+  double excess = 0;  ///< sum of their responses over the noise level; 0 without any spot
   std::vector<detect::Voxel> spots;
 };
 
@@ -35,7 +35,9 @@ VolumeFrame crop(const VolumeFrame& frame) {
   const Shape3 whole = frame.shape;
   Shape3 part = whole;
   while (part.voxels() > kVoxels) {
-    std::int64_t& longest = part.nx >= part.ny && part.nx >= part.nz ? part.nx : part.ny >= part.nz ? part.ny : part.nz;
+    std::int64_t& longest = part.nx >= part.ny && part.nx >= part.nz ? part.nx
+                            : part.ny >= part.nz                     ? part.ny
+                                                                     : part.nz;
     longest = longest - (longest + 9) / 10;
   }
   if (part == whole) return frame;
@@ -72,16 +74,13 @@ Scale strongest(const Execution& execution, const VolumeFrame& frame, const dete
   std::stable_sort(scale.spots.begin(), scale.spots.end(),
                    [&](const detect::Voxel& a, const detect::Voxel& b) { return value(a) > value(b); });
   if (scale.spots.size() > kSpots) scale.spots.resize(kSpots);
-  for (const detect::Voxel& v : scale.spots)
-    scale.significance += value(v) / std::max(noise, floor) / static_cast<double>(scale.spots.size());
+  for (const detect::Voxel& v : scale.spots) scale.excess += static_cast<double>(value(v)) - threshold;
   return scale;
 }
 
-/// Mean over spots of the response relative to that at the spots' own scale.
-double mean_response(const detect::Response& response, const detect::Response& own, const std::vector<detect::Voxel>& spots) {
+double mean_response(const detect::Response& response, const std::vector<detect::Voxel>& spots) {
   double sum = 0;
-  for (const detect::Voxel& v : spots)
-    sum += static_cast<double>(response.at(v.z, v.y, v.x)) / static_cast<double>(own.at(v.z, v.y, v.x));
+  for (const detect::Voxel& v : spots) sum += static_cast<double>(response.at(v.z, v.y, v.x));
   return sum / static_cast<double>(spots.size());
 }
 
@@ -111,28 +110,29 @@ std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFram
     return finest * kSmallest * std::pow(kLargest / kSmallest, place / (kScales - 1));
   };
   const auto response_at = [&](double radius) {
-    const detect::Filter filter = detect::make_filter(frame.shape, voxel, {radius, radius, radius}, kLeastSigma);
+    const detect::Filter filter =
+        detect::make_filter(frame.shape, voxel, {radius, radius, radius}, kLeastSigma);
     return std::pair(filter, detect::Response(execution, frame, filter, polarity, range.low));
   };
 
   Scale best;
-  double best_radius = 0;
   for (int i = 0; i < kScales; ++i) {
     const auto [filter, response] = response_at(radius_at(i));
     Scale scale = strongest(execution, frame, filter, response, range);
-    if (scale.significance <= best.significance) continue;
-    best = std::move(scale);
-    best_radius = radius_at(i);
+    if (scale.excess > best.excess) best = std::move(scale);
   }
   if (best.spots.empty()) return std::nullopt;
 
-  const auto own = response_at(best_radius).second;
   std::vector<double> means;
-  for (int i = 0; i < kScales; ++i)
-    means.push_back(mean_response(response_at(radius_at(i)).second, own, best.spots));
+  double least = 0;
+  for (int i = 0; i < kScales; ++i) {
+    const auto [filter, response] = response_at(radius_at(i));
+    means.push_back(mean_response(response, best.spots));
+    least = kLeastSigma * std::sqrt(static_cast<double>(filter.dimensions));
+  }
   const double radius = radius_at(place_of_largest(means));
-  const double least = kLeastSigma * std::sqrt(static_cast<double>(response_at(best_radius).first.dimensions));
-  return Vec3{std::max(radius, least * voxel.x), std::max(radius, least * voxel.y), std::max(radius, least * voxel.z)};
+  return Vec3{std::max(radius, least * voxel.x), std::max(radius, least * voxel.y),
+              std::max(radius, least * voxel.z)};
 }
 
 }  // namespace motes::tracking

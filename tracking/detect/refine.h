@@ -8,10 +8,18 @@ namespace motes::tracking::detect {
 struct Peak {
   double z = 0, y = 0, x = 0;  ///< voxels
   double quality = 0;          ///< response there: from that of the voxel to twice it
-  double radius_um = 0;        ///< geometric mean over the axes of more than one voxel
 };
 
 /// Fits a quadratic to the 27 responses around a maximum. O(1).
-Peak refine(const Response& response, const Filter& filter, const Vec3& voxel_um, const Voxel& maximum);
+Peak refine(const Response& response, const Filter& filter, const Voxel& maximum);
+
+/// The peak with its place freed of the parabola's pull towards voxel centres. O(1), but slower than refine:
+/// for the peaks that are kept.
+Peak correct_bias(const Response& response, const Filter& filter, const Peak& peak);
+
+/// Geometric mean, over the axes along which the peak has two neighbours, of the radius that a Gaussian spot
+/// of the peak's width has; NaN where there is no such axis. O(1).
+double fitted_radius_um(const Response& response, const Filter& filter, const Vec3& voxel_um,
+                        const Peak& peak);
 
 }  // namespace motes::tracking::detect

@@ -1,15 +1,16 @@
 /// L = -sum over axes a of sigma_a^2 D_a G, G the smoothed frame, D_a the second difference along a: the
 /// Laplacian in units of each axis' own sigma, so that anisotropic spots and voxels are treated alike.
 ///
-/// Beyond the frame, along each axis, lies the mean of its outermost voxels, as many as half the kernel covers.
-/// (Mirroring, or repeating the outermost voxel, would double its noise, so that the border planes of a thin stack
-/// fill with false spots, and would double a spot that lies there and push it outwards; a fixed value would draw
-/// edges around uneven light.) The smoothed frame is needed one voxel beyond the frame, for the stencil.
+/// Beyond the frame, along each axis, lies the mean of its outermost voxels, two sigma of them. (Mirroring,
+/// or repeating the outermost voxel, would double its noise, so that the border planes of a thin stack fill
+/// with false spots, and would double a spot that lies there; a fixed value would draw edges around uneven
+/// light; a mean of more voxels would cast ghosts of spots further in.) The smoothed frame is needed one
+/// voxel beyond the frame, for the stencil.
 ///
 /// Two sweeps, each over tasks that stay in the second-level cache: (1) per plane and band of rows: voxels to
-/// float, along x, along y; (2) per band of rows, plane after plane: along z into a ring of three slabs, and the
-/// stencil. Every element is computed by the same operations in the same order whatever the bands, so thread
-/// counts change nothing.
+/// float, along x, along y; (2) per band of rows, plane after plane: along z into a ring of three slabs, and
+/// the stencil. Every element is computed by the same operations in the same order whatever the bands, so
+/// thread counts change nothing.
 
 #include "tracking/detect/response.h"
 
@@ -30,7 +31,9 @@ constexpr double kLargestRadius = 1000;  // voxels
 std::int64_t clamped(std::int64_t i, std::int64_t n) { return std::clamp<std::int64_t>(i, 0, n - 1); }
 
 /// Voxels of an axis whose mean stands for what lies beyond its end.
-std::int64_t edge_voxels(const HalfKernel& kernel, std::int64_t n) { return std::min<std::int64_t>(n, kernel.radius() + 1); }
+std::int64_t edge_voxels(const HalfKernel& kernel, std::int64_t n) {
+  return std::min<std::int64_t>(n, std::max(1, (kernel.radius() + 1) / 2));
+}
 
 /// What lies beyond both ends of an axis, one row (or slab) for each.
 struct Beyond {
@@ -67,8 +70,8 @@ void extend_row(std::vector<float>& row, std::int64_t margin, const HalfKernel& 
 double sigma_of_axis(std::int64_t voxels, double voxel_um, double radius_um, int dimensions, double least) {
   const double radius = radius_um / voxel_um;
   if (!(radius > 0) || !(radius <= kLargestRadius))
-    throw UsageError("detection.radius_um: " + std::to_string(radius_um) + " um is " + std::to_string(radius) +
-                     " voxels; give a radius over 0 and of at most 1000 voxels");
+    throw UsageError("detection.radius_um: " + std::to_string(radius_um) + " um is " +
+                     std::to_string(radius) + " voxels; give a radius over 0 and of at most 1000 voxels");
   return voxels > 1 ? std::max(least, radius / std::sqrt(static_cast<double>(dimensions))) : 0;
 }
 
@@ -179,7 +182,9 @@ void Response::laplacian(const Execution& execution, Polarity polarity) {
 void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) {
   const HalfKernel& along_z = filter_.kernels[2];
   const std::int64_t width = shape_.nx + 2, size = (end - begin + 2) * width;
-  const auto weight = [&](std::size_t a) { return sign * static_cast<float>(filter_.sigma[a] * filter_.sigma[a]); };
+  const auto weight = [&](std::size_t a) {
+    return sign * static_cast<float>(filter_.sigma[a] * filter_.sigma[a]);
+  };
   const float wx = weight(0), wy = weight(1), wz = weight(2);
   std::vector<float> ring(static_cast<std::size_t>(3 * size));
   const auto source = [&](std::int64_t z) { return padded_row(z, begin - 1); };
@@ -222,13 +227,15 @@ double Response::smoothed_voxel(std::int64_t z, std::int64_t y, std::int64_t x) 
 double Response::smoothed(double z, double y, double x) const {
   const auto floor_of = [](double v) { return static_cast<std::int64_t>(std::floor(v)); };
   const std::int64_t z0 = floor_of(z), y0 = floor_of(y), x0 = floor_of(x);
-  const double fz = z - static_cast<double>(z0), fy = y - static_cast<double>(y0), fx = x - static_cast<double>(x0);
+  const double fz = z - static_cast<double>(z0), fy = y - static_cast<double>(y0),
+               fx = x - static_cast<double>(x0);
   double sum = 0;
   for (int corner = 0; corner < 8; ++corner) {
     const int dz = corner >> 2, dy = corner >> 1 & 1, dx = corner & 1;
     const double weight = (dz != 0 ? fz : 1 - fz) * (dy != 0 ? fy : 1 - fy) * (dx != 0 ? fx : 1 - fx);
     if (weight == 0) continue;
-    sum += weight * smoothed_voxel(clamped(z0 + dz, shape_.nz), clamped(y0 + dy, shape_.ny), clamped(x0 + dx, shape_.nx));
+    sum += weight * smoothed_voxel(clamped(z0 + dz, shape_.nz), clamped(y0 + dy, shape_.ny),
+                                   clamped(x0 + dx, shape_.nx));
   }
   return sum + static_cast<double>(offset_);
 }

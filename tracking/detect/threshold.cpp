@@ -1,13 +1,15 @@
-/// Level. For a smooth Gaussian random field the expected number of maxima above a high level u is, to leading
-/// order, its expected Euler characteristic: V sqrt(det M) (2 pi)^-(d+1)/2 H(u) exp(-u^2/2), with M the covariance
-/// of the gradient of the unit field and H(u) = u^2 - 1, u, 1 in 3, 2, 1 dimensions (Adler 1981, The Geometry of
-/// Random Fields, theorem 6.9.1; Worsley 1992). White noise seen through the LoG has the spectrum
-/// r^4 exp(-r^2) in units of sigma, which makes M = (d + 4) / (2 d) / sigma^2 along each axis. Solved for u by bisection.
+/// Level. For a smooth Gaussian random field the expected number of maxima above a high level u is, to
+/// leading order, its expected Euler characteristic: V sqrt(det M) (2 pi)^-(d+1)/2 H(u) exp(-u^2/2), with M
+/// the covariance of the gradient of the unit field and H(u) = u^2 - 1, u, 1 in 3, 2, 1 dimensions (Adler
+/// 1981, The Geometry of Random Fields, theorem 6.9.1; Worsley 1992). White noise seen through the LoG has
+/// the spectrum r^4 exp(-r^2) in units of sigma, which makes M = (d + 4) / (2 d) / sigma^2 along each axis.
+/// Solved for u by bisection.
 ///
-/// Deviation. The median absolute response is the noise where spots fill little of the frame, whatever the noise's
-/// colour. Where spots fill much of it, it is the spots, and a multiple of it would lose them all; then the finest
-/// detail of the frame still is noise: the second difference along x times that along y, in which spots wider than
-/// a voxel hardly show. Passed through the filter as white noise it bounds the deviation.
+/// Deviation. The median absolute response is the noise where spots fill little of the frame, whatever the
+/// noise's colour. Where spots fill much of it, it is the spots, and a multiple of it would lose them all;
+/// then the finest detail of the frame still is noise: the second difference along x times that along y, in
+/// which spots wider than a voxel hardly show. Passed through the filter as white noise it bounds the
+/// deviation.
 
 #include "tracking/detect/threshold.h"
 
@@ -102,8 +104,8 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
 }
 
 double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter) {
-  std::vector<float> responses =
-      sample(frame.shape, [&](std::int64_t z, std::int64_t y, std::int64_t x) { return response.at(z, y, x); });
+  std::vector<float> responses = sample(
+      frame.shape, [&](std::int64_t z, std::int64_t y, std::int64_t x) { return response.at(z, y, x); });
   const double seen = kMadToSigma * median_of(responses);
   return std::min(seen, kWhiteMargin * filter.noise_gain() * white_deviation(frame));
 }

@@ -9,9 +9,10 @@ namespace motes::tracking::detect {
 /// `false_spots` local maxima in the whole frame. Between 3 and 9; falls with fewer voxels or a wider filter.
 double noise_level(const Filter& filter, const Shape3& shape, double false_spots);
 
-/// Standard deviation of the response where there is only noise, robust to sparse and to dense spots: the smaller
-/// of (1) 1.4826 times the median absolute response and (2) 1.5 times what white noise as strong as the frame's
-/// finest detail gives. 0 for a noise-free frame. Works on a fixed sample of at most some 10^5 voxels.
+/// Standard deviation of the response where there is only noise, robust to sparse and to dense spots: the
+/// smaller of (1) 1.4826 times the median absolute response and (2) 1.5 times what white noise as strong as
+/// the frame's finest detail gives. 0 for a noise-free frame. Works on a fixed sample of at most some 10^5
+/// voxels.
 double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter);
 
 /// Responses up to this may be rounding errors of a noise-free frame whose values span `range`.
