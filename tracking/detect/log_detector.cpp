@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tracking/detect/maxima.h"
+#include "tracking/detect/populations.h"
 #include "tracking/detect/refine.h"
 #include "tracking/detect/response.h"
 #include "tracking/detect/threshold.h"
@@ -75,13 +76,20 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
   const detect::Response response(execution, frame, filter, options.polarity, range.low);
   const float floor = detect::rounding_floor(filter, range);
   std::vector<detect::Voxel> maxima = detect::local_maxima(execution, response, floor);
-  const double threshold = threshold_for(options, response, frame, filter, floor);
+  double threshold = threshold_for(options, response, frame, filter, floor);
   if (report != nullptr) *report = {threshold, static_cast<std::int64_t>(maxima.size())};
 
   // A refined quality is at most twice its voxel's response, so the rest need no refinement.
   std::erase_if(maxima, [&](const detect::Voxel& v) { return 2.0 * response.at(v.z, v.y, v.x) < threshold; });
   std::vector<Peak> peaks = refine_all(execution, response, filter, maxima);
   std::erase_if(peaks, [&](const Peak& peak) { return peak.quality < threshold; });
+  if (!options.threshold && options.max_count == 0) {
+    std::vector<double> qualities;
+    for (const Peak& peak : peaks) qualities.push_back(peak.quality);
+    threshold = std::max(threshold, detect::split_populations(qualities));
+    std::erase_if(peaks, [&](const Peak& peak) { return peak.quality < threshold; });
+    if (report != nullptr) report->threshold = threshold;
+  }
 
   const std::size_t wanted =
       options.max_count > 0 ? static_cast<std::size_t>(options.max_count) : peaks.size();
