@@ -15,7 +15,8 @@ using namespace motes;
 
 namespace {
 
-std::vector<std::string> cells_of(const std::string& line) {
+std::vector<std::string> cells_of(std::string line) {
+  if (line.ends_with('\r')) line.pop_back();
   std::vector<std::string> cells;
   std::istringstream stream(line);
   for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
