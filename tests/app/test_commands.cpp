@@ -135,7 +135,7 @@ TEST_CASE("score wants both sides in one unit, and scales px on request") {
   fails({"score", "--truth", plain, "--tracks", (dir / "none.csv").string()}, 3, "none.csv");
 }
 
-TEST_CASE("--frame-step drops frames on both sides") {
+TEST_CASE("score --frame-step drops frames on both sides") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
   const std::string truth = (simulated / "truth.h5").string();

@@ -134,7 +134,7 @@ TEST_CASE("An interrupted run keeps its frames, and --resume ends with the same 
   }
 }
 
-TEST_CASE("--resume without anything to resume is an ordinary run") {
+TEST_CASE("track --resume without anything to resume is an ordinary run") {
   const TempDir dir;
   const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
   CHECK_THAT(must_run({"track", input, "-o", (dir / "t").string(), "--resume"}).err,
@@ -181,7 +181,7 @@ TEST_CASE("A configuration file is an input too, and the one written can be run 
   check_same_results(dir / "one", dir / "two");
 }
 
-TEST_CASE("--json - prints JSON alone; --quiet prints nothing") {
+TEST_CASE("track --json - prints JSON alone, and --quiet nothing") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
   const std::string input = (simulated / "detections.csv").string();
