@@ -35,7 +35,8 @@ TEST_CASE("texture a hundred times weaker than spots is split off") {
 
 TEST_CASE("one population stays whole, however broad") {
   std::mt19937_64 rng(2);
-  for (const double spread : {0.1, 0.5, 1.5, 3.0}) CHECK(split_populations(log_normal(rng, 500, 10, spread)) == 0);
+  for (const double spread : {0.1, 0.5, 1.5, 3.0})
+    CHECK(split_populations(log_normal(rng, 500, 10, spread)) == 0);
   std::vector<double> flat;
   for (int k = 0; k < 400; ++k) flat.push_back(std::exp(0.03 * k));
   CHECK(split_populations(flat) == 0);

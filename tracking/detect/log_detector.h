@@ -44,10 +44,9 @@ struct DetectionReport {
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
-/// A spot radius for this frame: of a ladder of isotropic (in um) radii, 1 to 8 voxels of the finest axis,
-/// the one at which the strongest spots (up to 100) answer most, refined by a parabola; none if no spot
-/// stands out of the noise. At least .7 sqrt(dimensions) voxels along each axis. Frames over 4 Mvoxel are
-/// cropped around their middle. Throws InputError as detect_spots does. O(ladder * voxels * sigma).
+/// A spot radius for this frame: of a ladder of radii, equal along all axes, the one at which the strongest
+/// spots answer most, then the same for z alone (microscopes blur it most) and for x and y together. None if
+/// the frame has no spots to speak of.
 std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity);
 
 }  // namespace motes::tracking

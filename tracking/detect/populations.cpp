@@ -32,7 +32,8 @@ double split_populations(std::span<const double> qualities) {
     low_squares += logs[k - 1] * logs[k - 1];
     const auto low = static_cast<double>(k), high = static_cast<double>(n - k);
     const double low_mean = low_sum / low, high_mean = (sum - low_sum) / high;
-    const double within = low_squares - low * low_mean * low_mean + (squares - low_squares) - high * high_mean * high_mean;
+    const double within =
+        low_squares - low * low_mean * low_mean + (squares - low_squares) - high * high_mean * high_mean;
     if (within >= best_within) continue;
     best = k;
     best_within = within;
@@ -41,7 +42,8 @@ double split_populations(std::span<const double> qualities) {
   const std::size_t upper = n - best;
   const double deviation = std::sqrt(std::max(0.0, best_within) / static_cast<double>(n));
   const bool two = best >= kFewest && upper >= std::max(kFewest, n / kLeastShare) &&
-                   best_distance >= std::log(kPopulationRatio) && best_distance >= kPopulationSpread * deviation;
+                   best_distance >= std::log(kPopulationRatio) &&
+                   best_distance >= kPopulationSpread * deviation;
   return two ? std::exp(0.5 * (logs[best - 1] + logs[best])) : 0;
 }
 

@@ -21,7 +21,10 @@ constexpr double kSmallest = 1, kLargest = 8;  // radius, voxels of the finest a
 constexpr int kScales = 13;                    // ratio of neighbours 2^(1/4)
 constexpr double kLeastSigma = 0.7;            // voxels of any axis
 constexpr double kFalseSpots = 1e-4;           // of pure noise over all scales: one frame in some thousand
-constexpr std::size_t kSpots = 100;            // the strongest ones
+constexpr int kFactorSteps = 4;                // ladders of (4): 2^(1/4) between neighbours ...
+constexpr int kLeastFactor = -4, kMostFactor = 8;        // ... from 1/2 to 4 for z / x,
+constexpr int kAgainFactor = 3;                          // and 3 steps either way for x and y
+constexpr std::size_t kSpots = 100;                      // the strongest ones
 constexpr std::int64_t kVoxels = std::int64_t{1} << 22;  // larger frames are cropped around their middle
 
 /// The strongest maxima of one scale.
@@ -109,30 +112,43 @@ std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFram
   const auto radius_at = [&](double place) {
     return finest * kSmallest * std::pow(kLargest / kSmallest, place / (kScales - 1));
   };
-  const auto response_at = [&](double radius) {
-    const detect::Filter filter =
-        detect::make_filter(frame.shape, voxel, {radius, radius, radius}, kLeastSigma);
+  const auto response_at = [&](const Vec3& radius) {
+    const detect::Filter filter = detect::make_filter(frame.shape, voxel, radius, kLeastSigma);
     return std::pair(filter, detect::Response(execution, frame, filter, polarity, range.low));
   };
+  const auto isotropic = [](double radius) { return Vec3{radius, radius, radius}; };
 
   Scale best;
   for (int i = 0; i < kScales; ++i) {
-    const auto [filter, response] = response_at(radius_at(i));
+    const auto [filter, response] = response_at(isotropic(radius_at(i)));
     Scale scale = strongest(execution, frame, filter, response, range);
     if (scale.excess > best.excess) best = std::move(scale);
   }
   if (best.spots.empty()) return std::nullopt;
 
-  std::vector<double> means;
-  double least = 0;
-  for (int i = 0; i < kScales; ++i) {
-    const auto [filter, response] = response_at(radius_at(i));
-    means.push_back(mean_response(response, best.spots));
-    least = kLeastSigma * std::sqrt(static_cast<double>(filter.dimensions));
+  const auto place_on_ladder = [&](int first, int last, const auto& radius_of) {
+    std::vector<double> means;
+    for (int i = first; i <= last; ++i)
+      means.push_back(mean_response(response_at(radius_of(i)).second, best.spots));
+    return first + place_of_largest(means);
+  };
+  const auto factor = [](double place) { return std::exp2(place / kFactorSteps); };
+
+  Vec3 radius =
+      isotropic(radius_at(place_on_ladder(0, kScales - 1, [&](int i) { return isotropic(radius_at(i)); })));
+  if (frame.shape.nz > 1) {
+    const auto longer = [&](double place) { return Vec3{radius.x, radius.y, radius.x * factor(place)}; };
+    const double most = 0.5 * static_cast<double>(frame.shape.nz) * voxel.z;
+    const Vec3 stretched = longer(place_on_ladder(kLeastFactor, kMostFactor, longer));
+    radius.z = std::min(stretched.z, std::max(most, radius.z));
+    const auto wider = [&](double place) {
+      return Vec3{radius.x * factor(place), radius.y * factor(place), radius.z};
+    };
+    radius = wider(place_on_ladder(-kAgainFactor, kAgainFactor, wider));
   }
-  const double radius = radius_at(place_of_largest(means));
-  return Vec3{std::max(radius, least * voxel.x), std::max(radius, least * voxel.y),
-              std::max(radius, least * voxel.z)};
+  const double least = kLeastSigma * std::sqrt(frame.shape.nz > 1 ? 3.0 : frame.shape.ny > 1 ? 2.0 : 1.0);
+  return Vec3{std::max(radius.x, least * voxel.x), std::max(radius.y, least * voxel.y),
+              std::max(radius.z, least * voxel.z)};
 }
 
 }  // namespace motes::tracking
