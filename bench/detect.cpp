@@ -2,7 +2,7 @@
 /// Poisson noise) at the challenge's SNR 7, 4 and 2. Prints CSV: accuracy with the number of spots known, and
 /// the median time of detect_spots. Scoring is outside the timer.
 ///
-/// bench_detect [--threads N] [--repeats N] [--seeds N] [--radius RXY RZ] [--dump DIR]
+/// bench_detect [--threads N] [--repeats N] [--seeds N] [--first-seed N] [--radius RXY RZ] [--dump DIR]
 ///   --dump writes frame_<snr>_<seed>.u16 (raw, x fastest) and truth_<snr>_<seed>.csv (z,y,x in voxels) for
 ///   bench/peers/detect_scipy.py.
 
@@ -28,7 +28,7 @@ constexpr int kSpots = 1000;
 constexpr double kGate = 2.5;  // voxels
 
 struct Settings {
-  int threads = 0, repeats = 9, seeds = 3;
+  int threads = 0, repeats = 9, seeds = 6, first_seed = 1;
   motes::Vec3 radius{2.05, 2.05, 1.65};
   std::optional<std::filesystem::path> dump;
 };
@@ -53,6 +53,8 @@ Settings parse(int argc, char** argv) {
       settings.repeats = std::stoi(next());
     } else if (option == "--seeds") {
       settings.seeds = std::stoi(next());
+    } else if (option == "--first-seed") {
+      settings.first_seed = std::stoi(next());
     } else if (option == "--radius") {
       settings.radius.x = settings.radius.y = std::stod(next());
       settings.radius.z = std::stod(next());
@@ -109,7 +111,7 @@ int main(int argc, char** argv) {
     double jsc = 0, square = 0;
     std::vector<double> seconds;
     double voxels = 0;
-    for (int seed = 1; seed <= settings.seeds; ++seed) {
+    for (int seed = settings.first_seed; seed < settings.first_seed + settings.seeds; ++seed) {
       const Case c = make_case(snr, seed);
       if (settings.dump) write_case(*settings.dump, c, std::to_string(snr) + "_" + std::to_string(seed));
       motes::Detections found;
