@@ -167,7 +167,7 @@ TEST_CASE("the radius is estimated within a fifth", "[detect]") {
 }
 
 TEST_CASE("the radius of spots in anisotropic voxels, and of dark ones", "[detect]") {
-  SpotFrameOptions options = at_snr(7, {20, 150, 150});
+  SpotFrameOptions options = at_snr(7, {30, 150, 150});
   const double sigma_z = GENERATE(1.0, 2.0, 3.0);  // voxels of 0.2: as far as x and y, twice and three times
   options.psf_sigma = {2, 2, sigma_z};
   options.peak *= GENERATE(1, -1);

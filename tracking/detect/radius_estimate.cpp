@@ -25,7 +25,7 @@ constexpr int kFactorSteps = 4;                // ladders of (4): 2^(1/4) betwee
 constexpr int kLeastFactor = -4, kMostFactor = 8;        // ... from 1/2 to 4 for z / x,
 constexpr int kAgainFactor = 3;                          // and 3 steps either way for x and y
 constexpr std::size_t kSpots = 100;                      // the strongest ones
-constexpr std::int64_t kVoxels = std::int64_t{1} << 22;  // larger frames are cropped around their middle
+constexpr std::int64_t kVoxels = std::int64_t{1} << 21;  // larger frames are cropped around their middle
 
 /// The strongest maxima of one scale.
 struct Scale {
@@ -137,14 +137,17 @@ std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFram
   Vec3 radius =
       isotropic(radius_at(place_on_ladder(0, kScales - 1, [&](int i) { return isotropic(radius_at(i)); })));
   if (frame.shape.nz > 1) {
+    const double most = std::max(radius.z, 0.5 * static_cast<double>(frame.shape.nz) * voxel.z);
     const auto longer = [&](double place) { return Vec3{radius.x, radius.y, radius.x * factor(place)}; };
-    const double most = 0.5 * static_cast<double>(frame.shape.nz) * voxel.z;
-    const Vec3 stretched = longer(place_on_ladder(kLeastFactor, kMostFactor, longer));
-    radius.z = std::min(stretched.z, std::max(most, radius.z));
     const auto wider = [&](double place) {
       return Vec3{radius.x * factor(place), radius.y * factor(place), radius.z};
     };
+    const auto fit_z = [&] {
+      radius.z = std::min(most, longer(place_on_ladder(kLeastFactor, kMostFactor, longer)).z);
+    };
+    fit_z();
     radius = wider(place_on_ladder(-kAgainFactor, kAgainFactor, wider));
+    fit_z();
   }
   const double least = kLeastSigma * std::sqrt(frame.shape.nz > 1 ? 3.0 : frame.shape.ny > 1 ? 2.0 : 1.0);
   return Vec3{std::max(radius.x, least * voxel.x), std::max(radius.y, least * voxel.y),
