@@ -1,6 +1,7 @@
 #include "app/report.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 
@@ -119,6 +120,12 @@ std::string scores_table(const Scores& scores, const std::string& unit) {
   table += fmt::format("  links      {} true, {} false, {} missed, {} neutral", link.true_links,
                        link.false_links, link.missed_links, link.neutral_links);
   return table;
+}
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;  // Linux counts in KiB
 }
 
 }  // namespace motes::app

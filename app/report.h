@@ -43,4 +43,7 @@ nlohmann::ordered_json scores_json(const Scores& scores);
 /// The same for people.
 std::string scores_table(const Scores& scores, const std::string& unit);
 
+/// The most memory this process has had, in MB (10^6 bytes).
+double peak_memory_mb();
+
 }  // namespace motes::app

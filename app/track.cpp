@@ -126,6 +126,7 @@ void run_track(Session& session, const Arguments& arguments) {
   stages.push_back({"link", "frame pairs", static_cast<std::int64_t>(linked.pairs.size()), linked.seconds});
   stages.push_back({"write", "files", static_cast<std::int64_t>(files.size()), writing_s});
   report["stages"] = stages_json(stages);
+  report["peak_memory_mb"] = peak_memory_mb();
   io::write_text(dir / "report.json",
                  report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   FrameLog::remove(dir);
