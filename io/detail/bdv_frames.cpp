@@ -31,23 +31,23 @@ constexpr std::size_t kXmlHead = 65536;  // SpimData's root may follow a licence
   throw InputError(fmt::format("{}: {}; export it again from BigDataViewer", path.string(), what));
 }
 
-Hdf5File open_file(const fs::path& path) {
+h5::Handle open_file(const fs::path& path) {
   if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) fail(path, "is no HDF5 file");
-  Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  if (!file) fail(path, fmt::format("cannot be opened as HDF5: {}", hdf5_error()));
+  h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file) fail(path, fmt::format("cannot be opened as HDF5: {}", h5::last_error()));
   return file;
 }
 
 /// The numbers N of the group's members called `letter`N, ascending.
 std::vector<std::int64_t> numbered_members(const fs::path& path, hid_t group, char letter) {
   H5G_info_t info{};
-  if (H5Gget_info(group, &info) < 0) fail(path, fmt::format("cannot list its groups: {}", hdf5_error()));
+  if (H5Gget_info(group, &info) < 0) fail(path, fmt::format("cannot list its groups: {}", h5::last_error()));
   std::vector<std::int64_t> numbers;
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     std::array<char, 16> name{};
     const ssize_t length =
         H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size(), H5P_DEFAULT);
-    if (length < 0) fail(path, fmt::format("cannot list its groups: {}", hdf5_error()));
+    if (length < 0) fail(path, fmt::format("cannot list its groups: {}", h5::last_error()));
     if (length < 2 || static_cast<std::size_t>(length) >= name.size() || name[0] != letter) continue;
     const auto number = parse_trimmed_integer(&name[1]);
     if (number && *number >= 0) numbers.push_back(*number);
@@ -62,17 +62,17 @@ std::string cells_path(std::int64_t timepoint, std::int64_t setup) {
 
 /// A dataset that was looked at, and how its voxels are read.
 struct Cells {
-  Hdf5Dataset dataset;
+  h5::Handle dataset;
   Shape3 shape;
   VoxelType type = VoxelType::u8;
   hid_t memory_type = -1;  // one of the library's constants: not owned
 };
 
 void read_type(const fs::path& path, const std::string& name, Cells& cells) {
-  const Hdf5Type type(H5Dget_type(cells.dataset.get()));
-  const std::size_t bytes = type ? H5Tget_size(type.get()) : 0;
-  const H5T_class_t kind = type ? H5Tget_class(type.get()) : H5T_NO_CLASS;
-  const bool is_signed = kind == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_2;
+  const h5::Handle type(H5Dget_type(cells.dataset.id()), H5Tclose);
+  const std::size_t bytes = type ? H5Tget_size(type.id()) : 0;
+  const H5T_class_t kind = type ? H5Tget_class(type.id()) : H5T_NO_CLASS;
+  const bool is_signed = kind == H5T_INTEGER && H5Tget_sign(type.id()) == H5T_SGN_2;
   if (kind == H5T_INTEGER && bytes == 1 && !is_signed) {
     cells.type = VoxelType::u8;
     cells.memory_type = H5T_NATIVE_UINT8;
@@ -89,12 +89,12 @@ void read_type(const fs::path& path, const std::string& name, Cells& cells) {
 
 Cells open_cells(const fs::path& path, hid_t file, const std::string& name) {
   Cells cells;
-  cells.dataset = Hdf5Dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT));
-  if (!cells.dataset) fail(path, fmt::format("{}: cannot be opened: {}", name, hdf5_error()));
-  const Hdf5Space space(H5Dget_space(cells.dataset.get()));
+  cells.dataset = h5::Handle(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!cells.dataset) fail(path, fmt::format("{}: cannot be opened: {}", name, h5::last_error()));
+  const h5::Handle space(H5Dget_space(cells.dataset.id()), H5Sclose);
   std::array<hsize_t, 3> dims{};
-  if (!space || H5Sget_simple_extent_ndims(space.get()) != 3 ||
-      H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) != 3)
+  if (!space || H5Sget_simple_extent_ndims(space.id()) != 3 ||
+      H5Sget_simple_extent_dims(space.id(), dims.data(), nullptr) != 3)
     fail(path, fmt::format("{}: is no three-dimensional dataset", name));
   for (const hsize_t size : dims) {
     if (size == 0 || size > std::numeric_limits<std::int32_t>::max())
@@ -109,16 +109,16 @@ Cells open_cells(const fs::path& path, hid_t file, const std::string& name) {
 
 class BdvFrames : public FrameSource {
  public:
-  BdvFrames(SeriesInfo info, Hdf5File file, std::vector<std::int64_t> timepoints, std::int64_t setup)
+  BdvFrames(SeriesInfo info, h5::Handle file, std::vector<std::int64_t> timepoints, std::int64_t setup)
       : info_(std::move(info)), file_(std::move(file)), timepoints_(std::move(timepoints)), setup_(setup) {}
 
   const SeriesInfo& info() const override { return info_; }
 
   VolumeFrame read(std::int32_t t) override {
     check_frame_number(info_, t);
-    const Hdf5Silence silence;
+    h5::silence();
     const std::string name = cells_path(timepoints_[static_cast<std::size_t>(t)], setup_);
-    const Cells cells = open_cells(info_.path, file_.get(), name);
+    const Cells cells = open_cells(info_.path, file_.id(), name);
     if (cells.shape != info_.shape || cells.type != info_.type) {
       fail(info_.path,
            fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})", name,
@@ -127,15 +127,15 @@ class BdvFrames : public FrameSource {
     }
     VolumeFrame frame = empty_frame(info_, t);
     frame.voxels = make_voxels(info_.type, info_.shape, info_.path);
-    if (H5Dread(cells.dataset.get(), cells.memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+    if (H5Dread(cells.dataset.id(), cells.memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                 bytes_of(frame.voxels).data()) < 0)
-      fail(info_.path, fmt::format("{}: cannot be read: {}", name, hdf5_error()));
+      fail(info_.path, fmt::format("{}: cannot be read: {}", name, h5::last_error()));
     return frame;
   }
 
  private:
   SeriesInfo info_;
-  Hdf5File file_;
+  h5::Handle file_;
   std::vector<std::int64_t> timepoints_;
   std::int64_t setup_;
 };
@@ -160,15 +160,16 @@ std::vector<std::int64_t> check_timepoints(const fs::path& path, const std::vect
 
 /// Sampling step of level 0 (x, y, z); 1 where not stated.
 Vec3 level_steps(hid_t file, std::int64_t setup) {
-  const Hdf5Dataset dataset(H5Dopen2(file, fmt::format("s{:02}/resolutions", setup).c_str(), H5P_DEFAULT));
-  const Hdf5Space space(dataset ? H5Dget_space(dataset.get()) : -1);
+  const h5::Handle dataset(H5Dopen2(file, fmt::format("s{:02}/resolutions", setup).c_str(), H5P_DEFAULT),
+                           H5Dclose);
+  const h5::Handle space(dataset ? H5Dget_space(dataset.id()) : -1, H5Sclose);
   std::array<hsize_t, 2> dims{};
-  if (!space || H5Sget_simple_extent_ndims(space.get()) != 2 ||
-      H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) != 2 || dims[0] < 1 || dims[0] > 64 ||
+  if (!space || H5Sget_simple_extent_ndims(space.id()) != 2 ||
+      H5Sget_simple_extent_dims(space.id(), dims.data(), nullptr) != 2 || dims[0] < 1 || dims[0] > 64 ||
       dims[1] != 3)
     return {1, 1, 1};
   std::vector<double> steps(dims[0] * dims[1], 1.0);
-  if (H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, steps.data()) < 0)
+  if (H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, steps.data()) < 0)
     return {1, 1, 1};
   const bool sane =
       std::all_of(steps.begin(), steps.begin() + 3, [](double s) { return s >= 1 && s <= 1024; });
@@ -216,9 +217,9 @@ BdvXml xml_beside(const fs::path& images, std::vector<std::string>& notes) {
 }
 
 bool holds_timepoint(const fs::path& path) {
-  const Hdf5Silence silence;
-  const Hdf5File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  return file && !numbered_members(path, file.get(), 't').empty();
+  h5::silence();
+  const h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  return file && !numbered_members(path, file.id(), 't').empty();
 }
 
 }  // namespace
@@ -231,7 +232,7 @@ bool is_bdv(const fs::path& path) {
 
 std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOptions& options) {
   if (options.axes) throw UsageError("input.axes: the axes of BigDataViewer files are fixed; remove the key");
-  const Hdf5Silence silence;
+  h5::silence();
   SeriesInfo info;
   const bool given_images = InputFile(path).head(kHdf5Signature.size()) == kHdf5Signature;
   const BdvXml xml = given_images ? xml_beside(path, info.notes) : read_bdv_xml(path);
@@ -239,11 +240,12 @@ std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOp
   info.path = images.string();
   info.format = "BDV HDF5";
 
-  Hdf5File file = open_file(images);
-  const auto timepoints = check_timepoints(images, numbered_members(images, file.get(), 't'), xml.timepoints);
-  const Hdf5Group first(H5Gopen2(file.get(), fmt::format("t{:05}", timepoints[0]).c_str(), H5P_DEFAULT));
-  if (!first) fail(images, fmt::format("t{:05}: cannot be opened: {}", timepoints[0], hdf5_error()));
-  const auto setups = numbered_members(images, first.get(), 's');
+  h5::Handle file = open_file(images);
+  const auto timepoints = check_timepoints(images, numbered_members(images, file.id(), 't'), xml.timepoints);
+  const h5::Handle first(H5Gopen2(file.id(), fmt::format("t{:05}", timepoints[0]).c_str(), H5P_DEFAULT),
+                         H5Gclose);
+  if (!first) fail(images, fmt::format("t{:05}: cannot be opened: {}", timepoints[0], h5::last_error()));
+  const auto setups = numbered_members(images, first.id(), 's');
   if (setups.empty())
     fail(images, fmt::format("t{:05} holds no view setup (no group s00 ...)", timepoints[0]));
 
@@ -255,13 +257,13 @@ std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOp
     info.notes.push_back(fmt::format("time points {} to {} are frames 0 to {}", timepoints.front(),
                                      timepoints.back(), info.frames - 1));
   const std::int64_t setup = setups[static_cast<std::size_t>(info.channel)];
-  const Cells cells = open_cells(images, file.get(), cells_path(timepoints[0], setup));
+  const Cells cells = open_cells(images, file.id(), cells_path(timepoints[0], setup));
   info.axes = std::string(info.frames > 1 ? "T" : "") + (info.channels > 1 ? "C" : "") + "ZYX";
   info.shape = cells.shape;
   info.type = cells.type;
   const auto described = xml.setups.find(setup);
   const Calibration metadata = calibrate(described == xml.setups.end() ? BdvSetup{} : described->second,
-                                         level_steps(file.get(), setup), info.notes);
+                                         level_steps(file.id(), setup), info.notes);
   apply_calibration(info, metadata, options);
   return std::make_unique<BdvFrames>(std::move(info), std::move(file), timepoints, setup);
 }

@@ -45,6 +45,17 @@ Handle dataset_creation(hsize_t count) {
 
 void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
+std::string last_error() {
+  std::string text;
+  const auto keep_first = [](unsigned, const H5E_error2_t* error, void* kept) -> herr_t {
+    auto& first = *static_cast<std::string*>(kept);
+    if (first.empty() && error->desc != nullptr) first = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
+  return text.empty() ? "no reason given" : text;
+}
+
 Writer::Writer(const std::filesystem::path& path, std::string target) : target_(std::move(target)) {
   silence();
   Handle creation = property_list(H5P_FILE_CREATE);
