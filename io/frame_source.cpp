@@ -6,6 +6,7 @@
 #include "io/detail/calibration.h"
 #include "io/detail/folder_frames.h"
 #include "io/detail/input_file.h"
+#include "io/detail/text.h"
 #include "io/detail/tiff_directories.h"
 #include "io/detail/tiff_frames.h"
 #include "tracking/types/errors.h"
@@ -48,6 +49,8 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
     case Kind::other:
       break;
   }
+  if (detail::read_file_start(path, 2) == "\x1f\x8b")
+    throw InputError(path.string() + ": is compressed with gzip; decompress it first (gunzip -k)");
   throw InputError(
       fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
                   "BigDataViewer HDF5 (.h5 or .xml), or a folder of TIFFs",
