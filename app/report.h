@@ -21,7 +21,7 @@ struct FrameSummary {
   std::optional<double> threshold;  ///< none: points of a table, or detections of an interrupted run
 };
 
-/// Seconds and items of one stage of the work; the only part of a report that differs from run to run.
+/// Seconds and items of one stage of the work; only these and the peak memory differ from run to run.
 struct StageTime {
   std::string name, unit;
   std::int64_t items = 0;

@@ -25,6 +25,7 @@ json read_json(const std::filesystem::path& path) { return json::parse(file_byte
 /// A report without what may differ from run to run.
 json without_times(json report) {
   report.erase("stages");
+  report.erase("peak_memory_mb");
   for (json& pair : report["pairs"]) pair.erase("seconds");
   return report;
 }
