@@ -56,6 +56,7 @@ check(total == data.GetNumberOfPoints(), "the frames hold each point of the trac
 
 view = simple.CreateView("RenderView")
 view.ViewSize = [1000, 800]
+view.UseColorPaletteForBackground = 0
 view.Background = [0.08, 0.08, 0.1]
 shown = simple.Show(tracks, view)
 shown.LineWidth = 2.5
@@ -67,7 +68,7 @@ simple.ColorBy(dots, ("POINTS", "speed"))
 view.ViewTime = times[len(times) // 2]
 simple.ResetCamera(view)
 camera = view.GetActiveCamera()
-camera.Elevation(-35)
+camera.Elevation(-50)
 camera.Azimuth(20)
 simple.ResetCamera(view)
 simple.Render(view)

@@ -26,7 +26,8 @@ echo "Installing ParaView in a throw-away overlay"
 chroot "$overlay/root" sh -c 'export DEBIAN_FRONTEND=noninteractive; apt-get update -qq &&
   apt-get install -y -qq --no-install-recommends paraview python3-paraview xvfb xauth >/dev/null 2>&1'
 status=0
-chroot "$overlay/root" sh -c 'cd /check && xvfb-run -a pvpython paraview_check.py in out.png' || status=$?
+# In a process namespace of its own, so that the X server ends with it.
+unshare --pid --fork --kill-child chroot "$overlay/root" sh -c 'cd /check && xvfb-run -a pvpython paraview_check.py in out.png' || status=$?
 cp "$overlay/root/check/out.png" "$picture" 2>/dev/null || true
 cp "$overlay/root/check/out-speed.png" "${picture%.png}-speed.png" 2>/dev/null || true
 exit $status
