@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -54,29 +55,36 @@ TrackSet tracks_of(const PointSeries& series, const std::vector<tracking::PairLi
   return tracks;
 }
 
-/// Every file but the report. Returns their names.
-std::vector<std::string> write_results(const Config& config, const std::filesystem::path& dir,
-                                       const PointSeries& series, const TrackSet& tracks) {
+/// Every file but the report. Returns their names. Tables, VTK files and the picture use different libraries,
+/// so they are written side by side where threads are allowed.
+std::vector<std::string> write_results(const Execution& execution, const Config& config,
+                                       const std::filesystem::path& dir, const PointSeries& series,
+                                       const TrackSet& tracks) {
+  const auto policy = thread_count(execution) > 1 ? std::launch::async : std::launch::deferred;
   std::vector<std::string> files{"tracks.h5", "tracks.csv", "config.yaml"};
-  io::TracksH5Extras extras;
-  extras.frames = &series.frames;
-  extras.voxel_um = series.voxel_um;
-  extras.source = config.input.path;
-  // What only changes speed or place stays out, so that equal runs give equal files.
-  extras.configuration = to_yaml(config, {"input", "detection", "linking"});
-  io::write_tracks_h5(dir / "tracks.h5", tracks, extras);
-  io::write_tracks_csv(dir / "tracks.csv", tracks);
-  io::write_text(dir / "config.yaml",
-                 to_yaml(config, {"input", "detection", "linking", "execution", "output"}));
-  if (config.output.vtk) {
-    io::write_tracks_vtp(dir / "tracks.vtp", tracks, config.input.frame_step);
-    io::write_frames_pvd(dir / "frames.pvd", tracks, config.input.frame_step);
-    files.insert(files.end(), {"tracks.vtp", "frames.pvd"});
-  }
-  if (config.output.preview) {
-    io::write_preview_png(dir / "preview.png", tracks, series.projection);
-    files.push_back("preview.png");
-  }
+  std::vector<std::future<void>> writers;
+  writers.push_back(std::async(policy, [&] {
+    io::TracksH5Extras extras;
+    extras.frames = &series.frames;
+    extras.voxel_um = series.voxel_um;
+    extras.source = config.input.path;
+    // What only changes speed or place stays out, so that equal runs give equal files.
+    extras.configuration = to_yaml(config, {"input", "detection", "linking"});
+    io::write_tracks_h5(dir / "tracks.h5", tracks, extras);
+    io::write_tracks_csv(dir / "tracks.csv", tracks);
+    io::write_text(dir / "config.yaml",
+                   to_yaml(config, {"input", "detection", "linking", "execution", "output"}));
+  }));
+  writers.push_back(std::async(policy, [&] {  // both draw on VTK, which knows one thread at a time
+    if (config.output.vtk) {
+      io::write_tracks_vtp(dir / "tracks.vtp", tracks, config.input.frame_step);
+      io::write_frames_pvd(dir / "frames.pvd", tracks, config.input.frame_step);
+    }
+    if (config.output.preview) io::write_preview_png(dir / "preview.png", tracks, series.projection);
+  }));
+  if (config.output.vtk) files.insert(files.end(), {"tracks.vtp", "frames.pvd"});
+  if (config.output.preview) files.emplace_back("preview.png");
+  for (std::future<void>& writer : writers) writer.get();
   return files;
 }
 
@@ -116,7 +124,7 @@ void run_track(Session& session, const Arguments& arguments) {
   const TrackSet tracks = tracks_of(series, linked.pairs);
 
   std::vector<std::string> files;
-  const double writing_s = seconds_of([&] { files = write_results(config, dir, series, tracks); });
+  const double writing_s = seconds_of([&] { files = write_results(execution, config, dir, series, tracks); });
 
   ordered_json report = track_report(input, series, gate, linked, tracks);
   report["files"] = files;
