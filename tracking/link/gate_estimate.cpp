@@ -15,7 +15,8 @@ constexpr std::size_t kSampledDetections = 4096;
 constexpr double kGatePerDisplacement = 2.5;
 constexpr double kTailQuantile = 0.95;
 constexpr double kLeastGatePerSpacing = 0.1;
-constexpr double kMostGatePerSpacing = 1.35;
+constexpr double kWideQuantile = 0.9;
+constexpr double kMostGatePerWideSpacing = 0.92;
 
 /// A frame as nanoflann wants to see it.
 struct Cloud {
@@ -103,10 +104,12 @@ std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<
   GateEstimate out;
   out.displacement_um = quantile(all.displacements, 0.5);
   out.gate_um = kGatePerDisplacement * quantile(all.displacements, kTailQuantile);
-  if (!all.spacings.empty()) out.spacing_um = quantile(all.spacings, 0.5);
-  if (out.spacing_um > 0)
-    out.gate_um =
-        std::clamp(out.gate_um, kLeastGatePerSpacing * out.spacing_um, kMostGatePerSpacing * out.spacing_um);
+  if (!all.spacings.empty()) {
+    out.spacing_um = quantile(all.spacings, 0.5);
+    const double most = kMostGatePerWideSpacing * quantile(all.spacings, kWideQuantile);
+    if (most > 0) out.gate_um = std::min(out.gate_um, most);
+    out.gate_um = std::max(out.gate_um, kLeastGatePerSpacing * out.spacing_um);
+  }
   if (!(out.gate_um > 0)) return std::nullopt;
   return out;
 }

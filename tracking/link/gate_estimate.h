@@ -20,8 +20,9 @@ struct GateEstimate {
 
 inline constexpr double kUntrustworthyRatio = 0.5;
 
-/// gate = 2.5 x the 95th percentile of those displacements, but at least 0.1 and at most 1.35 x the spacing:
-/// wide enough for the tail of the motion, and no wider than neighbours stand apart, where mutual neighbours
+/// gate = 2.5 x the 95th percentile of those displacements, but at least 0.1 x the spacing and at most 0.92 x
+/// the 90th percentile of nearest-neighbour distances: wide enough for the tail of the motion, and no wider
+/// than well separated neighbours stand apart (clutter would pull a median down), where mutual neighbours
 /// stop being the same particle. From at most 24 pairs spread over the series, 4096 detections of each; O(N
 /// log N) a pair. None where no two successive frames have detections.
 std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<const Detections> frames);
