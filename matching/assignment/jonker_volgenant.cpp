@@ -23,11 +23,13 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "matching/components.h"
+#include "matching/parallel_for.h"
 
 namespace motes::matching {
 namespace {
@@ -266,19 +268,17 @@ Work solve_components(const Execution& execution, State& state, const Components
   const int threads =
       std::max(1, std::min(wanted, static_cast<int>(std::min<std::size_t>(tasks.size(), 1024))));
   std::vector<Work> works(at(threads));
-#pragma omp parallel num_threads(threads)
-  {
-    Workspace workspace(state.problem.graph.cols);
-    Work& work = works[at(omp_get_thread_num())];
-#pragma omp for schedule(dynamic, 1)
-    for (std::size_t t = 0; t < tasks.size(); ++t) {
-      for (std::int64_t c = tasks[t].first; c < tasks[t].second && !work.infeasible; ++c) {
-        const Offset begin = components.offsets[at(c)], end = components.offsets[at(c + 1)];
-        solve_component(state, workspace, std::span(components.rows).subspan(at(begin), at(end - begin)),
-                        work);
-      }
+  std::vector<std::unique_ptr<Workspace>> workspaces(at(threads));
+  parallel_for(threads, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t t) {
+    const std::size_t me = at(omp_get_thread_num());
+    Work& work = works[me];
+    if (!workspaces[me]) workspaces[me] = std::make_unique<Workspace>(state.problem.graph.cols);
+    for (std::int64_t c = tasks[at(t)].first; c < tasks[at(t)].second && !work.infeasible; ++c) {
+      const Offset begin = components.offsets[at(c)], end = components.offsets[at(c + 1)];
+      solve_component(state, *workspaces[me], std::span(components.rows).subspan(at(begin), at(end - begin)),
+                      work);
     }
-  }
+  });
   Work total;
   for (const Work& work : works) {
     total.bids += work.bids;

@@ -129,6 +129,18 @@ TEST_CASE("bad positions, gates and no-link costs are refused by name") {
   CHECK_NOTHROW(build_candidates({1}, a, a, {1, LinkCost::squared, 256}));
 }
 
+TEST_CASE("more candidates than allowed end in a message that names the gate, from any thread") {
+  std::mt19937_64 rng(8);
+  const Detections a = points(rng, 3000, 1), b = points(rng, 3000, 1);
+  for (const int threads : {1, 4}) {
+    CHECK_THROWS_WITH(build_candidates({threads}, a, b, {5, LinkCost::squared, -1, 1'000'000}),
+                      Catch::Contains("linking.gate_um"));
+    CHECK_THROWS_AS(build_candidates({threads}, a, b, {5, LinkCost::squared, -1, 1'000'000}), ResourceError);
+    CHECK(build_candidates({threads}, a, b, {5, LinkCost::squared, -1, 9'000'000}).costs.graph.edges() ==
+          9'000'000);
+  }
+}
+
 TEST_CASE("links are certified, and recover small displacements") {
   std::mt19937_64 rng(4);
   for (const LinkCost kind : {LinkCost::squared, LinkCost::euclidean}) {

@@ -5,7 +5,6 @@
 
 #include "tests/tracking/score_cases.h"
 #include "tracking/score/detail/assign.h"
-#include "tracking/score/detail/parallel_for.h"
 #include "tracking/types/errors.h"
 
 using namespace motes;
@@ -84,11 +83,3 @@ TEST_CASE("assign finds the optimum and prefers pairs on ties") {
   CHECK(detail::assign({}, {}).empty());
 }
 
-TEST_CASE("parallel_for passes on what its body throws") {
-  for (const int threads : {1, 2})
-    CHECK_THROWS_AS(detail::parallel_for({threads}, 100,
-                                         [](std::int64_t i) {
-                                           if (i == 37) throw InputError("x");
-                                         }),
-                    InputError);
-}

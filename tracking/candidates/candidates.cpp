@@ -9,10 +9,10 @@
 
 #include "tracking/candidates/candidates.h"
 
-#include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include <string>
 #include <utility>
 
+#include "matching/parallel_for.h"
 #include "tracking/types/errors.h"
 
 namespace motes::tracking {
@@ -236,6 +237,13 @@ void gather(std::span<const Block> blocks, std::span<const Index> row_of, int th
   }
 }
 
+/// What three quarters of the machine's memory hold: a candidate is an Edge of a block, then 12 bytes of the
+/// graph.
+std::int64_t candidates_in_memory() {
+  const auto bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  return bytes / 4 * 3 / static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
+}
+
 }  // namespace
 
 CandidateGraph build_candidates(const Execution& execution, const Detections& from, const Detections& to,
@@ -267,11 +275,18 @@ CandidateGraph build_candidates(const Execution& execution, const Detections& fr
   std::vector<Block> blocks((rows.points.size() + kRowsPerBlock - 1) / kRowsPerBlock);
   const int threads = std::max(
       1, std::min(thread_count(execution), static_cast<int>(std::min<std::size_t>(blocks.size(), 1024))));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
+  const std::int64_t most = options.max_candidates > 0 ? options.max_candidates : candidates_in_memory();
+  std::atomic<std::int64_t> found = 0;
+  matching::parallel_for(threads, static_cast<std::int64_t>(blocks.size()), [&](std::int64_t block) {
+    const auto b = static_cast<std::size_t>(block);
     const std::size_t begin = b * kRowsPerBlock, end = std::min(rows.points.size(), begin + kRowsPerBlock);
     fill_block(blocks[b], std::span(rows.points).subspan(begin, end - begin), grid, options.cost);
-  }
+    if ((found += static_cast<std::int64_t>(blocks[b].edges.size())) <= most) return;
+    throw ResourceError("frames " + std::to_string(from.frame) + " and " + std::to_string(to.frame) +
+                        ": a gate of " + std::to_string(options.gate_um) + " gives over " +
+                        std::to_string(most) +
+                        " candidate pairs, more than memory holds; give a smaller linking.gate_um");
+  });
   gather(blocks, rows.detection, threads, out.costs);
   return out;
 }

@@ -1,6 +1,8 @@
 #pragma once
 /// Which detections of the next frame may follow which of this one: all pairs within the gate.
 
+#include <cstdint>
+
 #include "tracking/execution.h"
 #include "tracking/types/candidate_graph.h"
 #include "tracking/types/detections.h"
@@ -15,6 +17,8 @@ struct CandidateOptions {
   /// Price of a detection left without a partner, for each of the two ends: in um^2 (squared) or um
   /// (euclidean). Negative: the default, gate^2 (or gate).
   double no_link_cost = -1;
+  /// Most candidates of one frame pair; 0: as many as three quarters of the machine's memory hold.
+  std::int64_t max_candidates = 0;
 };
 
 /// Positions are snapped to a grid of gate / 2^18, so that squared distances are exact integers and the same
@@ -28,7 +32,8 @@ inline constexpr double kMaxNoLinkGates = 256;
 
 /// Candidates of one frame pair, O(N + edges), parallel, the same for any thread count.
 /// Throws InputError for non-finite positions, or ones farther than 2^30 gates from the origin; UsageError
-/// for a gate that is not positive, or a no-link cost above kMaxNoLinkGates.
+/// for a gate that is not positive, or a no-link cost above kMaxNoLinkGates; ResourceError for more than
+/// max_candidates.
 CandidateGraph build_candidates(const Execution& execution, const Detections& from, const Detections& to,
                                 const CandidateOptions& options);
 

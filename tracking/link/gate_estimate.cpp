@@ -7,6 +7,8 @@
 #include <nanoflann.hpp>
 #include <vector>
 
+#include "matching/parallel_for.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -89,11 +91,11 @@ std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<
 
   const std::size_t count = std::min(pairs.size(), kSampledPairs);
   std::vector<Sample> samples(count);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(thread_count(execution))
-  for (std::size_t s = 0; s < count; ++s) {
-    const std::size_t f = pairs[s * pairs.size() / count];
-    samples[s] = sample_pair(frames[f], frames[f + 1]);
-  }
+  matching::parallel_for(thread_count(execution), static_cast<std::int64_t>(count), [&](std::int64_t sample) {
+    const auto k = static_cast<std::size_t>(sample);
+    const std::size_t f = pairs[k * pairs.size() / count];
+    samples[k] = sample_pair(frames[f], frames[f + 1]);
+  });
   Sample all;
   for (const Sample& s : samples) {
     all.displacements.insert(all.displacements.end(), s.displacements.begin(), s.displacements.end());

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
+#include "matching/parallel_for.h"
 #include "matching/registry.h"
 #include "matching/verify.h"
 #include "tracking/types/errors.h"
@@ -75,32 +76,14 @@ std::vector<PairLinks> link_frames(const Execution& execution, std::span<const D
       static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)))};
   if (inner.threads > 1) omp_set_max_active_levels(std::max(2, omp_get_max_active_levels()));
   std::size_t finished = 0;
-  std::exception_ptr failure;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(outer)
-  for (std::size_t k = 0; k < pairs; ++k) {
-    bool stop = false;
-#pragma omp critical(motes_link_frames)
-    stop = failure != nullptr;
-    if (stop) continue;
-    std::exception_ptr mine;
-    try {
-      links[k] = link_pair(inner, frames[k], frames[k + 1], options);
-    } catch (...) {
-      mine = std::current_exception();
-    }
-#pragma omp critical(motes_link_frames)
-    {
-      if (!mine && done) {
-        try {
-          done(++finished);
-        } catch (...) {
-          mine = std::current_exception();
-        }
-      }
-      if (mine && !failure) failure = mine;
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+  std::mutex reporting;
+  matching::parallel_for(outer, static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
+    const auto k = static_cast<std::size_t>(pair);
+    links[k] = link_pair(inner, frames[k], frames[k + 1], options);
+    if (!done) return;
+    const std::lock_guard<std::mutex> lock(reporting);
+    done(++finished);
+  });
   return links;
 }
 

@@ -18,10 +18,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "matching/parallel_for.h"
 #include "tracking/score/detail/assign.h"
 #include "tracking/score/detail/frame_index.h"
 #include "tracking/score/detail/gate_grid.h"
-#include "tracking/score/detail/parallel_for.h"
 #include "tracking/score/detail/ratio.h"
 #include "tracking/types/errors.h"
 
@@ -124,7 +124,7 @@ class ContactFinder {
   /// All contacts, ordered by frame. O(points + contacts) expected.
   std::vector<Contact> find(const Execution& execution) const {
     std::vector<std::vector<Contact>> by_slot(candidate_frames_.frames.size());
-    detail::parallel_for(execution, candidate_frames_.slots(), [&](std::int64_t slot) {
+    matching::parallel_for(thread_count(execution), candidate_frames_.slots(), [&](std::int64_t slot) {
       by_slot[static_cast<std::size_t>(slot)] = contacts_of(slot);
     });
     std::vector<Contact> all;

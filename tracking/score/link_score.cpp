@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "matching/parallel_for.h"
 #include "tracking/score/detail/assign.h"
 #include "tracking/score/detail/frame_index.h"
 #include "tracking/score/detail/gate_grid.h"
-#include "tracking/score/detail/parallel_for.h"
 #include "tracking/score/detail/ratio.h"
 
 namespace motes::tracking {
@@ -97,7 +97,7 @@ std::vector<std::int64_t> match_positions(const Execution& execution, const Trac
                                           const TrackSet& found, const FrameIndex& true_frames, double gate) {
   const FrameIndex found_frames = detail::index_frames(found);
   std::vector<std::int64_t> found_to_true(found.points(), -1);
-  detail::parallel_for(execution, found_frames.slots(), [&](std::int64_t slot) {
+  matching::parallel_for(thread_count(execution), found_frames.slots(), [&](std::int64_t slot) {
     const PointNumbers found_points = found_frames.points_of_slot(slot);
     const PointNumbers true_points =
         true_frames.points_of_frame(found_frames.frames[static_cast<std::size_t>(slot)]);

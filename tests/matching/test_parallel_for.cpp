@@ -1,0 +1,31 @@
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "matching/parallel_for.h"
+
+using motes::matching::parallel_for;
+
+TEST_CASE("parallel_for visits each index once") {
+  for (const int threads : {1, 2, 7}) {
+    std::vector<int> visits(1000, 0);
+    parallel_for(threads, 1000, [&](std::int64_t i) { ++visits[i]; });
+    CHECK(visits == std::vector<int>(1000, 1));
+    parallel_for(threads, 0, [](std::int64_t) { FAIL("nothing to visit"); });
+  }
+}
+
+TEST_CASE("parallel_for passes on what its body throws, and stops early") {
+  for (const int threads : {1, 4}) {
+    std::atomic<int> visited = 0;
+    const auto body = [&](std::int64_t i) {
+      ++visited;
+      if (i == 3) throw std::bad_alloc();
+    };
+    CHECK_THROWS_AS(parallel_for(threads, 100'000, body), std::bad_alloc);
+    CHECK(visited < 100'000);
+  }
+}
