@@ -9,6 +9,8 @@
 #include <limits>
 #include <set>
 
+#include "matching/parallel_for.h"
+
 namespace motes::tracking::detect {
 namespace {
 
@@ -117,13 +119,12 @@ std::vector<Voxel> local_maxima(const Execution& execution, const Response& resp
   const Shape3& shape = response.shape();
   const std::int64_t bands = (shape.ny + kBand - 1) / kBand;
   std::vector<Found> found(static_cast<std::size_t>(shape.nz * bands));
-#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic)
-  for (std::int64_t task = 0; task < shape.nz * bands; ++task) {
+  matching::parallel_for(thread_count(execution), shape.nz * bands, [&](std::int64_t task) {
     std::vector<unsigned char> marks(static_cast<std::size_t>(shape.nx));
     const std::int64_t begin = task % bands * kBand;
     for (std::int64_t y = begin; y < std::min(begin + kBand, shape.ny); ++y)
       scan_row(response, task / bands, y, floor, marks, found[static_cast<std::size_t>(task)]);
-  }
+  });
 
   std::vector<Voxel> maxima;
   std::set<Voxel> seen;

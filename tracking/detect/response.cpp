@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "matching/parallel_for.h"
 #include "tracking/types/errors.h"
 
 namespace motes::tracking::detect {
@@ -133,11 +134,10 @@ Response::Response(const Execution& execution, const VolumeFrame& frame, const F
 
 void Response::smooth_planes(const Execution& execution, const VolumeFrame& frame) {
   const std::int64_t bands = (shape_.ny + 2 + kPlaneBand - 1) / kPlaneBand;
-#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic)
-  for (std::int64_t task = 0; task < shape_.nz * bands; ++task) {
+  matching::parallel_for(thread_count(execution), shape_.nz * bands, [&](std::int64_t task) {
     const std::int64_t begin = task % bands * kPlaneBand - 1;
     smooth_band(frame, task / bands, begin, std::min(begin + kPlaneBand, shape_.ny + 1));
-  }
+  });
 }
 
 /// Rows [begin, end) of the padded plane z, begin >= -1, end <= ny + 1.
@@ -173,9 +173,10 @@ void Response::smooth_band(const VolumeFrame& frame, std::int64_t z, std::int64_
 
 void Response::laplacian(const Execution& execution, Polarity polarity) {
   const float sign = polarity == Polarity::bright ? -1.0F : 1.0F;
-#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic)
-  for (std::int64_t begin = 0; begin < shape_.ny; begin += kDepthBand)
-    laplacian_band(begin, std::min(begin + kDepthBand, shape_.ny), sign);
+  const std::int64_t bands = (shape_.ny + kDepthBand - 1) / kDepthBand;
+  matching::parallel_for(thread_count(execution), bands, [&](std::int64_t band) {
+    laplacian_band(band * kDepthBand, std::min((band + 1) * kDepthBand, shape_.ny), sign);
+  });
 }
 
 /// Rows [begin, end) of all planes.
