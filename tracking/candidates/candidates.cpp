@@ -191,7 +191,26 @@ struct Block {
   std::vector<Offset> row_ends;
 };
 
-void fill_block(Block& block, std::span<const GridPoint> rows, const HashedGrid& grid, LinkCost kind) {
+/// Counts candidates over all threads, and stops where memory would not hold them.
+class CandidateLimit {
+ public:
+  CandidateLimit(std::int64_t most, std::string where) : most_(most), where_(std::move(where)) {}
+  void add(std::int64_t candidates) {
+    if ((found_ += candidates) <= most_) return;
+    throw ResourceError(where_ + " gives over " + std::to_string(most_) +
+                        " candidate pairs, more than memory holds; give a smaller linking.gate_um");
+  }
+
+ private:
+  std::int64_t most_;
+  std::string where_;
+  std::atomic<std::int64_t> found_ = 0;
+};
+
+void fill_block(Block& block, std::span<const GridPoint> rows, const HashedGrid& grid, LinkCost kind,
+                CandidateLimit& limit) {
+  constexpr std::size_t kReportEvery = 1 << 20;
+  std::size_t reported = 0;
   block.row_ends.reserve(rows.size());
   for (const GridPoint& p : rows) {
     const std::uint64_t row_hash = hash_of(p);
@@ -205,7 +224,11 @@ void fill_block(Block& block, std::span<const GridPoint> rows, const HashedGrid&
       block.edges.erase(std::unique(block.edges.begin() + first, block.edges.end()), block.edges.end());
     }
     block.row_ends.push_back(static_cast<Offset>(block.edges.size()));
+    if (block.edges.size() - reported < kReportEvery) continue;
+    limit.add(static_cast<std::int64_t>(block.edges.size() - reported));
+    reported = block.edges.size();
   }
+  limit.add(static_cast<std::int64_t>(block.edges.size() - reported));
 }
 
 /// Blocks of sorted rows to CSR in the rows' own order: sizes first, then every block copies to its place.
@@ -237,11 +260,11 @@ void gather(std::span<const Block> blocks, std::span<const Index> row_of, int th
   }
 }
 
-/// What three quarters of the machine's memory hold: a candidate is an Edge of a block, then 12 bytes of the
-/// graph.
+/// What a quarter of the machine's memory holds: a candidate is an Edge of a block, then 12 bytes of the
+/// graph; growing blocks take up to twice their size, and pairs of frames are built side by side.
 std::int64_t candidates_in_memory() {
   const auto bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  return bytes / 4 * 3 / static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
+  return bytes / 4 / static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
 }
 
 }  // namespace
@@ -275,17 +298,13 @@ CandidateGraph build_candidates(const Execution& execution, const Detections& fr
   std::vector<Block> blocks((rows.points.size() + kRowsPerBlock - 1) / kRowsPerBlock);
   const int threads = std::max(
       1, std::min(thread_count(execution), static_cast<int>(std::min<std::size_t>(blocks.size(), 1024))));
-  const std::int64_t most = options.max_candidates > 0 ? options.max_candidates : candidates_in_memory();
-  std::atomic<std::int64_t> found = 0;
+  CandidateLimit limit(options.max_candidates > 0 ? options.max_candidates : candidates_in_memory(),
+                       "frames " + std::to_string(from.frame) + " and " + std::to_string(to.frame) +
+                           ": a gate of " + std::to_string(options.gate_um));
   matching::parallel_for(threads, static_cast<std::int64_t>(blocks.size()), [&](std::int64_t block) {
     const auto b = static_cast<std::size_t>(block);
     const std::size_t begin = b * kRowsPerBlock, end = std::min(rows.points.size(), begin + kRowsPerBlock);
-    fill_block(blocks[b], std::span(rows.points).subspan(begin, end - begin), grid, options.cost);
-    if ((found += static_cast<std::int64_t>(blocks[b].edges.size())) <= most) return;
-    throw ResourceError("frames " + std::to_string(from.frame) + " and " + std::to_string(to.frame) +
-                        ": a gate of " + std::to_string(options.gate_um) + " gives over " +
-                        std::to_string(most) +
-                        " candidate pairs, more than memory holds; give a smaller linking.gate_um");
+    fill_block(blocks[b], std::span(rows.points).subspan(begin, end - begin), grid, options.cost, limit);
   });
   gather(blocks, rows.detection, threads, out.costs);
   return out;

@@ -17,7 +17,7 @@ struct CandidateOptions {
   /// Price of a detection left without a partner, for each of the two ends: in um^2 (squared) or um
   /// (euclidean). Negative: the default, gate^2 (or gate).
   double no_link_cost = -1;
-  /// Most candidates of one frame pair; 0: as many as three quarters of the machine's memory hold.
+  /// Most candidates of one frame pair; 0: as many as a quarter of the machine's memory holds.
   std::int64_t max_candidates = 0;
 };
 
