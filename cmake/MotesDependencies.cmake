@@ -1,5 +1,4 @@
 # All from the distribution's packages; scripts/setup.sh installs them.
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(nanoflann REQUIRED)
 find_package(TIFF REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
