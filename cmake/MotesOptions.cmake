@@ -28,7 +28,7 @@ target_compile_options(motes_options INTERFACE
     -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off>)
 # CMake 3.25 does not know nvcc's C++20, hence the plain flag; relaxed constexpr lets device code use std::span.
 target_compile_options(motes_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra>)
+  $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -lineinfo -Xcompiler=-Wall,-Wextra,-Wno-restrict>)
 # -ffp-contract=off: no machine may fuse a multiply and an add that another one does not.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns falsely of overlapping copies in std::string concatenation (GCC bug 105651).

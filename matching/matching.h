@@ -24,6 +24,8 @@ struct Stats {
   std::int64_t phases = 0;  ///< meaning is the solver's; see its header
   std::int64_t augmentations = 0;
   std::int64_t rounds = 0;
+  std::int64_t initial_assignments = 0;   ///< pairs matched before the first iteration
+  std::vector<std::int64_t> assignments;  ///< pairs gained in each iteration, where a solver counts them
   std::int64_t components = 0;            ///< connected components solved apart
   std::int64_t largest_component = 0;     ///< rows in the largest of them
   std::map<std::string, double> seconds;  ///< per stage

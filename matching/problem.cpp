@@ -1,8 +1,13 @@
 #include "matching/problem.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+
+#include "matching/detail/device_problem.h"
+#include "matching/detail/entries.h"
 
 namespace motes::matching {
 namespace {
@@ -36,30 +41,182 @@ void check_graph(const BipartiteGraphView& graph) {
   }
 }
 
-void check_unmatched(std::span<const Cost> costs, Index count, const char* name) {
-  if (costs.empty()) return;
-  if (costs.size() != at(count))
-    throw std::invalid_argument(std::string(name) + " has " + std::to_string(costs.size()) +
-                                " entries, not " + std::to_string(count));
+void check_unmatched(std::span<const Cost> costs, const char* name) {
   for (std::size_t k = 0; k < costs.size(); ++k)
     if (costs[k] != kInfiniteCost && (costs[k] > kMaxCost || costs[k] < -kMaxCost))
       throw std::invalid_argument(std::string(name) + "[" + std::to_string(k) + "] lies beyond 2^58");
 }
 
+void check_points(const PointsView& points, const char* side) {
+  const auto where = [&](char axis) { return std::string(side) + "_points." + axis; };
+  if (points.y.size() != points.x.size() || (!points.z.empty() && points.z.size() != points.x.size()))
+    throw std::invalid_argument(where('x') + ", y and z differ in length");
+  if (points.x.size() > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
+    throw std::invalid_argument(where('x') + " has more than 2^31 - 1 points");
+}
+
+void check_finite(const PointsView& points, const char* side) {
+  for (const auto& axis : {points.x, points.y, points.z})
+    for (std::size_t k = 0; k < axis.size(); ++k)
+      if (!std::isfinite(axis[k]))
+        throw std::invalid_argument(std::string(side) + " point " + std::to_string(k) + " is not finite");
+}
+
+/// Lengths and options alone: nothing in device memory is read.
+void check_shape(const CostsView& problem) {
+  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) {
+    if (dense->rows < 0 || dense->cols < 0)
+      throw std::invalid_argument("matrix: negative number of rows or columns");
+    if (dense->row_stride < dense->cols)
+      throw std::invalid_argument("matrix: row_stride " + std::to_string(dense->row_stride) +
+                                  " is less than the number of columns, " + std::to_string(dense->cols));
+    const bool no_data = std::visit([](const auto* data) { return data == nullptr; }, dense->data);
+    if (no_data && dense->rows > 0 && dense->cols > 0) throw std::invalid_argument("matrix: no data");
+    if (dense->data.index() < 2 && dense->fraction_bits != 0)
+      throw std::invalid_argument("matrix: fraction_bits is for float and double entries only");
+  } else if (const auto* points = std::get_if<GeometricCostsView>(&problem)) {
+    check_points(points->row_points, "row");
+    check_points(points->col_points, "col");
+    if (points->row_points.z.empty() != points->col_points.z.empty() && points->row_points.size() > 0 &&
+        points->col_points.size() > 0)
+      throw std::invalid_argument("points: one side has z, the other has not");
+    if (!(points->gate >= 0)) throw std::invalid_argument("points: gate is negative or NaN");
+  } else {
+    const auto& sparse = std::get<SparseCostsView>(problem);
+    if (sparse.graph.rows < 0 || sparse.graph.cols < 0)
+      throw std::invalid_argument("graph: negative number of rows or columns");
+    if (sparse.graph.row_offsets.size() != at(sparse.graph.rows) + 1)
+      throw std::invalid_argument("graph: row_offsets has " +
+                                  std::to_string(sparse.graph.row_offsets.size()) +
+                                  " entries, not rows + 1 = " + std::to_string(at(sparse.graph.rows) + 1));
+    if (sparse.cost.size() != sparse.graph.col_index.size())
+      throw std::invalid_argument("cost has " + std::to_string(sparse.cost.size()) +
+                                  " entries, not one per edge (" +
+                                  std::to_string(sparse.graph.col_index.size()) + ")");
+  }
+  if (std::abs(fraction_bits_of(problem)) > 1000)
+    throw std::invalid_argument("fraction_bits lies beyond +-1000");
+}
+
+void check_lengths(std::span<const Cost> costs, Index count, const char* name) {
+  if (!costs.empty() && costs.size() != at(count))
+    throw std::invalid_argument(std::string(name) + " has " + std::to_string(costs.size()) +
+                                " entries, not " + std::to_string(count));
+}
+
+/// The first entry beyond `limit` (NaN and -infinity land there too), in words; empty when there is none.
+template <class Entries>
+std::string fault_of_entries(const Entries& entries, Cost limit) {
+  std::string fault;
+  Index first = entries.rows;
+#pragma omp parallel for schedule(static) if (entries.rows > 256)
+  for (Index i = 0; i < entries.rows; ++i) {
+    Index bad = -1;
+    entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+      if ((c > limit || c < -limit) && bad == -1) bad = j;
+    });
+    if (bad == -1) continue;
+#pragma omp critical(motes_check_entries)
+    if (i < first) first = i, fault = "(" + std::to_string(i) + ", " + std::to_string(bad) + ")";
+  }
+  return fault;
+}
+
 }  // namespace
 
-void check_problem(const SparseCostsView& problem) {
-  check_graph(problem.graph);
-  if (problem.cost.size() != problem.graph.col_index.size())
-    throw std::invalid_argument("cost has " + std::to_string(problem.cost.size()) +
-                                " entries, not one per edge (" +
-                                std::to_string(problem.graph.col_index.size()) + ")");
-  for (std::size_t e = 0; e < problem.cost.size(); ++e)
-    if (problem.cost[e] > kMaxCost || problem.cost[e] < -kMaxCost)
-      throw std::invalid_argument("cost of edge " + std::to_string(e) +
-                                  " lies beyond 2^58 (leave a forbidden pair out)");
-  check_unmatched(problem.unmatched_row_cost, problem.graph.rows, "unmatched_row_cost");
-  check_unmatched(problem.unmatched_col_cost, problem.graph.cols, "unmatched_col_cost");
+Index rows_of(const CostsView& problem) {
+  if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) return sparse->graph.rows;
+  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) return dense->rows;
+  return std::get<GeometricCostsView>(problem).row_points.size();
+}
+Index cols_of(const CostsView& problem) {
+  if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) return sparse->graph.cols;
+  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) return dense->cols;
+  return std::get<GeometricCostsView>(problem).col_points.size();
+}
+Space space_of(const CostsView& problem) {
+  return std::visit([](const auto& view) { return view.space; }, problem);
+}
+int fraction_bits_of(const CostsView& problem) {
+  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) return dense->fraction_bits;
+  if (const auto* points = std::get_if<GeometricCostsView>(&problem)) return points->fraction_bits;
+  return 0;
+}
+std::span<const Cost> unmatched_row_cost_of(const CostsView& problem) {
+  return std::visit([](const auto& view) { return view.unmatched_row_cost; }, problem);
+}
+std::span<const Cost> unmatched_col_cost_of(const CostsView& problem) {
+  return std::visit([](const auto& view) { return view.unmatched_col_cost; }, problem);
+}
+
+int fraction_bits_for(double largest, Index rows, Index cols) {
+  if (!(largest >= 0) || !std::isfinite(largest))
+    throw std::invalid_argument("fraction_bits_for: the largest cost must be finite and not negative");
+  if (largest == 0) return 0;
+  int exponent = 0;  // largest < 2^exponent
+  std::frexp(largest, &exponent);
+  int vertices = 1;  // 2 * (rows + cols + 2) < 2^vertices, and one bit for the factor 2 of the bound
+  while ((Offset{rows} + cols + 2) * 2 >= (Offset{1} << vertices)) ++vertices;
+  return std::min(40, 58 - vertices) - exponent;
+}
+
+Cost to_grid(double value, int fraction_bits) {
+  if (value == std::numeric_limits<double>::infinity()) return kInfiniteCost;
+  const double scaled = value * detail::scale_of(fraction_bits);
+  if (!(std::abs(scaled) <= static_cast<double>(kMaxGridCost)))
+    throw std::invalid_argument("to_grid: value is NaN, -infinity, or beyond 2^50 grid steps");
+  return detail::nearest(scaled);
+}
+
+void check_problem(const CostsView& problem) {
+  check_shape(problem);
+  check_lengths(unmatched_row_cost_of(problem), rows_of(problem), "unmatched_row_cost");
+  check_lengths(unmatched_col_cost_of(problem), cols_of(problem), "unmatched_col_cost");
+  if (space_of(problem) == Space::device) {
+    detail::check_device_problem(problem);
+    return;
+  }
+  check_unmatched(unmatched_row_cost_of(problem), "unmatched_row_cost");
+  check_unmatched(unmatched_col_cost_of(problem), "unmatched_col_cost");
+  if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) {
+    check_graph(sparse->graph);
+    for (std::size_t e = 0; e < sparse->cost.size(); ++e)
+      if (sparse->cost[e] > kMaxCost || sparse->cost[e] < -kMaxCost)
+        throw std::invalid_argument("cost of edge " + std::to_string(e) +
+                                    " lies beyond 2^58 (leave a forbidden pair out)");
+    return;
+  }
+  const auto* dense = std::get_if<DenseCostsView>(&problem);
+  const bool real = dense == nullptr || dense->data.index() >= 2;
+  if (dense == nullptr) {
+    check_finite(std::get<GeometricCostsView>(problem).row_points, "row");
+    check_finite(std::get<GeometricCostsView>(problem).col_points, "col");
+  }
+  const std::string fault = detail::with_entries(problem, [&](const auto& entries) {
+    return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost);
+  });
+  if (fault.empty()) return;
+  throw std::invalid_argument("cost of pair " + fault +
+                              (real ? " is NaN, -infinity or beyond 2^50 steps of its grid (fraction_bits)"
+                                    : " lies beyond 2^58; a forbidden pair has the type's largest value"));
+}
+
+SparseCosts to_sparse(const CostsView& problem) {
+  SparseCosts out;
+  out.graph.rows = rows_of(problem);
+  out.graph.cols = cols_of(problem);
+  out.unmatched_row_cost.assign(unmatched_row_cost_of(problem).begin(), unmatched_row_cost_of(problem).end());
+  out.unmatched_col_cost.assign(unmatched_col_cost_of(problem).begin(), unmatched_col_cost_of(problem).end());
+  detail::with_entries(problem, [&](const auto& entries) {
+    for (Index i = 0; i < entries.rows; ++i) {
+      entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+        out.graph.col_index.push_back(j);
+        out.cost.push_back(c);
+      });
+      out.graph.row_offsets.push_back(out.graph.edges());
+    }
+  });
+  return out;
 }
 
 SparseCosts transpose(const SparseCostsView& problem) {

@@ -13,8 +13,8 @@ std::unique_ptr<AssignmentSolver> make() {
 }
 
 constexpr std::array<SolverInfo, 1> kSolvers{{
-    {"jv", Family::assignment, "cpu", "sparse", "exact",
-     "shortest augmenting paths (Jonker & Volgenant 1987), by components", &make<JonkerVolgenant>},
+    {"jv", Family::assignment, "cpu", "sparse, dense, geometric", "exact",
+     "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
 }};
 
 }  // namespace
@@ -39,7 +39,7 @@ const SolverInfo* find_solver(std::string_view name) {
   return nullptr;
 }
 
-AutoChoice choose_solver(const SparseCostsView&) {
+AutoChoice choose_solver(const CostsView&) {
   return {find_solver("jv"), "the exact sparse solver of this build"};
 }
 

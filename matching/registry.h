@@ -34,6 +34,6 @@ struct AutoChoice {
   const SolverInfo* info;
   std::string reason;
 };
-AutoChoice choose_solver(const SparseCostsView& problem);
+AutoChoice choose_solver(const CostsView& problem);
 
 }  // namespace motes::matching

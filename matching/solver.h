@@ -1,23 +1,45 @@
 #pragma once
 /// The solver interface: const inputs in, a Matching out; the execution resource comes first.
 
+#include <span>
+
 #include "matching/matching.h"
 #include "matching/problem.h"
+#include "matching/workspace.h"
 
 namespace motes::matching {
 
+enum class Backend { automatic, cpu, cuda };
+
 /// Where and how wide a solver runs. Never changes a result, only its speed.
 struct Execution {
-  int threads = 0;  ///< CPU threads; 0 = all the machine has
+  int threads = 0;                 ///< CPU threads; 0 = all the machine has
+  Backend backend = Backend::cpu;  ///< automatic: left to whoever chooses the solver; solvers take it as cpu
+  int device = 0;                  ///< which CUDA device
+  Workspace* workspace = nullptr;  ///< memory kept from call to call (see workspace.h); may be absent
+};
+
+/// What a solver may start from: any matching, any duals, either, or nothing. Nothing is trusted: duals are
+/// made feasible, and pairs that are not tight under them are dropped. Spans in host memory.
+struct Start {
+  std::span<const Index> row_to_col;  ///< [rows] -1 = free, or empty
+  std::span<const Cost> u;            ///< [rows], or empty
+  std::span<const Cost> v;            ///< [cols], or empty
 };
 
 class AssignmentSolver {
  public:
   virtual ~AssignmentSolver() = default;
+
   /// Solves the problem exactly (unless the registry says otherwise) and returns duals that prove it.
-  /// Status is infeasible when a vertex that must be matched cannot be. Throws std::invalid_argument
-  /// for a malformed problem (check_problem).
-  virtual Matching solve(const Execution& execution, const SparseCostsView& problem) const = 0;
+  /// Status is infeasible when a vertex that must be matched cannot be. Throws std::invalid_argument for a
+  /// malformed problem or start (check_problem) and for kinds of costs, spaces and back ends that the
+  /// registry does not list for it, and ResourceShortage where memory or the device is lacking.
+  Matching solve(const Execution& execution, const CostsView& problem, const Start& start = {}) const;
+
+ private:
+  /// The problem and start were checked.
+  virtual Matching run(const Execution& execution, const CostsView& problem, const Start& start) const = 0;
 };
 
 }  // namespace motes::matching

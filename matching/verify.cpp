@@ -2,116 +2,183 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
+
+#include "matching/detail/canonical.h"
+#include "matching/detail/device_problem.h"
+#include "matching/detail/judge.h"
+#include "matching/parallel_for.h"
 
 namespace motes::matching {
+namespace detail {
 namespace {
 
 __extension__ typedef __int128 Wide;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
-
-/// Position of edge (i, j), or -1.
-Offset find_edge(const BipartiteGraphView& graph, Index i, Index j) {
-  const auto begin = graph.col_index.begin() + graph.row_offsets[at(i)];
-  const auto end = graph.col_index.begin() + graph.row_offsets[at(i) + 1];
-  const auto found = std::lower_bound(begin, end, j);
-  return found == end || *found != j ? -1 : found - graph.col_index.begin();
-}
 
 std::string pair_text(Index i, Index j) { return "(" + std::to_string(i) + ", " + std::to_string(j) + ")"; }
 
-/// Fills matching_valid, primal and, at the first fault, fault.
-Wide check_primal(const SparseCostsView& problem, const Matching& matching, Certificate& out) {
-  const auto& graph = problem.graph;
-  Wide primal = 0;
-  auto fail = [&](const std::string& what) {
-    if (out.fault.empty()) out.fault = what;
-    return Wide{0};
-  };
-  if (matching.row_to_col.size() != at(graph.rows) || matching.col_to_row.size() != at(graph.cols))
+Cost cost_of(std::span<const Cost> costs, Index k) { return costs.empty() ? kInfiniteCost : costs[at(k)]; }
+
+/// Collects the first fault in words.
+struct Faults {
+  std::string& first;
+  bool operator()(const std::string& what) {
+    if (first.empty()) first = what;
+    return false;
+  }
+};
+
+/// Is the matching one, and is nobody free who must be matched? Adds up what it costs.
+bool check_primal(const CostsView& problem, const Matching& matching, const EdgeFindings& findings,
+                  Faults fail, Wide& primal) {
+  const Index rows = rows_of(problem), cols = cols_of(problem);
+  const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
+  if (matching.row_to_col.size() != at(rows) || matching.col_to_row.size() != at(cols))
     return fail("matching has the wrong number of rows or columns");
-  for (Index i = 0; i < graph.rows; ++i) {
+  for (Index i = 0; i < rows; ++i) {
     const Index j = matching.row_to_col[at(i)];
     if (j == -1) {
-      if (problem.row_cost(i) == kInfiniteCost)
+      if (cost_of(row_cost, i) == kInfiniteCost)
         return fail("row " + std::to_string(i) + " must be matched, and is free");
-      primal += problem.row_cost(i);
+      primal += cost_of(row_cost, i);
       continue;
     }
-    if (j < 0 || j >= graph.cols) return fail("row " + std::to_string(i) + " is matched outside the columns");
+    if (j < 0 || j >= cols) return fail("row " + std::to_string(i) + " is matched outside the columns");
     if (matching.col_to_row[at(j)] != i) return fail("row and column of " + pair_text(i, j) + " disagree");
-    const Offset e = find_edge(graph, i, j);
-    if (e < 0) return fail("pair " + pair_text(i, j) + " is no edge");
-    primal += problem.cost[at(e)];
+    if (!findings.matched_cost.empty()) primal += findings.matched_cost[at(i)];
   }
-  for (Index j = 0; j < graph.cols; ++j) {
+  for (Index j = 0; j < cols; ++j) {
     const Index i = matching.col_to_row[at(j)];
     if (i == -1) {
-      if (problem.col_cost(j) == kInfiniteCost)
+      if (cost_of(col_cost, j) == kInfiniteCost)
         return fail("column " + std::to_string(j) + " must be matched, and is free");
-      primal += problem.col_cost(j);
-    } else if (i < 0 || i >= graph.rows || matching.row_to_col[at(i)] != j) {
+      primal += cost_of(col_cost, j);
+    } else if (i < 0 || i >= rows || matching.row_to_col[at(i)] != j) {
       return fail("column " + std::to_string(j) + " names a row that is not matched to it");
     }
   }
-  out.matching_valid = true;
-  return primal;
+  if (findings.no_edge)
+    return fail("pair " + pair_text(findings.no_edge.row, findings.no_edge.col) + " is no edge");
+  return true;
 }
 
-/// Fills dual_feasible and tight; returns the dual objective.
-Wide check_dual(const SparseCostsView& problem, const Matching& matching, Certificate& out) {
-  const auto& graph = problem.graph;
-  const auto& [u, v] = matching.duals;
-  Wide dual = 0;
-  auto fail = [&](const std::string& what) {
-    if (out.fault.empty()) out.fault = what;
+/// One side's duals against its unmatched costs: not above them, and equal to them at free vertices.
+void check_side(std::span<const Cost> dual, std::span<const Cost> unmatched, const std::vector<Index>* mates,
+                const char* what, Faults fail, Certificate& out) {
+  for (Index k = 0; k < static_cast<Index>(dual.size()); ++k) {
+    const Cost limit = cost_of(unmatched, k);
+    if (limit != kInfiniteCost && dual[at(k)] > limit)
+      out.dual_feasible =
+          fail("dual of " + std::string(what) + " " + std::to_string(k) + " is above its unmatched cost");
+    if (mates != nullptr && (*mates)[at(k)] == -1 && dual[at(k)] != limit)
+      out.tight = fail("free " + std::string(what) + " " + std::to_string(k) + " is not tight");
+  }
+}
+
+/// The pass over all pairs on the CPU.
+EdgeFindings find_faults(const Execution& execution, const CostsView& problem, const Matching& matching) {
+  EdgeFindings findings;
+  findings.matched_cost.assign(at(rows_of(problem)), 0);
+  const bool duals = has_duals(problem, matching);
+  const auto first_of = [](Pair& kept, Pair found) {
+    if (!kept || (found && (found.row < kept.row || (found.row == kept.row && found.col < kept.col))))
+      kept = found;
   };
-  if (u.size() != at(graph.rows) || v.size() != at(graph.cols)) {
-    fail("duals are missing or have the wrong length");
-    return 0;
-  }
-  bool feasible = true, tight = out.matching_valid;
-  for (Index i = 0; i < graph.rows; ++i) {
-    const Cost r = problem.row_cost(i);
-    const Index mate = out.matching_valid ? matching.row_to_col[at(i)] : -1;
-    dual += u[at(i)];
-    if (r != kInfiniteCost && u[at(i)] > r)
-      feasible = false, fail("dual of row " + std::to_string(i) + " is above its unmatched cost");
-    if (out.matching_valid && mate == -1 && u[at(i)] != r)
-      tight = false, fail("free row " + std::to_string(i) + " is not tight");
-    for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e) {
-      const Index j = graph.col_index[at(e)];
-      const Wide sum = static_cast<Wide>(u[at(i)]) + v[at(j)];
-      if (sum > problem.cost[at(e)])
-        feasible = false, fail("duals of edge " + pair_text(i, j) + " exceed its cost");
-      if (j == mate && sum != problem.cost[at(e)])
-        tight = false, fail("matched edge " + pair_text(i, j) + " is not tight");
-    }
-  }
-  for (Index j = 0; j < graph.cols; ++j) {
-    const Cost q = problem.col_cost(j);
-    dual += v[at(j)];
-    if (q != kInfiniteCost && v[at(j)] > q)
-      feasible = false, fail("dual of column " + std::to_string(j) + " is above its unmatched cost");
-    if (out.matching_valid && matching.col_to_row[at(j)] == -1 && v[at(j)] != q)
-      tight = false, fail("free column " + std::to_string(j) + " is not tight");
-  }
-  out.dual_feasible = feasible;
-  out.tight = tight;
-  return dual;
+  with_entries(problem, [&](const auto& entries) {
+    constexpr Index kRowsPerTask = 64;
+    const std::int64_t tasks = (static_cast<std::int64_t>(entries.rows) + kRowsPerTask - 1) / kRowsPerTask;
+    parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
+      Pair no_edge, infeasible, loose;
+      const Index begin = static_cast<Index>(task * kRowsPerTask);
+      const Index end = std::min<Index>(entries.rows, begin + kRowsPerTask);
+      for (Index i = begin; i < end; ++i) {
+        const Wide u = duals ? matching.duals.u[at(i)] : 0;
+        const Index mate = matching.row_to_col[at(i)];
+        if (mate != -1) {
+          const Cost c = entries.at(i, mate);
+          findings.matched_cost[at(i)] = c;
+          if (c == kInfiniteCost)
+            first_of(no_edge, {i, mate});
+          else if (duals && u + matching.duals.v[at(mate)] != c)
+            first_of(loose, {i, mate});
+        }
+        if (!duals) continue;
+        entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+          if (u + matching.duals.v[at(j)] > c) first_of(infeasible, {i, j});
+        });
+      }
+      if (!no_edge && !infeasible && !loose) return;
+#pragma omp critical(motes_verify_faults)
+      {
+        if (no_edge) first_of(findings.no_edge, no_edge);
+        if (infeasible) first_of(findings.infeasible, infeasible);
+        if (loose) first_of(findings.loose, loose);
+      }
+    });
+  });
+  return findings;
 }
 
 }  // namespace
 
-Certificate verify(const SparseCostsView& problem, const Matching& matching) {
+bool indexable(const CostsView& problem, const Matching& matching) {
+  const Index rows = rows_of(problem), cols = cols_of(problem);
+  const auto in_range = [](const std::vector<Index>& mates, Index count) {
+    return std::all_of(mates.begin(), mates.end(), [&](Index k) { return k >= -1 && k < count; });
+  };
+  return matching.row_to_col.size() == at(rows) && matching.col_to_row.size() == at(cols) &&
+         in_range(matching.row_to_col, cols) && in_range(matching.col_to_row, rows);
+}
+
+bool has_duals(const CostsView& problem, const Matching& matching) {
+  return matching.duals.u.size() == at(rows_of(problem)) && matching.duals.v.size() == at(cols_of(problem));
+}
+
+Certificate judge(const CostsView& problem, const Matching& matching, const EdgeFindings& findings) {
   Certificate out;
-  const Wide primal = check_primal(problem, matching, out);
-  const Wide dual = check_dual(problem, matching, out);
+  Faults fail{out.fault};
+  Wide primal = 0, dual = 0;
+  out.matching_valid = check_primal(problem, matching, findings, fail, primal);
+  if (!has_duals(problem, matching)) {
+    fail("duals are missing or have the wrong length");
+  } else if (indexable(problem, matching)) {
+    out.dual_feasible = true;
+    out.tight = out.matching_valid;
+    for (const Cost u : matching.duals.u) dual += u;
+    for (const Cost v : matching.duals.v) dual += v;
+    if (findings.infeasible)
+      out.dual_feasible =
+          fail("duals of edge " + pair_text(findings.infeasible.row, findings.infeasible.col) +
+               " exceed its cost");
+    if (findings.loose)
+      out.tight = fail("matched edge " + pair_text(findings.loose.row, findings.loose.col) + " is not tight");
+    check_side(matching.duals.u, unmatched_row_cost_of(problem),
+               out.matching_valid ? &matching.row_to_col : nullptr, "row", fail, out);
+    check_side(matching.duals.v, unmatched_col_cost_of(problem),
+               out.matching_valid ? &matching.col_to_row : nullptr, "column", fail, out);
+  }
   out.primal = static_cast<double>(primal);
   out.dual = static_cast<double>(dual);
   out.gap = static_cast<double>(primal - dual);
   return out;
+}
+
+}  // namespace detail
+
+Certificate verify(const Execution& execution, const CostsView& problem, const Matching& matching) {
+  if (execution.backend == Backend::cuda) return detail::verify_on_device(execution, problem, matching);
+  if (space_of(problem) == Space::device)
+    throw std::invalid_argument("verify: the costs are in device memory; use the cuda back end");
+  return detail::judge(problem, matching,
+                       detail::indexable(problem, matching)
+                           ? detail::find_faults(execution, problem, matching)
+                           : detail::EdgeFindings{});
+}
+
+Certificate verify(const CostsView& problem, const Matching& matching) {
+  return verify(Execution{}, problem, matching);
 }
 
 }  // namespace motes::matching

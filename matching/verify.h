@@ -5,6 +5,7 @@
 
 #include "matching/matching.h"
 #include "matching/problem.h"
+#include "matching/solver.h"
 
 namespace motes::matching {
 
@@ -18,8 +19,11 @@ struct Certificate {
   bool optimal() const { return matching_valid && dual_feasible && tight; }
 };
 
-/// Checks a matching and its duals against the problem, all in integers: nothing is trusted.
-/// O(rows + cols + nnz log degree).
-Certificate verify(const SparseCostsView& problem, const Matching& matching);
+/// Checks a matching and its duals against the problem, all in integers: nothing is trusted. Runs where
+/// `execution` says; problems in device memory need the cuda back end.
+/// O(size of the problem).
+Certificate verify(const Execution& execution, const CostsView& problem, const Matching& matching);
+/// On the CPU, with all threads.
+Certificate verify(const CostsView& problem, const Matching& matching);
 
 }  // namespace motes::matching

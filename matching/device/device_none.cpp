@@ -1,7 +1,38 @@
+/// What a build without CUDA says instead.
+
+#include "matching/detail/device_problem.h"
 #include "matching/device/device.h"
+#include "matching/workspace.h"
 
 namespace motes::matching {
+namespace device {
+class Arena {};
+}  // namespace device
+namespace {
+[[noreturn]] void no_device() {
+  throw ResourceShortage("no GPU: " MOTES_NO_CUDA_REASON "; use the cpu back end");
+}
+}  // namespace
 
 DeviceReport list_devices() { return {{}, MOTES_NO_CUDA_REASON}; }
+
+DeviceBytes::DeviceBytes(std::size_t, int) { no_device(); }
+DeviceBytes::~DeviceBytes() = default;
+DeviceBytes::DeviceBytes(DeviceBytes&&) noexcept = default;
+DeviceBytes& DeviceBytes::operator=(DeviceBytes&&) noexcept = default;
+void DeviceBytes::upload(const void*, std::size_t, std::size_t) { no_device(); }
+void DeviceBytes::download(void*, std::size_t, std::size_t) const { no_device(); }
+
+Workspace::Workspace() = default;
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+Workspace& Workspace::operator=(Workspace&&) noexcept = default;
+device::Arena& Workspace::arena(int) { no_device(); }
+std::size_t Workspace::device_bytes() const { return 0; }
+
+namespace detail {
+void check_device_problem(const CostsView&) { no_device(); }
+Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
+}  // namespace detail
 
 }  // namespace motes::matching

@@ -1,0 +1,142 @@
+#include "matching/detail/canonical.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace motes::matching::detail {
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+bool any_infinite(std::span<const Cost> costs, Index count) {
+  return costs.empty() ? count > 0 : std::find(costs.begin(), costs.end(), kInfiniteCost) != costs.end();
+}
+bool all_infinite(std::span<const Cost> costs) {
+  return std::all_of(costs.begin(), costs.end(), [](Cost c) { return c == kInfiniteCost; });
+}
+
+Cost magnitude(Cost c) { return c == kInfiniteCost ? 0 : c < 0 ? -c : c; }
+
+/// A price for a free column that must be matched which no optimum pays unless it has to; 0 where a perfect
+/// square problem makes it needless.
+Cost price_of_must(const CostsView& problem, Cost largest, bool perfect) {
+  const bool must_rows = any_infinite(unmatched_row_cost_of(problem), rows_of(problem));
+  const bool must_cols = any_infinite(unmatched_col_cost_of(problem), cols_of(problem));
+  if (!must_rows && !must_cols) return 0;
+  const Wide vertices = static_cast<Wide>(rows_of(problem)) + cols_of(problem) + 2;
+  const Wide bound = vertices * (2 * static_cast<Wide>(largest) + 1);
+  if (bound > (Wide{1} << 60))
+    throw std::invalid_argument(
+        "costs times vertices pass 2^60 where vertices must be matched, so duals could overflow: use a "
+        "coarser cost grid");
+  return must_cols && !perfect ? static_cast<Cost>(bound) : 0;
+}
+
+}  // namespace
+
+Cost largest_unmatched_cost(const CostsView& problem) {
+  Cost largest = 0;
+  for (const auto& costs : {unmatched_row_cost_of(problem), unmatched_col_cost_of(problem)})
+    for (const Cost c : costs) largest = std::max(largest, magnitude(c));
+  return largest;
+}
+
+Cost largest_cost(const CostsView& problem) {
+  const Cost unmatched = largest_unmatched_cost(problem);
+  return with_entries(problem, [&](const auto& entries) {
+    Cost largest = unmatched;
+    const Index rows = entries.rows;
+#pragma omp parallel for reduction(max : largest) schedule(static) if (rows > 256)
+    for (Index i = 0; i < rows; ++i)
+      entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
+    return largest;
+  });
+}
+
+CanonicalSides make_sides(const CostsView& problem, Cost largest) {
+  const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
+  CanonicalSides sides;
+  sides.exchanged = !any_infinite(row_cost, rows_of(problem)) && any_infinite(col_cost, cols_of(problem));
+  sides.rows = sides.exchanged ? cols_of(problem) : rows_of(problem);
+  sides.cols = sides.exchanged ? rows_of(problem) : cols_of(problem);
+  sides.row_exit = sides.exchanged ? col_cost : row_cost;
+  sides.perfect = sides.rows == sides.cols && all_infinite(row_cost) && all_infinite(col_cost);
+  const Cost must = price_of_must(problem, largest, sides.perfect);
+  const std::span<const Cost> start = sides.exchanged ? row_cost : col_cost;
+  sides.start.resize(at(sides.cols));
+  for (std::size_t j = 0; j < sides.start.size(); ++j) {
+    const Cost q = start.empty() ? kInfiniteCost : start[j];
+    sides.start[j] = q == kInfiniteCost ? must : q;
+  }
+  return sides;
+}
+
+Matching finish_solution(const CostsView& problem, const CanonicalSides& sides, Solution&& solution,
+                         const std::vector<Cost>& matched_cost) {
+  const std::span<const Cost> col_cost =
+      sides.exchanged ? unmatched_row_cost_of(problem) : unmatched_col_cost_of(problem);
+  Matching out;
+  out.stats = std::move(solution.stats);
+  out.row_to_col = std::move(solution.row_to_col);
+  out.col_to_row.assign(at(sides.cols), -1);
+  out.duals.u.resize(at(sides.rows));
+  bool infeasible = solution.infeasible;
+  Wide primal = 0, dual = 0;
+  for (Index i = 0; i < sides.rows && !infeasible; ++i) {
+    const Index j = out.row_to_col[at(i)];
+    const Cost paid = j == -1 ? sides.exit_of(i) : matched_cost[at(i)];
+    infeasible = paid == kInfiniteCost;
+    out.duals.u[at(i)] = j == -1 ? paid : paid - solution.v[at(j)];
+    primal += paid;
+    dual += out.duals.u[at(i)];
+  }
+  for (Index i = 0; i < sides.rows; ++i) {
+    if (out.row_to_col[at(i)] == -1) continue;
+    out.col_to_row[at(out.row_to_col[at(i)])] = i;
+    ++out.cardinality;
+  }
+  for (Index j = 0; j < sides.cols && !infeasible; ++j) {
+    dual += solution.v[at(j)];
+    if (out.col_to_row[at(j)] != -1) continue;
+    const Cost paid = col_cost.empty() ? kInfiniteCost : col_cost[at(j)];
+    infeasible = paid == kInfiniteCost;
+    primal += paid;
+  }
+  if (infeasible) {
+    out.status = Status::infeasible;
+    out.duals = {};
+    out.objective = out.dual_objective = std::numeric_limits<double>::infinity();
+  } else {
+    out.status = Status::optimal;
+    out.duals.v = std::move(solution.v);
+    out.objective = static_cast<double>(primal);
+    out.dual_objective = static_cast<double>(dual);
+    out.gap = static_cast<double>(primal - dual);
+  }
+  if (sides.exchanged) {
+    std::swap(out.row_to_col, out.col_to_row);
+    std::swap(out.duals.u, out.duals.v);
+  }
+  return out;
+}
+
+void require_cpu(const Execution& execution, const CostsView& problem, std::string_view solver) {
+  if (execution.backend == Backend::cuda)
+    throw std::invalid_argument(std::string(solver) + " has no CUDA form; use the cpu back end");
+  if (space_of(problem) == Space::device)
+    throw std::invalid_argument(std::string(solver) +
+                                " on the CPU cannot read costs in device memory; copy them to the host");
+}
+
+int thread_count(const Execution& execution) {
+  return std::max(1, execution.threads > 0 ? execution.threads : omp_get_num_procs());
+}
+
+}  // namespace motes::matching::detail

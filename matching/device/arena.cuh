@@ -1,0 +1,79 @@
+#pragma once
+/// Device memory handed out piece by piece and taken back all at once, with the stream that uses it.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "matching/device/check.cuh"
+
+namespace motes::matching::device {
+
+class Arena {
+ public:
+  explicit Arena(int device);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  int device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+  int multiprocessors() const { return multiprocessors_; }
+  std::size_t bytes() const;
+
+  /// Forgets all pieces and makes the device current; memory stays, in one block from now on. The stream
+  /// must be idle.
+  void reset();
+
+  /// Uninitialised room for `count` values, aligned to 256 bytes, valid until the next reset. Throws
+  /// ResourceShortage naming the bytes wanted and free.
+  template <class T>
+  T* take(std::size_t count) {
+    return static_cast<T*>(take_bytes(count * sizeof(T)));
+  }
+  /// The same, filled with the byte `value` on the stream.
+  template <class T>
+  T* take_filled(std::size_t count, int value) {
+    T* p = take<T>(count);
+    if (count > 0) MOTES_CUDA(cudaMemsetAsync(p, value, count * sizeof(T), stream_));
+    return p;
+  }
+  /// A copy of host values, made on the stream. The host values must stay until the stream has passed.
+  template <class T>
+  T* upload(std::span<const T> values) {
+    T* p = take<T>(values.size());
+    if (!values.empty())
+      MOTES_CUDA(cudaMemcpyAsync(p, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream_));
+    return p;
+  }
+  /// `count` values back on the host; waits for the stream.
+  template <class T>
+  std::vector<T> download(const T* from, std::size_t count) {
+    std::vector<T> values(count);
+    if (count > 0)
+      MOTES_CUDA(cudaMemcpyAsync(values.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    synchronize();
+    return values;
+  }
+  void synchronize() { MOTES_CUDA(cudaStreamSynchronize(stream_)); }
+
+  /// A page of pinned host memory (4096 bytes) for flags that come back from the device.
+  void* pinned() const { return pinned_; }
+
+ private:
+  struct Block {
+    char* data;
+    std::size_t size;
+  };
+  void* take_bytes(std::size_t bytes);
+
+  int device_ = 0, multiprocessors_ = 0;
+  cudaStream_t stream_ = nullptr;
+  void* pinned_ = nullptr;
+  std::vector<Block> blocks_;
+  std::size_t used_ = 0;  ///< of the last block
+};
+
+}  // namespace motes::matching::device

@@ -1,0 +1,196 @@
+#pragma once
+/// The canonical form (detail/canonical.h) with its entries in device memory, for CUDA solvers.
+
+#include <algorithm>
+#include <type_traits>
+
+#include "matching/detail/canonical.h"
+#include "matching/device/arena.cuh"
+
+namespace motes::matching {
+
+/// A host copy of a view in either space.
+SparseCosts copy_to_host(const SparseCostsView& view);
+
+}  // namespace motes::matching
+
+namespace motes::matching::device {
+
+using detail::CanonicalSides;
+using detail::DenseEntries;
+using detail::GeometricEntries;
+using detail::SparseEntries;
+
+/// Trivially copyable: passed by value to kernels. All pointers are to device memory.
+template <class Entries>
+struct DeviceCanonical {
+  Index rows = 0, cols = 0;
+  Entries entries;
+  const Cost* row_exit = nullptr;  ///< [rows], or nullptr: no row has an exit
+  const Cost* start = nullptr;     ///< [cols]
+  bool perfect = false;
+
+  __device__ Cost exit_of(Index i) const { return row_exit == nullptr ? kInfiniteCost : row_exit[i]; }
+};
+
+/// The unmatched costs of a view, on the host whatever the view's space.
+struct HostUnmatched {
+  std::vector<Cost> row, col;
+};
+HostUnmatched host_unmatched(const CostsView& problem);
+
+/// The view with its unmatched costs replaced by host copies; its entries stay where they are.
+CostsView with_unmatched(const CostsView& problem, const HostUnmatched& unmatched);
+
+/// Entries on the device for a view on either side: device arrays are used as they are, host arrays are
+/// copied through the arena.
+inline SparseEntries to_device(Arena& arena, const SparseEntries& e, Space space, Offset edges) {
+  if (space == Space::device) return e;
+  return {e.rows, e.cols, arena.upload(std::span(e.offsets, static_cast<std::size_t>(e.rows) + 1)),
+          arena.upload(std::span(e.col_index, static_cast<std::size_t>(edges))),
+          arena.upload(std::span(e.cost, static_cast<std::size_t>(edges)))};
+}
+template <class T>
+DenseEntries<T> to_device(Arena& arena, DenseEntries<T> e, Space space, Offset) {
+  if (space == Space::device || e.rows == 0 || e.cols == 0) return e;
+  T* data = arena.take<T>(static_cast<std::size_t>(e.rows) * static_cast<std::size_t>(e.cols));
+  const std::size_t width = static_cast<std::size_t>(e.cols) * sizeof(T);
+  MOTES_CUDA(cudaMemcpy2DAsync(data, width, e.data, static_cast<std::size_t>(e.row_stride) * sizeof(T), width,
+                               static_cast<std::size_t>(e.rows), cudaMemcpyHostToDevice, arena.stream()));
+  e.data = data;
+  e.row_stride = e.cols;
+  return e;
+}
+inline GeometricEntries to_device(Arena& arena, GeometricEntries e, Space space, Offset) {
+  if (space == Space::device) return e;
+  const auto copy = [&](const double* p, Index count) {
+    return p == nullptr ? nullptr : arena.upload(std::span(p, static_cast<std::size_t>(count)));
+  };
+  e.row_x = copy(e.row_x, e.rows), e.row_y = copy(e.row_y, e.rows), e.row_z = copy(e.row_z, e.rows);
+  e.col_x = copy(e.col_x, e.cols), e.col_y = copy(e.col_y, e.cols), e.col_z = copy(e.col_z, e.cols);
+  return e;
+}
+
+/// out[col * rows + row] = in[row * row_stride + col], so that the exchanged problem reads along its rows
+/// too.
+template <class T>
+__global__ void transpose_kernel(const T* in, Offset row_stride, Index rows, Index cols, T* out) {
+  __shared__ T tile[32][33];
+  const Offset col = static_cast<Offset>(blockIdx.x) * 32 + threadIdx.x;
+  for (Offset band = blockIdx.y; band * 32 < rows; band += gridDim.y) {
+    for (int k = threadIdx.y; k < 32; k += blockDim.y)
+      if (band * 32 + k < rows && col < cols) tile[k][threadIdx.x] = in[(band * 32 + k) * row_stride + col];
+    __syncthreads();
+    for (int k = threadIdx.y; k < 32; k += blockDim.y) {
+      const Offset out_row = static_cast<Offset>(blockIdx.x) * 32 + k, out_col = band * 32 + threadIdx.x;
+      if (out_row < cols && out_col < rows) out[out_row * rows + out_col] = tile[threadIdx.x][k];
+    }
+    __syncthreads();
+  }
+}
+
+template <class T>
+DenseEntries<T> transposed(Arena& arena, const DenseEntries<T>& e) {
+  if (e.rows == 0 || e.cols == 0) return detail::exchanged(e);
+  T* data = arena.take<T>(static_cast<std::size_t>(e.rows) * static_cast<std::size_t>(e.cols));
+  const dim3 grid(static_cast<unsigned>((e.cols + 31) / 32),
+                  static_cast<unsigned>(std::min((e.rows + 31) / 32, 65535)));
+  transpose_kernel<<<grid, dim3(32, 8), 0, arena.stream()>>>(e.data, e.row_stride, e.rows, e.cols, data);
+  MOTES_CUDA_LAUNCHED();
+  return {e.cols, e.rows, data, e.rows, 1, e.scale};
+}
+
+/// largest = max |cost| over the allowed pairs. One warp a row.
+template <class Entries>
+__global__ void largest_cost_kernel(Entries entries, Cost* largest) {
+  const int lane = threadIdx.x % 32;
+  const Index warps = static_cast<Index>(gridDim.x * blockDim.x / 32);
+  Cost mine = 0;
+  for (Index i = static_cast<Index>((blockIdx.x * blockDim.x + threadIdx.x) / 32); i < entries.rows;
+       i += warps)
+    entries.for_each(i, lane, 32, [&](Index, Cost c) { mine = max(mine, c < 0 ? -c : c); });
+  for (int step = 16; step > 0; step /= 2) mine = max(mine, __shfl_xor_sync(0xffffffffU, mine, step));
+  if (lane == 0 && mine > 0)
+    atomicMax(reinterpret_cast<unsigned long long*>(largest), static_cast<unsigned long long>(mine));
+}
+template <class Entries>
+Cost largest_cost_on_device(Arena& arena, const Entries& entries) {
+  Cost* largest = arena.take_filled<Cost>(1, 0);
+  if (entries.rows > 0) {
+    largest_cost_kernel<<<8 * arena.multiprocessors(), 256, 0, arena.stream()>>>(entries, largest);
+    MOTES_CUDA_LAUNCHED();
+  }
+  return arena.download(largest, 1)[0];
+}
+
+template <class Entries>
+__global__ void matched_cost_kernel(Entries entries, const Index* row_to_col, Cost* cost) {
+  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < entries.rows;
+       i += static_cast<Index>(gridDim.x * blockDim.x))
+    cost[i] = row_to_col[i] == -1 ? 0 : entries.at(i, row_to_col[i]);
+}
+
+/// Solves a problem in either space on the device: brings what is on the host over, exchanges sides where the
+/// canonical form asks for it, calls solve(arena, sides, canonical) -> detail::Solution (sides: the host's
+/// copy of exits and starting prices), and finishes. `seconds` of the stats gain "transfer".
+template <class Solve>
+Matching solve_canonical_on_device(const Execution& execution, const CostsView& problem, Solve&& solve) {
+  Workspace own;
+  Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  arena.reset();
+  const auto start = std::chrono::steady_clock::now();
+  const HostUnmatched unmatched = host_unmatched(problem);
+  const CostsView readable = with_unmatched(problem, unmatched);
+  const auto run = [&](const auto& on_device, Cost largest) {
+    CanonicalSides sides = detail::make_sides(readable, largest);
+    const auto with = [&](const auto& entries) {
+      using Entries = std::decay_t<decltype(entries)>;
+      DeviceCanonical<Entries> canonical{
+          sides.rows,   sides.cols, entries, nullptr, arena.upload(std::span<const Cost>(sides.start)),
+          sides.perfect};
+      if (!sides.row_exit.empty()) canonical.row_exit = arena.upload(sides.row_exit);
+      arena.synchronize();
+      const double transfer_s = detail::seconds_since(start);
+      detail::Solution solution = solve(arena, sides, canonical);
+      Cost* cost = arena.take<Cost>(solution.row_to_col.size());
+      const Index* pairs = arena.upload(std::span<const Index>(solution.row_to_col));
+      if (sides.rows > 0) {
+        matched_cost_kernel<<<4 * arena.multiprocessors(), 256, 0, arena.stream()>>>(entries, pairs, cost);
+        MOTES_CUDA_LAUNCHED();
+      }
+      const std::vector<Cost> matched_cost = arena.download(cost, solution.row_to_col.size());
+      Matching out = detail::finish_solution(readable, sides, std::move(solution), matched_cost);
+      out.stats.seconds["transfer"] = transfer_s;
+      return out;
+    };
+    using Entries = std::decay_t<decltype(on_device)>;
+    if (!sides.exchanged) return with(on_device);
+    if constexpr (std::is_same_v<Entries, SparseEntries>)
+      throw std::logic_error("sparse problems are exchanged before they reach the device");
+    else if constexpr (std::is_same_v<Entries, GeometricEntries>)
+      return with(detail::exchanged(on_device));
+    else
+      return with(transposed(arena, on_device));
+  };
+  const auto bring = [&](const CostsView& view) {
+    const auto* sparse = std::get_if<SparseCostsView>(&view);
+    const Offset edges = sparse != nullptr ? sparse->graph.edges() : 0;
+    return detail::with_entries(view, [&](const auto& entries) {
+      const auto on_device = to_device(arena, entries, space_of(view), edges);
+      const Cost largest =
+          std::max(largest_cost_on_device(arena, on_device), detail::largest_unmatched_cost(readable));
+      return run(on_device, largest);
+    });
+  };
+  const auto* sparse = std::get_if<SparseCostsView>(&problem);
+  if (sparse == nullptr || !detail::make_sides(readable, 0).exchanged) return bring(problem);
+  // Sparse and exchanged: transposed on the host, then solved as it stands, and turned back.
+  const SparseCosts host = copy_to_host(*sparse);
+  const SparseCosts other = transpose(host.view());
+  Matching out = solve_canonical_on_device(execution, other.view(), solve);
+  std::swap(out.row_to_col, out.col_to_row);
+  std::swap(out.duals.u, out.duals.v);
+  return out;
+}
+
+}  // namespace motes::matching::device

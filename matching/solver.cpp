@@ -1,0 +1,35 @@
+#include "matching/solver.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace motes::matching {
+namespace {
+
+void check_start(const CostsView& problem, const Start& start) {
+  const auto rows = static_cast<std::size_t>(rows_of(problem)),
+             cols = static_cast<std::size_t>(cols_of(problem));
+  if ((!start.row_to_col.empty() && start.row_to_col.size() != rows) ||
+      (!start.u.empty() && start.u.size() != rows) || (!start.v.empty() && start.v.size() != cols))
+    throw std::invalid_argument("start: wrong number of rows or columns");
+  std::vector<bool> taken(start.row_to_col.empty() ? 0 : cols, false);
+  for (std::size_t i = 0; i < start.row_to_col.size(); ++i) {
+    const Index j = start.row_to_col[i];
+    if (j == -1) continue;
+    if (j < 0 || static_cast<std::size_t>(j) >= cols || taken[static_cast<std::size_t>(j)])
+      throw std::invalid_argument("start: row " + std::to_string(i) +
+                                  " is matched outside the columns, or to one that is taken");
+    taken[static_cast<std::size_t>(j)] = true;
+  }
+}
+
+}  // namespace
+
+Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
+                                 const Start& start) const {
+  check_problem(problem);
+  check_start(problem, start);
+  return run(execution, problem, start);
+}
+
+}  // namespace motes::matching
