@@ -124,6 +124,16 @@ std::string fault_of_entries(const Entries& entries, Cost limit) {
 
 }  // namespace
 
+DenseCostsView DenseCosts::view() const {
+  DenseCostsView out{rows, cols, cols, {}, fraction_bits, unmatched_row_cost, unmatched_col_cost};
+  std::visit([&](const auto& values) { out.data = values.data(); }, entries);
+  return out;
+}
+
+CostsView view_of(const Costs& costs) {
+  return std::visit([](const auto& c) -> CostsView { return c.view(); }, costs);
+}
+
 Index rows_of(const CostsView& problem) {
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) return sparse->graph.rows;
   if (const auto* dense = std::get_if<DenseCostsView>(&problem)) return dense->rows;

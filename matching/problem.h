@@ -106,8 +106,35 @@ struct GeometricCostsView {
   Space space = Space::host;                 ///< of all arrays above
 };
 
+struct DenseCosts {
+  Index rows = 0, cols = 0;
+  std::variant<std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<float>, std::vector<double>>
+      entries;  ///< [rows * cols] row-major
+  int fraction_bits = 0;
+  std::vector<Cost> unmatched_row_cost, unmatched_col_cost;
+  DenseCostsView view() const;
+};
+
+struct GeometricCosts {
+  struct Points {
+    std::vector<double> x, y, z;
+    PointsView view() const { return {x, y, z}; }
+  };
+  Points row_points, col_points;
+  Metric metric = Metric::euclidean;
+  double gate = std::numeric_limits<double>::infinity();
+  int fraction_bits = 0;
+  std::vector<Cost> unmatched_row_cost, unmatched_col_cost;
+  GeometricCostsView view() const {
+    return {row_points.view(),  col_points.view(), metric, gate, fraction_bits,
+            unmatched_row_cost, unmatched_col_cost};
+  }
+};
+
 /// Any assignment problem.
 using CostsView = std::variant<SparseCostsView, DenseCostsView, GeometricCostsView>;
+using Costs = std::variant<SparseCosts, DenseCosts, GeometricCosts>;
+CostsView view_of(const Costs& costs);
 
 Index rows_of(const CostsView& problem);
 Index cols_of(const CostsView& problem);

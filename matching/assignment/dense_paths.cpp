@@ -180,8 +180,10 @@ class DensePaths {
   /// next. Ties with a taken column go to a free column where there is one, else to the augmentation.
   void reduce_rows() {
     std::int64_t budget = kReductionBidsPerRow * problem_.rows;
-    for (Index first = 0; first < problem_.rows; ++first) {
-      Index row = row_to_col_[at(first)] == -1 ? first : -1;
+    std::vector<Index> free_rows;  // those of now: whom they displace is dealt with in the same go
+    for (Index i = 0; i < problem_.rows; ++i)
+      if (row_to_col_[at(i)] == -1) free_rows.push_back(i);
+    for (Index row : free_rows) {
       while (row != -1) {
         if (budget-- <= 0) {
           pending_.push_back(row);

@@ -1,0 +1,169 @@
+// Assignment benchmark: any generated instance through any solver, certified.
+//
+//   bench_assignment --instance 'gen:uniform?rows=5000&cols=5000&high=5000' [--solver jv] [--backend
+//   cpu|cuda]
+//                    [--space host|device] [--threads 0] [--repeats 5] [--seeds 1] [--verify 1] [--stages 0]
+//
+// Several instances: separated by spaces. --seeds K solves seeds 1..K of each and pools the times. `space
+// device` puts the costs on the GPU before the clock starts; else the solver copies them, and transfer_s says
+// how long that took. One warm-up run, with the memory it leaves behind (Workspace), comes before the timed
+// ones. Certificates are checked outside the timer. One CSV row for each instance and solver; --stages 1 adds
+// the solver's own counters and stage times of the last run to standard error.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.h"
+#include "matching/device/device.h"
+#include "matching/registry.h"
+#include "matching/verify.h"
+#include "sim/instances.h"
+
+using namespace motes;
+
+namespace {
+
+/// Owns copies of a problem's arrays in device memory.
+class OnDevice {
+ public:
+  explicit OnDevice(const matching::CostsView& host) : view_(host) {
+    std::visit([&](auto& view) { copy(view); }, view_);
+  }
+  const matching::CostsView& view() const { return view_; }
+
+ private:
+  template <class T>
+  std::span<const T> keep(std::span<const T> values) {
+    if (values.empty()) return values;
+    kept_.emplace_back(values.size_bytes());
+    kept_.back().upload(values.data(), values.size_bytes());
+    return {static_cast<const T*>(kept_.back().data()), values.size()};
+  }
+  template <class View>
+  void copy_unmatched(View& view) {
+    view.unmatched_row_cost = keep(view.unmatched_row_cost);
+    view.unmatched_col_cost = keep(view.unmatched_col_cost);
+    view.space = matching::Space::device;
+  }
+  void copy(matching::SparseCostsView& view) {
+    view.graph.row_offsets = keep(view.graph.row_offsets);
+    view.graph.col_index = keep(view.graph.col_index);
+    view.cost = keep(view.cost);
+    copy_unmatched(view);
+  }
+  void copy(matching::DenseCostsView& view) {
+    const std::size_t count = static_cast<std::size_t>(view.rows) * static_cast<std::size_t>(view.row_stride);
+    std::visit([&](const auto* data) { view.data = keep(std::span(data, count)).data(); }, view.data);
+    copy_unmatched(view);
+  }
+  void copy(matching::GeometricCostsView& view) {
+    for (matching::PointsView* side : {&view.row_points, &view.col_points})
+      for (std::span<const double>* axis : {&side->x, &side->y, &side->z}) *axis = keep(*axis);
+    copy_unmatched(view);
+  }
+
+  std::vector<matching::DeviceBytes> kept_;
+  matching::CostsView view_;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  std::stringstream stream(text);
+  for (std::string word; stream >> word;) out.push_back(word);
+  return out;
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+void print_stages(const matching::Stats& stats) {
+  std::fprintf(stderr, "initial %lld phases %lld rounds %lld augmentations %lld assignments",
+               static_cast<long long>(stats.initial_assignments), static_cast<long long>(stats.phases),
+               static_cast<long long>(stats.rounds), static_cast<long long>(stats.augmentations));
+  for (const auto gained : stats.assignments) std::fprintf(stderr, " %lld", static_cast<long long>(gained));
+  for (const auto& [name, seconds] : stats.seconds) std::fprintf(stderr, " %s=%.6f", name.c_str(), seconds);
+  std::fputc('\n', stderr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::Arguments arguments(argc, argv);
+  const auto repeats = static_cast<int>(arguments.number("repeats", 5));
+  const auto seeds = static_cast<int>(arguments.number("seeds", 1));
+  const bool verify = arguments.number("verify", 1) != 0, stages = arguments.number("stages", 0) != 0;
+  const bool on_device = arguments.text("space").value_or("host") == "device";
+  const std::string backend = arguments.text("backend").value_or("cpu");
+  matching::Workspace workspace;
+  matching::Execution execution;
+  execution.threads = static_cast<int>(arguments.number("threads", 0));
+  execution.backend = backend == "cuda" ? matching::Backend::cuda : matching::Backend::cpu;
+  execution.workspace = &workspace;
+  std::puts(
+      "instance,seeds,rows,cols,solver,backend,space,threads,seconds_median,seconds_min,seconds_max,transfer_"
+      "s,"
+      "objective,certified");
+  for (const std::string& instance :
+       split(arguments.text("instance").value_or("gen:uniform?rows=1000&high=1000"))) {
+    for (const std::string& name : split(arguments.text("solver").value_or("jv"))) {
+      const matching::SolverInfo* info = matching::find_solver(name);
+      if (info == nullptr) {
+        std::fprintf(stderr, "no solver '%s'\n", name.c_str());
+        return 2;
+      }
+      const auto solver = info->make();
+      std::vector<double> seconds;
+      double transfer = 0, objective = 0;
+      int certified = 0, answers = 0;
+      matching::Index rows = 0, cols = 0;
+      try {
+        for (int seed = 1; seed <= seeds; ++seed) {
+          const std::string text = seeds > 1 ? instance + "&seed=" + std::to_string(seed) : instance;
+          const matching::Costs costs = sim::generate_assignment({}, text);
+          const auto host = matching::view_of(costs);
+          rows = rows_of(host), cols = cols_of(host);
+          std::optional<OnDevice> copy;
+          if (on_device) copy.emplace(host);
+          const auto& problem = on_device ? copy->view() : host;
+          matching::Matching answer = solver->solve(execution, problem);
+          for (int k = 0; k < repeats; ++k) {
+            const auto start = std::chrono::steady_clock::now();
+            answer = solver->solve(execution, problem);
+            seconds.push_back(
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+          }
+          const auto moved = answer.stats.seconds.find("transfer");
+          if (moved != answer.stats.seconds.end()) transfer = moved->second;
+          objective = std::ldexp(answer.objective, -fraction_bits_of(host));
+          ++answers;
+          if (verify) {
+            const auto certificate = matching::verify(execution, problem, answer);
+            certified += certificate.optimal() && certificate.gap == 0;
+            if (!certificate.optimal())
+              std::fprintf(stderr, "%s: %s\n", text.c_str(), certificate.fault.c_str());
+          }
+          if (stages) print_stages(answer.stats);
+        }
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s with %s: %s\n", instance.c_str(), name.c_str(), error.what());
+        continue;
+      }
+      std::printf("%s,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.9g,%s\n", instance.c_str(), seeds, rows,
+                  cols, name.c_str(), backend.c_str(), on_device ? "device" : "host", execution.threads,
+                  quantile(seconds, 0.5), quantile(seconds, 0), quantile(seconds, 1), transfer, objective,
+                  !verify                ? "unchecked"
+                  : certified == answers ? "yes"
+                                         : "NO");
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
