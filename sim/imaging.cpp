@@ -19,8 +19,8 @@
 #include <numbers>
 
 #include "sim/detail/photon_table.h"
+#include "sim/imaging.h"
 #include "sim/random.h"
-#include "sim/simulation.h"
 #include "tracking/types/errors.h"
 
 namespace motes::sim {

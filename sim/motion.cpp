@@ -14,8 +14,8 @@
 #include <cmath>
 
 #include "sim/detail/seeding.h"
+#include "sim/motion.h"
 #include "sim/random.h"
-#include "sim/simulation.h"
 
 namespace motes::sim {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/simulation.h"
+#include "sim/motion.h"
 
 namespace motes::sim::detail {
 
