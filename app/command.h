@@ -47,7 +47,7 @@ void add_common_options(CLI::App& command, Session& session);
 /// command line's settings. Throws UsageError.
 Config configure(const Session& session, const std::string& input = "");
 
-inline Execution execution_of(const Config& config) { return {config.execution.threads}; }
+inline Execution execution_of(const Config& config) { return {config.execution.threads, config.execution.backend}; }
 
 /// Writes the JSON result where --json asked for it, if anywhere.
 void emit_json(Session& session, const nlohmann::ordered_json& result);

@@ -18,7 +18,8 @@
 
 namespace motes::app {
 
-enum class Backend { automatic, cpu, cuda };
+/// How simulated volumes are written.
+enum class VolumeFormat { ome_tiff, bdv_h5 };
 
 struct Config {
   struct Input {
@@ -56,6 +57,7 @@ struct Config {
   struct Imaging {
     sim::ImagingOptions optics;
     bool write_frames = false;
+    VolumeFormat format = VolumeFormat::ome_tiff;
     bool deflate = true;
   } imaging;
 };

@@ -8,11 +8,10 @@
 
 #include "app/command.h"
 #include "app/input.h"
-#include "app/interrupt.h"
 #include "app/progress.h"
 #include "app/report.h"
+#include "app/volumes.h"
 #include "io/atomic_file.h"
-#include "io/ome_tiff_writer.h"
 #include "io/tables.h"
 #include "io/track_files.h"
 #include "io/tracks_h5.h"
@@ -44,25 +43,6 @@ std::vector<Detections> true_positions(const TrackSet& truth, std::uint64_t seed
   return frames;
 }
 
-double write_volumes(const Execution& execution, const Config& config, const TrackSet& truth,
-                     const std::filesystem::path& path, Console& console) {
-  io::OmeTiffOptions options;
-  options.frames = config.simulation.frames;
-  options.dt_s = config.simulation.dt_s;
-  options.deflate = config.imaging.deflate;
-  prepare_folder(path.parent_path());
-  io::OmeTiffWriter writer(path, options);
-  Progress progress(console, "rendering", "frames", options.frames);
-  for (std::int32_t t = 0; t < options.frames; ++t) {
-    stop_if_interrupted("interrupted while rendering; no volumes were kept, run the command again");
-    writer.write(sim::render_frame(execution, truth, t, config.simulation, config.imaging.optics));
-    progress.advance();
-  }
-  writer.close();
-  progress.finish();
-  return progress.seconds();
-}
-
 void run_simulate(Session& session, const Arguments& arguments) {
   const Config config = configure(session, arguments.config);
   const Execution execution = execution_of(config);
@@ -74,7 +54,9 @@ void run_simulate(Session& session, const Arguments& arguments) {
   prepare_folder(dir);
 
   Progress progress(console, "simulating", "frames", config.simulation.frames);
-  const TrackSet truth = sim::simulate_motion(execution, config.simulation);
+  TrackSet truth = sim::simulate_motion(execution, config.simulation);
+  if (config.imaging.write_frames)
+    sim::add_appearance(execution, truth, config.simulation, config.imaging.optics);
   progress.advance(config.simulation.frames);
   progress.finish();
   std::vector<StageTime> stages{{"simulate", "frames", config.simulation.frames, progress.seconds()}};
@@ -90,10 +72,9 @@ void run_simulate(Session& session, const Arguments& arguments) {
                        truth.length_unit);
   io::write_text(dir / "config.yaml", to_yaml(config, {"execution", "output", "simulation", "imaging"}));
   if (config.imaging.write_frames) {
-    const double seconds =
-        write_volumes(execution, config, truth, dir / "frames" / "frames.ome.tif", console);
-    stages.push_back({"render", "frames", config.simulation.frames, seconds});
-    files.push_back("frames/frames.ome.tif");
+    const WrittenVolumes volumes = write_volumes(execution, config, truth, dir, console);
+    stages.push_back({"render", "frames", config.simulation.frames, volumes.seconds});
+    files.insert(files.end(), volumes.files.begin(), volumes.files.end());
   }
 
   nlohmann::ordered_json report = report_head("simulate");

@@ -6,9 +6,12 @@
 
 namespace motes::matching {
 
+enum class Backend { automatic, cpu, cuda };
+
 /// Where and how wide a solver runs. Never changes a result, only its speed.
 struct Execution {
   int threads = 0;  ///< CPU threads; 0 = all the machine has
+  Backend backend = Backend::automatic;
 };
 
 class AssignmentSolver {
