@@ -7,8 +7,8 @@
 // size is nz,ny,nx voxels; sigma is in voxels, of all axes. Times are medians of the repeats, after one frame
 // that is not counted (it makes the tables and the device's memory). prepare_s lists the frame's spots on the
 // CPU; on a GPU device_s is everything from their upload to the grey levels, copy_s the copy to pinned
-// memory, and unpin_s the copy from there to a vector. --verify 1 compares the last frame with the CPU's. One
-// CSV row.
+// memory, and unpin_s the copy from there to the frame. --verify 1 compares the last frame with the CPU's.
+// One CSV row.
 
 #include <algorithm>
 #include <cstdio>
@@ -84,7 +84,7 @@ int main(int argc, char** argv) try {
   VolumeFrame frame = renderer.render(truth, 0);
   std::vector<double> prepare, device, copy, unpin, total;
   for (int i = 0; i < repeats; ++i) {
-    frame = renderer.render(truth, 0);
+    frame = renderer.render(truth, 0, std::move(frame));
     const sim::RenderTimes& times = renderer.times();
     prepare.push_back(times.prepare_s);
     device.push_back(times.device_s);

@@ -87,10 +87,9 @@ void develop_row(const FrameRules& rules, std::int64_t z, std::int64_t y, const 
 }
 
 template <class Grey>
-std::vector<Grey> develop(const Execution& execution, const FrameRules& rules,
-                          const std::vector<Spot>& spots) {
+void develop(const Execution& execution, const FrameRules& rules, const std::vector<Spot>& spots,
+             std::vector<Grey>& voxels) {
   const Tiles tiles(rules, spots);
-  std::vector<Grey> voxels(static_cast<std::size_t>(rules.nz * rules.ny * rules.nx));
   const int threads = static_cast<int>(std::min<std::int64_t>(thread_count(execution), tiles.count()));
   std::vector<std::vector<float>> lights(static_cast<std::size_t>(threads));
   matching::parallel_for(threads, tiles.count(), [&](std::int64_t tile) {
@@ -103,6 +102,26 @@ std::vector<Grey> develop(const Execution& execution, const FrameRules& rules,
       for (std::int64_t y = rows.first; y < rows.last; ++y, row += rules.nx)
         develop_row(rules, z, y, row, voxels.data() + (z * rules.ny + y) * rules.nx);
   });
+}
+
+/// Grey levels as they come from the device into a frame's own memory.
+template <class Grey>
+void copy_out(const Execution& execution, const std::uint16_t* grey, std::vector<Grey>& voxels) {
+  constexpr std::int64_t kChunk = 1 << 20;
+  const auto count = static_cast<std::int64_t>(voxels.size());
+  matching::parallel_for(thread_count(execution), (count + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    const std::int64_t first = chunk * kChunk, last = std::min(count, first + kChunk);
+    std::transform(grey + first, grey + last, voxels.begin() + first,
+                   [](std::uint16_t level) { return static_cast<Grey>(level); });
+  });
+}
+
+/// The voxels of a frame that is given up, or new ones.
+template <class Grey>
+std::vector<Grey> voxels_from(VolumeFrame& recycled, const Shape3& shape) {
+  std::vector<Grey> voxels;
+  if (auto* old = std::get_if<std::vector<Grey>>(&recycled.voxels)) voxels = std::move(*old);
+  voxels.resize(static_cast<std::size_t>(shape.voxels()));
   return voxels;
 }
 
@@ -122,6 +141,9 @@ struct Renderer::State {
       device = std::make_unique<detail::DeviceRenderer>(scene);
   }
 
+  template <class Grey>
+  std::vector<Grey> render(const std::vector<Spot>& spots, std::int32_t t, VolumeFrame& recycled);
+
   Execution execution;
   Scene scene;
   std::unique_ptr<detail::DeviceRenderer> device;
@@ -137,7 +159,22 @@ Renderer& Renderer::operator=(Renderer&&) noexcept = default;
 bool Renderer::on_device() const { return state_->device != nullptr; }
 const RenderTimes& Renderer::times() const { return state_->times; }
 
-VolumeFrame Renderer::render(const TrackSet& truth, std::int32_t t) {
+template <class Grey>
+std::vector<Grey> Renderer::State::render(const std::vector<Spot>& spots, std::int32_t t,
+                                          VolumeFrame& recycled) {
+  std::vector<Grey> voxels = voxels_from<Grey>(recycled, scene.shape);
+  if (device) {
+    const std::uint16_t* grey = device->render(t, spots, times);
+    const auto start = std::chrono::steady_clock::now();
+    copy_out(execution, grey, voxels);
+    times.unpin_s = seconds_since(start);
+  } else {
+    develop(execution, scene.rules(t), spots, voxels);
+  }
+  return voxels;
+}
+
+VolumeFrame Renderer::render(const TrackSet& truth, std::int32_t t, VolumeFrame recycled) {
   State& s = *state_;
   const auto start = std::chrono::steady_clock::now();
   s.times = {};
@@ -148,26 +185,10 @@ VolumeFrame Renderer::render(const TrackSet& truth, std::int32_t t) {
   frame.time_s = t * s.scene.motion.dt_s;
   frame.shape = s.scene.shape;
   frame.voxel_um = s.scene.imaging.voxel_um;
-  const bool bytes = s.scene.imaging.bit_depth == 8;
-  if (s.device) {
-    const std::uint16_t* grey = s.device->render(t, spots, s.times);
-    const auto copy = std::chrono::steady_clock::now();
-    const std::uint16_t* end = grey + frame.shape.voxels();
-    if (bytes) {
-      std::vector<std::uint8_t> voxels(static_cast<std::size_t>(frame.shape.voxels()));
-      std::transform(grey, end, voxels.begin(), [](std::uint16_t g) { return static_cast<std::uint8_t>(g); });
-      frame.voxels = std::move(voxels);
-    } else {
-      frame.voxels = std::vector<std::uint16_t>(grey, end);
-    }
-    s.times.unpin_s = seconds_since(copy);
+  if (s.scene.imaging.bit_depth == 8) {
+    frame.voxels = s.render<std::uint8_t>(spots, t, recycled);
   } else {
-    const FrameRules rules = s.scene.rules(t);
-    if (bytes) {
-      frame.voxels = develop<std::uint8_t>(s.execution, rules, spots);
-    } else {
-      frame.voxels = develop<std::uint16_t>(s.execution, rules, spots);
-    }
+    frame.voxels = s.render<std::uint16_t>(spots, t, recycled);
   }
   s.times.total_s = seconds_since(start);
   return frame;

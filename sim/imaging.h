@@ -88,7 +88,9 @@ class Renderer {
   /// are such), then Poisson photons, gain, offset, read noise, rounding and clamping. The same bits for any
   /// thread count and on CPU and GPU. Throws InputError for a point without finite position or negative
   /// brightness. O(voxels + spots * voxels of a spot).
-  VolumeFrame render(const TrackSet& truth, std::int32_t t);
+  /// `recycled`: a frame that is no longer needed, whose memory is used again; fresh memory costs more time
+  /// than a GPU's rendering.
+  VolumeFrame render(const TrackSet& truth, std::int32_t t, VolumeFrame recycled = {});
 
   /// Expected photons of the spots alone, [nz * ny * nx], before any noise; always on the CPU.
   std::vector<float> expected_photons(const TrackSet& truth, std::int32_t t) const;

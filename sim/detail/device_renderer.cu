@@ -69,13 +69,15 @@ class DeviceArray {
 struct DeviceTables {
   DeviceArray<TableSpan> span;
   DeviceArray<std::uint32_t> last_word, guide;
+  int guide_bits = 0;
 
   void upload(const InversionTables& tables, cudaStream_t stream) {
     span.upload(tables.span, stream);
     last_word.upload(tables.last_word, stream);
     guide.upload(tables.guide, stream);
+    guide_bits = tables.guide_bits;
   }
-  InversionView view() const { return {span.data(), last_word.data(), guide.data()}; }
+  InversionView view() const { return {span.data(), last_word.data(), guide.data(), guide_bits}; }
 };
 
 /// The grid of tiles; tile number = (z * across.y + y) * across.x + x.

@@ -38,10 +38,11 @@ void InversionTables::add(std::int64_t first, const std::vector<double>& weight)
   span.push_back({begin, static_cast<std::uint32_t>(last_word.size()) - begin,
                   static_cast<std::int32_t>(first + static_cast<std::int64_t>(skipped))});
   std::uint32_t entry = 0;
-  for (std::uint32_t lead = 0; lead < (1U << kGuideBits); ++lead) {
-    while (last_word[begin + entry] < lead << (32 - kGuideBits)) ++entry;
+  for (std::uint32_t lead = 0; lead < (1U << guide_bits); ++lead) {
+    while (last_word[begin + entry] < lead << (32 - guide_bits)) ++entry;
     guide.push_back(entry);
   }
+  guide.push_back(span.back().count - 1);
 }
 
 void InversionTables::add_poisson(double mean) {

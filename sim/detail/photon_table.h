@@ -20,11 +20,14 @@ struct TableSpan {
 /// Several tables side by side. Entry i of a table is the greatest word that still means a number <= first +
 /// i, so its last entry is 2^32 - 1.
 struct InversionTables {
-  static constexpr int kGuideBits = 8;
+  /// Long tables want more bits: each guide entry then leaves less to search.
+  explicit InversionTables(int bits = 8) : guide_bits(bits) {}
 
+  int guide_bits;
   std::vector<TableSpan> span;
   std::vector<std::uint32_t> last_word;
-  std::vector<std::uint32_t> guide;  ///< [spans * 2^kGuideBits] entry where the search for a word starts
+  /// [spans * (2^guide_bits + 1)]: a word of the leading bits b means an entry from guide[b] to guide[b + 1].
+  std::vector<std::uint32_t> guide;
 
   /// Adds the distribution of first, first + 1 ...: `weight` [n] need not sum to 1, but must be unimodal
   /// enough that its sum is of order 1.
@@ -39,20 +42,33 @@ struct InversionView {
   const TableSpan* span;
   const std::uint32_t* last_word;
   const std::uint32_t* guide;
+  int guide_bits;
 };
 
 inline InversionView view_of(const InversionTables& tables) {
-  return {tables.span.data(), tables.last_word.data(), tables.guide.data()};
+  return {tables.span.data(), tables.last_word.data(), tables.guide.data(), tables.guide_bits};
 }
 
 /// The entry (not yet the number) that the word means.
 MOTES_HOST_DEVICE inline std::uint32_t find_entry(const InversionView& tables, std::uint32_t table,
                                                   std::uint32_t word) {
   const std::uint32_t* last_word = tables.last_word + tables.span[table].begin;
-  std::uint32_t i =
-      tables.guide[(table << InversionTables::kGuideBits) + (word >> (32 - InversionTables::kGuideBits))];
-  while (word > last_word[i]) ++i;
-  return i;
+  const std::uint32_t* guide =
+      tables.guide + table * ((std::size_t{1} << tables.guide_bits) + 1) + (word >> (32 - tables.guide_bits));
+  std::uint32_t low = guide[0];
+  if (word <= last_word[low]) return low;
+  // Most words are found by now; the tails of a table have many entries to one guide entry.
+  std::uint32_t high = guide[1];
+  ++low;
+  while (low < high) {
+    const std::uint32_t middle = (low + high) / 2;
+    if (word > last_word[middle]) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
 
 MOTES_HOST_DEVICE inline std::int32_t find_number(const InversionView& tables, std::uint32_t table,

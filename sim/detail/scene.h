@@ -29,7 +29,7 @@ struct Scene {
   std::vector<CumulativeNode> cumulative;
   PsfTable psf;
   PhotonTables photons;
-  InversionTables noise;
+  InversionTables noise{12};
   SpotLight light;
   double radius_um;  ///< of a spot of no spread
 };

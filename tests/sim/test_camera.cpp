@@ -82,7 +82,7 @@ TEST_CASE("photon numbers of bright voxels have the mean and variance asked for"
 }
 
 TEST_CASE("read noise is normal to the tails") {
-  detail::InversionTables tables;
+  detail::InversionTables tables(12);
   tables.add_normal(256);
   std::vector<double> values;
   std::int64_t beyond3 = 0;

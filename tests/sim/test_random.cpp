@@ -162,7 +162,8 @@ TEST_CASE("the photon table has the Poisson distribution") {
     return;
   }
   Random random(15, Stream::background, 0, 0);
-  CHECK(std::abs(poisson_misfit(mean, 200000, [&](int) { return detail::find_number(table, 0, random.bits()); })) < 4);
+  CHECK(std::abs(poisson_misfit(mean, 200000,
+                                [&](int) { return detail::find_number(table, 0, random.bits()); })) < 4);
   // Its median, and that no word falls off the table.
   CHECK(detail::find_number(table, 0, 0x80000000) == Approx(mean).margin(1));
   CHECK(detail::find_number(table, 0, 0) <= detail::find_number(table, 0, 1));
