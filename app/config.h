@@ -18,8 +18,6 @@
 
 namespace motes::app {
 
-enum class Backend { automatic, cpu, cuda };
-
 struct Config {
   struct Input {
     std::string path;
