@@ -10,8 +10,9 @@ enum class Backend { automatic, cpu, cuda };
 
 /// Where and how wide a solver runs. Never changes a result, only its speed.
 struct Execution {
-  int threads = 0;  ///< CPU threads; 0 = all the machine has
-  Backend backend = Backend::automatic;
+  int threads = 0;                 ///< CPU threads; 0 = all the machine has
+  Backend backend = Backend::cpu;  ///< automatic: left to whoever chooses the solver; solvers take it as cpu
+  int device = 0;                  ///< which CUDA device
 };
 
 class AssignmentSolver {

@@ -138,7 +138,7 @@ struct Renderer::State {
     if (execution.backend == Backend::cuda && !missing.empty())
       throw UsageError("execution.backend: cuda cannot be used: " + missing + "; set it to auto or cpu");
     if (missing.empty() && (execution.backend == Backend::cuda || scene.shape.voxels() >= kLeastDeviceVoxels))
-      device = std::make_unique<detail::DeviceRenderer>(scene);
+      device = std::make_unique<detail::DeviceRenderer>(scene, execution.device);
   }
 
   template <class Grey>

@@ -60,6 +60,7 @@ enum class Stream : std::uint32_t {
   particle_speed = 19,
   clusters = 20,
   wall = 21,
+  brightness = 22,
   // 64 and above: imaging
 };
 

@@ -250,7 +250,8 @@ int bits_of(std::uint64_t largest) {
 std::string why_no_device() { return matching::list_devices().why_none; }
 
 struct DeviceRenderer::State {
-  explicit State(const Scene& of) : scene(of) {
+  State(const Scene& of, int number) : scene(of), device(number) {
+    check(cudaSetDevice(device), "choosing the device");
     try {
       check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
       for (cudaEvent_t& event : events) check(cudaEventCreate(&event), "creating an event");
@@ -302,6 +303,7 @@ struct DeviceRenderer::State {
   void launch(const FrameRules& rules, const TileGrid& grid);
 
   const Scene& scene;
+  int device;
   cudaStream_t stream = nullptr;
   cudaEvent_t events[3] = {};
   DeviceArray<CumulativeNode> cumulative;
@@ -368,12 +370,14 @@ void DeviceRenderer::State::launch(const FrameRules& rules, const TileGrid& grid
   check(cudaGetLastError(), "rendering");
 }
 
-DeviceRenderer::DeviceRenderer(const Scene& scene) : state_(std::make_unique<State>(scene)) {}
+DeviceRenderer::DeviceRenderer(const Scene& scene, int device)
+    : state_(std::make_unique<State>(scene, device)) {}
 DeviceRenderer::~DeviceRenderer() = default;
 
 const std::uint16_t* DeviceRenderer::render(std::int32_t t, const std::vector<Spot>& spots,
                                             RenderTimes& times) {
   State& s = *state_;
+  check(cudaSetDevice(s.device), "choosing the device");
   const auto over = [](std::int64_t voxels, std::int64_t tile) { return (voxels + tile - 1) / tile; };
   const TileGrid grid{over(s.scene.shape.nz, kTileZ), over(s.scene.shape.ny, kTileY),
                       over(s.scene.shape.nx, kTileX)};

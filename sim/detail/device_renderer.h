@@ -18,7 +18,8 @@ std::string why_no_device();
 /// Keeps a scene's tables, a frame and a pinned copy of it on the device.
 class DeviceRenderer {
  public:
-  explicit DeviceRenderer(const Scene& scene);  ///< throws ResourceError; `scene` must outlive it
+  /// `scene` must outlive it. Throws ResourceError.
+  DeviceRenderer(const Scene& scene, int device);
   ~DeviceRenderer();
   DeviceRenderer(const DeviceRenderer&) = delete;
   DeviceRenderer& operator=(const DeviceRenderer&) = delete;
