@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/simulation.h"
 #include "tracking/candidates/candidates.h"
@@ -20,6 +21,8 @@ namespace motes::app {
 
 /// How simulated volumes are written.
 enum class VolumeFormat { ome_tiff, bdv_h5 };
+enum class TrackFileKind { h5, csv, xml, vtp };
+enum class PointFileKind { csv, h5 };
 
 struct Config {
   struct Input {
@@ -54,6 +57,11 @@ struct Config {
     bool vtk = true;
   } output;
   sim::MotionOptions simulation;
+  sim::FaultOptions faults;
+  struct Simulated {
+    std::optional<std::vector<TrackFileKind>> truth;       ///< none: by size
+    std::optional<std::vector<PointFileKind>> detections;  ///< none: by size
+  } simulated;
   struct Imaging {
     sim::ImagingOptions optics;
     bool write_frames = false;
