@@ -23,7 +23,7 @@ constexpr double kMostZCells = 1600;
 constexpr double kFading = 0.25;         // share of the range, at its ends, over which light fades out
 constexpr int kNodesPerAiryRadius = 16;  // straight lines are then within .2 % of the peak
 constexpr double kMaxTangent = 1.5;      // of the light cone that a table is made for
-constexpr int kMaxDepths = 64;
+constexpr int kMaxDepths = 32;
 constexpr double kMaxRadialNodes = 4096;  // four lines of them fit into a GPU block's shared memory
 
 /// Light that a wide-angle objective misses: the sample's index limits the angle.
