@@ -61,7 +61,7 @@ enum class Stream : std::uint32_t {
   clusters = 20,
   wall = 21,
   brightness = 22,
-  // 64 and above: imaging
+  // 64 and above: imaging; 128 and above: instances of matching problems
 };
 
 /// The first block of (seed, stream, a, b): four independent words at once, for code that fills arrays.
