@@ -22,6 +22,9 @@ namespace motes::app {
 enum class TrackFileKind { h5, csv, xml, vtp };
 enum class PointFileKind { csv, h5 };
 
+/// How simulated volumes are written.
+enum class VolumeFormat { ome_tiff, bdv_h5 };
+
 struct Config {
   struct Input {
     std::string path;
@@ -63,6 +66,7 @@ struct Config {
   struct Imaging {
     sim::ImagingOptions optics;
     bool write_frames = false;
+    VolumeFormat format = VolumeFormat::ome_tiff;
     bool deflate = true;
   } imaging;
 };

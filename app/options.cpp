@@ -301,24 +301,83 @@ void add_faults(std::vector<Option>& table) {
           MOTES_AT(faults.merge_into), "Where that one lies: at their mean, or at the brighter one."));
 }
 
-void add_imaging(std::vector<Option>& table) {
+void add_optics(std::vector<Option>& table) {
   table.push_back(row("imaging.voxel_um", "um", per_axis(kPositive), MOTES_AT(imaging.optics.voxel_um),
                       "Distance between voxel centres."));
+  table.push_back(row("imaging.psf", "",
+                      choice<sim::Psf>({{"gaussian", sim::Psf::gaussian},
+                                        {"gibson-lanni", sim::Psf::gibson_lanni},
+                                        {"gaussian-beam", sim::Psf::gaussian_beam}}),
+                      MOTES_AT(imaging.optics.psf),
+                      "Point spread function: a Gaussian of psf_sigma_um; scalar diffraction with index "
+                      "mismatch; or a Gaussian in each plane that widens away from the spot."));
   table.push_back(row("imaging.psf_sigma_um", "um", per_axis(kPositive),
                       MOTES_AT(imaging.optics.psf_sigma_um),
                       "Standard deviation of the Gaussian point spread function."));
+  table.push_back(row("imaging.na", "", real(kPositive), MOTES_AT(imaging.optics.na),
+                      "gibson-lanni, gaussian-beam: numerical aperture, below refractive_index."));
+  table.push_back(row("imaging.wavelength_um", "um", real(kPositive), MOTES_AT(imaging.optics.wavelength_um),
+                      "gibson-lanni, gaussian-beam: wavelength of the emitted light in vacuum."));
+  table.push_back(row("imaging.refractive_index", "", real(kPositive),
+                      MOTES_AT(imaging.optics.refractive_index),
+                      "gibson-lanni, gaussian-beam: index of the objective's immersion medium."));
+  table.push_back(row("imaging.sample_index", "", word_or("auto", real(kPositive)),
+                      MOTES_AT(imaging.optics.sample_index),
+                      "gibson-lanni: index of the sample; auto: refractive_index, so no mismatch."));
+  table.push_back(
+      row("imaging.depth_um", "um", real(kNotNegative), MOTES_AT(imaging.optics.depth_um),
+          "gibson-lanni: depth of the first plane below the cover slip; matters with a mismatch."));
+  table.push_back(row("imaging.psf_range_um", "um", word_or("auto", real(kPositive)),
+                      MOTES_AT(imaging.optics.psf_range_um),
+                      "gibson-lanni, gaussian-beam: how far above and below a spot its light is drawn; auto: "
+                      "twice the first dark point on the axis, or five Rayleigh ranges."));
+  table.push_back(row("imaging.defocus_um", "um", word_or("none", real(kPositive)),
+                      MOTES_AT(imaging.optics.defocus_um),
+                      "gaussian: Rayleigh range of spots that widen laterally with their distance from "
+                      "focal_plane_um; none: they do not."));
+  table.push_back(row("imaging.focal_plane_um", "um", word_or("auto", real(kAnyNumber)),
+                      MOTES_AT(imaging.optics.focal_plane_um),
+                      "z at which spots are sharp (with defocus_um); auto: the middle of the box."));
+}
+
+void add_imaging(std::vector<Option>& table) {
+  add_optics(table);
+  table.push_back(row("imaging.photons", "photons", word_or("auto", real(kPositive)),
+                      MOTES_AT(imaging.optics.photons),
+                      "Mean photons of a spot, over all its voxels; auto: from snr. Not together with snr."));
+  table.push_back(row(
+      "imaging.snr", "", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.snr),
+      "Signal to noise: (peak - background) / sqrt(peak), as the Particle Tracking Challenge has it, of a "
+      "spot on a voxel's centre; auto: 7, unless photons are given."));
+  table.push_back(row("imaging.intensity_spread", "", real(Domain{0, 3, true, " from 0 to 3"}),
+                      MOTES_AT(imaging.optics.intensity_spread),
+                      "Standard deviation of the logarithm of a particle's photons."));
+  table.push_back(row("imaging.radius_spread", "", real(Domain{0, 3, true, " from 0 to 3"}),
+                      MOTES_AT(imaging.optics.radius_spread),
+                      "Standard deviation of the logarithm of a particle's size."));
+  table.push_back(row("imaging.bleaching_s", "s", word_or("none", real(kPositive)),
+                      MOTES_AT(imaging.optics.bleaching_s),
+                      "Time in which the spots' photons fall to 1/e; none: they do not."));
   table.push_back(row("imaging.background", "photons", real(kNotNegative),
                       MOTES_AT(imaging.optics.background), "Mean background photons a voxel."));
-  table.push_back(
-      row("imaging.snr", "", real(kPositive), MOTES_AT(imaging.optics.snr),
-          "Signal to noise: (peak - background) / sqrt(peak), as the Particle Tracking Challenge has it."));
+  table.push_back(row("imaging.gain", "grey levels a photon",
+                      real(Domain{0.015625, 4096, true, " from 0.015625 to 4096"}),
+                      MOTES_AT(imaging.optics.gain), "What a photon adds to a voxel."));
   table.push_back(row("imaging.offset", "grey levels", real(kNotNegative), MOTES_AT(imaging.optics.offset),
                       "Camera offset added to every voxel."));
   table.push_back(row("imaging.read_noise", "grey levels", real(kNotNegative),
                       MOTES_AT(imaging.optics.read_noise),
                       "Standard deviation of the camera's Gaussian noise."));
+  table.push_back(row("imaging.bit_depth", "bits", choice<int>({{"8", 8}, {"12", 12}, {"16", 16}}),
+                      MOTES_AT(imaging.optics.bit_depth),
+                      "Grey levels end at 2^bit_depth - 1, brighter voxels are clamped."));
   table.push_back(row("imaging.write_frames", "", truth_value(), MOTES_AT(imaging.write_frames),
-                      "Write the volumes too, as frames/frames.ome.tif."));
+                      "Write the volumes too, as frames/frames.ome.tif or frames/frames.h5 and .xml."));
+  table.push_back(
+      row("imaging.format", "",
+          choice<VolumeFormat>({{"ome-tiff", VolumeFormat::ome_tiff}, {"bdv-h5", VolumeFormat::bdv_h5}}),
+          MOTES_AT(imaging.format),
+          "File format of the volumes: OME-TIFF (BigTIFF where large) or BigDataViewer HDF5."));
   table.push_back(
       row("imaging.deflate", "", truth_value(), MOTES_AT(imaging.deflate), "Compress the volumes."));
 }

@@ -8,13 +8,12 @@
 
 #include "app/command.h"
 #include "app/input.h"
-#include "app/interrupt.h"
 #include "app/progress.h"
 #include "app/report.h"
+#include "app/volumes.h"
 #include "io/atomic_file.h"
 #include "io/challenge_xml.h"
 #include "io/detections_h5.h"
-#include "io/ome_tiff_writer.h"
 #include "io/tables.h"
 #include "io/tracks_h5.h"
 #include "io/vtk_tracks.h"
@@ -114,25 +113,6 @@ class Output {
   std::vector<std::string> files_;
 };
 
-double write_volumes(const Execution& execution, const Config& config, const TrackSet& truth,
-                     const std::filesystem::path& path, Console& console) {
-  io::OmeTiffOptions options;
-  options.frames = config.simulation.frames;
-  options.dt_s = config.simulation.dt_s;
-  options.deflate = config.imaging.deflate;
-  prepare_folder(path.parent_path());
-  io::OmeTiffWriter writer(path, options);
-  Progress progress(console, "rendering", "frames", options.frames);
-  for (std::int32_t t = 0; t < options.frames; ++t) {
-    stop_if_interrupted("interrupted while rendering; no volumes were kept, run the command again");
-    writer.write(sim::render_frame(execution, truth, t, config.simulation, config.imaging.optics));
-    progress.advance();
-  }
-  writer.close();
-  progress.finish();
-  return progress.seconds();
-}
-
 /// Times one stage under its name.
 template <class Work>
 auto timed(Console& console, std::vector<StageTime>& stages, const std::string& name, const std::string& unit,
@@ -164,6 +144,8 @@ void run_simulate(Session& session, const Arguments& arguments) {
   if (truth.points() == 0)
     throw UsageError(
         "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
+  if (config.imaging.write_frames)
+    sim::add_appearance(execution, truth, config.simulation, config.imaging.optics);
   const sim::Observation observation = timed(console, stages, "observe", "frames", frames, [&] {
     sim::Observation observed = sim::observe(execution, truth, config.simulation, config.faults);
     sim::note_detections(observed, truth);
@@ -178,9 +160,9 @@ void run_simulate(Session& session, const Arguments& arguments) {
     return true;
   });
   if (config.imaging.write_frames) {
-    const double seconds =
-        write_volumes(execution, config, truth, output.named("frames/frames.ome.tif"), console);
-    stages.push_back({"render", "frames", frames, seconds});
+    const WrittenVolumes volumes = write_volumes(execution, config, truth, dir, console);
+    stages.push_back({"render", "frames", frames, volumes.seconds});
+    for (const std::string& name : volumes.files) output.named(name);
   }
 
   nlohmann::ordered_json report = report_head("simulate");
