@@ -2,6 +2,7 @@
 find_package(nanoflann REQUIRED)
 find_package(TIFF REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
+find_package(ZLIB REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
