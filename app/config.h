@@ -19,11 +19,10 @@
 
 namespace motes::app {
 
-enum class TrackFileKind { h5, csv, xml, vtp };
-enum class PointFileKind { csv, h5 };
-
 /// How simulated volumes are written.
 enum class VolumeFormat { ome_tiff, bdv_h5 };
+enum class TrackFileKind { h5, csv, xml, vtp };
+enum class PointFileKind { csv, h5 };
 
 struct Config {
   struct Input {

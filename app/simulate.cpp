@@ -144,6 +144,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   if (truth.points() == 0)
     throw UsageError(
         "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
+  // Before the truth is written: it tells how bright and how large each point is drawn.
   if (config.imaging.write_frames)
     sim::add_appearance(execution, truth, config.simulation, config.imaging.optics);
   const sim::Observation observation = timed(console, stages, "observe", "frames", frames, [&] {
@@ -159,16 +160,19 @@ void run_simulate(Session& session, const Arguments& arguments) {
                    to_yaml(config, {"execution", "output", "simulation", "faults", "imaging"}));
     return true;
   });
+  std::string render_backend;
   if (config.imaging.write_frames) {
     const WrittenVolumes volumes = write_volumes(execution, config, truth, dir, console);
-    stages.push_back({"render", "frames", frames, volumes.seconds});
     for (const std::string& name : volumes.files) output.named(name);
+    stages.push_back({"render", "frames", frames, volumes.seconds});
+    render_backend = volumes.backend;
   }
 
   nlohmann::ordered_json report = report_head("simulate");
   report["output"] = dir.string();
   report["files"] = output.files();
   report["backend"] = backend == Backend::cuda ? "cuda" : "cpu";
+  if (!render_backend.empty()) report["render_backend"] = render_backend;
   report["truth"] = tracks_json(truth);
   report["stages"] = stages_json(stages);
   report["warnings"] = console.warnings();

@@ -178,7 +178,7 @@ VolumeFrame Renderer::render(const TrackSet& truth, std::int32_t t, VolumeFrame 
   State& s = *state_;
   const auto start = std::chrono::steady_clock::now();
   s.times = {};
-  const std::vector<Spot> spots = s.scene.spots(truth, t);
+  const std::vector<Spot> spots = s.scene.spots(s.execution, truth, t);
   s.times.prepare_s = seconds_since(start);
   VolumeFrame frame;
   frame.index = t;
@@ -197,7 +197,7 @@ VolumeFrame Renderer::render(const TrackSet& truth, std::int32_t t, VolumeFrame 
 std::vector<float> Renderer::expected_photons(const TrackSet& truth, std::int32_t t) const {
   const Scene& scene = state_->scene;
   const FrameRules rules = scene.rules(t);
-  const std::vector<Spot> spots = scene.spots(truth, t);
+  const std::vector<Spot> spots = scene.spots(state_->execution, truth, t);
   std::vector<std::uint32_t> all;
   for (std::size_t n = 0; n < spots.size(); ++n) all.push_back(static_cast<std::uint32_t>(n));
   std::vector<float> light(static_cast<std::size_t>(scene.shape.voxels()));

@@ -22,7 +22,7 @@ constexpr int kZCells = 160;
 constexpr int kNodesPerAiryRadius = 16;  // straight lines are then within .2 % of the peak
 constexpr double kMaxTangent = 1.5;      // of the light cone that a table is made for
 constexpr int kMaxDepths = 64;
-constexpr double kMaxRadialNodes = 8192;  // four lines of them fit into a GPU block's shared memory
+constexpr double kMaxRadialNodes = 4096;  // four lines of them fit into a GPU block's shared memory
 
 /// Light that a wide-angle objective misses: the sample's index limits the angle.
 double working_na(const ImagingOptions& imaging) {

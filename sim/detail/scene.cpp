@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "matching/parallel_for.h"
 #include "sim/detail/exact_math.h"
 #include "sim/random.h"
 #include "tracking/types/errors.h"
@@ -104,53 +105,67 @@ Appearance appearance(const Scene& scene, std::int64_t track_id, double time_s) 
   return look;
 }
 
-std::vector<Spot> Scene::spots(const TrackSet& truth, std::int32_t t) const {
-  const std::vector<double>* given_photons = property(truth, kPhotonsProperty);
-  const std::vector<double>* given_radius = property(truth, kRadiusProperty);
-  const double focus = imaging.focal_plane_um.value_or(0.5 * motion.box_um.z);
+std::vector<Spot> Scene::spots(const Execution& execution, const TrackSet& truth, std::int32_t t) const {
   const FrameRules frame_rules = rules(t);
-  std::vector<Spot> spots;
-  for (std::size_t track = 0; track < truth.tracks(); ++track) {
-    const auto begin = truth.frame.begin() + truth.track_offsets[track];
-    const auto end = truth.frame.begin() + truth.track_offsets[track + 1];
-    const auto found = std::lower_bound(begin, end, t);
-    if (found == end || *found != t) continue;
-    const auto point = static_cast<std::size_t>(found - truth.frame.begin());
-    const auto refuse = [&](const char* what) {
-      throw InputError("truth: track " + std::to_string(truth.track_id[track]) + " has " + what +
-                       " in frame " + std::to_string(t) + "; remove that point");
-    };
-    Spot spot{};
-    spot.x = truth.x_um[point];
-    spot.y = truth.y_um[point];
-    spot.z = truth.z_um[point];
-    if (!std::isfinite(spot.x) || !std::isfinite(spot.y) || !std::isfinite(spot.z))
-      refuse("no finite position");
-    const double time_s = std::isfinite(truth.time_s[point]) ? truth.time_s[point] : t * motion.dt_s;
-    const Appearance own = appearance(*this, truth.track_id[track], time_s);
-    const double photons_asked = given_photons ? (*given_photons)[point] : own.photons;
-    const double radius = given_radius ? (*given_radius)[point] : own.radius_um;
-    if (!(photons_asked >= 0 && photons_asked <= 1e30)) refuse("no sensible number of photons");
-    if (!(radius > 0 && radius <= 1e12)) refuse("no sensible radius");
-    if (photons_asked == 0) continue;
-    const double scale = radius / radius_um;
-    if (tabulated()) {
-      spot.light = photons_asked;
-      spot.sx = spot.sy = spot.sz = scale;
-      if (psf.depths > 1)
-        spot.depth = static_cast<std::int32_t>(
-            std::clamp(std::floor(spot.z / psf.depth_step_um + 0.5), 0.0, psf.depths - 1.0));
-    } else {
-      const double away = imaging.defocus_um ? (spot.z - focus) / *imaging.defocus_um : 0;
-      const double widening = std::sqrt(1 + away * away);
-      spot.light = photons_asked / kKeptShare;
-      spot.sx = imaging.psf_sigma_um.x * scale * widening;
-      spot.sy = imaging.psf_sigma_um.y * scale * widening;
-      spot.sz = imaging.psf_sigma_um.z * scale;
+  const std::vector<double>* photons_of_point = property(truth, kPhotonsProperty);
+  const std::vector<double>* radius_of_point = property(truth, kRadiusProperty);
+  constexpr std::size_t kChunk = 4096;
+  const std::size_t chunks = (truth.tracks() + kChunk - 1) / kChunk;
+  std::vector<std::vector<Spot>> parts(chunks);
+  matching::parallel_for(thread_count(execution), static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
+    const auto part = static_cast<std::size_t>(chunk);
+    const std::size_t last = std::min(truth.tracks(), (part + 1) * kChunk);
+    for (std::size_t track = part * kChunk; track < last; ++track) {
+      const auto begin = truth.frame.begin() + truth.track_offsets[track];
+      const auto end = truth.frame.begin() + truth.track_offsets[track + 1];
+      const auto found = std::lower_bound(begin, end, t);
+      if (found == end || *found != t) continue;
+      const auto point = static_cast<std::size_t>(found - truth.frame.begin());
+      const double time_s = std::isfinite(truth.time_s[point]) ? truth.time_s[point] : t * motion.dt_s;
+      Appearance look{};
+      if (!photons_of_point || !radius_of_point) look = appearance(*this, truth.track_id[track], time_s);
+      if (photons_of_point) look.photons = (*photons_of_point)[point];
+      if (radius_of_point) look.radius_um = (*radius_of_point)[point];
+      const Vec3 at{truth.x_um[point], truth.y_um[point], truth.z_um[point]};
+      const char* wrong = !std::isfinite(at.x) || !std::isfinite(at.y) || !std::isfinite(at.z)
+                              ? "no finite position"
+                          : !(look.photons >= 0 && look.photons <= 1e30)    ? "no sensible number of photons"
+                          : !(look.radius_um > 0 && look.radius_um <= 1e12) ? "no sensible radius"
+                                                                            : nullptr;
+      if (wrong)
+        throw InputError("truth: track " + std::to_string(truth.track_id[track]) + " has " + wrong +
+                         " in frame " + std::to_string(t) + "; remove that point");
+      const Spot spot = spot_of(at, look);
+      if (look.photons > 0 && !empty(reach_of(frame_rules, spot))) parts[part].push_back(spot);
     }
-    if (!empty(reach_of(frame_rules, spot))) spots.push_back(spot);
-  }
+  });
+  std::vector<Spot> spots;
+  for (const std::vector<Spot>& part : parts) spots.insert(spots.end(), part.begin(), part.end());
   return spots;
+}
+
+Spot Scene::spot_of(const Vec3& at, const Appearance& look) const {
+  Spot spot{};
+  spot.x = at.x;
+  spot.y = at.y;
+  spot.z = at.z;
+  const double scale = look.radius_um / radius_um;
+  if (tabulated()) {
+    spot.light = look.photons;
+    spot.sx = spot.sy = spot.sz = scale;
+    if (psf.depths > 1)
+      spot.depth = static_cast<std::int32_t>(
+          std::clamp(std::floor(spot.z / psf.depth_step_um + 0.5), 0.0, psf.depths - 1.0));
+  } else {
+    const double focus = imaging.focal_plane_um.value_or(0.5 * motion.box_um.z);
+    const double away = imaging.defocus_um ? (spot.z - focus) / *imaging.defocus_um : 0;
+    const double widening = std::sqrt(1 + away * away);
+    spot.light = look.photons / kKeptShare;
+    spot.sx = imaging.psf_sigma_um.x * scale * widening;
+    spot.sy = imaging.psf_sigma_um.y * scale * widening;
+    spot.sz = imaging.psf_sigma_um.z * scale;
+  }
+  return spot;
 }
 
 void add_light(const FrameRules& rules, const std::vector<Spot>& spots,

@@ -200,6 +200,44 @@ TEST_CASE("imaging options that make no sense are refused by their key") {
   check_refused("imaging.snr", with([](auto& o) { o.snr = 300; }));
   check_refused("imaging.offset", with([](auto& o) { o.offset = -1; }));
   check_refused("imaging.read_noise", with([&](auto& o) { o.read_noise = nan; }));
+  check_refused("imaging.snr", with([](auto& o) {
+                  o.bit_depth = 8;
+                  o.snr = 30.0;
+                }));
+  check_refused("imaging.background", with([](auto& o) {
+                  o.bit_depth = 8;
+                  o.offset = 250;
+                }));
+  check_refused("imaging.photons", with([](auto& o) {
+                  o.photons = 100.0;
+                  o.snr = 7.0;
+                }));
+  check_refused("imaging.photons", with([](auto& o) { o.photons = -100.0; }));
+  check_refused("imaging.photons", with([&](auto& o) { o.photons = nan; }));
+  check_refused("imaging.bit_depth", with([](auto& o) { o.bit_depth = 10; }));
+  check_refused("imaging.gain", with([](auto& o) { o.gain = 0; }));
+  check_refused("imaging.read_noise", with([](auto& o) { o.read_noise = 1e6; }));
+  check_refused("imaging.intensity_spread", with([&](auto& o) { o.intensity_spread = nan; }));
+  check_refused("imaging.radius_spread", with([](auto& o) { o.radius_spread = -0.1; }));
+  check_refused("imaging.bleaching_s", with([](auto& o) { o.bleaching_s = 0.0; }));
+  check_refused("imaging.psf_sigma_um", with([](auto& o) { o.psf_sigma_um.x = 100; }));
+  check_refused("imaging.na", with([](auto& o) { o.na = 1.33; }));
+  check_refused("imaging.na", with([&](auto& o) { o.na = nan; }));
+  check_refused("imaging.wavelength_um", with([](auto& o) { o.wavelength_um = 520; }));
+  check_refused("imaging.refractive_index", with([](auto& o) { o.refractive_index = 0.5; }));
+  check_refused("imaging.sample_index", with([](auto& o) { o.sample_index = 1.4; }));  // a Gaussian has none
+  check_refused("imaging.sample_index", with([](auto& o) {
+                  o.psf = Psf::gibson_lanni;
+                  o.sample_index = 0.9;
+                }));
+  check_refused("imaging.psf_range_um", with([](auto& o) { o.psf_range_um = 1.0; }));
+  check_refused("imaging.depth_um", with([](auto& o) { o.depth_um = -1; }));
+  check_refused("imaging.defocus_um", with([](auto& o) { o.defocus_um = 0.0; }));
+  check_refused("imaging.defocus_um", with([](auto& o) {
+                  o.psf = Psf::gaussian_beam;
+                  o.defocus_um = 1.0;
+                }));
+  check_refused("imaging.focal_plane_um", with([](auto& o) { o.focal_plane_um = 1.0; }));
   MotionOptions motion;
   motion.dt_s = -1;
   CHECK_THROWS_WITH(render_frame({}, {}, 0, motion, {}), Catch::StartsWith("simulation.dt_s: "));
