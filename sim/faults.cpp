@@ -245,7 +245,7 @@ class Frame {
       for (std::size_t i = 0; i < order.size(); ++i) (*to)[i] = (*from)[order[i]];
     }
     if (all_tracks_.empty()) {
-      origins.resize(order.size());
+      detail::size_large(origins, order.size());
       for (std::size_t i = 0; i < order.size(); ++i)
         origins[i] = {static_cast<std::int64_t>(i),
                       order[i] < real_ ? spots_.track[order[i]] : std::int64_t{-1}};
