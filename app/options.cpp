@@ -327,10 +327,11 @@ void add_optics(std::vector<Option>& table) {
   table.push_back(
       row("imaging.depth_um", "um", real(kNotNegative), MOTES_AT(imaging.optics.depth_um),
           "gibson-lanni: depth of the first plane below the cover slip; matters with a mismatch."));
-  table.push_back(row("imaging.psf_range_um", "um", word_or("auto", real(kPositive)),
-                      MOTES_AT(imaging.optics.psf_range_um),
-                      "gibson-lanni, gaussian-beam: how far above and below a spot its light is drawn; auto: "
-                      "twice the first dark point on the axis, or five Rayleigh ranges."));
+  table.push_back(row(
+      "imaging.psf_range_um", "um", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.psf_range_um),
+      "gibson-lanni, gaussian-beam: how far above and below a spot its light is drawn; auto: "
+      "twice the first dark point on the axis (up to twice that with a mismatch), or five Rayleigh "
+      "ranges."));
   table.push_back(row("imaging.defocus_um", "um", word_or("none", real(kPositive)),
                       MOTES_AT(imaging.optics.defocus_um),
                       "gaussian: Rayleigh range of spots that widen laterally with their distance from "

@@ -26,10 +26,11 @@ namespace {
 double bessel_j0(double x) {
   if (x < 1e-8) return 1;
   int n = 2 * static_cast<int>(x / 2 + 20 + 2 * std::sqrt(x));
+  const double twice_inverse = 2 / x;
   double above = 0, here = 1e-30, even = 0;
   for (; n > 0; --n) {
     if (n % 2 == 0) even += here;
-    const double below = 2 * n / x * here - above;
+    const double below = n * twice_inverse * here - above;
     above = here;
     here = below;
     if (std::abs(here) > 1e200) {

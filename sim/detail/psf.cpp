@@ -18,10 +18,12 @@
 namespace motes::sim::detail {
 namespace {
 
-constexpr int kZCells = 160;
+constexpr double kZCells = 160;  // of a table of the usual range
+constexpr double kMostZCells = 1600;
+constexpr double kFading = 0.25;         // share of the range, at its ends, over which light fades out
 constexpr int kNodesPerAiryRadius = 16;  // straight lines are then within .2 % of the peak
 constexpr double kMaxTangent = 1.5;      // of the light cone that a table is made for
-constexpr int kMaxDepths = 64;
+constexpr int kMaxDepths = 32;
 constexpr double kMaxRadialNodes = 4096;  // four lines of them fit into a GPU block's shared memory
 
 /// Light that a wide-angle objective misses: the sample's index limits the angle.
@@ -34,10 +36,24 @@ double rayleigh_range_um(const ImagingOptions& imaging) {
   return std::numbers::pi * waist * waist * imaging.refractive_index / imaging.wavelength_um;
 }
 
+/// An even number, so that one node is the focus.
+std::int32_t z_cells_of(double range_um, double usual_um) {
+  return 2 * static_cast<std::int32_t>(std::clamp(kZCells * range_um / usual_um, kZCells, kMostZCells) / 2);
+}
+
+/// 1, but for the ends of the range: a table that broke off would draw edges, which detectors find.
+double fading(double z_um, double range_um) {
+  const double beyond = (std::abs(z_um) / range_um - (1 - kFading)) / kFading;
+  if (beyond <= 0) return 1;
+  const double cosine = exact_sin_cos_turns(0.25 * std::min(beyond, 1.0)).cos;
+  return cosine * cosine;
+}
+
 void size_gaussian_beam(const ImagingOptions& imaging, PsfTable& table) {
   const double waist = imaging.wavelength_um / (std::numbers::pi * imaging.na);
   const double rayleigh = rayleigh_range_um(imaging);
   table.range_um = imaging.psf_range_um.value_or(5 * rayleigh);
+  table.z_cells = z_cells_of(table.range_um, 5 * rayleigh);
   const double relative = table.range_um / rayleigh;
   table.radius_um = 2 * waist * std::sqrt(1 + relative * relative);  // four sigma
   table.r_step_um = waist / kNodesPerAiryRadius;
@@ -63,8 +79,14 @@ double aberration_per_um(const ImagingOptions& imaging) {
 void size_gibson_lanni(const MotionOptions& motion, const ImagingOptions& imaging, PsfTable& table) {
   const double n = imaging.sample_index.value_or(imaging.refractive_index), na = working_na(imaging);
   const double airy = 0.61 * imaging.wavelength_um / na;
-  // Twice the distance of the first dark point on the axis.
-  table.range_um = imaging.psf_range_um.value_or(4 * n * imaging.wavelength_um / (na * na));
+  // Twice the distance of the first dark point on the axis, and as much again where rays at nine tenths of
+  // the aperture meet the axis so far from the paraxial focus.
+  const double usual_um = 4 * n * imaging.wavelength_um / (na * na);
+  const auto cosine = [&](double index) { return std::sqrt(1 - 0.81 * na * na / (index * index)); };
+  const double spread_um =
+      (imaging.depth_um + motion.box_um.z) * std::abs(cosine(imaging.refractive_index) / cosine(n) - 1);
+  table.range_um = imaging.psf_range_um.value_or(usual_um + std::min(spread_um, usual_um));
+  table.z_cells = z_cells_of(table.range_um, usual_um);
   const double cosine2 = 1 - na * na / (n * n);
   const double tangent = std::min(kMaxTangent, na / n / std::sqrt(std::max(cosine2, 1e-6)));
   table.radius_um = table.range_um * tangent + 3 * airy;
@@ -119,8 +141,7 @@ PsfTable make_psf_table(const Execution& execution, const MotionOptions& motion,
   } else {
     size_gibson_lanni(motion, imaging, table);
   }
-  table.z_cells = kZCells;
-  table.z_step_um = 2 * table.range_um / kZCells;
+  table.z_step_um = 2 * table.range_um / table.z_cells;
   const double r_nodes = std::ceil(table.radius_um / table.r_step_um) + 1;
   if (!(r_nodes <= kMaxRadialNodes))
     refuse("imaging.psf_range_um", table.range_um, "needs too large a table of the light; lower it");
@@ -130,16 +151,17 @@ PsfTable make_psf_table(const Execution& execution, const MotionOptions& motion,
   table.samples = static_cast<std::int32_t>(
       std::clamp(std::ceil(4 * voxel * imaging.na / imaging.wavelength_um) + 1, 2.0, 16.0));
   std::vector<double> z_um, r_um;
-  for (int i = 0; i <= kZCells; ++i) z_um.push_back((i - kZCells / 2) * table.z_step_um);
+  for (int i = 0; i <= table.z_cells; ++i) z_um.push_back((i - table.z_cells / 2) * table.z_step_um);
   for (std::int32_t k = 0; k < table.r_nodes; ++k) r_um.push_back(k * table.r_step_um);
 
   const auto nodes = static_cast<std::size_t>(table.r_nodes);
   table.below.resize(static_cast<std::size_t>(table.depths) * z_um.size() * nodes);
   for (std::int32_t depth = 0; depth < table.depths; ++depth) {
-    const std::vector<double> light =
+    std::vector<double> light =
         imaging.psf == Psf::gaussian_beam
             ? gaussian_beam(imaging, z_um, r_um)
             : gibson_lanni(execution, imaging, imaging.depth_um + depth * table.depth_step_um, z_um, r_um);
+    for (std::size_t i = 0; i < light.size(); ++i) light[i] *= fading(z_um[i / nodes], table.range_um);
     std::vector<double> below(light.size());
     for (std::size_t i = nodes; i < light.size(); ++i)
       below[i] = below[i - nodes] + 0.5 * table.z_step_um * (light[i - nodes] + light[i]);
