@@ -76,6 +76,9 @@ TEST_CASE("clusters hold their particles, and planes are flat") {
   }
   CHECK(centres.size() <= 10);
   CHECK(centres.size() >= 3);
+  options.particles = 20;
+  options.cluster_radius_um = 1e9;  // far beyond the box: folded back, not sought for ever
+  for (const double x : simulate_motion({}, options).x_um) CHECK((x >= 0 && x <= 12));
   const TrackSet plane = simulate_motion({}, first_frame(Seeding::plane));
   for (const double z : plane.z_um) CHECK(z == 4);
   CHECK(std::abs(uniform_misfit(plane.x_um, 12)) < 4.5);
