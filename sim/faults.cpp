@@ -12,6 +12,7 @@
 
 #include "matching/parallel_for.h"
 #include "sim/detail/flow.h"
+#include "sim/detail/large_memory.h"
 #include "sim/detail/point_grid.h"
 #include "sim/detail/refuse.h"
 #include "sim/random.h"
@@ -80,10 +81,10 @@ struct Spots {
   std::vector<std::uint32_t> track;
   std::size_t size() const { return x.size(); }
   void resize(std::size_t size) {
-    x.resize(size);
-    y.resize(size);
-    z.resize(size);
-    track.resize(size);
+    detail::size_large(x, size);
+    detail::size_large(y, size);
+    detail::size_large(z, size);
+    detail::size_large(track, size);
   }
 };
 
@@ -240,11 +241,11 @@ class Frame {
     for (const auto& [from, to] : {std::pair{&spots_.x, &detections.x_um},
                                    {&spots_.y, &detections.y_um},
                                    {&spots_.z, &detections.z_um}}) {
-      to->resize(order.size());
+      detail::size_large(*to, order.size());
       for (std::size_t i = 0; i < order.size(); ++i) (*to)[i] = (*from)[order[i]];
     }
     if (all_tracks_.empty()) {
-      origins.resize(order.size());
+      detail::size_large(origins, order.size());
       for (std::size_t i = 0; i < order.size(); ++i)
         origins[i] = {static_cast<std::int64_t>(i),
                       order[i] < real_ ? spots_.track[order[i]] : std::int64_t{-1}};

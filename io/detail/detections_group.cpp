@@ -16,7 +16,10 @@ constexpr std::pair<const char*, Known> kOptional[] = {{"radius_um", &Detections
 
 std::vector<double> concatenated(const std::vector<Detections>& frames,
                                  std::vector<double> Detections::*field) {
+  std::size_t total = 0;
+  for (const Detections& frame : frames) total += frame.size();
   std::vector<double> all;
+  all.reserve(total);
   for (const Detections& frame : frames) {
     all.insert(all.end(), (frame.*field).begin(), (frame.*field).end());
     if ((frame.*field).size() < frame.size())  // unknown for all of the frame

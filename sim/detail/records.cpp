@@ -2,16 +2,10 @@
 
 #include <functional>
 
-#include "matching/parallel_for.h"
+#include "sim/detail/large_memory.h"
 
 namespace motes::sim::detail {
 namespace {
-
-/// Large vectors are mostly page faults: each is sized by a thread of its own.
-void size_side_by_side(const Execution& execution, const std::vector<std::function<void()>>& jobs) {
-  matching::parallel_for(thread_count(execution), static_cast<std::int64_t>(jobs.size()),
-                         [&](std::int64_t job) { jobs[static_cast<std::size_t>(job)](); });
-}
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -99,16 +93,21 @@ class Assembly {
  private:
   void size_points(bool as_they_are) {
     const std::size_t points = at(cut_.offsets.back());
-    std::vector<std::function<void()>> jobs{[&, points] { tracks_.detection.assign(points, -1); },
-                                            [&, points] { tracks_.time_s.resize(points); }};
+    // Sized with the records already, where those hold what the tracks do.
+    tracks_.detection = std::move(records_.detection);
+    tracks_.time_s = std::move(records_.time);
+    std::vector<std::function<void()>> jobs;
+    if (tracks_.detection.size() != points)
+      jobs.push_back([&, points] { size_large(tracks_.detection, points, std::int64_t{-1}); });
+    if (tracks_.time_s.size() != points) jobs.push_back([&, points] { size_large(tracks_.time_s, points); });
     if (!as_they_are) {
-      jobs.push_back([&, points] { tracks_.frame.resize(points); });
+      jobs.push_back([&, points] { size_large(tracks_.frame, points); });
       for (auto* axis : {&tracks_.x_um, &tracks_.y_um, &tracks_.z_um})
-        jobs.push_back([axis, points] { axis->resize(points); });
+        jobs.push_back([axis, points] { size_large(*axis, points); });
     }
     for (PropertyColumn& column : tracks_.point_properties)
-      jobs.push_back([&column, points] { column.values.resize(points); });
-    size_side_by_side(execution_, jobs);
+      jobs.push_back([&column, points] { size_large(column.values, points); });
+    run_side_by_side(execution_, jobs);
   }
 
   void fill_points(bool as_they_are) {
@@ -216,10 +215,17 @@ Records dense_records(const Execution& execution, const Simulation& simulation, 
   Records records;
   const std::size_t particles = simulation.particles();
   const auto frames = static_cast<std::size_t>(simulation.model.frames), total = particles * frames;
-  size_side_by_side(execution,
-                    {[&] { records.offsets.resize(particles + 1); }, [&] { records.frame.resize(total); },
-                     [&] { records.x.resize(total); }, [&] { records.y.resize(total); },
-                     [&] { records.z.resize(total); }, [&] { records.code.resize(with_codes ? total : 0); }});
+  std::vector<std::function<void()>> jobs{
+      [&] { records.offsets.resize(particles + 1); }, [&] { size_large(records.frame, total); },
+      [&] { size_large(records.x, total); }, [&] { size_large(records.y, total); },
+      [&] { size_large(records.z, total); }};
+  if (with_codes) {
+    jobs.push_back([&] { size_large(records.code, total); });
+  } else {
+    jobs.push_back([&] { size_large(records.time, total); });
+    jobs.push_back([&] { size_large(records.detection, total, std::int64_t{-1}); });
+  }
+  run_side_by_side(execution, jobs);
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
   for (std::size_t p = 0; p < particles; ++p) {
     records.offsets[p + 1] = static_cast<std::int64_t>((p + 1) * frames);

@@ -11,13 +11,15 @@ namespace motes::sim::detail {
 
 /// The records of particle p are [offsets[p], offsets[p + 1]), by rising frame.
 struct Records {
-  std::vector<std::int64_t> offsets;  ///< [particles + 1]
-  std::vector<std::int32_t> frame;    ///< [records]
-  std::vector<double> x, y, z;        ///< [records]
-  std::vector<std::uint8_t> code;     ///< [records] state, kRenewedBit, kAbsent; empty: present, in state 0
-  std::vector<std::int64_t> parent;   ///< [particles] -1 none; empty: nothing divides
-  std::vector<double> birth, death;   ///< [particles]; empty: from the simulation
-  std::vector<std::uint8_t> divided;  ///< [particles] ended by a division; empty: nothing divides
+  std::vector<std::int64_t> offsets;    ///< [particles + 1]
+  std::vector<std::int32_t> frame;      ///< [records]
+  std::vector<double> x, y, z;          ///< [records]
+  std::vector<std::uint8_t> code;       ///< [records] state, kRenewedBit, kAbsent; empty: present, in state 0
+  std::vector<double> time;             ///< [records], to be filled; or empty
+  std::vector<std::int64_t> detection;  ///< [records] -1; or empty
+  std::vector<std::int64_t> parent;     ///< [particles] -1 none; empty: nothing divides
+  std::vector<double> birth, death;     ///< [particles]; empty: from the simulation
+  std::vector<std::uint8_t> divided;    ///< [particles] ended by a division; empty: nothing divides
   std::size_t particles() const { return offsets.size() - 1; }
 };
 

@@ -60,10 +60,18 @@ class Places {
 
   Vec3 in_cluster(Random& random) const {
     const auto c = static_cast<std::size_t>(random.uniform() * static_cast<double>(centres_.size()));
-    while (true) {  // a part of the ball lies inside, for its centre does
-      const Vec3 place = added(centres_[c], uniform_in_unit_ball(random), options_.cluster_radius_um);
+    Vec3 place;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      place = added(centres_[c], uniform_in_unit_ball(random), options_.cluster_radius_um);
       if (inside(added(place, domain_.lower, -1), domain_.size)) return place;
     }
+    // A ball that is large against the box: what of it lies outside is folded back.
+    double unused = 0;
+    Vec3 from = added(place, domain_.lower, -1);
+    reflect(from.x, unused, domain_.size.x);
+    reflect(from.y, unused, domain_.size.y);
+    reflect(from.z, unused, domain_.size.z);
+    return added(from, domain_.lower);
   }
 
   Vec3 around_centre(const Vec3& unit) const {
