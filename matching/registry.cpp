@@ -14,7 +14,7 @@ std::unique_ptr<AssignmentSolver> make() {
 }
 
 constexpr std::array<SolverInfo, 2> kSolvers{{
-    {"hungarian-tree", Family::assignment, "cpu", "sparse, dense, geometric", "exact",
+    {"hungarian-tree", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
      "Hungarian method, alternating trees (Date & Nagi 2016)", &make<HungarianTree>},
     {"jv", Family::assignment, "cpu", "sparse, dense, geometric", "exact",
      "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
