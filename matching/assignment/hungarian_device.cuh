@@ -77,15 +77,15 @@ __global__ void scatter_cols_kernel(DeviceCanonical<Entries> p, State s) {
     p.entries.for_each(i, lane, kWarp, [&](Index j, Cost c) { atomic_min(s.v + j, c - s.u[i]); });
 }
 
-static __global__ void fill_costs_kernel(Cost* values, Index count, Cost value) {
+[[maybe_unused]] static __global__ void fill_costs_kernel(Cost* values, Index count, Cost value) {
   for (Index k = thread_index(); k < count; k += thread_total()) values[k] = value;
 }
-static __global__ void check_cols_kernel(const Cost* v, Index cols, int* hopeless) {
+[[maybe_unused]] static __global__ void check_cols_kernel(const Cost* v, Index cols, int* hopeless) {
   for (Index j = thread_index(); j < cols; j += thread_total())
     if (v[j] == kInfiniteCost) *hopeless = 1;
 }
 /// Prices of free columns go back to their start (warm starts of problems that are not perfect).
-static __global__ void reset_free_kernel(State s, const Cost* start, Index cols) {
+[[maybe_unused]] static __global__ void reset_free_kernel(State s, const Cost* start, Index cols) {
   for (Index j = thread_index(); j < cols; j += thread_total())
     if (s.col_to_row[j] == -1) s.v[j] = start[j];
 }
@@ -93,10 +93,10 @@ static __global__ void reset_free_kernel(State s, const Cost* start, Index cols)
 /// Everything the greedy pass keeps. Lists alternate between rounds; counters take turns so that the one
 /// being cleared is neither read nor added to.
 struct Greedy {
-  Index* asking[2];      ///< [rows] rows without a column
-  Index* wish;           ///< [rows] the column asked for, -1: none left
-  unsigned* best;        ///< [cols] least rank of those who ask, kNoRank: nobody
-  int* count;            ///< [3] length of the list of round r at r % 3
+  Index* asking[2];  ///< [rows] rows without a column
+  Index* wish;       ///< [rows] the column asked for, -1: none left
+  unsigned* best;    ///< [cols] least rank of those who ask, kNoRank: nobody
+  int* count;        ///< [3] length of the list of round r at r % 3
 };
 
 /// One cooperative kernel: propose, barrier, settle, barrier, until nobody asks.
@@ -116,7 +116,8 @@ __global__ void __launch_bounds__(kThreads) greedy_kernel(DeviceCanonical<Entrie
     for (int k = thread_index() / kWarp; k < count; k += thread_total() / kWarp) {
       const Index i = asking[k], length = detail::length_of(p.entries, i);
       const Cost u = s.u[i];
-      const Index place = length == 0 ? 0 : static_cast<Index>(detail::scramble(i) % static_cast<unsigned>(length));
+      const Index place =
+          length == 0 ? 0 : static_cast<Index>(detail::scramble(i) % static_cast<unsigned>(length));
       Index wish = -1;
       for (Index first = 0; first < length && wish == -1; first += kWarp) {
         Index mine = -1;
@@ -124,8 +125,7 @@ __global__ void __launch_bounds__(kThreads) greedy_kernel(DeviceCanonical<Entrie
           long long at = static_cast<long long>(place) + first + lane;
           if (at >= length) at -= length;
           const detail::Edge e = detail::edge_of(p.entries, i, static_cast<Index>(at));
-          if (e.cost != kInfiniteCost && e.cost - u == s.v[e.col] && s.col_to_row[e.col] == -1)
-            mine = e.col;
+          if (e.cost != kInfiniteCost && e.cost - u == s.v[e.col] && s.col_to_row[e.col] == -1) mine = e.col;
         }
         const unsigned found = __ballot_sync(kAll, mine != -1);
         if (found != 0) wish = __shfl_sync(kAll, mine, __ffs(static_cast<int>(found)) - 1);
@@ -249,13 +249,118 @@ Begun begin(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Ent
   auto kernel = greedy_kernel<Entries>;
   void* arguments[] = {const_cast<DeviceCanonical<Entries>*>(&p), const_cast<State*>(&s), &greedy};
   MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
-                                         cooperative_blocks(arena, kernel, kThreads, 4), kThreads, arguments, 0,
-                                         arena.stream()));
+                                         cooperative_blocks(arena, kernel, kThreads, 4), kThreads, arguments,
+                                         0, arena.stream()));
   for (const Index j : arena.download(s.row_to_col, rows)) stats.initial_assignments += j != -1;
   stats.seconds["initial_assignment"] = detail::seconds_since(clock);
   return out;
 }
 
+/// The parts of a search that are timed, by the paper's names.
+enum Stage { kForward, kReverse, kDuals, kAugmentation, kStages };
+/// What a search kernel leaves behind.
+struct Report {
+  long long phases, rounds, augmentations, infeasible;
+  unsigned long long nanoseconds[kStages];
+};
+
+/// Costs of row i at columns j to j + 3, kInfiniteCost where there is none; 16 bytes at a time where
+/// `vectors`.
+template <class Entries>
+__device__ void load_four(const Entries& e, bool, Index i, Index j, Cost* c) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) c[k] = j + k < e.cols ? e.at(i, j + k) : kInfiniteCost;
+}
+template <class T>
+__device__ void load_four(const DenseEntries<T>& e, bool vectors, Index i, Index j, Cost* c) {
+  const T* from = e.data + i * e.row_stride + j;
+  if (vectors && j + 4 <= e.cols) {
+    T raw[4];
+    if constexpr (sizeof(T) == 4) {
+      const int4 four = __ldg(reinterpret_cast<const int4*>(from));
+      memcpy(raw, &four, sizeof raw);
+    } else {
+      const int4 low = __ldg(reinterpret_cast<const int4*>(from));
+      const int4 high = __ldg(reinterpret_cast<const int4*>(from) + 1);
+      memcpy(raw, &low, sizeof low);
+      memcpy(raw + 2, &high, sizeof high);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; ++k) c[k] = detail::grid_value(raw[k], e.scale);
+  } else {
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      c[k] = j + k < e.cols ? detail::grid_value(from[k * e.col_stride], e.scale) : kInfiniteCost;
+  }
+}
+
+/// The root of a row's tree; f holds the state s and pred [cols].
+template <class Search>
+__device__ Index root_of(const Search& f, Index row) {
+  for (Index col = f.s.row_to_col[row]; col != -1; col = f.s.row_to_col[row]) row = f.pred[col];
+  return row;
+}
+
+/// Charges time to stages, in one thread of the grid.
+struct Clock {
+  unsigned long long last = 0;
+  Report* report;
+  __device__ explicit Clock(Report* r) : report(r) { last = read(); }
+  static __device__ unsigned long long read() {
+    unsigned long long t;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+  }
+  /// Adds what passed since the last call to that stage.
+  __device__ void charge(Stage stage) {
+    if (thread_index() != 0) return;
+    const unsigned long long t = read();
+    report->nanoseconds[stage] += t - last;
+    last = t;
+  }
+};
+
+/// May load_four read this matrix in vectors?
+template <class T>
+bool four_at_a_time(const DenseEntries<T>& e) {
+  return e.col_stride == 1 && e.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(e.data) % 16 == 0;
+}
+template <class Entries>
+bool four_at_a_time(const Entries&) {
+  return false;
+}
+
+inline void read_report(const Report& report, detail::Solution& out) {
+  out.infeasible = report.infeasible != 0;
+  out.stats.phases = report.phases;
+  out.stats.rounds = report.rounds;
+  out.stats.augmentations = report.augmentations;
+  constexpr const char* kNames[] = {"forward_pass", "reverse_pass", "dual_update", "augmentation_pass"};
+  for (int k = 0; k < kStages; ++k)
+    out.stats.seconds[kNames[k]] = 1e-9 * static_cast<double>(report.nanoseconds[k]);
+}
+
+/// The caller's start in the orientation that the solver of the canonical form sees: where
+/// solve_canonical_on_device turns a sparse problem round on the host, `sides` cannot say so.
+struct OrientedStart {
+  Start start;
+  std::vector<Index> turned;
+  OrientedStart(const CostsView& problem, const Start& given) : start(given) {
+    const auto* sparse = std::get_if<SparseCostsView>(&problem);
+    if (sparse == nullptr) return;
+    const HostUnmatched unmatched = host_unmatched(problem);
+    if (!detail::make_sides(with_unmatched(problem, unmatched), 0).exchanged) return;
+    std::swap(start.u, start.v);
+    if (given.row_to_col.empty()) return;
+    turned.assign(static_cast<std::size_t>(sparse->graph.cols), -1);
+    for (std::size_t i = 0; i < given.row_to_col.size(); ++i)
+      if (given.row_to_col[i] != -1)
+        turned[static_cast<std::size_t>(given.row_to_col[i])] = static_cast<Index>(i);
+    start.row_to_col = turned;
+  }
+  OrientedStart(const OrientedStart&) = delete;
+  OrientedStart& operator=(const OrientedStart&) = delete;
+};
 
 }  // namespace hungarian
 }  // namespace motes::matching::device

@@ -5,6 +5,7 @@
 
 namespace motes::matching::device {
 
+Matching solve_by_covers(const Execution& execution, const CostsView& problem, const Start& start);
 Matching solve_by_trees(const Execution& execution, const CostsView& problem, const Start& start);
 
 }  // namespace motes::matching::device

@@ -44,9 +44,9 @@ void for_columns(const Entries& e, Index i, Index begin, Index end, F&& f) {
   }
 }
 
-/// Row reduction u_i = min(exit_i, min_j c_ij - v_j), then, where the problem is perfect (elsewhere no dual may
-/// rise above its start), column reduction v_j = min_i c_ij - u_i. False where a vertex that must be matched
-/// has no pair.
+/// Row reduction u_i = min(exit_i, min_j c_ij - v_j), then, where the problem is perfect (elsewhere no dual
+/// may rise above its start), column reduction v_j = min_i c_ij - u_i. False where a vertex that must be
+/// matched has no pair.
 template <class Entries>
 bool reduce(const Canonical<Entries>& problem, int threads, StartState& state) {
   const auto at = [](Index i) { return static_cast<std::size_t>(i); };
@@ -54,7 +54,8 @@ bool reduce(const Canonical<Entries>& problem, int threads, StartState& state) {
   over_range(threads, problem.rows, work, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       Cost least = problem.exit_of(i);
-      problem.entries.for_each(i, 0, 1, [&](Index j, Cost c) { least = std::min(least, c - state.v[at(j)]); });
+      problem.entries.for_each(i, 0, 1,
+                               [&](Index j, Cost c) { least = std::min(least, c - state.v[at(j)]); });
       state.u[at(i)] = least;
     }
   });
@@ -92,7 +93,8 @@ std::int64_t assign_greedily(const Canonical<Entries>& problem, int threads, Sta
         wish[at(i)] = -1;
         for (Index step = 0; step < length && wish[at(i)] == -1; ++step) {
           const Edge e = edge_of(problem.entries, i, place);
-          if (e.cost != kInfiniteCost && e.cost - u == state.v[at(e.col)] && state.col_to_row[at(e.col)] == -1)
+          if (e.cost != kInfiniteCost && e.cost - u == state.v[at(e.col)] &&
+              state.col_to_row[at(e.col)] == -1)
             wish[at(i)] = e.col;
           place = place + 1 == length ? 0 : place + 1;
         }

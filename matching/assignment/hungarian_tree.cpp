@@ -151,8 +151,8 @@ class Trees {
   void scan() {
     std::int64_t work = 0;
     for (const Active& a : frontier_) work += length_of(problem_.entries, a.row);
-    const Index tile = kSparse ? std::max<Index>(problem_.cols / threads_ + 1, work < 50'000 ? problem_.cols : 1)
-                               : kTile;
+    const Index tile =
+        kSparse ? std::max<Index>(problem_.cols / threads_ + 1, work < 50'000 ? problem_.cols : 1) : kTile;
     const auto tiles = at((problem_.cols + tile - 1) / std::max<Index>(tile, 1));
     if (outcome_.size() < tiles) outcome_.resize(tiles);
     over_range(threads_, problem_.cols, work, tile, [&](Index begin, Index end) {
@@ -326,9 +326,9 @@ class Trees {
   std::vector<Outcome> outcome_;
   std::vector<Index> roots_;
   Band band_;
-  Cost nearest_exit_ = kFar;       ///< of the final labels' rows
-  Cost collision_ = kFar;          ///< nearest end of a tree that has a nearer one
-  Cost last_end_ = 0;              ///< farthest of the trees' nearest ends
+  Cost nearest_exit_ = kFar;  ///< of the final labels' rows
+  Cost collision_ = kFar;     ///< nearest end of a tree that has a nearer one
+  Cost last_end_ = 0;         ///< farthest of the trees' nearest ends
   std::int64_t trees_ended_ = 0;
   bool infeasible_ = false;
   Stats stats_;
@@ -342,8 +342,10 @@ Solution solve_by_trees(const Execution& execution, const Canonical<Entries>& pr
 }
 
 template Solution solve_by_trees(const Execution&, const Canonical<SparseEntries>&, const Start&);
-template Solution solve_by_trees(const Execution&, const Canonical<DenseEntries<std::int32_t>>&, const Start&);
-template Solution solve_by_trees(const Execution&, const Canonical<DenseEntries<std::int64_t>>&, const Start&);
+template Solution solve_by_trees(const Execution&, const Canonical<DenseEntries<std::int32_t>>&,
+                                 const Start&);
+template Solution solve_by_trees(const Execution&, const Canonical<DenseEntries<std::int64_t>>&,
+                                 const Start&);
 template Solution solve_by_trees(const Execution&, const Canonical<DenseEntries<float>>&, const Start&);
 template Solution solve_by_trees(const Execution&, const Canonical<DenseEntries<double>>&, const Start&);
 template Solution solve_by_trees(const Execution&, const Canonical<GeometricEntries>&, const Start&);

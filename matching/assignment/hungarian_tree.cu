@@ -20,9 +20,9 @@ namespace {
 
 namespace cg = cooperative_groups;
 
-constexpr int kBlock = 512;          ///< threads of the forest kernel
-constexpr int kStrip = 4 * kBlock;   ///< columns a block handles at a time
-constexpr int kTileRows = 512;       ///< frontier rows brought to shared memory at a time
+constexpr int kBlock = 512;         ///< threads of the forest kernel
+constexpr int kStrip = 4 * kBlock;  ///< columns a block handles at a time
+constexpr int kTileRows = 512;      ///< frontier rows brought to shared memory at a time
 
 /// A row to scan: its offer to column j is base + c_ij - v_j.
 struct Active {
@@ -33,15 +33,9 @@ struct Active {
 /// What all blocks agree on; see the races above.
 struct Counters {
   int frontier[3], touched[3], roots[3];
-  int ended[3], new_ends[3];                              ///< trees with an end; ends of this band
-  Cost nearest_exit[3], collision[3], last_end[3];        ///< by search
-  Cost nearest[3];                                        ///< by band
-};
-
-enum Stage { kForward, kReverse, kDuals, kAugmentation, kStages };
-struct Report {
-  long long phases, rounds, augmentations, infeasible;
-  unsigned long long nanoseconds[kStages];
+  int ended[3], new_ends[3];                        ///< trees with an end; ends of this band
+  Cost nearest_exit[3], collision[3], last_end[3];  ///< by search
+  Cost nearest[3];                                  ///< by band
 };
 
 template <class Entries>
@@ -60,37 +54,9 @@ struct Forest {
   unsigned* rank;        ///< [cols] sparse: least rank of those who made it
   Index* touched;        ///< [cols] sparse: columns with an offer
   Counters* counters;
-  long long* gained;     ///< [rows + 1] pairs gained in each search
+  long long* gained;  ///< [rows + 1] pairs gained in each search
   Report* report;
 };
-
-template <class Entries>
-__device__ void load_four(const Entries& e, bool, Index i, Index j, Cost* c) {
-#pragma unroll
-  for (int k = 0; k < 4; ++k) c[k] = j + k < e.cols ? e.at(i, j + k) : kInfiniteCost;
-}
-template <class T>
-__device__ void load_four(const DenseEntries<T>& e, bool vectors, Index i, Index j, Cost* c) {
-  const T* from = e.data + i * e.row_stride + j;
-  if (vectors && j + 4 <= e.cols) {
-    T raw[4];
-    if constexpr (sizeof(T) == 4) {
-      const int4 four = __ldg(reinterpret_cast<const int4*>(from));
-      memcpy(raw, &four, sizeof raw);
-    } else {
-      const int4 low = __ldg(reinterpret_cast<const int4*>(from));
-      const int4 high = __ldg(reinterpret_cast<const int4*>(from) + 1);
-      memcpy(raw, &low, sizeof low);
-      memcpy(raw + 2, &high, sizeof high);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; ++k) c[k] = detail::grid_value(raw[k], e.scale);
-  } else {
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-      c[k] = j + k < e.cols ? detail::grid_value(from[k * e.col_stride], e.scale) : kInfiniteCost;
-  }
-}
 
 struct Scratch {
   Active tile[kTileRows];
@@ -221,12 +187,6 @@ __device__ void scan_rows(const Forest<SparseEntries>& f, const Progress& at, in
   }
 }
 
-template <class Entries>
-__device__ Index root_of(const Forest<Entries>& f, Index row) {
-  for (Index col = f.s.row_to_col[row]; col != -1; col = f.s.row_to_col[row]) row = f.pred[col];
-  return row;
-}
-
 /// How far a row of the forest is from its exit.
 template <class Entries>
 __device__ Cost exit_key(const Forest<Entries>& f, Index row, Cost distance) {
@@ -276,14 +236,16 @@ __device__ void close_band(const Forest<Entries>& f, const Progress& at, Cost cl
     const Index root = root_of(f, f.pred[j]);
     f.tree[j] = root;
     atomicAdd(n.new_ends + band, 1);
-    const auto before = atomicMin(reinterpret_cast<long long*>(f.end_key + root), static_cast<long long>(key));
+    const auto before =
+        atomicMin(reinterpret_cast<long long*>(f.end_key + root), static_cast<long long>(key));
     if (before == detail::kFar) atomicAdd(n.ended + search, 1);
   });
   block_min(nearest, n.nearest + band, shared);
   if (f.p.row_exit != nullptr) block_min(nearest_exit, n.nearest_exit + search, shared);
 }
 
-/// Behind a barrier: the column of each tree's nearest end, and the nearest end that comes second in its tree.
+/// Behind a barrier: the column of each tree's nearest end, and the nearest end that comes second in its
+/// tree.
 template <class Entries>
 __device__ void settle_ends(const Forest<Entries>& f, const Progress& at, Cost closed) {
   const int search = static_cast<int>(at.search % 3);
@@ -299,24 +261,6 @@ __device__ void settle_ends(const Forest<Entries>& f, const Progress& at, Cost c
     if (second) atomic_min(f.counters->collision + search, key);
   });
 }
-
-struct Clock {
-  unsigned long long last = 0;
-  Report* report;
-  __device__ explicit Clock(Report* r) : report(r) { last = read(); }
-  static __device__ unsigned long long read() {
-    unsigned long long t;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-    return t;
-  }
-  /// Adds what passed since the last call to that stage.
-  __device__ void charge(Stage stage) {
-    if (thread_index() != 0) return;
-    const unsigned long long t = read();
-    report->nanoseconds[stage] += t - last;
-    last = t;
-  }
-};
 
 /// Forward pass. Returns by how much the roots' duals rise, or -1: some vertex cannot be matched.
 template <class Entries>
@@ -481,15 +425,6 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest<Entries> f) {
   if (thread_index() == 0) f.report->phases = at.search;
 }
 
-template <class T>
-bool four_at_a_time(const DenseEntries<T>& e) {
-  return e.col_stride == 1 && e.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(e.data) % 16 == 0;
-}
-template <class Entries>
-bool four_at_a_time(const Entries&) {
-  return false;
-}
-
 template <class Entries>
 detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
                        const Start& start) {
@@ -509,7 +444,8 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
     f.key = arena.take<Cost>(cols);
     f.pred = arena.take<Index>(cols);
     f.tree = arena.take<Index>(cols);
-    for (int k = 0; k < 2; ++k) f.frontier[k] = arena.take<Active>(rows), f.roots[k] = arena.take<Index>(rows);
+    for (int k = 0; k < 2; ++k)
+      f.frontier[k] = arena.take<Active>(rows), f.roots[k] = arena.take<Index>(rows);
     f.end_key = arena.take<Cost>(rows);
     f.end = arena.take<unsigned>(rows);
     f.exit = arena.take<unsigned>(rows);
@@ -521,7 +457,7 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
     f.report = arena.take_filled<Report>(1, 0);
     if (labels > 0) {
       fill_costs_kernel<<<4 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(f.offer, p.cols,
-                                                                                     detail::kFar);
+                                                                                      detail::kFar);
       MOTES_CUDA_LAUNCHED();
     }
     auto kernel = forest_kernel<Entries>;
@@ -529,18 +465,12 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
     const int blocks = std::min<int>(cooperative_blocks(arena, kernel, kBlock, 1), wanted);
     f.owned = ((p.cols + blocks - 1) / blocks + 7) / 8 * 8;
     void* arguments[] = {&f};
-    MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments, 0,
-                                           arena.stream()));
+    MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
+                                           0, arena.stream()));
     const Report report = arena.download(f.report, 1)[0];
-    out.infeasible = report.infeasible != 0;
-    out.stats.phases = report.phases;
-    out.stats.rounds = report.rounds;
-    out.stats.augmentations = report.augmentations;
+    read_report(report, out);
     for (const long long gained : arena.download(f.gained, static_cast<std::size_t>(report.phases)))
       out.stats.assignments.push_back(gained);
-    constexpr const char* kNames[] = {"forward_pass", "reverse_pass", "dual_update", "augmentation_pass"};
-    for (int k = 0; k < kStages; ++k)
-      out.stats.seconds[kNames[k]] = 1e-9 * static_cast<double>(report.nanoseconds[k]);
   }
   out.row_to_col = arena.download(begun.state.row_to_col, rows);
   out.v = arena.download(begun.state.v, cols);
@@ -551,9 +481,11 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
 }  // namespace hungarian
 
 Matching solve_by_trees(const Execution& execution, const CostsView& problem, const Start& start) {
-  return solve_canonical_on_device(execution, problem, [&](Arena& arena, const CanonicalSides& sides, const auto& p) {
-    return hungarian::solve(arena, sides, p, start);
-  });
+  const hungarian::OrientedStart oriented(problem, start);
+  return solve_canonical_on_device(execution, problem,
+                                   [&](Arena& arena, const CanonicalSides& sides, const auto& p) {
+                                     return hungarian::solve(arena, sides, p, oriented.start);
+                                   });
 }
 
 }  // namespace motes::matching::device

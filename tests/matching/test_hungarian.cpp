@@ -1,5 +1,5 @@
-// The Hungarian solvers beyond what every solver is tested for: all kinds of costs, both back ends, any number
-// of threads, the same bits everywhere.
+// The Hungarian solvers beyond what every solver is tested for: all kinds of costs, both back ends, any
+// number of threads, the same bits everywhere.
 
 #include <catch2/catch.hpp>
 
@@ -28,7 +28,7 @@ using matching::Status;
 
 namespace {
 
-constexpr const char* kNames[] = {"hungarian-tree"};
+constexpr const char* kNames[] = {"hungarian", "hungarian-tree"};
 
 /// A full matrix and what goes with it.
 template <class T>
@@ -45,11 +45,13 @@ struct Dense {
 /// The same problem as a matrix of T, with `padding` unused entries a row; costs must fit T.
 template <class T>
 Dense<T> dense_of(const matching::SparseCosts& p, Index padding) {
-  constexpr T forbidden =
-      std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  constexpr T forbidden = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                               : std::numeric_limits<T>::max();
   const Index rows = p.graph.rows, cols = p.graph.cols, stride = cols + padding;
-  Dense<T> out{std::vector<T>(static_cast<std::size_t>(rows) * stride, forbidden), p.unmatched_row_cost,
-               p.unmatched_col_cost, {}};
+  Dense<T> out{std::vector<T>(static_cast<std::size_t>(rows) * stride, forbidden),
+               p.unmatched_row_cost,
+               p.unmatched_col_cost,
+               {}};
   for (Index i = 0; i < rows; ++i)
     for (auto e = p.graph.row_offsets[i]; e < p.graph.row_offsets[i + 1]; ++e)
       out.data[static_cast<std::size_t>(i) * stride + p.graph.col_index[e]] = static_cast<T>(p.cost[e]);
@@ -176,7 +178,8 @@ struct OnDevice {
 };
 
 /// The GPU, from host and from device memory, against the CPU.
-void check_gpu(const matching::AssignmentSolver& solver, const CostsView& problem, matching::Workspace& kept) {
+void check_gpu(const matching::AssignmentSolver& solver, const CostsView& problem,
+               matching::Workspace& kept) {
   matching::Execution gpu;
   gpu.backend = Backend::cuda;
   gpu.workspace = &kept;
@@ -267,6 +270,27 @@ TEST_CASE("hungarian on the GPU: the CPU's bits, for small problems of every kin
           check_gpu(*solver, problem, kept);
         });
     const Points points(40, 0.7, 3, 24);
+    check_gpu(*solver, points.view, kept);
+  }
+}
+
+// Few enough for compute-sanitizer, yet every kernel for every kind of costs.
+TEST_CASE("hungarian on the GPU: a handful of tiny problems") {
+  MOTES_NEED_GPU();
+  matching::Workspace kept;
+  for (const char* name : kNames) {
+    const auto solver = matching::find_solver(name)->make();
+    const auto instances = testing::small_instances(51);
+    for (std::size_t k = 1; k < instances.size(); k += 16)
+      in_every_kind(instances[k], [&](const std::string& what, const CostsView& problem) {
+        INFO(name << ": " << what);
+        check_gpu(*solver, problem, kept);
+      });
+    const auto square = uniform(57, 57, 30, 1);
+    check_gpu(*solver, square.view, kept);
+    const auto wide = uniform(20, 60, 30, 1);
+    check_gpu(*solver, wide.view, kept);
+    const Points points(40, 0.7, 4, 24);
     check_gpu(*solver, points.view, kept);
   }
 }
