@@ -79,17 +79,20 @@ __device__ void read_rows(const Search<Entries>& f, const Index* active, int cou
       v[k] = open[k] ? f.s.v[first + k] : 0;
     }
     const int begin = static_cast<int>(item / strips) * kRows;
+    Four<Entries> four[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+      if (begin + r < count) four[r] = Four<Entries>(f.p.entries, f.vectors, active[begin + r], first);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (begin + r >= count) break;
       const Index i = active[begin + r];
       const Cost u = f.s.u[i];
-      Cost c[4], least = detail::kFar;
-      load_four(f.p.entries, f.vectors, i, first, c);
+      Cost least = detail::kFar;
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        if (!open[k] || c[k] == kInfiniteCost) continue;
-        const Cost slack = c[k] - u - v[k];
+        if (!open[k] || !four[r].allowed(k)) continue;
+        const Cost slack = four[r].value(f.p.entries, k) - u - v[k];
         if (slack == 0)
           atomicMin(f.claim + first + k, detail::rank_of(i, detail::scramble(first + k)));
         else

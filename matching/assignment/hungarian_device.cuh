@@ -217,8 +217,12 @@ Begun begin(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Ent
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   Begun out{initial_state(arena, sides, p, given), true};
   const State& s = out.state;
-  if (rows == 0) return out;
   const int blocks = 8 * arena.multiprocessors();
+  if (rows == 0) {
+    if (cols > 0) reset_free_kernel<<<blocks, kThreads, 0, arena.stream()>>>(s, p.start, p.cols);
+    MOTES_CUDA_LAUNCHED();
+    return out;
+  }
   int* flags = arena.take<int>(2);  // dropped, hopeless
   for (int dropped = 1; dropped != 0;) {
     MOTES_CUDA(cudaMemsetAsync(flags, 0, 2 * sizeof(int), arena.stream()));
@@ -264,34 +268,49 @@ struct Report {
   unsigned long long nanoseconds[kStages];
 };
 
-/// Costs of row i at columns j to j + 3, kInfiniteCost where there is none; 16 bytes at a time where
-/// `vectors`.
+/// Row i's costs at columns j to j + 3, loaded but not yet looked at, so that many loads may be under way.
 template <class Entries>
-__device__ void load_four(const Entries& e, bool, Index i, Index j, Cost* c) {
+struct Four {
+  Cost cost[4];
+  __device__ Four() = default;
+  __device__ Four(const Entries& e, bool, Index i, Index j) {
 #pragma unroll
-  for (int k = 0; k < 4; ++k) c[k] = j + k < e.cols ? e.at(i, j + k) : kInfiniteCost;
-}
-template <class T>
-__device__ void load_four(const DenseEntries<T>& e, bool vectors, Index i, Index j, Cost* c) {
-  const T* from = e.data + i * e.row_stride + j;
-  if (vectors && j + 4 <= e.cols) {
-    T raw[4];
-    if constexpr (sizeof(T) == 4) {
-      const int4 four = __ldg(reinterpret_cast<const int4*>(from));
-      memcpy(raw, &four, sizeof raw);
-    } else {
-      const int4 low = __ldg(reinterpret_cast<const int4*>(from));
-      const int4 high = __ldg(reinterpret_cast<const int4*>(from) + 1);
-      memcpy(raw, &low, sizeof low);
-      memcpy(raw + 2, &high, sizeof high);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; ++k) c[k] = detail::grid_value(raw[k], e.scale);
-  } else {
-#pragma unroll
-    for (int k = 0; k < 4; ++k)
-      c[k] = j + k < e.cols ? detail::grid_value(from[k * e.col_stride], e.scale) : kInfiniteCost;
+    for (int k = 0; k < 4; ++k) cost[k] = j + k < e.cols ? e.at(i, j + k) : kInfiniteCost;
   }
+  /// Any number where the pair is forbidden.
+  __device__ Cost value(const Entries&, int k) const { return cost[k]; }
+  __device__ bool allowed(int k) const { return cost[k] != kInfiniteCost; }
+};
+template <class T>
+struct Four<DenseEntries<T>> {
+  T raw[4];
+  __device__ Four() = default;
+  /// 16 bytes at a time where `vectors`.
+  __device__ Four(const DenseEntries<T>& e, bool vectors, Index i, Index j) {
+    const T* from = e.data + i * e.row_stride + j;
+    if (vectors && j + 4 <= e.cols) {
+      constexpr int kLoads = sizeof raw / sizeof(int4);
+      int4 part[kLoads];
+#pragma unroll
+      for (int k = 0; k < kLoads; ++k) part[k] = __ldg(reinterpret_cast<const int4*>(from) + k);
+      memcpy(raw, part, sizeof raw);
+    } else {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) raw[k] = j + k < e.cols ? from[k * e.col_stride] : T{};
+    }
+  }
+  __device__ Cost value(const DenseEntries<T>& e, int k) const {
+    if constexpr (std::is_integral_v<T>)
+      return raw[k];
+    else
+      return detail::nearest(detail::multiply(raw[k], e.scale));
+  }
+  __device__ bool allowed(int k) const { return detail::grid_value(raw[k], 1.0) != kInfiniteCost; }
+};
+
+/// a + b that may wrap.
+__device__ inline Cost wrapping_sum(Cost a, Cost b) {
+  return static_cast<Cost>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
 }
 
 /// The root of a row's tree; f holds the state s and pred [cols].
@@ -320,7 +339,7 @@ struct Clock {
   }
 };
 
-/// May load_four read this matrix in vectors?
+/// May rows of this matrix be read in vectors?
 template <class T>
 bool four_at_a_time(const DenseEntries<T>& e) {
   return e.col_stride == 1 && e.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(e.data) % 16 == 0;

@@ -22,12 +22,13 @@ namespace cg = cooperative_groups;
 
 constexpr int kBlock = 512;         ///< threads of the forest kernel
 constexpr int kStrip = 4 * kBlock;  ///< columns a block handles at a time
-constexpr int kTileRows = 512;      ///< frontier rows brought to shared memory at a time
+constexpr int kDeep = 8;            ///< rows a thread has under way
+constexpr int kTileRows = 1024;     ///< frontier rows brought to shared memory at a time
 
 /// A row to scan: its offer to column j is base + c_ij - v_j.
 struct Active {
   Cost base;
-  Index row;
+  Offset row;  ///< an index, widened so that no byte stays unwritten
 };
 
 /// What all blocks agree on; see the races above.
@@ -121,17 +122,24 @@ __device__ void scan_owned(const Forest<Entries>& f, const Progress& at, int cou
       for (int t = tid; t < rows; t += kBlock) shared.tile[t] = frontier[tile + t];
       __syncthreads();
       if (group >= groups) continue;
-#pragma unroll 4
-      for (int t = group; t < rows; t += groups) {
-        const Active a = shared.tile[t];
-        Cost c[4];
-        load_four(f.p.entries, f.vectors, a.row, first, c);
+      for (int from = group; from < rows; from += kDeep * groups) {
+        Four<Entries> four[kDeep];
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const Cost offer = a.base + c[k];
-          const unsigned mine = detail::rank_of(a.row, salt[k]);
-          if (c[k] != kInfiniteCost && (offer < best[k] || (offer == best[k] && mine < rank[k])))
-            best[k] = offer, rank[k] = mine;
+        for (int d = 0; d < kDeep; ++d)
+          if (const int t = from + d * groups; t < rows)
+            four[d] = Four<Entries>(f.p.entries, f.vectors, static_cast<Index>(shared.tile[t].row), first);
+#pragma unroll
+        for (int d = 0; d < kDeep; ++d) {
+          const int t = from + d * groups;
+          if (t >= rows) continue;
+          const Active a = shared.tile[t];
+#pragma unroll
+          for (int k = 0; k < 4; ++k) {
+            const Cost offer = wrapping_sum(a.base, four[d].value(f.p.entries, k));
+            if (offer > best[k] || !four[d].allowed(k)) continue;
+            const unsigned mine = detail::rank_of(static_cast<Index>(a.row), salt[k]);
+            if (offer < best[k] || mine < rank[k]) best[k] = offer, rank[k] = mine;
+          }
         }
       }
     }
@@ -161,7 +169,8 @@ __device__ void scan_rows(const Forest<SparseEntries>& f, const Progress& at, in
   const int lane = threadIdx.x % kWarp, warps = thread_total() / kWarp;
   for (int t = thread_index() / kWarp; t < count; t += warps) {
     const Active a = frontier[t];
-    f.p.entries.for_each(a.row, lane, kWarp, [&](Index j, Cost c) {
+    const auto row = static_cast<Index>(a.row);
+    f.p.entries.for_each(row, lane, kWarp, [&](Index j, Cost c) {
       const Cost offer = a.base + c - f.s.v[j];
       if (offer < f.key[j]) atomic_min(f.offer + j, offer);
     });
@@ -170,10 +179,11 @@ __device__ void scan_rows(const Forest<SparseEntries>& f, const Progress& at, in
   grid.sync();
   for (int t = thread_index() / kWarp; t < count; t += warps) {
     const Active a = frontier[t];
-    f.p.entries.for_each(a.row, lane, kWarp, [&](Index j, Cost c) {
+    const auto row = static_cast<Index>(a.row);
+    f.p.entries.for_each(row, lane, kWarp, [&](Index j, Cost c) {
       const Cost offer = a.base + c - f.s.v[j];
       if (offer >= f.key[j] || offer != f.offer[j]) return;
-      const unsigned before = atomicMin(f.rank + j, detail::rank_of(a.row, detail::scramble(j)));
+      const unsigned before = atomicMin(f.rank + j, detail::rank_of(row, detail::scramble(j)));
       if (before == detail::kNoRank) f.touched[atomicAdd(f.counters->touched + at.now(), 1)] = j;
     });
   }
