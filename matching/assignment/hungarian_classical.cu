@@ -79,27 +79,35 @@ __device__ void read_rows(const Search<Entries>& f, const Index* active, int cou
       v[k] = open[k] ? f.s.v[first + k] : 0;
     }
     const int begin = static_cast<int>(item / strips) * kRows;
+    const int rows = min(kRows, count - begin);
+    // All loads of the item first: what a row's slack was is only there to save atomics.
     Four<Entries> four[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r)
-      if (begin + r < count) four[r] = Four<Entries>(f.p.entries, f.vectors, active[begin + r], first);
+    Cost u[kRows], known[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      if (begin + r >= count) break;
+      if (r >= rows) continue;
       const Index i = active[begin + r];
-      const Cost u = f.s.u[i];
+      four[r] = Four<Entries>(f.p.entries, f.vectors, i, first);
+      u[r] = f.s.u[i];
+      known[r] = f.slack[i];
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if (r >= rows) continue;
+      const Index i = active[begin + r];
       Cost least = detail::kFar;
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         if (!open[k] || !four[r].allowed(k)) continue;
-        const Cost slack = four[r].value(f.p.entries, k) - u - v[k];
+        const Cost slack = four[r].value(f.p.entries, k) - u[r] - v[k];
         if (slack == 0)
           atomicMin(f.claim + first + k, detail::rank_of(i, detail::scramble(first + k)));
         else
           least = min(least, slack);
       }
+      if (!__any_sync(kAll, least < known[r])) continue;
       least = warp_min(least);
-      if (lane == 0 && least < f.slack[i]) atomic_min(f.slack + i, least);
+      if (lane == 0) atomic_min(f.slack + i, least);
     }
   }
 }

@@ -15,6 +15,7 @@ namespace hungarian {
 
 constexpr int kThreads = 256;  ///< of the plain kernels here
 constexpr int kWarp = 32;
+constexpr int kGlances = 8;  ///< pairs a lane looks at side by side in the greedy pass
 constexpr unsigned kAll = 0xffffffffU;
 
 __device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
@@ -119,16 +120,26 @@ __global__ void __launch_bounds__(kThreads) greedy_kernel(DeviceCanonical<Entrie
       const Index place =
           length == 0 ? 0 : static_cast<Index>(detail::scramble(i) % static_cast<unsigned>(length));
       Index wish = -1;
-      for (Index first = 0; first < length && wish == -1; first += kWarp) {
-        Index mine = -1;
-        if (first + lane < length) {
-          long long at = static_cast<long long>(place) + first + lane;
-          if (at >= length) at -= length;
-          const detail::Edge e = detail::edge_of(p.entries, i, static_cast<Index>(at));
-          if (e.cost != kInfiniteCost && e.cost - u == s.v[e.col] && s.col_to_row[e.col] == -1) mine = e.col;
+      for (Index first = 0; first < length && wish == -1; first += kGlances * kWarp) {
+        detail::Edge edge[kGlances];
+        Cost v[kGlances];
+#pragma unroll
+        for (int d = 0; d < kGlances; ++d) {
+          long long at = static_cast<long long>(first) + d * kWarp + lane;
+          edge[d] = {-1, kInfiniteCost};
+          if (at >= length) continue;
+          at += place;
+          edge[d] = detail::edge_of(p.entries, i, static_cast<Index>(at < length ? at : at - length));
         }
-        const unsigned found = __ballot_sync(kAll, mine != -1);
-        if (found != 0) wish = __shfl_sync(kAll, mine, __ffs(static_cast<int>(found)) - 1);
+#pragma unroll
+        for (int d = 0; d < kGlances; ++d) v[d] = edge[d].col == -1 ? 0 : s.v[edge[d].col];
+#pragma unroll
+        for (int d = 0; d < kGlances; ++d) {
+          const detail::Edge& e = edge[d];
+          const bool zero = e.cost != kInfiniteCost && e.cost - u == v[d] && s.col_to_row[e.col] == -1;
+          const unsigned found = __ballot_sync(kAll, zero);
+          if (found != 0 && wish == -1) wish = __shfl_sync(kAll, e.col, __ffs(static_cast<int>(found)) - 1);
+        }
       }
       if (lane != 0) continue;
       g.wish[i] = wish;

@@ -58,7 +58,7 @@ struct Band {
 
   /// On to the band that begins at the nearest label beyond, but not past `limit`.
   MOTES_HOST_DEVICE void advance(Cost nearest, Cost limit) {
-    constexpr std::int64_t kFew = 32, kMany = 512;
+    constexpr std::int64_t kFew = 64, kMany = 1024;
     if (scanned < kFew) {
       const Cost gap = nearest - reach;
       width = width > gap / 2 ? width * 2 : gap;
