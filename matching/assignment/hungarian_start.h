@@ -16,10 +16,14 @@ template <class Body>
 void over_range(int threads, Index count, std::int64_t work, Index piece, const Body& body) {
   constexpr std::int64_t kWorthThreads = 50'000;
   const std::int64_t pieces = (static_cast<std::int64_t>(count) + piece - 1) / piece;
-  parallel_for(work < kWorthThreads ? 1 : threads, pieces, [&](std::int64_t k) {
+  const auto run = [&](std::int64_t k) {
     const auto begin = static_cast<Index>(k * piece);
     body(begin, static_cast<Index>(std::min<std::int64_t>(count, std::int64_t{begin} + piece)));
-  });
+  };
+  if (threads > 1 && work >= kWorthThreads)
+    parallel_for(threads, pieces, run);
+  else  // rounds may be many and tiny: not even the entry to a parallel region
+    for (std::int64_t k = 0; k < pieces; ++k) run(k);
 }
 
 /// How much there is to read, for over_range.
