@@ -8,6 +8,7 @@
 
 #include "matching/detail/device_problem.h"
 #include "matching/detail/entries.h"
+#include "matching/detail/row_keys.h"
 
 namespace motes::matching {
 namespace {
@@ -122,7 +123,41 @@ std::string fault_of_entries(const Entries& entries, Cost limit) {
   return fault;
 }
 
+/// True where a fast pass, or the number type, shows that no entry is at fault.
+bool magnitudes_fit(const DenseCostsView& problem) {
+  if (problem.data.index() == 0) return true;
+  return std::visit(
+      [&](const auto* data) {
+        using T = std::decay_t<decltype(*data)>;
+        if constexpr (std::is_floating_point_v<T>) {
+          T largest = 0;
+          bool bad = false;
+#pragma omp parallel for reduction(max : largest) reduction(|| : bad) schedule(static) if (problem.rows > 256)
+          for (Index i = 0; i < problem.rows; ++i) {
+            const auto row = detail::row_magnitude(data + i * problem.row_stride, problem.cols);
+            largest = std::max(largest, row.largest);
+            bad = bad || row.bad;
+          }
+          return !bad && static_cast<double>(largest) * detail::scale_of(problem.fraction_bits) <=
+                             static_cast<double>(kMaxGridCost);
+        } else {
+          return false;
+        }
+      },
+      problem.data);
+}
+
 }  // namespace
+
+DenseCostsView DenseCosts::view() const {
+  DenseCostsView out{rows, cols, cols, {}, fraction_bits, unmatched_row_cost, unmatched_col_cost};
+  std::visit([&](const auto& values) { out.data = values.data(); }, entries);
+  return out;
+}
+
+CostsView view_of(const Costs& costs) {
+  return std::visit([](const auto& c) -> CostsView { return c.view(); }, costs);
+}
 
 Index rows_of(const CostsView& problem) {
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) return sparse->graph.rows;
@@ -138,9 +173,7 @@ Space space_of(const CostsView& problem) {
   return std::visit([](const auto& view) { return view.space; }, problem);
 }
 int fraction_bits_of(const CostsView& problem) {
-  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) return dense->fraction_bits;
-  if (const auto* points = std::get_if<GeometricCostsView>(&problem)) return points->fraction_bits;
-  return 0;
+  return std::visit([](const auto& view) { return view.fraction_bits; }, problem);
 }
 std::span<const Cost> unmatched_row_cost_of(const CostsView& problem) {
   return std::visit([](const auto& view) { return view.unmatched_row_cost; }, problem);
@@ -192,6 +225,7 @@ void check_problem(const CostsView& problem) {
     check_finite(std::get<GeometricCostsView>(problem).row_points, "row");
     check_finite(std::get<GeometricCostsView>(problem).col_points, "col");
   }
+  if (dense != nullptr && magnitudes_fit(*dense)) return;
   const std::string fault = detail::with_entries(problem, [&](const auto& entries) {
     return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost);
   });
@@ -205,6 +239,7 @@ SparseCosts to_sparse(const CostsView& problem) {
   SparseCosts out;
   out.graph.rows = rows_of(problem);
   out.graph.cols = cols_of(problem);
+  out.fraction_bits = fraction_bits_of(problem);
   out.unmatched_row_cost.assign(unmatched_row_cost_of(problem).begin(), unmatched_row_cost_of(problem).end());
   out.unmatched_col_cost.assign(unmatched_col_cost_of(problem).begin(), unmatched_col_cost_of(problem).end());
   detail::with_entries(problem, [&](const auto& entries) {
@@ -237,6 +272,7 @@ SparseCosts transpose(const SparseCostsView& problem) {
       out.cost[at(place)] = problem.cost[at(e)];
     }
   }
+  out.fraction_bits = problem.fraction_bits;
   out.unmatched_row_cost.assign(problem.unmatched_col_cost.begin(), problem.unmatched_col_cost.end());
   out.unmatched_col_cost.assign(problem.unmatched_row_cost.begin(), problem.unmatched_row_cost.end());
   return out;

@@ -55,6 +55,7 @@ struct SparseCostsView {
   std::span<const Cost> unmatched_row_cost;  ///< [rows], or empty: kInfiniteCost for every row
   std::span<const Cost> unmatched_col_cost;  ///< [cols], or empty: kInfiniteCost for every column
   Space space = Space::host;                 ///< of all arrays above
+  int fraction_bits = 0;                     ///< what a step stands for: 2^-this; solvers do not look at it
 
   /// Host views only.
   Cost row_cost(Index i) const {
@@ -68,7 +69,10 @@ struct SparseCostsView {
 struct SparseCosts {
   BipartiteGraph graph;
   std::vector<Cost> cost, unmatched_row_cost, unmatched_col_cost;
-  SparseCostsView view() const { return {graph.view(), cost, unmatched_row_cost, unmatched_col_cost}; }
+  int fraction_bits = 0;
+  SparseCostsView view() const {
+    return {graph.view(), cost, unmatched_row_cost, unmatched_col_cost, Space::host, fraction_bits};
+  }
 };
 
 /// The entries of a dense matrix. Forbidden pairs: the type's largest value (int32, int64), +infinity (float,
@@ -106,13 +110,40 @@ struct GeometricCostsView {
   Space space = Space::host;                 ///< of all arrays above
 };
 
+struct DenseCosts {
+  Index rows = 0, cols = 0;
+  std::variant<std::vector<std::int32_t>, std::vector<std::int64_t>, std::vector<float>, std::vector<double>>
+      entries;  ///< [rows * cols] row-major
+  int fraction_bits = 0;
+  std::vector<Cost> unmatched_row_cost, unmatched_col_cost;
+  DenseCostsView view() const;
+};
+
+struct GeometricCosts {
+  struct Points {
+    std::vector<double> x, y, z;
+    PointsView view() const { return {x, y, z}; }
+  };
+  Points row_points, col_points;
+  Metric metric = Metric::euclidean;
+  double gate = std::numeric_limits<double>::infinity();
+  int fraction_bits = 0;
+  std::vector<Cost> unmatched_row_cost, unmatched_col_cost;
+  GeometricCostsView view() const {
+    return {row_points.view(),  col_points.view(), metric, gate, fraction_bits,
+            unmatched_row_cost, unmatched_col_cost};
+  }
+};
+
 /// Any assignment problem.
 using CostsView = std::variant<SparseCostsView, DenseCostsView, GeometricCostsView>;
+using Costs = std::variant<SparseCosts, DenseCosts, GeometricCosts>;
+CostsView view_of(const Costs& costs);
 
 Index rows_of(const CostsView& problem);
 Index cols_of(const CostsView& problem);
 Space space_of(const CostsView& problem);
-/// 0 for integer kinds: the value of one cost step is 2^-fraction_bits.
+/// The value of one cost step is 2^-fraction_bits.
 int fraction_bits_of(const CostsView& problem);
 std::span<const Cost> unmatched_row_cost_of(const CostsView& problem);
 std::span<const Cost> unmatched_col_cost_of(const CostsView& problem);

@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "matching/assignment/row_buffer.h"
+
 namespace motes::matching::detail {
 namespace {
 
@@ -22,9 +24,10 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// Bounds: |c| <= 2^58, |v| and every distance <= 2^60 (see make_sides; with exits on every row distances
 /// stay below 2^60 of themselves), so that no sum below leaves 64 bits.
-constexpr Cost kFar = Cost{1} << 61;              ///< a forbidden pair's cost, an unreached column's key
+constexpr Cost kFar = kForbiddenCost;             ///< an unreached column's key
 constexpr Cost kSettled = -(Cost{1} << 62);       ///< dual of a settled column while its search runs
 constexpr std::int64_t kReductionBidsPerRow = 4;  ///< budget of the row reduction
+constexpr int kSweeps = 2;                        ///< of the row reduction
 
 // The loops that take the time, compiled for several instruction sets; the loader picks. Sanitisers do not
 // get along with the picking.
@@ -85,29 +88,6 @@ std::size_t first_equal(const Cost* value, Cost wanted) {
   return j;
 }
 
-template <class T>
-void fill(const DenseEntries<T>& e, Index i, Cost* out) {
-  const T* row = e.data + i * e.row_stride;
-  const Offset stride = e.col_stride;
-  if (stride == 1) {
-    for (Index j = 0; j < e.cols; ++j) {
-      const Cost c = grid_value(row[j], e.scale);
-      out[j] = c == kInfiniteCost ? kFar : c;
-    }
-  } else {
-    for (Index j = 0; j < e.cols; ++j) {
-      const Cost c = grid_value(row[j * stride], e.scale);
-      out[j] = c == kInfiniteCost ? kFar : c;
-    }
-  }
-}
-void fill(const GeometricEntries& e, Index i, Cost* out) {
-  for (Index j = 0; j < e.cols; ++j) {
-    const Cost c = e.at(i, j);
-    out[j] = c == kInfiniteCost ? kFar : c;
-  }
-}
-
 template <class Entries>
 class DensePaths {
  public:
@@ -153,7 +133,7 @@ class DensePaths {
     std::fill(v_.begin(), v_.end(), kFar);
     std::fill(via_.begin(), via_.end(), Cost{-1});
     for (Index i = 0; i < problem_.rows; ++i) {
-      fill(problem_.entries, i, cost_.data());
+      fill_row(problem_.entries, i, cost_.data());
       lower_to(cost_.data(), v_.data(), via_.data(), i, cols_);
     }
     // From the last column on, as the paper has it: no reason is given there, none is known.
@@ -177,17 +157,24 @@ class DensePaths {
   }
 
   /// A free row takes its best offer and lowers that column's dual to its second best; whom it displaced goes
-  /// next. Ties with a taken column go to a free column where there is one, else to the augmentation.
+  /// next. Where the two tie, no price moves: the row takes a free column among the best, else the second of
+  /// them, and whom that displaces waits for the next sweep, as in the paper.
   void reduce_rows() {
     std::int64_t budget = kReductionBidsPerRow * problem_.rows;
-    for (Index first = 0; first < problem_.rows; ++first) {
-      Index row = row_to_col_[at(first)] == -1 ? first : -1;
-      while (row != -1) {
-        if (budget-- <= 0) {
-          pending_.push_back(row);
-          break;
+    for (Index i = 0; i < problem_.rows; ++i)
+      if (row_to_col_[at(i)] == -1) pending_.push_back(i);
+    std::vector<Index> sweep;
+    for (int k = 0; k < kSweeps && !pending_.empty(); ++k) {
+      sweep.swap(pending_);
+      pending_.clear();
+      for (Index row : sweep) {
+        while (row != -1) {
+          if (budget-- <= 0) {
+            pending_.push_back(row);
+            break;
+          }
+          row = bid(row);
         }
-        row = bid(row);
       }
     }
   }
@@ -200,25 +187,17 @@ class DensePaths {
       infeasible_ = infeasible_ || exit == kInfiniteCost;
       return -1;
     }
-    fill(problem_.entries, row, cost_.data());
+    fill_row(problem_.entries, row, cost_.data());
     const Cost best = offers(cost_.data(), v_.data(), key_.data(), cols_);
     if (exit <= best) return -1;  // the exit is best, for good
-    const std::size_t j = first_equal(key_.data(), best);
+    std::size_t j = first_equal(key_.data(), best);
     if (cost_[j] == kFar) {
       infeasible_ = true;
       return -1;
     }
-    const Index displaced = col_to_row_[j];
+    Index displaced = col_to_row_[j];
     const Cost second = std::min(exit, least_without(key_.data(), j, cols_));
-    if (second == best && displaced != -1) {
-      for (std::size_t k = j + 1; k < cols_; ++k) {
-        if (key_[k] != best || col_to_row_[k] != -1 || cost_[k] == kFar) continue;
-        match(row, static_cast<Index>(k), cost_[k]);
-        return -1;
-      }
-      pending_.push_back(row);
-      return -1;
-    }
+    if (second == best && displaced != -1) return settle_tie(row, j, best);
     if (second > kFar / 2) {  // an only offer has no price: let a search decide, unless it is free
       if (displaced != -1) {
         pending_.push_back(row);
@@ -232,6 +211,26 @@ class DensePaths {
     return displaced;
   }
 
+  Index settle_tie(Index row, std::size_t first, Cost best) {
+    std::size_t second = cols_;
+    for (std::size_t k = first + 1; k < cols_; ++k) {
+      if (key_[k] != best || cost_[k] == kFar) continue;
+      if (second == cols_) second = k;
+      if (col_to_row_[k] != -1) continue;
+      match(row, static_cast<Index>(k), cost_[k]);
+      return -1;
+    }
+    if (second == cols_) {  // the tie is with the row's exit
+      pending_.push_back(row);
+      return -1;
+    }
+    const Index displaced = col_to_row_[second];
+    match(row, static_cast<Index>(second), cost_[second]);
+    row_to_col_[at(displaced)] = -1;
+    pending_.push_back(displaced);
+    return -1;
+  }
+
   void search(Index source) {
     ++stats_.augmentations;
     std::fill(key_.begin(), key_.end(), kFar);
@@ -240,7 +239,7 @@ class DensePaths {
     Index row = source, end_col = -1, end_row = -1;
     while (true) {
       ++stats_.phases;
-      fill(problem_.entries, row, cost_.data());
+      fill_row(problem_.entries, row, cost_.data());
       const Cost nearest_key = relax(cost_.data(), v_.data(), base, key_.data(), via_.data(), row, cols_);
       const Cost exit = problem_.exit_of(row);
       if (exit != kInfiniteCost && base + exit < end) end = base + exit, end_row = row, end_col = -1;

@@ -69,7 +69,7 @@ struct Band {
     scanned = 0;
     reach = nearest + width;
     if (reach > limit) reach = limit > nearest ? limit : nearest;
-    if (reach > kFar / 2) reach = kFar / 2;
+    if (reach > kFar / 2) reach = nearest > kFar / 2 ? nearest : kFar / 2;
   }
 };
 

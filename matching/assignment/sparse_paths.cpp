@@ -62,7 +62,7 @@ struct Scratch {
   std::vector<std::uint32_t> stamp;  ///< 2 * search: reached, 2 * search + 1: settled
   std::uint32_t search = 0;
   std::vector<std::pair<Cost, Index>> heap;
-  std::vector<Index> settled, pending;
+  std::vector<Index> settled, pending, free_rows;
 };
 
 struct Work {
@@ -92,11 +92,11 @@ Offers offers_of(const State& state, Index row) {
   return offers;
 }
 
-/// Stage 1; rows it cannot settle go to `pending`.
+/// Stage 1 for rows that are free now (whom they displace is dealt with in the same go); rows it cannot
+/// settle go to `pending`.
 void reduce_rows(State& state, std::span<const Index> rows, std::vector<Index>& pending, Work& work) {
   std::int64_t budget = kReductionBidsPerRow * static_cast<std::int64_t>(rows.size());
-  for (const Index first : rows) {
-    Index row = state.row_edge[at(first)] == kNoEdge ? first : -1;  // a warm start may have matched it
+  for (Index row : rows) {
     while (row != -1) {
       if (budget-- <= 0) {
         pending.push_back(row);
@@ -226,7 +226,10 @@ class PathSearch {
 
 void solve_component(State& state, Scratch& workspace, std::span<const Index> rows, Work& work) {
   workspace.pending.clear();
-  reduce_rows(state, rows, workspace.pending, work);
+  workspace.free_rows.clear();
+  for (const Index row : rows)
+    if (state.row_edge[at(row)] == kNoEdge) workspace.free_rows.push_back(row);
+  reduce_rows(state, workspace.free_rows, workspace.pending, work);
   PathSearch search(state, workspace, work);
   for (const Index row : workspace.pending)
     if (!work.infeasible) search.run(row);

@@ -193,7 +193,7 @@ void check_gpu(const matching::AssignmentSolver& solver, const CostsView& proble
 TEST_CASE("hungarian: every family, as every kind of costs, with any number of threads") {
   for (const char* name : kNames) {
     const auto solver = matching::find_solver(name)->make();
-    for (std::uint64_t seed = 11; seed <= 20; ++seed)
+    for (std::uint64_t seed = 11; seed <= 13; ++seed)
       for (const auto& instance : testing::small_instances(seed)) {
         const auto best = testing::brute_force(instance.costs.view());
         in_every_kind(instance, [&](const std::string& what, const CostsView& problem) {

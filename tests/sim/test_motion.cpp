@@ -1,3 +1,4 @@
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -78,6 +79,16 @@ TEST_CASE("one seed gives the same tracks for any thread count, another seed oth
   CHECK(one.z_um == two.z_um);
   options.seed = 2;
   CHECK(simulate_motion({1}, options).x_um != one.x_um);
+}
+
+TEST_CASE("the bits of the walk never change") {
+  MotionOptions options;
+  options.box_um = {3, 2, 1};
+  const TrackSet tracks = simulate_motion({}, options);
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a, word by word
+  for (const auto* axis : {&tracks.x_um, &tracks.y_um, &tracks.z_um})
+    for (const double value : *axis) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211ULL;
+  CHECK(hash == 0xd0666f14a42e44a5ULL);
 }
 
 TEST_CASE("a longer run begins with the shorter one") {

@@ -1,0 +1,163 @@
+// Assignment benchmark: any generated instance through any solver, certified.
+//
+//   bench_assignment --instance 'gen:uniform?rows=5000&cols=5000&high=5000' [--solver jv] [--backend
+//   cpu|cuda]
+//                    [--space host|device] [--threads 0] [--repeats 5] [--seeds 1] [--verify 1] [--header 1]
+//
+// Several instances: separated by spaces. --seeds K solves seeds 1..K of each and pools the times. `space
+// device` puts the costs on the GPU before the clock starts; else the solver copies them, and transfer_s says
+// how long that took. One warm-up run, with the memory it leaves behind (Workspace), comes before the timed
+// ones. Certificates are checked outside the timer. One CSV row for each instance and solver; `assignments`
+// are the pairs matched initially and then in each iteration, `stages` the solver's counters and stage
+// seconds, both of the last run.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/arguments.h"
+#include "matching/device/device_costs.h"
+#include "matching/registry.h"
+#include "matching/verify.h"
+#include "sim/instances.h"
+
+using namespace motes;
+
+namespace {
+
+/// Raw doubles, row-major: what the peers' script reads.
+void dump(const matching::CostsView& problem, const std::string& path) {
+  const auto* dense = std::get_if<matching::DenseCostsView>(&problem);
+  if (dense == nullptr) throw std::invalid_argument("--dump is for full matrices");
+  std::ofstream out(path, std::ios::binary);
+  std::visit(
+      [&](const auto* data) {
+        std::vector<double> row(static_cast<std::size_t>(dense->cols));
+        for (matching::Offset i = 0; i < dense->rows; ++i) {
+          std::copy_n(data + i * dense->row_stride, dense->cols, row.begin());
+          out.write(reinterpret_cast<const char*>(row.data()),
+                    static_cast<std::streamsize>(row.size() * sizeof(double)));
+        }
+      },
+      dense->data);
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  std::stringstream stream(text);
+  for (std::string word; stream >> word;) out.push_back(word);
+  return out;
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The solver's own counters and stage times, in one field each, blanks between.
+std::string counters(const matching::Stats& stats) {
+  std::string text = "phases=" + std::to_string(stats.phases) + " rounds=" + std::to_string(stats.rounds) +
+                     " augmentations=" + std::to_string(stats.augmentations);
+  for (const auto& [name, seconds] : stats.seconds) {
+    char item[64];
+    std::snprintf(item, sizeof item, " %s=%.6f", name.c_str(), seconds);
+    text += item;
+  }
+  return text;
+}
+std::string gains(const matching::Stats& stats) {
+  std::string text = std::to_string(stats.initial_assignments);
+  for (const auto gained : stats.assignments) text += " " + std::to_string(gained);
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::Arguments arguments(argc, argv);
+  const auto repeats = static_cast<int>(arguments.number("repeats", 5));
+  const auto seeds = static_cast<int>(arguments.number("seeds", 1));
+  const bool verify = arguments.number("verify", 1) != 0, header = arguments.number("header", 1) != 0;
+  const bool on_device = arguments.text("space").value_or("host") == "device";
+  const std::string backend = arguments.text("backend").value_or("cpu");
+  matching::Workspace workspace;
+  matching::Execution execution;
+  execution.threads = static_cast<int>(arguments.number("threads", 0));
+  execution.backend = backend == "cuda" ? matching::Backend::cuda : matching::Backend::cpu;
+  execution.workspace = &workspace;
+  if (header)
+    std::puts(
+        "instance,seeds,repeats,rows,cols,solver,backend,space,threads,seconds_median,seconds_mean,seconds_"
+        "min,"
+        "seconds_max,transfer_s,objective,certified,assignments,stages");
+  for (const std::string& instance :
+       split(arguments.text("instance").value_or("gen:uniform?rows=1000&high=1000"))) {
+    for (const std::string& name : split(arguments.text("solver").value_or("jv"))) {
+      const matching::SolverInfo* info = matching::find_solver(name);
+      if (info == nullptr) {
+        std::fprintf(stderr, "no solver '%s'\n", name.c_str());
+        return 2;
+      }
+      const auto solver = info->make();
+      std::vector<double> seconds;
+      double transfer = 0, objective = 0;
+      int certified = 0, answers = 0;
+      matching::Index rows = 0, cols = 0;
+      matching::Stats last;
+      try {
+        for (int seed = 1; seed <= seeds; ++seed) {
+          const std::string text = seeds > 1 ? instance + "&seed=" + std::to_string(seed) : instance;
+          const matching::Costs costs = sim::generate_assignment({}, text);
+          const auto host = matching::view_of(costs);
+          rows = rows_of(host), cols = cols_of(host);
+          if (const auto file = arguments.text("dump")) dump(host, *file);
+          std::optional<matching::DeviceCosts> copy;
+          if (on_device) copy.emplace(host);
+          const auto& problem = on_device ? copy->view() : host;
+          matching::Matching answer = solver->solve(execution, problem);
+          for (int k = 0; k < repeats; ++k) {
+            const auto start = std::chrono::steady_clock::now();
+            answer = solver->solve(execution, problem);
+            seconds.push_back(
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+          }
+          const auto moved = answer.stats.seconds.find("transfer");
+          if (moved != answer.stats.seconds.end()) transfer = moved->second;
+          objective = std::ldexp(answer.objective, -fraction_bits_of(host));
+          ++answers;
+          if (verify) {
+            const auto certificate = matching::verify(execution, problem, answer);
+            certified += certificate.optimal() && certificate.gap == 0;
+            if (!certificate.optimal())
+              std::fprintf(stderr, "%s: %s\n", text.c_str(), certificate.fault.c_str());
+          }
+          last = answer.stats;
+        }
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s with %s: %s\n", instance.c_str(), name.c_str(), error.what());
+        continue;
+      }
+      std::printf("%s,%d,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%s,%s\n", instance.c_str(),
+                  seeds, repeats, rows, cols, name.c_str(), backend.c_str(), on_device ? "device" : "host",
+                  execution.threads, quantile(seconds, 0.5), mean(seconds), quantile(seconds, 0),
+                  quantile(seconds, 1), transfer, objective,
+                  !verify                ? "unchecked"
+                  : certified == answers ? "yes"
+                                         : "NO",
+                  gains(last).c_str(), counters(last).c_str());
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
