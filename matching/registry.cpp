@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "matching/assignment/hungarian.h"
 #include "matching/assignment/jonker_volgenant.h"
 
 namespace motes::matching {
@@ -12,7 +13,11 @@ std::unique_ptr<AssignmentSolver> make() {
   return std::make_unique<Solver>();
 }
 
-constexpr std::array<SolverInfo, 1> kSolvers{{
+constexpr std::array<SolverInfo, 3> kSolvers{{
+    {"hungarian", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "Hungarian method, classical (Date & Nagi 2016)", &make<Hungarian>},
+    {"hungarian-tree", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "Hungarian method, alternating trees (Date & Nagi 2016)", &make<HungarianTree>},
     {"jv", Family::assignment, "cpu", "sparse, dense, geometric", "exact",
      "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
 }};

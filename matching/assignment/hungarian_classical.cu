@@ -1,0 +1,328 @@
+/// The classical variant on the GPU: hungarian_classical.cpp's search, level for level, in one cooperative
+/// kernel. Zeros are not stored: a row that may have new ones is read again, and claims its columns at once.
+/// A warp takes up to kRows active rows of 128 columns (sparse: one whole row).
+///
+/// Races, all harmless: lists are filled in any order, and nothing depends on their order; minima and counts
+/// are formed by atomics, and the same whoever comes first. Every other shared value is written before a
+/// barrier and read behind it. Counters come in threes: of a round, one is read, one added to, one cleared.
+
+#include "matching/assignment/hungarian_device.cuh"
+#include "matching/assignment/hungarian_device.h"
+
+namespace motes::matching::device {
+namespace hungarian {
+namespace {
+
+namespace cg = cooperative_groups;
+
+constexpr int kBlock = 512;
+constexpr int kRows = 8;           ///< rows a warp reads side by side
+constexpr int kStrip = 4 * kWarp;  ///< columns a warp reads at a time
+
+/// What all blocks agree on; see the races above.
+struct Counters {
+  int active[3], roots[3], ends[3];
+  Cost theta[3];
+};
+
+template <class Entries>
+struct Search {
+  DeviceCanonical<Entries> p;
+  State s;
+  bool vectors;             ///< dense rows may be read four entries at a time
+  char *in_tree, *covered;  ///< [rows], [cols]
+  Cost* slack;              ///< [rows] of a tree's row: no more than its least slack to an uncovered column
+  unsigned* claim;          ///< [cols] least rank of this level's rows with a zero there, kNoRank: none
+  Index* pred;              ///< [cols] the row that covered it
+  unsigned *end, *exit;  ///< [rows] of a root: its tree's end, a column or a row that leaves; kNoRank: none
+  Index *active[2], *roots[2];  ///< [rows] each
+  Counters* counters;
+  long long* gained;  ///< [rows + 1] pairs gained in each search
+  Report* report;
+};
+
+/// Progress, the same in every block: `round` and `search` say which lists and counters are whose.
+struct Progress {
+  long long round = 0, search = 0;
+  __device__ int now() const { return static_cast<int>(round % 3); }
+  __device__ int next() const { return static_cast<int>((round + 1) % 3); }
+};
+
+template <class Entries>
+__device__ void activate(const Search<Entries>& f, const Progress& at, Index row) {
+  f.active[(at.round + 1) % 2][atomicAdd(f.counters->active + at.next(), 1)] = row;
+}
+template <class Entries>
+__device__ void count_end(const Search<Entries>& f, const Progress& at) {
+  atomicAdd(f.counters->ends + at.search % 3, 1);
+}
+template <class Entries>
+__device__ void enter(const Search<Entries>& f, const Progress& at, Index row) {
+  f.in_tree[row] = 1;
+  f.slack[row] = detail::kFar;
+  if (f.s.u[row] == f.p.exit_of(row)) count_end(f, at);
+  activate(f, at, row);
+}
+
+/// The active rows claim the uncovered columns where they have zeros, and note their least slack elsewhere.
+template <class Entries>
+__device__ void read_rows(const Search<Entries>& f, const Index* active, int count) {
+  const int lane = threadIdx.x % kWarp;
+  const long long strips = (f.p.cols + kStrip - 1) / kStrip, groups = (count + kRows - 1) / kRows;
+  for (long long item = thread_index() / kWarp; item < strips * groups; item += thread_total() / kWarp) {
+    const Index first = static_cast<Index>(item % strips) * kStrip + 4 * lane;
+    Cost v[4];
+    bool open[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      open[k] = first + k < f.p.cols && f.covered[first + k] == 0;
+      v[k] = open[k] ? f.s.v[first + k] : 0;
+    }
+    const int begin = static_cast<int>(item / strips) * kRows;
+    const int rows = min(kRows, count - begin);
+    // All loads of the item first: what a row's slack was is only there to save atomics.
+    Four<Entries> four[kRows];
+    Cost u[kRows], known[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if (r >= rows) continue;
+      const Index i = active[begin + r];
+      four[r] = Four<Entries>(f.p.entries, f.vectors, i, first);
+      u[r] = f.s.u[i];
+      known[r] = f.slack[i];
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if (r >= rows) continue;
+      const Index i = active[begin + r];
+      Cost least = detail::kFar;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        if (!open[k] || !four[r].allowed(k)) continue;
+        const Cost slack = four[r].value(f.p.entries, k) - u[r] - v[k];
+        if (slack == 0)
+          atomicMin(f.claim + first + k, detail::rank_of(i, detail::scramble(first + k)));
+        else
+          least = min(least, slack);
+      }
+      if (!__any_sync(kAll, least < known[r])) continue;
+      least = warp_min(least);
+      if (lane == 0) atomic_min(f.slack + i, least);
+    }
+  }
+}
+__device__ void read_rows(const Search<SparseEntries>& f, const Index* active, int count) {
+  const int lane = threadIdx.x % kWarp;
+  for (int t = thread_index() / kWarp; t < count; t += thread_total() / kWarp) {
+    const Index i = active[t];
+    const Cost u = f.s.u[i];
+    Cost least = detail::kFar;
+    f.p.entries.for_each(i, lane, kWarp, [&](Index j, Cost c) {
+      const Cost slack = c - u - f.s.v[j];
+      if (f.covered[j] != 0) return;
+      if (slack == 0)
+        atomicMin(f.claim + j, detail::rank_of(i, detail::scramble(j)));
+      else
+        least = min(least, slack);
+    });
+    least = warp_min(least);
+    if (lane == 0) f.slack[i] = least;
+  }
+}
+
+/// Each column claimed goes to the row of least rank.
+template <class Entries>
+__device__ void cover(const Search<Entries>& f, const Progress& at) {
+  for (Index j = thread_index(); j < f.p.cols; j += thread_total()) {
+    const unsigned claim = f.claim[j];
+    if (claim == detail::kNoRank) continue;
+    f.claim[j] = detail::kNoRank;
+    f.pred[j] = detail::row_of_rank(claim, detail::scramble(j));
+    f.covered[j] = 1;
+    const Index mate = f.s.col_to_row[j];
+    if (mate == -1)
+      count_end(f, at);
+    else
+      enter(f, at, mate);
+  }
+}
+
+/// Forward pass and dual updates until some tree has an end. False: some vertex cannot be matched.
+template <class Entries>
+__device__ bool search(const Search<Entries>& f, Progress& at, int roots, Clock& clock,
+                       const cg::grid_group& grid) {
+  Counters& n = *f.counters;
+  const auto clear = [&] {
+    if (thread_index() != 0) return;
+    n.active[(at.round + 2) % 3] = 0;
+    n.theta[at.next()] = detail::kFar;
+  };
+  for (Index i = thread_index(); i < f.p.rows; i += thread_total()) f.in_tree[i] = 0;
+  for (Index j = thread_index(); j < f.p.cols; j += thread_total()) f.covered[j] = 0;
+  clear();
+  grid.sync();
+  for (int k = thread_index(); k < roots; k += thread_total()) {
+    const Index root = f.roots[at.search % 2][k];
+    f.end[root] = f.exit[root] = detail::kNoRank;
+    enter(f, at, root);
+  }
+  while (true) {
+    grid.sync();
+    ++at.round;
+    const int count = n.active[at.now()];
+    clear();
+    if (count > 0) {
+      if (thread_index() == 0) ++f.report->rounds;
+      read_rows(f, f.active[at.round % 2], count);
+      grid.sync();
+      cover(f, at);
+      continue;
+    }
+    clock.charge(kForward);
+    if (n.ends[at.search % 3] > 0) return true;
+    Cost theta = detail::kFar;
+    for (Index i = thread_index(); i < f.p.rows; i += thread_total()) {
+      if (f.in_tree[i] == 0) continue;
+      theta = min(theta, f.slack[i]);
+      const Cost exit = f.p.exit_of(i);
+      if (exit != kInfiniteCost) theta = min(theta, exit - f.s.u[i]);
+    }
+    theta = warp_min(theta);
+    if (threadIdx.x % kWarp == 0 && theta < n.theta[at.now()]) atomic_min(n.theta + at.now(), theta);
+    grid.sync();
+    theta = n.theta[at.now()];
+    if (theta == detail::kFar) return false;
+    for (Index j = thread_index(); j < f.p.cols; j += thread_total())
+      if (f.covered[j] != 0) f.s.v[j] -= theta;
+    for (Index i = thread_index(); i < f.p.rows; i += thread_total()) {
+      if (f.in_tree[i] == 0) continue;
+      f.s.u[i] += theta;
+      if (f.s.u[i] == f.p.exit_of(i)) count_end(f, at);
+      if (f.slack[i] == detail::kFar) continue;
+      f.slack[i] -= theta;
+      if (f.slack[i] != 0) continue;
+      f.slack[i] = detail::kFar;  // to be read again
+      activate(f, at, i);
+    }
+    clock.charge(kDuals);
+  }
+}
+
+/// Of each tree one end: its least free column, else its least row with a tight exit.
+template <class Entries>
+__device__ void choose_ends(const Search<Entries>& f) {
+  for (Index j = thread_index(); j < f.p.cols; j += thread_total())
+    if (f.covered[j] != 0 && f.s.col_to_row[j] == -1)
+      atomicMin(f.end + root_of(f, f.pred[j]), static_cast<unsigned>(j));
+  if (f.p.row_exit == nullptr) return;
+  for (Index i = thread_index(); i < f.p.rows; i += thread_total())
+    if (f.in_tree[i] != 0 && f.s.u[i] == f.p.exit_of(i))
+      atomicMin(f.exit + root_of(f, i), static_cast<unsigned>(i));
+}
+
+/// A thread walks each path back from its end. Paths lie in different trees, so that they share nothing.
+template <class Entries>
+__device__ void augment(const Search<Entries>& f, const Progress& at, int roots) {
+  for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < roots; k += thread_total()) {
+    const Index root = f.roots[at.search % 2][k];
+    Index col = -1;
+    if (f.end[root] != detail::kNoRank) {
+      col = static_cast<Index>(f.end[root]);
+      atomicAdd(reinterpret_cast<unsigned long long*>(f.gained + at.search), 1ULL);
+    } else if (f.exit[root] != detail::kNoRank) {  // that row leaves; its column becomes the path's end
+      const Index leaving = static_cast<Index>(f.exit[root]);
+      col = f.s.row_to_col[leaving];
+      f.s.row_to_col[leaving] = -1;
+    } else {
+      f.roots[(at.search + 1) % 2][atomicAdd(f.counters->roots + (at.search + 1) % 3, 1)] = root;
+      continue;
+    }
+    atomicAdd(reinterpret_cast<unsigned long long*>(&f.report->augmentations), 1ULL);
+    while (col != -1) {
+      const Index row = f.pred[col], held = f.s.row_to_col[row];
+      f.s.col_to_row[col] = row;
+      f.s.row_to_col[row] = col;
+      col = held;
+    }
+  }
+}
+
+template <class Entries>
+__global__ void __launch_bounds__(kBlock, 1) covers_kernel(Search<Entries> f) {
+  const auto grid = cg::this_grid();
+  Counters& n = *f.counters;
+  for (Index i = thread_index(); i < f.p.rows; i += thread_total())
+    if (f.s.row_to_col[i] == -1 && f.s.u[i] != f.p.exit_of(i)) f.roots[0][atomicAdd(n.roots, 1)] = i;
+  grid.sync();
+  Clock clock(f.report);
+  Progress at;
+  for (int roots = n.roots[0]; roots > 0; roots = n.roots[at.search % 3]) {
+    if (thread_index() == 0) n.roots[(at.search + 1) % 3] = n.ends[(at.search + 1) % 3] = 0;
+    if (!search(f, at, roots, clock, grid)) {
+      if (thread_index() == 0) f.report->infeasible = 1;
+      break;
+    }
+    choose_ends(f);
+    grid.sync();
+    clock.charge(kReverse);
+    augment(f, at, roots);
+    grid.sync();
+    clock.charge(kAugmentation);
+    ++at.search;
+  }
+  if (thread_index() == 0) f.report->phases = at.search;
+}
+
+template <class Entries>
+detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
+                       const Start& start) {
+  detail::Solution out;
+  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+  const Begun begun = begin(arena, sides, p, start, out.stats);
+  out.infeasible = !begun.feasible;
+  if (begun.feasible && p.rows > 0) {
+    Counters counters{};
+    for (Cost& theta : counters.theta) theta = detail::kFar;
+    Search<Entries> f{};
+    f.p = p;
+    f.s = begun.state;
+    f.vectors = four_at_a_time(p.entries);
+    f.in_tree = arena.take<char>(rows);
+    f.covered = arena.take<char>(cols);
+    f.slack = arena.take<Cost>(rows);
+    f.claim = arena.take_filled<unsigned>(cols, 0xff);
+    f.pred = arena.take<Index>(cols);
+    f.end = arena.take<unsigned>(rows);
+    f.exit = arena.take<unsigned>(rows);
+    for (int k = 0; k < 2; ++k) f.active[k] = arena.take<Index>(rows), f.roots[k] = arena.take<Index>(rows);
+    f.counters = arena.upload(std::span<const Counters>(&counters, 1));
+    f.gained = arena.take_filled<long long>(rows + 1, 0);
+    f.report = arena.take_filled<Report>(1, 0);
+    auto kernel = covers_kernel<Entries>;
+    const Index wanted = std::max<Index>(1, (std::max(p.rows, p.cols) + 15) / 16);
+    const int blocks = std::min<int>(cooperative_blocks(arena, kernel, kBlock, 2), wanted);
+    void* arguments[] = {&f};
+    MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
+                                           0, arena.stream()));
+    const Report report = arena.download(f.report, 1)[0];
+    read_report(report, out);
+    for (const long long gained : arena.download(f.gained, static_cast<std::size_t>(report.phases)))
+      out.stats.assignments.push_back(gained);
+  }
+  out.row_to_col = arena.download(begun.state.row_to_col, rows);
+  out.v = arena.download(begun.state.v, cols);
+  return out;
+}
+
+}  // namespace
+}  // namespace hungarian
+
+Matching solve_by_covers(const Execution& execution, const CostsView& problem, const Start& start) {
+  const hungarian::OrientedStart oriented(problem, start);
+  return solve_canonical_on_device(execution, problem,
+                                   [&](Arena& arena, const CanonicalSides& sides, const auto& p) {
+                                     return hungarian::solve(arena, sides, p, oriented.start);
+                                   });
+}
+
+}  // namespace motes::matching::device
