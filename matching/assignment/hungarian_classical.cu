@@ -318,7 +318,7 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
 }  // namespace hungarian
 
 Matching solve_by_covers(const Execution& execution, const CostsView& problem, const Start& start) {
-  const hungarian::OrientedStart oriented(problem, start);
+  const OrientedStart oriented(problem, start);
   return solve_canonical_on_device(execution, problem,
                                    [&](Arena& arena, const CanonicalSides& sides, const auto& p) {
                                      return hungarian::solve(arena, sides, p, oriented.start);

@@ -194,4 +194,27 @@ Matching solve_canonical_on_device(const Execution& execution, const CostsView& 
   return out;
 }
 
+/// The caller's start in the orientation that the solver of the canonical form sees: where
+/// solve_canonical_on_device turns a sparse problem round on the host, `sides` cannot say so.
+struct OrientedStart {
+  Start start;
+  std::vector<Index> turned;
+
+  OrientedStart(const CostsView& problem, const Start& given) : start(given) {
+    const auto* sparse = std::get_if<SparseCostsView>(&problem);
+    if (sparse == nullptr) return;
+    const HostUnmatched unmatched = host_unmatched(problem);
+    if (!detail::make_sides(with_unmatched(problem, unmatched), 0).exchanged) return;
+    std::swap(start.u, start.v);
+    if (given.row_to_col.empty()) return;
+    turned.assign(static_cast<std::size_t>(sparse->graph.cols), -1);
+    for (std::size_t i = 0; i < given.row_to_col.size(); ++i)
+      if (given.row_to_col[i] != -1)
+        turned[static_cast<std::size_t>(given.row_to_col[i])] = static_cast<Index>(i);
+    start.row_to_col = turned;
+  }
+  OrientedStart(const OrientedStart&) = delete;
+  OrientedStart& operator=(const OrientedStart&) = delete;
+};
+
 }  // namespace motes::matching::device

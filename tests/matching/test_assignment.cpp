@@ -115,11 +115,13 @@ TEST_CASE("every solver agrees with brute force on the GPU, for every kind of co
   for (std::uint64_t seed = 1; seed <= 4; ++seed) check_small(all, seed);
 }
 
-TEST_CASE("every solver starts from any matching and duals") {
+namespace {
+
+void check_starts(const std::vector<Setting>& all, std::uint64_t seeds) {
   std::mt19937_64 rng(5);
-  for (const Setting& setting : settings(matching::Backend::cpu)) {
+  for (const Setting& setting : all) {
     const auto solver = setting.info->make();
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       for (const auto& instance : testing::small_instances(seed)) {
         const auto problem = instance.costs.view();
         const auto best = testing::brute_force(problem);
@@ -150,6 +152,21 @@ TEST_CASE("every solver starts from any matching and duals") {
       }
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("every solver starts from any matching and duals") {
+  check_starts(settings(matching::Backend::cpu), 10);
+}
+
+TEST_CASE("every solver starts from any matching and duals on the GPU") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  auto all = settings(matching::Backend::cuda);
+  std::erase_if(all, [](const Setting& s) { return s.space == matching::Space::device; });
+  for (Setting& setting : all) setting.execution.workspace = &workspace;
+  check_starts(all, 2);
 }
 
 TEST_CASE("every solver certifies large instances, the same for any number of threads") {
