@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "matching/assignment/auction.h"
 #include "matching/assignment/jonker_volgenant.h"
 
 namespace motes::matching {
@@ -12,9 +13,13 @@ std::unique_ptr<AssignmentSolver> make() {
   return std::make_unique<Solver>();
 }
 
-constexpr std::array<SolverInfo, 1> kSolvers{{
+constexpr std::array<SolverInfo, 3> kSolvers{{
     {"jv", Family::assignment, "cpu", "sparse, dense, geometric", "exact",
      "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
+    {"auction", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "Jacobi auction (Vasconcelos & Rosenhahn 2009)", &make<Auction>},
+    {"auction-scaled", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "auction with epsilon scaling, forward and reverse", &make<AuctionScaled>},
 }};
 
 }  // namespace
