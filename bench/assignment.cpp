@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "bench/arguments.h"
-#include "matching/device/device.h"
+#include "matching/device/device_costs.h"
 #include "matching/registry.h"
 #include "matching/verify.h"
 #include "sim/instances.h"
@@ -28,49 +28,6 @@
 using namespace motes;
 
 namespace {
-
-/// Owns copies of a problem's arrays in device memory.
-class OnDevice {
- public:
-  explicit OnDevice(const matching::CostsView& host) : view_(host) {
-    std::visit([&](auto& view) { copy(view); }, view_);
-  }
-  const matching::CostsView& view() const { return view_; }
-
- private:
-  template <class T>
-  std::span<const T> keep(std::span<const T> values) {
-    if (values.empty()) return values;
-    kept_.emplace_back(values.size_bytes());
-    kept_.back().upload(values.data(), values.size_bytes());
-    return {static_cast<const T*>(kept_.back().data()), values.size()};
-  }
-  template <class View>
-  void copy_unmatched(View& view) {
-    view.unmatched_row_cost = keep(view.unmatched_row_cost);
-    view.unmatched_col_cost = keep(view.unmatched_col_cost);
-    view.space = matching::Space::device;
-  }
-  void copy(matching::SparseCostsView& view) {
-    view.graph.row_offsets = keep(view.graph.row_offsets);
-    view.graph.col_index = keep(view.graph.col_index);
-    view.cost = keep(view.cost);
-    copy_unmatched(view);
-  }
-  void copy(matching::DenseCostsView& view) {
-    const std::size_t count = static_cast<std::size_t>(view.rows) * static_cast<std::size_t>(view.row_stride);
-    std::visit([&](const auto* data) { view.data = keep(std::span(data, count)).data(); }, view.data);
-    copy_unmatched(view);
-  }
-  void copy(matching::GeometricCostsView& view) {
-    for (matching::PointsView* side : {&view.row_points, &view.col_points})
-      for (std::span<const double>* axis : {&side->x, &side->y, &side->z}) *axis = keep(*axis);
-    copy_unmatched(view);
-  }
-
-  std::vector<matching::DeviceBytes> kept_;
-  matching::CostsView view_;
-};
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> out;
@@ -130,7 +87,7 @@ int main(int argc, char** argv) {
           const matching::Costs costs = sim::generate_assignment({}, text);
           const auto host = matching::view_of(costs);
           rows = rows_of(host), cols = cols_of(host);
-          std::optional<OnDevice> copy;
+          std::optional<matching::DeviceCosts> copy;
           if (on_device) copy.emplace(host);
           const auto& problem = on_device ? copy->view() : host;
           matching::Matching answer = solver->solve(execution, problem);

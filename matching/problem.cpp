@@ -148,9 +148,7 @@ Space space_of(const CostsView& problem) {
   return std::visit([](const auto& view) { return view.space; }, problem);
 }
 int fraction_bits_of(const CostsView& problem) {
-  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) return dense->fraction_bits;
-  if (const auto* points = std::get_if<GeometricCostsView>(&problem)) return points->fraction_bits;
-  return 0;
+  return std::visit([](const auto& view) { return view.fraction_bits; }, problem);
 }
 std::span<const Cost> unmatched_row_cost_of(const CostsView& problem) {
   return std::visit([](const auto& view) { return view.unmatched_row_cost; }, problem);
@@ -215,6 +213,7 @@ SparseCosts to_sparse(const CostsView& problem) {
   SparseCosts out;
   out.graph.rows = rows_of(problem);
   out.graph.cols = cols_of(problem);
+  out.fraction_bits = fraction_bits_of(problem);
   out.unmatched_row_cost.assign(unmatched_row_cost_of(problem).begin(), unmatched_row_cost_of(problem).end());
   out.unmatched_col_cost.assign(unmatched_col_cost_of(problem).begin(), unmatched_col_cost_of(problem).end());
   detail::with_entries(problem, [&](const auto& entries) {
@@ -247,6 +246,7 @@ SparseCosts transpose(const SparseCostsView& problem) {
       out.cost[at(place)] = problem.cost[at(e)];
     }
   }
+  out.fraction_bits = problem.fraction_bits;
   out.unmatched_row_cost.assign(problem.unmatched_col_cost.begin(), problem.unmatched_col_cost.end());
   out.unmatched_col_cost.assign(problem.unmatched_row_cost.begin(), problem.unmatched_row_cost.end());
   return out;

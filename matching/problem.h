@@ -55,6 +55,7 @@ struct SparseCostsView {
   std::span<const Cost> unmatched_row_cost;  ///< [rows], or empty: kInfiniteCost for every row
   std::span<const Cost> unmatched_col_cost;  ///< [cols], or empty: kInfiniteCost for every column
   Space space = Space::host;                 ///< of all arrays above
+  int fraction_bits = 0;                     ///< what a step stands for: 2^-this; solvers do not look at it
 
   /// Host views only.
   Cost row_cost(Index i) const {
@@ -68,7 +69,10 @@ struct SparseCostsView {
 struct SparseCosts {
   BipartiteGraph graph;
   std::vector<Cost> cost, unmatched_row_cost, unmatched_col_cost;
-  SparseCostsView view() const { return {graph.view(), cost, unmatched_row_cost, unmatched_col_cost}; }
+  int fraction_bits = 0;
+  SparseCostsView view() const {
+    return {graph.view(), cost, unmatched_row_cost, unmatched_col_cost, Space::host, fraction_bits};
+  }
 };
 
 /// The entries of a dense matrix. Forbidden pairs: the type's largest value (int32, int64), +infinity (float,
@@ -139,7 +143,7 @@ CostsView view_of(const Costs& costs);
 Index rows_of(const CostsView& problem);
 Index cols_of(const CostsView& problem);
 Space space_of(const CostsView& problem);
-/// 0 for integer kinds: the value of one cost step is 2^-fraction_bits.
+/// The value of one cost step is 2^-fraction_bits.
 int fraction_bits_of(const CostsView& problem);
 std::span<const Cost> unmatched_row_cost_of(const CostsView& problem);
 std::span<const Cost> unmatched_col_cost_of(const CostsView& problem);

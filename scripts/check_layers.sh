@@ -31,7 +31,7 @@ forbid 'tracking depends on a folder above it' '(io|sim|app)/' tracking
 forbid 'io depends on a folder beside or above it' '(sim|app)/' io
 forbid 'sim depends on a folder beside or above it' '(io|app)/' sim
 forbid_files 'yaml-cpp outside app/config.cpp' 'yaml-cpp/' "${no_yaml[@]}"
-forbid_files 'HDF5, TIFF, XML or VTK outside io/' '(H5|hdf5|tiff|pugixml|vtk|highfive)' "${not_io[@]}"
+forbid_files 'HDF5, TIFF, XML, zlib or VTK outside io/' '(H5|hdf5|tiff|pugixml|zlib|vtk|highfive)' "${not_io[@]}"
 forbid_files 'CUDA outside .cu and .cuh' '(cuda|cub/|thrust/|nccl|device_launch)' "${host[@]}"
 forbid_files 'Eigen in CUDA code' 'Eigen/' "${device[@]}"
 forbid 'third-party code in matching' '(Eigen|nanoflann|fmt|spdlog|nlohmann|CLI)' matching

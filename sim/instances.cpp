@@ -259,6 +259,7 @@ matching::SparseCosts gated_graph(const matching::GeometricCosts& points) {
   const auto& r = points.row_points;
   const double scale = std::ldexp(1.0, points.fraction_bits);
   matching::SparseCosts out;
+  out.fraction_bits = points.fraction_bits;
   out.graph.rows = static_cast<Index>(r.x.size());
   out.graph.cols = static_cast<Index>(points.col_points.x.size());
   std::vector<std::pair<Index, Cost>> row;
@@ -352,13 +353,7 @@ matching::Costs generate_assignment(const Execution& execution, std::string_view
     require_smaller_side(costs);
     return costs;
   }
-  int bits = fraction_bits_of(matching::view_of(costs));
-  if (std::holds_alternative<matching::SparseCosts>(costs)) {  // which has forgotten its grid
-    const auto n = rows_of(matching::view_of(costs));
-    const double gate = recipe.number("gate", std::nullopt, 0, 1e300);
-    bits = matching::fraction_bits_for(recipe.word("metric", "euclidean") == "squared" ? gate * gate : gate,
-                                       n, n);
-  }
+  const int bits = fraction_bits_of(matching::view_of(costs));
   set_unmatched(costs, matching::to_grid(unmatched, bits));
   return costs;
 }

@@ -133,7 +133,7 @@ StartState make_start(const Canonical<Entries>& problem, const Start& given) {
         if (j == mate) mine = offer;
       });
       state.u[at(i)] = best;
-      if (mate == -1 || mine == best) continue;
+      if (mate == -1 || (mine == best && mine != kInfiniteCost)) continue;
       state.row_to_col[at(i)] = state.col_to_row[at(mate)] = -1;
       dropped = true;
     }

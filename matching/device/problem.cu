@@ -126,7 +126,8 @@ SparseCosts copy_to_host(const SparseCostsView& view) {
   return {{view.graph.rows, view.graph.cols, copy(view.graph.row_offsets), copy(view.graph.col_index)},
           copy(view.cost),
           copy(view.unmatched_row_cost),
-          copy(view.unmatched_col_cost)};
+          copy(view.unmatched_col_cost),
+          view.fraction_bits};
 }
 
 namespace device {

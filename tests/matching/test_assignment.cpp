@@ -2,10 +2,15 @@
 
 #include <catch2/catch.hpp>
 
+#include <numeric>
+#include <random>
+
 #include "matching/components.h"
+#include "matching/device/device_costs.h"
 #include "matching/registry.h"
 #include "matching/verify.h"
 #include "tests/support/instances.h"
+#include "tests/support/skip.h"
 
 using namespace motes;
 using matching::Cost;
@@ -15,14 +20,41 @@ using matching::Status;
 
 namespace {
 
-std::vector<const matching::SolverInfo*> assignment_solvers() {
-  std::vector<const matching::SolverInfo*> out;
-  for (const auto& info : matching::solvers())
-    if (info.family == matching::Family::assignment) out.push_back(&info);
+/// A solver in one of its settings: back end, and where the costs lie.
+struct Setting {
+  const matching::SolverInfo* info;
+  matching::Execution execution;
+  matching::Space space;
+  std::string name() const {
+    return std::string(info->name) + (execution.backend == matching::Backend::cuda ? " cuda" : " cpu") +
+           (space == matching::Space::device ? " device" : "");
+  }
+};
+
+bool lists(std::string_view all, std::string_view one) { return all.find(one) != std::string_view::npos; }
+
+std::vector<Setting> settings(matching::Backend backend) {
+  const bool cuda = backend == matching::Backend::cuda;
+  std::vector<Setting> out;
+  for (const auto& info : matching::solvers()) {
+    if (info.family != matching::Family::assignment || !lists(info.backends, cuda ? "cuda" : "cpu")) continue;
+    matching::Execution execution;
+    execution.threads = 1;
+    execution.backend = backend;
+    out.push_back({&info, execution, matching::Space::host});
+    if (cuda) out.push_back({&info, execution, matching::Space::device});
+  }
   return out;
 }
 
-void check_optimal(const matching::SparseCostsView& problem, const matching::Matching& answer) {
+matching::Matching solve(const Setting& setting, const matching::CostsView& problem) {
+  const auto solver = setting.info->make();
+  if (setting.space == matching::Space::host) return solver->solve(setting.execution, problem);
+  const matching::DeviceCosts copy(problem);
+  return solver->solve(setting.execution, copy.view());
+}
+
+void check_optimal(const matching::CostsView& problem, const matching::Matching& answer) {
   REQUIRE(answer.status == Status::optimal);
   const auto certificate = matching::verify(problem, answer);
   CHECK(certificate.fault == "");
@@ -33,34 +65,99 @@ void check_optimal(const matching::SparseCostsView& problem, const matching::Mat
   CHECK(answer.dual_objective == certificate.dual);
 }
 
+void check_answer(const Setting& setting, const matching::CostsView& problem, std::optional<Cost> best) {
+  const auto answer = solve(setting, problem);
+  if (!best) {
+    REQUIRE(answer.status == Status::infeasible);
+    return;
+  }
+  check_optimal(problem, answer);
+  REQUIRE(answer.objective == static_cast<double>(*best));
+}
+
+/// Every kind of costs that the solvers' rows in the registry list, against brute force.
+void check_small(const std::vector<Setting>& all, std::uint64_t seed) {
+  const auto check = [&](const std::string& kind, const std::string& name, const matching::CostsView& problem,
+                         std::optional<Cost> best) {
+    for (const Setting& setting : all) {
+      if (!lists(setting.info->costs, kind)) continue;
+      INFO(setting.name() << ": " << name);
+      check_answer(setting, problem, best);
+    }
+  };
+  for (const auto& instance : testing::small_instances(seed)) {
+    const auto best = testing::brute_force(instance.costs.view());
+    check("sparse", "sparse " + instance.name, instance.costs.view(), best);
+    const auto forms = testing::dense_forms(instance.costs);
+    if (forms.empty()) continue;
+    // Each of the number types in its turn: all of them on every instance would only take longer.
+    const auto& form = forms[seed % forms.size()];
+    check("dense", form.name + " " + instance.name, form.view, best);
+  }
+  for (const auto& instance : testing::geometric_instances(seed)) {
+    const auto best = testing::brute_force(matching::to_sparse(instance.costs.view()).view());
+    check("geometric", instance.name, instance.costs.view(), best);
+  }
+}
+
 }  // namespace
 
-TEST_CASE("every solver agrees with brute force and proves it") {
-  for (const auto* info : assignment_solvers()) {
-    const auto solver = info->make();
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+TEST_CASE("every solver agrees with brute force and proves it, for every kind of costs") {
+  const auto all = settings(matching::Backend::cpu);
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) check_small(all, seed);
+}
+
+TEST_CASE("every solver agrees with brute force on the GPU, for every kind of costs") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  auto all = settings(matching::Backend::cuda);
+  for (Setting& setting : all) setting.execution.workspace = &workspace;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) check_small(all, seed);
+}
+
+TEST_CASE("every solver starts from any matching and duals") {
+  std::mt19937_64 rng(5);
+  for (const Setting& setting : settings(matching::Backend::cpu)) {
+    const auto solver = setting.info->make();
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       for (const auto& instance : testing::small_instances(seed)) {
-        INFO(info->name << ": " << instance.name);
         const auto problem = instance.costs.view();
-        const auto answer = solver->solve({1}, problem);
         const auto best = testing::brute_force(problem);
-        if (!best) {
-          REQUIRE(answer.status == Status::infeasible);
-          continue;
+        const Index rows = problem.graph.rows, cols = problem.graph.cols;
+        std::vector<Index> pairs(rows, -1), order(cols);
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), rng);
+        for (Index i = 0; i < std::min(rows, cols); ++i)
+          if (rng() % 2 == 0) pairs[i] = order[i];  // most of them no edges
+        std::vector<Cost> u(rows), v(cols);
+        for (Cost& x : u) x = static_cast<Cost>(rng() % 100) - 50;
+        for (Cost& x : v) x = static_cast<Cost>(rng() % 100) - 50;
+        for (const matching::Start& start :
+             {matching::Start{pairs, {}, {}}, matching::Start{{}, u, v}, matching::Start{pairs, u, v}}) {
+          INFO(setting.name() << ": " << instance.name);
+          const auto answer = solver->solve(setting.execution, problem, start);
+          if (!best) {
+            CHECK(answer.status == Status::infeasible);
+            continue;
+          }
+          check_optimal(problem, answer);
+          CHECK(answer.objective == static_cast<double>(*best));
+          // From its own answer it has nothing to do.
+          const auto again =
+              solver->solve(setting.execution, problem, {answer.row_to_col, answer.duals.u, answer.duals.v});
+          check_optimal(problem, again);
         }
-        check_optimal(problem, answer);
-        REQUIRE(answer.objective == static_cast<double>(*best));
       }
     }
   }
 }
 
 TEST_CASE("every solver certifies large instances, the same for any number of threads") {
-  for (const auto* info : assignment_solvers()) {
-    const auto solver = info->make();
-    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (const Setting& setting : settings(matching::Backend::cpu)) {
+    const auto solver = setting.info->make();
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
       for (const auto& instance : testing::large_instances(seed)) {
-        INFO(info->name << ": " << instance.name);
+        INFO(setting.name() << ": " << instance.name);
         const auto problem = instance.costs.view();
         const auto one = solver->solve({1}, problem);
         if (one.status != Status::infeasible) check_optimal(problem, one);
@@ -77,13 +174,31 @@ TEST_CASE("every solver certifies large instances, the same for any number of th
   }
 }
 
+TEST_CASE("every solver certifies large instances on the GPU") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  for (Setting setting : settings(matching::Backend::cuda)) {
+    setting.execution.workspace = &workspace;
+    for (const auto& instance : testing::large_instances(1)) {
+      INFO(setting.name() << ": " << instance.name);
+      const auto answer = solve(setting, instance.costs.view());
+      const auto reference = matching::find_solver("jv")->make()->solve({1}, instance.costs.view());
+      CHECK(answer.status == reference.status);
+      if (reference.status == Status::infeasible) continue;
+      check_optimal(instance.costs.view(), answer);
+      CHECK(answer.objective == reference.objective);
+      CHECK(matching::verify(setting.execution, instance.costs.view(), answer).optimal());
+    }
+  }
+}
+
 TEST_CASE("an infeasible perfect assignment is told, never a partial answer called optimal") {
   // Two rows that both know only column 0.
   matching::SparseCosts p;
   p.graph = {2, 2, {0, 1, 2}, {0, 0}};
   p.cost = {1, 1};
-  for (const auto* info : assignment_solvers()) {
-    const auto answer = info->make()->solve({1}, p.view());
+  for (const Setting& setting : settings(matching::Backend::cpu)) {
+    const auto answer = solve(setting, p.view());
     CHECK(answer.status == Status::infeasible);
     CHECK(answer.duals.u.empty());
   }
@@ -129,13 +244,13 @@ TEST_CASE("malformed problems are refused with the fault's place") {
 
 TEST_CASE("extreme but legal costs neither overflow nor lose a step") {
   const Cost big = matching::kMaxCost;
-  for (const auto* info : assignment_solvers()) {
+  for (const Setting& setting : settings(matching::Backend::cpu)) {
     for (const Cost sign : {Cost{1}, Cost{-1}}) {
       auto p = testing::from_matrix(
           {{sign * big, sign * big - sign, 0}, {sign * (big - 2), 1, -big}, {big, big, big}});
       p.unmatched_row_cost = {big, big, -big};
       p.unmatched_col_cost = {big, -big, big};
-      const auto answer = info->make()->solve({1}, p.view());
+      const auto answer = solve(setting, p.view());
       CHECK(matching::verify(p.view(), answer).optimal());
     }
   }

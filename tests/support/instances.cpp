@@ -211,4 +211,89 @@ std::optional<Cost> brute_force(const SparseCostsView& problem) {
   return least;
 }
 
+namespace {
+
+/// Whether every cost is exact in T, and does not collide with its sign for a forbidden pair.
+template <class T>
+bool holds(const SparseCosts& costs) {
+  const Cost limit = std::is_floating_point_v<T> ? Cost{1} << std::min(std::numeric_limits<T>::digits, 50)
+                                                 : static_cast<Cost>(std::numeric_limits<T>::max() / 2);
+  return std::all_of(costs.cost.begin(), costs.cost.end(), [&](Cost c) { return c >= -limit && c <= limit; });
+}
+
+template <class T>
+void add_form(std::vector<DenseForm>& out, const char* name, const SparseCosts& costs, Index padding) {
+  if (!holds<T>(costs)) return;
+  using Limits = std::numeric_limits<T>;
+  const Index rows = costs.graph.rows, cols = costs.graph.cols, stride = cols + padding;
+  // Padding that would be the best offer of every row, if anybody looked at it.
+  std::vector<T> entries(static_cast<std::size_t>(rows) * stride, Limits::lowest());
+  for (Index i = 0; i < rows; ++i) {
+    std::fill_n(entries.begin() + static_cast<Offset>(i) * stride, cols,
+                Limits::has_infinity ? Limits::infinity() : Limits::max());
+    for (Offset e = costs.graph.row_offsets[i]; e < costs.graph.row_offsets[i + 1]; ++e)
+      entries[static_cast<Offset>(i) * stride + costs.graph.col_index[e]] = static_cast<T>(costs.cost[e]);
+  }
+  auto matrix = std::make_shared<matching::DenseCosts>();
+  matrix->rows = rows;
+  matrix->cols = stride;
+  matrix->entries = std::move(entries);
+  matrix->unmatched_row_cost = costs.unmatched_row_cost;
+  matrix->unmatched_col_cost = costs.unmatched_col_cost;
+  DenseForm form{name, matrix, matrix->view()};
+  form.view.cols = cols;
+  out.push_back(std::move(form));
+}
+
+}  // namespace
+
+std::vector<DenseForm> dense_forms(const SparseCosts& costs) {
+  std::vector<DenseForm> out;
+  add_form<std::int32_t>(out, "int32", costs, 0);
+  add_form<std::int64_t>(out, "int64", costs, 3);
+  add_form<float>(out, "float", costs, 1);
+  add_form<double>(out, "double", costs, 2);
+  return out;
+}
+
+std::vector<GeometricInstance> geometric_instances(std::uint64_t seed) {
+  Rng rng(seed ^ 0x9e37);
+  std::vector<GeometricInstance> out;
+  const auto real = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(rng); };
+  for (const int layout :
+       {0, 1, 2, 3}) {  // uniform, on a small lattice (ties, duplicates), a line, two far clusters
+    for (const bool flat : {false, true}) {
+      for (const auto kind : {Free::perfect, Free::both, Free::rows_only, Free::cols_only, Free::mixed}) {
+        matching::GeometricCosts p;
+        const auto fill = [&](matching::GeometricCosts::Points& points, Index n) {
+          for (Index k = 0; k < n; ++k) {
+            const auto coordinate = [&] {
+              return layout == 0   ? real(0, 3)
+                     : layout == 3 ? real(0, 1) + (k % 2 == 0 ? 0 : 1e3)
+                                   : double(draw(rng, 0, 2));
+            };
+            points.x.push_back(layout == 2 ? double(k) : coordinate());
+            points.y.push_back(layout == 2 ? 0 : coordinate());
+            if (!flat) points.z.push_back(layout == 2 ? 0 : coordinate());
+          }
+        };
+        const Index rows = static_cast<Index>(draw(rng, 0, 7));
+        const Index cols = kind == Free::perfect ? rows : static_cast<Index>(draw(rng, 0, 7));
+        fill(p.row_points, rows);
+        fill(p.col_points, cols);
+        p.metric = draw(rng, 0, 1) == 0 ? matching::Metric::euclidean : matching::Metric::squared;
+        if (draw(rng, 0, 1) == 0) p.gate = real(0.5, 3);
+        p.fraction_bits = matching::fraction_bits_for(1e7, rows, cols);
+        p.unmatched_row_cost = unmatched(rng, rows, kind, true, matching::to_grid(2, p.fraction_bits));
+        p.unmatched_col_cost = unmatched(rng, cols, kind, false, matching::to_grid(2, p.fraction_bits));
+        out.push_back({"points " + std::to_string(rows) + " and " + std::to_string(cols) + " layout " +
+                           std::to_string(layout) + (flat ? " flat" : "") + " free " +
+                           std::to_string(static_cast<int>(kind)) + " seed " + std::to_string(seed),
+                       std::move(p)});
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace motes::testing

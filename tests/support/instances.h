@@ -2,6 +2,7 @@
 /// Families of assignment problems, and their optimum by brute force.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -25,6 +26,23 @@ std::vector<Instance> small_instances(std::uint64_t seed);
 
 /// Larger ones (hundreds to thousands of vertices) for the certificate alone.
 std::vector<Instance> large_instances(std::uint64_t seed);
+
+/// The same problem in every dense number type that holds its costs exactly, as matrices with padded rows.
+struct DenseForm {
+  std::string name;
+  std::shared_ptr<const matching::DenseCosts>
+      matrix;  ///< with `stride` columns, of which the view shows cols
+  matching::DenseCostsView view;
+};
+std::vector<DenseForm> dense_forms(const matching::SparseCosts& costs);
+
+/// Small matrix-free problems: both metrics, two and three dimensions, gates, duplicate points, all-equal
+/// distances, lines of equidistant points, unmatched costs of every kind.
+struct GeometricInstance {
+  std::string name;
+  matching::GeometricCosts costs;
+};
+std::vector<GeometricInstance> geometric_instances(std::uint64_t seed);
 
 /// The least objective by dynamic programming over column sets (at most 12 columns); none when infeasible.
 std::optional<matching::Cost> brute_force(const matching::SparseCostsView& problem);

@@ -1,0 +1,266 @@
+/// MatrixMarket (Boisvert, Pozo & Remington 1996): a banner, comments, a line of sizes, one entry a line.
+
+#include "io/detail/matrix_market.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+#include "io/detail/text.h"
+#include "tracking/types/errors.h"
+
+namespace motes::io::detail {
+namespace {
+
+using matching::Cost;
+using matching::Index;
+using matching::Offset;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
+
+/// The file's text, decompressed where it is gzip (zlib passes plain files through).
+std::string read_text(const std::filesystem::path& path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw InputError(path.string() + ": cannot be read; check the name and permissions");
+  gzbuffer(file, 1U << 18);
+  std::string text;
+  std::size_t used = 0;
+  int got = 0;
+  do {
+    if (used == text.size()) text.resize(std::max<std::size_t>(std::size_t{1} << 20, text.size() * 2));
+    got = gzread(file, text.data() + used,
+                 static_cast<unsigned>(std::min<std::size_t>(text.size() - used, std::size_t{1} << 30)));
+    used += got > 0 ? static_cast<std::size_t>(got) : 0;
+  } while (got > 0);
+  int error = Z_OK;
+  gzerror(file, &error);
+  gzclose_r(file);
+  if (got < 0 || (error != Z_OK && error != Z_STREAM_END))
+    throw InputError(path.string() + ": damaged gzip data after " + std::to_string(used) +
+                     " bytes of text; fetch the file again");
+  text.resize(used);
+  return text;
+}
+
+class MatrixMarket {
+ public:
+  explicit MatrixMarket(const std::filesystem::path& path) : path_(path.string()), text_(read_text(path)) {}
+
+  ProblemFile read() {
+    read_banner();
+    next_line();
+    Index entries_line_columns = array_ ? 2 : 3;
+    std::int64_t sizes[3] = {0, 0, 0};
+    for (Index k = 0; k < entries_line_columns; ++k) sizes[k] = size_field();
+    end_of_line();
+    if (sizes[0] > std::numeric_limits<Index>::max() - 1 || sizes[1] > std::numeric_limits<Index>::max() - 1)
+      fail("more than 2^31 - 2 rows or columns");
+    rows_ = static_cast<Index>(sizes[0]);
+    cols_ = static_cast<Index>(sizes[1]);
+    if (symmetric_ && rows_ != cols_) fail("a symmetric matrix must be square");
+    ProblemFile out;
+    out.symmetric = symmetric_;
+    out.costs = array_ ? read_array() : read_coordinates(sizes[2]);
+    return out;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(path_ + ":" + std::to_string(line_) + ": " + what);
+  }
+
+  void read_banner() {
+    next_raw_line();
+    const std::string banner = lower_case(rest_);
+    std::vector<std::string> words;
+    for (std::size_t k = 0; k < banner.size();) {
+      const std::size_t begin = banner.find_first_not_of(" \t\r", k);
+      if (begin == std::string::npos) break;
+      k = std::min(banner.find_first_of(" \t\r", begin), banner.size());
+      words.push_back(banner.substr(begin, k - begin));
+    }
+    if (words.size() < 5 || words[0] != "%%matrixmarket" || words[1] != "matrix")
+      fail("not a MatrixMarket matrix: the first line must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
+    array_ = words[2] == "array";
+    if (!array_ && words[2] != "coordinate")
+      fail("format '" + words[2] + "' is neither array nor coordinate");
+    integer_ = words[3] == "integer";
+    pattern_ = words[3] == "pattern";
+    if (!integer_ && !pattern_ && words[3] != "real" && words[3] != "double")
+      fail("field '" + words[3] + "' is none of integer, real, pattern");
+    if (pattern_ && array_) fail("an array has no pattern field");
+    symmetric_ = words[4] == "symmetric";
+    if (!symmetric_ && words[4] != "general")
+      fail("symmetry '" + words[4] + "' is neither general nor symmetric");
+  }
+
+  /// The next line as it is; false at the end.
+  bool next_raw_line() {
+    if (begin_ >= text_.size()) return false;
+    const std::size_t end = std::min(text_.find('\n', begin_), text_.size());
+    rest_ = std::string_view(text_).substr(begin_, end - begin_);
+    begin_ = end + 1;
+    ++line_;
+    return true;
+  }
+  /// The next line that is neither blank nor a comment.
+  bool next_entry_line() {
+    while (next_raw_line()) {
+      skip_blanks();
+      if (!rest_.empty() && rest_.front() != '%') return true;
+    }
+    return false;
+  }
+  void next_line() {
+    if (!next_entry_line()) fail("the file ends too early");
+  }
+  void skip_blanks() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' || rest_.front() == '\r'))
+      rest_.remove_prefix(1);
+  }
+  void end_of_line() {
+    skip_blanks();
+    if (!rest_.empty()) fail("'" + std::string(rest_.substr(0, 20)) + "' is one field too many");
+  }
+
+  template <class T>
+  T field(const char* what) {
+    skip_blanks();
+    if (!rest_.empty() && rest_.front() == '+') rest_.remove_prefix(1);
+    T value{};
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    const auto length = static_cast<std::size_t>(end - rest_.data());
+    const bool ends =
+        length == rest_.size() || rest_[length] == ' ' || rest_[length] == '\t' || rest_[length] == '\r';
+    if (error != std::errc() || !ends)
+      fail(std::string(what) + " expected, not '" +
+           std::string(rest_.substr(0, rest_.find_first_of(" \t\r"))) + "'");
+    rest_.remove_prefix(length);
+    return value;
+  }
+  std::int64_t size_field() {
+    const auto size = field<std::int64_t>("a size");
+    if (size < 0) fail("a size is negative");
+    return size;
+  }
+  /// Infinite entries of a real array are forbidden pairs.
+  double real_field() {
+    const auto value = field<double>("a number");
+    if (std::isnan(value) || value == -std::numeric_limits<double>::infinity())
+      fail("a cost that is NaN or -infinity");
+    return value;
+  }
+
+  matching::Costs read_array() {
+    matching::DenseCosts out;
+    out.rows = rows_;
+    out.cols = cols_;
+    // Each entry takes a character and a line end at least: a file cannot hold more than its length.
+    const Offset count = symmetric_ ? Offset{rows_} * (Offset{rows_} + 1) / 2 : Offset{rows_} * cols_;
+    if (count > static_cast<Offset>(text_.size())) fail("a file of this size cannot hold that many entries");
+    if (integer_)
+      out.entries = fill<std::int64_t>([&] { return field<std::int64_t>("a whole number"); });
+    else
+      out.entries = fill<double>([&] { return real_field(); });
+    if (const auto* real = std::get_if<std::vector<double>>(&out.entries)) {
+      double largest = 0;
+      for (const double c : *real)
+        if (std::isfinite(c)) largest = std::max(largest, std::abs(c));
+      out.fraction_bits = matching::fraction_bits_for(largest, rows_, cols_);
+    }
+    if (next_entry_line()) fail("more entries than the sizes say");
+    return out;
+  }
+  /// Column by column, as the format has it; of a symmetric one the lower triangle.
+  template <class T, class Next>
+  std::vector<T> fill(Next&& next) {
+    std::vector<T> entries(at(rows_) * at(cols_));
+    for (Index j = 0; j < cols_; ++j)
+      for (Index i = symmetric_ ? j : 0; i < rows_; ++i) {
+        next_line();
+        const T value = next();
+        end_of_line();
+        entries[at(i) * at(cols_) + at(j)] = value;
+        if (symmetric_) entries[at(j) * at(cols_) + at(i)] = value;
+      }
+    return entries;
+  }
+
+  struct Entry {
+    Index i, j;
+    std::int64_t line;
+    double real;
+    Cost whole;
+  };
+
+  matching::Costs read_coordinates(std::int64_t count) {
+    if (count > static_cast<std::int64_t>(text_.size()))
+      fail("a file of this size cannot hold that many entries");
+    std::vector<Entry> entries;
+    entries.reserve(static_cast<std::size_t>(count) * (symmetric_ ? 2 : 1));
+    double largest = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+      if (!next_entry_line())
+        fail("the file ends after " + std::to_string(k) + " of " + std::to_string(count) + " entries");
+      Entry e{index_field(rows_, "row"), index_field(cols_, "column"), line_, 0, 0};
+      if (integer_) e.whole = field<std::int64_t>("a whole number");
+      if (!integer_ && !pattern_) e.real = real_field();
+      end_of_line();
+      if (std::isinf(e.real)) continue;  // forbidden, as if absent
+      largest = std::max(largest, std::abs(e.real));
+      entries.push_back(e);
+      if (symmetric_ && e.i != e.j) entries.push_back({e.j, e.i, e.line, e.real, e.whole});
+    }
+    if (next_entry_line()) fail("more entries than the " + std::to_string(count) + " announced");
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return a.i != b.i ? a.i < b.i : a.j != b.j ? a.j < b.j : a.line < b.line;
+    });
+    matching::SparseCosts out;
+    out.graph.rows = rows_;
+    out.graph.cols = cols_;
+    out.graph.row_offsets.assign(at(rows_) + 1, 0);
+    if (!integer_ && !pattern_) out.fraction_bits = matching::fraction_bits_for(largest, rows_, cols_);
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+      const Entry& e = entries[k];
+      if (k > 0 && entries[k - 1].i == e.i && entries[k - 1].j == e.j) {
+        line_ = e.line;
+        fail("entry (" + std::to_string(e.i + 1) + ", " + std::to_string(e.j + 1) + ") was given in line " +
+             std::to_string(entries[k - 1].line) + " already");
+      }
+      ++out.graph.row_offsets[at(e.i) + 1];
+      out.graph.col_index.push_back(e.j);
+      out.cost.push_back(integer_ || pattern_ ? e.whole : matching::to_grid(e.real, out.fraction_bits));
+    }
+    std::partial_sum(out.graph.row_offsets.begin(), out.graph.row_offsets.end(),
+                     out.graph.row_offsets.begin());
+    return out;
+  }
+
+  Index index_field(Index limit, const char* what) {
+    const auto value = field<std::int64_t>(what);
+    if (value < 1 || value > limit)
+      fail(std::string(what) + " " + std::to_string(value) + " lies outside 1.." + std::to_string(limit));
+    return static_cast<Index>(value - 1);
+  }
+
+  std::string path_, text_;
+  std::size_t begin_ = 0;
+  std::int64_t line_ = 0;
+  std::string_view rest_;  ///< of the current line
+  bool array_ = false, integer_ = false, pattern_ = false, symmetric_ = false;
+  Index rows_ = 0, cols_ = 0;
+};
+
+}  // namespace
+
+ProblemFile read_matrix_market(const std::filesystem::path& path) { return MatrixMarket(path).read(); }
+
+}  // namespace motes::io::detail

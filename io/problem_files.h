@@ -1,0 +1,24 @@
+#pragma once
+/// Matching problems in files: MatrixMarket (plain or gzip) and HDF5. docs/formats.md states both layouts.
+
+#include <filesystem>
+
+#include "matching/problem.h"
+
+namespace motes::io {
+
+struct ProblemFile {
+  matching::Costs costs;   ///< dense or sparse; unmatched costs empty but where an HDF5 file has them
+  bool symmetric = false;  ///< MatrixMarket `symmetric`: for greedy matching a general graph
+};
+
+/// Reads a problem by what the file's content says it is. MatrixMarket `array` is a dense matrix,
+/// `coordinate` a sparse one in any order (absent: forbidden; `pattern`: all costs 0; symmetric: both
+/// triangles). Integer entries stay integers, real ones lie on the grid of matching::fraction_bits_for. HDF5:
+/// a two-dimensional dataset `cost`, or `row_offsets`, `col_index`, `cost` and the attribute `cols` for CSR;
+/// `unmatched_row_cost` and `unmatched_col_cost` in the same unit, where present. Throws InputError with the
+/// file, and the line where there is one: no such format, wrong counts, entries out of range or given twice,
+/// what is no number, NaN.
+ProblemFile read_problem(const std::filesystem::path& path);
+
+}  // namespace motes::io
