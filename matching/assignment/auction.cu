@@ -187,10 +187,19 @@ __global__ void __launch_bounds__(kThreads) bidding_kernel(Market<Entries> m, Co
       if (person != -1 && lane == 0) announce(m, place, person, offers, epsilon);
     }
     barrier();
-    for (int place = thread; place < count; place += threads) choose(m, place, persons[place], turn);
-    barrier();
-    stop = control.stop != 0;  // nobody writes it between these two barriers
-    for (int place = thread; place < count; place += threads) assign(m, place, persons[place], turn, 1 - now);
+    stop = control.stop != 0;     // nobody writes it before the last barrier of the round
+    if (!kGrid && count <= 32) {  // one warp for the rest: fewer barriers
+      if (thread < 32) {
+        if (lane < count) choose(m, lane, persons[lane], turn);
+        __syncwarp();
+        if (lane < count) assign(m, lane, persons[lane], turn, 1 - now);
+      }
+    } else {
+      for (int place = thread; place < count; place += threads) choose(m, place, persons[place], turn);
+      barrier();
+      for (int place = thread; place < count; place += threads)
+        assign(m, place, persons[place], turn, 1 - now);
+    }
     barrier();
     now = 1 - now;
     ++rounds, ++turn;

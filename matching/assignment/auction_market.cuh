@@ -109,12 +109,13 @@ struct LaneList {
   Cost offer = kNoOffer, cost = 0;
   Index object = -1;
   Cost worst = kNoOffer;     ///< of the list's offers, the same in all lanes
+  Cost limit = kNoOffer;     ///< offers from here on are left out anyway; the same in all lanes
   Cost rejected = kNoOffer;  ///< least offer this lane saw left out
 
   /// Each lane offers one object (-1: none).
   __device__ void add(Cost new_offer, Cost new_cost, Index new_object) {
     const int lane = threadIdx.x % 32;
-    bool wanted = new_object != -1 && new_offer < worst;
+    const bool wanted = new_object != -1 && new_offer < min(worst, limit);
     if (new_object != -1 && !wanted) rejected = min(rejected, new_offer);
     for (unsigned left = __ballot_sync(kAllLanes, wanted); left != 0;) {
       const int from = __ffs(static_cast<int>(left)) - 1;
@@ -149,10 +150,10 @@ struct StoredOffers {
 template <int kWarps>
 struct OffersScratch {
   StoredOffers result[kWarps];
+  bool stale[kWarps];  ///< that warp's person has no list that answers; its index is in result
   Cost offer[kWarps][32], cost[kWarps][32];
   Index object[kWarps][32];
   Cost rejected[kWarps];
-  unsigned stale;  ///< bit w: warp w's person has no valid list (bits of up to 32 warps)
 };
 
 template <class Entries>
@@ -190,6 +191,13 @@ __device__ void make_list(const Market<Entries>& m, Index person, OffersScratch<
   constexpr int kAhead = 4;  // loads in flight
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   LaneList list;
+  // No more than the old list's objects can be better than the worst of them now, whatever duals did since.
+  const Offset place = static_cast<Offset>(person) * 32 + lane;
+  if (m.list_made[person] != 0) {
+    const Index old = m.list_object[place];
+    const Cost now = old == -1 ? kNoOffer : m.list_cost[place] - m.dual[old];
+    list.limit = min(kNoOffer, -warp_min(-now) + 1);
+  }
   for (Offset first = 0; first < m.objects; first += Offset{kAhead} * kWarps * 32) {
     Cost cost[kAhead], dual[kAhead];
 #pragma unroll
@@ -219,7 +227,6 @@ __device__ void make_list(const Market<Entries>& m, Index person, OffersScratch<
       list.add(scratch.offer[other][lane], scratch.cost[other][lane], scratch.object[other][lane]);
       list.rejected = min(list.rejected, scratch.rejected[other]);
     }
-    const Offset place = static_cast<Offset>(person) * 32 + lane;
     m.list_object[place] = list.object;
     m.list_cost[place] = list.cost;
     const Cost bound = warp_min(list.rejected);
@@ -245,21 +252,19 @@ __device__ Offers block_offers(const Market<Entries>& m, Index person, OffersScr
     return offers;
   } else {
     const int warp = threadIdx.x / 32;
-    if (threadIdx.x == 0) scratch.stale = 0;
-    __syncthreads();
-    if (person != -1 && !list_offers(m, person, lane, offers) && lane == 0) {
-      scratch.result[warp].object = person;  // read below before it is overwritten
-      atomicOr(&scratch.stale, 1U << warp);
+    const bool stale = person != -1 && !list_offers(m, person, lane, offers);
+    if (lane == 0) {
+      scratch.stale[warp] = stale;
+      if (stale) scratch.result[warp].object = person;
     }
-    __syncthreads();
-    const unsigned stale = scratch.stale;
-    for (unsigned left = stale; left != 0; left &= left - 1) {
-      const int other = __ffs(static_cast<int>(left)) - 1;
+    if (__syncthreads_or(stale) == 0) return offers;
+    for (int other = 0; other < kWarps; ++other) {
+      if (!scratch.stale[other]) continue;  // the same for all threads
       const Index theirs = scratch.result[other].object;
       __syncthreads();  // all have read it
       make_list<kWarps>(m, theirs, scratch, scratch.result[other]);
     }
-    if ((stale >> warp & 1U) != 0) offers = static_cast<Offers>(scratch.result[warp]);
+    if (stale) offers = static_cast<Offers>(scratch.result[warp]);
     __syncthreads();  // before anybody reuses the scratch
     return offers;
   }

@@ -67,8 +67,8 @@ Cost feasible_ceiling(const CanonicalSides& sides, const AuctionScale& scale, co
   return bound * 1.001 < static_cast<double>(-kLowestDual) ? static_cast<Cost>(bound * 1.001) + 1 : kNoOffer;
 }
 
-std::int64_t round_budget(const CanonicalSides& sides) { return 20000 + 100 * std::int64_t{sides.rows}; }
-std::int64_t bid_budget(const CanonicalSides& sides) { return 10000 + 1000 * std::int64_t{sides.rows}; }
+std::int64_t round_budget(const CanonicalSides& sides) { return 5000 + 100 * std::int64_t{sides.rows}; }
+std::int64_t bid_budget(const CanonicalSides& sides) { return 500 + 200 * std::int64_t{sides.rows}; }
 
 bool exact_duals(const CanonicalSides& sides, const AuctionScale& scale, const AuctionResult& result,
                  const std::vector<Cost>& pair_cost, std::vector<Cost>& v) {
