@@ -31,7 +31,7 @@ using detail::AuctionResult;
 using detail::AuctionScale;
 using detail::kLowestDual;
 
-constexpr int kGridThreads = 256, kBlockThreads = 1024;
+constexpr int kGridThreads = 256, kBlockThreads = 512;
 constexpr int kFewBidders = 128;  ///< one block serves so many faster than a grid
 
 __device__ void push(const Frontier& f, int half, Index person) {
@@ -74,18 +74,16 @@ __device__ void choose(const Market<Entries>& m, int place, Index person, unsign
     atomicMin(&m.winner[object], winner_key(m, turn, person));
 }
 
-/// The person takes the object; returns whom it outbids, or -1.
+/// The person takes the object from `outbid`, if anybody.
 template <class Entries>
-__device__ Index take(const Market<Entries>& m, Index person, Index object, Cost dual, Cost cost,
-                      Cost value) {
-  const Index outbid = m.person_of[object];
+__device__ void take(const Market<Entries>& m, Index person, Index object, Index outbid, Cost dual, Cost cost,
+                     Cost value) {
   if (outbid != -1) m.object_of[outbid] = -1;
   m.person_of[object] = person;
   m.object_of[person] = object;
   m.dual[object] = dual;
   m.value[person] = value;
   m.pair_cost[m.rows_bid ? person : object] = cost;
-  return outbid;
 }
 
 template <class Entries>
@@ -93,8 +91,10 @@ __device__ void assign(const Market<Entries>& m, int place, Index person, unsign
   const Index object = m.bid_object[place];
   if (object == -1) return;  // left
   Index goes_on = person;
-  if (m.winner[object] == winner_key(m, turn, person))
-    goes_on = take(m, person, object, m.bid_dual[place], m.bid_cost[place], m.bid_value[place]);
+  if (m.winner[object] == winner_key(m, turn, person)) {
+    goes_on = m.person_of[object];
+    take(m, person, object, goes_on, m.bid_dual[place], m.bid_cost[place], m.bid_value[place]);
+  }
   if (goes_on != -1) push(m.frontier, next, goes_on);
 }
 
@@ -106,10 +106,12 @@ __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsil
   const int lane = threadIdx.x % 32;
   while (person != -1 && rounds < budget) {
     Offers offers;
+    Index owner = -1;
     if constexpr (std::is_same_v<Entries, SparseEntries>) {
       offers = edge_offers(m, person, lane);
+      if (offers.object != -1) owner = m.person_of[offers.object];
     } else {
-      if (!list_offers(m, person, lane, offers)) break;
+      if (!list_offers(m, person, lane, offers, &owner)) break;
     }
     const Bid bid = detail::bid_of(offers, m.exit_of(person), epsilon, m.widest);
     if (bid.move == Move::stuck || offers.best > m.ceiling ||
@@ -122,7 +124,8 @@ __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsil
         m.value[person] = bid.value;
       } else {
         m.next_dual[bid.object] = bid.dual;
-        outbid = take(m, person, bid.object, bid.dual, bid.cost, bid.value);
+        outbid = owner;
+        take(m, person, bid.object, owner, bid.dual, bid.cost, bid.value);
       }
     }
     __syncwarp();
@@ -385,9 +388,10 @@ void make_room(Arena& arena, Market<Entries>& m, int frontier) {
   m.bid_cost = arena.take<Cost>(persons);
   m.bid_value = arena.take<Cost>(persons);
   if constexpr (!std::is_same_v<Entries, SparseEntries>) {
-    m.list_object = arena.take<Index>(persons * 32);
-    m.list_cost = arena.take<Cost>(persons * 32);
-    m.list_bound = arena.take<Cost>(persons);
+    // Filled, for they are read before it is known whether they hold anything.
+    m.list_object = arena.take_filled<Index>(persons * kListed, 0xff);
+    m.list_cost = arena.take_filled<Cost>(persons * kListed, 0);
+    m.list_bound = arena.take_filled<Cost>(persons, 0);
     m.list_made = arena.take_filled<int>(persons, 0);
   }
 }

@@ -2,7 +2,7 @@
 /// One direction of the auction on the device: its data, and the two least offers of a person.
 ///
 /// A warp serves a person. On sparse graphs its lanes share the person's edges. On full matrices and points
-/// they hold a short list of 32 objects: while duals of objects fall, no other object offers less than the
+/// they hold a short list of 64 objects: while duals of objects fall, no other object offers less than the
 /// list's bound. A person whose second best offer passes the bound has its whole row read again, by all warps
 /// of the block, so that a lone bidder does not wait for one warp to walk a long row.
 
@@ -19,6 +19,8 @@ using detail::Move;
 using detail::Offers;
 
 inline constexpr unsigned kAllLanes = 0xffffffffU;
+inline constexpr int kPerLane = 2;             ///< objects of a short list that a lane holds
+inline constexpr int kListed = 32 * kPerLane;  ///< objects on a short list
 
 /// Persons who are to bid: two halves of which one is read while the other is filled.
 struct Frontier {
@@ -59,8 +61,8 @@ struct Market {
   Index* bid_object = nullptr;
   Cost *bid_dual = nullptr, *bid_cost = nullptr, *bid_value = nullptr;
   // Short lists; none for sparse graphs.
-  Index* list_object = nullptr;  ///< [32 * persons] -1: empty place
-  Cost* list_cost = nullptr;     ///< [32 * persons]
+  Index* list_object = nullptr;  ///< [kListed * persons] -1: empty place
+  Cost* list_cost = nullptr;     ///< [kListed * persons]
   Cost* list_bound = nullptr;    ///< [persons]
   int* list_made = nullptr;      ///< [persons] phase
   int phase = 0;                 ///< from 1
@@ -89,29 +91,53 @@ __device__ inline Cost warp_min(Cost x) {
 #endif
 }
 
+__device__ inline int warp_min(int x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(kAllLanes, x);
+#else
+  for (int step = 16; step > 0; step /= 2) x = min(x, __shfl_xor_sync(kAllLanes, x, step));
+  return x;
+#endif
+}
+
 /// All lanes' offers as one, in every lane.
 __device__ inline Offers merge_lanes(const Offers& mine) {
   Offers all;
   all.best = warp_min(mine.best);
   const bool candidate = mine.best == all.best && mine.object != -1;
-  Cost object = candidate ? mine.object : kInfiniteCost;
-  object = warp_min(object);
-  if (object == kInfiniteCost) return all;
-  all.object = static_cast<Index>(object);
+  all.object = warp_min(candidate ? mine.object : INT32_MAX);
+  if (all.object == INT32_MAX) {
+    all.object = -1;
+    return all;
+  }
   const bool winner = candidate && mine.object == all.object;
   all.second = warp_min(winner ? mine.second : mine.best);
   all.cost = __shfl_sync(kAllLanes, mine.cost, __ffs(static_cast<int>(__ballot_sync(kAllLanes, winner))) - 1);
   return all;
 }
 
-/// A short list while it is made: one place a lane, in no order.
+/// Where lane `lane` keeps the k-th of its objects of a person's list.
+__device__ inline Offset list_place(Index person, int k, int lane) {
+  return (static_cast<Offset>(person) * kPerLane + k) * 32 + lane;
+}
+
+/// A short list while it is made, in no order.
 struct LaneList {
-  Cost offer = kNoOffer, cost = 0;
-  Index object = -1;
+  Cost offer[kPerLane], cost[kPerLane];
+  Index object[kPerLane];
   Cost worst = kNoOffer;     ///< of the list's offers, the same in all lanes
   Cost limit = kNoOffer;     ///< offers from here on are left out anyway; the same in all lanes
   Cost rejected = kNoOffer;  ///< least offer this lane saw left out
 
+  __device__ LaneList() {
+    for (int k = 0; k < kPerLane; ++k) offer[k] = kNoOffer, cost[k] = 0, object[k] = -1;
+  }
+  __device__ Cost own_worst() const {
+    Cost own = offer[0];
+#pragma unroll
+    for (int k = 1; k < kPerLane; ++k) own = max(own, offer[k]);
+    return own;
+  }
   /// Each lane offers one object (-1: none).
   __device__ void add(Cost new_offer, Cost new_cost, Index new_object) {
     const int lane = threadIdx.x % 32;
@@ -126,12 +152,17 @@ struct LaneList {
         rejected = min(rejected, o);
         continue;
       }
-      const int place = __ffs(static_cast<int>(__ballot_sync(kAllLanes, offer == worst))) - 1;
-      if (lane == place) {
-        rejected = min(rejected, offer);
-        offer = o, cost = c, object = j;
+      const Cost own = own_worst();
+      const int place = __ffs(static_cast<int>(__ballot_sync(kAllLanes, own == worst))) - 1;
+      bool replace = lane == place;
+      if (replace) rejected = min(rejected, own);
+#pragma unroll
+      for (int k = 0; k < kPerLane; ++k) {
+        if (!replace || offer[k] != own) continue;
+        offer[k] = o, cost[k] = c, object[k] = j;
+        replace = false;
       }
-      worst = -warp_min(-offer);
+      worst = -warp_min(-own_worst());
     }
   }
 };
@@ -151,8 +182,8 @@ template <int kWarps>
 struct OffersScratch {
   StoredOffers result[kWarps];
   bool stale[kWarps];  ///< that warp's person has no list that answers; its index is in result
-  Cost offer[kWarps][32], cost[kWarps][32];
-  Index object[kWarps][32];
+  Cost offer[kWarps][kListed], cost[kWarps][kListed];
+  Index object[kWarps][kListed];
   Cost rejected[kWarps];
 };
 
@@ -166,19 +197,38 @@ __device__ Offers edge_offers(const Market<Entries>& m, Index person, int lane) 
   return merge_lanes(mine);
 }
 
-/// Whether the list answers; `offers` then is the answer, in all lanes.
+/// Whether the list answers; `offers` then is the answer, in all lanes, and `owner` who holds its object.
 template <class Entries>
-__device__ bool list_offers(const Market<Entries>& m, Index person, int lane, Offers& offers) {
-  if (!m.list_holds(person)) return false;
-  const Offset place = static_cast<Offset>(person) * 32 + lane;
-  const Index object = m.list_object[place];
+__device__ bool list_offers(const Market<Entries>& m, Index person, int lane, Offers& offers,
+                            Index* owner = nullptr) {
+  // All loads first: the time of a lone bidder is their latency.
+  const bool holds = m.list_holds(person);
   const Cost bound = m.list_bound[person];
+  Index object[kPerLane], holder[kPerLane];
+  Cost cost[kPerLane];
+#pragma unroll
+  for (int k = 0; k < kPerLane; ++k) {
+    object[k] = m.list_object[list_place(person, k, lane)];
+    cost[k] = m.list_cost[list_place(person, k, lane)];
+  }
+  if (!holds) return false;
   Offers mine;
-  if (object != -1) {
-    const Cost cost = m.list_cost[place];
-    mine.add(object, cost, cost - m.dual[object]);
+#pragma unroll
+  for (int k = 0; k < kPerLane; ++k) {
+    holder[k] = -1;
+    if (object[k] == -1) continue;
+    if (owner != nullptr) holder[k] = m.person_of[object[k]];
+    mine.add(object[k], cost[k], cost[k] - m.dual[object[k]]);
   }
   offers = merge_lanes(mine);
+  if (owner != nullptr && offers.object != -1) {
+    Index held = -1;
+    bool found = false;
+#pragma unroll
+    for (int k = 0; k < kPerLane; ++k)
+      if (object[k] == offers.object) found = true, held = holder[k];
+    *owner = __shfl_sync(kAllLanes, held, __ffs(static_cast<int>(__ballot_sync(kAllLanes, found))) - 1);
+  }
   const Cost exit = m.exit_of(person);
   return min(offers.second, exit) <= bound;
 }
@@ -188,15 +238,17 @@ __device__ bool list_offers(const Market<Entries>& m, Index person, int lane, Of
 template <int kWarps, class Entries>
 __device__ void make_list(const Market<Entries>& m, Index person, OffersScratch<kWarps>& scratch,
                           StoredOffers& result) {
-  constexpr int kAhead = 4;  // loads in flight
+  constexpr int kAhead = 8;  // loads in flight
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   LaneList list;
   // No more than the old list's objects can be better than the worst of them now, whatever duals did since.
-  const Offset place = static_cast<Offset>(person) * 32 + lane;
   if (m.list_made[person] != 0) {
-    const Index old = m.list_object[place];
-    const Cost now = old == -1 ? kNoOffer : m.list_cost[place] - m.dual[old];
-    list.limit = min(kNoOffer, -warp_min(-now) + 1);
+    Cost worst = -kNoOffer;
+    for (int k = 0; k < kPerLane; ++k) {
+      const Index old = m.list_object[list_place(person, k, lane)];
+      worst = max(worst, old == -1 ? kNoOffer : m.list_cost[list_place(person, k, lane)] - m.dual[old]);
+    }
+    list.limit = min(kNoOffer, -warp_min(-worst) + 1);
   }
   for (Offset first = 0; first < m.objects; first += Offset{kAhead} * kWarps * 32) {
     Cost cost[kAhead], dual[kAhead];
@@ -216,22 +268,27 @@ __device__ void make_list(const Market<Entries>& m, Index person, OffersScratch<
       list.add(there ? scaled - dual[k] : kNoOffer, scaled, there ? static_cast<Index>(j) : -1);
     }
   }
-  scratch.offer[warp][lane] = list.offer;
-  scratch.cost[warp][lane] = list.cost;
-  scratch.object[warp][lane] = list.object;
+  for (int k = 0; k < kPerLane; ++k) {
+    scratch.offer[warp][k * 32 + lane] = list.offer[k];
+    scratch.cost[warp][k * 32 + lane] = list.cost[k];
+    scratch.object[warp][k * 32 + lane] = list.object[k];
+  }
   const Cost rejected = warp_min(list.rejected);
   if (lane == 0) scratch.rejected[warp] = rejected;
   __syncthreads();
   if (warp == 0) {
     for (int other = 1; other < kWarps; ++other) {
-      list.add(scratch.offer[other][lane], scratch.cost[other][lane], scratch.object[other][lane]);
+      for (int k = lane; k < kListed; k += 32)
+        list.add(scratch.offer[other][k], scratch.cost[other][k], scratch.object[other][k]);
       list.rejected = min(list.rejected, scratch.rejected[other]);
     }
-    m.list_object[place] = list.object;
-    m.list_cost[place] = list.cost;
     const Cost bound = warp_min(list.rejected);
     Offers mine;
-    if (list.object != -1) mine.add(list.object, list.cost, list.offer);
+    for (int k = 0; k < kPerLane; ++k) {
+      m.list_object[list_place(person, k, lane)] = list.object[k];
+      m.list_cost[list_place(person, k, lane)] = list.cost[k];
+      if (list.object[k] != -1) mine.add(list.object[k], list.cost[k], list.offer[k]);
+    }
     const Offers all = merge_lanes(mine);
     if (lane == 0) {
       m.list_bound[person] = bound;
