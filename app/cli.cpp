@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/nearest.h"
+#include "matching/workspace.h"
 #include "tracking/types/errors.h"
 
 namespace motes::app {
@@ -77,9 +78,9 @@ const Command* parse(CLI::App& app, const std::vector<Command>& commands, int ar
 void run_command(int argc, const char* const* argv, std::ostream& out, Session& session) {
   CLI::App app("motes: particle tracking in 3D microscopy time series", "motes");
   app.set_version_flag("--version", std::string(version()));
-  const std::vector<Command> commands{add_track(app, session),    add_detect(app, session),
-                                      add_simulate(app, session), add_score(app, session),
-                                      add_convert(app, session),  add_info(app, session)};
+  const std::vector<Command> commands{
+      add_track(app, session), add_detect(app, session),  add_simulate(app, session), add_score(app, session),
+      add_match(app, session), add_convert(app, session), add_info(app, session)};
   for (const Command& command : commands) add_common_options(*command.options, session);
   const Command* command = parse(app, commands, argc, argv, out);
   if (command == nullptr) return;
@@ -106,6 +107,8 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
   } catch (const std::invalid_argument& error) {
     // The matching library's complaint about a malformed problem.
     return fail(ExitCode::input, error.what());
+  } catch (const matching::ResourceShortage& error) {
+    return fail(ExitCode::resources, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::resources, "not enough memory; use a smaller input, or crop or split the series");
   } catch (const std::exception& error) {

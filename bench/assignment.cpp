@@ -2,18 +2,20 @@
 //
 //   bench_assignment --instance 'gen:uniform?rows=5000&cols=5000&high=5000' [--solver jv] [--backend
 //   cpu|cuda]
-//                    [--space host|device] [--threads 0] [--repeats 5] [--seeds 1] [--verify 1] [--stages 0]
+//                    [--space host|device] [--threads 0] [--repeats 5] [--seeds 1] [--verify 1] [--header 1]
 //
 // Several instances: separated by spaces. --seeds K solves seeds 1..K of each and pools the times. `space
 // device` puts the costs on the GPU before the clock starts; else the solver copies them, and transfer_s says
 // how long that took. One warm-up run, with the memory it leaves behind (Workspace), comes before the timed
-// ones. Certificates are checked outside the timer. One CSV row for each instance and solver; --stages 1 adds
-// the solver's own counters and stage times of the last run to standard error.
+// ones. Certificates are checked outside the timer. One CSV row for each instance and solver; `assignments`
+// are the pairs matched initially and then in each iteration, `stages` the solver's counters and stage
+// seconds, both of the last run.
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -41,13 +43,25 @@ double quantile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-void print_stages(const matching::Stats& stats) {
-  std::fprintf(stderr, "initial %lld phases %lld rounds %lld augmentations %lld assignments",
-               static_cast<long long>(stats.initial_assignments), static_cast<long long>(stats.phases),
-               static_cast<long long>(stats.rounds), static_cast<long long>(stats.augmentations));
-  for (const auto gained : stats.assignments) std::fprintf(stderr, " %lld", static_cast<long long>(gained));
-  for (const auto& [name, seconds] : stats.seconds) std::fprintf(stderr, " %s=%.6f", name.c_str(), seconds);
-  std::fputc('\n', stderr);
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The solver's own counters and stage times, in one field each, blanks between.
+std::string counters(const matching::Stats& stats) {
+  std::string text = "phases=" + std::to_string(stats.phases) + " rounds=" + std::to_string(stats.rounds) +
+                     " augmentations=" + std::to_string(stats.augmentations);
+  for (const auto& [name, seconds] : stats.seconds) {
+    char item[64];
+    std::snprintf(item, sizeof item, " %s=%.6f", name.c_str(), seconds);
+    text += item;
+  }
+  return text;
+}
+std::string gains(const matching::Stats& stats) {
+  std::string text = std::to_string(stats.initial_assignments);
+  for (const auto gained : stats.assignments) text += " " + std::to_string(gained);
+  return text;
 }
 
 }  // namespace
@@ -56,7 +70,7 @@ int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
   const auto repeats = static_cast<int>(arguments.number("repeats", 5));
   const auto seeds = static_cast<int>(arguments.number("seeds", 1));
-  const bool verify = arguments.number("verify", 1) != 0, stages = arguments.number("stages", 0) != 0;
+  const bool verify = arguments.number("verify", 1) != 0, header = arguments.number("header", 1) != 0;
   const bool on_device = arguments.text("space").value_or("host") == "device";
   const std::string backend = arguments.text("backend").value_or("cpu");
   matching::Workspace workspace;
@@ -64,10 +78,11 @@ int main(int argc, char** argv) {
   execution.threads = static_cast<int>(arguments.number("threads", 0));
   execution.backend = backend == "cuda" ? matching::Backend::cuda : matching::Backend::cpu;
   execution.workspace = &workspace;
-  std::puts(
-      "instance,seeds,rows,cols,solver,backend,space,threads,seconds_median,seconds_min,seconds_max,transfer_"
-      "s,"
-      "objective,certified");
+  if (header)
+    std::puts(
+        "instance,seeds,repeats,rows,cols,solver,backend,space,threads,seconds_median,seconds_mean,seconds_"
+        "min,"
+        "seconds_max,transfer_s,objective,certified,assignments,stages");
   for (const std::string& instance :
        split(arguments.text("instance").value_or("gen:uniform?rows=1000&high=1000"))) {
     for (const std::string& name : split(arguments.text("solver").value_or("jv"))) {
@@ -81,6 +96,7 @@ int main(int argc, char** argv) {
       double transfer = 0, objective = 0;
       int certified = 0, answers = 0;
       matching::Index rows = 0, cols = 0;
+      matching::Stats last;
       try {
         for (int seed = 1; seed <= seeds; ++seed) {
           const std::string text = seeds > 1 ? instance + "&seed=" + std::to_string(seed) : instance;
@@ -107,18 +123,20 @@ int main(int argc, char** argv) {
             if (!certificate.optimal())
               std::fprintf(stderr, "%s: %s\n", text.c_str(), certificate.fault.c_str());
           }
-          if (stages) print_stages(answer.stats);
+          last = answer.stats;
         }
       } catch (const std::exception& error) {
         std::fprintf(stderr, "%s with %s: %s\n", instance.c_str(), name.c_str(), error.what());
         continue;
       }
-      std::printf("%s,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.9g,%s\n", instance.c_str(), seeds, rows,
-                  cols, name.c_str(), backend.c_str(), on_device ? "device" : "host", execution.threads,
-                  quantile(seconds, 0.5), quantile(seconds, 0), quantile(seconds, 1), transfer, objective,
+      std::printf("%s,%d,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%s,%s\n", instance.c_str(),
+                  seeds, repeats, rows, cols, name.c_str(), backend.c_str(), on_device ? "device" : "host",
+                  execution.threads, quantile(seconds, 0.5), mean(seconds), quantile(seconds, 0),
+                  quantile(seconds, 1), transfer, objective,
                   !verify                ? "unchecked"
                   : certified == answers ? "yes"
-                                         : "NO");
+                                         : "NO",
+                  gains(last).c_str(), counters(last).c_str());
       std::fflush(stdout);
     }
   }

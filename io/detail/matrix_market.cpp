@@ -24,7 +24,6 @@ using matching::Index;
 using matching::Offset;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
 
 /// The file's text, decompressed where it is gzip (zlib passes plain files through).
 std::string read_text(const std::filesystem::path& path) {

@@ -25,6 +25,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 constexpr Cost kFar = Cost{1} << 61;              ///< a forbidden pair's cost, an unreached column's key
 constexpr Cost kSettled = -(Cost{1} << 62);       ///< dual of a settled column while its search runs
 constexpr std::int64_t kReductionBidsPerRow = 4;  ///< budget of the row reduction
+constexpr int kSweeps = 2;                        ///< of the row reduction
 
 // The loops that take the time, compiled for several instruction sets; the loader picks. Sanitisers do not
 // get along with the picking.
@@ -177,19 +178,24 @@ class DensePaths {
   }
 
   /// A free row takes its best offer and lowers that column's dual to its second best; whom it displaced goes
-  /// next. Ties with a taken column go to a free column where there is one, else to the augmentation.
+  /// next. Where the two tie, no price moves: the row takes a free column among the best, else the second of
+  /// them, and whom that displaces waits for the next sweep, as in the paper.
   void reduce_rows() {
     std::int64_t budget = kReductionBidsPerRow * problem_.rows;
-    std::vector<Index> free_rows;  // those of now: whom they displace is dealt with in the same go
     for (Index i = 0; i < problem_.rows; ++i)
-      if (row_to_col_[at(i)] == -1) free_rows.push_back(i);
-    for (Index row : free_rows) {
-      while (row != -1) {
-        if (budget-- <= 0) {
-          pending_.push_back(row);
-          break;
+      if (row_to_col_[at(i)] == -1) pending_.push_back(i);
+    std::vector<Index> sweep;
+    for (int k = 0; k < kSweeps && !pending_.empty(); ++k) {
+      sweep.swap(pending_);
+      pending_.clear();
+      for (Index row : sweep) {
+        while (row != -1) {
+          if (budget-- <= 0) {
+            pending_.push_back(row);
+            break;
+          }
+          row = bid(row);
         }
-        row = bid(row);
       }
     }
   }
@@ -205,22 +211,14 @@ class DensePaths {
     fill(problem_.entries, row, cost_.data());
     const Cost best = offers(cost_.data(), v_.data(), key_.data(), cols_);
     if (exit <= best) return -1;  // the exit is best, for good
-    const std::size_t j = first_equal(key_.data(), best);
+    std::size_t j = first_equal(key_.data(), best);
     if (cost_[j] == kFar) {
       infeasible_ = true;
       return -1;
     }
-    const Index displaced = col_to_row_[j];
+    Index displaced = col_to_row_[j];
     const Cost second = std::min(exit, least_without(key_.data(), j, cols_));
-    if (second == best && displaced != -1) {
-      for (std::size_t k = j + 1; k < cols_; ++k) {
-        if (key_[k] != best || col_to_row_[k] != -1 || cost_[k] == kFar) continue;
-        match(row, static_cast<Index>(k), cost_[k]);
-        return -1;
-      }
-      pending_.push_back(row);
-      return -1;
-    }
+    if (second == best && displaced != -1) return settle_tie(row, j, best);
     if (second > kFar / 2) {  // an only offer has no price: let a search decide, unless it is free
       if (displaced != -1) {
         pending_.push_back(row);
@@ -232,6 +230,26 @@ class DensePaths {
     match(row, static_cast<Index>(j), cost_[j]);
     if (displaced != -1) row_to_col_[at(displaced)] = -1;
     return displaced;
+  }
+
+  Index settle_tie(Index row, std::size_t first, Cost best) {
+    std::size_t second = cols_;
+    for (std::size_t k = first + 1; k < cols_; ++k) {
+      if (key_[k] != best || cost_[k] == kFar) continue;
+      if (second == cols_) second = k;
+      if (col_to_row_[k] != -1) continue;
+      match(row, static_cast<Index>(k), cost_[k]);
+      return -1;
+    }
+    if (second == cols_) {  // the tie is with the row's exit
+      pending_.push_back(row);
+      return -1;
+    }
+    const Index displaced = col_to_row_[second];
+    match(row, static_cast<Index>(second), cost_[second]);
+    row_to_col_[at(displaced)] = -1;
+    pending_.push_back(displaced);
+    return -1;
   }
 
   void search(Index source) {

@@ -1,0 +1,135 @@
+// Matching problems in files: what is read, and what is said of what cannot be.
+
+#include <zlib.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+
+#include "io/detail/h5.h"
+#include "io/problem_files.h"
+#include "tests/support/skip.h"
+#include "tracking/types/errors.h"
+
+using namespace motes;
+using Catch::Contains;
+
+namespace {
+
+std::filesystem::path write(const testing::TempDir& dir, const std::string& name, const std::string& text) {
+  std::ofstream(dir / name) << text;
+  return dir / name;
+}
+
+void refused(const std::filesystem::path& path, const std::string& part) {
+  CHECK_THROWS_AS(io::read_problem(path), InputError);
+  CHECK_THROWS_WITH(io::read_problem(path), Contains(part) && Contains(path.filename().string()));
+}
+
+const std::string kCoordinates =
+    "%%MatrixMarket matrix coordinate integer general\n% a comment\n2 3 3\n2 3 -7\n1 1 5\n1 3 2\n";
+
+void check_coordinates(const io::ProblemFile& file) {
+  const auto& sparse = std::get<matching::SparseCosts>(file.costs);
+  CHECK(sparse.graph.rows == 2);
+  CHECK(sparse.graph.cols == 3);
+  CHECK(sparse.graph.row_offsets == std::vector<matching::Offset>{0, 2, 3});
+  CHECK(sparse.graph.col_index == std::vector<matching::Index>{0, 2, 2});
+  CHECK(sparse.cost == std::vector<matching::Cost>{5, 2, -7});
+  CHECK(sparse.fraction_bits == 0);
+}
+
+}  // namespace
+
+TEST_CASE("MatrixMarket coordinates come in any order, plain or gzip") {
+  const testing::TempDir dir;
+  check_coordinates(io::read_problem(write(dir, "a.mtx", kCoordinates)));
+  const std::string packed = (dir / "a.mtx.gz").string();
+  gzFile gz = gzopen(packed.c_str(), "wb");
+  gzwrite(gz, kCoordinates.data(), static_cast<unsigned>(kCoordinates.size()));
+  gzclose(gz);
+  check_coordinates(io::read_problem(packed));
+}
+
+TEST_CASE("MatrixMarket arrays run down the columns") {
+  const testing::TempDir dir;
+  const auto whole =
+      io::read_problem(write(dir, "i.mtx", "%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n"));
+  const auto& dense = std::get<matching::DenseCosts>(whole.costs);
+  CHECK(std::get<std::vector<std::int64_t>>(dense.entries) == std::vector<std::int64_t>{1, 3, 2, 4});
+  const auto real =
+      io::read_problem(write(dir, "r.mtx", "%%MatrixMarket matrix array real general\n1 2\n0.25\ninf\n"));
+  const auto& r = std::get<matching::DenseCosts>(real.costs);
+  CHECK(std::get<std::vector<double>>(r.entries)[0] == 0.25);
+  CHECK(std::isinf(std::get<std::vector<double>>(r.entries)[1]));
+  CHECK(r.fraction_bits > 20);
+}
+
+TEST_CASE("MatrixMarket symmetric and pattern files mean both triangles and structure alone") {
+  const testing::TempDir dir;
+  const auto file = io::read_problem(
+      write(dir, "s.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n"));
+  CHECK(file.symmetric);
+  const auto& sparse = std::get<matching::SparseCosts>(file.costs);
+  CHECK(sparse.graph.col_index == std::vector<matching::Index>{1, 0, 2});
+  CHECK(sparse.cost == std::vector<matching::Cost>{0, 0, 0});
+}
+
+TEST_CASE("damaged MatrixMarket files are refused with the line") {
+  const testing::TempDir dir;
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = kCoordinates;
+    text.replace(text.find(from), from.size(), to);
+    return write(dir, "bad.mtx", text);
+  };
+  refused(with("2 3 3\n", "2 3 4\n"), "after 3 of 4 entries");
+  refused(with("2 3 3\n", "2 3 2\n"), "more entries than the 2");
+  refused(with("1 1 5", "1 4 5"), ":5: column 4 lies outside 1..3");
+  refused(with("1 1 5", "0 1 5"), ":5: row 0 lies outside 1..2");
+  refused(with("1 1 5", "1 1 x"), ":5: a whole number expected, not 'x'");
+  refused(with("1 1 5", "1 1 2.5"), ":5: a whole number expected, not '2.5'");
+  refused(with("1 1 5", "1 1 5 6"), "one field too many");
+  refused(with("1 1 5", "1 3 5"), ":6: entry (1, 3) was given in line 5 already");
+  refused(with("integer", "complex"), "field 'complex'");
+  refused(with("coordinate", "elemental"), "neither array nor coordinate");
+  refused(with("general", "hermitian"), "neither general nor symmetric");
+  refused(with("2 3 3\n", "99999999999 3 3\n"), "2^31");
+  refused(write(dir, "nan.mtx", "%%MatrixMarket matrix array real general\n1 1\nnan\n"),
+          ":3: a cost that is NaN");
+  refused(write(dir, "big.mtx", "%%MatrixMarket matrix array real general\n100000 100000\n1\n"),
+          "cannot hold");
+  refused(write(dir, "text.txt", "hello\n"), "no matching problem");
+  std::string gzip = "\x1f\x8b\x08 this is no gzip";
+  refused(write(dir, "damaged.gz", gzip), "damaged.gz");
+}
+
+TEST_CASE("HDF5 problems are CSR arrays or a matrix") {
+  const testing::TempDir dir;
+  const auto path = dir / "csr.h5";
+  const auto csr = [&](std::vector<std::int32_t> columns, std::vector<double> cost) {
+    io::detail::h5::Writer file(path, path.string());
+    file.dataset("row_offsets", std::vector<std::int64_t>{0, 2, 3});
+    file.dataset("col_index", columns);
+    file.dataset("cost", cost);
+    file.dataset("unmatched_row_cost", std::vector<double>{1, INFINITY});
+    file.attribute("cols", 3);
+    file.close();
+  };
+  csr({0, 2, 1}, {0.5, 2, -1});
+  const auto file = io::read_problem(path);
+  const auto& sparse = std::get<matching::SparseCosts>(file.costs);
+  CHECK(sparse.graph.cols == 3);
+  CHECK(std::ldexp(static_cast<double>(sparse.cost[0]), -sparse.fraction_bits) == 0.5);
+  CHECK(std::ldexp(static_cast<double>(sparse.unmatched_row_cost[0]), -sparse.fraction_bits) == 1);
+  CHECK(sparse.unmatched_row_cost[1] == matching::kInfiniteCost);
+  csr({2, 0, 1}, {1, 2, 3});
+  refused(path, "unsorted");
+  csr({0, 0, 1}, {1, 2, 3});
+  refused(path, "repeat column 0");
+  csr({0, 5, 1}, {1, 2, 3});
+  refused(path, "outside");
+  csr({0, 1, 1}, {1, NAN, 3});
+  refused(path, "cost[1]");
+  csr({0, 1, 1}, {1, 2});
+  refused(path, "cost has 2");
+}
