@@ -7,6 +7,7 @@
 
 #include "matching/assignment/auction_device.h"
 #include "matching/assignment/auction_kernels.cuh"
+#include "matching/assignment/auction_lists.h"
 
 namespace motes::matching {
 namespace device {
@@ -219,6 +220,82 @@ AuctionResult run_auction(Arena& arena, const CanonicalSides& sides, const Devic
   return out;
 }
 
+/// Short lists of a full matrix or of points, made on the device for bids on the host.
+template <class Entries>
+class DeviceLists final : public detail::ListSource {
+ public:
+  DeviceLists(Arena& arena, const DeviceCanonical<Entries>& problem, const AuctionScale& scale)
+      : arena_(arena) {
+    const auto rows = static_cast<std::size_t>(problem.rows);
+    m_.entries = problem.entries;
+    m_.persons = problem.rows, m_.objects = problem.cols;
+    m_.steps = scale.steps;
+    m_.dual = arena.take<Cost>(static_cast<std::size_t>(problem.cols));
+    m_.list_object = arena.take<Index>(rows * kListed);
+    m_.list_cost = arena.take<Cost>(rows * kListed);
+    m_.list_bound = arena.take<Cost>(rows);
+    m_.list_made = arena.take_filled<int>(rows, 0);
+    m_.phase = 1;
+    persons_ = arena.take<Index>(rows);
+    object_ = arena.take<Index>(rows * kListed);
+    cost_ = arena.take<Cost>(rows * kListed);
+    bound_ = arena.take<Cost>(rows);
+  }
+  int listed() const override { return kListed; }
+  void make(std::span<const Index> persons, const std::vector<Cost>& dual, Index* object, Cost* cost,
+            Cost* bound) override {
+    const auto count = static_cast<Index>(persons.size());
+    if (count == 0) return;
+    send(m_.dual, dual.data(), dual.size());
+    send(persons_, persons.data(), persons.size());
+    const unsigned most = 8U * static_cast<unsigned>(arena_.multiprocessors());
+    const unsigned blocks = std::min(most, static_cast<unsigned>(count));
+    if (blocks < most)  // few rows: as many threads to each as there can be
+      lists_kernel<Entries, kBlockThreads>
+          <<<blocks, kBlockThreads, 0, arena_.stream()>>>(m_, persons_, count);
+    else
+      lists_kernel<Entries, kGridThreads><<<blocks, kGridThreads, 0, arena_.stream()>>>(m_, persons_, count);
+    MOTES_CUDA_LAUNCHED();
+    gather_lists_kernel<<<blocks, kGridThreads, 0, arena_.stream()>>>(m_, persons_, count, object_, cost_,
+                                                                      bound_);
+    MOTES_CUDA_LAUNCHED();
+    fetch(object, object_, persons.size() * kListed);
+    fetch(cost, cost_, persons.size() * kListed);
+    fetch(bound, bound_, persons.size());
+    arena_.synchronize();
+  }
+
+ private:
+  template <class T>
+  void send(T* to, const T* from, std::size_t count) {
+    MOTES_CUDA(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, arena_.stream()));
+  }
+  template <class T>
+  void fetch(T* to, const T* from, std::size_t count) {
+    MOTES_CUDA(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, arena_.stream()));
+  }
+
+  Arena& arena_;
+  Market<Entries> m_;
+  Index *persons_ = nullptr, *object_ = nullptr;
+  Cost *cost_ = nullptr, *bound_ = nullptr;
+};
+
+/// As run_auction, with the bids on the host where that is faster: square problems with short lists, scaled.
+template <class Entries>
+AuctionResult run_where_best(Arena& arena, const CanonicalSides& sides,
+                             const DeviceCanonical<Entries>& problem, const AuctionScale& scale,
+                             const AuctionOptions& options, const detail::AuctionStart& start,
+                             std::vector<Cost>& pair_cost) {
+  if constexpr (!std::is_same_v<Entries, SparseEntries>) {
+    if (options.scaled && sides.perfect && !start.warm) {
+      DeviceLists<Entries> lists(arena, problem, scale);
+      return detail::auction_on_lists(sides, scale, options, start, lists);
+    }
+  }
+  return run_auction(arena, sides, problem, scale, options, start, pair_cost);
+}
+
 }  // namespace
 }  // namespace device
 
@@ -234,8 +311,9 @@ Matching auction_on_device(const Execution& execution, const CostsView& problem,
         const auto begin = std::chrono::steady_clock::now();
         const AuctionScale scale = auction_scale(sides);
         std::vector<Cost> pair_cost;
-        AuctionResult result = device::run_auction(arena, sides, canonical, scale, options,
-                                                   auction_start(sides, scale, start, exchanged), pair_cost);
+        AuctionResult result =
+            device::run_where_best(arena, sides, canonical, scale, options,
+                                   auction_start(sides, scale, start, exchanged), pair_cost);
         Solution solution = solution_of(sides, scale, std::move(result), pair_cost, exchanged, leftover);
         solution.stats.seconds["auction"] = seconds_since(begin);
         return solution;

@@ -266,6 +266,29 @@ __global__ void stale_kernel(Market<Entries> columns) {
     }
 }
 
+/// Lists of the persons given, into their places.
+template <class Entries, int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    lists_kernel(Market<Entries> m, const Index* persons, Index count) {
+  __shared__ OffersScratch<kThreads / 32> scratch;
+  for (Index k = static_cast<Index>(blockIdx.x); k < count; k += static_cast<Index>(gridDim.x))
+    make_list<kThreads / 32>(m, persons[k], scratch, scratch.result[0]);
+}
+
+/// Lists of the persons given, one after another.
+template <class Entries>
+__global__ void gather_lists_kernel(Market<Entries> m, const Index* persons, Index count, Index* object,
+                                    Cost* cost, Cost* bound) {
+  for (Offset k = static_cast<Offset>(blockIdx.x) * blockDim.x + threadIdx.x; k < Offset{count} * kListed;
+       k += static_cast<Offset>(gridDim.x) * blockDim.x) {
+    const Index person = persons[k / kListed];
+    const Offset from = static_cast<Offset>(person) * kListed + k % kListed;
+    object[k] = m.list_object[from];
+    cost[k] = m.list_cost[from];
+    if (k % kListed == 0) bound[k / kListed] = m.list_bound[person];
+  }
+}
+
 /// Sum of the differences of the two best offers of the first rows, and how many have two.
 template <class Entries>
 __global__ void __launch_bounds__(kGridThreads)

@@ -2,8 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <random>
 
+#include "matching/assignment/auction_lists.h"
 #include "matching/assignment/auction_solve.h"
 #include "matching/registry.h"
 #include "matching/verify.h"
@@ -50,6 +52,30 @@ void check_certified(const matching::CostsView& problem, const matching::Matchin
   REQUIRE(certificate.optimal());
   CHECK(certificate.gap == 0);
 }
+
+/// Lists of a few objects, made on the host.
+struct HostLists final : matching::detail::ListSource {
+  HostLists(const Dense& costs, Cost steps, int count) : p(costs), scale(steps), places(count) {}
+  int listed() const override { return places; }
+  void make(std::span<const Index> persons, const std::vector<Cost>& dual, Index* object, Cost* cost,
+            Cost* bound) override {
+    ++calls;
+    for (const Index i : persons) {
+      std::vector<std::pair<Cost, Index>> offers;
+      for (Index j = 0; j < p.view.cols; ++j)
+        offers.emplace_back(p.cost[std::size_t(i) * p.view.cols + j] * scale - dual[j], j);
+      std::sort(offers.begin(), offers.end());
+      for (int k = 0; k < places; ++k, ++object, ++cost) {
+        *object = k < p.view.cols ? offers[k].second : -1;
+        *cost = k < p.view.cols ? offers[k].first + dual[*object] : 0;
+      }
+      *bound++ = places < p.view.cols ? offers[places].first : matching::detail::kNoOffer;
+    }
+  }
+  const Dense& p;
+  Cost scale;
+  int places, calls = 0;
+};
 
 std::vector<matching::Backend> backends() {
   std::vector<matching::Backend> out{matching::Backend::cpu};
@@ -220,7 +246,8 @@ TEST_CASE("auctions on the GPU answer the same on every run and from any memory"
 
 TEST_CASE("every kernel of the auctions at a size for the memory and race checkers") {
   MOTES_NEED_GPU();
-  // Large enough for the grid, the block, the lone bidder, lists that must be made anew, and columns that bid.
+  // Large enough for the grid, the block, the lone bidder, lists that must be made anew, and columns that
+  // bid.
   for (const auto& options : {kPlain, kScaled}) {
     const Dense p(136, 150, 60, 5);
     const auto dense = solve_by_auction(on(matching::Backend::cuda), p.view, {}, options);
@@ -229,5 +256,31 @@ TEST_CASE("every kernel of the auctions at a size for the memory and race checke
     const auto sparse = solve_by_auction(on(matching::Backend::cuda), sparse_costs.view(),
                                          {dense.row_to_col, dense.duals.u, {}}, options);
     check_certified(p.view, sparse);
+    const Dense square(150, 150, 60, 6);
+    check_certified(square.view, solve_by_auction(on(matching::Backend::cuda), square.view, {}, options));
+  }
+}
+
+TEST_CASE("bids from lists made elsewhere end at the optimum, however short the lists") {
+  for (const Index n : {1, 2, 5, 70}) {
+    for (const std::int64_t high : {0, 9, 1000}) {
+      const Dense p(n, n, high, static_cast<std::uint64_t>(n + high));
+      const auto sides = matching::detail::make_sides(p.view, high);
+      const auto scale = matching::detail::auction_scale(sides);
+      const auto start = matching::detail::auction_start(sides, scale, {}, false);
+      const auto best = matching::find_solver("jv")->make()->solve({1}, p.view);
+      for (const int places : {2, 3, 16}) {
+        INFO(n << " high " << high << " places " << places);
+        HostLists lists(p, scale.steps, places);
+        auto result = matching::detail::auction_on_lists(sides, scale, kScaled, start, lists);
+        REQUIRE_FALSE(result.unfinished);
+        Cost sum = 0;
+        for (Index i = 0; i < n; ++i) sum += p.cost[std::size_t(i) * n + result.row_to_col[i]];
+        CHECK(static_cast<double>(sum) == best.objective);
+        std::vector<Cost> v;
+        CHECK(matching::detail::exact_duals(sides, scale, result, {}, v));
+        if (places == 16) CHECK(lists.calls < 200);
+      }
+    }
   }
 }
