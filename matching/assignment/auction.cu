@@ -283,14 +283,14 @@ class DeviceLists final : public detail::ListSource {
 
 /// As run_auction, with the bids on the host where that is faster: square problems with short lists, scaled.
 template <class Entries>
-AuctionResult run_where_best(Arena& arena, const CanonicalSides& sides,
+AuctionResult run_where_best(const Execution& execution, Arena& arena, const CanonicalSides& sides,
                              const DeviceCanonical<Entries>& problem, const AuctionScale& scale,
                              const AuctionOptions& options, const detail::AuctionStart& start,
                              std::vector<Cost>& pair_cost) {
   if constexpr (!std::is_same_v<Entries, SparseEntries>) {
     if (options.scaled && sides.perfect && !start.warm) {
       DeviceLists<Entries> lists(arena, problem, scale);
-      return detail::auction_on_lists(sides, scale, options, start, lists);
+      return detail::auction_on_lists(execution, sides, scale, options, start, lists);
     }
   }
   return run_auction(arena, sides, problem, scale, options, start, pair_cost);
@@ -312,7 +312,7 @@ Matching auction_on_device(const Execution& execution, const CostsView& problem,
         const AuctionScale scale = auction_scale(sides);
         std::vector<Cost> pair_cost;
         AuctionResult result =
-            device::run_where_best(arena, sides, canonical, scale, options,
+            device::run_where_best(execution, arena, sides, canonical, scale, options,
                                    auction_start(sides, scale, start, exchanged), pair_cost);
         Solution solution = solution_of(sides, scale, std::move(result), pair_cost, exchanged, leftover);
         solution.stats.seconds["auction"] = seconds_since(begin);

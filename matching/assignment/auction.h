@@ -43,19 +43,24 @@
 ///
 /// Differences from the paper. Convergence: the paper's counter of assigned persons is the length of the
 /// frontier of free persons, read on the device; the host waits once, at the end. Only free persons are
-/// launched, not all. Full matrices are read once: each person keeps a list of its 32 (CPU: 24) best objects
-/// and the least offer outside it, which stays a bound while duals fall. The CPU form is sequential
-/// (Gauss-Seidel, first in, first out), so CPU and GPU may find different optima where there are several;
-/// each finds the same one on every run and for any number of threads.
+/// launched, not all. Full matrices are read little more than once: each person keeps a list of its 64 (CPU:
+/// 24) best objects and the least offer outside it, which stays a bound while duals fall. The CPU form is
+/// sequential (Gauss-Seidel, first in, first out), so CPU and GPU may find different optima where there are
+/// several; each finds the same one on every run and for any number of threads.
+///
+/// On a GPU, `auction` is the paper's: all rounds on the device (auction_kernels.cuh argues its races).
+/// `auction-scaled` does the same on sparse, rectangular and warm-started problems; on square full matrices
+/// and points whose vertices must all be matched, the device makes the lists and the host bids
+/// (auction_lists.h), for there the long chains of single bids at the end took most of the time.
 
 #include "matching/solver.h"
 
 namespace motes::matching {
 
-/// Stats: phases; rounds (CPU: bids); augmentations (bids, reverse ones included); initial_assignments (pairs
-/// given); seconds: auction, paths (where they had to finish).
-/// Complexity of a phase: O(bids * 32) and a few reads of each row; memory O(rows + cols + edges), lists of
-/// 400 bytes a row for dense and geometric costs.
+/// Stats: phases; rounds (bids, where the host bids); augmentations (bids, reverse ones included);
+/// initial_assignments (pairs given); seconds: auction, paths (where they had to finish). Complexity of a
+/// phase: O(bids * 32) and a few reads of each row; memory O(rows + cols + edges), lists of 400 bytes a row
+/// for dense and geometric costs.
 class Auction final : public AssignmentSolver {
  private:
   Matching run(const Execution& execution, const CostsView& problem, const Start& start) const override;

@@ -5,16 +5,28 @@
 #include <deque>
 #include <numeric>
 
+#include "matching/parallel_for.h"
+
 namespace motes::matching::detail {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
+constexpr std::size_t kRowsPerTask = 256;
+
+/// An object on a list; object -1 and an offer of kNoOffer in empty places.
+struct Listed {
+  Cost offered = kNoOffer;  ///< offer when the list was made
+  Cost cost = 0;
+  Index object = -1;
+};
+
 class ListMarket {
  public:
-  ListMarket(const CanonicalSides& sides, const AuctionScale& scale, const AuctionStart& start,
+  ListMarket(int threads, const CanonicalSides& sides, const AuctionScale& scale, const AuctionStart& start,
              ListSource& source)
-      : sides_(sides),
+      : threads_(threads),
+        sides_(sides),
         scale_(scale),
         source_(source),
         listed_(static_cast<std::size_t>(source.listed())),
@@ -22,12 +34,11 @@ class ListMarket {
         pair_cost_(at(sides.rows), 0),
         row_to_col_(start.row_to_col),
         col_to_row_(start.col_to_row),
-        object_(at(sides.rows) * listed_),
-        cost_(at(sides.rows) * listed_),
+        lists_(at(sides.rows) * listed_),
         bound_(at(sides.rows)) {
     std::vector<Index> everybody(at(sides.rows));
     std::iota(everybody.begin(), everybody.end(), 0);
-    source.make(everybody, dual_, object_.data(), cost_.data(), bound_.data());
+    renew(everybody);
   }
 
   AuctionResult run(const AuctionOptions& options) {
@@ -54,30 +65,40 @@ class ListMarket {
   }
 
  private:
-  /// Whether the list answers.
+  /// Whether the list answers. Offers only rise while a list is in use, so that the first object whose offer
+  /// was no better than the second best is now ends the search.
   bool offers_of(Index i, Offers& offers) const {
     offers = {};
-    const Index* object = object_.data() + at(i) * listed_;
-    const Cost* cost = cost_.data() + at(i) * listed_;
-    for (std::size_t k = 0; k < listed_; ++k)
-      if (object[k] != -1) offers.add(object[k], cost[k], cost[k] - dual_[at(object[k])]);
+    const Listed* entry = lists_.data() + at(i) * listed_;
+    for (std::size_t k = 0; k < listed_ && entry[k].offered < offers.second; ++k)
+      offers.add(entry[k].object, entry[k].cost, entry[k].cost - dual_[at(entry[k].object)]);
     return offers.second <= bound_[at(i)];
   }
 
-  /// New lists for all who wait.
-  void serve_waiting() {
-    fresh_object_.resize(waiting_.size() * listed_);
-    fresh_cost_.resize(waiting_.size() * listed_);
-    fresh_bound_.resize(waiting_.size());
-    source_.make(waiting_, dual_, fresh_object_.data(), fresh_cost_.data(), fresh_bound_.data());
-    for (std::size_t k = 0; k < waiting_.size(); ++k) {
-      const std::size_t i = at(waiting_[k]);
-      std::copy_n(fresh_object_.begin() + static_cast<std::ptrdiff_t>(k * listed_), listed_,
-                  object_.begin() + static_cast<std::ptrdiff_t>(i * listed_));
-      std::copy_n(fresh_cost_.begin() + static_cast<std::ptrdiff_t>(k * listed_), listed_,
-                  cost_.begin() + static_cast<std::ptrdiff_t>(i * listed_));
-      bound_[i] = fresh_bound_[k];
-    }
+  /// New lists for these rows, at the duals of now, best offer first.
+  void renew(std::span<const Index> rows) {
+    object_.resize(rows.size() * listed_);
+    cost_.resize(rows.size() * listed_);
+    fresh_bound_.resize(rows.size());
+    source_.make(rows, dual_, object_.data(), cost_.data(), fresh_bound_.data());
+    const std::size_t chunks = (rows.size() + kRowsPerTask - 1) / kRowsPerTask;
+    const int threads = std::max(1, static_cast<int>(std::min(chunks, static_cast<std::size_t>(threads_))));
+    parallel_for(threads, static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
+      const std::size_t first = static_cast<std::size_t>(chunk) * kRowsPerTask;
+      for (std::size_t k = first; k < std::min(first + kRowsPerTask, rows.size()); ++k) {
+        const auto begin = lists_.begin() + static_cast<std::ptrdiff_t>(at(rows[k]) * listed_);
+        for (std::size_t e = 0; e < listed_; ++e) {
+          const Index j = object_[k * listed_ + e];
+          const Cost cost = cost_[k * listed_ + e];
+          begin[static_cast<std::ptrdiff_t>(e)] =
+              j == -1 ? Listed{kNoOffer, 0, -1} : Listed{cost - dual_[at(j)], cost, j};
+        }
+        std::sort(begin, begin + static_cast<std::ptrdiff_t>(listed_), [](const Listed& x, const Listed& y) {
+          return x.offered != y.offered ? x.offered < y.offered : x.object < y.object;
+        });
+        bound_[at(rows[k])] = fresh_bound_[k];
+      }
+    });
   }
 
   Cost mean_gap() const {
@@ -99,7 +120,7 @@ class ListMarket {
     waiting_.clear();
     for (Index i = 0; i < sides_.rows; ++i)
       if (!offers_of(i, offers)) waiting_.push_back(i);
-    if (!waiting_.empty()) serve_waiting();
+    if (!waiting_.empty()) renew(waiting_);
     waiting_.clear();
     for (Index i = 0; i < sides_.rows; ++i) {
       Index& j = row_to_col_[at(i)];
@@ -115,7 +136,7 @@ class ListMarket {
     while (true) {
       if (queue_.empty()) {
         if (waiting_.empty()) return true;
-        serve_waiting();
+        renew(waiting_);
         queue_.assign(waiting_.begin(), waiting_.end());
         waiting_.clear();
       }
@@ -146,24 +167,27 @@ class ListMarket {
     }
   }
 
+  int threads_;
   const CanonicalSides& sides_;
   const AuctionScale& scale_;
   ListSource& source_;
   std::size_t listed_;
   std::vector<Cost> dual_, pair_cost_;
   std::vector<Index> row_to_col_, col_to_row_;
-  std::vector<Index> object_;  ///< [rows * listed]
-  std::vector<Cost> cost_, bound_;
-  std::vector<Index> waiting_, fresh_object_;
-  std::vector<Cost> fresh_cost_, fresh_bound_;
+  std::vector<Listed> lists_;  ///< [rows * listed] of each row: best offer first when made
+  std::vector<Cost> bound_;    ///< [rows]
+  std::vector<Index> waiting_;
+  std::vector<Index> object_;  // as they come from the source
+  std::vector<Cost> cost_, fresh_bound_;
   std::deque<Index> queue_;
 };
 
 }  // namespace
 
-AuctionResult auction_on_lists(const CanonicalSides& sides, const AuctionScale& scale,
-                               const AuctionOptions& options, const AuctionStart& start, ListSource& source) {
-  return ListMarket(sides, scale, start, source).run(options);
+AuctionResult auction_on_lists(const Execution& execution, const CanonicalSides& sides,
+                               const AuctionScale& scale, const AuctionOptions& options,
+                               const AuctionStart& start, ListSource& source) {
+  return ListMarket(thread_count(execution), sides, scale, start, source).run(options);
 }
 
 }  // namespace motes::matching::detail

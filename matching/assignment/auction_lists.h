@@ -23,8 +23,9 @@ class ListSource {
                     Cost* bound) = 0;
 };
 
-/// For perfect problems, from nothing: `start` is not warm. Stats as auction_on_cpu.
-AuctionResult auction_on_lists(const CanonicalSides& sides, const AuctionScale& scale,
-                               const AuctionOptions& options, const AuctionStart& start, ListSource& source);
+/// For perfect problems, from nothing: `start` is not warm. Threads sort the lists. Stats as auction_on_cpu.
+AuctionResult auction_on_lists(const Execution& execution, const CanonicalSides& sides,
+                               const AuctionScale& scale, const AuctionOptions& options,
+                               const AuctionStart& start, ListSource& source);
 
 }  // namespace motes::matching::detail
