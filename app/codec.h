@@ -140,6 +140,26 @@ Codec<Enum> choice(std::vector<std::pair<std::string, Enum>> names) {
           }};
 }
 
+/// A list of values of `codec`, [] for none; a single value counts as a list of one.
+template <class T>
+Codec<std::vector<T>> list_of(const std::string& allowed, const Codec<T>& codec) {
+  return {allowed,
+          [codec](const Value& value) -> std::optional<std::vector<T>> {
+            std::vector<T> all;
+            for (const std::string& item : value.items) {
+              auto parsed = codec.parse(word_value(item));
+              if (!parsed) return std::nullopt;
+              all.push_back(std::move(*parsed));
+            }
+            return all;
+          },
+          [codec](const std::vector<T>& all) {
+            Value value{{}, true};
+            for (const T& one : all) value.items.push_back(codec.print(one).word());
+            return value;
+          }};
+}
+
 /// A word that stands for "not given", or a value of `codec`.
 template <class T>
 Codec<std::optional<T>> word_or(const std::string& word, const Codec<T>& codec) {

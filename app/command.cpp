@@ -44,7 +44,7 @@ void add_common_options(CLI::App& command, Session& session) {
       ->group(group);
 }
 
-Config configure(const Session& session, const std::string& input) {
+Config configure(const Session& session, const std::string& input, bool has_cuda_form) {
   Config config;
   if (is_yaml(input)) {
     if (!session.config_file.empty()) {
@@ -60,7 +60,16 @@ Config configure(const Session& session, const std::string& input) {
   set_if_given(config, "execution.threads", session.threads, "--threads");
   set_if_given(config, "simulation.seed", session.seed, "--seed");
   check_consistency(config);
+  if (config.execution.backend == Backend::cuda && !has_cuda_form)
+    throw UsageError("execution.backend: this command has no CUDA form yet; use auto or cpu");
   return config;
+}
+
+Execution execution_of(const Config& config) {
+  Execution execution;
+  execution.threads = config.execution.threads;
+  execution.backend = config.execution.backend;
+  return execution;
 }
 
 void emit_json(Session& session, const nlohmann::ordered_json& result) {

@@ -45,10 +45,11 @@ Command add_info(CLI::App& app, Session& session);
 void add_common_options(CLI::App& command, Session& session);
 
 /// Defaults, then the YAML file (`input` when it is one, else --config), then `input` as input.path, then the
-/// command line's settings. Throws UsageError.
-Config configure(const Session& session, const std::string& input = "");
+/// command line's settings. Throws UsageError, also where cuda is asked of a command without a CUDA form.
+Config configure(const Session& session, const std::string& input = "", bool has_cuda_form = false);
 
-inline Execution execution_of(const Config& config) { return {config.execution.threads}; }
+/// Threads and back end as the configuration has them.
+Execution execution_of(const Config& config);
 
 /// Writes the JSON result where --json asked for it, if anywhere.
 void emit_json(Session& session, const nlohmann::ordered_json& result);

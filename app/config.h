@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/simulation.h"
 #include "tracking/candidates/candidates.h"
@@ -18,7 +19,10 @@
 
 namespace motes::app {
 
-enum class Backend { automatic, cpu, cuda };
+/// How simulated volumes are written.
+enum class VolumeFormat { ome_tiff, bdv_h5 };
+enum class TrackFileKind { h5, csv, xml, vtp };
+enum class PointFileKind { csv, h5 };
 
 struct Config {
   struct Input {
@@ -53,9 +57,15 @@ struct Config {
     bool vtk = true;
   } output;
   sim::MotionOptions simulation;
+  sim::FaultOptions faults;
+  struct Simulated {
+    std::optional<std::vector<TrackFileKind>> truth;       ///< none: by size
+    std::optional<std::vector<PointFileKind>> detections;  ///< none: by size
+  } simulated;
   struct Imaging {
     sim::ImagingOptions optics;
     bool write_frames = false;
+    VolumeFormat format = VolumeFormat::ome_tiff;
     bool deflate = true;
   } imaging;
 };

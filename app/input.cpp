@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/challenge_xml.h"
+#include "io/detections_h5.h"
 #include "io/track_files.h"
 #include "io/tracks_h5.h"
 #include "tracking/types/errors.h"
@@ -107,6 +108,9 @@ OpenedInput open_input(const Config& config) {
   if (file && is_table_name(extension)) {
     input.points = io::read_points_csv(input.path, table_options(config));
     input.point_format = "table";
+  } else if (file && io::is_detections_h5(input.path)) {
+    input.points = io::read_detections_h5(input.path);
+    input.point_format = "detections";
   } else if (file && holds_tracks(input.path, extension)) {
     input.points = points_of_tracks(read_tracks_scaled(input.path, config));
     input.point_format = "points of tracks";

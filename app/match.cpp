@@ -141,7 +141,7 @@ ordered_json stats_json(const matching::Stats& stats) {
 }
 
 void run_match(Session& session, const Arguments& arguments) {
-  const Config config = configure(session);
+  const Config config = configure(session, "", true);
   const Execution cpu = execution_of(config);
   if (arguments.ties != "any" && arguments.ties != "hash")
     throw UsageError("--ties: '" + arguments.ties + "' is neither any nor hash");

@@ -116,46 +116,269 @@ void add_execution_and_output(std::vector<Option>& table) {
                       "Write tracks.vtp, frames.pvd and frames/*.vtp for ParaView."));
 }
 
+Codec<sim::Motion> own_motion() {
+  return choice<sim::Motion>({{"walk", sim::Motion::walk},
+                              {"brownian", sim::Motion::brownian},
+                              {"directed", sim::Motion::directed},
+                              {"confined", sim::Motion::confined},
+                              {"switching", sim::Motion::switching}});
+}
+
+Codec<std::vector<double>> rates() { return list_of("a list of numbers not below 0", real(kNotNegative)); }
+
 void add_simulation(std::vector<Option>& table) {
   table.push_back(row("simulation.particles", "particles", integer<std::int64_t>(1, 100000000),
-                      MOTES_AT(simulation.particles), "How many particles move."));
+                      MOTES_AT(simulation.particles), "How many particles are in the box at the start."));
+  table.push_back(row("simulation.density_per_um3", "1/um^3", real(kNotNegative),
+                      MOTES_AT(simulation.density_per_um3),
+                      "Above 0: how many particles a um^3 there are, instead of simulation.particles."));
   table.push_back(row("simulation.frames", "frames", integer<std::int32_t>(1, 1000000),
                       MOTES_AT(simulation.frames), "How many frames."));
   table.push_back(
       row("simulation.dt_s", "s", real(kPositive), MOTES_AT(simulation.dt_s), "Time between frames."));
+  table.push_back(row("simulation.time_jitter_s", "s", real(kNotNegative), MOTES_AT(simulation.time_jitter_s),
+                      "Standard deviation of the frames' true times about multiples of dt_s; frames keep "
+                      "their order."));
   table.push_back(row("simulation.box_um", "um", per_axis(kPositive), MOTES_AT(simulation.box_um),
-                      "Size of the volume the particles live in; they are reflected at its walls."));
+                      "Size of the volume that is seen, from 0 on; simulation.boundary says what its walls "
+                      "do."));
+  table.push_back(row("simulation.motion", "", own_motion(), MOTES_AT(simulation.motion),
+                      "What a particle does on its own. walk: the correlated, biased walk (persistence, "
+                      "speed_um_s); brownian: diffusion; directed: straight runs; confined: tethered "
+                      "diffusion; switching: changes between simulation.states."));
   table.push_back(
       row("simulation.persistence", "", real(kFraction), MOTES_AT(simulation.persistence),
-          "Weight of a particle's previous direction in its next step; the rest is a random direction."));
+          "Of walk: weight of the previous direction in the next step; the rest is a random direction."));
   table.push_back(row("simulation.speed_um_s", "um/s", real(kNotNegative), MOTES_AT(simulation.speed_um_s),
-                      "Mean length of a step over the time between frames."));
+                      "Of walk (length of a step over dt_s) and directed."));
+  table.push_back(row("simulation.speed_spread", "", real(kNotNegative), MOTES_AT(simulation.speed_spread),
+                      "Standard deviation of the particles' speeds over their mean."));
+  table.push_back(row("simulation.diffusion_um2_s", "um^2/s", real(kNotNegative),
+                      MOTES_AT(simulation.diffusion_um2_s),
+                      "Diffusion constant, of every motion; a walk's or a run's comes on top of its steps."));
+  table.push_back(row("simulation.confinement", "",
+                      choice<sim::Confinement>(
+                          {{"harmonic", sim::Confinement::harmonic}, {"sphere", sim::Confinement::sphere}}),
+                      MOTES_AT(simulation.confinement),
+                      "What tethers confined particles to the place where they began: a spring, or a sphere "
+                      "that reflects them."));
+  table.push_back(row("simulation.confinement_radius_um", "um", real(kPositive),
+                      MOTES_AT(simulation.confinement_radius_um),
+                      "Standard deviation per axis in the spring (harmonic), or the sphere's radius."));
+  table.push_back(row("simulation.states", "",
+                      list_of("a list of 2 to 8 of walk, brownian, directed and confined", own_motion()),
+                      MOTES_AT(simulation.states), "Of switching: what particles change between."));
+  table.push_back(row("simulation.switch_rate_per_s", "1/s", rates(), MOTES_AT(simulation.switch_rate_per_s),
+                      "One number a state: how often it is left, for any other alike; or one for each from "
+                      "and to, row by row, with 0 from a state to itself."));
+  table.push_back(row("simulation.state_speed_um_s", "um/s", rates(), MOTES_AT(simulation.state_speed_um_s),
+                      "One number a state; []: speed_um_s for all."));
+  table.push_back(row("simulation.state_diffusion_um2_s", "um^2/s", rates(),
+                      MOTES_AT(simulation.state_diffusion_um2_s),
+                      "One number a state; []: diffusion_um2_s for all."));
+  table.push_back(row("simulation.new_run_direction", "", truth_value(),
+                      MOTES_AT(simulation.new_run_direction),
+                      "Draw a direction whenever a state is entered; false: each particle keeps its own."));
+}
+
+void add_simulated_world(std::vector<Option>& table) {
+  table.push_back(row("simulation.boundary", "",
+                      choice<sim::Boundary>({{"reflecting", sim::Boundary::reflecting},
+                                             {"periodic", sim::Boundary::periodic},
+                                             {"absorbing", sim::Boundary::absorbing},
+                                             {"open", sim::Boundary::open}}),
+                      MOTES_AT(simulation.boundary),
+                      "At the walls particles turn back, come in again on the other side, end, or leave "
+                      "and enter (open)."));
+  table.push_back(row("simulation.margin_um", "um", word_or("auto", real(kNotNegative)),
+                      MOTES_AT(simulation.margin_um),
+                      "Of boundary open: how far around the box particles are followed unseen; auto: about "
+                      "as far as they come in a frame."));
+  table.push_back(row("simulation.same_track_on_return", "", truth_value(),
+                      MOTES_AT(simulation.same_track_on_return),
+                      "Of boundary open: a particle that returns keeps its track, which then has a gap; "
+                      "false: it begins another."));
+  table.push_back(row("simulation.birth_rate_per_s", "1/s", real(kNotNegative),
+                      MOTES_AT(simulation.birth_rate_per_s), "New particles a second in the box."));
+  table.push_back(row("simulation.death_rate_per_s", "1/s", real(kNotNegative),
+                      MOTES_AT(simulation.death_rate_per_s),
+                      "How often each particle dies; its inverse is the mean life."));
+  table.push_back(row("simulation.drift_um_s", "um/s", per_axis(kAnyNumber), MOTES_AT(simulation.drift_um_s),
+                      "Velocity of everything together."));
+  table.push_back(row("simulation.rotation_deg_s", "degrees/s", real(kAnyNumber),
+                      MOTES_AT(simulation.rotation_deg_s),
+                      "Everything turns around the box's centre as one body."));
+  table.push_back(row("simulation.rotation_axis", "", per_axis(kAnyNumber),
+                      MOTES_AT(simulation.rotation_axis), "Direction of the axis of that turning."));
+  table.push_back(row("simulation.flow", "",
+                      choice<sim::Flow>({{"none", sim::Flow::none},
+                                         {"shear", sim::Flow::shear},
+                                         {"vortex", sim::Flow::vortex},
+                                         {"turbulence", sim::Flow::turbulence}}),
+                      MOTES_AT(simulation.flow),
+                      "A flow that carries the particles: shear (along x, growing with y), a vortex about z, "
+                      "or a turbulence-like sum of random waves. All are incompressible."));
+  table.push_back(row("simulation.flow_speed_um_s", "um/s", real(kNotNegative),
+                      MOTES_AT(simulation.flow_speed_um_s),
+                      "The flow's speed: at the walls (shear), its largest (vortex), its root mean square "
+                      "(turbulence)."));
+  table.push_back(row("simulation.flow_scale_um", "um", real(kPositive), MOTES_AT(simulation.flow_scale_um),
+                      "Radius of the vortex's core; longest wave of the turbulence, the shortest is an "
+                      "eighth."));
+  table.push_back(row("simulation.flow_modes", "waves", integer<int>(1, 4096),
+                      MOTES_AT(simulation.flow_modes), "How many waves make up the turbulence."));
+  table.push_back(row("simulation.division_s", "s", real(kNotNegative), MOTES_AT(simulation.division_s),
+                      "Mean time between a cell's divisions; 0: none. Daughters know their mother."));
+  table.push_back(row("simulation.division_spread_s", "s", real(kNotNegative),
+                      MOTES_AT(simulation.division_spread_s), "Standard deviation of that time."));
+  table.push_back(row("simulation.division_distance_um", "um", real(kNotNegative),
+                      MOTES_AT(simulation.division_distance_um),
+                      "How far apart two daughters begin, along a random axis."));
+  table.push_back(row("simulation.repulsion_um", "um", real(kNotNegative), MOTES_AT(simulation.repulsion_um),
+                      "Particles nearer than this push each other apart; 0: never."));
+  table.push_back(row("simulation.repulsion_rate_per_s", "1/s", real(kNotNegative),
+                      MOTES_AT(simulation.repulsion_rate_per_s),
+                      "How fast an overlap shrinks: a pair's by this share of it a second."));
+}
+
+void add_seeding(std::vector<Option>& table) {
+  table.push_back(row("simulation.seeding", "",
+                      choice<sim::Seeding>({{"uniform", sim::Seeding::uniform},
+                                            {"clusters", sim::Seeding::clusters},
+                                            {"ball", sim::Seeding::ball},
+                                            {"shell", sim::Seeding::shell},
+                                            {"plane", sim::Seeding::plane}}),
+                      MOTES_AT(simulation.seeding),
+                      "Where particles begin: anywhere in the box, in balls around random places, in an "
+                      "ellipsoid around the box's centre, on its surface, or in the middle xy plane."));
+  table.push_back(row("simulation.clusters", "clusters", integer<std::int64_t>(1, 100000000),
+                      MOTES_AT(simulation.clusters), "Of seeding clusters: how many."));
+  table.push_back(row("simulation.cluster_radius_um", "um", real(kNotNegative),
+                      MOTES_AT(simulation.cluster_radius_um), "Of seeding clusters: radius of each."));
+  table.push_back(row("simulation.seeding_radius_um", "um", per_axis(kPositive),
+                      MOTES_AT(simulation.seeding_radius_um), "Of seeding ball and shell: half axes."));
   table.push_back(row("simulation.min_distance_um", "um", real(kNotNegative),
                       MOTES_AT(simulation.min_distance_um),
                       "Least distance between particles of the first frame."));
   table.push_back(
       row("simulation.seed", "", integer<std::uint64_t>(0, std::uint64_t{1} << 62), MOTES_AT(simulation.seed),
           "Seed of all random numbers; the same seed gives the same bits on every machine. --seed sets it."));
+  table.push_back(row("simulation.truth", "",
+                      word_or("auto", list_of("a list of h5, csv, xml and vtp",
+                                              choice<TrackFileKind>({{"h5", TrackFileKind::h5},
+                                                                     {"csv", TrackFileKind::csv},
+                                                                     {"xml", TrackFileKind::xml},
+                                                                     {"vtp", TrackFileKind::vtp}}))),
+                      MOTES_AT(simulated.truth),
+                      "Files of the true tracks (truth.h5 ...); auto: h5, and csv up to 2 million points."));
+  table.push_back(row(
+      "simulation.detections", "",
+      word_or("auto", list_of("a list of csv and h5", choice<PointFileKind>({{"csv", PointFileKind::csv},
+                                                                             {"h5", PointFileKind::h5}}))),
+      MOTES_AT(simulated.detections),
+      "Files of the detections (detections.csv ...); []: none; auto: csv up to 5 million points, h5 "
+      "beyond. truth.h5 says which detection each true point made, with csv also "
+      "detection_truth.csv."));
 }
 
-void add_imaging(std::vector<Option>& table) {
+void add_faults(std::vector<Option>& table) {
+  table.push_back(row("faults.noise_um", "um", per_axis(kNotNegative), MOTES_AT(faults.noise_um),
+                      "Standard deviation of the detections' positions about the true ones."));
+  table.push_back(row("faults.miss", "", real(kFraction), MOTES_AT(faults.miss),
+                      "Probability that a particle is missed in a frame, independent of other frames."));
+  table.push_back(row("faults.blink_on_s", "s", real(kNotNegative), MOTES_AT(faults.blink_on_s),
+                      "Mean time that a blinking particle is seen; 0: none blinks."));
+  table.push_back(row("faults.blink_off_s", "s", real(kNotNegative), MOTES_AT(faults.blink_off_s),
+                      "Mean time that it is dark then."));
+  table.push_back(row("faults.false_per_frame", "detections", real(kNotNegative),
+                      MOTES_AT(faults.false_per_frame),
+                      "Mean number of detections of nothing in a frame, anywhere in the box."));
+  table.push_back(row("faults.merge_um", "um", real(kNotNegative), MOTES_AT(faults.merge_um),
+                      "Particles nearer than this are detected as one; 0: never."));
+  table.push_back(
+      row("faults.merge_into", "",
+          choice<sim::MergeInto>({{"mean", sim::MergeInto::mean}, {"brighter", sim::MergeInto::brighter}}),
+          MOTES_AT(faults.merge_into), "Where that one lies: at their mean, or at the brighter one."));
+}
+
+void add_optics(std::vector<Option>& table) {
   table.push_back(row("imaging.voxel_um", "um", per_axis(kPositive), MOTES_AT(imaging.optics.voxel_um),
                       "Distance between voxel centres."));
+  table.push_back(row("imaging.psf", "",
+                      choice<sim::Psf>({{"gaussian", sim::Psf::gaussian},
+                                        {"gibson-lanni", sim::Psf::gibson_lanni},
+                                        {"gaussian-beam", sim::Psf::gaussian_beam}}),
+                      MOTES_AT(imaging.optics.psf),
+                      "Point spread function: a Gaussian of psf_sigma_um; scalar diffraction with index "
+                      "mismatch; or a Gaussian in each plane that widens away from the spot."));
   table.push_back(row("imaging.psf_sigma_um", "um", per_axis(kPositive),
                       MOTES_AT(imaging.optics.psf_sigma_um),
                       "Standard deviation of the Gaussian point spread function."));
+  table.push_back(row("imaging.na", "", real(kPositive), MOTES_AT(imaging.optics.na),
+                      "gibson-lanni, gaussian-beam: numerical aperture, below refractive_index."));
+  table.push_back(row("imaging.wavelength_um", "um", real(kPositive), MOTES_AT(imaging.optics.wavelength_um),
+                      "gibson-lanni, gaussian-beam: wavelength of the emitted light in vacuum."));
+  table.push_back(row("imaging.refractive_index", "", real(kPositive),
+                      MOTES_AT(imaging.optics.refractive_index),
+                      "gibson-lanni, gaussian-beam: index of the objective's immersion medium."));
+  table.push_back(row("imaging.sample_index", "", word_or("auto", real(kPositive)),
+                      MOTES_AT(imaging.optics.sample_index),
+                      "gibson-lanni: index of the sample; auto: refractive_index, so no mismatch."));
+  table.push_back(
+      row("imaging.depth_um", "um", real(kNotNegative), MOTES_AT(imaging.optics.depth_um),
+          "gibson-lanni: depth of the first plane below the cover slip; matters with a mismatch."));
+  table.push_back(row(
+      "imaging.psf_range_um", "um", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.psf_range_um),
+      "gibson-lanni, gaussian-beam: how far above and below a spot its light is drawn; auto: "
+      "twice the first dark point on the axis (up to twice that with a mismatch), or five Rayleigh "
+      "ranges."));
+  table.push_back(row("imaging.defocus_um", "um", word_or("none", real(kPositive)),
+                      MOTES_AT(imaging.optics.defocus_um),
+                      "gaussian: Rayleigh range of spots that widen laterally with their distance from "
+                      "focal_plane_um; none: they do not."));
+  table.push_back(row("imaging.focal_plane_um", "um", word_or("auto", real(kAnyNumber)),
+                      MOTES_AT(imaging.optics.focal_plane_um),
+                      "z at which spots are sharp (with defocus_um); auto: the middle of the box."));
+}
+
+void add_imaging(std::vector<Option>& table) {
+  add_optics(table);
+  table.push_back(row("imaging.photons", "photons", word_or("auto", real(kPositive)),
+                      MOTES_AT(imaging.optics.photons),
+                      "Mean photons of a spot, over all its voxels; auto: from snr. Not together with snr."));
+  table.push_back(row(
+      "imaging.snr", "", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.snr),
+      "Signal to noise: (peak - background) / sqrt(peak), as the Particle Tracking Challenge has it, of a "
+      "spot on a voxel's centre; auto: 7, unless photons are given."));
+  table.push_back(row("imaging.intensity_spread", "", real(Domain{0, 3, true, " from 0 to 3"}),
+                      MOTES_AT(imaging.optics.intensity_spread),
+                      "Standard deviation of the logarithm of a particle's photons."));
+  table.push_back(row("imaging.radius_spread", "", real(Domain{0, 3, true, " from 0 to 3"}),
+                      MOTES_AT(imaging.optics.radius_spread),
+                      "Standard deviation of the logarithm of a particle's size."));
+  table.push_back(row("imaging.bleaching_s", "s", word_or("none", real(kPositive)),
+                      MOTES_AT(imaging.optics.bleaching_s),
+                      "Time in which the spots' photons fall to 1/e; none: they do not."));
   table.push_back(row("imaging.background", "photons", real(kNotNegative),
                       MOTES_AT(imaging.optics.background), "Mean background photons a voxel."));
-  table.push_back(
-      row("imaging.snr", "", real(kPositive), MOTES_AT(imaging.optics.snr),
-          "Signal to noise: (peak - background) / sqrt(peak), as the Particle Tracking Challenge has it."));
+  table.push_back(row("imaging.gain", "grey levels a photon",
+                      real(Domain{0.015625, 4096, true, " from 0.015625 to 4096"}),
+                      MOTES_AT(imaging.optics.gain), "What a photon adds to a voxel."));
   table.push_back(row("imaging.offset", "grey levels", real(kNotNegative), MOTES_AT(imaging.optics.offset),
                       "Camera offset added to every voxel."));
   table.push_back(row("imaging.read_noise", "grey levels", real(kNotNegative),
                       MOTES_AT(imaging.optics.read_noise),
                       "Standard deviation of the camera's Gaussian noise."));
+  table.push_back(row("imaging.bit_depth", "bits", choice<int>({{"8", 8}, {"12", 12}, {"16", 16}}),
+                      MOTES_AT(imaging.optics.bit_depth),
+                      "Grey levels end at 2^bit_depth - 1, brighter voxels are clamped."));
   table.push_back(row("imaging.write_frames", "", truth_value(), MOTES_AT(imaging.write_frames),
-                      "Write the volumes too, as frames/frames.ome.tif."));
+                      "Write the volumes too, as frames/frames.ome.tif or frames/frames.h5 and .xml."));
+  table.push_back(
+      row("imaging.format", "",
+          choice<VolumeFormat>({{"ome-tiff", VolumeFormat::ome_tiff}, {"bdv-h5", VolumeFormat::bdv_h5}}),
+          MOTES_AT(imaging.format),
+          "File format of the volumes: OME-TIFF (BigTIFF where large) or BigDataViewer HDF5."));
   table.push_back(
       row("imaging.deflate", "", truth_value(), MOTES_AT(imaging.deflate), "Compress the volumes."));
 }
@@ -169,6 +392,9 @@ std::vector<Option> make_table() {
   add_linking(table);
   add_execution_and_output(table);
   add_simulation(table);
+  add_simulated_world(table);
+  add_seeding(table);
+  add_faults(table);
   add_imaging(table);
   return table;
 }

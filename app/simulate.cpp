@@ -8,15 +8,15 @@
 
 #include "app/command.h"
 #include "app/input.h"
-#include "app/interrupt.h"
 #include "app/progress.h"
 #include "app/report.h"
+#include "app/volumes.h"
 #include "io/atomic_file.h"
-#include "io/ome_tiff_writer.h"
+#include "io/challenge_xml.h"
+#include "io/detections_h5.h"
 #include "io/tables.h"
-#include "io/track_files.h"
 #include "io/tracks_h5.h"
-#include "sim/random.h"
+#include "io/vtk_tracks.h"
 #include "sim/simulation.h"
 #include "tracking/types/errors.h"
 
@@ -27,84 +27,157 @@ struct Arguments {
   std::string config, dir;
 };
 
-/// Fisher-Yates by the seed: the order of a frame's points must say nothing about who is who.
-void shuffle(Detections& frame, std::uint64_t seed) {
-  sim::Random random(seed, sim::Stream::faults, static_cast<std::uint32_t>(frame.frame), 0);
-  for (std::size_t left = frame.size(); left > 1; --left) {
-    const auto other = static_cast<std::size_t>(random.uniform() * static_cast<double>(left));
-    std::swap(frame.x_um[left - 1], frame.x_um[other]);
-    std::swap(frame.y_um[left - 1], frame.y_um[other]);
-    std::swap(frame.z_um[left - 1], frame.z_um[other]);
-  }
+/// Beyond these, text is slow to write and to read: auto then takes HDF5 alone.
+constexpr std::size_t kMostTruthText = 2000000, kMostDetectionText = 5000000;
+
+std::vector<TrackFileKind> truth_kinds(const Config& config, std::size_t points) {
+  if (config.simulated.truth) return *config.simulated.truth;
+  if (points > kMostTruthText) return {TrackFileKind::h5};
+  return {TrackFileKind::h5, TrackFileKind::csv};
 }
 
-std::vector<Detections> true_positions(const TrackSet& truth, std::uint64_t seed) {
-  std::vector<Detections> frames = points_of_tracks(truth).frames;
-  for (Detections& frame : frames) shuffle(frame, seed);
-  return frames;
+std::vector<PointFileKind> detection_kinds(const Config& config, std::size_t points) {
+  if (config.simulated.detections) return *config.simulated.detections;
+  return {points > kMostDetectionText ? PointFileKind::h5 : PointFileKind::csv};
 }
 
-double write_volumes(const Execution& execution, const Config& config, const TrackSet& truth,
-                     const std::filesystem::path& path, Console& console) {
-  io::OmeTiffOptions options;
-  options.frames = config.simulation.frames;
-  options.dt_s = config.simulation.dt_s;
-  options.deflate = config.imaging.deflate;
-  prepare_folder(path.parent_path());
-  io::OmeTiffWriter writer(path, options);
-  Progress progress(console, "rendering", "frames", options.frames);
-  for (std::int32_t t = 0; t < options.frames; ++t) {
-    stop_if_interrupted("interrupted while rendering; no volumes were kept, run the command again");
-    writer.write(sim::render_frame(execution, truth, t, config.simulation, config.imaging.optics));
-    progress.advance();
+/// Writes results and remembers their names.
+class Output {
+ public:
+  Output(std::filesystem::path dir, const Config& config) : dir_(std::move(dir)), config_(config) {}
+
+  void truth(const TrackSet& truth) {
+    for (const TrackFileKind kind : truth_kinds(config_, truth.points())) {
+      switch (kind) {
+        case TrackFileKind::h5: {
+          io::TracksH5Extras extras;
+          extras.voxel_um = config_.imaging.optics.voxel_um;
+          extras.source = "motes simulate";
+          extras.configuration = to_yaml(config_, {"simulation", "faults", "imaging"});
+          io::write_tracks_h5(named("truth.h5"), truth, extras);
+          break;
+        }
+        case TrackFileKind::csv:
+          io::write_tracks_csv(named("truth.csv"), truth);
+          break;
+        case TrackFileKind::xml:
+          io::write_challenge_xml(named("truth.xml"), truth);
+          break;
+        case TrackFileKind::vtp:
+          io::write_tracks_vtp(named("truth.vtp"), truth);
+          break;
+      }
+    }
   }
-  writer.close();
+
+  void detections(const sim::Observation& observation, const TrackSet& truth) {
+    std::size_t points = 0;
+    for (const Detections& frame : observation.frames) points += frame.size();
+    for (const PointFileKind kind : detection_kinds(config_, points)) {
+      if (kind == PointFileKind::h5) {
+        io::DetectionsH5Extras extras;
+        extras.dt_s = truth.dt_s;
+        extras.source = "motes simulate";
+        io::write_detections_h5(named("detections.h5"), observation.frames, extras);
+        continue;
+      }
+      io::write_points_csv(named("detections.csv"), observation.frames, truth.length_unit);
+      io::write_text(named("detection_truth.csv"), origins_text(observation, truth));
+    }
+  }
+
+  /// The path of a file of that name, which is then listed.
+  std::filesystem::path named(const std::string& name) {
+    files_.push_back(name);
+    return dir_ / name;
+  }
+  const std::vector<std::string>& files() const { return files_; }
+
+ private:
+  /// Which particle made which row of detections.csv; -1: none.
+  static std::string origins_text(const sim::Observation& observation, const TrackSet& truth) {
+    std::string text = "frame,detection,particle\n";
+    for (std::size_t k = 0; k < observation.frames.size(); ++k) {
+      const std::string frame = std::to_string(observation.frames[k].frame) + ',';
+      for (const sim::Origin& origin : observation.origins[k]) {
+        const std::int64_t particle =
+            origin.track < 0 ? -1 : truth.track_id[static_cast<std::size_t>(origin.track)];
+        text += frame + std::to_string(origin.detection) + ',' + std::to_string(particle) + '\n';
+      }
+    }
+    return text;
+  }
+
+  std::filesystem::path dir_;
+  const Config& config_;
+  std::vector<std::string> files_;
+};
+
+/// Times one stage under its name.
+template <class Work>
+auto timed(Console& console, std::vector<StageTime>& stages, const std::string& name, const std::string& unit,
+           std::int64_t count, const Work& work) {
+  Progress progress(console, name, unit, count);
+  auto result = work();
+  progress.advance(count);
   progress.finish();
-  return progress.seconds();
+  stages.push_back({name, unit, count, progress.seconds()});
+  return result;
 }
 
 void run_simulate(Session& session, const Arguments& arguments) {
-  const Config config = configure(session, arguments.config);
+  const Config config = configure(session, arguments.config, true);
   const Execution execution = execution_of(config);
   Console& console = session.console;
   const std::filesystem::path dir =
       output_path(arguments.dir, config.output.dir, arguments.config, "_simulated");
   sim::check_options(config.simulation);
+  sim::check_options(config.faults);
   if (config.imaging.write_frames) sim::check_options(config.simulation, config.imaging.optics);
+  const Backend backend = sim::motion_backend(execution, config.simulation);
   prepare_folder(dir);
 
-  Progress progress(console, "simulating", "frames", config.simulation.frames);
-  const TrackSet truth = sim::simulate_motion(execution, config.simulation);
-  progress.advance(config.simulation.frames);
-  progress.finish();
-  std::vector<StageTime> stages{{"simulate", "frames", config.simulation.frames, progress.seconds()}};
-
-  std::vector<std::string> files{"truth.h5", "truth.csv", "detections.csv", "config.yaml"};
-  io::TracksH5Extras extras;
-  extras.voxel_um = config.imaging.optics.voxel_um;
-  extras.source = "motes simulate";
-  extras.configuration = to_yaml(config, {"simulation", "imaging"});
-  io::write_tracks_h5(dir / "truth.h5", truth, extras);
-  io::write_tracks_csv(dir / "truth.csv", truth);
-  io::write_points_csv(dir / "detections.csv", true_positions(truth, config.simulation.seed),
-                       truth.length_unit);
-  io::write_text(dir / "config.yaml", to_yaml(config, {"execution", "output", "simulation", "imaging"}));
+  const std::int32_t frames = config.simulation.frames;
+  std::vector<StageTime> stages;
+  TrackSet truth = timed(console, stages, "simulate", "frames", frames,
+                         [&] { return sim::simulate_motion(execution, config.simulation); });
+  if (truth.points() == 0)
+    throw UsageError(
+        "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
+  // Before the truth is written: it tells how bright and how large each point is drawn.
+  if (config.imaging.write_frames)
+    sim::add_appearance(execution, truth, config.simulation, config.imaging.optics);
+  const sim::Observation observation = timed(console, stages, "observe", "frames", frames, [&] {
+    sim::Observation observed = sim::observe(execution, truth, config.simulation, config.faults);
+    sim::note_detections(observed, truth);
+    return observed;
+  });
+  Output output(dir, config);
+  timed(console, stages, "write", "points", static_cast<std::int64_t>(truth.points()), [&] {
+    output.truth(truth);
+    output.detections(observation, truth);
+    io::write_text(output.named("config.yaml"),
+                   to_yaml(config, {"execution", "output", "simulation", "faults", "imaging"}));
+    return true;
+  });
+  std::string render_backend;
   if (config.imaging.write_frames) {
-    const double seconds =
-        write_volumes(execution, config, truth, dir / "frames" / "frames.ome.tif", console);
-    stages.push_back({"render", "frames", config.simulation.frames, seconds});
-    files.push_back("frames/frames.ome.tif");
+    const WrittenVolumes volumes = write_volumes(execution, config, truth, dir, console);
+    for (const std::string& name : volumes.files) output.named(name);
+    stages.push_back({"render", "frames", frames, volumes.seconds});
+    render_backend = volumes.backend;
   }
 
   nlohmann::ordered_json report = report_head("simulate");
   report["output"] = dir.string();
-  report["files"] = files;
+  report["files"] = output.files();
+  report["backend"] = backend == Backend::cuda ? "cuda" : "cpu";
+  if (!render_backend.empty()) report["render_backend"] = render_backend;
   report["truth"] = tracks_json(truth);
   report["stages"] = stages_json(stages);
   report["warnings"] = console.warnings();
   emit_json(session, report);
-  console.print(
-      fmt::format("{} particles x {} frames in {}", truth.tracks(), config.simulation.frames, dir.string()));
+  console.print(fmt::format("{} tracks in {} frames in {}", truth.tracks(), frames, dir.string()));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -30,6 +31,23 @@
 using namespace motes;
 
 namespace {
+
+/// Raw doubles, row-major: what the peers' script reads.
+void dump(const matching::CostsView& problem, const std::string& path) {
+  const auto* dense = std::get_if<matching::DenseCostsView>(&problem);
+  if (dense == nullptr) throw std::invalid_argument("--dump is for full matrices");
+  std::ofstream out(path, std::ios::binary);
+  std::visit(
+      [&](const auto* data) {
+        std::vector<double> row(static_cast<std::size_t>(dense->cols));
+        for (matching::Offset i = 0; i < dense->rows; ++i) {
+          std::copy_n(data + i * dense->row_stride, dense->cols, row.begin());
+          out.write(reinterpret_cast<const char*>(row.data()),
+                    static_cast<std::streamsize>(row.size() * sizeof(double)));
+        }
+      },
+      dense->data);
+}
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> out;
@@ -103,6 +121,7 @@ int main(int argc, char** argv) {
           const matching::Costs costs = sim::generate_assignment({}, text);
           const auto host = matching::view_of(costs);
           rows = rows_of(host), cols = cols_of(host);
+          if (const auto file = arguments.text("dump")) dump(host, *file);
           std::optional<matching::DeviceCosts> copy;
           if (on_device) copy.emplace(host);
           const auto& problem = on_device ? copy->view() : host;

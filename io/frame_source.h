@@ -17,8 +17,9 @@ namespace motes::io {
 struct FrameOptions {
   std::optional<Vec3> voxel_um;
   std::optional<double> dt_s;
-  std::optional<int> channel;       ///< from 0
-  std::optional<std::string> axes;  ///< order of the file's pages, slowest first, for instance "TZCYX" or "ZYX"
+  std::optional<int> channel;  ///< from 0
+  std::optional<std::string>
+      axes;  ///< order of the file's pages, slowest first, for instance "TZCYX" or "ZYX"
 };
 
 enum class VoxelType { u8, u16, f32 };
@@ -34,11 +35,11 @@ struct SeriesInfo {
   int channel = 0;  ///< the one read
   Shape3 shape;     ///< of one frame of one channel
   VoxelType type = VoxelType::u8;
-  std::optional<Vec3> voxel_um;      ///< none: neither the metadata nor the options say
-  std::string voxel_um_source;       ///< "metadata (OME)", "input.voxel_um" ...
+  std::optional<Vec3> voxel_um;  ///< none: neither the metadata nor the options say
+  std::string voxel_um_source;   ///< "metadata (OME)", "input.voxel_um" ...
   std::optional<double> dt_s;
   std::string dt_s_source;
-  std::vector<std::string> notes;    ///< what a user should know, for instance "z spacing missing in metadata"
+  std::vector<std::string> notes;  ///< what a user should know, for instance "z spacing missing in metadata"
 };
 
 class FrameSource {
@@ -49,9 +50,9 @@ class FrameSource {
   virtual VolumeFrame read(std::int32_t t) = 0;
 };
 
-/// Opens a file or a folder. Throws InputError: not there, unknown format, damaged, unsupported type, axes that
-/// the metadata leave open (z and t cannot be told apart), naming the key to set. Missing voxel size or frame
-/// interval do not throw here (`info` must be able to show the file); see require_calibration.
+/// Opens a file or a folder. Throws InputError: not there, unknown format, damaged, unsupported type, axes
+/// that the metadata leave open (z and t cannot be told apart), naming the key to set. Missing voxel size or
+/// frame interval do not throw here (`info` must be able to show the file); see require_calibration.
 std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, const FrameOptions& options = {});
 
 /// True when the path looks like something open_frames reads (by content, not by name alone).

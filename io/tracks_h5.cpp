@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "io/atomic_file.h"
+#include "io/detail/detections_group.h"
 #include "io/detail/h5.h"
 #include "io/detail/text.h"
 #include "tracking/types/errors.h"
@@ -15,46 +16,13 @@
 namespace motes::io {
 namespace {
 
+using detail::read_properties;
+using detail::write_properties;
 using detail::h5::Reader;
 using detail::h5::Writer;
 
 constexpr std::int64_t kFormatVersion = 1;
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-
-std::string encoded(const std::string& name) {
-  if (name.empty()) return "%";
-  std::string out;
-  for (const char c : name) {
-    if (c == '/') {
-      out += "%2F";
-    } else if (c == '%') {
-      out += "%25";
-    } else if (c == '.' && name.find_first_not_of('.') == std::string::npos) {
-      out += "%2E";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string decoded(const std::string& name) {
-  if (name == "%") return "";
-  std::string out;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const std::string_view code = std::string_view(name).substr(i, 3);
-    const char c = code == "%2F" ? '/' : code == "%25" ? '%' : code == "%2E" ? '.' : '\0';
-    out += c == '\0' ? name[i] : c;
-    if (c != '\0') i += 2;
-  }
-  return out;
-}
-
-void write_properties(Writer& file, const std::string& group, const std::vector<PropertyColumn>& columns) {
-  file.group(group);
-  for (const PropertyColumn& column : columns)
-    file.dataset(group + "/" + encoded(column.name), column.values);
-}
 
 void write_tracks_group(Writer& file, const TrackSet& tracks) {
   file.group("/tracks");
@@ -72,58 +40,6 @@ void write_tracks_group(Writer& file, const TrackSet& tracks) {
   write_properties(file, "/tracks/properties/tracks", tracks.track_properties);
 }
 
-std::vector<double> concatenated(const std::vector<Detections>& frames,
-                                 std::vector<double> Detections::*field) {
-  std::vector<double> all;
-  for (const Detections& frame : frames) all.insert(all.end(), (frame.*field).begin(), (frame.*field).end());
-  return all;
-}
-
-/// One column a property name of any frame; NaN where a frame lacks it.
-std::vector<PropertyColumn> concatenated_properties(const std::vector<Detections>& frames,
-                                                    std::size_t total) {
-  std::vector<PropertyColumn> columns;
-  std::size_t offset = 0;
-  for (const Detections& frame : frames) {
-    for (const PropertyColumn& column : frame.properties) {
-      auto found = std::find_if(columns.begin(), columns.end(),
-                                [&](const PropertyColumn& other) { return other.name == column.name; });
-      if (found == columns.end()) {
-        columns.push_back(
-            {column.name, std::vector<double>(total, std::numeric_limits<double>::quiet_NaN())});
-        found = columns.end() - 1;
-      }
-      std::copy(column.values.begin(), column.values.end(),
-                found->values.begin() + static_cast<std::ptrdiff_t>(offset));
-    }
-    offset += frame.size();
-  }
-  return columns;
-}
-
-void write_detections_group(Writer& file, const std::vector<Detections>& frames) {
-  std::vector<std::int64_t> offsets{0};
-  std::vector<std::int32_t> numbers;
-  std::vector<double> times;
-  for (const Detections& frame : frames) {
-    offsets.push_back(offsets.back() + static_cast<std::int64_t>(frame.size()));
-    numbers.push_back(frame.frame);
-    times.push_back(frame.time_s);
-  }
-  file.group("/detections");
-  file.dataset("/detections/frame_offsets", offsets);
-  file.dataset("/detections/frame", numbers);
-  file.dataset("/detections/time_s", times);
-  file.dataset("/detections/x_um", concatenated(frames, &Detections::x_um));
-  file.dataset("/detections/y_um", concatenated(frames, &Detections::y_um));
-  file.dataset("/detections/z_um", concatenated(frames, &Detections::z_um));
-  file.dataset("/detections/radius_um", concatenated(frames, &Detections::radius_um));
-  file.dataset("/detections/intensity", concatenated(frames, &Detections::intensity));
-  file.dataset("/detections/quality", concatenated(frames, &Detections::quality));
-  write_properties(file, "/detections/properties",
-                   concatenated_properties(frames, static_cast<std::size_t>(offsets.back())));
-}
-
 void write_attributes(Writer& file, const TrackSet& tracks, const TracksH5Extras& extras) {
   file.attribute("motes_version", std::string(MOTES_VERSION));
   file.attribute("format_version", kFormatVersion);
@@ -132,17 +48,6 @@ void write_attributes(Writer& file, const TrackSet& tracks, const TracksH5Extras
   file.attribute("units", tracks.length_unit);
   file.attribute("source", extras.source);
   file.attribute("configuration", extras.configuration);
-}
-
-std::vector<PropertyColumn> read_properties(const Reader& file, const std::string& group,
-                                            std::size_t length) {
-  std::vector<PropertyColumn> columns;
-  if (!file.has(group)) return columns;
-  for (const std::string& name : file.names(group)) {
-    columns.push_back({decoded(name), file.doubles(group + "/" + name)});
-    if (columns.back().values.size() != length) file.fail(group + "/" + name + " has the wrong length");
-  }
-  return columns;
 }
 
 void check_offsets(const Reader& file, const TrackSet& tracks) {
@@ -192,7 +97,7 @@ void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks,
     Writer file(temporary, path.string());
     write_attributes(file, tracks, extras);
     write_tracks_group(file, tracks);
-    if (extras.frames != nullptr) write_detections_group(file, *extras.frames);
+    if (extras.frames != nullptr) detail::write_detections_group(file, *extras.frames, true);
     file.close();
   });
 }

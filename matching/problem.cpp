@@ -8,6 +8,7 @@
 
 #include "matching/detail/device_problem.h"
 #include "matching/detail/entries.h"
+#include "matching/detail/row_keys.h"
 
 namespace motes::matching {
 namespace {
@@ -122,6 +123,30 @@ std::string fault_of_entries(const Entries& entries, Cost limit) {
   return fault;
 }
 
+/// True where a fast pass, or the number type, shows that no entry is at fault.
+bool magnitudes_fit(const DenseCostsView& problem) {
+  if (problem.data.index() == 0) return true;
+  return std::visit(
+      [&](const auto* data) {
+        using T = std::decay_t<decltype(*data)>;
+        if constexpr (std::is_floating_point_v<T>) {
+          T largest = 0;
+          bool bad = false;
+#pragma omp parallel for reduction(max : largest) reduction(|| : bad) schedule(static) if (problem.rows > 256)
+          for (Index i = 0; i < problem.rows; ++i) {
+            const auto row = detail::row_magnitude(data + i * problem.row_stride, problem.cols);
+            largest = std::max(largest, row.largest);
+            bad = bad || row.bad;
+          }
+          return !bad && static_cast<double>(largest) * detail::scale_of(problem.fraction_bits) <=
+                             static_cast<double>(kMaxGridCost);
+        } else {
+          return false;
+        }
+      },
+      problem.data);
+}
+
 }  // namespace
 
 DenseCostsView DenseCosts::view() const {
@@ -200,6 +225,7 @@ void check_problem(const CostsView& problem) {
     check_finite(std::get<GeometricCostsView>(problem).row_points, "row");
     check_finite(std::get<GeometricCostsView>(problem).col_points, "col");
   }
+  if (dense != nullptr && magnitudes_fit(*dense)) return;
   const std::string fault = detail::with_entries(problem, [&](const auto& entries) {
     return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost);
   });

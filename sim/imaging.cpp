@@ -1,237 +1,251 @@
-/// A fluorescence volume of one frame, slab by slab of a few planes.
+/// A fluorescence volume of one frame, tile by tile: a few planes by a few rows, as large as a cache.
 ///
-/// A slab's expected signal is summed in a float buffer: every spot that reaches the slab adds its Gaussian,
-/// in the order of the particles, so that the sums do not depend on which thread renders which slab. Then
-/// each voxel gets its photons: a Poisson number of the background's mean, by table, from the random words of
-/// the voxel's number; plus, only where there is signal, a Poisson number of the signal's mean. The sum of
-/// two Poisson numbers is the Poisson number of the summed means, so this is exact, and dark voxels stay
-/// cheap.
-///
-/// The Gaussian is separable: its integral over a voxel is a product of three differences of error functions,
-/// computed per spot and axis. It is scaled so that a spot exactly on a voxel centre gives that voxel the
-/// peak that the SNR asks for; elsewhere the brightest voxel is a little darker, as in a real image.
+/// A tile's light is summed in a float buffer: every spot that reaches the tile adds its share, in the order
+/// of the spots, so that a voxel's sum does not depend on the tiles, nor on which thread renders which. Then
+/// each voxel's photons come from its light and one random word (photon_table.h), and its grey level from
+/// those and another word for the camera. The words belong to the voxel: nothing depends on threads.
+
+#include "sim/imaging.h"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
-#include <numbers>
 
-#include "sim/detail/photon_table.h"
+#include "matching/parallel_for.h"
+#include "sim/detail/device_renderer.h"
+#include "sim/detail/scene.h"
 #include "sim/random.h"
-#include "sim/simulation.h"
 #include "tracking/types/errors.h"
 
 namespace motes::sim {
 namespace {
 
-constexpr std::int64_t kSlabPlanes = 4;
-constexpr double kCutoffSigmas = 4;
-constexpr float kSaturated = 1e6F;  // photons far beyond the largest grey level
+using detail::FrameRules, detail::Scene, detail::Spot, detail::Reach;
 
-/// A range of voxels [first, first + weight.size()) along one axis, and the spot's share in each.
-struct AxisProfile {
-  std::int64_t first = 0;
-  std::vector<double> weight;    ///< integral over the voxel, 1 for a voxel centred on the spot
-  std::vector<double> distance;  ///< of the voxel's centre, in sigmas
-};
+constexpr std::int64_t kTilePlanes = 8;
+constexpr std::int64_t kTileVoxels = std::int64_t{1} << 17;  // half a megabyte of light
 
-/// One axis of the image: voxel edge, spot width and the voxels to be filled, [begin, end).
-struct Axis {
-  double voxel_um, sigma_um;
-  std::int64_t begin, end;
-
-  std::pair<std::int64_t, std::int64_t> reach(double at_um) const {
-    const double reach_um = kCutoffSigmas * sigma_um;
-    const auto clamped = [&](double voxel) {
-      return static_cast<std::int64_t>(
-          std::clamp(voxel, static_cast<double>(begin), static_cast<double>(end)));
-    };
-    return {clamped(std::ceil((at_um - reach_um) / voxel_um)),
-            clamped(std::floor((at_um + reach_um) / voxel_um) + 1)};
-  }
-
-  void profile(double at_um, AxisProfile& out) const {
-    const double scale = 1 / (sigma_um * std::numbers::sqrt2);
-    const double centred = 2 * std::erf(0.5 * voxel_um * scale);
-    const auto [first, last] = reach(at_um);
-    out.first = first;
-    out.weight.clear();
-    out.distance.clear();
-    if (first >= last) return;
-    double lower = std::erf(((static_cast<double>(first) - 0.5) * voxel_um - at_um) * scale);
-    for (std::int64_t i = first; i < last; ++i) {
-      const double upper = std::erf(((static_cast<double>(i) + 0.5) * voxel_um - at_um) * scale);
-      out.weight.push_back((upper - lower) / centred);
-      out.distance.push_back((static_cast<double>(i) * voxel_um - at_um) / sigma_um);
-      lower = upper;
-    }
-  }
-};
-
-/// What one thread needs to render one slab; allocated once.
-struct Workspace {
-  std::vector<float> signal;  ///< [planes * ny * nx] expected photons
-  AxisProfile x, y, z;
-};
-
-std::vector<Vec3> spots_of_frame(const TrackSet& truth, std::int32_t t) {
-  std::vector<Vec3> spots;
-  for (std::size_t track = 0; track < truth.tracks(); ++track) {
-    const auto begin = truth.frame.begin() + truth.track_offsets[track];
-    const auto end = truth.frame.begin() + truth.track_offsets[track + 1];
-    const auto found = std::lower_bound(begin, end, t);
-    if (found == end || *found != t) continue;
-    const auto point = static_cast<std::size_t>(found - truth.frame.begin());
-    const Vec3 spot{truth.x_um[point], truth.y_um[point], truth.z_um[point]};
-    if (!std::isfinite(spot.x + spot.y + spot.z))
-      throw InputError("truth: track " + std::to_string(truth.track_id[track]) +
-                       " has no finite position in frame " + std::to_string(t) + "; remove that point");
-    spots.push_back(spot);
-  }
-  return spots;
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-class Renderer {
+/// The frame cut into tiles, and which spots reach each: ascending, in CSR form.
+class Tiles {
  public:
-  Renderer(const TrackSet& truth, std::int32_t t, const MotionOptions& motion, const ImagingOptions& imaging)
-      : imaging_(imaging),
-        shape_(frame_shape(motion, imaging)),
-        seed_(motion.seed),
-        frame_(static_cast<std::uint32_t>(t)),
-        peak_(peak_for_snr(imaging.snr, imaging.background)),
-        background_(imaging.background),
-        spots_(spots_of_frame(truth, t)) {
-    bin_spots();
+  Tiles(const FrameRules& rules, const std::vector<Spot>& spots) : rules_(rules) {
+    rows_ = std::clamp(kTileVoxels / kTilePlanes / rules.nx, std::int64_t{4}, std::int64_t{64});
+    bands_ = (rules.ny + rows_ - 1) / rows_;
+    slabs_ = (rules.nz + kTilePlanes - 1) / kTilePlanes;
+    spots_.resize(static_cast<std::size_t>(count()));
+    for (std::size_t n = 0; n < spots.size(); ++n) {
+      const detail::SpotReach reach = detail::reach_of(rules, spots[n]);
+      for (std::int64_t s = reach.z.first / kTilePlanes; s <= (reach.z.last - 1) / kTilePlanes; ++s)
+        for (std::int64_t b = reach.y.first / rows_; b <= (reach.y.last - 1) / rows_; ++b)
+          spots_[static_cast<std::size_t>(s * bands_ + b)].push_back(static_cast<std::uint32_t>(n));
+    }
   }
 
-  std::int64_t slabs() const { return (shape_.nz + kSlabPlanes - 1) / kSlabPlanes; }
-
-  Workspace workspace() const {
-    Workspace work;
-    work.signal.resize(static_cast<std::size_t>(kSlabPlanes * shape_.ny * shape_.nx));
-    for (auto [profile, axis] : {std::pair{&work.x, x_axis()}, {&work.y, y_axis()}, {&work.z, z_axis(0)}}) {
-      const double most = std::min(2 * kCutoffSigmas * axis.sigma_um / axis.voxel_um + 2,
-                                   static_cast<double>(axis.end - axis.begin));
-      profile->weight.reserve(static_cast<std::size_t>(most));
-      profile->distance.reserve(static_cast<std::size_t>(most));
-    }
-    return work;
+  std::int64_t count() const { return slabs_ * bands_; }
+  std::int64_t most_voxels() const { return kTilePlanes * rows_ * rules_.nx; }
+  Reach planes(std::int64_t tile) const {
+    const std::int64_t first = tile / bands_ * kTilePlanes;
+    return {first, std::min(first + kTilePlanes, rules_.nz)};
   }
-
-  /// Fills the slab's voxels of the whole frame's array.
-  void render(std::int64_t slab, Workspace& work, std::vector<std::uint16_t>& voxels) const {
-    add_spots(slab, work);
-    const std::int64_t plane = shape_.ny * shape_.nx;
-    const std::int64_t begin = slab * kSlabPlanes * plane;
-    const std::int64_t end = std::min((slab + 1) * kSlabPlanes, shape_.nz) * plane;
-    // Four voxels share a block of random words; a block that crosses two slabs is computed for both.
-    for (std::int64_t block = begin / 4; block * 4 < end; ++block) {
-      const auto number = static_cast<std::uint32_t>(block);
-      const auto words = random_block(seed_, Stream::background, number, frame_);
-      std::array<double, 4> noise{};
-      if (imaging_.read_noise > 0) noise = read_noise(number);
-      for (std::int64_t i = std::max(begin, block * 4); i < std::min(end, block * 4 + 4); ++i) {
-        const auto w = static_cast<std::size_t>(i - block * 4);
-        const float signal = work.signal[static_cast<std::size_t>(i - begin)];
-        std::int64_t photons = background_.photons(words[w]);
-        if (signal > 0)
-          photons += Random(seed_, Stream::photons, static_cast<std::uint32_t>(i), frame_)
-                         .poisson(std::min(signal, kSaturated));
-        const double grey = std::floor(static_cast<double>(photons) + imaging_.offset + noise[w] + 0.5);
-        voxels[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(std::clamp(grey, 0.0, 65535.0));
-      }
-    }
+  Reach rows(std::int64_t tile) const {
+    const std::int64_t first = tile % bands_ * rows_;
+    return {first, std::min(first + rows_, rules_.ny)};
+  }
+  const std::vector<std::uint32_t>& spots(std::int64_t tile) const {
+    return spots_[static_cast<std::size_t>(tile)];
   }
 
  private:
-  Axis x_axis() const { return {imaging_.voxel_um.x, imaging_.psf_sigma_um.x, 0, shape_.nx}; }
-  Axis y_axis() const { return {imaging_.voxel_um.y, imaging_.psf_sigma_um.y, 0, shape_.ny}; }
-  Axis z_axis(std::int64_t slab) const {
-    return {imaging_.voxel_um.z, imaging_.psf_sigma_um.z, slab * kSlabPlanes,
-            std::min((slab + 1) * kSlabPlanes, shape_.nz)};
-  }
-
-  /// Lists the spots that reach each slab, in the order of the particles (count, offsets, fill).
-  void bin_spots() {
-    const Axis whole{imaging_.voxel_um.z, imaging_.psf_sigma_um.z, 0, shape_.nz};
-    const auto for_each_slab = [&](const Vec3& spot, auto&& act) {
-      const auto [first, last] = whole.reach(spot.z);
-      if (first >= last) return;
-      for (std::int64_t s = first / kSlabPlanes; s <= (last - 1) / kSlabPlanes; ++s)
-        act(static_cast<std::size_t>(s));
-    };
-    slab_offsets_.assign(static_cast<std::size_t>(slabs()) + 1, 0);
-    for (const Vec3& spot : spots_) for_each_slab(spot, [&](std::size_t s) { ++slab_offsets_[s + 1]; });
-    for (std::size_t s = 1; s < slab_offsets_.size(); ++s) slab_offsets_[s] += slab_offsets_[s - 1];
-    slab_spots_.resize(slab_offsets_.back());
-    std::vector<std::size_t> next(slab_offsets_.begin(), slab_offsets_.end() - 1);
-    for (std::size_t i = 0; i < spots_.size(); ++i)
-      for_each_slab(spots_[i], [&](std::size_t s) { slab_spots_[next[s]++] = i; });
-  }
-
-  void add_spots(std::int64_t slab, Workspace& work) const {
-    std::fill(work.signal.begin(), work.signal.end(), 0.0F);
-    const Axis x = x_axis(), y = y_axis(), z = z_axis(slab);
-    const auto s = static_cast<std::size_t>(slab);
-    for (std::size_t n = slab_offsets_[s]; n < slab_offsets_[s + 1]; ++n) {
-      const Vec3& spot = spots_[slab_spots_[n]];
-      x.profile(spot.x, work.x);
-      y.profile(spot.y, work.y);
-      z.profile(spot.z, work.z);
-      add_spot(z.begin, work);
-    }
-  }
-
-  /// Adds the product of the three profiles inside the ellipsoid of kCutoffSigmas.
-  void add_spot(std::int64_t first_plane, Workspace& work) const {
-    constexpr double kCutoff2 = kCutoffSigmas * kCutoffSigmas;
-    for (std::size_t k = 0; k < work.z.weight.size(); ++k) {
-      for (std::size_t j = 0; j < work.y.weight.size(); ++j) {
-        const double left2 =
-            kCutoff2 - work.z.distance[k] * work.z.distance[k] - work.y.distance[j] * work.y.distance[j];
-        const double row = peak_ * work.z.weight[k] * work.y.weight[j];
-        const std::int64_t plane = work.z.first - first_plane + static_cast<std::int64_t>(k);
-        const std::int64_t start =
-            (plane * shape_.ny + work.y.first + static_cast<std::int64_t>(j)) * shape_.nx;
-        float* out = work.signal.data() + start + work.x.first;
-        for (std::size_t i = 0; i < work.x.weight.size(); ++i)
-          if (work.x.distance[i] * work.x.distance[i] <= left2)
-            out[i] += static_cast<float>(row * work.x.weight[i]);
-      }
-    }
-  }
-
-  /// Four normal numbers (Box-Muller, both halves), scaled to grey levels.
-  std::array<double, 4> read_noise(std::uint32_t block) const {
-    const auto words = random_block(seed_, Stream::camera, block, frame_);
-    std::array<double, 4> noise{};
-    for (std::size_t pair = 0; pair < 4; pair += 2) {
-      const double u = (words[pair] + 0.5) * 0x1p-32;
-      const double angle = 2 * std::numbers::pi * words[pair + 1] * 0x1p-32;
-      const double radius = imaging_.read_noise * std::sqrt(-2 * std::log(u));
-      noise[pair] = radius * std::cos(angle);
-      noise[pair + 1] = radius * std::sin(angle);
-    }
-    return noise;
-  }
-
-  const ImagingOptions& imaging_;
-  Shape3 shape_;
-  std::uint64_t seed_;
-  std::uint32_t frame_;
-  double peak_;
-  detail::PhotonTable background_;
-  std::vector<Vec3> spots_;
-  std::vector<std::size_t> slab_offsets_, slab_spots_;
+  const FrameRules& rules_;
+  std::int64_t rows_, bands_, slabs_;
+  std::vector<std::vector<std::uint32_t>> spots_;
 };
 
+/// Grey levels of one row from its light.
+template <class Grey>
+void develop_row(const FrameRules& rules, std::int64_t z, std::int64_t y, const float* light, Grey* grey) {
+  for (std::int64_t x = 0; x < rules.nx; x += 4) {
+    const std::uint32_t block = detail::block_of(rules, z, y, x);
+    const auto words = random_block(rules.seed, Stream::background, block, rules.frame);
+    std::array<std::uint32_t, 4> noise{};
+    if (rules.noise_step > 0) noise = random_block(rules.seed, Stream::camera, block, rules.frame);
+    const std::int64_t last = std::min<std::int64_t>(4, rules.nx - x);
+    for (std::int64_t i = 0; i < last; ++i) {
+      const auto lane = static_cast<std::size_t>(i);
+      const detail::MoreWords more{rules.seed, block, rules.frame, static_cast<std::uint32_t>(i)};
+      grey[x + i] =
+          static_cast<Grey>(detail::grey_level(rules, light[x + i], words[lane], noise[lane], more));
+    }
+  }
+}
+
+template <class Grey>
+void develop(const Execution& execution, const FrameRules& rules, const std::vector<Spot>& spots,
+             std::vector<Grey>& voxels) {
+  const Tiles tiles(rules, spots);
+  const int threads = static_cast<int>(std::min<std::int64_t>(thread_count(execution), tiles.count()));
+  std::vector<std::vector<float>> lights(static_cast<std::size_t>(threads));
+  matching::parallel_for(threads, tiles.count(), [&](std::int64_t tile) {
+    std::vector<float>& light = lights[static_cast<std::size_t>(omp_get_thread_num())];
+    light.assign(static_cast<std::size_t>(tiles.most_voxels()), 0.0F);
+    const Reach planes = tiles.planes(tile), rows = tiles.rows(tile);
+    detail::add_light(rules, spots, tiles.spots(tile), planes, rows, light.data());
+    const float* row = light.data();
+    for (std::int64_t z = planes.first; z < planes.last; ++z)
+      for (std::int64_t y = rows.first; y < rows.last; ++y, row += rules.nx)
+        develop_row(rules, z, y, row, voxels.data() + (z * rules.ny + y) * rules.nx);
+  });
+}
+
+/// Grey levels as they come from the device into a frame's own memory.
+template <class Grey>
+void copy_out(const Execution& execution, const std::uint16_t* grey, std::vector<Grey>& voxels) {
+  constexpr std::int64_t kChunk = 1 << 20;
+  const auto count = static_cast<std::int64_t>(voxels.size());
+  matching::parallel_for(thread_count(execution), (count + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    const std::int64_t first = chunk * kChunk, last = std::min(count, first + kChunk);
+    std::transform(grey + first, grey + last, voxels.begin() + first,
+                   [](std::uint16_t level) { return static_cast<Grey>(level); });
+  });
+}
+
+/// The voxels of a frame that is given up, or new ones.
+template <class Grey>
+std::vector<Grey> voxels_from(VolumeFrame& recycled, const Shape3& shape) {
+  std::vector<Grey> voxels;
+  if (auto* old = std::get_if<std::vector<Grey>>(&recycled.voxels)) voxels = std::move(*old);
+  voxels.resize(static_cast<std::size_t>(shape.voxels()));
+  return voxels;
+}
+
+/// Below this a frame is rendered sooner than a device is set up for it.
+constexpr std::int64_t kLeastDeviceVoxels = 1 << 20;
+
 }  // namespace
+
+struct Renderer::State {
+  State(const Execution& wanted, const MotionOptions& motion, const ImagingOptions& imaging)
+      : execution(wanted), scene(wanted, motion, imaging) {
+    if (execution.backend == Backend::cpu) return;
+    const std::string missing = detail::why_no_device();
+    if (execution.backend == Backend::cuda && !missing.empty())
+      throw UsageError("execution.backend: cuda cannot be used: " + missing + "; set it to auto or cpu");
+    if (missing.empty() && (execution.backend == Backend::cuda || scene.shape.voxels() >= kLeastDeviceVoxels))
+      device = std::make_unique<detail::DeviceRenderer>(scene, execution.device);
+  }
+
+  template <class Grey>
+  std::vector<Grey> render(const std::vector<Spot>& spots, std::int32_t t, VolumeFrame& recycled);
+
+  Execution execution;
+  Scene scene;
+  std::unique_ptr<detail::DeviceRenderer> device;
+  RenderTimes times;
+};
+
+Renderer::Renderer(const Execution& execution, const MotionOptions& motion, const ImagingOptions& imaging)
+    : state_(std::make_unique<State>(execution, motion, imaging)) {}
+Renderer::~Renderer() = default;
+Renderer::Renderer(Renderer&&) noexcept = default;
+Renderer& Renderer::operator=(Renderer&&) noexcept = default;
+
+bool Renderer::on_device() const { return state_->device != nullptr; }
+const RenderTimes& Renderer::times() const { return state_->times; }
+
+template <class Grey>
+std::vector<Grey> Renderer::State::render(const std::vector<Spot>& spots, std::int32_t t,
+                                          VolumeFrame& recycled) {
+  std::vector<Grey> voxels = voxels_from<Grey>(recycled, scene.shape);
+  if (device) {
+    const std::uint16_t* grey = device->render(t, spots, times);
+    const auto start = std::chrono::steady_clock::now();
+    copy_out(execution, grey, voxels);
+    times.unpin_s = seconds_since(start);
+  } else {
+    develop(execution, scene.rules(t), spots, voxels);
+  }
+  return voxels;
+}
+
+VolumeFrame Renderer::render(const TrackSet& truth, std::int32_t t, VolumeFrame recycled) {
+  State& s = *state_;
+  const auto start = std::chrono::steady_clock::now();
+  s.times = {};
+  const std::vector<Spot> spots = s.scene.spots(s.execution, truth, t);
+  s.times.prepare_s = seconds_since(start);
+  VolumeFrame frame;
+  frame.index = t;
+  frame.time_s = t * s.scene.motion.dt_s;
+  frame.shape = s.scene.shape;
+  frame.voxel_um = s.scene.imaging.voxel_um;
+  if (s.scene.imaging.bit_depth == 8) {
+    frame.voxels = s.render<std::uint8_t>(spots, t, recycled);
+  } else {
+    frame.voxels = s.render<std::uint16_t>(spots, t, recycled);
+  }
+  s.times.total_s = seconds_since(start);
+  return frame;
+}
+
+std::vector<float> Renderer::expected_photons(const TrackSet& truth, std::int32_t t) const {
+  const Scene& scene = state_->scene;
+  const FrameRules rules = scene.rules(t);
+  const std::vector<Spot> spots = scene.spots(state_->execution, truth, t);
+  std::vector<std::uint32_t> all;
+  for (std::size_t n = 0; n < spots.size(); ++n) all.push_back(static_cast<std::uint32_t>(n));
+  std::vector<float> light(static_cast<std::size_t>(scene.shape.voxels()));
+  detail::add_light(rules, spots, all, {0, rules.nz}, {0, rules.ny}, light.data());
+  return light;
+}
+
+VolumeFrame render_frame(const Execution& execution, const TrackSet& truth, std::int32_t t,
+                         const MotionOptions& motion, const ImagingOptions& imaging) {
+  return Renderer(execution, motion, imaging).render(truth, t);
+}
+
+void add_appearance(const Execution& execution, TrackSet& truth, const MotionOptions& motion,
+                    const ImagingOptions& imaging) {
+  const Scene scene(execution, motion, imaging);
+  const auto wanted = [&](const char* name) {
+    return std::none_of(truth.point_properties.begin(), truth.point_properties.end(),
+                        [&](const PropertyColumn& column) { return column.name == name; });
+  };
+  const bool photons_wanted = wanted(kPhotonsProperty), radius_wanted = wanted(kRadiusProperty);
+  PropertyColumn photons{kPhotonsProperty, {}}, radius{kRadiusProperty, {}};
+  if (photons_wanted) photons.values.resize(truth.points());
+  if (radius_wanted) radius.values.resize(truth.points());
+  constexpr std::int64_t kChunk = 256;
+  const auto tracks = static_cast<std::int64_t>(truth.tracks());
+  matching::parallel_for(thread_count(execution), (tracks + kChunk - 1) / kChunk, [&](std::int64_t chunk) {
+    const std::int64_t last = std::min(tracks, (chunk + 1) * kChunk);
+    for (auto track = static_cast<std::size_t>(chunk * kChunk); track < static_cast<std::size_t>(last);
+         ++track)
+      for (auto p = static_cast<std::size_t>(truth.track_offsets[track]);
+           p < static_cast<std::size_t>(truth.track_offsets[track + 1]); ++p) {
+        const double time_s = std::isfinite(truth.time_s[p]) ? truth.time_s[p] : truth.frame[p] * motion.dt_s;
+        const detail::Appearance look = detail::appearance(scene, truth.track_id[track], time_s);
+        if (photons_wanted) photons.values[p] = look.photons;
+        if (radius_wanted) radius.values[p] = look.radius_um;
+      }
+  });
+  if (photons_wanted) truth.point_properties.push_back(std::move(photons));
+  if (radius_wanted) truth.point_properties.push_back(std::move(radius));
+}
 
 double peak_for_snr(double snr, double background) {
   // p = snr * sqrt(p + b) is a quadratic in p with one positive root.
   return 0.5 * snr * (snr + std::sqrt(snr * snr + 4 * background));
+}
+
+SpotLight spot_light(const MotionOptions& motion, const ImagingOptions& imaging) {
+  return Scene({}, motion, imaging).light;
 }
 
 Shape3 frame_shape(const MotionOptions& motion, const ImagingOptions& imaging) {
@@ -241,30 +255,6 @@ Shape3 frame_shape(const MotionOptions& motion, const ImagingOptions& imaging) {
   };
   return {count(motion.box_um.z, imaging.voxel_um.z), count(motion.box_um.y, imaging.voxel_um.y),
           count(motion.box_um.x, imaging.voxel_um.x)};
-}
-
-VolumeFrame render_frame(const Execution& execution, const TrackSet& truth, std::int32_t t,
-                         const MotionOptions& motion, const ImagingOptions& imaging) {
-  check_options(motion, imaging);
-  const Renderer renderer(truth, t, motion, imaging);
-  VolumeFrame frame;
-  frame.index = t;
-  frame.time_s = t * motion.dt_s;
-  frame.shape = frame_shape(motion, imaging);
-  frame.voxel_um = imaging.voxel_um;
-  std::vector<std::uint16_t> voxels(static_cast<std::size_t>(frame.shape.voxels()));
-  // Everything is allocated out here: nothing can throw inside the parallel region.
-  const auto threads = static_cast<int>(std::min<std::int64_t>(thread_count(execution), renderer.slabs()));
-  std::vector<Workspace> work;
-  for (int thread = 0; thread < threads; ++thread) work.push_back(renderer.workspace());
-#pragma omp parallel num_threads(threads)
-  {
-    Workspace& mine = work[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(dynamic)
-    for (std::int64_t slab = 0; slab < renderer.slabs(); ++slab) renderer.render(slab, mine, voxels);
-  }
-  frame.voxels = std::move(voxels);
-  return frame;
 }
 
 }  // namespace motes::sim

@@ -22,7 +22,7 @@ using matching::kInfiniteCost;
 using matching::Offset;
 
 // Streams of their own, apart from the simulator's.
-constexpr Stream kEntries{64}, kAllowed{65}, kPositions{66}, kDisplacements{67}, kOrder{68};
+constexpr Stream kEntries{128}, kAllowed{129}, kPositions{130}, kDisplacements{131}, kOrder{132};
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 

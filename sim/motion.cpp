@@ -1,110 +1,86 @@
-/// The motion of Vasconcelos & Rosenhahn 2009, section 6: "two vectors: the correlation vector, as a
-/// persistence tendency to keep the particle moving in the same direction, and the bias vector, a randomly
-/// generated vector", combined linearly by a persistence level in [0, 1].
+/// The motion of Vasconcelos & Rosenhahn 2009, section 6, and what users' particles do besides. The rule of
+/// one particle is in detail/walker.h, which CPU and GPU share.
 ///
-/// Read here as: direction_t = normalised(persistence * direction_t-1 + (1 - persistence) * random unit
-/// vector), and every step is speed * dt long. The paper leaves the length open; a fixed one makes `speed`
-/// mean what it says at every persistence. At 0 all directions are independent, at 1 a particle flies
-/// straight for ever. At a wall the path is folded back and the direction mirrored, so that a reflected step
-/// keeps its path length.
+/// Of the paper: "two vectors: the correlation vector, as a persistence tendency to keep the particle moving
+/// in the same direction, and the bias vector, a randomly generated vector", combined linearly by a
+/// persistence level in [0, 1]. Read here as: direction_t = normalised(persistence * direction_t-1 +
+/// (1 - persistence) * random unit vector), and every step is speed * dt long. The paper leaves the length
+/// open; a fixed one makes `speed` mean what it says at every persistence. At 0 all directions are
+/// independent, at 1 a particle flies straight for ever. At a wall the path is folded back and the direction
+/// mirrored, so that a reflected step keeps its path length.
 ///
-/// Only +, -, *, / and sqrt touch the positions (the random unit vector comes from rejection in the cube, not
-/// from sines), so the truth is the same to the last bit on every machine.
+/// Only +, -, *, /, sqrt and functions made of them (detail/exact_math.h) touch the positions, so the truth
+/// is the same to the last bit on every machine, on CPU and GPU.
 
-#include <cmath>
+#include "sim/motion.h"
 
-#include "sim/detail/seeding.h"
-#include "sim/random.h"
-#include "sim/simulation.h"
+#include "matching/device/device.h"
+#include "sim/detail/device_motion.h"
+#include "sim/detail/population.h"
+#include "tracking/types/errors.h"
 
 namespace motes::sim {
 namespace {
 
-double norm(const Vec3& v) { return std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z); }
-Vec3 scaled(const Vec3& v, double factor) { return {v.x * factor, v.y * factor, v.z * factor}; }
+/// Below this much work a GPU's start costs more than it saves; in positions without a flow.
+constexpr double kDevicePays = 2e7;
 
-Vec3 random_unit_vector(Random random) {
-  while (true) {
-    const double x = 2 * random.uniform() - 1, y = 2 * random.uniform() - 1, z = 2 * random.uniform() - 1;
-    const Vec3 v{x, y, z};
-    const double length = norm(v);
-    if (length > 0x1p-20 && length <= 1) return scaled(v, 1 / length);
+detail::Records follow_on_host(const Execution& execution, const detail::Simulation& simulation,
+                               detail::Records records) {
+  const auto frames = static_cast<std::size_t>(simulation.model.frames);
+  std::uint8_t* codes = records.code.empty() ? nullptr : records.code.data();
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic, 256)
+  for (std::size_t p = 0; p < simulation.particles(); ++p) {
+    detail::follow(simulation.model, static_cast<std::uint32_t>(p), simulation.seeds[p], simulation.birth(p),
+                   [&](std::int32_t k, const Vec3& at, std::uint8_t code) {
+                     const std::size_t r = p * frames + static_cast<std::size_t>(k);
+                     records.x[r] = at.x;
+                     records.y[r] = at.y;
+                     records.z[r] = at.z;
+                     if (codes != nullptr) codes[r] = code;
+                   });
   }
+  return records;
 }
 
-Vec3 next_direction(const Vec3& direction, const Vec3& bias, double persistence) {
-  const double p = persistence, q = 1 - persistence;
-  const Vec3 mixed{p * direction.x + q * bias.x, p * direction.y + q * bias.y, p * direction.z + q * bias.z};
-  const double length = norm(mixed);
-  // The two can cancel only at persistence 1/2; then the bias alone decides.
-  return length > 0x1p-30 ? scaled(mixed, 1 / length) : bias;
-}
-
-/// Folds a coordinate back into [0, length], however often the step crossed the box, and mirrors the
-/// direction for an odd number of reflections.
-void reflect(double& at, double& direction, double length) {
-  if (at >= 0 && at <= length) return;
-  double folded = std::fmod(at, 2 * length);  // exact by IEEE
-  if (folded < 0) folded += 2 * length;
-  const bool mirrored = folded > length;
-  at = mirrored ? 2 * length - folded : folded;
-  if (mirrored) direction = -direction;
-}
-
-struct Walker {
-  Vec3 at, direction;
-
-  void step(const MotionOptions& options, const Vec3& bias) {
-    direction = next_direction(direction, bias, options.persistence);
-    const Vec3 move = scaled(direction, options.speed_um_s * options.dt_s);
-    at = {at.x + move.x, at.y + move.y, at.z + move.z};
-    reflect(at.x, direction.x, options.box_um.x);
-    reflect(at.y, direction.y, options.box_um.y);
-    reflect(at.z, direction.z, options.box_um.z);
-  }
-};
-
-TrackSet empty_tracks(const MotionOptions& options) {
-  const auto particles = static_cast<std::size_t>(options.particles);
-  const auto points = particles * static_cast<std::size_t>(options.frames);
-  TrackSet tracks;
-  tracks.dt_s = options.dt_s;
-  tracks.track_offsets.resize(particles + 1);
-  tracks.track_id.resize(particles);
-  tracks.frame.resize(points);
-  tracks.detection.assign(points, -1);
-  tracks.time_s.resize(points);
-  tracks.x_um.resize(points);
-  tracks.y_um.resize(points);
-  tracks.z_um.resize(points);
-  return tracks;
+double work_of(const MotionOptions& options) {
+  const double evaluations = options.flow == Flow::turbulence ? 4.0 * options.flow_modes : 0.0;
+  return detail::domain_particles(options) * options.frames * (1 + evaluations);
 }
 
 }  // namespace
 
+Backend motion_backend(const Execution& execution, const MotionOptions& options) {
+  const bool together = detail::needs_population(options);
+  if (execution.backend == Backend::cpu) return Backend::cpu;
+  if (execution.backend == Backend::automatic && (together || work_of(options) < kDevicePays))
+    return Backend::cpu;
+  if (together)
+    throw UsageError(
+        "execution.backend: cells that divide or repel each other (simulation.division_s, "
+        "simulation.repulsion_um) move on the CPU only; use auto or cpu");
+  const matching::DeviceReport report = matching::list_devices();
+  if (!report.devices.empty()) return Backend::cuda;
+  if (execution.backend == Backend::automatic) return Backend::cpu;
+  throw UsageError("execution.backend: cuda is not to be had here (" + report.why_none +
+                   "); use auto or cpu");
+}
+
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options) {
   check_options(options);
-  const std::vector<Vec3> seeds = detail::seed_positions(execution, options);
-  TrackSet tracks = empty_tracks(options);
-  const auto frames = static_cast<std::size_t>(options.frames);
-#pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
-  for (std::size_t particle = 0; particle < seeds.size(); ++particle) {
-    const auto number = static_cast<std::uint32_t>(particle);
-    tracks.track_id[particle] = static_cast<std::int64_t>(particle);
-    tracks.track_offsets[particle + 1] = static_cast<std::int64_t>((particle + 1) * frames);
-    Walker walker{seeds[particle], random_unit_vector(Random(options.seed, Stream::direction, number, 0))};
-    for (std::size_t t = 0; t < frames; ++t) {
-      const auto frame = static_cast<std::uint32_t>(t);
-      if (t > 0) walker.step(options, random_unit_vector(Random(options.seed, Stream::bias, number, frame)));
-      const std::size_t point = particle * frames + t;
-      tracks.frame[point] = static_cast<std::int32_t>(t);
-      tracks.time_s[point] = static_cast<double>(t) * options.dt_s;
-      tracks.x_um[point] = walker.at.x;
-      tracks.y_um[point] = walker.at.y;
-      tracks.z_um[point] = walker.at.z;
-    }
+  const Backend backend = motion_backend(execution, options);
+  const detail::Simulation simulation = detail::make_simulation(execution, options);
+  detail::Records records;
+  if (detail::needs_population(options)) {
+    records = detail::simulate_population(execution, options, simulation);
+  } else {
+    records = detail::dense_records(execution, simulation, !detail::always_seen(options));
+    if (backend == Backend::cuda)
+      detail::follow_on_device(execution, simulation, records);
+    else
+      records = follow_on_host(execution, simulation, std::move(records));
   }
-  return tracks;
+  return detail::assemble_tracks(execution, options, simulation, std::move(records));
 }
 
 }  // namespace motes::sim

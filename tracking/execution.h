@@ -6,6 +6,7 @@
 namespace motes {
 
 using Execution = matching::Execution;
+using Backend = matching::Backend;
 
 /// The number of CPU threads `execution` stands for (at least 1).
 int thread_count(const Execution& execution);

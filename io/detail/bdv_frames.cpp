@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -176,6 +177,18 @@ Vec3 level_steps(hid_t file, std::int64_t setup) {
   return sane ? Vec3{steps[0], steps[1], steps[2]} : Vec3{1, 1, 1};
 }
 
+/// The root's attribute frame_interval_s, which BdvWriter leaves; the layout itself has no place for it.
+std::optional<double> frame_interval_s(hid_t file) {
+  if (H5Aexists(file, "frame_interval_s") <= 0) return std::nullopt;
+  const h5::Handle attribute(H5Aopen(file, "frame_interval_s", H5P_DEFAULT), H5Aclose);
+  const h5::Handle space(attribute ? H5Aget_space(attribute.id()) : -1, H5Sclose);
+  double value = 0;
+  if (!space || H5Sget_simple_extent_npoints(space.id()) != 1 ||
+      H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &value) < 0 || !(value > 0 && std::isfinite(value)))
+    return std::nullopt;
+  return value;
+}
+
 Calibration calibrate(const BdvSetup& setup, const Vec3& steps, std::vector<std::string>& notes) {
   Calibration found;
   found.source = "metadata (BigDataViewer XML)";
@@ -262,8 +275,9 @@ std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOp
   info.shape = cells.shape;
   info.type = cells.type;
   const auto described = xml.setups.find(setup);
-  const Calibration metadata = calibrate(described == xml.setups.end() ? BdvSetup{} : described->second,
-                                         level_steps(file.id(), setup), info.notes);
+  Calibration metadata = calibrate(described == xml.setups.end() ? BdvSetup{} : described->second,
+                                   level_steps(file.id(), setup), info.notes);
+  metadata.dt_s = frame_interval_s(file.id());
   apply_calibration(info, metadata, options);
   return std::make_unique<BdvFrames>(std::move(info), std::move(file), timepoints, setup);
 }

@@ -1,16 +1,23 @@
 #include "io/detail/h5.h"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
+#include "io/detail/h5_chunks.h"
+#include "matching/parallel_for.h"
 #include "tracking/types/errors.h"
 
 namespace motes::io::detail::h5 {
 namespace {
 
 constexpr hsize_t kChunk = 1 << 16;
+/// From here on chunks are encoded by all threads; below, the library does it.
+constexpr hsize_t kChunksAlone = 4;
 /// Deflate shrinks at most about 1032-fold: what claims to be larger than that is damaged.
 constexpr std::uint64_t kMaxDeflateRatio = 1100;
 constexpr std::uint64_t kMaxAttributeBytes = 64u << 20;
@@ -95,8 +102,45 @@ void Writer::write(const std::string& name, hid_t type, const void* values, std:
       check(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
             name),
       H5Dclose);
-  if (count > 0) require(H5Dwrite(made.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
+  if (count >= kChunksAlone * kChunk) {
+    write_chunks(made, name, static_cast<const unsigned char*>(values), count, H5Tget_size(type));
+  } else if (count > 0) {
+    require(H5Dwrite(made.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
+  }
   if (!made.close_now()) fail("cannot write " + name);
+}
+
+void Writer::write_chunks(const Handle& dataset, const std::string& name, const unsigned char* values,
+                          std::size_t count, std::size_t value_size) {
+  static_assert(std::endian::native == std::endian::little, "the bytes are written as they lie in memory");
+  const std::size_t chunks = (count + kChunk - 1) / kChunk, chunk_bytes = kChunk * value_size;
+  const EncodedChunk first = encode_chunk(values, kChunk, value_size);
+  const auto batch = static_cast<std::size_t>(4 * omp_get_num_procs());
+  std::vector<EncodedChunk> encoded(batch);
+  for (std::size_t begin = 0; begin < chunks; begin += batch) {
+    const std::size_t size = std::min(batch, chunks - begin);
+    matching::parallel_for(omp_get_num_procs(), static_cast<std::int64_t>(size), [&](std::int64_t i) {
+      const std::size_t chunk = begin + static_cast<std::size_t>(i);
+      const unsigned char* from = values + chunk * chunk_bytes;
+      EncodedChunk& to = encoded[static_cast<std::size_t>(i)];
+      const std::size_t there = std::min<std::size_t>(kChunk, count - chunk * kChunk) * value_size;
+      if (there < chunk_bytes) {  // the last one: filled up with zeros, as the library does
+        std::vector<unsigned char> padded(chunk_bytes, 0);
+        std::memcpy(padded.data(), from, there);
+        to = encode_chunk(padded.data(), kChunk, value_size);
+      } else if (std::memcmp(from, values, chunk_bytes) == 0) {
+        to = first;  // columns of one value
+      } else {
+        to = encode_chunk(from, kChunk, value_size);
+      }
+    });
+    for (std::size_t i = 0; i < size; ++i) {
+      const hsize_t offset = (begin + i) * kChunk;
+      require(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, encoded[i].filter_mask, &offset,
+                             encoded[i].bytes.size(), encoded[i].bytes.data()),
+              name);
+    }
+  }
 }
 
 void Writer::dataset(const std::string& name, const std::vector<double>& values) {

@@ -31,6 +31,8 @@ class Writer {
 
  private:
   void write(const std::string& name, hid_t type, const void* values, std::size_t count);
+  void write_chunks(const Handle& dataset, const std::string& name, const unsigned char* values,
+                    std::size_t count, std::size_t value_size);
   void write_attribute(const std::string& name, hid_t type, const Handle& space, const void* values);
   [[noreturn]] void fail(const std::string& what) const;
   hid_t check(hid_t id, const std::string& what) const;

@@ -57,10 +57,10 @@
 
 namespace motes::matching {
 
-/// Stats: phases; rounds (bids, where the host bids); augmentations (bids, reverse ones included);
-/// initial_assignments (pairs given); seconds: auction, paths (where they had to finish). Complexity of a
-/// phase: O(bids * 32) and a few reads of each row; memory O(rows + cols + edges), lists of 400 bytes a row
-/// for dense and geometric costs.
+/// Stats: phases; rounds (bids, where one is made at a time); augmentations (bids, reverse ones included);
+/// initial_assignments (pairs given); seconds: auction, paths (where they had to finish).
+/// Complexity of a phase: O(bids * 64) and a few reads of each row; memory O(rows + cols + edges), and lists
+/// of up to 2.5 KB a row for dense and geometric costs.
 class Auction final : public AssignmentSolver {
  private:
   Matching run(const Execution& execution, const CostsView& problem, const Start& start) const override;

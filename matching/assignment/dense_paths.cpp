@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "matching/assignment/row_buffer.h"
+
 namespace motes::matching::detail {
 namespace {
 
@@ -22,7 +24,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// Bounds: |c| <= 2^58, |v| and every distance <= 2^60 (see make_sides; with exits on every row distances
 /// stay below 2^60 of themselves), so that no sum below leaves 64 bits.
-constexpr Cost kFar = Cost{1} << 61;              ///< a forbidden pair's cost, an unreached column's key
+constexpr Cost kFar = kForbiddenCost;             ///< an unreached column's key
 constexpr Cost kSettled = -(Cost{1} << 62);       ///< dual of a settled column while its search runs
 constexpr std::int64_t kReductionBidsPerRow = 4;  ///< budget of the row reduction
 constexpr int kSweeps = 2;                        ///< of the row reduction
@@ -86,29 +88,6 @@ std::size_t first_equal(const Cost* value, Cost wanted) {
   return j;
 }
 
-template <class T>
-void fill(const DenseEntries<T>& e, Index i, Cost* out) {
-  const T* row = e.data + i * e.row_stride;
-  const Offset stride = e.col_stride;
-  if (stride == 1) {
-    for (Index j = 0; j < e.cols; ++j) {
-      const Cost c = grid_value(row[j], e.scale);
-      out[j] = c == kInfiniteCost ? kFar : c;
-    }
-  } else {
-    for (Index j = 0; j < e.cols; ++j) {
-      const Cost c = grid_value(row[j * stride], e.scale);
-      out[j] = c == kInfiniteCost ? kFar : c;
-    }
-  }
-}
-void fill(const GeometricEntries& e, Index i, Cost* out) {
-  for (Index j = 0; j < e.cols; ++j) {
-    const Cost c = e.at(i, j);
-    out[j] = c == kInfiniteCost ? kFar : c;
-  }
-}
-
 template <class Entries>
 class DensePaths {
  public:
@@ -154,7 +133,7 @@ class DensePaths {
     std::fill(v_.begin(), v_.end(), kFar);
     std::fill(via_.begin(), via_.end(), Cost{-1});
     for (Index i = 0; i < problem_.rows; ++i) {
-      fill(problem_.entries, i, cost_.data());
+      fill_row(problem_.entries, i, cost_.data());
       lower_to(cost_.data(), v_.data(), via_.data(), i, cols_);
     }
     // From the last column on, as the paper has it: no reason is given there, none is known.
@@ -208,7 +187,7 @@ class DensePaths {
       infeasible_ = infeasible_ || exit == kInfiniteCost;
       return -1;
     }
-    fill(problem_.entries, row, cost_.data());
+    fill_row(problem_.entries, row, cost_.data());
     const Cost best = offers(cost_.data(), v_.data(), key_.data(), cols_);
     if (exit <= best) return -1;  // the exit is best, for good
     std::size_t j = first_equal(key_.data(), best);
@@ -260,7 +239,7 @@ class DensePaths {
     Index row = source, end_col = -1, end_row = -1;
     while (true) {
       ++stats_.phases;
-      fill(problem_.entries, row, cost_.data());
+      fill_row(problem_.entries, row, cost_.data());
       const Cost nearest_key = relax(cost_.data(), v_.data(), base, key_.data(), via_.data(), row, cols_);
       const Cost exit = problem_.exit_of(row);
       if (exit != kInfiniteCost && base + exit < end) end = base + exit, end_row = row, end_col = -1;

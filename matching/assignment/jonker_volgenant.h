@@ -12,8 +12,10 @@
 
 namespace motes::matching {
 
-/// Complexity: sparse_paths.h and dense_paths.h. Geometric costs are formed as they are needed; memory stays
-/// O(rows + cols). CPU only; threads help where a sparse problem has several components.
+/// Small matrices are solved as the paper has it (dense_paths.h), graphs component by component
+/// (sparse_paths.h), and large matrices and point sets on a core of cheap pairs that is priced out to the
+/// whole (core_paths.h, after Volgenant 1996). Geometric costs are formed as they are needed; no matrix is
+/// kept. CPU only; threads share components, and the passes over a matrix.
 class JonkerVolgenant final : public AssignmentSolver {
  private:
   Matching run(const Execution& execution, const CostsView& problem, const Start& start) const override;

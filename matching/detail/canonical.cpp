@@ -1,4 +1,5 @@
 #include "matching/detail/canonical.h"
+#include "matching/detail/row_keys.h"
 
 #include <omp.h>
 
@@ -48,16 +49,37 @@ Cost largest_unmatched_cost(const CostsView& problem) {
   return largest;
 }
 
+namespace {
+
+/// Of the entries alone; may be an upper bound.
+template <class Entries>
+Cost largest_entry(const Entries& entries) {
+  Cost largest = 0;
+#pragma omp parallel for reduction(max : largest) schedule(static) if (entries.rows > 256)
+  for (Index i = 0; i < entries.rows; ++i)
+    entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
+  return largest;
+}
+template <class T>
+Cost largest_entry(const DenseEntries<T>& entries) {
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    return kLargestInt32;  // no pass over the matrix for what its type bounds well enough
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    return largest_entry<DenseEntries<T>>(entries);
+  } else {
+    T largest = 0;
+#pragma omp parallel for reduction(max : largest) schedule(static) if (entries.rows > 256)
+    for (Index i = 0; i < entries.rows; ++i)
+      largest = std::max(largest, row_magnitude(entries.data + i * entries.row_stride, entries.cols).largest);
+    return grid_value(largest, entries.scale);
+  }
+}
+
+}  // namespace
+
 Cost largest_cost(const CostsView& problem) {
-  const Cost unmatched = largest_unmatched_cost(problem);
-  return with_entries(problem, [&](const auto& entries) {
-    Cost largest = unmatched;
-    const Index rows = entries.rows;
-#pragma omp parallel for reduction(max : largest) schedule(static) if (rows > 256)
-    for (Index i = 0; i < rows; ++i)
-      entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
-    return largest;
-  });
+  return std::max(largest_unmatched_cost(problem),
+                  with_entries(problem, [](const auto& entries) { return largest_entry(entries); }));
 }
 
 CanonicalSides make_sides(const CostsView& problem, Cost largest) {

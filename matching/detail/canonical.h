@@ -52,7 +52,12 @@ struct Solution {
 /// could then overflow. `largest` is the largest magnitude of a finite cost.
 CanonicalSides make_sides(const CostsView& problem, Cost largest);
 
-/// The largest magnitude among the finite costs, unmatched ones included. Host views. O(size).
+/// What stands for the largest magnitude of an int32 matrix, so that nobody has to look: 2^28 vertices and
+/// more are then refused where vertices must be matched.
+inline constexpr Cost kLargestInt32 = Cost{1} << 31;
+
+/// The largest magnitude among the finite costs, unmatched ones included, or a bound on it. Host views in
+/// their own orientation. O(size).
 Cost largest_cost(const CostsView& problem);
 
 /// As above for the unmatched costs alone.

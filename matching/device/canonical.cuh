@@ -115,6 +115,7 @@ __global__ void largest_cost_kernel(Entries entries, Cost* largest) {
 }
 template <class Entries>
 Cost largest_cost_on_device(Arena& arena, const Entries& entries) {
+  if constexpr (std::is_same_v<Entries, DenseEntries<std::int32_t>>) return detail::kLargestInt32;
   Cost* largest = arena.take_filled<Cost>(1, 0);
   if (entries.rows > 0) {
     largest_cost_kernel<<<8 * arena.multiprocessors(), 256, 0, arena.stream()>>>(entries, largest);

@@ -12,10 +12,89 @@ namespace {
 
 constexpr int kDraws = 1000;
 
-Vec3 uniform_in(Random& random, const Vec3& box) {
-  const double x = random.uniform() * box.x, y = random.uniform() * box.y, z = random.uniform() * box.z;
-  return {x, y, z};
+double cube(Random& random) { return 2 * random.uniform() - 1; }
+
+Vec3 uniform_in_unit_ball(Random& random) {
+  while (true) {
+    const double x = cube(random), y = cube(random), z = cube(random);
+    if (x * x + y * y + z * z <= 1) return {x, y, z};
+  }
 }
+
+/// Draws places as options.seeding says.
+class Places {
+ public:
+  Places(const MotionOptions& options, const Domain& domain) : options_(options), domain_(domain) {
+    if (options.seeding != Seeding::clusters) return;
+    for (std::int64_t c = 0; c < options.clusters; ++c) {
+      Random random(options.seed, Stream::clusters, static_cast<std::uint32_t>(c), 0);
+      centres_.push_back(uniform(random));
+    }
+  }
+
+  Vec3 draw(Random& random) const {
+    switch (options_.seeding) {
+      case Seeding::uniform:
+        return uniform(random);
+      case Seeding::clusters:
+        return in_cluster(random);
+      case Seeding::ball:
+        return around_centre(uniform_in_unit_ball(random));
+      case Seeding::shell:
+        return on_shell(random);
+      case Seeding::plane:
+        break;
+    }
+    Vec3 place = uniform(random);
+    place.z = 0.5 * options_.box_um.z;
+    return place;
+  }
+
+ private:
+  Vec3 uniform(Random& random) const {
+    const Vec3 &lower = domain_.lower, &size = domain_.size;
+    const double x = lower.x + random.uniform() * size.x, y = lower.y + random.uniform() * size.y,
+                 z = lower.z + random.uniform() * size.z;
+    return {x, y, z};
+  }
+
+  Vec3 in_cluster(Random& random) const {
+    const auto c = static_cast<std::size_t>(random.uniform() * static_cast<double>(centres_.size()));
+    Vec3 place;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      place = added(centres_[c], uniform_in_unit_ball(random), options_.cluster_radius_um);
+      if (inside(added(place, domain_.lower, -1), domain_.size)) return place;
+    }
+    // A ball that is large against the box: what of it lies outside is folded back.
+    double unused = 0;
+    Vec3 from = added(place, domain_.lower, -1);
+    reflect(from.x, unused, domain_.size.x);
+    reflect(from.y, unused, domain_.size.y);
+    reflect(from.z, unused, domain_.size.z);
+    return added(from, domain_.lower);
+  }
+
+  Vec3 around_centre(const Vec3& unit) const {
+    const Vec3 &box = options_.box_um, &radius = options_.seeding_radius_um;
+    return {0.5 * box.x + unit.x * radius.x, 0.5 * box.y + unit.y * radius.y,
+            0.5 * box.z + unit.z * radius.z};
+  }
+
+  /// Uniform by area: a direction is kept in proportion to how much the ellipsoid stretches its area.
+  Vec3 on_shell(Random& random) const {
+    const Vec3& radius = options_.seeding_radius_um;
+    const double least = std::min({radius.x, radius.y, radius.z});
+    while (true) {
+      const Vec3 unit = random_unit_vector(random);
+      const Vec3 normal{unit.x / radius.x, unit.y / radius.y, unit.z / radius.z};
+      if (random.uniform() <= norm(normal) * least) return around_centre(unit);
+    }
+  }
+
+  const MotionOptions& options_;
+  Domain domain_;
+  std::vector<Vec3> centres_;
+};
 
 Random stream_of(const MotionOptions& options, std::size_t particle) {
   return Random(options.seed, Stream::seeding, static_cast<std::uint32_t>(particle), 0);
@@ -25,7 +104,9 @@ Random stream_of(const MotionOptions& options, std::size_t particle) {
 /// point can hold a neighbour. Cells are no more than about eight a particle, however small the distance is.
 class PlacedCells {
  public:
-  PlacedCells(const Vec3& box, double distance, std::size_t particles) : distance_(distance) {
+  PlacedCells(const Domain& domain, double distance, std::size_t particles)
+      : distance_(distance), lower_(domain.lower) {
+    const Vec3& box = domain.size;
     const double most = 2 * std::ceil(std::cbrt(static_cast<double>(particles)));
     // A little larger than the distance, so that rounding never puts near points two cells apart.
     const double cell = distance * (1 + 1e-9);
@@ -36,9 +117,9 @@ class PlacedCells {
   }
 
   bool has_room(const Vec3& p, const std::vector<Vec3>& placed) const {
-    const auto [z0, z1] = around(p.z * per_um_.z, cells_.z);
-    const auto [y0, y1] = around(p.y * per_um_.y, cells_.y);
-    const auto [x0, x1] = around(p.x * per_um_.x, cells_.x);
+    const auto [z0, z1] = around((p.z - lower_.z) * per_um_.z, cells_.z);
+    const auto [y0, y1] = around((p.y - lower_.y) * per_um_.y, cells_.y);
+    const auto [x0, x1] = around((p.x - lower_.x) * per_um_.x, cells_.x);
     for (double z = z0; z <= z1; ++z)
       for (double y = y0; y <= y1; ++y)
         for (double x = x0; x <= x1; ++x)
@@ -49,8 +130,9 @@ class PlacedCells {
 
   /// `p` is the point that placed.push_back() was just called with.
   void add(const Vec3& p) {
-    std::int64_t& head = head_[cell(clamped(p.x * per_um_.x, cells_.x), clamped(p.y * per_um_.y, cells_.y),
-                                    clamped(p.z * per_um_.z, cells_.z))];
+    std::int64_t& head = head_[cell(clamped((p.x - lower_.x) * per_um_.x, cells_.x),
+                                    clamped((p.y - lower_.y) * per_um_.y, cells_.y),
+                                    clamped((p.z - lower_.z) * per_um_.z, cells_.z))];
     next_.push_back(head);
     head = static_cast<std::int64_t>(next_.size()) - 1;
   }
@@ -69,18 +151,16 @@ class PlacedCells {
   }
 
   double distance_;
-  Vec3 cells_, per_um_;  // whole numbers held as doubles; cells per um
+  Vec3 lower_, cells_, per_um_;  // whole numbers held as doubles; cells per um
   std::vector<std::int64_t> head_, next_;
 };
 
-std::vector<Vec3> seed_apart(const MotionOptions& options) {
-  const auto particles = static_cast<std::size_t>(options.particles);
-  PlacedCells cells(options.box_um, options.min_distance_um, particles);
-  std::vector<Vec3> placed;
-  placed.reserve(particles);
+void seed_apart(const MotionOptions& options, const Domain& domain, const Places& places,
+                std::size_t particles, std::vector<Vec3>& placed) {
+  PlacedCells cells(domain, options.min_distance_um, particles);
   while (placed.size() < particles) {
     Random random = stream_of(options, placed.size());
-    Vec3 p = uniform_in(random, options.box_um);
+    Vec3 p = places.draw(random);
     for (int draw = 1; !cells.has_room(p, placed); ++draw) {
       if (draw == kDraws) {
         std::ostringstream message;
@@ -89,23 +169,27 @@ std::vector<Vec3> seed_apart(const MotionOptions& options) {
                 << " um apart; lower it or simulation.particles, or enlarge simulation.box_um";
         throw UsageError(message.str());
       }
-      p = uniform_in(random, options.box_um);
+      p = places.draw(random);
     }
     placed.push_back(p);
     cells.add(p);
   }
-  return placed;
 }
 
 }  // namespace
 
-std::vector<Vec3> seed_positions(const Execution& execution, const MotionOptions& options) {
-  if (options.min_distance_um > 0) return seed_apart(options);
-  std::vector<Vec3> positions(static_cast<std::size_t>(options.particles));
+std::vector<Vec3> seed_positions(const Execution& execution, const MotionOptions& options,
+                                 const Domain& domain, std::size_t initial, std::size_t later) {
+  const Places places(options, domain);
+  std::vector<Vec3> positions;
+  positions.reserve(initial + later);
+  if (options.min_distance_um > 0) seed_apart(options, domain, places, initial, positions);
+  const std::size_t placed = positions.size();
+  positions.resize(initial + later);
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
-  for (std::size_t i = 0; i < positions.size(); ++i) {
+  for (std::size_t i = placed; i < positions.size(); ++i) {
     Random random = stream_of(options, i);
-    positions[i] = uniform_in(random, options.box_um);
+    positions[i] = places.draw(random);
   }
   return positions;
 }

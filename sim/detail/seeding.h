@@ -1,15 +1,19 @@
 #pragma once
-/// Where the particles of the first frame lie.
+/// Where particles begin.
 
 #include <vector>
 
-#include "sim/simulation.h"
+#include "sim/detail/model.h"
+#include "sim/motion.h"
 
 namespace motes::sim::detail {
 
-/// Uniform positions in the box, [particles]; no two nearer than min_distance_um (random sequential addition:
-/// a particle that comes too near an earlier one is drawn again). Expected O(particles) while there is room.
-/// Throws UsageError naming simulation.min_distance_um where no place is found in 1000 draws.
-std::vector<Vec3> seed_positions(const Execution& execution, const MotionOptions& options);
+/// Where the first `initial` particles begin, and after them the `later` ones that are born: uniform in the
+/// domain, in clusters, or on a surface, as options.seeding says. Of the first ones no two are nearer than
+/// min_distance_um (random sequential addition: a particle that comes too near an earlier one is drawn
+/// again). Expected O(particles) while there is room. Throws UsageError naming simulation.min_distance_um
+/// where no place is found in 1000 draws.
+std::vector<Vec3> seed_positions(const Execution& execution, const MotionOptions& options,
+                                 const Domain& domain, std::size_t initial, std::size_t later);
 
 }  // namespace motes::sim::detail

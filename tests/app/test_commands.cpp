@@ -96,8 +96,25 @@ TEST_CASE("simulate writes the truth, and positions that keep it secret") {
   CHECK(file_bytes(reseeded / "truth.csv") != file_bytes(simulated / "truth.csv"));
 }
 
+TEST_CASE("simulate writes BigDataViewer volumes that are tracked like any other") {
+  const TempDir dir;
+  const auto simulated = simulate_small(
+      dir.path(), true, {"imaging.format=bdv-h5", "imaging.bleaching_s=20", "imaging.intensity_spread=0.2"});
+  CHECK_THAT(run_motes({"info", (simulated / "frames/frames.xml").string()}).out,
+             Contains("BDV HDF5") && Contains("[0.2, 0.1, 0.1] um") && Contains("0.5 s"));
+  CHECK(!std::filesystem::exists(simulated / "frames/frames.ome.tif"));
+  // The truth tells how each point was drawn.
+  const std::string header = file_bytes(simulated / "truth.csv").substr(0, 200);
+  CHECK_THAT(header, Contains("photons") && Contains("radius_um"));
+  CHECK_THAT(file_bytes(simulated / "detections.csv").substr(0, 200), !Contains("photons"));
+}
+
 TEST_CASE("simulate refuses nonsense, naming the key") {
   const TempDir dir;
+  write_file(dir / "i.yaml", "imaging: {write_frames: true, psf: gibson-lanni, na: 1.4}\n");
+  const Outcome aperture = run_motes({"simulate", (dir / "i.yaml").string()});
+  CHECK(aperture.code == 2);
+  CHECK_THAT(aperture.err, Contains("imaging.na: 1.4"));
   write_file(dir / "c.yaml", "simulation:\n  box_um: 1e-300\n");
   const Outcome bad = run_motes({"simulate", (dir / "c.yaml").string(), "--set", "simulation.persistence=2"});
   CHECK(bad.code == 2);

@@ -167,3 +167,33 @@ TEST_CASE("a tracks.h5 that cannot be written leaves nothing behind") {
   CHECK_THROWS_AS(io::write_tracks_h5(dir / "twice.h5", tracks), ResourceError);
   CHECK(files_in(dir.path()) == 1);
 }
+
+TEST_CASE("Long columns, encoded side by side, read back to the same bits") {
+  TrackSet tracks;
+  const std::size_t points = 5 * 65536 + 123;
+  std::uint64_t state = 1;
+  const auto noise = [&] {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<double>(state >> 11) * 0x1p-53;
+  };
+  tracks.track_id = {7};
+  tracks.track_offsets = {0, static_cast<std::int64_t>(points)};
+  for (std::size_t i = 0; i < points; ++i) {
+    tracks.frame.push_back(static_cast<std::int32_t>(i));
+    tracks.detection.push_back(-1);                         // one value
+    tracks.time_s.push_back(static_cast<double>(i) * 0.5);  // deflates
+    tracks.x_um.push_back(noise());                         // does not
+    tracks.y_um.push_back(i < 200000 ? 0.0 : noise());      // does at first
+    tracks.z_um.push_back(static_cast<double>(i % 3));
+  }
+  const testing::TempDir dir;
+  io::write_tracks_h5(dir / "long.h5", tracks);
+  const TrackSet back = io::read_tracks_h5(dir / "long.h5");
+  CHECK(back.frame == tracks.frame);
+  CHECK(back.detection == tracks.detection);
+  CHECK(back.time_s == tracks.time_s);
+  CHECK(back.x_um == tracks.x_um);
+  CHECK(back.y_um == tracks.y_um);
+  CHECK(back.z_um == tracks.z_um);
+  CHECK(std::filesystem::file_size(dir / "long.h5") < points * 8 * 3);
+}

@@ -1,3 +1,4 @@
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -78,6 +79,16 @@ TEST_CASE("one seed gives the same tracks for any thread count, another seed oth
   CHECK(one.z_um == two.z_um);
   options.seed = 2;
   CHECK(simulate_motion({1}, options).x_um != one.x_um);
+}
+
+TEST_CASE("the bits of the walk never change") {
+  MotionOptions options;
+  options.box_um = {3, 2, 1};
+  const TrackSet tracks = simulate_motion({}, options);
+  std::uint64_t hash = 14695981039346656037ULL;  // FNV-1a, word by word
+  for (const auto* axis : {&tracks.x_um, &tracks.y_um, &tracks.z_um})
+    for (const double value : *axis) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211ULL;
+  CHECK(hash == 0xd0666f14a42e44a5ULL);
 }
 
 TEST_CASE("a longer run begins with the shorter one") {
@@ -207,4 +218,55 @@ TEST_CASE("motion options that make no sense are refused by their key") {
   check_refused("simulation.speed_um_s", with([](auto& o) { o.speed_um_s = -1; }));
   check_refused("simulation.min_distance_um", with([](auto& o) { o.min_distance_um = -0.1; }));
   check_refused("simulation.min_distance_um", with([](auto& o) { o.min_distance_um = 20; }));
+  check_refused("simulation.density_per_um3", with([](auto& o) { o.density_per_um3 = 1e9; }));
+  check_refused("simulation.time_jitter_s", with([](auto& o) { o.time_jitter_s = -1; }));
+  check_refused("simulation.speed_spread", with([&](auto& o) { o.speed_spread = nan; }));
+  check_refused("simulation.diffusion_um2_s", with([](auto& o) { o.diffusion_um2_s = -1; }));
+  check_refused("simulation.diffusion_um2_s", with([](auto& o) { o.motion = Motion::brownian; }));
+  check_refused("simulation.confinement_radius_um", with([](auto& o) { o.confinement_radius_um = 0; }));
+  check_refused("simulation.states", with([](auto& o) { o.motion = Motion::switching; }));
+  check_refused("simulation.states", with([](auto& o) { o.states = {Motion::walk, Motion::walk}; }));
+  const auto switching = [&](auto change) {
+    return with([&](auto& o) {
+      o.motion = Motion::switching;
+      o.states = {Motion::walk, Motion::directed};
+      o.switch_rate_per_s = {1, 2};
+      change(o);
+    });
+  };
+  simulate_motion({}, switching([](auto&) {}));
+  check_refused("simulation.states", switching([](auto& o) { o.states[1] = Motion::switching; }));
+  check_refused("simulation.switch_rate_per_s", switching([](auto& o) { o.switch_rate_per_s = {1}; }));
+  check_refused("simulation.switch_rate_per_s", switching([](auto& o) { o.switch_rate_per_s = {1, -2}; }));
+  check_refused("simulation.switch_rate_per_s", switching([](auto& o) { o.switch_rate_per_s = {1, 1e9}; }));
+  check_refused("simulation.state_speed_um_s", switching([](auto& o) { o.state_speed_um_s = {1}; }));
+  check_refused("simulation.state_diffusion_um2_s", switching([](auto& o) {
+                  o.state_diffusion_um2_s = {1, -1};
+                }));
+  check_refused("simulation.margin_um", with([](auto& o) { o.margin_um = -1; }));
+  check_refused("simulation.particles",
+                with([](auto& o) { o.boundary = Boundary::open, o.margin_um = 1e6; }));
+  check_refused("simulation.birth_rate_per_s", with([](auto& o) { o.birth_rate_per_s = -1; }));
+  check_refused("simulation.birth_rate_per_s", with([](auto& o) { o.birth_rate_per_s = 1e10; }));
+  check_refused("simulation.death_rate_per_s", with([](auto& o) { o.death_rate_per_s = -1; }));
+  check_refused("simulation.drift_um_s", with([&](auto& o) { o.drift_um_s.y = nan; }));
+  check_refused("simulation.rotation_deg_s", with([](auto& o) { o.rotation_deg_s = 1e9; }));
+  check_refused("simulation.rotation_axis",
+                with([](auto& o) { o.rotation_deg_s = 1, o.rotation_axis = {}; }));
+  check_refused("simulation.flow_speed_um_s", with([](auto& o) { o.flow_speed_um_s = -1; }));
+  check_refused("simulation.flow_speed_um_s",
+                with([](auto& o) { o.flow = Flow::shear, o.flow_speed_um_s = 1e9; }));
+  check_refused("simulation.flow_scale_um", with([](auto& o) { o.flow_scale_um = 0; }));
+  check_refused("simulation.flow_modes", with([](auto& o) { o.flow_modes = 0; }));
+  check_refused("simulation.division_s", with([](auto& o) { o.division_s = -1; }));
+  check_refused("simulation.division_s", with([](auto& o) { o.division_s = 1e-6; }));
+  check_refused("simulation.division_spread_s", with([](auto& o) { o.division_spread_s = -1; }));
+  check_refused("simulation.division_distance_um", with([](auto& o) { o.division_distance_um = -1; }));
+  check_refused("simulation.repulsion_um", with([](auto& o) { o.repulsion_um = -1; }));
+  check_refused("simulation.repulsion_rate_per_s", with([](auto& o) { o.repulsion_rate_per_s = -1; }));
+  check_refused("simulation.clusters", with([](auto& o) { o.clusters = 0; }));
+  check_refused("simulation.cluster_radius_um", with([](auto& o) { o.cluster_radius_um = -1; }));
+  check_refused("simulation.seeding_radius_um", with([](auto& o) { o.seeding_radius_um.z = 0; }));
+  check_refused("simulation.seeding_radius_um",
+                with([](auto& o) { o.seeding = Seeding::shell, o.seeding_radius_um.x = 20; }));
 }

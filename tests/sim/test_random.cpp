@@ -153,16 +153,54 @@ TEST_CASE("log_factorial agrees with the C library") {
 TEST_CASE("the photon table has the Poisson distribution") {
   const double mean = GENERATE(0.0, 0.3, 10.0, 200.0, 65000.0);
   CAPTURE(mean);
-  const detail::PhotonTable table(mean);
+  detail::InversionTables tables;
+  tables.add_poisson(mean);
+  const detail::InversionView table = view_of(tables);
   if (mean == 0) {
-    CHECK(table.photons(0) == 0);
-    CHECK(table.photons(0xffffffff) == 0);
+    CHECK(detail::find_number(table, 0, 0) == 0);
+    CHECK(detail::find_number(table, 0, 0xffffffff) == 0);
     return;
   }
   Random random(15, Stream::background, 0, 0);
-  CHECK(std::abs(poisson_misfit(mean, 200000, [&](int) { return table.photons(random.bits()); })) < 4);
+  CHECK(std::abs(poisson_misfit(mean, 200000,
+                                [&](int) { return detail::find_number(table, 0, random.bits()); })) < 4);
   // Its median, and that no word falls off the table.
-  CHECK(table.photons(0x80000000) == Approx(mean).margin(1));
-  CHECK(table.photons(0) <= table.photons(1));
-  CHECK(table.photons(0xffffffff) >= mean);
+  CHECK(detail::find_number(table, 0, 0x80000000) == Approx(mean).margin(1));
+  CHECK(detail::find_number(table, 0, 0) <= detail::find_number(table, 0, 1));
+  CHECK(detail::find_number(table, 0, 0xffffffff) >= mean);
+}
+
+TEST_CASE("blocks of four normals have the normal's moments, and are independent") {
+  const int count = 100000;
+  double sum[4] = {}, sum2[4] = {}, cross[4][4] = {}, tail = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto n = normals_of(random_block(3, Stream::diffusion, static_cast<std::uint32_t>(i), 0));
+    for (std::size_t a = 0; a < 4; ++a) {
+      sum[a] += n[a];
+      sum2[a] += n[a] * n[a];
+      tail += std::abs(n[a]) > 3;
+      for (std::size_t b = 0; b < a; ++b) cross[a][b] += n[a] * n[b];
+    }
+  }
+  for (std::size_t a = 0; a < 4; ++a) {
+    CHECK(std::abs(sum[a] / count) < 4 / std::sqrt(count));
+    CHECK(std::abs(sum2[a] / count - 1) < 4 * std::sqrt(2.0 / count));
+    for (std::size_t b = 0; b < a; ++b) CHECK(std::abs(cross[a][b] / count) < 4 / std::sqrt(count));
+  }
+  CHECK(tail / (4 * count) == Approx(0.0027).epsilon(0.15));
+}
+
+TEST_CASE("exponential numbers have mean and variance one") {
+  Random random(16, Stream::state, 0, 0);
+  const int count = 200000;
+  const Moments found = moments(count, [&](int) { return random.exponential(); });
+  CHECK(std::abs(found.mean - 1) < 4 / std::sqrt(count));
+  CHECK(std::abs(found.variance - 1) < 4 * std::sqrt(8.0 / count));
+}
+
+TEST_CASE("the bits of random numbers never change") {
+  Random random(7, Stream::bias, 1, 2);
+  CHECK(random.uniform() == 0x1.7f92effc3c51p-5);
+  CHECK(random.normal() == -0x1.21e5d64357a1fp-2);
+  CHECK(random.exponential() == 0x1.8f3b89d1295dap-1);
 }

@@ -13,7 +13,7 @@ struct Detections {
   std::int32_t frame = 0;  ///< frame number in the input's own counting
   double time_s = 0;       ///< as VolumeFrame::time_s
   std::vector<double> x_um, y_um, z_um;
-  std::vector<double> radius_um;           ///< NaN where unknown (a table without radii)
+  std::vector<double> radius_um;           ///< NaN where unknown; these three may be empty: unknown for all
   std::vector<double> intensity;           ///< NaN where unknown
   std::vector<double> quality;             ///< detector response, larger is surer; NaN where unknown
   std::vector<PropertyColumn> properties;  ///< further numeric columns of a table

@@ -1,0 +1,26 @@
+#pragma once
+/// Rendering a simulation's frames into files.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "app/console.h"
+#include "tracking/execution.h"
+#include "tracking/types/track_set.h"
+
+namespace motes::app {
+
+struct WrittenVolumes {
+  std::vector<std::string> files;  ///< relative to the folder
+  double seconds = 0;
+  std::string backend;  ///< "cpu" or "cuda"
+};
+
+/// Renders all frames of the truth, one at a time, into `folder`/frames. Throws as sim::Renderer and the
+/// writers do; Interrupted leaves nothing behind.
+WrittenVolumes write_volumes(const Execution& execution, const Config& config, const TrackSet& truth,
+                             const std::filesystem::path& folder, Console& console);
+
+}  // namespace motes::app

@@ -1,0 +1,12 @@
+#pragma once
+/// The GPU form of the motion of independent particles.
+
+#include "sim/detail/records.h"
+
+namespace motes::sim::detail {
+
+/// Fills x, y, z and, where it has room for them, the codes of dense records, with the bits that the CPU
+/// gives. Throws ResourceError for device trouble. Only where list_devices() finds a device.
+void follow_on_device(const Execution& execution, const Simulation& simulation, Records& records);
+
+}  // namespace motes::sim::detail

@@ -1,0 +1,10 @@
+#include "sim/detail/device_motion.h"
+#include "tracking/types/errors.h"
+
+namespace motes::sim::detail {
+
+void follow_on_device(const Execution&, const Simulation&, Records&) {
+  throw ResourceError("execution.backend: this build has no CUDA code; use auto or cpu");
+}
+
+}  // namespace motes::sim::detail

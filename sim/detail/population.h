@@ -1,0 +1,18 @@
+#pragma once
+/// Particles that know of each other: cells that divide, and push each other apart.
+
+#include "sim/detail/records.h"
+
+namespace motes::sim::detail {
+
+/// Whether the options need all particles to be moved frame by frame together.
+bool needs_population(const MotionOptions& options);
+
+/// Moves all particles from frame to frame. Between two frames each particle moves alone (as in walker.h),
+/// dividing when its time has come; then those nearer than repulsion_um push each other apart. Throws
+/// UsageError naming simulation.division_s where the cells grow beyond what can be counted. The same for any
+/// thread count.
+Records simulate_population(const Execution& execution, const MotionOptions& options,
+                            const Simulation& simulation);
+
+}  // namespace motes::sim::detail

@@ -1,0 +1,15 @@
+#pragma once
+/// Soft bodies that push each other apart.
+
+#include <vector>
+
+#include "sim/detail/model.h"
+
+namespace motes::sim::detail {
+
+/// For every point the sum over its neighbours nearer than `reach` of (reach - distance) / 2, away from them:
+/// what would just part a pair. Summed in the order of a grid of cells and then of the points, so the same
+/// for any thread count. Expected O(points) while they are not piled up.
+std::vector<Vec3> overlap_pushes(const Execution& execution, const std::vector<Vec3>& points, double reach);
+
+}  // namespace motes::sim::detail
