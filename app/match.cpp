@@ -42,7 +42,6 @@ const char* kind_of(const matching::CostsView& problem) {
   return problem.index() == 0 ? "sparse" : problem.index() == 1 ? "dense" : "geometric";
 }
 
-/// The solver that the words name, and that its family has.
 matching::Family family_of(const Arguments& arguments) {
   using matching::Family;
   if (arguments.problem == "cardinality") return Family::cardinality;
@@ -53,19 +52,14 @@ matching::Family family_of(const Arguments& arguments) {
   return arguments.problem.empty() && info != nullptr ? info->family : Family::assignment;
 }
 
-const matching::SolverInfo& solver_of(const Arguments& arguments, const matching::CostsView& problem,
-                                      std::string& reason) {
+/// The row that --solver names, of the family that --problem names.
+const matching::SolverInfo& named_solver(const Arguments& arguments) {
   const matching::Family family = family_of(arguments);
   std::vector<std::string> names;
   for (const auto& info : matching::solvers())
     if (info.family == family) names.emplace_back(info.name);
   if (names.empty())
     throw UsageError("--problem: this build has no " + std::string(to_string(family)) + " solvers");
-  if (arguments.solver == "auto") {
-    const auto choice = matching::choose_solver(problem);
-    reason = choice.reason;
-    return *choice.info;
-  }
   const auto* info = matching::find_solver(arguments.solver);
   if (info == nullptr)
     throw UsageError("--solver: no solver is called '" + arguments.solver + "'; did you mean '" +
@@ -76,30 +70,23 @@ const matching::SolverInfo& solver_of(const Arguments& arguments, const matching
   return *info;
 }
 
-/// Below this many pairs the copy to a GPU costs more than it saves.
-constexpr double kPairsWorthAGpu = 1 << 20;
-
-matching::Execution execution_for(const Config& config, const matching::SolverInfo& info,
-                                  const matching::CostsView& problem) {
-  matching::Execution execution;
-  execution.threads = config.execution.threads;
-  const bool has_cuda = lists(info.backends, "cuda");
-  if (config.execution.backend == Backend::cuda) {
-    if (!has_cuda) throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
-    const auto devices = matching::list_devices();
-    if (devices.devices.empty())
-      throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
-    execution.backend = matching::Backend::cuda;
-  } else if (config.execution.backend == Backend::automatic && has_cuda) {
-    const double pairs = static_cast<double>(rows_of(problem)) * cols_of(problem);
-    if (!lists(info.backends, "cpu") ||
-        (pairs >= kPairsWorthAGpu && !matching::list_devices().devices.empty()))
-      execution.backend = matching::Backend::cuda;
-  }
+/// What solves the problem where. Throws UsageError and ResourceError for what cannot be had.
+matching::AutoChoice choose(const Arguments& arguments, const Config& config,
+                            const matching::CostsView& problem) {
+  const auto wanted = config.execution.backend;
+  const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
+  if (wanted == Backend::cuda && devices.devices.empty())
+    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
+  matching::AutoChoice choice = matching::choose_solver(problem, wanted, !devices.devices.empty());
+  if (arguments.solver == "auto" && family_of(arguments) == matching::Family::assignment) return choice;
+  const matching::SolverInfo& info = named_solver(arguments);
+  const bool cuda = lists(info.backends, "cuda");
+  if (wanted == Backend::cuda && !cuda)
+    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
   if (!lists(info.costs, kind_of(problem)))
     throw UsageError("--solver: " + std::string(info.name) + " does not take " + kind_of(problem) +
                      " costs, only " + std::string(info.costs));
-  return execution;
+  return {&info, cuda ? choice.backend : Backend::cpu, ""};
 }
 
 /// Pairs, row by row; the file appears whole or not at all.
@@ -162,9 +149,11 @@ void run_match(Session& session, const Arguments& arguments) {
   const int bits = fraction_bits_of(problem);
   const double read_s = seconds_since(read_start);
 
-  std::string reason;
-  const matching::SolverInfo& info = solver_of(arguments, problem, reason);
-  const matching::Execution execution = execution_for(config, info, problem);
+  const matching::AutoChoice choice = choose(arguments, config, problem);
+  const matching::SolverInfo& info = *choice.info;
+  matching::Execution execution;
+  execution.threads = config.execution.threads;
+  execution.backend = choice.backend;
   const auto solve_start = std::chrono::steady_clock::now();
   matching::Matching answer = info.make()->solve(execution, problem);
   const double total_s = seconds_since(solve_start);
@@ -194,7 +183,7 @@ void run_match(Session& session, const Arguments& arguments) {
   report["costs"] = kind_of(problem);
   report["cost_step"] = std::ldexp(1.0, -bits);
   report["solver"] = info.name;
-  if (!reason.empty()) report["solver_reason"] = reason;
+  if (!choice.reason.empty()) report["solver_reason"] = choice.reason;
   report["backend"] = on_gpu ? "cuda" : "cpu";
   report["threads"] = thread_count(cpu);
   report["device"] =

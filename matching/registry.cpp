@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "matching/assignment/auction.h"
 #include "matching/assignment/hungarian.h"
 #include "matching/assignment/jonker_volgenant.h"
 
@@ -13,14 +14,21 @@ std::unique_ptr<AssignmentSolver> make() {
   return std::make_unique<Solver>();
 }
 
-constexpr std::array<SolverInfo, 3> kSolvers{{
-    {"hungarian", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
-     "Hungarian method, classical (Date & Nagi 2016)", &make<Hungarian>},
-    {"hungarian-tree", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
-     "Hungarian method, alternating trees (Date & Nagi 2016)", &make<HungarianTree>},
+constexpr std::array<SolverInfo, 5> kSolvers{{
     {"jv", Family::assignment, "cpu", "sparse, dense, geometric", "exact",
      "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
+    {"hungarian-tree", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "Hungarian method, alternating trees (Date & Nagi 2016)", &make<HungarianTree>},
+    {"hungarian", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "Hungarian method, classical (Date & Nagi 2016)", &make<Hungarian>},
+    {"auction", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "Jacobi auction (Vasconcelos & Rosenhahn 2009)", &make<Auction>},
+    {"auction-scaled", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
+     "auction with epsilon scaling, forward and reverse", &make<AuctionScaled>},
 }};
+
+/// Below this many pairs bringing a matrix to a GPU costs more than it saves.
+constexpr double kPairsWorthAGpu = 1 << 22;
 
 }  // namespace
 
@@ -44,8 +52,15 @@ const SolverInfo* find_solver(std::string_view name) {
   return nullptr;
 }
 
-AutoChoice choose_solver(const CostsView&) {
-  return {find_solver("jv"), "the exact sparse solver of this build"};
+AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_there) {
+  const bool sparse = std::holds_alternative<SparseCostsView>(problem);
+  const bool pays = !sparse && static_cast<double>(rows_of(problem)) * cols_of(problem) >= kPairsWorthAGpu;
+  if (backend == Backend::cuda || space_of(problem) == Space::device ||
+      (backend == Backend::automatic && gpu_there && pays))
+    return {find_solver("hungarian-tree"), Backend::cuda, "the fastest solver that has a CUDA form"};
+  if (sparse)
+    return {find_solver("jv"), Backend::cpu, "shortest paths by components are fastest on sparse graphs"};
+  return {find_solver("jv"), Backend::cpu, "shortest paths on a core of cheap pairs are fastest on the CPU"};
 }
 
 }  // namespace motes::matching

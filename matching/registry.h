@@ -29,11 +29,13 @@ std::span<const SolverInfo> solvers();
 /// The row of that name, or nullptr.
 const SolverInfo* find_solver(std::string_view name);
 
-/// The solver that `auto` stands for on this problem, and why, in one clause.
+/// The solver and back end that `auto` stands for on this problem, and why, in one clause. `backend` is what
+/// the caller asks for: automatic takes a GPU that is there where a dense or geometric problem is large.
 struct AutoChoice {
   const SolverInfo* info;
+  Backend backend;
   std::string reason;
 };
-AutoChoice choose_solver(const CostsView& problem);
+AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, bool gpu_there = false);
 
 }  // namespace motes::matching

@@ -85,6 +85,7 @@ Cost largest_cost(const CostsView& problem) {
 CanonicalSides make_sides(const CostsView& problem, Cost largest) {
   const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
   CanonicalSides sides;
+  sides.largest = largest;
   sides.exchanged = !any_infinite(row_cost, rows_of(problem)) && any_infinite(col_cost, cols_of(problem));
   sides.rows = sides.exchanged ? cols_of(problem) : rows_of(problem);
   sides.cols = sides.exchanged ? rows_of(problem) : cols_of(problem);

@@ -26,6 +26,7 @@ struct CanonicalSides {
   Index rows = 0, cols = 0;
   std::span<const Cost> row_exit;  ///< [rows], or empty: no row has an exit
   std::vector<Cost> start;         ///< [cols]
+  Cost largest = 0;                ///< magnitude that no finite cost of the problem passes
   bool perfect = false;
   bool exchanged = false;  ///< rows are the problem's columns
 
