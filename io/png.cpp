@@ -28,6 +28,7 @@ void write_png(const std::filesystem::path& path, const RgbImage& picture) {
   }
   vtkNew<vtkPNGWriter> writer;
   writer->SetInputData(image);
+  writer->SetCompressionLevel(9);  // lines compress badly; pictures are few and small
   writer->WriteToMemoryOn();
   writer->Write();
   vtkUnsignedCharArray* result = writer->GetResult();
