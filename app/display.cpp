@@ -26,16 +26,21 @@ namespace {
 
 constexpr int kStartSeconds = 20;
 
-/// Empty where the display `name` can be drawn on, else why not. XOpenDisplay only returns null where it
-/// fails; VTK would abort the program.
-std::string why_unusable(const char* name) {
-  if (name == nullptr || *name == '\0') return "DISPLAY is not set";
+struct Opened {
+  ::Display* connection = nullptr;  ///< null where the display cannot be drawn on
+  std::string why_not;
+};
+
+/// XOpenDisplay only returns null where it fails; VTK would abort the program.
+Opened open_display(const char* name) {
+  if (name == nullptr || *name == '\0') return {nullptr, "DISPLAY is not set"};
+  const std::string called = "DISPLAY=" + std::string(name);
   ::Display* display = XOpenDisplay(name);
-  if (display == nullptr) return "DISPLAY=" + std::string(name) + " cannot be opened";
+  if (display == nullptr) return {nullptr, called + " cannot be opened"};
   int opcode = 0, event = 0, error = 0;
-  const bool draws = XQueryExtension(display, "GLX", &opcode, &event, &error) != 0;
+  if (XQueryExtension(display, "GLX", &opcode, &event, &error) != 0) return {display, ""};
   XCloseDisplay(display);
-  return draws ? "" : "DISPLAY=" + std::string(name) + " has no OpenGL (GLX)";
+  return {nullptr, called + " has no OpenGL (GLX)"};
 }
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -49,8 +54,8 @@ std::string why_unusable(const char* name) {
 /// that are safe there: other threads may hold locks.
 pid_t start_server(int read_end, int write_end) {
   const std::string number = std::to_string(write_end);
-  const char* const arguments[] = {"Xvfb",      "-displayfd", number.c_str(), "-screen", "0",    "64x64x24",
-                                   "-nolisten", "tcp",        "+extension",   "GLX",     nullptr};
+  const char* const arguments[] = {"Xvfb",      "-displayfd", number.c_str(), "-screen",    "0",   "64x64x24",
+                                   "-nolisten", "tcp",        "-noreset",     "+extension", "GLX", nullptr};
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child != 0) return child;
@@ -96,8 +101,9 @@ int stop_server(pid_t server) {
 
 Display::Display() {
   const char* given = std::getenv("DISPLAY");
-  const std::string why = why_unusable(given);
-  if (why.empty()) return;
+  const auto [connection, why] = open_display(given);
+  connection_ = connection;
+  if (connection_ != nullptr) return;
   had_former_ = given != nullptr;
   if (had_former_) former_ = given;
 
@@ -117,11 +123,19 @@ Display::Display() {
     const bool missing = WIFEXITED(status) && WEXITSTATUS(status) == 127;
     give_up(why + (missing ? ", and Xvfb is not installed" : ", and Xvfb does not start"));
   }
+  const std::string name = ":" + number;
+  const Opened own = open_display(name.c_str());
+  if (own.connection == nullptr) {
+    stop_server(server);
+    give_up(why + ", and of Xvfb's " + own.why_not);
+  }
+  connection_ = own.connection;
   server_ = server;
-  setenv("DISPLAY", (":" + number).c_str(), 1);
+  setenv("DISPLAY", name.c_str(), 1);
 }
 
 Display::~Display() {
+  XCloseDisplay(static_cast<::Display*>(connection_));
   if (server_ <= 0) return;
   if (had_former_)
     setenv("DISPLAY", former_.c_str(), 1);

@@ -20,6 +20,8 @@ class Display {
   bool own() const { return server_ > 0; }  ///< an Xvfb was started
 
  private:
+  /// Held open throughout: a server whose last client leaves starts over, and drops who comes meanwhile.
+  void* connection_ = nullptr;
   pid_t server_ = -1;
   std::string former_;  ///< DISPLAY as it was
   bool had_former_ = false;

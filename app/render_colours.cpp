@@ -34,11 +34,15 @@ Colour from_lch(double lightness, double chroma, double hue_deg) {
   const auto shows = [](const Linear& rgb) {
     return std::all_of(rgb.begin(), rgb.end(), [](double v) { return v >= -1e-4 && v <= 1 + 1e-4; });
   };
-  Linear rgb = linear_rgb(lightness, chroma, hue_deg);
-  for (int i = 0; i < 40 && !shows(rgb); ++i) {
-    chroma *= 0.95;
-    rgb = linear_rgb(lightness, chroma, hue_deg);
+  if (!shows(linear_rgb(lightness, chroma, hue_deg))) {
+    double low = 0;  // grey always shows
+    for (int i = 0; i < 30; ++i) {
+      const double half = (low + chroma) / 2;
+      (shows(linear_rgb(lightness, half, hue_deg)) ? low : chroma) = half;
+    }
+    chroma = low;
   }
+  const Linear rgb = linear_rgb(lightness, chroma, hue_deg);
   return {screen(rgb[0]), screen(rgb[1]), screen(rgb[2])};
 }
 

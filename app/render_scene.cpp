@@ -160,8 +160,8 @@ void hand_over(vtkImageData* image, const std::vector<T>& voxels) {
   image->GetPointData()->SetScalars(values);
 }
 
-/// Grey levels between which a volume is shown: nearly all voxels are background, so the median is dark and
-/// only the very brightest voxels are fully so. From a sample of the voxels, to be quick.
+/// Grey levels between which a volume is shown: nearly all voxels are background, so those are not
+/// drawn, and only the very brightest are fully so. From a sample of the voxels, to be quick.
 std::pair<double, double> contrast_of(const VolumeFrame& volume) {
   return std::visit(
       [](const auto& voxels) -> std::pair<double, double> {

@@ -190,7 +190,10 @@ TEST_CASE("a point without a finite position breaks its line") {
 }
 
 TEST_CASE("the colour scale rises in lightness and tracks differ from their neighbours") {
-  const auto light = [](const Colour& c) { return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]; };
+  const auto light = [](const Colour& c) {
+    const auto linear = [&](std::size_t i) { return std::pow(c[i] / 255.0, 2.2); };
+    return 0.2126 * linear(0) + 0.7152 * linear(1) + 0.0722 * linear(2);
+  };
   for (const bool on_black : {false, true}) {
     for (int i = 0; i < 50; ++i) {
       CHECK(light(scale_colour((i + 1) / 50.0, on_black)) > light(scale_colour(i / 50.0, on_black)));
