@@ -86,9 +86,9 @@ int facing(double way) { return way > 0.4 ? -1 : way < -0.4 ? 1 : 0; }
 
 /// The pixels that a level text covers, about, with some room beside it.
 Rect covered(const Overlay::Text& text) {
-  const double width = text_width(text.words, text.size);
-  return {text.at.x - width * (text.across + 1) / 2, text.at.y - text.size * (text.up + 1) / 2, width,
-          text.size};
+  const double width = text_width(text.words, text.size), beside = 0.5 * text.size;
+  return {text.at.x - width * (text.across + 1) / 2 - beside, text.at.y - text.size * (text.up + 1) / 2,
+          width + 2 * beside, text.size};
 }
 
 bool overlap(const Rect& a, const Rect& b) {

@@ -25,4 +25,4 @@ YAML
   tracks+=("$out/$level/truth.h5")
   titles+=(--title "persistence $level")
 done
-"$motes" render "${tracks[@]}" "${titles[@]}" -o "$picture" --size 900x720 --line-width 1.5 --azimuth 35 --elevation 15
+"$motes" render "${tracks[@]}" "${titles[@]}" -o "$picture" --size 880x704 --line-width 1.5 --azimuth 35 --elevation 15
