@@ -1,6 +1,5 @@
 // The layout is done (app/render_picture.h); here it becomes VTK's actors. Everything is drawn at twice the
-// size and averaged down: that smooths lines and letters alike, and the same on every driver, where
-// multisampling differs.
+// size and averaged down: that smooths lines and letters alike, whether or not the driver can multisample.
 
 #include "app/render_scene.h"
 
