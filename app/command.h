@@ -38,6 +38,7 @@ Command add_detect(CLI::App& app, Session& session);
 Command add_simulate(CLI::App& app, Session& session);
 Command add_score(CLI::App& app, Session& session);
 Command add_match(CLI::App& app, Session& session);
+Command add_render(CLI::App& app, Session& session);
 Command add_convert(CLI::App& app, Session& session);
 Command add_info(CLI::App& app, Session& session);
 

@@ -15,10 +15,10 @@
 #include "io/detail/file_batch.h"
 #include "io/detail/text.h"
 #include "io/detail/track_rows.h"
-#include "io/detail/track_runs.h"
 #include "io/detail/vtk_arrays.h"
 #include "io/detail/vtk_support.h"
 #include "io/vtk_tracks.h"
+#include "tracking/types/track_runs.h"
 
 namespace motes::io {
 namespace {
@@ -38,7 +38,7 @@ PointsByFrame points_by_frame(const TrackSet& tracks) {
 }
 
 PointFields point_fields(const TrackSet& tracks, std::int32_t frame_step) {
-  PointFields fields{{}, detail::point_speeds(tracks, detail::cut_runs(tracks, frame_step))};
+  PointFields fields{{}, point_speeds(tracks, cut_runs(tracks, frame_step))};
   fields.track_id.reserve(tracks.points());
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     const auto length = tracks.track_offsets[t + 1] - tracks.track_offsets[t];

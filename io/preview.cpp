@@ -9,11 +9,11 @@
 #include <limits>
 #include <type_traits>
 
-#include "io/detail/png.h"
 #include "io/detail/raster.h"
 #include "io/detail/text.h"
-#include "io/detail/track_runs.h"
+#include "io/png.h"
 #include "tracking/types/errors.h"
+#include "tracking/types/track_runs.h"
 
 namespace motes::io {
 namespace {
@@ -193,24 +193,12 @@ Rgb track_colour(std::int64_t id) {
   return kPalette[static_cast<std::size_t>(hash >> 61)];
 }
 
-/// The smallest distance of frames within a track: one step of the series.
-std::int32_t frame_step_of(const TrackSet& tracks) {
-  std::int32_t step = std::numeric_limits<std::int32_t>::max();
-  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
-    for (auto i = tracks.track_offsets[t] + 1; i < tracks.track_offsets[t + 1]; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      step = std::min(step, tracks.frame[at] - tracks.frame[at - 1]);
-    }
-  }
-  return step == std::numeric_limits<std::int32_t>::max() ? 1 : step;
-}
-
 void draw_tracks(Raster& picture, const Panel& panel, const TrackSet& tracks,
-                 const std::vector<detail::Run>& runs, const std::vector<double>& down) {
+                 const std::vector<TrackRun>& runs, const std::vector<double>& down) {
   const auto x = [&](std::size_t i) { return panel.px(tracks.x_um[i]); };
   const auto y = [&](std::size_t i) { return panel.py(down[i]); };
   const auto finite = [&](std::size_t i) { return std::isfinite(tracks.x_um[i]) && std::isfinite(down[i]); };
-  for (const detail::Run& run : runs) {
+  for (const TrackRun& run : runs) {
     const Rgb colour = track_colour(tracks.track_id[run.track]);
     for (std::size_t i = run.begin; i + 1 < run.end; ++i) {
       if (finite(i) && finite(i + 1)) picture.line(x(i), y(i), x(i + 1), y(i + 1), kLine, colour, panel.area);
@@ -322,13 +310,13 @@ void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks
   if (image && !flat) draw_image(picture, xz, Image(projection.xz(), n.nx, n.nz), voxel.x, voxel.z, contrast);
   if (!flat) picture.box(0, height, width, height + kGap, kPaper);
 
-  const std::vector<detail::Run> runs = detail::cut_runs(tracks, frame_step_of(tracks));
+  const std::vector<TrackRun> runs = cut_runs(tracks, frame_step_of(tracks));
   draw_tracks(picture, xy, tracks, runs, tracks.y_um);
   if (!flat) draw_tracks(picture, xz, tracks, runs, tracks.z_um);
   draw_scale_bar(picture, xy, size.x, tracks.length_unit);
   draw_label(picture, xy, "xy");
   if (!flat) draw_label(picture, xz, "xz");
-  detail::write_png(path, picture);
+  write_png(path, {picture.width(), picture.height(), picture.bytes()});
 }
 
 }  // namespace motes::io

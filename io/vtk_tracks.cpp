@@ -19,50 +19,49 @@
 
 #include "io/atomic_file.h"
 #include "io/detail/track_rows.h"
-#include "io/detail/track_runs.h"
 #include "io/detail/vtk_arrays.h"
 #include "io/detail/vtk_support.h"
+#include "tracking/types/track_runs.h"
 
 namespace motes::io {
 namespace {
 
 using detail::add_array;
-using detail::Run;
 
-void add_points(vtkPolyData* data, const TrackSet& tracks, const std::vector<Run>& runs) {
+void add_points(vtkPolyData* data, const TrackSet& tracks, const std::vector<TrackRun>& runs) {
   std::vector<std::size_t> order(tracks.points());
   std::iota(order.begin(), order.end(), std::size_t{0});
   data->SetPoints(detail::make_points(tracks, order));
   vtkPointData* fields = data->GetPointData();
   add_array<vtkTypeInt32Array>(fields, "frame", tracks.frame);
   add_array<vtkDoubleArray>(fields, "time_s", tracks.time_s);
-  add_array<vtkFloatArray>(fields, "speed", detail::point_speeds(tracks, runs));
+  add_array<vtkFloatArray>(fields, "speed", point_speeds(tracks, runs));
   std::vector<std::string> taken{"frame", "time_s", "speed", "track_id"};
   for (const PropertyColumn& column : tracks.point_properties) {
     add_array<vtkDoubleArray>(fields, detail::unique_name(column.name, taken), column.values);
   }
 }
 
-void add_cell(vtkCellArray* cells, const Run& run) {
+void add_cell(vtkCellArray* cells, const TrackRun& run) {
   cells->InsertNextCell(static_cast<int>(run.size()));
   for (std::size_t i = run.begin; i < run.end; ++i) cells->InsertCellPoint(static_cast<vtkIdType>(i));
 }
 
 /// Adds the runs as cells; returns them in the order of the cells.
-std::vector<Run> add_cells(vtkPolyData* data, std::vector<Run> runs) {
+std::vector<TrackRun> add_cells(vtkPolyData* data, std::vector<TrackRun> runs) {
   vtkNew<vtkCellArray> vertices, lines;
-  for (const Run& run : runs) add_cell(run.size() == 1 ? vertices.Get() : lines.Get(), run);
+  for (const TrackRun& run : runs) add_cell(run.size() == 1 ? vertices.Get() : lines.Get(), run);
   data->SetVerts(vertices);
   data->SetLines(lines);
-  std::stable_partition(runs.begin(), runs.end(), [](const Run& run) { return run.size() == 1; });
+  std::stable_partition(runs.begin(), runs.end(), [](const TrackRun& run) { return run.size() == 1; });
   return runs;
 }
 
-void add_cell_data(vtkPolyData* data, const TrackSet& tracks, const std::vector<Run>& cells) {
+void add_cell_data(vtkPolyData* data, const TrackSet& tracks, const std::vector<TrackRun>& cells) {
   std::vector<std::size_t> track;
   std::vector<std::int64_t> length;
   std::vector<double> duration;
-  for (const Run& cell : cells) {
+  for (const TrackRun& cell : cells) {
     const auto first = static_cast<std::size_t>(tracks.track_offsets[cell.track]);
     const auto end = static_cast<std::size_t>(tracks.track_offsets[cell.track + 1]);
     track.push_back(cell.track);
@@ -94,7 +93,7 @@ void add_units(vtkPolyData* data, const TrackSet& tracks) {
 
 void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks, std::int32_t frame_step) {
   vtkNew<vtkPolyData> data;
-  std::vector<Run> runs = detail::cut_runs(tracks, frame_step);
+  std::vector<TrackRun> runs = cut_runs(tracks, frame_step);
   add_points(data, tracks, runs);
   add_cell_data(data, tracks, add_cells(data, std::move(runs)));
   add_units(data, tracks);

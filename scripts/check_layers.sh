@@ -23,6 +23,8 @@ forbid_files() { [ $# -gt 2 ] && forbid "$@"; }
 files() { find app tracking matching io sim bench -type f "$@" | sort; }
 readarray -t no_yaml < <(files -name '*.[hc]*' -not -path app/config.cpp)
 readarray -t not_io < <(files -name '*.[hc]*' -not -path 'io/*')
+readarray -t no_pictures < <(files -name '*.[hc]*' -not -path 'io/*' -not -path app/render_scene.cpp)
+readarray -t no_display < <(files -name '*.[hc]*' -not -path app/display.cpp)
 readarray -t host < <(files '(' -name '*.h' -o -name '*.cpp' ')')
 readarray -t device < <(files '(' -name '*.cu' -o -name '*.cuh' ')')
 
@@ -31,7 +33,9 @@ forbid 'tracking depends on a folder above it' '(io|sim|app)/' tracking
 forbid 'io depends on a folder beside or above it' '(sim|app)/' io
 forbid 'sim depends on a folder beside or above it' '(io|app)/' sim
 forbid_files 'yaml-cpp outside app/config.cpp' 'yaml-cpp/' "${no_yaml[@]}"
-forbid_files 'HDF5, TIFF, XML, zlib or VTK outside io/' '(H5|hdf5|tiff|pugixml|zlib|vtk|highfive)' "${not_io[@]}"
+forbid_files 'HDF5, TIFF, XML or zlib outside io/' '(H5|hdf5|tiff|pugixml|zlib|highfive)' "${not_io[@]}"
+forbid_files 'VTK outside io/ and app/render_scene.cpp' 'vtk' "${no_pictures[@]}"
+forbid_files 'X11 outside app/display.cpp' 'X11/' "${no_display[@]}"
 forbid_files 'CUDA outside .cu and .cuh' '(cuda|cub/|thrust/|nccl|device_launch)' "${host[@]}"
 forbid_files 'Eigen in CUDA code' 'Eigen/' "${device[@]}"
 forbid 'third-party code in matching' '(Eigen|nanoflann|fmt|spdlog|nlohmann|CLI)' matching

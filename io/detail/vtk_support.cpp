@@ -2,35 +2,21 @@
 
 #include <vtkCellArray.h>
 #include <vtkDataArray.h>
-#include <vtkLogger.h>
 #include <vtkNew.h>
-#include <vtkOutputWindow.h>
 #include <vtkXMLPolyDataReader.h>
 #include <vtkXMLPolyDataWriter.h>
 
-#include <cctype>
 #include <new>
 #include <stdexcept>
 #include <string_view>
 
 #include "io/detail/text.h"
 #include "io/detail/vtp_check.h"
+#include "io/vtk_messages.h"
 #include "tracking/types/errors.h"
 
 namespace motes::io::detail {
 namespace {
-
-std::mutex vtk_mutex;
-
-/// VTK's messages have several lines, with addresses of objects: the last line says what happened.
-std::string one_line(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  const auto line = text.find_last_of('\n');
-  if (line != std::string_view::npos) text.remove_prefix(line + 1);
-  const auto address = text.find("): ");
-  if (address != std::string_view::npos) text.remove_prefix(address + 3);
-  return std::string(trimmed(text));
-}
 
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& what) {
   throw InputError(path.string() + ": damaged VTK file: " + what + "; restore the file or write it anew");
@@ -57,49 +43,6 @@ void check_cells(const std::filesystem::path& path, vtkCellArray* cells, vtkIdTy
 }
 
 }  // namespace
-
-class VtkMessages::Collector : public vtkOutputWindow {
- public:
-  static Collector* New() {
-    auto* made = new Collector;
-    made->InitializeObjectBase();
-    return made;
-  }
-  Collector(const Collector&) = delete;
-  Collector& operator=(const Collector&) = delete;
-  void DisplayText(const char* text) override { keep(text); }
-  void DisplayErrorText(const char* text) override { keep(text); }
-  void DisplayWarningText(const char* text) override { keep(text); }
-  void DisplayGenericWarningText(const char* text) override { keep(text); }
-  void DisplayDebugText(const char*) override {}
-  bool any = false;
-  std::string first;
-
- protected:
-  Collector() = default;
-
- private:
-  void keep(const char* text) {
-    if (!any && text != nullptr) first = one_line(text);
-    any = true;
-  }
-};
-
-VtkMessages::VtkMessages()
-    : lock_(vtk_mutex),
-      collector_(vtkSmartPointer<Collector>::New()),
-      verbosity_(static_cast<int>(vtkLogger::GetCurrentVerbosityCutoff())) {
-  vtkLogger::SetStderrVerbosity(vtkLogger::VERBOSITY_OFF);
-  vtkOutputWindow::SetInstance(collector_);
-}
-
-VtkMessages::~VtkMessages() {
-  vtkOutputWindow::SetInstance(nullptr);  // VTK makes its own again when it next needs one
-  vtkLogger::SetStderrVerbosity(vtkLogger::ConvertToVerbosity(verbosity_));
-}
-
-bool VtkMessages::any() const { return collector_->any; }
-std::string VtkMessages::first() const { return collector_->first; }
 
 std::string vtp_bytes(vtkPolyData* data, const std::filesystem::path& path) {
   const VtkMessages messages;

@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
 #include "io/atomic_file.h"
-#include "io/detail/track_runs.h"
 #include "io/vtk_tracks.h"
 #include "tests/io/track_samples.h"
+#include "tracking/types/track_runs.h"
 
 using namespace motes;
 using namespace motes::testing;
@@ -86,13 +86,13 @@ TEST_CASE("VTK outputs have the same bytes whenever they are written") {
 
 TEST_CASE("runs end where frames are missing") {
   const TrackSet tracks = sample_tracks();  // frames 0 1 2 5 6, 4, 3 4 5, 0 2
-  const auto runs = io::detail::cut_runs(tracks, 1);
+  const auto runs = cut_runs(tracks, 1);
   std::vector<std::size_t> sizes;
   for (const auto& run : runs) sizes.push_back(run.size());
   CHECK(sizes == std::vector<std::size_t>{3, 2, 1, 3, 1, 1});
-  CHECK(io::detail::cut_runs(tracks, 2).size() == 5);
-  CHECK(io::detail::cut_runs(tracks, 3).size() == 4);
-  CHECK(io::detail::cut_runs({}, 1).empty());
+  CHECK(cut_runs(tracks, 2).size() == 5);
+  CHECK(cut_runs(tracks, 3).size() == 4);
+  CHECK(cut_runs({}, 1).empty());
 }
 
 TEST_CASE("speed is the way to both neighbours over its time") {
@@ -104,7 +104,7 @@ TEST_CASE("speed is the way to both neighbours over its time") {
   tracks.x_um = {0, 3, 3, 100};
   tracks.y_um = {0, 4, 4, 100};
   tracks.z_um = {0, 0, 1, 100};
-  const auto speeds = io::detail::point_speeds(tracks, io::detail::cut_runs(tracks, 1));
+  const auto speeds = point_speeds(tracks, cut_runs(tracks, 1));
   CHECK(speeds[0] == Approx(10));
   CHECK(speeds[1] == Approx(6));
   CHECK(speeds[2] == Approx(2));

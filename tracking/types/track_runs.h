@@ -6,19 +6,22 @@
 
 #include "tracking/types/track_set.h"
 
-namespace motes::io::detail {
+namespace motes {
 
 /// Points [begin, end) of one track, each a frame step after the one before.
-struct Run {
+struct TrackRun {
   std::size_t track, begin, end;
   std::size_t size() const { return end - begin; }
 };
 
+/// The smallest distance of frames within a track: one step of the series. 1 where no track has two points.
+std::int32_t frame_step_of(const TrackSet& tracks);
+
 /// The runs of all tracks, in the order of the points; a point without neighbours is a run of one.
-std::vector<Run> cut_runs(const TrackSet& tracks, std::int32_t frame_step);
+std::vector<TrackRun> cut_runs(const TrackSet& tracks, std::int32_t frame_step);
 
 /// Per point the way along its run to both neighbours over the time that takes: length unit per s, or per
 /// frame where dt_s is unknown. NaN for a run of one. Derived, so single precision is enough.
-std::vector<float> point_speeds(const TrackSet& tracks, const std::vector<Run>& runs);
+std::vector<float> point_speeds(const TrackSet& tracks, const std::vector<TrackRun>& runs);
 
-}  // namespace motes::io::detail
+}  // namespace motes

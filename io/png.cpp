@@ -1,4 +1,4 @@
-#include "io/detail/png.h"
+#include "io/png.h"
 
 #include <vtkImageData.h>
 #include <vtkNew.h>
@@ -9,26 +9,26 @@
 #include <string_view>
 
 #include "io/atomic_file.h"
-#include "io/detail/vtk_support.h"
+#include "io/vtk_messages.h"
 #include "tracking/types/errors.h"
 
-namespace motes::io::detail {
+namespace motes::io {
 
-void write_png(const std::filesystem::path& path, const Raster& picture) {
+void write_png(const std::filesystem::path& path, const RgbImage& picture) {
   const VtkMessages messages;
-  const std::vector<std::uint8_t> bytes = picture.bytes();
   vtkNew<vtkImageData> image;
-  image->SetDimensions(picture.width(), picture.height(), 1);
+  image->SetDimensions(picture.width, picture.height, 1);
   image->AllocateScalars(VTK_UNSIGNED_CHAR, 3);
   auto* pixels = static_cast<std::uint8_t*>(image->GetScalarPointer());
-  const std::size_t row = static_cast<std::size_t>(picture.width()) * 3;
-  const auto rows = static_cast<std::size_t>(picture.height());
+  const std::size_t row = static_cast<std::size_t>(picture.width) * 3;
+  const auto rows = static_cast<std::size_t>(picture.height);
   // VTK counts rows from the bottom.
   for (std::size_t y = 0; y < rows; ++y) {
-    std::copy_n(bytes.data() + y * row, row, pixels + (rows - 1 - y) * row);
+    std::copy_n(picture.bytes.data() + y * row, row, pixels + (rows - 1 - y) * row);
   }
   vtkNew<vtkPNGWriter> writer;
   writer->SetInputData(image);
+  writer->SetCompressionLevel(9);  // lines compress badly; pictures are few and small
   writer->WriteToMemoryOn();
   writer->Write();
   vtkUnsignedCharArray* result = writer->GetResult();
@@ -40,4 +40,4 @@ void write_png(const std::filesystem::path& path, const Raster& picture) {
                                     static_cast<std::size_t>(result->GetNumberOfValues())));
 }
 
-}  // namespace motes::io::detail
+}  // namespace motes::io

@@ -1,0 +1,16 @@
+#pragma once
+/// Pictures drawn by VTK, off screen. The only code outside io/ that sees VTK.
+
+#include "app/render_picture.h"
+#include "io/png.h"
+#include "tracking/execution.h"
+#include "tracking/types/volume_frame.h"
+
+namespace motes::app {
+
+/// Draws the picture. A volume, where given, is drawn into every panel as a maximum intensity projection, ray
+/// cast on the CPU: light on black, dark on white. Needs a display (app/display.h) until it returns. Throws
+/// ResourceError where VTK cannot draw there.
+io::RgbImage draw(const Execution& execution, const Picture& picture, const VolumeFrame* volume = nullptr);
+
+}  // namespace motes::app

@@ -1,0 +1,310 @@
+// Pictures of tracks: the layout as numbers, and what VTK draws as pixels. Where neither a display nor Xvfb
+// is, the drawing tests are skipped aloud.
+
+#include <vtkImageData.h>
+#include <vtkNew.h>
+#include <vtkPNGReader.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/display.h"
+#include "app/render_axes.h"
+#include "app/render_picture.h"
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+#include "tracking/types/errors.h"
+
+using namespace motes;
+using namespace motes::app;
+using testing::run_motes;
+using testing::TempDir;
+
+namespace {
+
+/// Why nothing can be drawn here; empty where it can.
+std::string why_no_display() {
+  try {
+    const Display display;
+    return "";
+  } catch (const ResourceError& error) {
+    return error.what();
+  }
+}
+
+#define MOTES_NEED_DISPLAY() \
+  if (const std::string why_ = why_no_display(); !why_.empty()) MOTES_SKIP(why_)
+
+struct Pixels {
+  int width = 0, height = 0;
+  std::map<std::array<int, 3>, int> colours;  ///< and how many pixels have each
+  int other_than(const std::array<int, 3>& background) const {
+    const auto found = colours.find(background);
+    return width * height - (found == colours.end() ? 0 : found->second);
+  }
+  /// Pixels that are neither grey nor nearly so.
+  int colourful() const {
+    int count = 0;
+    for (const auto& [c, n] : colours) {
+      if (std::max({c[0], c[1], c[2]}) - std::min({c[0], c[1], c[2]}) > 40) count += n;
+    }
+    return count;
+  }
+};
+
+Pixels pixels_of(const std::filesystem::path& path) {
+  vtkNew<vtkPNGReader> reader;
+  reader->SetFileName(path.c_str());
+  reader->Update();
+  vtkImageData* image = reader->GetOutput();
+  Pixels pixels{image->GetDimensions()[0], image->GetDimensions()[1], {}};
+  REQUIRE(image->GetNumberOfScalarComponents() == 3);
+  const auto* bytes = static_cast<const unsigned char*>(image->GetScalarPointer());
+  for (int i = 0; i < pixels.width * pixels.height; ++i) {
+    ++pixels.colours[{bytes[3 * i], bytes[3 * i + 1], bytes[3 * i + 2]}];
+  }
+  return pixels;
+}
+
+constexpr std::array kWhite{255, 255, 255}, kBlack{0, 0, 0};
+
+/// Three straight tracks along x, one with a hole of two frames in its middle if asked.
+std::filesystem::path write_lines(const std::filesystem::path& dir, bool hole) {
+  std::string text = "track_id,frame,x_um,y_um,z_um,weight\n";
+  for (int track = 1; track <= 3; ++track) {
+    for (int frame = 0; frame < 10; ++frame) {
+      if (hole && track == 2 && (frame == 4 || frame == 5)) continue;
+      text += std::to_string(track) + "," + std::to_string(frame) + "," + std::to_string(frame) + "," +
+              std::to_string(3 * track) + "," + std::to_string(2 * track) + "," + std::to_string(track) +
+              "\n";
+    }
+  }
+  const auto path = dir / (hole ? "hole.csv" : "lines.csv");
+  testing::write_file(path, text);
+  return path;
+}
+
+TrackSet one_track(std::vector<std::int32_t> frames) {
+  TrackSet tracks;
+  tracks.track_id = {7};
+  tracks.track_offsets = {0, static_cast<std::int64_t>(frames.size())};
+  for (const auto frame : frames) {
+    tracks.frame.push_back(frame);
+    tracks.detection.push_back(-1);
+    tracks.time_s.push_back(frame);
+    tracks.x_um.push_back(frame);
+    tracks.y_um.push_back(2 * frame);
+    tracks.z_um.push_back(0);
+  }
+  return tracks;
+}
+
+/// Sets an environment variable while it lives.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    if (const char* former = std::getenv(name)) former_ = former;
+    value != nullptr ? setenv(name, value, 1) : unsetenv(name);
+  }
+  ~Environment() { former_ ? setenv(name_, former_->c_str(), 1) : unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> former_;
+};
+
+}  // namespace
+
+TEST_CASE("the camera shows all of the box, touching the room's sides") {
+  const Box3 box{{-1, 0, 5}, {9, 4, 7}};
+  const Rect room{30, 20, 400, 300};
+  for (const double azimuth : {-360.0, 0.0, 37.0, 90.0, 200.0}) {
+    for (const double elevation : {-90.0, -20.0, 0.0, 45.0, 90.0}) {
+      const View view = fit_view(box, azimuth, elevation, room);
+      double left = 1e9, right = -1e9, bottom = 1e9, top = -1e9;
+      for (int i = 0; i < 8; ++i) {
+        const Pixel p = view.project(box.corner(i));
+        left = std::min(left, p.x);
+        right = std::max(right, p.x);
+        bottom = std::min(bottom, p.y);
+        top = std::max(top, p.y);
+      }
+      CHECK(left >= 30 - 1e-6);
+      CHECK(right <= 430 + 1e-6);
+      CHECK(bottom >= 20 - 1e-6);
+      CHECK(top <= 320 + 1e-6);
+      CHECK(((right - left == Approx(400)) || (top - bottom == Approx(300))));
+    }
+  }
+  const View front = fit_view(box, 0, 0, room);
+  CHECK(front.project({9, 2, 6}).x > front.project({-1, 2, 6}).x);  // x to the right
+  CHECK(front.project({4, 2, 7}).y > front.project({4, 2, 5}).y);   // z up
+  CHECK(front.depth({4, 4, 6}) > front.depth({4, 0, 6}));           // y away
+  const View above = fit_view(box, 0, 90, room);
+  CHECK(above.project({4, 4, 6}).y > above.project({4, 0, 6}).y);
+}
+
+TEST_CASE("ticks are round numbers inside the range") {
+  const Ticks ticks = ticks_between(0, 20, 5);
+  CHECK(ticks.labels == std::vector<std::string>{"0", "5", "10", "15", "20"});
+  CHECK(ticks_between(-0.1, 0.21, 4).labels == std::vector<std::string>{"-0.1", "0", "0.1", "0.2"});
+  for (const double high : {1e-7, 0.3, 7.0, 12345.0, 1e9}) {
+    for (int most = 1; most < 12; ++most) {
+      const Ticks some = ticks_between(0, high, most);
+      CHECK(static_cast<int>(some.values.size()) <= most + 1);
+      CHECK(!some.values.empty());
+      CHECK(some.values.back() <= high);
+    }
+  }
+}
+
+TEST_CASE("lines are broken where frames are missing, and cut by until and tail") {
+  const std::vector<RenderInput> inputs{{"t", "", one_track({0, 1, 2, 5, 6, 9})}};
+  using Lines = std::vector<std::pair<std::size_t, std::size_t>>;
+  RenderOptions options;
+  options.points = true;
+  CHECK(lay_out(options, inputs).panels[0].lines == Lines{{0, 3}, {3, 5}, {5, 6}});
+  CHECK(lay_out(options, inputs).panels[0].marks == std::vector<std::size_t>{5});
+  options.until = 5;
+  CHECK(lay_out(options, inputs).panels[0].lines == Lines{{0, 3}, {3, 4}});
+  options.tail = 5;
+  const Picture picture = lay_out(options, inputs);
+  CHECK(picture.panels[0].lines == Lines{{0, 2}, {2, 3}});
+  CHECK(picture.panels[0].points[0].x == 1);
+  CHECK(picture.panels[0].marks == std::vector<std::size_t>{2});
+  CHECK(picture.box.high.x == lay_out({}, inputs).box.high.x);  // the box stays, whatever is seen of it
+  CHECK(picture.box.high.z > picture.box.low.z);                // flat tracks stand in a box with a height
+}
+
+TEST_CASE("a point without a finite position breaks its line") {
+  std::vector<RenderInput> inputs{{"t", "", one_track({0, 1, 2, 3, 4})}};
+  inputs[0].tracks.y_um[2] = std::nan("");
+  CHECK(lay_out({}, inputs).panels[0].lines.size() == 2);
+  for (double& x : inputs[0].tracks.x_um) x = std::nan("");
+  CHECK_THROWS_AS(lay_out({}, inputs), InputError);
+}
+
+TEST_CASE("the colour scale rises in lightness and tracks differ from their neighbours") {
+  const auto light = [](const Colour& c) {
+    const auto linear = [&](std::size_t i) { return std::pow(c[i] / 255.0, 2.2); };
+    return 0.2126 * linear(0) + 0.7152 * linear(1) + 0.0722 * linear(2);
+  };
+  for (const bool on_black : {false, true}) {
+    for (int i = 0; i < 50; ++i) {
+      CHECK(light(scale_colour((i + 1) / 50.0, on_black)) > light(scale_colour(i / 50.0, on_black)));
+      CHECK(track_colour(i, on_black) != track_colour(i + 1, on_black));
+    }
+  }
+  CHECK(scale_colour(std::nan(""), false) == Colour{128, 128, 128});
+  CHECK(scale_colour(7, false) == scale_colour(1, false));
+}
+
+TEST_CASE("render refuses what it cannot draw, in one line") {
+  const TempDir dir;
+  const std::string lines = write_lines(dir.path(), false).string(), out = (dir / "a.png").string();
+  const auto refused = [&](std::vector<std::string> arguments, int code, const std::string& word) {
+    arguments.insert(arguments.begin(), "render");
+    const auto outcome = run_motes(arguments);
+    INFO(outcome.err);
+    CHECK(outcome.code == code);
+    CHECK(testing::is_one_error_line(outcome.err));
+    CHECK_THAT(outcome.err, Catch::Contains(word));
+    CHECK(!std::filesystem::exists(out));
+  };
+  refused({}, 2, "needs TRACKS");
+  refused({lines}, 2, "needs -o");
+  refused({lines, "-o", "a.jpg"}, 2, "a.jpg");
+  refused({lines, "-o", out, "--size", "0x10"}, 2, "--size");
+  refused({lines, "-o", out, "--size", "64x64"}, 2, "--size");
+  refused({lines, "-o", out, "--color", "wieght"}, 2, "did you mean 'weight'");
+  refused({lines, "-o", out, "--background", "blue"}, 2, "white or black");
+  refused({lines, "-o", out, "--elevation", "91"}, 2, "--elevation");
+  refused({lines, "-o", out, "--tail", "0"}, 2, "--tail");
+  refused({lines, "-o", out, "--range", "1:2"}, 2, "--range");
+  refused({lines, "-o", out, "--color", "time", "--range", "2:1"}, 2, "--range");
+  refused({lines, lines, "-o", out, "--title", "one"}, 2, "--title");
+  refused({(dir / "none.csv").string(), "-o", out}, 3, "none.csv");
+  testing::write_file(dir / "empty.csv", "track_id,frame,x_um,y_um,z_um\n");
+  refused({(dir / "empty.csv").string(), "-o", out}, 3, "empty.csv");
+}
+
+TEST_CASE("without a display and without Xvfb render says what to do") {
+  const TempDir dir;
+  const std::string lines = write_lines(dir.path(), false).string(), out = (dir / "a.png").string();
+  const Environment no_path("PATH", "/nonexistent");
+  for (const char* display : {static_cast<const char*>(nullptr), ":4711", "nonsense"}) {
+    const Environment no_display("DISPLAY", display);
+    const auto outcome = run_motes({"render", lines, "-o", out});
+    CHECK(outcome.code == 4);
+    CHECK(testing::is_one_error_line(outcome.err));
+    CHECK_THAT(outcome.err, Catch::Contains("xvfb-run -a motes render"));
+    CHECK(!std::filesystem::exists(out));
+  }
+}
+
+TEST_CASE("a picture has its size, colours and no line across missing frames") {
+  MOTES_NEED_DISPLAY();
+  const TempDir dir;
+  const auto render = [&](bool hole, std::vector<std::string> more) {
+    const auto out = dir / "picture.png";
+    more.insert(more.begin(), {"render", write_lines(dir.path(), hole).string(), "-o", out.string(), "--size",
+                               "400x300", "--quiet"});
+    const auto outcome = run_motes(more);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return pixels_of(out);
+  };
+  const Pixels whole = render(false, {"--no-axes"});
+  CHECK(whole.width == 400);
+  CHECK(whole.height == 300);
+  CHECK(whole.colourful() > 300);
+  CHECK(whole.colours.size() > 50);
+  CHECK(render(false, {"--no-axes"}).colours == whole.colours);  // the same picture again
+
+  const Pixels hole = render(true, {"--no-axes"});
+  // A third of one of three lines is not drawn, and nothing is drawn instead.
+  CHECK(hole.colourful() < whole.colourful() * 0.96);
+  CHECK(hole.colourful() > whole.colourful() * 0.80);
+
+  CHECK(render(false, {}).other_than(kWhite) > whole.other_than(kWhite) + 500);  // axes
+  CHECK(render(false, {"--no-axes", "--background", "black"}).colours.count(kBlack) == 1);
+  CHECK(render(false, {"--no-axes", "--points"}).colourful() > whole.colourful());
+  CHECK(render(false, {"--no-axes", "--tail", "3"}).colourful() < whole.colourful() / 2);
+  CHECK(render(false, {"--no-axes", "--line-width", "6"}).colourful() > whole.colourful() * 2);
+  CHECK(render(false, {"--color", "weight"}).colourful() > whole.colourful());  // the colour bar
+}
+
+TEST_CASE("a frame is drawn behind its tracks, and several tracks become panels") {
+  MOTES_NEED_DISPLAY();
+  const TempDir dir;
+  const auto simulated = testing::simulate_small(dir.path(), true);
+  const std::string truth = (simulated / "truth.h5").string();
+  const std::string frames = (simulated / "frames" / "frames.ome.tif").string();
+  const auto out = dir / "picture.png";
+  const auto render = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"render", truth, "-o", out.string(), "--size", "400x300", "--json", "-"});
+    const auto outcome = run_motes(more);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return std::pair{pixels_of(out), nlohmann::json::parse(outcome.out)};
+  };
+  const auto plain = render({"--background", "black", "--until", "2"}).first;
+  const auto framed = render({"--background", "black", "--until", "2", "--frame", frames}).first;
+  CHECK(framed.other_than(kBlack) > plain.other_than(kBlack) + 1000);
+  for (const char* threads : {"1", "3"}) {
+    CHECK(render({"--background", "black", "--until", "2", "--frame", frames, "--threads", threads})
+              .first.colours == framed.colours);
+  }
+  const auto [pixels, report] = render({truth, "--color", "speed", "--title", "a", "--title", "b"});
+  CHECK(pixels.width == 400);
+  CHECK(report["panels"].size() == 2);
+  CHECK(report["panels"][1]["title"] == "b");
+  CHECK(report["panels"][0]["points_drawn"] == 144);
+  CHECK(report["range"][0] <= report["range"][1]);
+  CHECK(run_motes({"render", truth, "-o", out.string(), "--frame", frames, "--until", "99"}).code == 2);
+}
