@@ -147,15 +147,18 @@ void run_simulate(Session& session, const Arguments& arguments) {
   // Before the truth is written: it tells how bright and how large each point is drawn.
   if (config.imaging.write_frames)
     sim::add_appearance(execution, truth, config.simulation, config.imaging.optics);
-  const sim::Observation observation = timed(console, stages, "observe", "frames", frames, [&] {
-    sim::Observation observed = sim::observe(execution, truth, config.simulation, config.faults);
-    sim::note_detections(observed, truth);
-    return observed;
-  });
+  const bool wanted = !config.simulated.detections || !config.simulated.detections->empty();
+  sim::Observation observation;
+  if (wanted)
+    observation = timed(console, stages, "observe", "frames", frames, [&] {
+      sim::Observation observed = sim::observe(execution, truth, config.simulation, config.faults);
+      sim::note_detections(observed, truth);
+      return observed;
+    });
   Output output(dir, config);
   timed(console, stages, "write", "points", static_cast<std::int64_t>(truth.points()), [&] {
     output.truth(truth);
-    output.detections(observation, truth);
+    if (wanted) output.detections(observation, truth);
     io::write_text(output.named("config.yaml"),
                    to_yaml(config, {"execution", "output", "simulation", "faults", "imaging"}));
     return true;

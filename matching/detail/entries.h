@@ -35,15 +35,16 @@ MOTES_HOST_DEVICE inline double plus(double a, double b) {
 #endif
 }
 
-/// Nearest integer, ties to even, for |x| <= kMaxGridCost.
+/// Nearest integer, ties to even, for |x| <= kMaxGridCost; for anything else (NaN too) a number beyond it,
+/// but never kInfiniteCost: check_problem must see it.
 MOTES_HOST_DEVICE inline Cost nearest(double x) {
 #ifdef __CUDA_ARCH__
-  return __double2ll_rn(x);
+  return __double2ll_rn(fmin(x, 0x1p61));  // the conversion saturates, at what stands for forbidden
 #else
   // Adding 3 * 2^51 leaves the integer in the low bits, rounded as the hardware rounds; unlike a library
   // call this vectorises.
   constexpr double kShift = 0x1.8p52;
-  return std::bit_cast<Cost>(x + kShift) - std::bit_cast<Cost>(kShift);
+  return static_cast<Cost>(std::bit_cast<std::uint64_t>(x + kShift) - std::bit_cast<std::uint64_t>(kShift));
 #endif
 }
 
