@@ -62,7 +62,7 @@ def gains(rows):
     """Date & Nagi's Table 2: pairs matched initially and in each five iterations."""
     lines = []
     for row in rows:
-        if row["solver"] != "hungarian-tree" or row["backend"] != "cuda" or int(row["rows"]) % 1000:
+        if row["solver"] != "hungarian-tree" or row["backend"] != "cuda" or int(row["rows"]) % 1000 or not row["assignments"]:
             continue
         numbers = [int(word) for word in row["assignments"].split()]
         groups = [sum(numbers[k:k + 5]) for k in range(1, len(numbers), 5)]

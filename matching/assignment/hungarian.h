@@ -22,10 +22,9 @@
 /// until they hold (Band): rounds then cost a barrier for hundreds of rows rather than for one.
 ///
 /// Where this differs from the paper, and why:
-/// - Ends. There a search stops with the first theta that reaches a free column. Here, in the tree variant,
-/// it
-///   goes on until half of the trees have an end, and each takes its nearest: dozens of searches instead of
-///   one per free row. On a perfect problem (square, all vertices must be matched) that is sound because no
+/// - Ends. There a search stops with the first theta that reaches a free column. Here the tree variant's goes
+///   on until half of the trees have an end, and each takes its nearest: dozens of searches instead of one
+///   per free row. On a perfect problem (square, all vertices must be matched) that is sound because no
 ///   column's dual has a fixed level. Elsewhere a column that stays free has, so the forest's reach stops at
 ///   the nearest exit, and at the nearest free column that comes second in its tree: all nearer ones are
 ///   taken.
@@ -35,9 +34,8 @@
 ///   so that the matching and the duals are the same bits for any number of threads, on CPU and GPU. What
 ///   this costs is a second look at ties; the reverse pass is only the choice of ends.
 /// - Duals are integers: theta goes to the rows in full, not theta / 2 to either side.
-/// - Zero slacks are compressed (section 3.3) per level on the CPU; on the GPU a level's rows claim columns
-/// as
-///   they are read, as the list would be used once. There is no copy of the matrix, nor anything of its size.
+/// - Zero slacks are compressed (section 3.3) per level on the CPU; on the GPU a level's rows claim columns as
+///   they are read: the list would be used once. There is no copy of the matrix, nor anything of its size.
 /// - Rectangles, unmatched costs and forbidden pairs come with the canonical form (detail/canonical.h). Trees
 ///   are rebuilt for each search, as in the paper.
 ///
