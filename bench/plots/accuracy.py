@@ -40,7 +40,7 @@ def main():
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     with open(arguments.file, newline="") as file:
-        rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     links = [r for r in rows if r["part"] == "links"]
     clean = [r for r in links if all(number(r, k) == 0 for k in ("noise", "miss", "false"))]
 

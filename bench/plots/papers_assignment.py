@@ -19,7 +19,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 
 def rows_of(path):
     with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def label(row):
