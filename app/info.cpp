@@ -29,7 +29,7 @@ struct Arguments {
 
 std::string solver_table() {
   const auto line = [](auto name, auto family, auto backends, auto costs, auto guarantee, auto source) {
-    return fmt::format("  {:<18} {:<12} {:<9} {:<10} {:<10} {}\n", name, family, backends, costs, guarantee,
+    return fmt::format("  {:<18} {:<12} {:<9} {:<25} {:<10} {}\n", name, family, backends, costs, guarantee,
                        source);
   };
   std::string table = line("solver", "family", "backends", "costs", "guarantee", "source");

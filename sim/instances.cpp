@@ -12,6 +12,7 @@
 
 #include "sim/random.h"
 #include "tracking/types/errors.h"
+#include "tracking/types/memory.h"
 
 namespace motes::sim {
 namespace {
@@ -106,10 +107,17 @@ constexpr double kMostVertices = 2147483646.0;
 std::uint64_t scaled(std::uint32_t bits, std::uint64_t range) { return (std::uint64_t{bits} * range) >> 32; }
 
 template <class T>
+void require_matrix(Index rows, Index cols) {
+  require_memory(static_cast<double>(rows) * static_cast<double>(cols) * sizeof(T),
+                 "a full matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
+}
+
+template <class T>
 std::vector<T> uniform_entries(const Execution& execution, std::uint64_t seed, Index rows, Index cols,
                                std::int64_t high, double density) {
   constexpr T kForbidden = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                 : std::numeric_limits<T>::max();
+  require_matrix<T>(rows, cols);
   std::vector<T> entries(at(rows) * at(cols));
   const auto range = static_cast<std::uint64_t>(high) + 1;
   const auto limit = static_cast<std::uint64_t>(std::ldexp(density, 32));
@@ -200,6 +208,7 @@ void for_each_pair(const matching::GeometricCostsView& points, Index i, const Vi
 template <class T>
 std::vector<T> full_matrix(const Execution& execution, const matching::GeometricCostsView& points) {
   const Index rows = points.row_points.size(), cols = points.col_points.size();
+  require_matrix<T>(rows, cols);
   std::vector<T> entries(at(rows) * at(cols));
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
   for (Index i = 0; i < rows; ++i)

@@ -7,6 +7,7 @@
 #include "io/detail/h5.h"
 #include "io/detail/matrix_market.h"
 #include "tracking/types/errors.h"
+#include "tracking/types/memory.h"
 
 namespace motes::io::detail {
 namespace {
@@ -73,6 +74,7 @@ class DenseReader {
     if (shape_[0] > 0 && (count / shape_[0] != shape_[1] ||
                           count * H5Tget_size(memory_type) / 2000 > H5Dget_storage_size(dataset_.id()) + 1))
       fail("'cost' claims more entries than the file can hold");
+    require_memory(static_cast<double>(count) * sizeof(T), path_ + ": the matrix");
     std::vector<T> out(static_cast<std::size_t>(count));
     if (count > 0 && H5Dread(dataset_.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0)
       fail("'cost' cannot be read: " + h5::last_error());

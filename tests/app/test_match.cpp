@@ -125,4 +125,7 @@ TEST_CASE("match refuses what makes no sense, and says what to do") {
   refused({"gen:uniform?rows=3&high=2", "--unmatched", "-1"}, 2, "--unmatched");
   refused({"gen:uniform?rows=3&high=2", "--ties", "coin"}, 2, "--ties");
   refused({"/nonexistent.mtx"}, 3, "nonexistent");
+  refused({"gen:uniform?rows=3000000&high=2"}, 4,
+          "a full matrix of 3000000 x 3000000 needs 33527.6 GiB of memory");
+  refused({"gen:uniform?rows=3&high=2", "--problem", "cardinality"}, 2, "no cardinality solvers");
 }
