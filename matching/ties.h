@@ -16,6 +16,9 @@ namespace motes::matching {
 /// the number of tight edges (Mulmuley, Vazirani & Vazirani's isolation lemma), and only then may answers
 /// differ.
 ///
+/// Most of it need not be solved: rows on no cycle of possible exchanges are the same in every optimum. They
+/// are peeled off first, in linear time, and where that is all, the optimum is unique.
+///
 /// Duals, objective and status stay as they are. `optimal` must be an optimal matching of the problem with
 /// its duals; else std::invalid_argument. Host views only. O(size of the problem) and a sparse solve.
 Matching resolve_ties(const Execution& execution, const CostsView& problem, const Matching& optimal);

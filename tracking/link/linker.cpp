@@ -10,6 +10,7 @@
 
 #include "matching/parallel_for.h"
 #include "matching/registry.h"
+#include "matching/ties.h"
 #include "matching/verify.h"
 #include "tracking/types/errors.h"
 
@@ -41,6 +42,7 @@ PairLinks link_pair(const Execution& execution, const Detections& from, const De
   const auto problem = graph.costs.view();
   const matching::SolverInfo& info = solver_for(options.solver, problem);
   matching::Matching answer = info.make()->solve(execution, problem);
+  if (answer.status == matching::Status::optimal) answer = matching::resolve_ties(execution, problem, answer);
   const auto solved = Clock::now();
 
   PairLinks out;
