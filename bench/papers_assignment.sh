@@ -4,7 +4,8 @@
 #
 #   bench/papers_assignment.sh FOLDER [fig6] [table1] [table3] [large]      (default: all)
 #
-# BENCH: the bench_assignment to run (default: build/release/bin/bench_assignment). Without a GPU the CUDA rows are left out, aloud.
+# BENCH: the bench_assignment to run (default: build/release/bin/bench_assignment). NO_CPU=1 leaves Table 3's CPU rows out; CUDA_SOLVERS:
+# the solvers of its CUDA rows. Without a GPU the CUDA rows are left out, aloud.
 set -euo pipefail
 folder=${1:?usage: bench/papers_assignment.sh FOLDER [fig6] [table1] [table3] [large]}
 shift
@@ -46,7 +47,7 @@ for part in "${parts[@]}"; do
         for high in $((n / 10)) $n $((10 * n)); do
           i="gen:uniform?rows=$n&cols=$n&high=$high"
           [ -n "${NO_CPU:-}" ] || on table3 --instance "$i" --seeds 1 --repeats 1 --solver "hungarian-tree" --threads 8
-          cuda table3 --instance "$i" --seeds 3 --repeats 5 --solver "hungarian hungarian-tree auction-scaled"
+          cuda table3 --instance "$i" --seeds 3 --repeats 5 --solver "${CUDA_SOLVERS:-hungarian hungarian-tree auction-scaled}"
         done
       done ;;
     large) # 10 GB of float
