@@ -106,13 +106,10 @@ __device__ inline Cost exit_distance(const CoreForest& f, const Standing& at, Co
   return exit == kInfiniteCost ? detail::kFar : min(detail::kFar, at.distance + (exit - u));
 }
 
-/// Pairs a lane has under way.
-constexpr int kPairs = 4;
-
 /// One round: makes the offers of all rows in the frontier.
 template <int kLanes>
 __device__ void grow_round(const CoreForest& f, long long round, int count, int* touched) {
-  constexpr int kRowsPerWarp = kWarp / kLanes;
+  constexpr int kRowsPerWarp = kWarp / kLanes, kPairs = 2;  // pairs a lane has under way
   const int lane = threadIdx.x % kLanes, warps = thread_total() / kWarp;
   int* next_count = f.counters->frontier + (round + 1) % 3;
   const Visit* now = f.frontier[round % 2];
@@ -133,10 +130,13 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, int*
     }
     const Offset end = at.distance < limit ? at.end : at.begin;
     for (Offset e = at.begin + lane; __any_sync(kAll, e < end); e += kPairs * kLanes) {
-      Index col[kPairs];
+      Index col[kPairs], stamp[kPairs];
       Cost cost[kPairs];
       Place place[kPairs];
-      Label label[kPairs];
+      Label label[kPairs], offer[kPairs];
+      Words found[kPairs];
+      bool good[kPairs], fresh[kPairs], push[kPairs];
+      Visit reached[kPairs];
 #pragma unroll
       for (int d = 0; d < kPairs; ++d) {
         const Offset pair = e + d * kLanes;
@@ -151,28 +151,33 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, int*
       }
 #pragma unroll
       for (int d = 0; d < kPairs; ++d) {
-        bool push = false, fresh = false;
-        Visit reached{-1, col[d]};
-        if (col[d] != -1) {
-          Column* column = f.column + col[d];
-          const Label offer{base + cost[d] - place[d].price, at.root, at.row};
-          if (offer.distance < limit && offer.distance < label[d].distance) {
-            reached.row = place[d].owner;
-            // Who comes first in this round lists the row, whoever's label stays.
-            if (reached.row != -1)
-              push = atomicExch(&column->place.extra, static_cast<Index>(round)) != static_cast<Index>(round);
-            bool won = false;
-            while (!won && offer.distance < label[d].distance) {
-              fresh = label[d].distance == detail::kFar;
-              won = replace(&column->label, label[d], offer);
-            }
-            fresh = fresh && won;
-            if (won && reached.row == -1) atomic_min(f.nearest + at.root, offer.distance);
-          }
-        }
-        append(f.touched, touched, fresh, col[d]);
-        append(next, next_count, push, reached);
+        good[d] = fresh[d] = push[d] = false;
+        if (col[d] == -1) continue;
+        offer[d] = {base + cost[d] - place[d].price, at.root, at.row};
+        good[d] = offer[d].distance < limit && offer[d].distance < label[d].distance;
+        if (!good[d]) continue;
+        found[d] = exchange(&f.column[col[d]].label, words_of(label[d]), words_of(offer[d]));
+        // Who comes first in this round lists the row, whoever's label stays.
+        if (place[d].owner != -1)
+          stamp[d] = atomicExch(&f.column[col[d]].place.extra, static_cast<Index>(round));
       }
+#pragma unroll
+      for (int d = 0; d < kPairs; ++d) {
+        if (!good[d]) continue;
+        bool won = same(found[d], words_of(label[d]));
+        while (!won) {
+          label[d] = value_of<Label>(found[d]);
+          if (offer[d].distance >= label[d].distance) break;
+          found[d] = exchange(&f.column[col[d]].label, words_of(label[d]), words_of(offer[d]));
+          won = same(found[d], words_of(label[d]));
+        }
+        fresh[d] = won && label[d].distance == detail::kFar;
+        push[d] = place[d].owner != -1 && stamp[d] != static_cast<Index>(round);
+        reached[d] = {place[d].owner, col[d]};
+        if (won && place[d].owner == -1) atomic_min(f.nearest + at.root, offer[d].distance);
+      }
+      append(f.touched, touched, fresh, col);
+      append(next, next_count, push, reached);
     }
   }
 }
