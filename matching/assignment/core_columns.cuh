@@ -4,6 +4,8 @@
 /// A column's place (price, owner) and its label (distance, tree, row before) change together or not at all:
 /// both are 16 bytes that are read, and compared and exchanged, in one piece.
 
+#include <climits>
+
 #include "matching/assignment/hungarian_device.cuh"
 
 namespace motes::matching::device::hungarian {
@@ -102,9 +104,11 @@ __device__ inline bool same(const Words& a, const Words& b) {
   return a.first == b.first && a.second == b.second;
 }
 
-/// Adds up to kEach values a lane to a list; the whole warp must call it.
+/// Adds up to kEach values a lane to a list; the whole warp must call it. What passes the capacity is counted
+/// only.
 template <int kEach, class T>
-__device__ void append(T* list, int* count, const bool (&wanted)[kEach], const T (&value)[kEach]) {
+__device__ void append(T* list, int* count, const bool (&wanted)[kEach], const T (&value)[kEach],
+                       int capacity = INT_MAX) {
   const int lane = threadIdx.x % kWarp;
   int place[kEach], total = 0;
 #pragma unroll
@@ -119,7 +123,7 @@ __device__ void append(T* list, int* count, const bool (&wanted)[kEach], const T
   base = __shfl_sync(kAll, base, 0);
 #pragma unroll
   for (int d = 0; d < kEach; ++d)
-    if (wanted[d]) list[base + place[d]] = value[d];
+    if (wanted[d] && base + place[d] < capacity) list[base + place[d]] = value[d];
 }
 
 }  // namespace motes::matching::device::hungarian

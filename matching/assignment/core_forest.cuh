@@ -54,6 +54,7 @@ struct ForestCounters {
   int frontier[3];                         ///< by round
   int lowered[3];                          ///< by pass over the rises
   int touched[2], roots[2], augmented[2];  ///< by phase
+  int contacts[2];                         ///< by phase
   Cost highest[2];                         ///< by phase: greatest nearest end of a tree that has one
   long long phase, round;                  ///< to begin with
   unsigned long long clock;                ///< when that began
@@ -64,6 +65,12 @@ struct Visit {
   Index row, col;
 };
 
+/// A pair from a row of one tree to a column of another, cheap enough to matter.
+struct Contact {
+  Cost offer, beyond;  ///< the offer, and by how much it passes the column's distance
+  Index from, to;      ///< roots
+};
+
 struct CoreForest {
   DeviceCanonical<SparseEntries> p;
   Cost* u;            ///< [rows]
@@ -72,10 +79,11 @@ struct CoreForest {
   Index* left;        ///< [rows] rows that the chains left
   int* left_count;
   Index* roots[2];     ///< [rows]
-  Visit* frontier[2];  ///< [rows]
-  Index* touched;      ///< [cols] columns with a label
+  Visit* frontier[2];  ///< [rows + cols]
+  Index* touched[2];   ///< [cols] columns with a label
+  Contact* contact;    ///< [cols] more than these are found anew in each pass
   Cost* nearest;       ///< [rows] of a root: distance of its nearest end
-  Cost* rise;          ///< [rows] of a root
+  Cost* rise;          ///< [rows] of a root; perfect: 1 if it has augmented
   unsigned* end;       ///< [rows] of a root: the end's column, or cols + the row that leaves; kNoRank: none
   ForestCounters* counters;
   int* gained;  ///< [kForestPhases]
@@ -108,7 +116,8 @@ __device__ inline Cost exit_distance(const CoreForest& f, const Standing& at, Co
 
 /// One round: makes the offers of all rows in the frontier.
 template <int kLanes>
-__device__ void grow_round(const CoreForest& f, long long round, int count, int* touched) {
+__device__ void grow_round(const CoreForest& f, long long round, int count, Index* touched,
+                           int* touched_count) {
   constexpr int kRowsPerWarp = kWarp / kLanes, kPairs = 2;  // pairs a lane has under way
   const int lane = threadIdx.x % kLanes, warps = thread_total() / kWarp;
   int* next_count = f.counters->frontier + (round + 1) % 3;
@@ -176,28 +185,73 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, int*
         reached[d] = {place[d].owner, col[d]};
         if (won && place[d].owner == -1) atomic_min(f.nearest + at.root, offer[d].distance);
       }
-      append(f.touched, touched, fresh, col);
+      append(touched, touched_count, fresh, col);
       append(next, next_count, push, reached);
     }
   }
 }
 
-/// The k-th row of the forest: first the roots, then the owners of labelled columns.
-__device__ inline Visit member(const CoreForest& f, const Index* roots, int root_count, int k) {
-  if (k < root_count) return {roots[k], -1};
-  const Index col = f.touched[k - root_count];
-  return {load(&f.column[col].place).owner, col};
+/// The rows of the forest: first the roots, then the owners of labelled columns (-1: a free column).
+struct Members {
+  const Index *roots, *touched;
+  int root_count, touched_count;
+
+  __device__ int count() const { return root_count + touched_count; }
+  __device__ Visit at(const CoreForest& f, int k) const {
+    if (k < root_count) return {roots[k], -1};
+    const Index col = touched[k - root_count];
+    return {load(&f.column[col].place).owner, col};
+  }
+};
+
+/// Lists the pairs between trees that may ask for lower rises.
+template <int kLanes>
+__device__ void find_contacts(const CoreForest& f, const Members& members, int* count) {
+  constexpr int kRowsPerWarp = kWarp / kLanes;
+  const int lane = threadIdx.x % kLanes, warps = thread_total() / kWarp;
+  for (int first = thread_index() / kWarp * kRowsPerWarp; first < members.count();
+       first += warps * kRowsPerWarp) {
+    const int k = first + threadIdx.x % kWarp / kLanes;
+    const Standing at = standing(f, k < members.count() ? members.at(f, k) : Visit{-1, -1});
+    const Cost rise = at.row == -1 ? 0 : f.rise[at.root];
+    const Cost base = at.row == -1 ? 0 : at.distance - f.u[at.row];
+    const Offset end = at.distance < rise ? at.end : at.begin;
+    for (Offset e = at.begin + lane; __any_sync(kAll, e < end); e += kLanes) {
+      bool wanted[1] = {false};
+      Contact contact[1];
+      if (e < end) {
+        const Column* column = f.column + f.p.entries.col_index[e];
+        const Label label = load(&column->label);
+        const Cost offer = base + f.p.entries.cost[e] - load(&column->place).price;
+        contact[0] = {offer, offer - label.distance, at.root, label.root};
+        wanted[0] = offer < rise && label.root != at.root && label.root != -1;
+      }
+      append(f.contact, count, wanted, contact, f.p.cols);
+    }
+  }
 }
 
-/// One pass of lowering the rises where pairs between trees ask for it.
+/// One pass of lowering the rises over the contacts listed.
+__device__ inline void lower_by_contacts(const CoreForest& f, int count, int* lowered) {
+  for (int k = thread_index(); k < count; k += thread_total()) {
+    const Contact c = f.contact[k];
+    const Cost rise = __ldcg(f.rise + c.from);
+    if (c.offer >= rise) continue;
+    const Cost wanted = max(c.offer, __ldcg(f.rise + c.to) + c.beyond);
+    if (wanted >= rise) continue;
+    atomic_min(f.rise + c.from, wanted);
+    *lowered = 1;  // all write the same
+  }
+}
+
+/// The same, finding the contacts on the way: there are too many of them to be listed.
 template <int kLanes>
-__device__ void lower_rises(const CoreForest& f, const Index* roots, int root_count, int touched,
-                            int* lowered) {
+__device__ void lower_rises(const CoreForest& f, const Members& members, int* lowered) {
   const int lane = threadIdx.x % kLanes, groups = thread_total() / kLanes;
   const unsigned mask =
       kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
-  for (int k = thread_index() / kLanes; k < root_count + touched; k += groups) {
-    const Standing at = standing(f, member(f, roots, root_count, k));
+  for (int k = thread_index() / kLanes; k < members.count(); k += groups) {
+    const Standing at = standing(f, members.at(f, k));
     if (at.row == -1) continue;
     const Cost rise = __ldcg(f.rise + at.root);
     if (at.distance >= rise) continue;
@@ -223,10 +277,9 @@ __device__ void lower_rises(const CoreForest& f, const Index* roots, int root_co
 }
 
 /// Moves the duals, and finds for each tree that may augment the end that comes first.
-__device__ inline void settle(const CoreForest& f, const Index* roots, int root_count, int touched,
-                              Cost highest) {
-  for (int k = thread_index(); k < root_count + touched; k += thread_total()) {
-    const Visit visit = member(f, roots, root_count, k);
+__device__ inline void settle(const CoreForest& f, const Members& members, Cost highest) {
+  for (int k = thread_index(); k < members.count(); k += thread_total()) {
+    const Visit visit = members.at(f, k);
     Standing at;
     at.row = at.root = visit.row;
     if (visit.col != -1) {
@@ -282,6 +335,41 @@ __device__ inline bool augment(const CoreForest& f, Index root, long long* refus
   return true;
 }
 
+/// Clears the labels; or, where the problem is perfect, those of the trees that have augmented: all trees
+/// have risen alike, so that in the others a row or column within the rise is now reached along tight pairs,
+/// and what lies beyond is nearer by as much. These are visited first in the next phase.
+__device__ inline void clear_labels(const CoreForest& f, const Members& members, Cost highest, Visit* visits,
+                                    Index* touched, int* touched_count) {
+  const int count = members.touched_count, lane = threadIdx.x % kWarp;
+  for (int first = thread_index() - lane; first < count; first += thread_total()) {
+    const int k = first + lane;
+    bool keep = false;
+    Index col = -1, owner = -1;
+    if (k < count) {
+      col = members.touched[k];
+      Column* column = f.column + col;
+      const Label label = column->label;
+      keep = f.p.perfect && f.rise[label.root] == 0;
+      if (keep) {
+        const Cost distance = max(Cost{0}, label.distance - highest);
+        owner = column->place.owner;
+        column->label.distance = distance;
+        if (owner == -1) atomic_min(f.nearest + label.root, distance);
+      } else {
+        column->label = {detail::kFar, -1, -1};
+      }
+    }
+    const unsigned who = __ballot_sync(kAll, keep);
+    if (who == 0) continue;
+    int base = 0;
+    if (lane == 0) base = atomicAdd(touched_count, __popc(who));
+    base = __shfl_sync(kAll, base, 0) + __popc(who & ((1U << lane) - 1));
+    if (!keep) continue;
+    touched[base] = col;
+    visits[base] = {owner, col};
+  }
+}
+
 /// u_i of the rows that the chains left; those with something better than their exit become roots.
 template <int kLanes>
 __global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
@@ -305,7 +393,10 @@ __global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
     if (lane != 0) continue;
     f.u[row] = best;
     if (best == kInfiniteCost) f.report->impossible = 1;  // all write the same
-    if (best != f.p.exit_of(row)) f.roots[0][atomicAdd(f.counters->roots, 1)] = row;
+    if (best == f.p.exit_of(row)) continue;
+    f.roots[0][atomicAdd(f.counters->roots, 1)] = row;
+    f.nearest[row] = detail::kFar;
+    f.end[row] = detail::kNoRank;
   }
 }
 
@@ -347,63 +438,64 @@ __global__ void __launch_bounds__(kForestBlock, 1)
   team.sync();  // everybody has read
   for (;; ++phase) {
     const int now = static_cast<int>(phase % 2), later = 1 - now;
-    const Index* roots = f.roots[now];
-    const int root_count = n.roots[now];
+    const int root_count = n.roots[now], kept = n.touched[now];
     if (root_count == 0) break;
-    for (int k = thread_index(); k < root_count; k += thread_total()) {
-      const Index root = roots[k];
-      f.frontier[round % 2][k] = {root, -1};
-      f.nearest[root] = detail::kFar;
-      f.end[root] = detail::kNoRank;
-    }
+    for (int k = thread_index(); k < root_count; k += thread_total())
+      f.frontier[round % 2][k] = {f.roots[now][k], -1};
     if (first) {
-      n.frontier[round % 3] = root_count;
+      n.frontier[round % 3] = root_count + kept;
       n.frontier[(round + 1) % 3] = 0;
     }
     const long long first_round = round;
     long long scanned = 0;
     team.sync();
-    for (int count = root_count; count > 0; count = n.frontier[round % 3]) {
+    for (int count = root_count + kept; count > 0; count = n.frontier[round % 3]) {
       scanned += count;
-      if (first) {
-        n.frontier[(round + 2) % 3] = 0;
-      }
-      grow_round<kLanes>(f, round, count, n.touched + now);
+      if (first) n.frontier[(round + 2) % 3] = 0;
+      grow_round<kLanes>(f, round, count, f.touched[now], n.touched + now);
       team.sync();
       ++round;
     }
-    const int touched = n.touched[now];
+    const Members members{f.roots[now], f.touched[now], root_count, n.touched[now]};
     charge(kGrow);
     if (f.p.perfect) {
       for (int k = thread_index(); k < root_count; k += thread_total())
-        if (const Cost nearest = f.nearest[roots[k]]; nearest < detail::kFar)
+        if (const Cost nearest = f.nearest[members.roots[k]]; nearest < detail::kFar)
           atomicMax(reinterpret_cast<long long*>(n.highest + now), static_cast<long long>(nearest));
     } else {
       for (int k = thread_index(); k < root_count; k += thread_total())
-        f.rise[roots[k]] = f.nearest[roots[k]];
+        f.rise[members.roots[k]] = f.nearest[members.roots[k]];
     }
     team.sync();
     if (f.p.perfect && n.highest[now] < 0) {
       if (first) f.report->impossible = 1;
       break;
     }
-    for (bool again = !f.p.perfect; again;) {
+    if (!f.p.perfect) {
+      find_contacts<kLanes>(f, members, n.contacts + now);
+      team.sync();
+    }
+    const int contacts = n.contacts[now];
+    for (bool again = contacts > 0; again;) {
       if (first) {
         n.lowered[(pass + 1) % 3] = 0;
         ++f.report->lowerings;
       }
-      lower_rises<kLanes>(f, roots, root_count, touched, n.lowered + pass % 3);
+      if (contacts <= f.p.cols)
+        lower_by_contacts(f, contacts, n.lowered + pass % 3);
+      else
+        lower_rises<kLanes>(f, members, n.lowered + pass % 3);
       team.sync();
       again = n.lowered[pass % 3] != 0;
       ++pass;
     }
     charge(kRise);
     const Cost highest = n.highest[now];
-    settle(f, roots, root_count, touched, highest);
+    settle(f, members, highest);
     if (first) {
-      n.roots[later] = n.touched[later] = n.augmented[later] = 0;
+      n.roots[later] = n.touched[later] = n.augmented[later] = n.contacts[later] = 0;
       n.highest[later] = -1;
-      f.report->labelled += touched;
+      f.report->labelled += members.touched_count;
       f.report->scanned += scanned;
       f.report->rounds += round - first_round;
       ++f.report->phases;
@@ -412,15 +504,20 @@ __global__ void __launch_bounds__(kForestBlock, 1)
     charge(kSettle);
     for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < root_count;
          k += thread_total()) {
-      const Index root = roots[k];
-      if (augment(f, root, &refused))
+      const Index root = members.roots[k];
+      const bool done = augment(f, root, &refused);
+      if (f.p.perfect) f.rise[root] = done ? 1 : 0;
+      if (done) {
         atomicAdd(n.augmented + now, 1);
-      else
-        f.roots[later][atomicAdd(n.roots + later, 1)] = root;
+        continue;
+      }
+      f.roots[later][atomicAdd(n.roots + later, 1)] = root;
+      f.nearest[root] = detail::kFar;
+      f.end[root] = detail::kNoRank;
     }
     team.sync();
-    for (int k = thread_index(); k < touched; k += thread_total())
-      f.column[f.touched[k]].label = {detail::kFar, -1, -1};
+    clear_labels(f, members, highest, f.frontier[round % 2] + n.roots[later], f.touched[later],
+                 n.touched + later);
     if (f.p.perfect && highest >= kShift) {
       for (Index j = thread_index(); j < f.p.cols; j += thread_total()) f.column[j].place.price += highest;
       for (Index i = thread_index(); i < f.p.rows; i += thread_total()) f.u[i] -= highest;
@@ -434,6 +531,7 @@ __global__ void __launch_bounds__(kForestBlock, 1)
       if (first) f.report->stuck = 1;
       break;
     }
+    if (f.p.perfect) team.sync();  // all that stays labelled is listed
     charge(kAugment);
     const long long mean = scanned / (round - first_round);
     if (mean < enough || mean >= too_many) {

@@ -247,8 +247,10 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   own_rows_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(p, s, column, f.report);
   MOTES_CUDA_LAUNCHED();
 
-  for (int k = 0; k < 2; ++k) f.roots[k] = arena.take<Index>(rows), f.frontier[k] = arena.take<Visit>(rows);
-  f.touched = arena.take<Index>(cols);
+  for (int k = 0; k < 2; ++k)
+    f.roots[k] = arena.take<Index>(rows), f.frontier[k] = arena.take<Visit>(rows + cols),
+    f.touched[k] = arena.take<Index>(cols);
+  f.contact = arena.take<Contact>(cols);
   f.nearest = arena.take<Cost>(rows);
   f.rise = arena.take<Cost>(rows);
   f.end = arena.take<unsigned>(rows);
