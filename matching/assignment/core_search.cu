@@ -61,20 +61,20 @@ __global__ void repair_rows_kernel(DeviceCanonical<SparseEntries> p, Index* row_
   }
 }
 
-/// Sampled rows, and over them the sums of the low and of the high halves of second best minus best cost.
+/// Sampled rows, and over them the sums of the low and of the high halves of second best minus best offer.
 struct Gaps {
   unsigned long long rows, low, high;
 };
 constexpr Index kSample = 8192;
 
-__global__ void sample_gaps_kernel(DeviceCanonical<SparseEntries> p, Gaps* gaps) {
+__global__ void sample_gaps_kernel(DeviceCanonical<SparseEntries> p, const Column* column, Gaps* gaps) {
   const Index step = max(1, p.rows / kSample);
   for (Index k = thread_index() / kWarp; k * static_cast<Offset>(step) < p.rows;
        k += thread_total() / kWarp) {
     Offers offers;
     p.entries.for_each(k * step, threadIdx.x % kWarp, kWarp, [&](Index j, Cost c) {
       Offers next;
-      next.best = c, next.col = j, next.position = j;
+      next.best = c - column[j].place.price, next.col = j, next.position = j;
       offers.take(next);
     });
     offers = best_of<kWarp>(offers, kAll);
@@ -227,7 +227,7 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
     // Prices near an optimum's make searches short. Free columns may keep them, as the problem is perfect.
     Gaps* gaps = arena.take_filled<Gaps>(1, 0);
     Cost* epsilon = arena.take<Cost>(static_cast<std::size_t>(settings.stages));
-    sample_gaps_kernel<<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(p, gaps);
+    sample_gaps_kernel<<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(p, column, gaps);
     MOTES_CUDA_LAUNCHED();
     set_epsilons_kernel<<<1, 1, 0, stream>>>(gaps, epsilon, settings.stages);
     MOTES_CUDA_LAUNCHED();
