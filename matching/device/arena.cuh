@@ -57,6 +57,14 @@ class Arena {
     synchronize();
     return values;
   }
+  /// Pieces taken after mark() are forgotten by release(), in the order of the stream: what it was given
+  /// before may still use them. Lets a loop take scratch memory without growing.
+  struct Mark {
+    std::size_t blocks, used;
+  };
+  Mark mark() const { return {blocks_.size(), used_}; }
+  void release(const Mark& mark) { used_ = blocks_.size() == mark.blocks ? mark.used : 0; }
+
   void synchronize() { MOTES_CUDA(cudaStreamSynchronize(stream_)); }
 
   /// A page of pinned host memory (4096 bytes) for flags that come back from the device.
