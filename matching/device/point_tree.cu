@@ -13,6 +13,7 @@
 #include <cmath>
 #include <limits>
 
+#include "matching/device/point_bounds.cuh"
 #include "matching/device/point_curve.h"
 
 namespace motes::matching::device {
@@ -322,7 +323,7 @@ PointTreeView build_point_tree(Arena& arena, const double* x, const double* y, c
   return tree;
 }
 
-PairOfBounds bounds_of(Arena& arena, const GeometricEntries& e) {
+PairOfBounds bounds_of(Arena& arena, const detail::GeometricEntries& e) {
   struct Found {
     OrderedBox row, col;
   };
@@ -338,23 +339,24 @@ PairOfBounds bounds_of(Arena& arena, const GeometricEntries& e) {
   MOTES_CUDA_LAUNCHED();
   const auto host = arena.download(found, 1)[0];
   const auto bad = arena.download(unfinite, 2);
-  const auto box_of = [](const OrderedBox& ordered, Index count) {
-    Box box;
+  const auto bounds = [](const OrderedBox& box, Index count, bool finite) {
+    PointBounds out{};
     for (int axis = 0; axis < 3; ++axis) {
-      box.low[axis] = count == 0 ? kNone : from_ordered(ordered.side[axis]);
-      box.high[axis] = count == 0 ? -kNone : -from_ordered(ordered.side[axis + 3]);
+      out.low[axis] = count == 0 ? kNone : from_ordered(box.side[axis]);
+      out.high[axis] = count == 0 ? -kNone : -from_ordered(box.side[axis + 3]);
     }
-    return box;
+    out.finite = finite;
+    return out;
   };
-  return {{box_of(host.row, e.rows), bad[0] == 0}, {box_of(host.col, e.cols), bad[1] == 0}};
+  return {bounds(host.row, e.rows, bad[0] == 0), bounds(host.col, e.cols, bad[1] == 0)};
 }
 
-Cost farthest_cost(const GeometricEntries& e, const PairOfBounds& bounds) {
+Cost farthest_cost(const detail::GeometricEntries& e, const PairOfBounds& bounds) {
   if (e.rows == 0 || e.cols == 0) return 0;
   double squared = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    const double gap = std::max(bounds.row.box.high[axis] - bounds.col.box.low[axis],
-                                bounds.col.box.high[axis] - bounds.row.box.low[axis]);
+    const double gap = std::max(bounds.row.high[axis] - bounds.col.low[axis],
+                                bounds.col.high[axis] - bounds.row.low[axis]);
     squared += gap * gap;
   }
   const double distance = std::min(std::sqrt(squared), e.gate) * (1 + 0x1p-40);

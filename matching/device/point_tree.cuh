@@ -11,17 +11,13 @@
 /// Distances to boxes are lower bounds to the last bit: rounding is monotonic, so the squared distance to a
 /// box, formed as detail::GeometricEntries forms that to a point, never passes that to a point within.
 
+#include "matching/detail/entries.h"
 #include "matching/device/arena.cuh"
-#include "matching/device/canonical.cuh"
 
 namespace motes::matching::device {
 
 struct Point {
   double x, y, z;
-};
-
-struct Box {
-  double low[3], high[3];
 };
 
 /// A trivially copyable view, passed by value to kernels; all pointers are to device memory, valid until the
@@ -122,19 +118,5 @@ struct PointTreeView {
 /// all finite. Everything it makes and needs is taken from the arena, about 80 bytes a point; one or a few
 /// round trips to the host. The order depends on the points alone, not on timing. O(count).
 PointTreeView build_point_tree(Arena& arena, const double* x, const double* y, const double* z, Index count);
-
-/// The box of points on the device, and whether all are finite (below 1e300). An empty set has low > high.
-struct PointBounds {
-  Box box;
-  bool finite;
-};
-/// Of two sets at once, in one round trip.
-struct PairOfBounds {
-  PointBounds row, col;
-};
-PairOfBounds bounds_of(Arena& arena, const GeometricEntries& entries);
-
-/// A bound on the cost of any allowed pair, from the boxes alone; kInfiniteCost where it is beyond 2^62.
-Cost farthest_cost(const GeometricEntries& entries, const PairOfBounds& bounds);
 
 }  // namespace motes::matching::device

@@ -156,6 +156,8 @@ CostsView with_unmatched(const CostsView& problem, const HostUnmatched& unmatche
 namespace detail {
 
 void check_device_problem(const CostsView& problem) {
+  const auto* dense = std::get_if<DenseCostsView>(&problem);
+  if (dense != nullptr && dense->data.index() == 0) return;  // no int32 is too large
   Workspace own;
   Arena& arena = own.arena(0);
   arena.reset();
@@ -188,8 +190,6 @@ void check_device_problem(const CostsView& problem) {
                     (std::holds_alternative<DenseCostsView>(problem) &&
                      std::get<DenseCostsView>(problem).data.index() >= 2);
   const Cost limit = real ? kMaxGridCost : kMaxCost;
-  const auto* dense = std::get_if<DenseCostsView>(&problem);
-  if (dense != nullptr && dense->data.index() == 0) return;  // no int32 is too large
   if (Fault f = detail::with_entries(problem, [&](const auto& entries) {
         return run_check(arena, [&](auto* fault) {
           check_entries_kernel<<<grid, kThreads, 0, arena.stream()>>>(entries, limit, fault);
