@@ -1,5 +1,6 @@
 /// `jv` on the GPU, by kind of costs. Sparse problems are their own core.
 
+#include "matching/assignment/core_dense.cuh"
 #include "matching/assignment/core_points.cuh"
 #include "matching/assignment/core_search.cuh"
 #include "matching/assignment/jonker_volgenant_device.h"
@@ -16,7 +17,7 @@ __global__ void dear_exits_kernel(const Cost* row_exit, Index rows, Cost* out) {
 }
 
 detail::Solution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
-                       const Start& start) {
+                       const Start& start, int) {
   detail::Solution out;
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   if (!p.perfect) {
@@ -39,22 +40,24 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonica
 }
 
 detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<GeometricEntries>& p,
-                       const Start& start) {
+                       const Start& start, int) {
   return solve_by_point_cores(arena, sides, p, start);
 }
 
-template <class Entries>
-detail::Solution solve(Arena&, const CanonicalSides&, const DeviceCanonical<Entries>&, const Start&) {
-  throw std::invalid_argument("jv: on the cuda back end only sparse costs so far");
+template <class T>
+detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<DenseEntries<T>>& p,
+                       const Start& start, int wanted) {
+  return core::solve_dense(arena, sides, p, start, wanted);
 }
 
 }  // namespace
 
-Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start) {
+Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start,
+                        int wanted) {
   const OrientedStart oriented(problem, start);
   return solve_canonical_on_device(execution, problem,
                                    [&](Arena& arena, const CanonicalSides& sides, const auto& p) {
-                                     return solve(arena, sides, p, oriented.start);
+                                     return solve(arena, sides, p, oriented.start, wanted);
                                    });
 }
 
