@@ -1,6 +1,7 @@
 /// `jv` on the GPU, by kind of costs. Sparse problems are their own core.
 
 #include "matching/assignment/core_dense.cuh"
+#include "matching/assignment/core_points.cuh"
 #include "matching/assignment/core_search.cuh"
 #include "matching/assignment/jonker_volgenant_device.h"
 
@@ -38,15 +39,15 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonica
   return out;
 }
 
+detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<GeometricEntries>& p,
+                       const Start& start, int) {
+  return solve_by_point_cores(arena, sides, p, start);
+}
+
 template <class T>
 detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<DenseEntries<T>>& p,
                        const Start& start, int wanted) {
   return core::solve_dense(arena, sides, p, start, wanted);
-}
-
-detail::Solution solve(Arena&, const CanonicalSides&, const DeviceCanonical<GeometricEntries>&, const Start&,
-                       int) {
-  throw std::invalid_argument("jv: on the cuda back end only sparse and dense costs so far");
 }
 
 }  // namespace

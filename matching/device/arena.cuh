@@ -70,6 +70,10 @@ class Arena {
   /// A page of pinned host memory (4096 bytes) for flags that come back from the device.
   void* pinned() const { return pinned_; }
 
+  /// At least that many bytes of pinned host memory for results on their way back, kept from call to call and
+  /// valid until more are asked for.
+  char* staging(std::size_t bytes);
+
  private:
   struct Block {
     char* data;
@@ -80,6 +84,8 @@ class Arena {
   int device_ = 0, multiprocessors_ = 0;
   cudaStream_t stream_ = nullptr;
   void* pinned_ = nullptr;
+  char* staging_ = nullptr;
+  std::size_t staging_bytes_ = 0;
   std::vector<Block> blocks_;
   std::size_t used_ = 0;  ///< of the last block
 };
