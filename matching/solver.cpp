@@ -27,7 +27,11 @@ void check_start(const CostsView& problem, const Start& start) {
 
 Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
                                  const Start& start) const {
-  check_problem(problem);
+  // A matrix in device memory is read once on the device, for its faults and for its largest cost
+  // (device/canonical.cuh).
+  const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
+                     std::holds_alternative<DenseCostsView>(problem);
+  later ? check_form(problem) : check_problem(problem);
   check_start(problem, start);
   return run(execution, problem, start);
 }

@@ -7,7 +7,14 @@
 
 namespace motes::matching::detail {
 
-/// check_problem for views in device memory.
+/// What no finite cost of an entry may pass in magnitude.
+inline Cost largest_allowed(const CostsView& problem) {
+  if (std::holds_alternative<GeometricCostsView>(problem)) return kMaxGridCost;
+  const auto* dense = std::get_if<DenseCostsView>(&problem);
+  return dense != nullptr && dense->data.index() >= 2 ? kMaxGridCost : kMaxCost;
+}
+
+/// The entries' part of check_problem for views in device memory.
 void check_device_problem(const CostsView& problem);
 
 /// verify on the device; host views are copied there first.

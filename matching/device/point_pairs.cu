@@ -1,5 +1,6 @@
 #include "matching/device/point_pairs.cuh"
 
+#include <algorithm>
 #include <cub/device/device_scan.cuh>
 
 namespace motes::matching::device {

@@ -7,6 +7,7 @@
 
 #include "matching/device/point_tree.cuh"
 
+#include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
