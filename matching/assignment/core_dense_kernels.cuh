@@ -707,7 +707,7 @@ class DensePolicy {
     MOTES_CUDA_LAUNCHED();
     Index* band_row = arena.take<Index>(kBands * cols);
     join_splits_kernel<<<static_cast<unsigned>((cols + 255) / 256), 256, 0, arena.stream()>>>(
-        minima, p.cols, band_row, price);
+        minima, kBands, p.cols, band_row, price);
     MOTES_CUDA_LAUNCHED();
     return band_row;
   }
