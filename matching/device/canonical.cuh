@@ -118,7 +118,7 @@ template <class Entries>
 Cost largest_cost_on_device(Arena& arena, const Entries& entries) {
   if constexpr (std::is_same_v<Entries, DenseEntries<std::int32_t>>) return detail::kLargestInt32;
   if constexpr (std::is_same_v<Entries, GeometricEntries>) {
-    const Cost bound = farthest_cost(entries, bounds_of(arena, entries));
+    const Cost bound = detail::farthest_cost(entries, bounds_on_device(arena, entries));
     if (bound <= kMaxGridCost) return bound;  // else the box may be to blame: look at the pairs
   }
   Cost* largest = arena.take_filled<Cost>(1, 0);
