@@ -80,13 +80,36 @@ struct FourPrices {
   }
 };
 
-/// limit[i] = the rank-th least key of a sample of row i; a warp a row. Where the sample has not so many
-/// allowed pairs: kAllKeys, or for `levels`, the largest it has (none: 0). Least keys of small groups stand
-/// for all keys of the sample: two of the few least seldom share one of the 320 groups.
+/// level[i] = the row's least cost, 0 where it has no allowed pair; a warp a row.
 template <class T>
 __global__ void __launch_bounds__(kDenseBlock)
-    sample_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, int rank, bool levels,
-                       Cost* limit) {
+    least_of_rows_kernel(DenseEntries<T> e, bool vectors, Cost* level) {
+  const int lane = threadIdx.x % kLanes;
+  const Index i = static_cast<Index>(blockIdx.x) * kRowsAtOnce + static_cast<Index>(threadIdx.x) / kLanes;
+  if (i >= e.rows) return;
+  Cost least = kInfiniteCost;
+  constexpr int kDeep = 8, kStep = 4 * kLanes;
+  for (Offset from = 4 * lane; from < e.cols; from += kDeep * kStep) {
+    hungarian::Four<DenseEntries<T>> four[kDeep];
+#pragma unroll
+    for (int d = 0; d < kDeep; ++d)
+      if (from + d * kStep < e.cols) four[d] = {e, vectors, i, static_cast<Index>(from + d * kStep)};
+#pragma unroll
+    for (int d = 0; d < kDeep; ++d)
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        if (from + d * kStep + k < e.cols && four[d].allowed(k)) least = min(least, four[d].value(e, k));
+  }
+  least = hungarian::warp_min(least);
+  if (lane == 0) level[i] = least == kInfiniteCost ? 0 : least;
+}
+
+/// limit[i] = the rank-th least key of a sample of row i, kAllKeys where it has not so many allowed pairs; a
+/// warp a row. Least keys of small groups stand for all keys of the sample: two of the few least seldom share
+/// one of the 320 groups.
+template <class T>
+__global__ void __launch_bounds__(kDenseBlock)
+    sample_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, int rank, Cost* limit) {
   const int lane = threadIdx.x % kLanes;
   const Index warps = static_cast<Index>(gridDim.x) * kRowsAtOnce;
   const Index quads = (e.cols + 3) / 4;
@@ -109,18 +132,17 @@ __global__ void __launch_bounds__(kDenseBlock)
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
           if (first + k >= e.cols || !four[m].allowed(k)) continue;
-          least[m] = min(least[m], key_of(e, four[m], k, price == nullptr ? 0 : price[first + k]));
+          least[m] = min(least[m], key_of(e, four[m], k, price[first + k]));
         }
       }
     }
-    Cost found = detail::kFar, last = detail::kFar;
+    Cost found = detail::kFar;
     for (int r = 0; r < rank; ++r) {
       Cost mine = detail::kFar;
 #pragma unroll
       for (int m = 0; m < kMinima; ++m) mine = min(mine, least[m]);
       found = hungarian::warp_min(mine);
       if (found == detail::kFar) break;
-      last = found;
       const unsigned holders = __ballot_sync(hungarian::kAll, mine == found);
       if (lane != __ffs(static_cast<int>(holders)) - 1) continue;
       bool taken = false;
@@ -128,11 +150,7 @@ __global__ void __launch_bounds__(kDenseBlock)
       for (int m = 0; m < kMinima; ++m)
         if (!taken && least[m] == found) least[m] = detail::kFar, taken = true;
     }
-    if (lane != 0) continue;
-    if (levels)
-      limit[i] = last == detail::kFar ? 0 : last;
-    else
-      limit[i] = found == detail::kFar ? kAllKeys : found;
+    if (lane == 0) limit[i] = found == detail::kFar ? kAllKeys : found;
   }
 }
 
@@ -220,7 +238,7 @@ __device__ inline void store_row(const Slots& slots, Index i, const Index* col, 
 /// All pairs with keys up to the rows' limits; a block eight rows. Rows with far fewer than wanted, or more
 /// than the slots take, go to `again`.
 template <class T>
-__global__ void __launch_bounds__(kDenseBlock, 2)
+__global__ void __launch_bounds__(kDenseBlock, sizeof(T) == 4 ? 3 : 2)
     select_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, const Cost* limit, Slots slots,
                        RowList again) {
   __shared__ Index col[kRowsAtOnce][kMostKept];
@@ -594,16 +612,11 @@ class DensePolicy {
     const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
     const bool vectors = hungarian::four_at_a_time(e), sampled = p.cols >= kSampledFrom;
     const unsigned bands_of_rows = static_cast<unsigned>((p.rows + kRowsAtOnce - 1) / kRowsAtOnce);
-    const int rank = std::max(2, wanted_ / kSampled);
     Cost* limit = arena.take<Cost>(rows);
     Extras extras{nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
-    const auto sample = [&](const Cost* q, bool levels) {
-      sample_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(e, vectors, q, rank, levels,
-                                                                            limit);
-      MOTES_CUDA_LAUNCHED();
-    };
     if (p.row_exit == nullptr && unpriced) {
-      sample(nullptr, true);
+      least_of_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(e, vectors, limit);
+      MOTES_CUDA_LAUNCHED();
       extras.band_row = reduce_columns(arena, p, vectors, limit, p.perfect ? price : nullptr);
     }
     Core core;
@@ -617,7 +630,9 @@ class DensePolicy {
                       core.bound};
     RowList again{nullptr, nullptr};
     if (sampled) {
-      sample(price, false);
+      sample_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(
+          e, vectors, price, std::max(2, wanted_ / kSampled), limit);
+      MOTES_CUDA_LAUNCHED();
       again = {arena.take<Index>(rows), arena.take_filled<int>(1, 0)};
       select_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(e, vectors, price, limit, slots,
                                                                             again);
@@ -699,7 +714,7 @@ class DensePolicy {
   Index* reduce_columns(Arena& arena, const Problem& p, bool vectors, const Cost* level, Cost* price) {
     const auto cols = static_cast<std::size_t>(p.cols);
     const int wide = (p.cols + 4 * kDenseBlock - 1) / (4 * kDenseBlock);
-    const int splits = std::clamp(8 * arena.multiprocessors() / wide / kBands, 1, 16) * kBands;
+    const int splits = std::clamp(24 * arena.multiprocessors() / wide / kBands, 1, 64) * kBands;
     const SplitMinima minima{arena.take<Cost>(static_cast<std::size_t>(splits) * cols),
                              arena.take<Index>(static_cast<std::size_t>(splits) * cols), splits};
     split_columns_kernel<<<dim3(static_cast<unsigned>(wide), static_cast<unsigned>(splits)), kDenseBlock, 0,

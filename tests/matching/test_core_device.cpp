@@ -49,6 +49,7 @@ DenseCosts matrix(Index rows, Index cols, const std::function<T(Index, Index)>& 
     for (Index j = 0; j < cols; ++j) entries.push_back(entry(i, j));
   DenseCosts costs;
   costs.rows = rows, costs.cols = cols, costs.entries = std::move(entries);
+  if (cols > rows) costs.unmatched_col_cost.assign(static_cast<std::size_t>(cols), 0);
   return costs;
 }
 
@@ -128,6 +129,7 @@ std::vector<Named> awkward() {
   add("unmatched costs, some rows and columns must", [&] {
     auto costs = matrix<I>(300, 310, [&](Index, Index) { return I(draw(100000)); });
     for (int k = 0; k < 300; ++k) costs.unmatched_row_cost.push_back(k % 3 == 0 ? kInfiniteCost : draw(300));
+    costs.unmatched_col_cost.clear();
     for (int k = 0; k < 310; ++k) costs.unmatched_col_cost.push_back(k % 4 == 0 ? kInfiniteCost : draw(300));
     return costs;
   }());
