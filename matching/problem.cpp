@@ -214,20 +214,23 @@ Cost to_grid(double value, int fraction_bits) {
   return detail::nearest(scaled);
 }
 
-void check_problem(const CostsView& problem) {
-  detail::check_problem_with(nullptr, 0, problem);
-}
-
-void detail::check_problem_with(Workspace* workspace, int device, const CostsView& problem) {
+void check_form(const CostsView& problem) {
   check_shape(problem);
   check_lengths(unmatched_row_cost_of(problem), rows_of(problem), "unmatched_row_cost");
   check_lengths(unmatched_col_cost_of(problem), cols_of(problem), "unmatched_col_cost");
+  if (space_of(problem) == Space::device) return;
+  check_unmatched(unmatched_row_cost_of(problem), "unmatched_row_cost");
+  check_unmatched(unmatched_col_cost_of(problem), "unmatched_col_cost");
+}
+
+void check_problem(const CostsView& problem) { detail::check_problem_with(nullptr, 0, problem); }
+
+void detail::check_problem_with(Workspace* workspace, int device, const CostsView& problem) {
+  check_form(problem);
   if (space_of(problem) == Space::device) {
     check_device_problem(workspace, device, problem);
     return;
   }
-  check_unmatched(unmatched_row_cost_of(problem), "unmatched_row_cost");
-  check_unmatched(unmatched_col_cost_of(problem), "unmatched_col_cost");
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) {
     check_graph(sparse->graph);
     for (std::size_t e = 0; e < sparse->cost.size(); ++e)

@@ -3,12 +3,13 @@
 ///
 /// Everything is streamed: a block reads eight rows at a time, sixteen bytes and more a thread and row, so
 /// that what it needs of the columns is read once for eight rows. Passes over the matrix, of which the first
-/// is made only where rows must be matched and no prices are given:
-///   1. columns: for each its cheapest row within each of kBands bands of rows, after every row's own level
-///   was
-///      taken off. A column that no row would pick gets neighbours so; where the problem is perfect, the
-///      least of them is its price, as in the column reduction of Jonker & Volgenant.
-///   2. rows: all pairs up to a limit, which a sample of the row has set for about `wanted` pairs.
+/// two are made only where rows must be matched and no prices are given:
+///   1. rows: the least cost of each (not int32: found on the way by the pass that checks the costs).
+///   2. columns: for each its cheapest row within each of kBands bands of rows, after every row's least cost
+///      was taken off. A column that no row would pick gets neighbours so; where the problem is perfect, the
+///      least of them is its price: the two reductions of the Hungarian method.
+///   3. rows: all pairs up to a limit, which a sample of the row has set for about `wanted` pairs.
+///
 /// A sample is a sixth of a row, in pieces of 64 bytes. Rows where the sample misled (too few pairs, too
 /// many, thousands of equal ones) are done again, exactly, a block each.
 ///
@@ -35,7 +36,8 @@ static_assert(kRowsAtOnce * kLanes == kDenseBlock);
 constexpr int kMostWanted = 64;
 constexpr int kMostKept = 3 * kMostWanted;  ///< pairs a row may bring to the first core, ties apart
 constexpr int kMostExtras = 64;             ///< pairs a row may get from its columns
-constexpr int kBands = 8;
+constexpr int kBands = 8;                   ///< of rows, from each of which a column gets a neighbour
+constexpr int kColumnBlock = 128;
 constexpr int kSampled = 6;           ///< one in so many pieces of a row is sampled
 constexpr int kMinima = 10;           ///< groups a lane keeps apart when it samples
 constexpr int kBins = 1024;           ///< of a histogram
@@ -60,8 +62,7 @@ struct RowList {
 };
 
 template <class T>
-__device__ Cost key_of(const DenseEntries<T>& e, const hungarian::Four<DenseEntries<T>>& four, int k,
-                       Cost price) {
+__device__ Cost key_of(const DenseEntries<T>& e, const Four<DenseEntries<T>>& four, int k, Cost price) {
   return static_cast<Cost>(static_cast<unsigned long long>(four.value(e, k)) -
                            static_cast<unsigned long long>(price));
 }
@@ -80,30 +81,6 @@ struct FourPrices {
   }
 };
 
-/// level[i] = the row's least cost, 0 where it has no allowed pair; a warp a row.
-template <class T>
-__global__ void __launch_bounds__(kDenseBlock)
-    least_of_rows_kernel(DenseEntries<T> e, bool vectors, Cost* level) {
-  const int lane = threadIdx.x % kLanes;
-  const Index i = static_cast<Index>(blockIdx.x) * kRowsAtOnce + static_cast<Index>(threadIdx.x) / kLanes;
-  if (i >= e.rows) return;
-  Cost least = kInfiniteCost;
-  constexpr int kDeep = 8, kStep = 4 * kLanes;
-  for (Offset from = 4 * lane; from < e.cols; from += kDeep * kStep) {
-    hungarian::Four<DenseEntries<T>> four[kDeep];
-#pragma unroll
-    for (int d = 0; d < kDeep; ++d)
-      if (from + d * kStep < e.cols) four[d] = {e, vectors, i, static_cast<Index>(from + d * kStep)};
-#pragma unroll
-    for (int d = 0; d < kDeep; ++d)
-#pragma unroll
-      for (int k = 0; k < 4; ++k)
-        if (from + d * kStep + k < e.cols && four[d].allowed(k)) least = min(least, four[d].value(e, k));
-  }
-  least = hungarian::warp_min(least);
-  if (lane == 0) level[i] = least == kInfiniteCost ? 0 : least;
-}
-
 /// limit[i] = the rank-th least key of a sample of row i, kAllKeys where it has not so many allowed pairs; a
 /// warp a row. Least keys of small groups stand for all keys of the sample: two of the few least seldom share
 /// one of the 320 groups.
@@ -121,7 +98,7 @@ __global__ void __launch_bounds__(kDenseBlock)
     // Pieces of four quads, one in kSampled; a lane's quad within its piece is fixed.
     const Index step = kSampled * kLanes;
     for (Index base = (lane / 4) * 4 * kSampled + lane % 4; base < quads; base += kMinima * step) {
-      hungarian::Four<DenseEntries<T>> four[kMinima];
+      Four<DenseEntries<T>> four[kMinima];
 #pragma unroll
       for (int m = 0; m < kMinima; ++m)
         if (base + m * step < quads) four[m] = {e, vectors, i, 4 * (base + m * step)};
@@ -162,7 +139,7 @@ struct SplitMinima {
   int splits;
 };
 template <class T>
-__global__ void __launch_bounds__(kDenseBlock)
+__global__ void __launch_bounds__(kColumnBlock)
     split_columns_kernel(DenseEntries<T> e, bool vectors, const Cost* level, SplitMinima out) {
   const Index first = 4 * static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (first >= e.cols) return;
@@ -174,7 +151,7 @@ __global__ void __launch_bounds__(kDenseBlock)
   for (int k = 0; k < 4; ++k)
     best[k] = kInfiniteCost, rank[k] = detail::kNoRank, salt[k] = detail::scramble(first + k);
   for (Offset i = begin; i < end; i += kRowsAtOnce) {
-    hungarian::Four<DenseEntries<T>> four[kRowsAtOnce];
+    Four<DenseEntries<T>> four[kRowsAtOnce];
 #pragma unroll
     for (int r = 0; r < kRowsAtOnce; ++r)
       if (i + r < end) four[r] = {e, vectors, static_cast<Index>(i + r), first};
@@ -200,17 +177,17 @@ __global__ void __launch_bounds__(kDenseBlock)
   }
 }
 
-/// Splits to bands: band_row [kBands * cols]; price (may be nullptr) gets the least of all, 0 where a column
+/// Splits to bands: band_row [bands * cols]; price (may be nullptr) gets the least of all, 0 where a column
 /// has no allowed pair.
-[[maybe_unused]] static __global__ void join_splits_kernel(SplitMinima in, Index cols, Index* band_row,
-                                                           Cost* price) {
+[[maybe_unused]] static __global__ void join_splits_kernel(SplitMinima in, int bands, Index cols,
+                                                           Index* band_row, Cost* price) {
   const Index j = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (j >= cols) return;
   Cost least = kInfiniteCost;
-  for (int b = 0; b < kBands; ++b) {
+  for (int b = 0; b < bands; ++b) {
     Cost best = kInfiniteCost;
     Index row = -1;
-    for (int s = b * in.splits / kBands; s < (b + 1) * in.splits / kBands; ++s) {
+    for (int s = b * in.splits / bands; s < (b + 1) * in.splits / bands; ++s) {
       const Cost value = in.value[Offset{s} * cols + j];
       if (value < best) best = value, row = in.row[Offset{s} * cols + j];
     }
@@ -251,7 +228,7 @@ __global__ void __launch_bounds__(kDenseBlock, sizeof(T) == 4 ? 3 : 2)
   __syncthreads();
   for (Offset from = 4 * tid; from < e.cols; from += 4 * kDenseBlock) {
     const Index first = static_cast<Index>(from);
-    hungarian::Four<DenseEntries<T>> four[kRowsAtOnce];
+    Four<DenseEntries<T>> four[kRowsAtOnce];
 #pragma unroll
     for (int r = 0; r < kRowsAtOnce; ++r)
       if (r < rows) four[r] = {e, vectors, row + r, first};
@@ -335,7 +312,7 @@ class ExactRow {
   __device__ void for_each(F&& f) const {
     for (Offset from = 4 * static_cast<int>(threadIdx.x); from < e_.cols; from += 4 * kDenseBlock) {
       const Index first = static_cast<Index>(from);
-      const hungarian::Four<DenseEntries<T>> four(e_, vectors_, row_, first);
+      const Four<DenseEntries<T>> four(e_, vectors_, row_, first);
       const FourPrices prices(price_, first, e_.cols);
 #pragma unroll
       for (int k = 0; k < 4; ++k)
@@ -435,13 +412,14 @@ __global__ void __launch_bounds__(kDenseBlock)
 /// Pairs that columns bring: bands' cheapest, and pairs given by the caller. `place` is where in its row's
 /// extras such a pair goes, -1: nowhere.
 struct Extras {
-  const Index* band_row;  ///< [kBands * cols], or nullptr
+  int bands;
+  const Index* band_row;  ///< [bands * cols], or nullptr
   const Index* mate;      ///< [cols] the caller's pairs, or nullptr
   int* count;             ///< [rows]
-  int* place;             ///< [(kBands + 1) * cols]
+  int* place;             ///< [(bands + 1) * cols]
 
   __device__ Index row(int b, Index j, Index cols) const {
-    if (b == kBands) return mate == nullptr ? -1 : mate[j];
+    if (b == bands) return mate == nullptr ? -1 : mate[j];
     return band_row == nullptr ? -1 : band_row[Offset{b} * cols + j];
   }
 };
@@ -451,8 +429,8 @@ __global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, Slots 
   for (Index j = hungarian::thread_index(); j < e.cols; j += static_cast<Index>(gridDim.x * blockDim.x)) {
     const Index i = extras.row(b, j, e.cols);
     bool fresh = i != -1;
-    if (fresh && b == kBands)
-      for (int other = 0; other < kBands; ++other) fresh = fresh && extras.row(other, j, e.cols) != i;
+    if (fresh && b == extras.bands)
+      for (int other = 0; other < extras.bands; ++other) fresh = fresh && extras.row(other, j, e.cols) != i;
     if (fresh) {
       const Cost c = e.at(i, j), bound = slots.bound[i];
       fresh = c != kInfiniteCost && c - price[j] > bound;
@@ -539,7 +517,7 @@ __global__ void __launch_bounds__(kDenseBlock, 2)
   }
   for (Offset from = 4 * tid; from < e.cols; from += 4 * kDenseBlock) {
     const Index first = static_cast<Index>(from);
-    hungarian::Four<DenseEntries<T>> four[Rows];
+    Four<DenseEntries<T>> four[Rows];
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
       if (r < rows) four[r] = {e, vectors, row[r], first};
@@ -610,14 +588,17 @@ class DensePolicy {
   Core select(Arena& arena, const Problem& p, const hungarian::State& s, Cost* price, bool unpriced) {
     const DenseEntries<T>& e = p.entries;
     const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-    const bool vectors = hungarian::four_at_a_time(e), sampled = p.cols >= kSampledFrom;
+    const bool vectors = four_at_a_time(e), sampled = p.cols >= kSampledFrom;
     const unsigned bands_of_rows = static_cast<unsigned>((p.rows + kRowsAtOnce - 1) / kRowsAtOnce);
     Cost* limit = arena.take<Cost>(rows);
-    Extras extras{nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
+    Extras extras{kBands, nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
     if (p.row_exit == nullptr && unpriced) {
-      least_of_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(e, vectors, limit);
-      MOTES_CUDA_LAUNCHED();
-      extras.band_row = reduce_columns(arena, p, vectors, limit, p.perfect ? price : nullptr);
+      const Cost* least = p.row_least;
+      if (least == nullptr) {
+        survey_rows(arena, e, limit, nullptr);
+        least = limit;
+      }
+      extras.band_row = reduce_columns(arena, p, vectors, least, p.perfect ? price : nullptr);
     }
     Core core;
     core.bound = arena.take<Cost>(rows);
@@ -682,7 +663,7 @@ class DensePolicy {
     unproven_ += unproven;
     if (unproven == 0) return {};
     reserve(arena, unproven);
-    const bool vectors = hungarian::four_at_a_time(p.entries);
+    const bool vectors = four_at_a_time(p.entries);
     if (unproven > 8 * arena.multiprocessors())
       scan_rows_kernel<kRowsAtOnce>
           <<<(unproven + kRowsAtOnce - 1) / kRowsAtOnce, kDenseBlock, 0, arena.stream()>>>(
@@ -713,12 +694,16 @@ class DensePolicy {
   /// Each column's cheapest rows, [kBands * cols]; its price too, unless that is nullptr.
   Index* reduce_columns(Arena& arena, const Problem& p, bool vectors, const Cost* level, Cost* price) {
     const auto cols = static_cast<std::size_t>(p.cols);
-    const int wide = (p.cols + 4 * kDenseBlock - 1) / (4 * kDenseBlock);
-    const int splits = std::clamp(24 * arena.multiprocessors() / wide / kBands, 1, 64) * kBands;
+    // One wave of blocks: the longer a split, the seldomer a column's least cost falls on the way.
+    const int wide = (p.cols + 4 * kColumnBlock - 1) / (4 * kColumnBlock);
+    const auto kernel = split_columns_kernel<T>;
+    int resident = 1;
+    MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, kColumnBlock, 0));
+    const int splits = std::clamp(resident * arena.multiprocessors() / wide, kBands, 512);
     const SplitMinima minima{arena.take<Cost>(static_cast<std::size_t>(splits) * cols),
                              arena.take<Index>(static_cast<std::size_t>(splits) * cols), splits};
-    split_columns_kernel<<<dim3(static_cast<unsigned>(wide), static_cast<unsigned>(splits)), kDenseBlock, 0,
-                           arena.stream()>>>(p.entries, vectors, level, minima);
+    kernel<<<dim3(static_cast<unsigned>(wide), static_cast<unsigned>(splits)), kColumnBlock, 0,
+             arena.stream()>>>(p.entries, vectors, level, minima);
     MOTES_CUDA_LAUNCHED();
     Index* band_row = arena.take<Index>(kBands * cols);
     join_splits_kernel<<<static_cast<unsigned>((cols + 255) / 256), 256, 0, arena.stream()>>>(

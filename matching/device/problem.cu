@@ -201,17 +201,14 @@ void check_device_problem(Workspace* workspace, int device, const CostsView& pro
             }))
           throw std::invalid_argument("point " + std::to_string(f.i) + " is not finite");
   }
-  const bool real = std::holds_alternative<GeometricCostsView>(problem) ||
-                    (std::holds_alternative<DenseCostsView>(problem) &&
-                     std::get<DenseCostsView>(problem).data.index() >= 2);
-  const Cost limit = real ? kMaxGridCost : kMaxCost;
+  const Cost limit = largest_allowed(problem);
   if (Fault f = detail::with_entries(problem, [&](const auto& entries) {
         return run_check(arena, [&](auto* fault) {
           check_entries_kernel<<<grid, kThreads, 0, arena.stream()>>>(entries, limit, fault);
         });
       }))
     throw std::invalid_argument("cost of pair " + pair_text(f) + " is NaN, or lies beyond 2^" +
-                                (real ? "50 steps of its grid" : "58"));
+                                (limit == kMaxGridCost ? "50 steps of its grid" : "58"));
 }
 
 Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching) {

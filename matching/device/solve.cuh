@@ -59,13 +59,14 @@ Matching solve_on_device(const Execution& execution, const CostsView& problem, c
   const DeviceUnmatched unmatched = unmatched_on_device(arena, problem);
   const detail::UnmatchedFacts facts = facts_of(arena, problem, unmatched);
 
+  const Cost* row_least = nullptr;
   const auto run = [&](const auto& entries, CanonicalSides& sides, Cost must_price) {
     using Entries = std::decay_t<decltype(entries)>;
     const Cost* exits = sides.exchanged ? unmatched.col : unmatched.row;
     const Cost* col_cost = sides.exchanged ? unmatched.row : unmatched.col;
     const DeviceCanonical<Entries> canonical{
-        sides.rows,   sides.cols, entries, exits, starting_prices(arena, col_cost, sides.cols, must_price),
-        sides.perfect};
+        sides.rows,    sides.cols, entries, exits, starting_prices(arena, col_cost, sides.cols, must_price),
+        sides.perfect, row_least};
     if (!is_cold(start)) sides.start = arena.download(canonical.start, static_cast<std::size_t>(sides.cols));
     arena.synchronize();
     const double transfer_s = detail::seconds_since(began);
@@ -88,9 +89,14 @@ Matching solve_on_device(const Execution& execution, const CostsView& problem, c
     using Entries = std::decay_t<decltype(host_entries)>;
     const auto entries = to_device(arena, host_entries, space_of(problem), edges);
     Cost must_price = 0;
-    CanonicalSides sides =
-        detail::make_bare_sides(rows_of(problem), cols_of(problem), facts,
-                                std::max(largest_cost_on_device(arena, entries), facts.largest), must_price);
+    const Survey survey = survey_entries(arena, entries);
+    // Matrices in device memory come here unchecked (check_problem): the survey has met every fault.
+    if (space_of(problem) == Space::device && std::holds_alternative<DenseCostsView>(problem) &&
+        (survey.largest < 0 || survey.largest > detail::largest_allowed(problem)))
+      detail::check_device_problem(nullptr, execution.device, problem);
+    CanonicalSides sides = detail::make_bare_sides(rows_of(problem), cols_of(problem), facts,
+                                                   std::max(survey.largest, facts.largest), must_price);
+    row_least = sides.exchanged ? nullptr : survey.row_least;
     if (!sides.exchanged) return run(entries, sides, must_price);
     if constexpr (std::is_same_v<Entries, SparseEntries>)
       return run(transposed(arena, entries, edges), sides, must_price);
