@@ -1,5 +1,7 @@
 #include "matching/solver.h"
 
+#include "matching/detail/device_problem.h"
+
 #include <stdexcept>
 #include <string>
 
@@ -31,7 +33,10 @@ Matching AssignmentSolver::solve(const Execution& execution, const CostsView& pr
   // (device/canonical.cuh).
   const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
                      std::holds_alternative<DenseCostsView>(problem);
-  later ? check_form(problem) : check_problem(problem);
+  if (later)
+    check_form(problem);
+  else
+    detail::check_problem_with(execution.workspace, execution.device, problem);
   check_start(problem, start);
   return run(execution, problem, start);
 }

@@ -4,6 +4,8 @@
 /// A column's place (price, owner) and its label (distance, tree, row before) change together or not at all:
 /// both are 16 bytes that are read, and compared and exchanged, in one piece.
 
+#include <climits>
+
 #include "matching/assignment/hungarian_device.cuh"
 
 namespace motes::matching::device::hungarian {
@@ -57,20 +59,24 @@ __device__ Words words_of(const T& value) {
 }
 
 template <class T>
+__device__ T value_of(const Words& w) {
+  T value;
+  static_assert(sizeof(T) == sizeof w);
+  memcpy(&value, &w, sizeof value);
+  return value;
+}
+
+template <class T>
 __device__ T load(const T* p) {
   Words w = load_words(p);
 #if __CUDA_ARCH__ < 900
   while (w.second == kBusy) w = load_words(p);
 #endif
-  T value;
-  memcpy(&value, &w, sizeof value);
-  return value;
+  return value_of<T>(w);
 }
 
-/// Puts `wanted` where `seen` still is; else false, and `seen` is what was there instead.
-template <class T>
-__device__ bool replace(T* p, T& seen, const T& wanted) {
-  const Words expected = words_of(seen), next = words_of(wanted);
+/// Puts `next` where `expected` still is, and returns what was there. Nobody waits before the answer is read.
+__device__ inline Words exchange(void* p, const Words& expected, const Words& next) {
 #if __CUDA_ARCH__ >= 900
   Words found;
   asm volatile(
@@ -79,34 +85,45 @@ __device__ bool replace(T* p, T& seen, const T& wanted) {
       : "=l"(found.first), "=l"(found.second)
       : "l"(p), "l"(expected.first), "l"(expected.second), "l"(next.first), "l"(next.second)
       : "memory");
-  if (found.first == expected.first && found.second == expected.second) return true;
-  memcpy(&seen, &found, sizeof seen);
-  return false;
+  return found;
 #else
   auto* second = reinterpret_cast<unsigned long long*>(p) + 1;
-  if (atomicCAS(second, expected.second, kBusy) == expected.second) {
-    const unsigned long long first = load_words(p).first;
-    if (first == expected.first) {
-      store_words(p, next);
-      return true;
+  for (;;) {
+    const unsigned long long before = atomicCAS(second, expected.second, kBusy);
+    if (before == expected.second) {
+      const Words found{load_words(p).first, before};
+      store_words(p, found.first == expected.first ? next : found);
+      return found;
     }
-    store_words(p, {first, expected.second});
+    const Words found = load_words(p);
+    if (found.second != kBusy && found.second != expected.second) return found;
   }
-  seen = load(p);
-  return false;
 #endif
 }
+__device__ inline bool same(const Words& a, const Words& b) {
+  return a.first == b.first && a.second == b.second;
+}
 
-/// Adds `value` to a list for every lane that wants to; the whole warp must call it.
-template <class T>
-__device__ void append(T* list, int* count, bool wanted, const T& value) {
-  const unsigned who = __ballot_sync(kAll, wanted);
-  if (who == 0) return;
-  const int lane = threadIdx.x % kWarp, leader = __ffs(static_cast<int>(who)) - 1;
-  int place = 0;
-  if (lane == leader) place = atomicAdd(count, __popc(who));
-  place = __shfl_sync(kAll, place, leader) + __popc(who & ((1U << lane) - 1));
-  if (wanted) list[place] = value;
+/// Adds up to kEach values a lane to a list; the whole warp must call it. What passes the capacity is counted
+/// only.
+template <int kEach, class T>
+__device__ void append(T* list, int* count, const bool (&wanted)[kEach], const T (&value)[kEach],
+                       int capacity = INT_MAX) {
+  const int lane = threadIdx.x % kWarp;
+  int place[kEach], total = 0;
+#pragma unroll
+  for (int d = 0; d < kEach; ++d) {
+    const unsigned who = __ballot_sync(kAll, wanted[d]);
+    place[d] = total + __popc(who & ((1U << lane) - 1));
+    total += __popc(who);
+  }
+  if (total == 0) return;
+  int base = 0;
+  if (lane == 0) base = atomicAdd(count, total);
+  base = __shfl_sync(kAll, base, 0);
+#pragma unroll
+  for (int d = 0; d < kEach; ++d)
+    if (wanted[d] && base + place[d] < capacity) list[base + place[d]] = value[d];
 }
 
 }  // namespace motes::matching::device::hungarian

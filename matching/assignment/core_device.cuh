@@ -25,6 +25,8 @@
 
 #include <cub/device/device_scan.cuh>
 
+#include <optional>
+
 #include "matching/assignment/core_search.cuh"
 
 namespace motes::matching::device::core {
@@ -157,16 +159,25 @@ inline bool usable_prices(std::span<const Cost> v) {
   return *least >= -kLimit && *most <= kLimit;
 }
 
+/// Where the loop leaves its answer: in device memory, or on the host where the whole was solved from
+/// scratch.
+struct Outcome {
+  hungarian::State state{};
+  Stats stats;
+  std::optional<detail::Solution> whole;
+};
+
 /// Solves by the loop above. Stats: those of the sparse solves, summed, but phases = rounds of solving and
 /// pricing; seconds gain selection, solve, pricing.
 template <class Entries, class Policy>
-detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
+Outcome solve_in_place(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
                        const Start& given, Policy& policy) {
   namespace h = hungarian;
-  detail::Solution out;
-  out.row_to_col.assign(static_cast<std::size_t>(p.rows), -1);
-  out.v = sides.start;
-  if (p.rows == 0 || p.cols == 0) return out;
+  Outcome out;
+  if (p.rows == 0 || p.cols == 0) {
+    out.state = cold_state(arena, p);
+    return out;
+  }
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   const int blocks = 8 * arena.multiprocessors();
   Stats& stats = out.stats;
@@ -177,6 +188,7 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
   if (p.perfect && !usable_prices(v_given)) v_given = {};
   const bool cold = use.row_to_col.empty() && v_given.empty();
   const h::State s = cold ? cold_state(arena, p) : h::initial_state(arena, sides, p, use);
+  out.state = s;
   Cost* price = arena.take<Cost>(cols);
   MOTES_CUDA(cudaMemcpyAsync(price, s.v, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
   Core core = policy.select(arena, p, s, price, v_given.empty());
@@ -217,16 +229,25 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
       stats.seconds["pricing"] += detail::seconds_since(clock);
       detail::Solution whole = policy.solve_whole(arena, sides, p);
       for (const auto& [stage, seconds] : stats.seconds) whole.stats.seconds[stage] += seconds;
-      return whole;
+      out.whole = std::move(whole);
+      return out;
     }
     if (added.pairs > 0) merge(arena, core, added, rooms[round % 2]);
     stats.seconds["pricing"] += detail::seconds_since(clock);
     if (added.pairs == 0) break;
   }
   // Rows that left at the dear price have no exit: finishing finds them, and calls the problem infeasible.
-  out.row_to_col = arena.download(s.row_to_col, rows);
-  out.v = arena.download(s.v, cols);
   return out;
+}
+
+/// The same, with the answer on the host.
+template <class Entries, class Policy>
+detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
+                       const Start& given, Policy& policy) {
+  Outcome found = solve_in_place(arena, sides, p, given, policy);
+  if (found.whole) return std::move(*found.whole);
+  return {arena.download(found.state.row_to_col, static_cast<std::size_t>(p.rows)),
+          arena.download(found.state.v, static_cast<std::size_t>(p.cols)), false, std::move(found.stats)};
 }
 
 }  // namespace motes::matching::device::core

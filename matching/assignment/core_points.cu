@@ -12,6 +12,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include <algorithm>
 #include <bit>
 
 #include "matching/device/point_pairs.cuh"
@@ -416,10 +417,10 @@ detail::Solution PointPolicy::solve_whole(Arena& arena, const CanonicalSides& si
 
 }  // namespace
 
-detail::Solution solve_by_point_cores(Arena& arena, const CanonicalSides& sides,
-                                      const DeviceCanonical<GeometricEntries>& p, const Start& start) {
+core::Outcome solve_by_point_cores(Arena& arena, const CanonicalSides& sides,
+                                   const DeviceCanonical<GeometricEntries>& p, const Start& start) {
   PointPolicy policy(arena, p);
-  return core::solve(arena, sides, p, start, policy);
+  return core::solve_in_place(arena, sides, p, start, policy);
 }
 
 }  // namespace motes::matching::device

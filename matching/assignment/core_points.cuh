@@ -9,7 +9,7 @@ namespace motes::matching::device {
 /// begins with the nearest neighbours of every row and every column, and pricing walks a tree of the column
 /// points with the highest price of each node. O(n log n) for each round where neighbours suffice; memory
 /// O(rows + cols + core).
-detail::Solution solve_by_point_cores(Arena& arena, const CanonicalSides& sides,
-                                      const DeviceCanonical<GeometricEntries>& p, const Start& start);
+core::Outcome solve_by_point_cores(Arena& arena, const CanonicalSides& sides,
+                                   const DeviceCanonical<GeometricEntries>& p, const Start& start);
 
 }  // namespace motes::matching::device

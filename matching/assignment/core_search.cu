@@ -27,7 +27,7 @@ __global__ void repair_cols_kernel(DeviceCanonical<SparseEntries> p, Column* col
 /// Drops pairs that are not tight, and notes where in its row each of the others stands.
 template <int kLanes>
 __global__ void repair_rows_kernel(DeviceCanonical<SparseEntries> p, Index* row_to_col, Column* column,
-                                   int* dropped) {
+                                   int* dropped, int* kept) {
   const int lane = threadIdx.x % kLanes, groups = thread_total() / kLanes;
   const unsigned mask =
       kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
@@ -53,11 +53,51 @@ __global__ void repair_rows_kernel(DeviceCanonical<SparseEntries> p, Index* row_
     if (lane != 0) continue;
     if (mine == best && mine != kInfiniteCost) {
       column[mate].place.extra = position;
+      *kept = 1;
     } else {
       row_to_col[i] = column[mate].place.owner = -1;
       *dropped = 1;  // all write the same
     }
   }
+}
+
+/// Sampled rows, and over them the sums of the low and of the high halves of second best minus best offer.
+struct Gaps {
+  unsigned long long rows, low, high;
+};
+constexpr Index kSample = 8192;
+
+__global__ void sample_gaps_kernel(DeviceCanonical<SparseEntries> p, const Column* column, Gaps* gaps) {
+  const Index step = max(1, p.rows / kSample);
+  for (Index k = thread_index() / kWarp; k * static_cast<Offset>(step) < p.rows;
+       k += thread_total() / kWarp) {
+    Offers offers;
+    p.entries.for_each(k * step, threadIdx.x % kWarp, kWarp, [&](Index j, Cost c) {
+      Offers next;
+      next.best = c - column[j].place.price, next.col = j, next.position = j;
+      offers.take(next);
+    });
+    offers = best_of<kWarp>(offers, kAll);
+    if (threadIdx.x % kWarp != 0 || offers.second == kInfiniteCost) continue;
+    const auto gap = static_cast<unsigned long long>(offers.second - offers.best);
+    atomicAdd(&gaps->rows, 1ULL);
+    atomicAdd(&gaps->low, gap & 0xffffffffU);
+    atomicAdd(&gaps->high, gap >> 32);
+  }
+}
+
+/// The epsilons of the stages: from twice the mean gap on, a quarter of the one before each.
+__global__ void set_epsilons_kernel(const Gaps* gaps, Cost* epsilon, int stages) {
+  const double mean = gaps->rows == 0
+                          ? 0
+                          : (static_cast<double>(gaps->high) * 0x1p32 + static_cast<double>(gaps->low)) /
+                                static_cast<double>(gaps->rows);
+  for (int k = 0; k < stages; ++k) epsilon[k] = static_cast<Cost>(fmin(2 * mean, 0x1p58)) >> (2 * k);
+}
+
+__global__ void forget_owners_kernel(Column* column, Index cols, const Cost* epsilon) {
+  if (*epsilon == 0) return;
+  for (Index j = thread_index(); j < cols; j += thread_total()) column[j].place.owner = -1;
 }
 
 /// What the chains left in the places, by rows: first all rows free...
@@ -155,15 +195,18 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   Column* column = arena.take<Column>(cols);
   make_columns_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(p, s, column);
   MOTES_CUDA_LAUNCHED();
-  int* dropped = arena.take<int>(1);
+  int* flags = arena.take<int>(2);  // dropped, kept
+  bool cold = true;
   for (bool again = true; again;) {
-    MOTES_CUDA(cudaMemsetAsync(dropped, 0, sizeof(int), stream));
+    MOTES_CUDA(cudaMemsetAsync(flags, 0, 2 * sizeof(int), stream));
     repair_cols_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(p, column);
     MOTES_CUDA_LAUNCHED();
     repair_rows_kernel<kLanes>
-        <<<blocks(Offset{p.rows} * kLanes), kThreads, 0, stream>>>(p, s.row_to_col, column, dropped);
+        <<<blocks(Offset{p.rows} * kLanes), kThreads, 0, stream>>>(p, s.row_to_col, column, flags, flags + 1);
     MOTES_CUDA_LAUNCHED();
-    again = !p.perfect && arena.download(dropped, 1)[0] != 0;
+    const std::vector<int> found = arena.download(flags, 2);
+    again = !p.perfect && found[0] != 0;
+    cold = found[1] == 0;
   }
 
   CoreForest f{};
@@ -174,17 +217,40 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   f.left = arena.take<Index>(rows);
   f.left_count = arena.take_filled<int>(1, 0);
   f.report = arena.take_filled<ForestReport>(1, 0);
-  const Chains chains{
-      p, s.row_to_col, column, f.left, f.left_count, &f.report->bids, &f.report->began, settings.budget};
-  chains_kernel<kLanes><<<blocks(Offset{p.rows} * kLanes), kThreads, 0, stream>>>(chains);
-  MOTES_CUDA_LAUNCHED();
+  Chains chains{p,       s.row_to_col,   column, f.left, f.left_count, &f.report->bids, &f.report->began,
+                nullptr, settings.budget};
+  const auto run_chains = [&] {
+    chains_kernel<kLanes><<<blocks(Offset{p.rows} * kLanes), kThreads, 0, stream>>>(chains);
+    MOTES_CUDA_LAUNCHED();
+  };
+  if (p.perfect && cold && settings.stages > 0) {
+    // Prices near an optimum's make searches short. Free columns may keep them, as the problem is perfect.
+    Gaps* gaps = arena.take_filled<Gaps>(1, 0);
+    Cost* epsilon = arena.take<Cost>(static_cast<std::size_t>(settings.stages));
+    sample_gaps_kernel<<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(p, column, gaps);
+    MOTES_CUDA_LAUNCHED();
+    set_epsilons_kernel<<<1, 1, 0, stream>>>(gaps, epsilon, settings.stages);
+    MOTES_CUDA_LAUNCHED();
+    chains.budget = settings.stage_budget;
+    for (int k = 0; k < settings.stages; ++k) {
+      chains.epsilon = epsilon + k;
+      run_chains();
+      forget_owners_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(column, p.cols, chains.epsilon);
+      MOTES_CUDA_LAUNCHED();
+    }
+    chains.epsilon = nullptr;
+    chains.budget = settings.budget;
+  }
+  run_chains();
   free_rows_kernel<<<blocks(p.rows), kThreads, 0, stream>>>(p, s);
   MOTES_CUDA_LAUNCHED();
   own_rows_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(p, s, column, f.report);
   MOTES_CUDA_LAUNCHED();
 
-  for (int k = 0; k < 2; ++k) f.roots[k] = arena.take<Index>(rows), f.frontier[k] = arena.take<Visit>(rows);
-  f.touched = arena.take<Index>(cols);
+  for (int k = 0; k < 2; ++k)
+    f.roots[k] = arena.take<Index>(rows), f.frontier[k] = arena.take<Visit>(rows + cols),
+    f.touched[k] = arena.take<Index>(cols);
+  f.contact = arena.take<Contact>(cols);
   f.nearest = arena.take<Cost>(rows);
   f.rise = arena.take<Cost>(rows);
   f.end = arena.take<unsigned>(rows);

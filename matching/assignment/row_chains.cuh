@@ -17,6 +17,8 @@
 
 namespace motes::matching::device::hungarian {
 
+constexpr Cost kDeepest = Cost{1} << 60;  ///< bids below minus this are left to the searches
+
 struct Chains {
   DeviceCanonical<SparseEntries> p;
   const Index* row_to_col;  ///< [rows] before the chains: rows that have a column start none
@@ -24,6 +26,7 @@ struct Chains {
   Index* left;              ///< [rows] rows left to the searches
   int* left_count;
   unsigned long long *bids, *began;
+  const Cost* epsilon;  ///< nullptr: none
   int budget;
 };
 
@@ -78,7 +81,9 @@ __global__ void __launch_bounds__(kThreads) chains_kernel(Chains f) {
   const unsigned mask =
       kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
   unsigned long long bids = 0;
-  if (thread_index() == 0) *f.began = nanoseconds();
+  if (thread_index() == 0 && *f.began == 0) *f.began = nanoseconds();
+  const Cost epsilon = f.epsilon == nullptr ? 0 : *f.epsilon;
+  if (f.epsilon != nullptr && epsilon == 0) return;
   for (Index start = thread_index() / kLanes; start < f.p.rows; start += groups) {
     if (f.row_to_col[start] != -1) continue;
     Index row = start;
@@ -99,14 +104,16 @@ __global__ void __launch_bounds__(kThreads) chains_kernel(Chains f) {
       offers.second = min(offers.second, exit);
       if (offers.second == kInfiniteCost) offers.second = offers.best;  // a single pair bounds no price
       const Index displaced = offers.place.owner;
-      if (offers.col == -1 || bid >= f.budget || (displaced != -1 && offers.second == offers.best)) {
-        if (lane == 0) f.left[atomicAdd(f.left_count, 1)] = row;
+      const Cost fall = offers.second - offers.best + epsilon, price = offers.place.price - fall;
+      if (offers.col == -1 || bid >= f.budget || price < -kDeepest || (displaced != -1 && fall == 0)) {
+        if (lane == 0 && epsilon == 0) f.left[atomicAdd(f.left_count, 1)] = row;
         break;
       }
       int won = 0;
       if (lane == 0) {
-        const Place wanted{offers.place.price - (offers.second - offers.best), row, offers.position};
-        won = replace(&f.column[offers.col].place, offers.place, wanted);
+        const Place wanted{price, row, offers.position};
+        const Words seen = words_of(offers.place);
+        won = same(exchange(&f.column[offers.col].place, seen, words_of(wanted)), seen);
         ++bids;
       }
       won = __shfl_sync(mask, won, 0, kLanes);

@@ -170,7 +170,7 @@ struct Survey {
 template <class Entries>
 Survey survey_entries(Arena& arena, const Entries& entries) {
   if constexpr (std::is_same_v<Entries, GeometricEntries>) {
-    const Cost bound = farthest_cost(entries, bounds_of(arena, entries));
+    const Cost bound = detail::farthest_cost(entries, bounds_on_device(arena, entries));
     if (bound <= kMaxGridCost) return {bound, nullptr};  // else the box may be to blame: look at the pairs
   }
   Cost* largest = arena.take_filled<Cost>(1, 0);
@@ -249,7 +249,7 @@ Matching solve_canonical_on_device(const Execution& execution, const CostsView& 
       // Matrices in device memory come here unchecked (check_problem): the survey has met every fault.
       if (space_of(problem) == Space::device && std::holds_alternative<DenseCostsView>(problem) &&
           (survey.largest < 0 || survey.largest > detail::largest_allowed(problem)))
-        detail::check_device_problem(problem);
+        detail::check_device_problem(nullptr, execution.device, problem);
       return run(on_device, survey);
     });
   };

@@ -1,7 +1,12 @@
 #include "matching/device/point_pairs.cuh"
 
-#include <algorithm>
+#include "matching/device/canonical.cuh"
+#include "matching/device/point_queries.h"
+
 #include <cub/device/device_scan.cuh>
+
+#include <algorithm>
+#include <tuple>
 
 namespace motes::matching::device {
 namespace {
@@ -112,3 +117,48 @@ std::optional<PointPairs> pairs_within_gate(Arena& arena, const detail::Geometri
 }
 
 }  // namespace motes::matching::device
+
+namespace motes::matching {
+
+std::optional<SparseCosts> gated_pairs(const Execution& execution, const GeometricCostsView& problem,
+                                       int most_per_row) {
+  Workspace own;
+  device::Arena& arena =
+      (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  arena.reset();
+  const auto entries = detail::with_entries(problem, [&]<class Entries>(const Entries& e) {
+    if constexpr (std::is_same_v<Entries, detail::GeometricEntries>)
+      return device::to_device(arena, e, problem.space, 0);
+    else
+      return detail::GeometricEntries{};
+  });
+  const auto rows =
+      device::build_point_tree(arena, entries.row_x, entries.row_y, entries.row_z, entries.rows);
+  const auto cols =
+      device::build_point_tree(arena, entries.col_x, entries.col_y, entries.col_z, entries.cols);
+  const auto pairs = device::pairs_within_gate(arena, entries, rows, cols, most_per_row);
+  if (!pairs) return std::nullopt;
+  SparseCosts out;
+  out.graph = {entries.rows, entries.cols,
+               arena.download(pairs->offsets, static_cast<std::size_t>(entries.rows) + 1),
+               arena.download(pairs->col, static_cast<std::size_t>(pairs->edges))};
+  out.cost = arena.download(pairs->cost, static_cast<std::size_t>(pairs->edges));
+  out.fraction_bits = problem.fraction_bits;
+  if (problem.space == Space::host) {
+    out.unmatched_row_cost.assign(problem.unmatched_row_cost.begin(), problem.unmatched_row_cost.end());
+    out.unmatched_col_cost.assign(problem.unmatched_col_cost.begin(), problem.unmatched_col_cost.end());
+  }
+  std::vector<std::pair<Index, Cost>> row;
+  for (std::size_t i = 0; i + 1 < out.graph.row_offsets.size(); ++i) {
+    const auto begin = static_cast<std::size_t>(out.graph.row_offsets[i]);
+    row.clear();
+    for (auto e = begin; e < static_cast<std::size_t>(out.graph.row_offsets[i + 1]); ++e)
+      row.emplace_back(out.graph.col_index[e], out.cost[e]);
+    std::sort(row.begin(), row.end());
+    for (std::size_t k = 0; k < row.size(); ++k)
+      std::tie(out.graph.col_index[begin + k], out.cost[begin + k]) = row[k];
+  }
+  return out;
+}
+
+}  // namespace motes::matching

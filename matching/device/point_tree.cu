@@ -7,10 +7,10 @@
 
 #include "matching/device/point_tree.cuh"
 
-#include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -324,7 +324,7 @@ PointTreeView build_point_tree(Arena& arena, const double* x, const double* y, c
   return tree;
 }
 
-PairOfBounds bounds_of(Arena& arena, const detail::GeometricEntries& e) {
+detail::PairOfBounds bounds_on_device(Arena& arena, const detail::GeometricEntries& e) {
   struct Found {
     OrderedBox row, col;
   };
@@ -341,7 +341,7 @@ PairOfBounds bounds_of(Arena& arena, const detail::GeometricEntries& e) {
   const auto host = arena.download(found, 1)[0];
   const auto bad = arena.download(unfinite, 2);
   const auto bounds = [](const OrderedBox& box, Index count, bool finite) {
-    PointBounds out{};
+    detail::PointBounds out{};
     for (int axis = 0; axis < 3; ++axis) {
       out.low[axis] = count == 0 ? kNone : from_ordered(box.side[axis]);
       out.high[axis] = count == 0 ? -kNone : -from_ordered(box.side[axis + 3]);
@@ -350,19 +350,6 @@ PairOfBounds bounds_of(Arena& arena, const detail::GeometricEntries& e) {
     return out;
   };
   return {bounds(host.row, e.rows, bad[0] == 0), bounds(host.col, e.cols, bad[1] == 0)};
-}
-
-Cost farthest_cost(const detail::GeometricEntries& e, const PairOfBounds& bounds) {
-  if (e.rows == 0 || e.cols == 0) return 0;
-  double squared = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double gap = std::max(bounds.row.high[axis] - bounds.col.low[axis],
-                                bounds.col.high[axis] - bounds.row.low[axis]);
-    squared += gap * gap;
-  }
-  const double distance = std::min(std::sqrt(squared), e.gate) * (1 + 0x1p-40);
-  const double cost = (e.metric == Metric::squared ? distance * distance : distance) * e.scale + 1;
-  return cost < 0x1p62 ? static_cast<Cost>(cost) : kInfiniteCost;
 }
 
 }  // namespace motes::matching::device

@@ -1,0 +1,88 @@
+#pragma once
+/// What the searches of core_forest.cuh keep.
+
+#include "matching/assignment/row_chains.cuh"
+
+namespace motes::matching::device::hungarian {
+
+constexpr int kForestBlock = 512;       ///< threads
+constexpr int kForestPhases = 4096;     ///< of which the gains are reported
+constexpr Cost kShift = Cost{1} << 40;  ///< rises from here on are taken back from all duals alike
+
+/// The parts of a search that are timed.
+enum ForestStage { kChains, kGrow, kRise, kSettle, kAugment, kForestStages };
+
+struct ForestReport {
+  long long phases, rounds, lowerings, augmentations, scanned, labelled, refused, roots;
+  int stuck, impossible;
+  long long matched;         ///< pairs before the searches
+  unsigned long long bids;   ///< of the chains
+  unsigned long long began;  ///< when the chains began
+  unsigned long long nanoseconds[kForestStages];
+};
+
+struct ForestCounters {
+  int frontier[3];                         ///< by round
+  int lowered[3];                          ///< by pass over the rises
+  int touched[2], roots[2], augmented[2];  ///< by phase
+  int contacts[2];                         ///< by phase
+  Cost highest[2];                         ///< by phase: greatest nearest end of a tree that has one
+  long long phase, round;                  ///< to begin with
+  unsigned long long clock;                ///< when that began
+};
+
+/// A row to scan, with the column that it owns (-1: a root).
+struct Visit {
+  Index row, col;
+};
+
+/// A pair from a row of one tree to a column of another, cheap enough to matter.
+struct Contact {
+  Cost offer, beyond;  ///< the offer, and by how much it passes the column's distance
+  Index from, to;      ///< roots
+};
+
+struct CoreForest {
+  DeviceCanonical<SparseEntries> p;
+  Cost* u;            ///< [rows]
+  Index* row_to_col;  ///< [rows]
+  Column* column;     ///< [cols]
+  Index* left;        ///< [rows] rows that the chains left
+  int* left_count;
+  Index* roots[2];     ///< [rows]
+  Visit* frontier[2];  ///< [rows + cols]
+  Index* touched[2];   ///< [cols] columns with a label
+  Contact* contact;    ///< [cols] more than these are found anew in each pass
+  Cost* nearest;       ///< [rows] of a root: distance of its nearest end
+  Cost* rise;          ///< [rows] of a root; perfect: 1 if it has augmented
+  unsigned* end;       ///< [rows] of a root: the end's column, or cols + the row that leaves; kNoRank: none
+  ForestCounters* counters;
+  int* gained;  ///< [kForestPhases]
+  ForestReport* report;
+};
+
+/// Where a row stands in the forest, and its pairs: `kLanes` lanes have one row.
+struct Standing {
+  Index row = -1, root = -1;
+  Cost distance = 0;
+  Offset begin = 0, end = 0;
+};
+__device__ inline Standing standing(const CoreForest& f, const Visit& visit) {
+  Standing at;
+  at.row = at.root = visit.row;
+  if (visit.row == -1) return at;
+  if (visit.col != -1) {
+    const Label label = load(&f.column[visit.col].label);
+    at.distance = label.distance;
+    at.root = label.root;
+  }
+  at.begin = f.p.entries.offsets[visit.row];
+  at.end = f.p.entries.offsets[visit.row + 1];
+  return at;
+}
+__device__ inline Cost exit_distance(const CoreForest& f, const Standing& at, Cost u) {
+  const Cost exit = f.p.exit_of(at.row);
+  return exit == kInfiniteCost ? detail::kFar : min(detail::kFar, at.distance + (exit - u));
+}
+
+}  // namespace motes::matching::device::hungarian
