@@ -1,5 +1,7 @@
 #include "matching/solver.h"
 
+#include "matching/detail/device_problem.h"
+
 #include <stdexcept>
 #include <string>
 
@@ -27,7 +29,14 @@ void check_start(const CostsView& problem, const Start& start) {
 
 Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
                                  const Start& start) const {
-  check_problem(problem);
+  // A matrix in device memory is read once on the device, for its faults and for its largest cost
+  // (device/canonical.cuh).
+  const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
+                     std::holds_alternative<DenseCostsView>(problem);
+  if (later)
+    check_form(problem);
+  else
+    detail::check_problem_with(execution.workspace, execution.device, problem);
   check_start(problem, start);
   return run(execution, problem, start);
 }

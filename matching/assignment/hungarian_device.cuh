@@ -4,8 +4,6 @@
 
 #include <cooperative_groups.h>
 
-#include <cstring>
-
 #include "matching/assignment/hungarian_rules.h"
 #include "matching/device/canonical.cuh"
 
@@ -279,46 +277,6 @@ struct Report {
   unsigned long long nanoseconds[kStages];
 };
 
-/// Row i's costs at columns j to j + 3, loaded but not yet looked at, so that many loads may be under way.
-template <class Entries>
-struct Four {
-  Cost cost[4];
-  __device__ Four() = default;
-  __device__ Four(const Entries& e, bool, Index i, Index j) {
-#pragma unroll
-    for (int k = 0; k < 4; ++k) cost[k] = j + k < e.cols ? e.at(i, j + k) : kInfiniteCost;
-  }
-  /// Any number where the pair is forbidden.
-  __device__ Cost value(const Entries&, int k) const { return cost[k]; }
-  __device__ bool allowed(int k) const { return cost[k] != kInfiniteCost; }
-};
-template <class T>
-struct Four<DenseEntries<T>> {
-  T raw[4];
-  __device__ Four() = default;
-  /// 16 bytes at a time where `vectors`.
-  __device__ Four(const DenseEntries<T>& e, bool vectors, Index i, Index j) {
-    const T* from = e.data + i * e.row_stride + j;
-    if (vectors && j + 4 <= e.cols) {
-      constexpr int kLoads = sizeof raw / sizeof(int4);
-      int4 part[kLoads];
-#pragma unroll
-      for (int k = 0; k < kLoads; ++k) part[k] = __ldg(reinterpret_cast<const int4*>(from) + k);
-      memcpy(raw, part, sizeof raw);
-    } else {
-#pragma unroll
-      for (int k = 0; k < 4; ++k) raw[k] = j + k < e.cols ? from[k * e.col_stride] : T{};
-    }
-  }
-  __device__ Cost value(const DenseEntries<T>& e, int k) const {
-    if constexpr (std::is_integral_v<T>)
-      return raw[k];
-    else
-      return detail::nearest(detail::multiply(raw[k], e.scale));
-  }
-  __device__ bool allowed(int k) const { return detail::grid_value(raw[k], 1.0) != kInfiniteCost; }
-};
-
 /// a + b that may wrap.
 __device__ inline Cost wrapping_sum(Cost a, Cost b) {
   return static_cast<Cost>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
@@ -349,16 +307,6 @@ struct Clock {
     last = t;
   }
 };
-
-/// May rows of this matrix be read in vectors?
-template <class T>
-bool four_at_a_time(const DenseEntries<T>& e) {
-  return e.col_stride == 1 && e.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(e.data) % 16 == 0;
-}
-template <class Entries>
-bool four_at_a_time(const Entries&) {
-  return false;
-}
 
 inline void read_report(const Report& report, detail::Solution& out) {
   out.infeasible = report.infeasible != 0;

@@ -2,10 +2,14 @@
 /// The canonical form (detail/canonical.h) with its entries in device memory, for CUDA solvers.
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "matching/detail/canonical.h"
+#include "matching/detail/device_problem.h"
 #include "matching/device/arena.cuh"
+#include "matching/device/four.cuh"
+#include "matching/device/point_bounds.cuh"
 
 namespace motes::matching {
 
@@ -29,6 +33,9 @@ struct DeviceCanonical {
   const Cost* row_exit = nullptr;  ///< [rows], or nullptr: no row has an exit
   const Cost* start = nullptr;     ///< [cols]
   bool perfect = false;
+  /// [rows] each row's least cost, 0 where it has no pair; nullptr where no pass over the entries has met
+  /// them.
+  const Cost* row_least = nullptr;
 
   __device__ Cost exit_of(Index i) const { return row_exit == nullptr ? kInfiniteCost : row_exit[i]; }
 };
@@ -100,7 +107,7 @@ DenseEntries<T> transposed(Arena& arena, const DenseEntries<T>& e) {
   return {e.cols, e.rows, data, e.rows, 1, e.scale};
 }
 
-/// largest = max |cost| over the allowed pairs. One warp a row.
+/// *largest = max |cost| over the allowed pairs, faulty ones included. One warp a row.
 template <class Entries>
 __global__ void largest_cost_kernel(Entries entries, Cost* largest) {
   const int lane = threadIdx.x % 32;
@@ -113,15 +120,90 @@ __global__ void largest_cost_kernel(Entries entries, Cost* largest) {
   if (lane == 0 && mine > 0)
     atomicMax(reinterpret_cast<unsigned long long*>(largest), static_cast<unsigned long long>(mine));
 }
+
+/// As above for a matrix, and least[i] = the row's least cost (0: no allowed pair), in one pass at the speed
+/// of memory. `largest` may be nullptr. NaN, infinities and what else no cost may be come out as more than
+/// any.
+template <class T>
+__global__ void __launch_bounds__(256)
+    survey_rows_kernel(DenseEntries<T> e, bool vectors, Cost* least, Cost* largest) {
+  using Limits = std::numeric_limits<T>;
+  constexpr T kNone = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  constexpr unsigned kAll = 0xffffffffU;
+  constexpr int kDeep = 8, kStep = 4 * 32;
+  const int lane = threadIdx.x % 32;
+  const Index warps = static_cast<Index>(gridDim.x * blockDim.x / 32);
+  const auto magnitude = [&](T entry) {
+    const Cost c = detail::grid_value(entry, e.scale);
+    return c < 0 ? 0 - static_cast<unsigned long long>(c) : static_cast<unsigned long long>(c);
+  };
+  unsigned long long most = 0;
+  // Entries are compared as they are: the grid's numbers rise with them.
+  for (Index i = static_cast<Index>((blockIdx.x * blockDim.x + threadIdx.x) / 32); i < e.rows; i += warps) {
+    T low = kNone, high = Limits::lowest();
+    bool odd = false;
+    for (Offset from = 4 * lane; from < e.cols; from += kDeep * kStep) {
+      Four<DenseEntries<T>> four[kDeep];
+#pragma unroll
+      for (int d = 0; d < kDeep; ++d)
+        if (from + d * kStep < e.cols) four[d] = {e, vectors, i, static_cast<Index>(from + d * kStep)};
+#pragma unroll
+      for (int d = 0; d < kDeep; ++d)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          if (from + d * kStep + k >= e.cols || !four[d].allowed(k)) continue;
+          const T entry = four[d].raw[k];
+          low = entry < low ? entry : low;
+          high = entry > high ? entry : high;
+          odd = odd || !(entry >= Limits::lowest());
+        }
+    }
+    for (int step = 16; step > 0; step /= 2) {
+      const T other_low = __shfl_xor_sync(kAll, low, step), other_high = __shfl_xor_sync(kAll, high, step);
+      low = other_low < low ? other_low : low;
+      high = other_high > high ? other_high : high;
+    }
+    odd = __any_sync(kAll, odd) != 0;
+    if (lane != 0) continue;
+    least[i] = low == kNone ? 0 : detail::grid_value(low, e.scale);
+    if (odd) most = 1ULL << 62;
+    if (low != kNone) most = max(most, max(magnitude(low), magnitude(high)));
+  }
+  if (largest != nullptr && lane == 0 && most > 0)
+    atomicMax(reinterpret_cast<unsigned long long*>(largest), most);
+}
+template <class T>
+void survey_rows(Arena& arena, const DenseEntries<T>& e, Cost* least, Cost* largest) {
+  if (e.rows == 0) return;
+  const Index blocks = std::min<Index>((e.rows + 7) / 8, 1 << 20);
+  survey_rows_kernel<<<blocks, 256, 0, arena.stream()>>>(e, four_at_a_time(e), least, largest);
+  MOTES_CUDA_LAUNCHED();
+}
+
+struct Survey {
+  Cost largest = 0;
+  const Cost* row_least = nullptr;  ///< on the device; see DeviceCanonical
+};
 template <class Entries>
-Cost largest_cost_on_device(Arena& arena, const Entries& entries) {
-  if constexpr (std::is_same_v<Entries, DenseEntries<std::int32_t>>) return detail::kLargestInt32;
+Survey survey_entries(Arena& arena, const Entries& entries) {
+  if constexpr (std::is_same_v<Entries, GeometricEntries>) {
+    const Cost bound = detail::farthest_cost(entries, bounds_on_device(arena, entries));
+    if (bound <= kMaxGridCost) return {bound, nullptr};  // else the box may be to blame: look at the pairs
+  }
   Cost* largest = arena.take_filled<Cost>(1, 0);
   if (entries.rows > 0) {
     largest_cost_kernel<<<8 * arena.multiprocessors(), 256, 0, arena.stream()>>>(entries, largest);
     MOTES_CUDA_LAUNCHED();
   }
-  return arena.download(largest, 1)[0];
+  return {arena.download(largest, 1)[0], nullptr};
+}
+template <class T>
+Survey survey_entries(Arena& arena, const DenseEntries<T>& entries) {
+  if constexpr (std::is_same_v<T, std::int32_t>) return {detail::kLargestInt32, nullptr};
+  Cost* largest = arena.take_filled<Cost>(1, 0);
+  Cost* least = arena.take<Cost>(static_cast<std::size_t>(entries.rows));
+  survey_rows(arena, entries, least, largest);
+  return {arena.download(largest, 1)[0], least};
 }
 
 template <class Entries>
@@ -142,14 +224,16 @@ Matching solve_canonical_on_device(const Execution& execution, const CostsView& 
   const auto start = std::chrono::steady_clock::now();
   const HostUnmatched unmatched = host_unmatched(problem);
   const CostsView readable = with_unmatched(problem, unmatched);
-  const auto run = [&](const auto& on_device, Cost largest) {
-    CanonicalSides sides = detail::make_sides(readable, largest);
+  const auto run = [&](const auto& on_device, const Survey& survey) {
+    CanonicalSides sides =
+        detail::make_sides(readable, std::max(survey.largest, detail::largest_unmatched_cost(readable)));
     const auto with = [&](const auto& entries) {
       using Entries = std::decay_t<decltype(entries)>;
       DeviceCanonical<Entries> canonical{
           sides.rows,   sides.cols, entries, nullptr, arena.upload(std::span<const Cost>(sides.start)),
           sides.perfect};
       if (!sides.row_exit.empty()) canonical.row_exit = arena.upload(sides.row_exit);
+      if (!sides.exchanged) canonical.row_least = survey.row_least;
       arena.synchronize();
       const double transfer_s = detail::seconds_since(start);
       detail::Solution solution = solve(arena, sides, canonical);
@@ -178,9 +262,12 @@ Matching solve_canonical_on_device(const Execution& execution, const CostsView& 
     const Offset edges = sparse != nullptr ? sparse->graph.edges() : 0;
     return detail::with_entries(view, [&](const auto& entries) {
       const auto on_device = to_device(arena, entries, space_of(view), edges);
-      const Cost largest =
-          std::max(largest_cost_on_device(arena, on_device), detail::largest_unmatched_cost(readable));
-      return run(on_device, largest);
+      const Survey survey = survey_entries(arena, on_device);
+      // Matrices in device memory come here unchecked (check_problem): the survey has met every fault.
+      if (space_of(problem) == Space::device && std::holds_alternative<DenseCostsView>(problem) &&
+          (survey.largest < 0 || survey.largest > detail::largest_allowed(problem)))
+        detail::check_device_problem(nullptr, execution.device, problem);
+      return run(on_device, survey);
     });
   };
   const auto* sparse = std::get_if<SparseCostsView>(&problem);
