@@ -84,6 +84,8 @@ struct ClusterTeam {
 template <int kLanes, class Team>
 __global__ void __launch_bounds__(kForestBlock, 1)
     core_forest_kernel(CoreForest f, int enough, int too_many) {
+  __shared__ Found near;
+  if (threadIdx.x == 0) near.visits = near.touches = 0;
   const Team team;
   const bool first = thread_index() == 0;
   ForestCounters& n = *f.counters;
@@ -117,7 +119,7 @@ __global__ void __launch_bounds__(kForestBlock, 1)
     for (int count = root_count + kept; count > 0; count = n.frontier[round % 3]) {
       scanned += count;
       if (first) n.frontier[(round + 2) % 3] = 0;
-      grow_round<kLanes>(f, round, count, f.touched[now], n.touched + now);
+      grow_round<kLanes>(f, round, count, f.touched[now], n.touched + now, near);
       team.sync();
       ++round;
     }

@@ -5,10 +5,62 @@
 
 namespace motes::matching::device::hungarian {
 
+/// What a block has found in a round, before it goes to the lists of all: the counters of those are one
+/// place, where a thousand warps would queue.
+struct Found {
+  static constexpr int kRoom = 1024;  ///< more goes to the lists at once
+  Visit visit[kRoom];
+  Index touched[kRoom];
+  int visits, touches;              ///< counted on beyond the room
+  int visits_place, touched_place;  ///< in the lists of all
+};
+
+/// As append, to a list in shared memory first and to that of all where there is no room.
+template <int kEach, class T>
+__device__ void append_near(T* near, int* near_count, T* list, int* count, bool (&wanted)[kEach],
+                            const T (&value)[kEach]) {
+  const int lane = threadIdx.x % kWarp;
+  int place[kEach], total = 0;
+#pragma unroll
+  for (int d = 0; d < kEach; ++d) {
+    const unsigned who = __ballot_sync(kAll, wanted[d]);
+    place[d] = total + __popc(who & ((1U << lane) - 1));
+    total += __popc(who);
+  }
+  if (total == 0) return;
+  int base = 0;
+  if (lane == 0) base = atomicAdd(near_count, total);
+  base = __shfl_sync(kAll, base, 0);
+#pragma unroll
+  for (int d = 0; d < kEach; ++d)
+    if (wanted[d] && base + place[d] < Found::kRoom) {
+      near[base + place[d]] = value[d];
+      wanted[d] = false;
+    }
+  if (base + total > Found::kRoom) append(list, count, wanted, value);
+}
+
+/// The block hands over what it has found; the whole block must call it.
+__device__ inline void hand_over(Found& found, Visit* next, int* next_count, Index* touched,
+                                 int* touched_count) {
+  __syncthreads();
+  const int visits = min(found.visits, Found::kRoom), touches = min(found.touches, Found::kRoom);
+  if (visits == 0 && touches == 0) return;
+  if (threadIdx.x == 0 && visits > 0) found.visits_place = atomicAdd(next_count, visits);
+  if (threadIdx.x == kWarp && touches > 0) found.touched_place = atomicAdd(touched_count, touches);
+  __syncthreads();
+  for (int k = static_cast<int>(threadIdx.x); k < visits; k += kForestBlock)
+    next[found.visits_place + k] = found.visit[k];
+  for (int k = static_cast<int>(threadIdx.x); k < touches; k += kForestBlock)
+    touched[found.touched_place + k] = found.touched[k];
+  __syncthreads();
+  if (threadIdx.x == 0) found.visits = found.touches = 0;
+}
+
 /// One round: makes the offers of all rows in the frontier.
 template <int kLanes>
 __device__ void grow_round(const CoreForest& f, long long round, int count, Index* touched,
-                           int* touched_count) {
+                           int* touched_count, Found& near) {
   constexpr int kRowsPerWarp = kWarp / kLanes, kPairs = 2;  // pairs a lane has under way
   const int lane = threadIdx.x % kLanes, warps = thread_total() / kWarp;
   int* next_count = f.counters->frontier + (round + 1) % 3;
@@ -76,10 +128,11 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, Inde
         reached[d] = {place[d].owner, col[d]};
         if (won && place[d].owner == -1) atomic_min(f.nearest + at.root, offer[d].distance);
       }
-      append(touched, touched_count, fresh, col);
-      append(next, next_count, push, reached);
+      append_near(near.touched, &near.touches, touched, touched_count, fresh, col);
+      append_near(near.visit, &near.visits, next, next_count, push, reached);
     }
   }
+  hand_over(near, next, next_count, touched, touched_count);
 }
 
 }  // namespace motes::matching::device::hungarian

@@ -2,6 +2,7 @@
 /// The canonical form (detail/canonical.h) with its entries in device memory, for CUDA solvers.
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "matching/detail/canonical.h"
@@ -126,12 +127,21 @@ __global__ void largest_cost_kernel(Entries entries, Cost* largest) {
 template <class T>
 __global__ void __launch_bounds__(256)
     survey_rows_kernel(DenseEntries<T> e, bool vectors, Cost* least, Cost* largest) {
+  using Limits = std::numeric_limits<T>;
+  constexpr T kNone = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  constexpr unsigned kAll = 0xffffffffU;
+  constexpr int kDeep = 8, kStep = 4 * 32;
   const int lane = threadIdx.x % 32;
   const Index warps = static_cast<Index>(gridDim.x * blockDim.x / 32);
-  constexpr int kDeep = 8, kStep = 4 * 32;
+  const auto magnitude = [&](T entry) {
+    const Cost c = detail::grid_value(entry, e.scale);
+    return c < 0 ? 0 - static_cast<unsigned long long>(c) : static_cast<unsigned long long>(c);
+  };
   unsigned long long most = 0;
+  // Entries are compared as they are: the grid's numbers rise with them.
   for (Index i = static_cast<Index>((blockIdx.x * blockDim.x + threadIdx.x) / 32); i < e.rows; i += warps) {
-    Cost low = kInfiniteCost;
+    T low = kNone, high = Limits::lowest();
+    bool odd = false;
     for (Offset from = 4 * lane; from < e.cols; from += kDeep * kStep) {
       Four<DenseEntries<T>> four[kDeep];
 #pragma unroll
@@ -142,18 +152,25 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
           if (from + d * kStep + k >= e.cols || !four[d].allowed(k)) continue;
-          const Cost c = four[d].value(e, k);
-          low = min(low, c);
-          const auto bits = static_cast<unsigned long long>(c);
-          most = max(most, c < 0 ? 0 - bits : bits);
+          const T entry = four[d].raw[k];
+          low = entry < low ? entry : low;
+          high = entry > high ? entry : high;
+          odd = odd || !(entry >= Limits::lowest());
         }
     }
-    for (int step = 16; step > 0; step /= 2) low = min(low, __shfl_xor_sync(0xffffffffU, low, step));
-    if (lane == 0) least[i] = low == kInfiniteCost ? 0 : low;
+    for (int step = 16; step > 0; step /= 2) {
+      const T other_low = __shfl_xor_sync(kAll, low, step), other_high = __shfl_xor_sync(kAll, high, step);
+      low = other_low < low ? other_low : low;
+      high = other_high > high ? other_high : high;
+    }
+    odd = __any_sync(kAll, odd) != 0;
+    if (lane != 0) continue;
+    least[i] = low == kNone ? 0 : detail::grid_value(low, e.scale);
+    if (odd) most = 1ULL << 62;
+    if (low != kNone) most = max(most, max(magnitude(low), magnitude(high)));
   }
-  if (largest == nullptr) return;
-  for (int step = 16; step > 0; step /= 2) most = max(most, __shfl_xor_sync(0xffffffffU, most, step));
-  if (lane == 0 && most > 0) atomicMax(reinterpret_cast<unsigned long long*>(largest), most);
+  if (largest != nullptr && lane == 0 && most > 0)
+    atomicMax(reinterpret_cast<unsigned long long*>(largest), most);
 }
 template <class T>
 void survey_rows(Arena& arena, const DenseEntries<T>& e, Cost* least, Cost* largest) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "matching/detail/entries.h"
@@ -46,7 +47,13 @@ struct Four<detail::DenseEntries<T>> {
     else
       return detail::nearest(detail::multiply(raw[k], e.scale));
   }
-  __device__ bool allowed(int k) const { return detail::grid_value(raw[k], 1.0) != kInfiniteCost; }
+  /// By the entry itself: the number on the grid need not be formed. NaN is allowed, for a check to see.
+  __device__ bool allowed(int k) const {
+    if constexpr (std::is_integral_v<T>)
+      return raw[k] != std::numeric_limits<T>::max();
+    else
+      return !(raw[k] > std::numeric_limits<T>::max());
+  }
 };
 
 /// May rows of this matrix be read in vectors?

@@ -213,3 +213,29 @@ TEST_CASE("jv on the GPU: a matrix in device memory, from right, wrong and parti
     }
   }
 }
+
+TEST_CASE("jv on the GPU: a faulty matrix in device memory is refused with the fault's place") {
+  MOTES_NEED_GPU();
+  matching::Execution execution;
+  execution.backend = matching::Backend::cuda;
+  const auto refuses = [&](const DenseCosts& costs) {
+    const matching::DeviceCosts copy(costs.view());
+    for (const auto& info : matching::solvers()) {
+      if (std::string_view(info.backends).find("cuda") == std::string_view::npos ||
+          info.family != matching::Family::assignment)
+        continue;
+      INFO(info.name);
+      CHECK_THROWS_WITH(info.make()->solve(execution, copy.view()), Catch::Contains("(1, 2)"));
+    }
+  };
+  const auto with = [&]<class T>(T fault) {
+    return matrix<T>(3, 3, [&](Index i, Index j) { return i == 1 && j == 2 ? fault : T(i + j); });
+  };
+  refuses(with(std::numeric_limits<float>::quiet_NaN()));
+  refuses(with(-std::numeric_limits<float>::infinity()));
+  refuses(with(1e30F));
+  refuses(with(-1e300));
+  refuses(with(std::numeric_limits<double>::quiet_NaN()));
+  refuses(with(std::numeric_limits<std::int64_t>::min()));
+  refuses(with(std::int64_t{1} << 59));
+}
