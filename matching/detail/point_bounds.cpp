@@ -32,8 +32,8 @@ Cost farthest_cost(const GeometricEntries& e, const PairOfBounds& bounds) {
   if (e.rows == 0 || e.cols == 0) return 0;
   double squared = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    const double gap = std::max(bounds.row.high[axis] - bounds.col.low[axis],
-                                bounds.col.high[axis] - bounds.row.low[axis]);
+    const double gap =
+        std::max(bounds.row.high[axis] - bounds.col.low[axis], bounds.col.high[axis] - bounds.row.low[axis]);
     squared += gap * gap;
   }
   const double distance = std::min(std::sqrt(squared), e.gate) * (1 + 0x1p-40);
