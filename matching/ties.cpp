@@ -10,11 +10,14 @@
 
 #include "matching/assignment/jonker_volgenant.h"
 #include "matching/detail/canonical.h"
+#include "matching/detail/device_problem.h"
 #include "matching/detail/entries.h"
 #include "matching/parallel_for.h"
 
 namespace motes::matching {
 namespace {
+
+using detail::Alternatives;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -28,16 +31,6 @@ std::uint64_t pair_hash(Index i, Index j) {
   return x ^ (x >> 31);
 }
 
-/// What optimal matchings may use instead of what this one does: whatever is tight under the duals.
-struct Alternatives {
-  struct Pair {
-    Index row, col;
-  };
-  std::vector<Pair> pairs;  ///< tight, but not matched; by row
-  std::vector<char> row_may_stay_free, col_may_stay_free;
-  bool consistent = true;  ///< everything this matching uses is tight itself
-};
-
 std::vector<char> tight_unmatched(std::span<const Cost> unmatched, std::span<const Cost> dual) {
   std::vector<char> out(dual.size(), 0);
   for (std::size_t k = 0; k < unmatched.size(); ++k)
@@ -47,20 +40,21 @@ std::vector<char> tight_unmatched(std::span<const Cost> unmatched, std::span<con
 
 Alternatives find_alternatives(const Execution& execution, const CostsView& problem,
                                const Matching& matching) {
+  if (space_of(problem) == Space::device) return detail::alternatives_on_device(execution, problem, matching);
   const auto& [u, v] = matching.duals;
   Alternatives out;
   out.row_may_stay_free = tight_unmatched(unmatched_row_cost_of(problem), u);
   out.col_may_stay_free = tight_unmatched(unmatched_col_cost_of(problem), v);
   constexpr Index kRowsPerTask = 4096;
   const Index rows = rows_of(problem), tasks = (rows + kRowsPerTask - 1) / kRowsPerTask;
-  std::vector<std::vector<Alternatives::Pair>> found(at(tasks));
+  std::vector<std::vector<detail::Pair>> found(at(tasks));
   std::vector<char> consistent(at(tasks), 1);
   detail::with_entries(problem, [&](const auto& entries) {
     parallel_for(detail::thread_count(execution), tasks, [&](std::int64_t task) {
       const Index begin = static_cast<Index>(task) * kRowsPerTask;
       for (Index i = begin; i < std::min<Index>(rows, begin + kRowsPerTask); ++i) {
         const Index mate = matching.row_to_col[at(i)];
-        bool tight = mate == -1 && out.row_may_stay_free[at(i)];
+        bool tight = mate == -1;
         entries.for_each(i, 0, 1, [&](Index j, Cost c) {
           if (c - u[at(i)] != v[at(j)]) return;
           if (j == mate)
@@ -73,10 +67,19 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
     });
   });
   for (const auto& pairs : found) out.pairs.insert(out.pairs.end(), pairs.begin(), pairs.end());
-  out.consistent = std::find(consistent.begin(), consistent.end(), 0) == consistent.end();
-  for (std::size_t j = 0; j < v.size(); ++j)
-    out.consistent = out.consistent && (matching.col_to_row[j] != -1 || out.col_may_stay_free[j]);
+  out.pairs_consistent = std::find(consistent.begin(), consistent.end(), 0) == consistent.end();
   return out;
+}
+
+/// Everything that this matching uses is tight itself.
+bool is_consistent(const Alternatives& alternatives, const Matching& matching) {
+  const auto may_be_free = [](const std::vector<Index>& mates, const std::vector<char>& may_stay_free) {
+    for (std::size_t k = 0; k < mates.size(); ++k)
+      if (mates[k] == -1 && !may_stay_free[k]) return false;
+    return true;
+  };
+  return alternatives.pairs_consistent && may_be_free(matching.row_to_col, alternatives.row_may_stay_free) &&
+         may_be_free(matching.col_to_row, alternatives.col_may_stay_free);
 }
 
 /// Who could take whose place: an arc from row i to the row whose column i could have instead of its own. The
@@ -95,12 +98,16 @@ class Exchanges {
     for (Index i = 0; i < outside_; ++i) {
       const Index mate = matching.row_to_col[at(i)];
       if (mate != -1 && alternatives.row_may_stay_free[at(i)]) arcs_.push_back({i, outside_});
+    }
+    leaves_a_row_ = !arcs_.empty();
+    for (Index i = 0; leaves_a_row_ && i < outside_; ++i) {
+      const Index mate = matching.row_to_col[at(i)];
       if (mate == -1 || alternatives.col_may_stay_free[at(mate)]) arcs_.push_back({outside_, i});
     }
   }
 
   std::vector<Index> rows_on_cycles() {
-    if (arcs_.empty()) return {};
+    if (!leaves_a_row_) return {};
     std::vector<char> left(at(outside_) + 1, 1);
     peel(left);
     for (auto& [from, to] : arcs_) std::swap(from, to);
@@ -140,6 +147,7 @@ class Exchanges {
   }
 
   Index outside_;
+  bool leaves_a_row_ = false;  ///< else there is no cycle
   std::vector<Arc> arcs_;
 };
 
@@ -190,7 +198,7 @@ Contest contest_of(const Alternatives& alternatives, const Matching& matching, c
 
 }  // namespace
 
-Matching resolve_ties(const Execution& execution, const CostsView& problem, const Matching& optimal) {
+Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal) {
   const Index rows = rows_of(problem), cols = cols_of(problem);
   if (optimal.status != Status::optimal || optimal.duals.u.size() != at(rows) ||
       optimal.duals.v.size() != at(cols))
@@ -201,9 +209,8 @@ Matching resolve_ties(const Execution& execution, const CostsView& problem, cons
   const auto hash = [&](Index i, Index j) { return static_cast<Cost>(pair_hash(i, j) >> (64 - bits)); };
 
   const Alternatives alternatives = find_alternatives(execution, problem, optimal);
-  if (!alternatives.consistent)
+  if (!is_consistent(alternatives, optimal))
     throw std::invalid_argument("resolve_ties: the matching given is not optimal for its duals");
-  Matching out = optimal;
   const std::vector<Index> contested = Exchanges(alternatives, optimal).rows_on_cycles();
   if (!contested.empty()) {
     const Contest contest = contest_of(alternatives, optimal, contested, hash);
@@ -211,17 +218,18 @@ Matching resolve_ties(const Execution& execution, const CostsView& problem, cons
     on_cpu.backend = Backend::cpu;
     const Matching least = JonkerVolgenant().solve(on_cpu, contest.costs.view());
     for (const Index i : contested)
-      if (out.row_to_col[at(i)] != -1) out.col_to_row[at(out.row_to_col[at(i)])] = -1;
+      if (optimal.row_to_col[at(i)] != -1) optimal.col_to_row[at(optimal.row_to_col[at(i)])] = -1;
     for (std::size_t k = 0; k < contested.size(); ++k) {
       const Index j = least.row_to_col[k] == -1 ? -1 : contest.cols[at(least.row_to_col[k])];
-      out.row_to_col[at(contested[k])] = j;
-      if (j != -1) out.col_to_row[at(j)] = contested[k];
+      optimal.row_to_col[at(contested[k])] = j;
+      if (j != -1) optimal.col_to_row[at(j)] = contested[k];
     }
-    out.cardinality = static_cast<std::int64_t>(
-        std::count_if(out.row_to_col.begin(), out.row_to_col.end(), [](Index j) { return j != -1; }));
+    optimal.cardinality = static_cast<std::int64_t>(
+        std::count_if(optimal.row_to_col.begin(), optimal.row_to_col.end(), [](Index j) { return j != -1; }));
   }
-  out.stats.seconds["ties"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return out;
+  optimal.stats.seconds["ties"] =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return optimal;
 }
 
 }  // namespace motes::matching

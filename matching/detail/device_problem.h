@@ -1,6 +1,9 @@
 #pragma once
 /// The device forms of what every kind of problem needs; without CUDA they throw ResourceShortage.
 
+#include <vector>
+
+#include "matching/detail/judge.h"
 #include "matching/problem.h"
 #include "matching/solver.h"
 #include "matching/verify.h"
@@ -12,5 +15,16 @@ void check_device_problem(const CostsView& problem);
 
 /// verify on the device; host views are copied there first.
 Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching);
+
+/// What optimal matchings may use instead of what this one does: whatever is tight under the duals.
+struct Alternatives {
+  std::vector<Pair> pairs;  ///< tight, but not matched; by row and column
+  std::vector<char> row_may_stay_free, col_may_stay_free;
+  bool pairs_consistent = true;  ///< every matched pair is tight itself
+};
+/// Of a problem in device memory; the matching has as many rows, columns and duals as it. O(size of the
+/// problem).
+Alternatives alternatives_on_device(const Execution& execution, const CostsView& problem,
+                                    const Matching& matching);
 
 }  // namespace motes::matching::detail

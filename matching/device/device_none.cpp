@@ -33,6 +33,7 @@ std::size_t Workspace::device_bytes() const { return 0; }
 namespace detail {
 void check_device_problem(const CostsView&) { no_device(); }
 Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
+Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
 }  // namespace detail
 
 }  // namespace motes::matching

@@ -1,0 +1,103 @@
+/// Which pairs are tight, for problems in device memory: few come back to the host.
+
+#include <algorithm>
+#include <type_traits>
+
+#include "matching/detail/device_problem.h"
+#include "matching/device/canonical.cuh"
+
+namespace motes::matching {
+namespace {
+
+using device::Arena;
+
+constexpr int kThreads = 256;
+
+/// What the pass finds. Which pair comes first depends on timing; the host sorts them.
+struct Found {
+  unsigned long long pairs;
+  unsigned loose;  ///< a matched pair is not tight
+};
+
+/// `lanes` lanes a row.
+template <class Entries>
+__global__ void tight_kernel(Entries entries, int lanes, const Index* row_to_col, const Cost* u,
+                             const Cost* v, detail::Pair* pairs, unsigned long long room, Found* found) {
+  const auto thread = static_cast<Offset>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int lane = static_cast<int>(thread % lanes);
+  const Offset step = static_cast<Offset>(gridDim.x) * blockDim.x / lanes;
+  for (Offset row = thread / lanes; row < entries.rows; row += step) {
+    const auto i = static_cast<Index>(row);
+    const Index mate = row_to_col[i];
+    const Cost mine = u[i];
+    if (lane == 0 && mate != -1) {
+      const Cost c = entries.at(i, mate);
+      if (c == kInfiniteCost || c - mine != v[mate]) found->loose = 1;  // all who write, write the same
+    }
+    entries.for_each(i, lane, lanes, [&](Index j, Cost c) {
+      if (j == mate || c - mine != v[j]) return;
+      const unsigned long long place = atomicAdd(&found->pairs, 1ULL);
+      if (place < room) pairs[place] = {i, j};
+    });
+  }
+}
+
+__global__ void tight_unmatched_kernel(const Cost* unmatched, const Cost* dual, Index count, char* tight) {
+  const auto k = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (k < count) tight[k] = unmatched[k] != kInfiniteCost && unmatched[k] == dual[k];
+}
+
+/// Which vertices of a side could stay free. `unmatched` in device memory, or empty.
+std::vector<char> tight_unmatched(Arena& arena, std::span<const Cost> unmatched, const Cost* dual,
+                                  Index count) {
+  if (unmatched.empty()) return std::vector<char>(static_cast<std::size_t>(count), 0);
+  char* tight = arena.take<char>(static_cast<std::size_t>(count));
+  tight_unmatched_kernel<<<(count + kThreads - 1) / kThreads, kThreads, 0, arena.stream()>>>(
+      unmatched.data(), dual, count, tight);
+  MOTES_CUDA_LAUNCHED();
+  return arena.download(tight, static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+namespace detail {
+
+Alternatives alternatives_on_device(const Execution& execution, const CostsView& problem,
+                                    const Matching& matching) {
+  Workspace own;
+  Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  arena.reset();
+  const Index* mates = arena.upload(std::span<const Index>(matching.row_to_col));
+  const Cost* u = arena.upload(std::span<const Cost>(matching.duals.u));
+  const Cost* v = arena.upload(std::span<const Cost>(matching.duals.v));
+  auto* found = arena.take<Found>(1);
+  Alternatives out;
+  out.row_may_stay_free = tight_unmatched(arena, unmatched_row_cost_of(problem), u, rows_of(problem));
+  out.col_may_stay_free = tight_unmatched(arena, unmatched_col_cost_of(problem), v, cols_of(problem));
+  with_entries(problem, [&](const auto& entries) {
+    using Entries = std::decay_t<decltype(entries)>;
+    constexpr int kLanes = std::is_same_v<Entries, SparseEntries> ? 4 : 32;
+    // Ties are few as a rule: where they are not, a second pass has the room that the first one counted.
+    for (unsigned long long room = 4096 + static_cast<unsigned long long>(entries.rows) / 8;;) {
+      auto* pairs = arena.take<Pair>(room);
+      MOTES_CUDA(cudaMemsetAsync(found, 0, sizeof(Found), arena.stream()));
+      tight_kernel<<<16 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(entries, kLanes, mates, u,
+                                                                                  v, pairs, room, found);
+      MOTES_CUDA_LAUNCHED();
+      const Found counts = arena.download(found, 1)[0];
+      out.pairs_consistent = counts.loose == 0;
+      if (counts.pairs > room) {
+        room = counts.pairs;
+        continue;
+      }
+      out.pairs = arena.download(pairs, counts.pairs);
+      break;
+    }
+  });
+  std::sort(out.pairs.begin(), out.pairs.end(),
+            [](const Pair& a, const Pair& b) { return a.row != b.row ? a.row < b.row : a.col < b.col; });
+  return out;
+}
+
+}  // namespace detail
+}  // namespace motes::matching
