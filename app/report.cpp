@@ -36,6 +36,11 @@ ordered_json frames_json(const std::vector<FrameSummary>& frames) {
   return list;
 }
 
+/// Null where nobody counted.
+static ordered_json count_or_null(std::int64_t count) {
+  return count > 0 ? ordered_json(count) : ordered_json(nullptr);
+}
+
 ordered_json pairs_json(const std::vector<Detections>& frames,
                         const std::vector<tracking::PairLinks>& pairs) {
   ordered_json list = ordered_json::array();
@@ -44,15 +49,16 @@ ordered_json pairs_json(const std::vector<Detections>& frames,
     list.push_back({{"from", frames[k].frame},
                     {"to", frames[k + 1].frame},
                     {"solver", pair.solver},
+                    {"backend", pair.backend == Backend::cuda ? "cuda" : "cpu"},
                     {"status", matching::to_string(pair.status)},
                     {"verified", pair.verified ? ordered_json(true) : ordered_json(nullptr)},
                     {"candidates", pair.candidates},
                     {"links", pair.links},
-                    {"components", pair.components},
-                    {"largest_component", pair.largest_component},
+                    {"components", count_or_null(pair.components)},
+                    {"largest_component", count_or_null(pair.largest_component)},
                     {"objective", pair.objective},
                     {"gap", pair.gap},
-                    {"seconds", {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}}}});
+                    {"seconds", {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}, {"ties", pair.ties_s}}}});
   }
   return list;
 }
