@@ -15,7 +15,7 @@ std::unique_ptr<AssignmentSolver> make() {
 }
 
 constexpr std::array<SolverInfo, 5> kSolvers{{
-    {"jv", Family::assignment, "cpu", "sparse, dense, geometric", "exact",
+    {"jv", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
      "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
     {"hungarian-tree", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
      "Hungarian method, alternating trees (Date & Nagi 2016)", &make<HungarianTree>},

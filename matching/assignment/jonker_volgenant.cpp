@@ -2,6 +2,7 @@
 
 #include "matching/assignment/core_paths.h"
 #include "matching/assignment/dense_paths.h"
+#include "matching/assignment/jonker_volgenant_device.h"
 #include "matching/assignment/sparse_paths.h"
 #include "matching/detail/canonical.h"
 
@@ -15,6 +16,7 @@ constexpr Index kCoreCols = 512;
 
 Matching JonkerVolgenant::run(const Execution& execution, const CostsView& problem,
                               const Start& start) const {
+  if (execution.backend == Backend::cuda) return device::solve_by_cores(execution, problem, start);
   detail::require_cpu(execution, problem, "jv");
   return detail::solve_canonical(problem, [&]<class Entries>(const detail::Canonical<Entries>& canonical) {
     if constexpr (std::is_same_v<Entries, detail::SparseEntries>)
@@ -25,5 +27,13 @@ Matching JonkerVolgenant::run(const Execution& execution, const CostsView& probl
       return detail::solve_by_dense_paths(canonical, start);
   });
 }
+
+#if !MOTES_HAS_CUDA
+namespace device {
+Matching solve_by_cores(const Execution&, const CostsView&, const Start&) {
+  throw ResourceShortage("jv: no GPU: this build has no CUDA; use the cpu back end");
+}
+}  // namespace device
+#endif
 
 }  // namespace motes::matching
