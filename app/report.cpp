@@ -58,7 +58,8 @@ ordered_json pairs_json(const std::vector<Detections>& frames,
                     {"largest_component", count_or_null(pair.largest_component)},
                     {"objective", pair.objective},
                     {"gap", pair.gap},
-                    {"seconds", {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}, {"ties", pair.ties_s}}}});
+                    {"seconds", {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}}},
+                    {"stage_seconds", pair.stage_s}});
   }
   return list;
 }

@@ -34,6 +34,7 @@ namespace detail {
 void check_device_problem(const CostsView&) { no_device(); }
 Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
 Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
+DeviceStack::DeviceStack(std::span<const SparseCostsView>, int) { no_device(); }
 }  // namespace detail
 
 }  // namespace motes::matching

@@ -108,7 +108,7 @@ PairLinks links_of(const Execution& execution, const matching::SparseCostsView& 
   out.gap = answer.gap * cost_unit;
   out.next = std::move(answer.row_to_col);
   out.solve_s = seconds_between(start, solved);
-  out.ties_s = answer.stats.seconds["ties"];
+  out.stage_s = std::move(answer.stats.seconds);
   return out;
 }
 
@@ -142,12 +142,14 @@ struct DeviceLinker {
     const auto start = Clock::now();
     const DeviceFrame& cols = frames.frame(k + 1);  // the later one first, as on the CPU: so are its faults
     const DeviceFrame& rows = frames.frame(k);
+    const auto brought_over = Clock::now();
     const DeviceCandidateGraph graph = candidates.build(rows, cols, options.candidates, terms, from, to);
     frames.release(k);
     frames.release(k + 1);
     const auto built = Clock::now();
     PairLinks out = links_of(execution, graph.costs, graph.cost_unit, from, to, options);
     out.candidates_s = seconds_between(start, built);
+    out.stage_s["load"] = seconds_between(start, brought_over);
     return out;
   }
 

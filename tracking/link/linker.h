@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ struct PairLinks {
   double objective = 0, gap = 0;                       ///< in um^2 (or um)
   double candidates_s = 0;                             ///< on cuda, bringing the frames over included
   double solve_s = 0;                                  ///< settling ties included
-  double ties_s = 0;                                   ///< of it
+  std::map<std::string, double> stage_s;               ///< of these, by name: the solver's own, ties, load
 };
 
 /// From so many detections in the larger frame on, and so many in the whole series, `automatic` links on a
