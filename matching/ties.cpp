@@ -85,43 +85,54 @@ bool is_consistent(const Alternatives& alternatives, const Matching& matching) {
 /// Who could take whose place: an arc from row i to the row whose column i could have instead of its own. The
 /// outside is one more node: an arc to it from rows that could stay free or have a free column, an arc from
 /// it to rows that are free or whose column could be. Another optimum differs by cycles of this graph.
-/// Returns the rows that may lie on one, ascending: what is left when nodes without arcs in, or out, are
-/// taken away in turn.
+/// rows_on_cycles() tells the rows that may lie on one, ascending: what is left when nodes without arcs in,
+/// or out, are taken away in turn. Rows without an arc out, which are nearly all, never come in.
 class Exchanges {
  public:
-  Exchanges(const Alternatives& alternatives, const Matching& matching)
-      : outside_(static_cast<Index>(matching.row_to_col.size())) {
+  Exchanges(const Alternatives& alternatives, const Matching& matching) {
+    const auto leaves = [&](Index i) {
+      return matching.row_to_col[at(i)] != -1 && alternatives.row_may_stay_free[at(i)];
+    };
+    auto pair = alternatives.pairs.begin();
+    const auto rows = static_cast<Index>(matching.row_to_col.size());
+    for (Index i = 0; i < rows; ++i) {
+      const bool has_pair = pair != alternatives.pairs.end() && pair->row == i;
+      if (has_pair || leaves(i)) rows_.push_back(i);
+      while (pair != alternatives.pairs.end() && pair->row == i) ++pair;
+    }
+    const auto outside = static_cast<Index>(rows_.size());
     for (const auto& [row, col] : alternatives.pairs) {
-      const Index holder = matching.col_to_row[at(col)];
-      arcs_.push_back({row, holder == -1 ? outside_ : holder});
+      const Index holder = matching.col_to_row[at(col)], to = holder == -1 ? outside : node_of(holder);
+      if (to != -1) arcs_.push_back({node_of(row), to});
     }
-    for (Index i = 0; i < outside_; ++i) {
-      const Index mate = matching.row_to_col[at(i)];
-      if (mate != -1 && alternatives.row_may_stay_free[at(i)]) arcs_.push_back({i, outside_});
-    }
-    leaves_a_row_ = !arcs_.empty();
-    for (Index i = 0; leaves_a_row_ && i < outside_; ++i) {
-      const Index mate = matching.row_to_col[at(i)];
-      if (mate == -1 || alternatives.col_may_stay_free[at(mate)]) arcs_.push_back({outside_, i});
+    for (Index node = 0; node < outside; ++node) {
+      const Index i = rows_[at(node)], mate = matching.row_to_col[at(i)];
+      if (leaves(i)) arcs_.push_back({node, outside});
+      if (mate == -1 || alternatives.col_may_stay_free[at(mate)]) arcs_.push_back({outside, node});
     }
   }
 
   std::vector<Index> rows_on_cycles() {
-    if (!leaves_a_row_) return {};
-    std::vector<char> left(at(outside_) + 1, 1);
+    std::vector<char> left(rows_.size() + 1, 1);
     peel(left);
     for (auto& [from, to] : arcs_) std::swap(from, to);
     peel(left);
     std::vector<Index> out;
-    for (Index i = 0; i < outside_; ++i)
-      if (left[at(i)]) out.push_back(i);
+    for (std::size_t node = 0; node < rows_.size(); ++node)
+      if (left[node]) out.push_back(rows_[node]);
     return out;
   }
 
  private:
   struct Arc {
-    Index from, to;
+    Index from, to;  ///< nodes: places in rows_, or rows_.size() for the outside
   };
+
+  /// -1 for rows without an arc out.
+  Index node_of(Index row) const {
+    const auto found = std::lower_bound(rows_.begin(), rows_.end(), row);
+    return found == rows_.end() || *found != row ? -1 : static_cast<Index>(found - rows_.begin());
+  }
 
   /// Takes away, in turn, the nodes that no arc from a node still there enters.
   void peel(std::vector<char>& left) const {
@@ -146,8 +157,7 @@ class Exchanges {
     }
   }
 
-  Index outside_;
-  bool leaves_a_row_ = false;  ///< else there is no cycle
+  std::vector<Index> rows_;  ///< with an arc out, ascending
   std::vector<Arc> arcs_;
 };
 

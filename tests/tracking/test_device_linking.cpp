@@ -44,10 +44,10 @@ Detections on_lattice(Rng& rng, std::size_t n, int side, std::int32_t frame = 0)
   return d;
 }
 
-Detections with_outliers(Detections d) {
-  d.x_um.insert(d.x_um.end(), {1e8, -1e8, 3e8 + 0.25});
-  d.y_um.insert(d.y_um.end(), {-1e8, 5e7, 1});
-  d.z_um.insert(d.z_um.end(), {1e8, 0, -2});
+Detections with_outliers(Detections d, double gate) {
+  d.x_um.insert(d.x_um.end(), {1e8 * gate, -1e8 * gate, 3e8 * gate + 0.25});
+  d.y_um.insert(d.y_um.end(), {-1e8 * gate, 5e7 * gate, 1});
+  d.z_um.insert(d.z_um.end(), {1e8 * gate, 0, -2});
   return d;
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("candidates built on a GPU are the same bits") {
     for (const double gate : {0.05, 0.5, 1.2, 4.0, 60.0}) {
       for (const std::size_t n : {0U, 1U, 7U, 900U, 3000U}) {
         INFO("gate " << gate << " n " << n);
-        const Detections a = scattered(rng, n, 12), b = with_outliers(scattered(rng, n + n / 3, 12, 1));
+        const Detections a = scattered(rng, n, 12), b = with_outliers(scattered(rng, n + n / 3, 12, 1), gate);
         const CandidateOptions options{gate, kind, seed == 2 ? 0.7 * gate : -1};
         if (gate > 50 && n > 1000) continue;
         check_same(built_on_device(rows, cols, candidates, a, b, options),
