@@ -435,68 +435,59 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest<Entries> f) {
   if (thread_index() == 0) f.report->phases = at.search;
 }
 
-/// Searches from the state given until no row is free that could be matched.
-template <class Entries>
-void run_forests(Arena& arena, const DeviceCanonical<Entries>& p, const State& s, detail::Solution& out) {
-  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-  Counters counters{};
-  for (int k = 0; k < 3; ++k)
-    counters.nearest_exit[k] = counters.collision[k] = counters.nearest[k] = detail::kFar;
-  const std::size_t labels = std::is_same_v<Entries, SparseEntries> ? cols : 0;
-  Forest<Entries> f{};
-  f.p = p;
-  f.s = s;
-  f.vectors = four_at_a_time(p.entries);
-  f.key = arena.take<Cost>(cols);
-  f.pred = arena.take<Index>(cols);
-  f.tree = arena.take<Index>(cols);
-  for (int k = 0; k < 2; ++k) f.frontier[k] = arena.take<Active>(rows), f.roots[k] = arena.take<Index>(rows);
-  f.end_key = arena.take<Cost>(rows);
-  f.end = arena.take<unsigned>(rows);
-  f.exit = arena.take<unsigned>(rows);
-  f.offer = arena.take<Cost>(labels);
-  f.rank = arena.take_filled<unsigned>(labels, 0xff);
-  f.touched = arena.take<Index>(labels);
-  f.counters = arena.upload(std::span<const Counters>(&counters, 1));
-  f.gained = arena.take_filled<long long>(rows + 1, 0);
-  f.report = arena.take_filled<Report>(1, 0);
-  if (labels > 0) {
-    fill_costs_kernel<<<4 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(f.offer, p.cols,
-                                                                                    detail::kFar);
-    MOTES_CUDA_LAUNCHED();
-  }
-  auto kernel = forest_kernel<Entries>;
-  const Index wanted = std::max<Index>(1, labels > 0 ? (p.rows + 15) / 16 : (p.cols + 7) / 8);
-  const int blocks = std::min<int>(cooperative_blocks(arena, kernel, kBlock, 1), wanted);
-  f.owned = ((p.cols + blocks - 1) / blocks + 7) / 8 * 8;
-  void* arguments[] = {&f};
-  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments, 0,
-                                         arena.stream()));
-  const Report report = arena.download(f.report, 1)[0];
-  read_report(report, out);
-  for (const long long gained : arena.download(f.gained, static_cast<std::size_t>(report.phases)))
-    out.stats.assignments.push_back(gained);
-}
-
 template <class Entries>
 detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
                        const Start& start) {
   detail::Solution out;
+  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   const Begun begun = begin(arena, sides, p, start, out.stats);
-  if (begun.feasible && p.rows > 0) run_forests(arena, p, begun.state, out);
-  out.infeasible = out.infeasible || !begun.feasible;
-  out.row_to_col = arena.download(begun.state.row_to_col, static_cast<std::size_t>(p.rows));
-  out.v = arena.download(begun.state.v, static_cast<std::size_t>(p.cols));
+  out.infeasible = !begun.feasible;
+  if (begun.feasible && p.rows > 0) {
+    Counters counters{};
+    for (int k = 0; k < 3; ++k)
+      counters.nearest_exit[k] = counters.collision[k] = counters.nearest[k] = detail::kFar;
+    const std::size_t labels = std::is_same_v<Entries, SparseEntries> ? cols : 0;
+    Forest<Entries> f{};
+    f.p = p;
+    f.s = begun.state;
+    f.vectors = four_at_a_time(p.entries);
+    f.key = arena.take<Cost>(cols);
+    f.pred = arena.take<Index>(cols);
+    f.tree = arena.take<Index>(cols);
+    for (int k = 0; k < 2; ++k)
+      f.frontier[k] = arena.take<Active>(rows), f.roots[k] = arena.take<Index>(rows);
+    f.end_key = arena.take<Cost>(rows);
+    f.end = arena.take<unsigned>(rows);
+    f.exit = arena.take<unsigned>(rows);
+    f.offer = arena.take<Cost>(labels);
+    f.rank = arena.take_filled<unsigned>(labels, 0xff);
+    f.touched = arena.take<Index>(labels);
+    f.counters = arena.upload(std::span<const Counters>(&counters, 1));
+    f.gained = arena.take_filled<long long>(rows + 1, 0);
+    f.report = arena.take_filled<Report>(1, 0);
+    if (labels > 0) {
+      fill_costs_kernel<<<4 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(f.offer, p.cols,
+                                                                                      detail::kFar);
+      MOTES_CUDA_LAUNCHED();
+    }
+    auto kernel = forest_kernel<Entries>;
+    const Index wanted = std::max<Index>(1, labels > 0 ? (p.rows + 15) / 16 : (p.cols + 7) / 8);
+    const int blocks = std::min<int>(cooperative_blocks(arena, kernel, kBlock, 1), wanted);
+    f.owned = ((p.cols + blocks - 1) / blocks + 7) / 8 * 8;
+    void* arguments[] = {&f};
+    MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
+                                           0, arena.stream()));
+    const Report report = arena.download(f.report, 1)[0];
+    read_report(report, out);
+    for (const long long gained : arena.download(f.gained, static_cast<std::size_t>(report.phases)))
+      out.stats.assignments.push_back(gained);
+  }
+  out.row_to_col = arena.download(begun.state.row_to_col, rows);
+  out.v = arena.download(begun.state.v, cols);
   return out;
 }
 
 }  // namespace
-
-void run_sparse_forests(Arena& arena, const DeviceCanonical<SparseEntries>& p, const State& s,
-                        detail::Solution& out) {
-  run_forests(arena, p, s, out);
-}
-
 }  // namespace hungarian
 
 Matching solve_by_trees(const Execution& execution, const CostsView& problem, const Start& start) {

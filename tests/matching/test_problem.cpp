@@ -161,5 +161,6 @@ TEST_CASE("a solver refuses what it cannot run on") {
   const auto solver = matching::find_solver("jv")->make();
   matching::Execution cuda;
   cuda.backend = matching::Backend::cuda;
-  CHECK_THROWS_WITH(solver->solve(cuda, costs.view()), Contains("no CUDA form"));
+  if (matching::list_devices().devices.empty())
+    CHECK_THROWS_AS(solver->solve(cuda, costs.view()), matching::ResourceShortage);
 }
