@@ -8,6 +8,7 @@
 
 #include "matching/detail/device_problem.h"
 #include "matching/detail/entries.h"
+#include "matching/detail/point_bounds.h"
 #include "matching/detail/row_keys.h"
 
 namespace motes::matching {
@@ -147,6 +148,18 @@ bool magnitudes_fit(const DenseCostsView& problem) {
       problem.data);
 }
 
+/// True where the boxes of the points show that no pair is at fault.
+bool boxes_fit(const CostsView& problem) {
+  return detail::with_entries(problem, []<class Entries>(const Entries& entries) {
+    if constexpr (std::is_same_v<Entries, detail::GeometricEntries>) {
+      const detail::PairOfBounds bounds = detail::bounds_of(entries);
+      return bounds.row.finite && bounds.col.finite && detail::farthest_cost(entries, bounds) <= kMaxGridCost;
+    } else {
+      return false;
+    }
+  });
+}
+
 }  // namespace
 
 DenseCostsView DenseCosts::view() const {
@@ -202,11 +215,15 @@ Cost to_grid(double value, int fraction_bits) {
 }
 
 void check_problem(const CostsView& problem) {
+  detail::check_problem_with(nullptr, 0, problem);
+}
+
+void detail::check_problem_with(Workspace* workspace, int device, const CostsView& problem) {
   check_shape(problem);
   check_lengths(unmatched_row_cost_of(problem), rows_of(problem), "unmatched_row_cost");
   check_lengths(unmatched_col_cost_of(problem), cols_of(problem), "unmatched_col_cost");
   if (space_of(problem) == Space::device) {
-    detail::check_device_problem(problem);
+    check_device_problem(workspace, device, problem);
     return;
   }
   check_unmatched(unmatched_row_cost_of(problem), "unmatched_row_cost");
@@ -226,6 +243,7 @@ void check_problem(const CostsView& problem) {
     check_finite(std::get<GeometricCostsView>(problem).col_points, "col");
   }
   if (dense != nullptr && magnitudes_fit(*dense)) return;
+  if (dense == nullptr && boxes_fit(problem)) return;
   const std::string fault = detail::with_entries(problem, [&](const auto& entries) {
     return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost);
   });

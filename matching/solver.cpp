@@ -1,5 +1,7 @@
 #include "matching/solver.h"
 
+#include "matching/detail/device_problem.h"
+
 #include <stdexcept>
 #include <string>
 
@@ -27,7 +29,7 @@ void check_start(const CostsView& problem, const Start& start) {
 
 Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
                                  const Start& start) const {
-  check_problem(problem);
+  detail::check_problem_with(execution.workspace, execution.device, problem);
   check_start(problem, start);
   return run(execution, problem, start);
 }

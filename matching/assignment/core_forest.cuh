@@ -55,6 +55,8 @@ struct ForestCounters {
   int lowered[3];                          ///< by pass over the rises
   int touched[2], roots[2], augmented[2];  ///< by phase
   Cost highest[2];                         ///< by phase: greatest nearest end of a tree that has one
+  long long phase, round;                  ///< to begin with
+  unsigned long long clock;                ///< when that began
 };
 
 /// A row to scan, with the column that it owns (-1: a root).
@@ -104,6 +106,9 @@ __device__ inline Cost exit_distance(const CoreForest& f, const Standing& at, Co
   return exit == kInfiniteCost ? detail::kFar : min(detail::kFar, at.distance + (exit - u));
 }
 
+/// Pairs a lane has under way.
+constexpr int kPairs = 4;
+
 /// One round: makes the offers of all rows in the frontier.
 template <int kLanes>
 __device__ void grow_round(const CoreForest& f, long long round, int count, int* touched) {
@@ -126,34 +131,48 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, int*
         limit = min(limit, exit);
       }
     }
-    Offset e = at.begin + lane;
     const Offset end = at.distance < limit ? at.end : at.begin;
-    for (; __any_sync(kAll, e < end); e += kLanes) {
-      bool push = false, fresh = false;
-      Visit reached{-1, -1};
-      if (e < end) {
-        reached.col = f.p.entries.col_index[e];
-        Column* column = f.column + reached.col;
-        const Cost cost = f.p.entries.cost[e];
-        const Place place = load(&column->place);
-        Label label = load(&column->label);
-        const Label offer{base + cost - place.price, at.root, at.row};
-        if (offer.distance < limit && offer.distance < label.distance) {
-          reached.row = place.owner;
-          // Who comes first in this round lists the row, whoever's label stays.
-          if (place.owner != -1)
-            push = atomicExch(&column->place.extra, static_cast<Index>(round)) != static_cast<Index>(round);
-          bool won = false;
-          while (!won && offer.distance < label.distance) {
-            fresh = label.distance == detail::kFar;
-            won = replace(&column->label, label, offer);
-          }
-          fresh = fresh && won;
-          if (won && place.owner == -1) atomic_min(f.nearest + at.root, offer.distance);
-        }
+    for (Offset e = at.begin + lane; __any_sync(kAll, e < end); e += kPairs * kLanes) {
+      Index col[kPairs];
+      Cost cost[kPairs];
+      Place place[kPairs];
+      Label label[kPairs];
+#pragma unroll
+      for (int d = 0; d < kPairs; ++d) {
+        const Offset pair = e + d * kLanes;
+        col[d] = pair < end ? f.p.entries.col_index[pair] : -1;
+        cost[d] = pair < end ? f.p.entries.cost[pair] : 0;
       }
-      append(f.touched, touched, fresh, reached.col);
-      append(next, next_count, push, reached);
+#pragma unroll
+      for (int d = 0; d < kPairs; ++d) {
+        if (col[d] == -1) continue;
+        place[d] = load(&f.column[col[d]].place);
+        label[d] = load(&f.column[col[d]].label);
+      }
+#pragma unroll
+      for (int d = 0; d < kPairs; ++d) {
+        bool push = false, fresh = false;
+        Visit reached{-1, col[d]};
+        if (col[d] != -1) {
+          Column* column = f.column + col[d];
+          const Label offer{base + cost[d] - place[d].price, at.root, at.row};
+          if (offer.distance < limit && offer.distance < label[d].distance) {
+            reached.row = place[d].owner;
+            // Who comes first in this round lists the row, whoever's label stays.
+            if (reached.row != -1)
+              push = atomicExch(&column->place.extra, static_cast<Index>(round)) != static_cast<Index>(round);
+            bool won = false;
+            while (!won && offer.distance < label[d].distance) {
+              fresh = label[d].distance == detail::kFar;
+              won = replace(&column->label, label[d], offer);
+            }
+            fresh = fresh && won;
+            if (won && reached.row == -1) atomic_min(f.nearest + at.root, offer.distance);
+          }
+        }
+        append(f.touched, touched, fresh, col[d]);
+        append(next, next_count, push, reached);
+      }
     }
   }
 }
@@ -260,7 +279,13 @@ __device__ inline bool augment(const CoreForest& f, Index root, long long* refus
 
 /// u_i of the rows that the chains left; those with something better than their exit become roots.
 template <int kLanes>
-__device__ void plant(const CoreForest& f, int count) {
+__global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
+  if (thread_index() == 0) {
+    f.counters->highest[0] = f.counters->highest[1] = -1;
+    f.counters->round = 1;
+    f.counters->clock = f.report->began;
+  }
+  const int count = *f.left_count;
   const int lane = threadIdx.x % kLanes, groups = thread_total() / kLanes;
   const unsigned mask =
       kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
@@ -279,26 +304,43 @@ __device__ void plant(const CoreForest& f, int count) {
   }
 }
 
-template <int kLanes>
-__global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest f) {
-  const auto grid = cooperative_groups::this_grid();
+/// The blocks of a whole grid, or of one cluster, whose barrier is several times faster.
+struct GridTeam {
+  cooperative_groups::grid_group all = cooperative_groups::this_grid();
+  __device__ void sync() const { all.sync(); }
+};
+struct ClusterTeam {
+  __device__ void sync() const {
+#if __CUDA_ARCH__ >= 900
+    __threadfence();
+    cooperative_groups::this_cluster().sync();
+#endif
+  }
+};
+
+/// Phases until no root is left, or until frontiers of less than `enough` rows in the mean (or of `too_many`)
+/// say that the other team would be faster.
+template <int kLanes, class Team>
+__global__ void __launch_bounds__(kForestBlock, 1)
+    core_forest_kernel(CoreForest f, int enough, int too_many) {
+  const Team team;
   const bool first = thread_index() == 0;
   ForestCounters& n = *f.counters;
-  if (first) n.highest[0] = n.highest[1] = -1;
-  plant<kLanes>(f, *f.left_count);
-  grid.sync();
   if (f.report->impossible != 0) return;
-  if (first) f.report->roots = n.roots[0];
-  unsigned long long clock = f.report->began;
+  unsigned long long clock = n.clock;
   const auto charge = [&](ForestStage stage) {
     if (!first) return;
     const unsigned long long now = nanoseconds();
     f.report->nanoseconds[stage] += now - clock;
     clock = now;
   };
-  charge(kChains);
-  long long round = 1, refused = 0, pass = 0;
-  for (long long phase = 0;; ++phase) {
+  long long round = n.round, refused = 0, pass = 0, phase = n.phase;
+  if (phase == 0) {
+    charge(kChains);
+    if (first) f.report->roots = n.roots[0];
+  }
+  team.sync();  // everybody has read
+  for (;; ++phase) {
     const int now = static_cast<int>(phase % 2), later = 1 - now;
     const Index* roots = f.roots[now];
     const int root_count = n.roots[now];
@@ -313,15 +355,16 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       n.frontier[round % 3] = root_count;
       n.frontier[(round + 1) % 3] = 0;
     }
-    grid.sync();
+    const long long first_round = round;
+    long long scanned = 0;
+    team.sync();
     for (int count = root_count; count > 0; count = n.frontier[round % 3]) {
+      scanned += count;
       if (first) {
         n.frontier[(round + 2) % 3] = 0;
-        f.report->scanned += count;
-        ++f.report->rounds;
       }
       grow_round<kLanes>(f, round, count, n.touched + now);
-      grid.sync();
+      team.sync();
       ++round;
     }
     const int touched = n.touched[now];
@@ -334,7 +377,7 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       for (int k = thread_index(); k < root_count; k += thread_total())
         f.rise[roots[k]] = f.nearest[roots[k]];
     }
-    grid.sync();
+    team.sync();
     if (f.p.perfect && n.highest[now] < 0) {
       if (first) f.report->impossible = 1;
       break;
@@ -345,7 +388,7 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
         ++f.report->lowerings;
       }
       lower_rises<kLanes>(f, roots, root_count, touched, n.lowered + pass % 3);
-      grid.sync();
+      team.sync();
       again = n.lowered[pass % 3] != 0;
       ++pass;
     }
@@ -356,9 +399,11 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       n.roots[later] = n.touched[later] = n.augmented[later] = 0;
       n.highest[later] = -1;
       f.report->labelled += touched;
+      f.report->scanned += scanned;
+      f.report->rounds += round - first_round;
       ++f.report->phases;
     }
-    grid.sync();
+    team.sync();
     charge(kSettle);
     for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < root_count;
          k += thread_total()) {
@@ -368,7 +413,7 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       else
         f.roots[later][atomicAdd(n.roots + later, 1)] = root;
     }
-    grid.sync();
+    team.sync();
     for (int k = thread_index(); k < touched; k += thread_total())
       f.column[f.touched[k]].label = {detail::kFar, -1, -1};
     if (f.p.perfect && highest >= kShift) {
@@ -385,6 +430,17 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       break;
     }
     charge(kAugment);
+    const long long mean = scanned / (round - first_round);
+    if (mean < enough || mean >= too_many) {
+      ++phase;
+      break;
+    }
+  }
+  if (first) {
+    n.lowered[0] = n.lowered[1] = n.lowered[2] = 0;
+    n.round = round;
+    n.phase = phase;
+    n.clock = nanoseconds();
   }
   if (refused > 0)
     atomicAdd(reinterpret_cast<unsigned long long*>(&f.report->refused),

@@ -2,7 +2,7 @@
 
 #include "matching/assignment/core_search.cuh"
 
-#include <string>
+#include <limits>
 
 #include "matching/assignment/core_forest.cuh"
 #include "matching/assignment/row_chains.cuh"
@@ -10,8 +10,6 @@
 namespace motes::matching::device {
 namespace hungarian {
 namespace {
-
-constexpr int kBudget = 16;  ///< bids of a chain
 
 __global__ void make_columns_kernel(DeviceCanonical<SparseEntries> p, State s, Column* column) {
   for (Index j = thread_index(); j < p.cols; j += thread_total())
@@ -95,10 +93,60 @@ __global__ void finish_kernel(State s, const Column* column, Index cols) {
   }
 }
 
+template <int kLanes>
+void launch_grid(const Arena& arena, CoreForest f, int enough, int too_many) {
+  auto kernel = core_forest_kernel<kLanes, GridTeam>;
+  const Offset wanted = std::max<Offset>(1, (Offset{f.p.rows} * kLanes + kForestBlock - 1) / kForestBlock);
+  const int width =
+      static_cast<int>(std::min<Offset>(cooperative_blocks(arena, kernel, kForestBlock, 1), wanted));
+  void* arguments[] = {&f, &enough, &too_many};
+  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), width, kForestBlock,
+                                         arguments, 0, arena.stream()));
+}
+
+cudaLaunchConfig_t cluster_config(const Arena& arena, int blocks, cudaLaunchAttribute* attribute) {
+  attribute->id = cudaLaunchAttributeClusterDimension;
+  attribute->val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(kForestBlock);
+  config.stream = arena.stream();
+  config.attrs = attribute;
+  config.numAttrs = 1;
+  return config;
+}
+
+/// How many blocks of the search the device can hold in one cluster; 0: it has none.
+template <int kLanes>
+int cluster_blocks(const Arena& arena, const CoreSettings& settings) {
+  if (!settings.clusters) return 0;
+  int major = 0;
+  MOTES_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, arena.device()));
+  if (major < 9) return 0;
+  auto kernel = core_forest_kernel<kLanes, ClusterTeam>;
+  MOTES_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  for (const int blocks : {16, 8}) {
+    cudaLaunchAttribute attribute{};
+    const cudaLaunchConfig_t config = cluster_config(arena, blocks, &attribute);
+    int clusters = 0;
+    if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
+      return blocks;
+    cudaGetLastError();  // a size that does not fit is no error of ours
+  }
+  return 0;
+}
+
+template <int kLanes>
+void launch_cluster(const Arena& arena, const CoreForest& f, int blocks, int too_many) {
+  cudaLaunchAttribute attribute{};
+  const cudaLaunchConfig_t config = cluster_config(arena, blocks, &attribute);
+  MOTES_CUDA(cudaLaunchKernelEx(&config, core_forest_kernel<kLanes, ClusterTeam>, f, 0, too_many));
+}
+
 /// Room for everything, and the stages in their order; `kLanes` lanes share a row.
 template <int kLanes>
 ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const State& s,
-                 std::vector<int>& gained) {
+                 const CoreSettings& settings, std::vector<int>& gained) {
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   const cudaStream_t stream = arena.stream();
   const auto blocks = [&](Offset threads) {
@@ -126,8 +174,8 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   f.left = arena.take<Index>(rows);
   f.left_count = arena.take_filled<int>(1, 0);
   f.report = arena.take_filled<ForestReport>(1, 0);
-  const Chains chains{p,      s.row_to_col, column, f.left, f.left_count, &f.report->bids, &f.report->began,
-                      kBudget};
+  const Chains chains{
+      p, s.row_to_col, column, f.left, f.left_count, &f.report->bids, &f.report->began, settings.budget};
   chains_kernel<kLanes><<<blocks(Offset{p.rows} * kLanes), kThreads, 0, stream>>>(chains);
   MOTES_CUDA_LAUNCHED();
   free_rows_kernel<<<blocks(p.rows), kThreads, 0, stream>>>(p, s);
@@ -142,13 +190,15 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   f.end = arena.take<unsigned>(rows);
   f.counters = arena.take_filled<ForestCounters>(1, 0);
   f.gained = arena.take_filled<int>(kForestPhases, 0);
-  auto kernel = core_forest_kernel<kLanes>;
-  const Offset wanted = std::max<Offset>(1, (Offset{p.rows} * kLanes + kForestBlock - 1) / kForestBlock);
-  const int width =
-      static_cast<int>(std::min<Offset>(cooperative_blocks(arena, kernel, kForestBlock, 1), wanted));
-  void* arguments[] = {&f};
-  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), width, kForestBlock,
-                                         arguments, 0, stream));
+  plant_kernel<kLanes><<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(f);
+  MOTES_CUDA_LAUNCHED();
+  constexpr int kNever = std::numeric_limits<int>::max();
+  const int cluster = cluster_blocks<kLanes>(arena, settings);
+  if (cluster > 0) {
+    if (p.rows > settings.few) launch_grid<kLanes>(arena, f, settings.few, kNever);
+    launch_cluster<kLanes>(arena, f, cluster, 4 * settings.few);
+  }
+  launch_grid<kLanes>(arena, f, 0, kNever);
   finish_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(s, column, p.cols);
   MOTES_CUDA_LAUNCHED();
   const ForestReport report = arena.download(f.report, 1)[0];
@@ -161,16 +211,16 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
 }  // namespace hungarian
 
 bool search_core(Arena& arena, const DeviceCanonical<SparseEntries>& given, const hungarian::State& s,
-                 Stats& stats) {
+                 Stats& stats, const CoreSettings& settings) {
   namespace h = hungarian;
   DeviceCanonical<SparseEntries> p = given;
   if (p.perfect) p.row_exit = nullptr;
   const Offset edges = p.rows == 0 ? 0 : arena.download(p.entries.offsets + p.rows, 1)[0];
   const Offset per_row = edges / std::max(1, p.rows);
   std::vector<int> gained;
-  const h::ForestReport report = per_row <= 2    ? h::run<1>(arena, p, s, gained)
-                                 : per_row <= 12 ? h::run<8>(arena, p, s, gained)
-                                                 : h::run<32>(arena, p, s, gained);
+  const h::ForestReport report = per_row <= 2    ? h::run<1>(arena, p, s, settings, gained)
+                                 : per_row <= 12 ? h::run<8>(arena, p, s, settings, gained)
+                                                 : h::run<32>(arena, p, s, settings, gained);
   if (report.stuck != 0) throw std::logic_error("jv on the GPU: a phase of searches matched nobody");
   stats.initial_assignments += stats.phases == 0 ? report.matched : 0;
   stats.phases += report.phases;

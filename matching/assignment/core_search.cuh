@@ -9,6 +9,13 @@ namespace motes::matching::device {
 /// above what any optimum pays (make_sides keeps vertices * (2 * largest + 1) below it).
 inline constexpr Cost kDearExit = Cost{1} << 60;
 
+/// Speed only.
+struct CoreSettings {
+  int budget = 16;       ///< bids of a chain of the row reduction
+  bool clusters = true;  ///< searches with small frontiers run on one cluster of blocks, where there are such
+  int few = 1024;        ///< rows in a frontier, in the mean of a phase, that are few
+};
+
 /// Solves a sparse problem on the arena's device and stream, from the state given to the optimum and its
 /// duals, which it leaves in `s` (u too). Columns of a row may come in any order; offsets are 64-bit.
 ///
@@ -26,6 +33,6 @@ inline constexpr Cost kDearExit = Cost{1} << 60;
 /// The objective is deterministic. The matching and the duals may depend on timing where optima tie.
 /// Stats gain initial_assignments, assignments, phases, rounds, augmentations and seconds.
 bool search_core(Arena& arena, const DeviceCanonical<SparseEntries>& p, const hungarian::State& s,
-                 Stats& stats);
+                 Stats& stats, const CoreSettings& settings = {});
 
 }  // namespace motes::matching::device

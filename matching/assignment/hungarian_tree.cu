@@ -488,6 +488,23 @@ detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCa
 }
 
 }  // namespace
+
+template <class Entries>
+detail::Solution solve_by_forests(Arena& arena, const CanonicalSides& sides,
+                                  const DeviceCanonical<Entries>& p) {
+  return solve(arena, sides, p, {});
+}
+template detail::Solution solve_by_forests(Arena&, const CanonicalSides&,
+                                           const DeviceCanonical<DenseEntries<std::int32_t>>&);
+template detail::Solution solve_by_forests(Arena&, const CanonicalSides&,
+                                           const DeviceCanonical<DenseEntries<std::int64_t>>&);
+template detail::Solution solve_by_forests(Arena&, const CanonicalSides&,
+                                           const DeviceCanonical<DenseEntries<float>>&);
+template detail::Solution solve_by_forests(Arena&, const CanonicalSides&,
+                                           const DeviceCanonical<DenseEntries<double>>&);
+template detail::Solution solve_by_forests(Arena&, const CanonicalSides&,
+                                           const DeviceCanonical<GeometricEntries>&);
+
 }  // namespace hungarian
 
 Matching solve_by_trees(const Execution& execution, const CostsView& problem, const Start& start) {

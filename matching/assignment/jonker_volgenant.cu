@@ -1,55 +1,68 @@
 /// `jv` on the GPU, by kind of costs. Sparse problems are their own core.
 
+#include "matching/assignment/core_dense.cuh"
+#include "matching/assignment/core_points.cuh"
 #include "matching/assignment/core_search.cuh"
 #include "matching/assignment/jonker_volgenant_device.h"
+#include "matching/device/solve.cuh"
 
 namespace motes::matching::device {
 namespace {
 
-/// Rows that must be matched get a dear exit.
-__global__ void dear_exits_kernel(const Cost* row_exit, Index rows, Cost* out) {
-  for (Index i = hungarian::thread_index(); i < rows; i += hungarian::thread_total()) {
-    const Cost exit = row_exit == nullptr ? kInfiniteCost : row_exit[i];
-    out[i] = exit == kInfiniteCost ? kDearExit : exit;
-  }
+DeviceSolution in_place(core::Outcome&& found) {
+  return {found.state.row_to_col, found.state.v, false, std::move(found.stats)};
 }
 
-detail::Solution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
-                       const Start& start) {
-  detail::Solution out;
-  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+/// From the host to the device, for what is finished there.
+DeviceSolution bring(Arena& arena, detail::Solution&& solution) {
+  DeviceSolution out{arena.upload(std::span<const Index>(solution.row_to_col)),
+                     arena.upload(std::span<const Cost>(solution.v)), solution.infeasible,
+                     std::move(solution.stats)};
+  arena.synchronize();
+  return out;
+}
+
+DeviceSolution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
+                     const Start& start, int) {
+  core::Outcome out;
   if (!p.perfect) {
-    Cost* exits = arena.take<Cost>(rows);
-    if (rows > 0) {
-      dear_exits_kernel<<<4 * arena.multiprocessors(), hungarian::kThreads, 0, arena.stream()>>>(
+    Cost* exits = arena.take<Cost>(static_cast<std::size_t>(p.rows));
+    if (p.rows > 0) {
+      core::dear_exits_kernel<<<4 * arena.multiprocessors(), hungarian::kThreads, 0, arena.stream()>>>(
           p.row_exit, p.rows, exits);
       MOTES_CUDA_LAUNCHED();
     }
     p.row_exit = exits;
   }
-  const hungarian::State s = hungarian::initial_state(arena, sides, p, start);
-  out.infeasible = !search_core(arena, p, s, out.stats);
-  out.row_to_col = arena.download(s.row_to_col, rows);
-  out.v = arena.download(s.v, cols);
-  for (Index i = 0; i < p.rows; ++i)
-    if (out.row_to_col[static_cast<std::size_t>(i)] == -1 && sides.exit_of(i) == kInfiniteCost)
-      out.infeasible = true;
-  return out;
+  out.state = is_cold(start) ? core::cold_state(arena, p) : hungarian::initial_state(arena, sides, p, start);
+  DeviceSolution solution;
+  const bool infeasible = !search_core(arena, p, out.state, out.stats);
+  solution = in_place(std::move(out));
+  solution.infeasible = infeasible;  // rows that left at the dear price are found by whoever finishes
+  return solution;
 }
 
-template <class Entries>
-detail::Solution solve(Arena&, const CanonicalSides&, const DeviceCanonical<Entries>&, const Start&) {
-  throw std::invalid_argument("jv: on the cuda back end only sparse costs so far");
+DeviceSolution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<GeometricEntries>& p,
+                     const Start& start, int) {
+  core::Outcome out = solve_by_point_cores(arena, sides, p, start);
+  return out.whole ? bring(arena, std::move(*out.whole)) : in_place(std::move(out));
+}
+
+template <class T>
+DeviceSolution solve(Arena& arena, CanonicalSides sides, const DeviceCanonical<DenseEntries<T>>& p,
+                     const Start& start, int wanted) {
+  sides.start = arena.download(p.start, static_cast<std::size_t>(p.cols));
+  return bring(arena, core::solve_dense(arena, sides, p, start, wanted));
 }
 
 }  // namespace
 
-Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start) {
-  const OrientedStart oriented(problem, start);
-  return solve_canonical_on_device(execution, problem,
-                                   [&](Arena& arena, const CanonicalSides& sides, const auto& p) {
-                                     return solve(arena, sides, p, oriented.start);
-                                   });
+Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start,
+                        int wanted) {
+  return solve_on_device(execution, problem, start,
+                         [&](Arena& arena, const CanonicalSides& sides, const auto& p, const Start& from) {
+                           return solve(arena, sides, p, from, wanted);
+                         });
 }
 
 }  // namespace motes::matching::device

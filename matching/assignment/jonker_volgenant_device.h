@@ -5,6 +5,10 @@
 
 namespace motes::matching::device {
 
-Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start);
+/// Pairs a row that the first core of a matrix has, about.
+inline constexpr int kCorePairs = 48;
+
+Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start,
+                        int wanted = kCorePairs);
 
 }  // namespace motes::matching::device

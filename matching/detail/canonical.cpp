@@ -1,5 +1,7 @@
 #include "matching/detail/canonical.h"
+#include "matching/detail/point_bounds.h"
 #include "matching/detail/row_keys.h"
+#include "matching/detail/sides.h"
 
 #include <omp.h>
 
@@ -27,12 +29,9 @@ Cost magnitude(Cost c) { return c == kInfiniteCost ? 0 : c < 0 ? -c : c; }
 
 /// A price for a free column that must be matched which no optimum pays unless it has to; 0 where a perfect
 /// square problem makes it needless.
-Cost price_of_must(const CostsView& problem, Cost largest, bool perfect) {
-  const bool must_rows = any_infinite(unmatched_row_cost_of(problem), rows_of(problem));
-  const bool must_cols = any_infinite(unmatched_col_cost_of(problem), cols_of(problem));
+Cost price_of_must(Wide vertices, bool must_rows, bool must_cols, Cost largest, bool perfect) {
   if (!must_rows && !must_cols) return 0;
-  const Wide vertices = static_cast<Wide>(rows_of(problem)) + cols_of(problem) + 2;
-  const Wide bound = vertices * (2 * static_cast<Wide>(largest) + 1);
+  const Wide bound = (vertices + 2) * (2 * static_cast<Wide>(largest) + 1);
   if (bound > (Wide{1} << 60))
     throw std::invalid_argument(
         "costs times vertices pass 2^60 where vertices must be matched, so duals could overflow: use a "
@@ -60,6 +59,10 @@ Cost largest_entry(const Entries& entries) {
     entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
   return largest;
 }
+Cost largest_entry(const GeometricEntries& entries) {
+  const Cost bound = farthest_cost(entries, bounds_of(entries));
+  return bound <= kMaxGridCost ? bound : largest_entry<GeometricEntries>(entries);
+}
 template <class T>
 Cost largest_entry(const DenseEntries<T>& entries) {
   if constexpr (std::is_same_v<T, std::int32_t>) {
@@ -82,16 +85,26 @@ Cost largest_cost(const CostsView& problem) {
                   with_entries(problem, [](const auto& entries) { return largest_entry(entries); }));
 }
 
-CanonicalSides make_sides(const CostsView& problem, Cost largest) {
-  const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
+CanonicalSides make_bare_sides(Index rows, Index cols, const UnmatchedFacts& facts, Cost largest,
+                               Cost& must_price) {
   CanonicalSides sides;
   sides.largest = largest;
-  sides.exchanged = !any_infinite(row_cost, rows_of(problem)) && any_infinite(col_cost, cols_of(problem));
-  sides.rows = sides.exchanged ? cols_of(problem) : rows_of(problem);
-  sides.cols = sides.exchanged ? rows_of(problem) : cols_of(problem);
+  sides.exchanged = !facts.rows_some_infinite && facts.cols_some_infinite;
+  sides.rows = sides.exchanged ? cols : rows;
+  sides.cols = sides.exchanged ? rows : cols;
+  sides.perfect = rows == cols && facts.rows_all_infinite && facts.cols_all_infinite;
+  must_price = price_of_must(static_cast<Wide>(rows) + cols, facts.rows_some_infinite,
+                             facts.cols_some_infinite, largest, sides.perfect);
+  return sides;
+}
+
+CanonicalSides make_sides(const CostsView& problem, Cost largest) {
+  const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
+  const UnmatchedFacts facts{any_infinite(row_cost, rows_of(problem)), all_infinite(row_cost),
+                             any_infinite(col_cost, cols_of(problem)), all_infinite(col_cost), 0};
+  Cost must = 0;
+  CanonicalSides sides = make_bare_sides(rows_of(problem), cols_of(problem), facts, largest, must);
   sides.row_exit = sides.exchanged ? col_cost : row_cost;
-  sides.perfect = sides.rows == sides.cols && all_infinite(row_cost) && all_infinite(col_cost);
-  const Cost must = price_of_must(problem, largest, sides.perfect);
   const std::span<const Cost> start = sides.exchanged ? row_cost : col_cost;
   sides.start.resize(at(sides.cols));
   for (std::size_t j = 0; j < sides.start.size(); ++j) {

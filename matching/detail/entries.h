@@ -113,7 +113,10 @@ struct GeometricEntries {
   MOTES_HOST_DEVICE Cost at(Index i, Index j) const {
     const double dx = row_x[i] - col_x[j], dy = row_y[i] - col_y[j];
     const double dz = row_z == nullptr ? 0 : row_z[i] - col_z[j];
-    const double squared = plus(plus(multiply(dx, dx), multiply(dy, dy)), multiply(dz, dz));
+    return cost_of(plus(plus(multiply(dx, dx), multiply(dy, dy)), multiply(dz, dz)));
+  }
+  /// The cost of a pair at that squared distance.
+  MOTES_HOST_DEVICE Cost cost_of(double squared) const {
     const double distance = sqrt(squared);
     if (distance > gate) return kInfiniteCost;
     return nearest(multiply(metric == Metric::squared ? squared : distance, scale));

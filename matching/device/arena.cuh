@@ -57,10 +57,22 @@ class Arena {
     synchronize();
     return values;
   }
+  /// Pieces taken after mark() are forgotten by release(), in the order of the stream: what it was given
+  /// before may still use them. Lets a loop take scratch memory without growing.
+  struct Mark {
+    std::size_t blocks, used;
+  };
+  Mark mark() const { return {blocks_.size(), used_}; }
+  void release(const Mark& mark) { used_ = blocks_.size() == mark.blocks ? mark.used : 0; }
+
   void synchronize() { MOTES_CUDA(cudaStreamSynchronize(stream_)); }
 
   /// A page of pinned host memory (4096 bytes) for flags that come back from the device.
   void* pinned() const { return pinned_; }
+
+  /// At least that many bytes of pinned host memory for results on their way back, kept from call to call and
+  /// valid until more are asked for.
+  char* staging(std::size_t bytes);
 
  private:
   struct Block {
@@ -72,6 +84,8 @@ class Arena {
   int device_ = 0, multiprocessors_ = 0;
   cudaStream_t stream_ = nullptr;
   void* pinned_ = nullptr;
+  char* staging_ = nullptr;
+  std::size_t staging_bytes_ = 0;
   std::vector<Block> blocks_;
   std::size_t used_ = 0;  ///< of the last block
 };

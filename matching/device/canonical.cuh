@@ -6,6 +6,7 @@
 
 #include "matching/detail/canonical.h"
 #include "matching/device/arena.cuh"
+#include "matching/device/point_bounds.cuh"
 
 namespace motes::matching {
 
@@ -116,6 +117,10 @@ __global__ void largest_cost_kernel(Entries entries, Cost* largest) {
 template <class Entries>
 Cost largest_cost_on_device(Arena& arena, const Entries& entries) {
   if constexpr (std::is_same_v<Entries, DenseEntries<std::int32_t>>) return detail::kLargestInt32;
+  if constexpr (std::is_same_v<Entries, GeometricEntries>) {
+    const Cost bound = detail::farthest_cost(entries, bounds_on_device(arena, entries));
+    if (bound <= kMaxGridCost) return bound;  // else the box may be to blame: look at the pairs
+  }
   Cost* largest = arena.take_filled<Cost>(1, 0);
   if (entries.rows > 0) {
     largest_cost_kernel<<<8 * arena.multiprocessors(), 256, 0, arena.stream()>>>(entries, largest);

@@ -90,6 +90,7 @@ Arena::Arena(int device) : device_(device) {
 Arena::~Arena() {
   cudaStreamSynchronize(stream_);
   for (const Block& block : blocks_) cudaFree(block.data);
+  cudaFreeHost(staging_);
   cudaFreeHost(pinned_);
   cudaStreamDestroy(stream_);
 }
@@ -108,6 +109,15 @@ void Arena::reset() {
   for (const Block& block : blocks_) cudaFree(block.data);
   blocks_.clear();
   blocks_.push_back({static_cast<char*>(allocate(total)), total});
+}
+
+char* Arena::staging(std::size_t bytes) {
+  if (bytes <= staging_bytes_) return staging_;
+  cudaFreeHost(std::exchange(staging_, nullptr));
+  staging_bytes_ = 0;
+  MOTES_CUDA(cudaHostAlloc(reinterpret_cast<void**>(&staging_), bytes, cudaHostAllocDefault));
+  staging_bytes_ = bytes;
+  return staging_;
 }
 
 void* Arena::take_bytes(std::size_t bytes) {

@@ -2,6 +2,7 @@
 
 #include "matching/detail/device_problem.h"
 #include "matching/device/device.h"
+#include "matching/device/point_queries.h"
 #include "matching/workspace.h"
 
 namespace motes::matching {
@@ -30,8 +31,10 @@ Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 device::Arena& Workspace::arena(int) { no_device(); }
 std::size_t Workspace::device_bytes() const { return 0; }
 
+std::optional<SparseCosts> gated_pairs(const Execution&, const GeometricCostsView&, int) { no_device(); }
+
 namespace detail {
-void check_device_problem(const CostsView&) { no_device(); }
+void check_device_problem(Workspace*, int, const CostsView&) { no_device(); }
 Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
 Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
 DeviceStack::DeviceStack(std::span<const SparseCostsView>, int) { no_device(); }

@@ -3,6 +3,7 @@
 #include "matching/detail/device_problem.h"
 #include "matching/detail/judge.h"
 #include "matching/device/canonical.cuh"
+#include "matching/device/verify_points.cuh"
 
 namespace motes::matching {
 namespace {
@@ -58,6 +59,18 @@ __global__ void check_points_kernel(const double* p, Index count, unsigned long 
 
 int blocks(const Arena& arena) { return 8 * arena.multiprocessors(); }
 
+/// True where the boxes of the points show that none is at fault, and no pair.
+bool boxes_fit(Arena& arena, const CostsView& problem) {
+  return detail::with_entries(problem, [&]<class Entries>(const Entries& entries) {
+    if constexpr (std::is_same_v<Entries, device::GeometricEntries>) {
+      const detail::PairOfBounds bounds = device::bounds_on_device(arena, entries);
+      return bounds.row.finite && bounds.col.finite && detail::farthest_cost(entries, bounds) <= kMaxGridCost;
+    } else {
+      return false;
+    }
+  });
+}
+
 struct Fault {
   Index i = -1, j = -1;
   explicit operator bool() const { return i != -1; }
@@ -90,7 +103,8 @@ struct VerifyFaults {
 /// Nothing is trusted, so that u + v may need more than 64 bits.
 __device__ bool exceeds(Cost u, Cost v, Cost c) { return static_cast<__int128>(u) + v > c; }
 
-/// Warp per row: is its pair an edge, is every edge feasible, is its own pair tight?
+/// Warp per row: is its pair an edge, is every edge feasible (of points find_infeasible_points says that), is
+/// its own pair tight?
 template <class Entries>
 __global__ void verify_rows_kernel(VerifyParameters<Entries> p, VerifyFaults* faults, Cost* matched_cost) {
   const int lane = threadIdx.x % 32;
@@ -108,7 +122,7 @@ __global__ void verify_rows_kernel(VerifyParameters<Entries> p, VerifyFaults* fa
     } else if (lane == 0) {
       matched_cost[i] = 0;
     }
-    if (p.u == nullptr) continue;
+    if (p.u == nullptr || std::is_same_v<Entries, device::GeometricEntries>) continue;
     p.entries.for_each(i, lane, 32, [&](Index j, Cost c) {
       if (exceeds(u, p.v[j], c)) report(&faults->infeasible, i, j);
     });
@@ -155,9 +169,11 @@ CostsView with_unmatched(const CostsView& problem, const HostUnmatched& unmatche
 
 namespace detail {
 
-void check_device_problem(const CostsView& problem) {
+void check_device_problem(Workspace* workspace, int device, const CostsView& problem) {
+  const auto* dense = std::get_if<DenseCostsView>(&problem);
+  if (dense != nullptr && dense->data.index() == 0) return;  // no int32 is too large
   Workspace own;
-  Arena& arena = own.arena(0);
+  Arena& arena = (workspace != nullptr ? *workspace : own).arena(device);
   arena.reset();
   const int grid = blocks(arena);
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) {
@@ -176,6 +192,7 @@ void check_device_problem(const CostsView& problem) {
                                   ")");
   }
   if (const auto* points = std::get_if<GeometricCostsView>(&problem)) {
+    if (boxes_fit(arena, problem)) return;
     for (const PointsView* side : {&points->row_points, &points->col_points})
       for (const auto& axis : {side->x, side->y, side->z})
         if (Fault f = run_check(arena, [&](auto* fault) {
@@ -188,8 +205,6 @@ void check_device_problem(const CostsView& problem) {
                     (std::holds_alternative<DenseCostsView>(problem) &&
                      std::get<DenseCostsView>(problem).data.index() >= 2);
   const Cost limit = real ? kMaxGridCost : kMaxCost;
-  const auto* dense = std::get_if<DenseCostsView>(&problem);
-  if (dense != nullptr && dense->data.index() == 0) return;  // no int32 is too large
   if (Fault f = detail::with_entries(problem, [&](const auto& entries) {
         return run_check(arena, [&](auto* fault) {
           check_entries_kernel<<<grid, kThreads, 0, arena.stream()>>>(entries, limit, fault);
@@ -224,6 +239,9 @@ Certificate verify_on_device(const Execution& execution, const CostsView& proble
         verify_rows_kernel<<<blocks(arena), kThreads, 0, arena.stream()>>>(parameters, faults, cost);
         MOTES_CUDA_LAUNCHED();
       }
+      if constexpr (std::is_same_v<Entries, device::GeometricEntries>)
+        if (duals)
+          device::find_infeasible_points(arena, entries, parameters.u, parameters.v, &faults->infeasible);
       findings.matched_cost = arena.download(cost, matching.row_to_col.size());
       const VerifyFaults found = arena.download(faults, 1)[0];
       const auto pair_of = [](unsigned long long f) {
