@@ -64,12 +64,10 @@ AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_the
   const bool sparse = std::holds_alternative<SparseCostsView>(problem);
   const bool must = backend == Backend::cuda || space_of(problem) == Space::device;
   if (must || (backend == Backend::automatic && gpu_there && is_worth_a_gpu(problem))) {
-    if (sparse)
-      return {
-          find_solver("jv"), Backend::cuda,
-          "row reduction by chains and one forest from all rows left are fastest for sparse graphs on a GPU"};
-    return {find_solver("hungarian-tree"), Backend::cuda,
-            "the fastest solver of matrices and points on a GPU"};
+    return {find_solver("jv"), Backend::cuda,
+            sparse
+                ? "row reduction by chains and one forest from the rows left are fastest for graphs on a GPU"
+                : "a core of cheap pairs, priced out, is fastest for matrices and points on a GPU"};
   }
   const std::string small = backend == Backend::automatic && gpu_there ? "; too small to pay for a GPU" : "";
   if (sparse)

@@ -86,29 +86,37 @@ bool is_consistent(const Alternatives& alternatives, const Matching& matching) {
 /// outside is one more node: an arc to it from rows that could stay free or have a free column, an arc from
 /// it to rows that are free or whose column could be. Another optimum differs by cycles of this graph.
 /// rows_on_cycles() tells the rows that may lie on one, ascending: what is left when nodes without arcs in,
-/// or out, are taken away in turn. Rows without an arc out, which are nearly all, never come in.
+/// or out, are taken away in turn. Nearly all rows lack the one or the other, and never come in: where duals
+/// are as low as they can be most rows could stay free, where they are high most columns could.
 class Exchanges {
  public:
   Exchanges(const Alternatives& alternatives, const Matching& matching) {
     const auto leaves = [&](Index i) {
       return matching.row_to_col[at(i)] != -1 && alternatives.row_may_stay_free[at(i)];
     };
-    auto pair = alternatives.pairs.begin();
+    const auto may_enter = [&](Index i) {
+      const Index mate = matching.row_to_col[at(i)];
+      return mate == -1 || alternatives.col_may_stay_free[at(mate)];
+    };
     const auto rows = static_cast<Index>(matching.row_to_col.size());
+    std::vector<char> wanted(at(rows), 0);  // somebody's pair leads to this row
+    for (const auto& [row, col] : alternatives.pairs)
+      if (matching.col_to_row[at(col)] != -1) wanted[at(matching.col_to_row[at(col)])] = 1;
+    auto pair = alternatives.pairs.begin();
     for (Index i = 0; i < rows; ++i) {
       const bool has_pair = pair != alternatives.pairs.end() && pair->row == i;
-      if (has_pair || leaves(i)) rows_.push_back(i);
+      if ((has_pair || leaves(i)) && (wanted[at(i)] || may_enter(i))) rows_.push_back(i);
       while (pair != alternatives.pairs.end() && pair->row == i) ++pair;
     }
     const auto outside = static_cast<Index>(rows_.size());
     for (const auto& [row, col] : alternatives.pairs) {
-      const Index holder = matching.col_to_row[at(col)], to = holder == -1 ? outside : node_of(holder);
-      if (to != -1) arcs_.push_back({node_of(row), to});
+      const Index from = node_of(row), holder = matching.col_to_row[at(col)];
+      const Index to = holder == -1 ? outside : node_of(holder);
+      if (from != -1 && to != -1) arcs_.push_back({from, to});
     }
     for (Index node = 0; node < outside; ++node) {
-      const Index i = rows_[at(node)], mate = matching.row_to_col[at(i)];
-      if (leaves(i)) arcs_.push_back({node, outside});
-      if (mate == -1 || alternatives.col_may_stay_free[at(mate)]) arcs_.push_back({outside, node});
+      if (leaves(rows_[at(node)])) arcs_.push_back({node, outside});
+      if (may_enter(rows_[at(node)])) arcs_.push_back({outside, node});
     }
   }
 
@@ -128,7 +136,7 @@ class Exchanges {
     Index from, to;  ///< nodes: places in rows_, or rows_.size() for the outside
   };
 
-  /// -1 for rows without an arc out.
+  /// -1 for rows that never came in.
   Index node_of(Index row) const {
     const auto found = std::lower_bound(rows_.begin(), rows_.end(), row);
     return found == rows_.end() || *found != row ? -1 : static_cast<Index>(found - rows_.begin());
@@ -157,7 +165,7 @@ class Exchanges {
     }
   }
 
-  std::vector<Index> rows_;  ///< with an arc out, ascending
+  std::vector<Index> rows_;  ///< with an arc in and one out, ascending
   std::vector<Arc> arcs_;
 };
 
@@ -210,7 +218,8 @@ Contest contest_of(const Alternatives& alternatives, const Matching& matching, c
 
 Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal) {
   const Index rows = rows_of(problem), cols = cols_of(problem);
-  if (optimal.status != Status::optimal || optimal.duals.u.size() != at(rows) ||
+  if (optimal.status != Status::optimal || optimal.row_to_col.size() != at(rows) ||
+      optimal.col_to_row.size() != at(cols) || optimal.duals.u.size() != at(rows) ||
       optimal.duals.v.size() != at(cols))
     throw std::invalid_argument("resolve_ties: needs an optimal matching with its duals");
   const auto start = std::chrono::steady_clock::now();

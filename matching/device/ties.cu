@@ -5,6 +5,7 @@
 
 #include "matching/detail/device_problem.h"
 #include "matching/device/canonical.cuh"
+#include "matching/device/staged_upload.cuh"
 
 namespace motes::matching {
 namespace {
@@ -67,9 +68,13 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
   Workspace own;
   Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
   arena.reset();
-  const Index* mates = arena.upload(std::span<const Index>(matching.row_to_col));
-  const Cost* u = arena.upload(std::span<const Cost>(matching.duals.u));
-  const Cost* v = arena.upload(std::span<const Cost>(matching.duals.v));
+  const auto rows = static_cast<std::size_t>(rows_of(problem)),
+             cols = static_cast<std::size_t>(cols_of(problem));
+  device::StagedUpload upload(arena, rows * (sizeof(Index) + sizeof(Cost)) + cols * sizeof(Cost),
+                              thread_count(execution));
+  const Cost* u = upload(std::span<const Cost>(matching.duals.u));
+  const Cost* v = upload(std::span<const Cost>(matching.duals.v));
+  const Index* mates = upload(std::span<const Index>(matching.row_to_col));
   auto* found = arena.take<Found>(1);
   Alternatives out;
   out.row_may_stay_free = tight_unmatched(arena, unmatched_row_cost_of(problem), u, rows_of(problem));

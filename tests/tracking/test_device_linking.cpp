@@ -62,8 +62,8 @@ CandidateGraph built_on_device(DeviceFrame& rows, DeviceFrame& cols, DeviceCandi
                                const Detections& from, const Detections& to,
                                const CandidateOptions& options) {
   const CandidateTerms terms = terms_of(options);
-  cols.load(to, terms);
-  rows.load(from, terms);
+  cols.load({2}, to, terms);
+  rows.load({1}, from, terms);
   return copy_to_host(candidates.build(rows, cols, options, terms, from, to));
 }
 

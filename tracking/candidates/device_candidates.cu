@@ -12,6 +12,7 @@
 
 #include "matching/device/arena.cuh"
 #include "matching/device/canonical.cuh"
+#include "matching/device/staged_upload.cuh"
 #include "tracking/candidates/device_candidates.h"
 
 namespace motes::tracking {
@@ -270,15 +271,17 @@ DeviceFrame::~DeviceFrame() = default;
 DeviceFrame::DeviceFrame(DeviceFrame&&) noexcept = default;
 DeviceFrame& DeviceFrame::operator=(DeviceFrame&&) noexcept = default;
 
-void DeviceFrame::load(const Detections& detections, const CandidateTerms& terms) {
+void DeviceFrame::load(const Execution& execution, const Detections& detections,
+                       const CandidateTerms& terms) {
   Arena& arena = memory_->arena;
   arena.reset();
   const auto count = static_cast<Index>(detections.size());
   const auto n = static_cast<std::size_t>(count);
   const std::size_t slots = CellTable::slots_for(count);
-  const double* x = arena.upload(std::span<const double>(detections.x_um));
-  const double* y = arena.upload(std::span<const double>(detections.y_um));
-  const double* z = arena.upload(std::span<const double>(detections.z_um));
+  matching::device::StagedUpload upload(arena, 3 * n * sizeof(double), thread_count(execution));
+  const double* x = upload(std::span<const double>(detections.x_um));
+  const double* y = upload(std::span<const double>(detections.y_um));
+  const double* z = upload(std::span<const double>(detections.z_um));
   auto* points = arena.take<GridPoint>(n);
   auto* sorted = arena.take<GridPoint>(n);
   auto* slot = arena.take<Index>(n);

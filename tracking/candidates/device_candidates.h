@@ -28,7 +28,7 @@ class DeviceFrame {
   DeviceFrame& operator=(DeviceFrame&&) noexcept;
 
   /// Returns when the device is done. Throws InputError as build_candidates does. O(N).
-  void load(const Detections& detections, const CandidateTerms& terms);
+  void load(const Execution& execution, const Detections& detections, const CandidateTerms& terms);
 
   const detail::FrameMemory& memory() const { return *memory_; }
 

@@ -19,7 +19,7 @@ DeviceFrame::DeviceFrame(int) { no_device(); }
 DeviceFrame::~DeviceFrame() = default;
 DeviceFrame::DeviceFrame(DeviceFrame&&) noexcept = default;
 DeviceFrame& DeviceFrame::operator=(DeviceFrame&&) noexcept = default;
-void DeviceFrame::load(const Detections&, const CandidateTerms&) { no_device(); }
+void DeviceFrame::load(const Execution&, const Detections&, const CandidateTerms&) { no_device(); }
 
 DeviceCandidates::DeviceCandidates(int) { no_device(); }
 DeviceCandidates::~DeviceCandidates() = default;

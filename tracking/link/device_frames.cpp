@@ -4,8 +4,9 @@
 
 namespace motes::tracking {
 
-DeviceFrames::DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms, int device)
-    : detections_(frames), terms_(terms), device_(device), entries_(frames.size()) {
+DeviceFrames::DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms,
+                           const Execution& execution)
+    : detections_(frames), terms_(terms), execution_(execution), entries_(frames.size()) {
   for (std::size_t k = 0; k < frames.size(); ++k) entries_[k].uses_left = (k > 0) + (k + 1 < frames.size());
 }
 
@@ -20,8 +21,8 @@ const DeviceFrame& DeviceFrames::frame(std::size_t k) {
         spare_.pop_back();
       }
     }
-    if (!room) room = std::make_unique<DeviceFrame>(device_);
-    room->load(*detections_[k], terms_);
+    if (!room) room = std::make_unique<DeviceFrame>(execution_.device);
+    room->load(execution_, *detections_[k], terms_);
     entry.frame = std::move(room);
   });
   return *entry.frame;

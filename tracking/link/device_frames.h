@@ -17,7 +17,8 @@ namespace motes::tracking {
 class DeviceFrames {
  public:
   /// The detections must stay while this lives.
-  DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms, int device);
+  DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms,
+               const Execution& execution);
 
   /// Frame k, until release(k) was called as often as frame(k). Throws as DeviceFrame::load does, each time.
   const DeviceFrame& frame(std::size_t k);
@@ -32,7 +33,7 @@ class DeviceFrames {
   };
   std::span<const Detections* const> detections_;
   CandidateTerms terms_;
-  int device_;
+  Execution execution_;
   std::vector<Entry> entries_;
   std::mutex mutex_;  ///< of uses_left and spare_
   std::vector<std::unique_ptr<DeviceFrame>> spare_;

@@ -180,7 +180,7 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   inner.workspace = nullptr;  // belongs to one thread
   if (inner.threads > 1) omp_set_max_active_levels(std::max(2, omp_get_max_active_levels()));
   std::optional<DeviceFrames> loaded;
-  if (placement.any_on_gpu()) loaded.emplace(frames, terms_of(options.candidates), execution.device);
+  if (placement.any_on_gpu()) loaded.emplace(frames, terms_of(options.candidates), inner);
   std::vector<std::unique_ptr<DeviceLinker>> on_gpu(static_cast<std::size_t>(outer));
   std::size_t finished = 0;
   std::mutex reporting;
