@@ -7,12 +7,12 @@
 
 namespace motes::matching::device {
 
-/// For arrays of `bytes` in all. Uses the arena's staging memory, so that nobody else may until the stream
-/// has passed.
+/// For arrays of `bytes` in all, through the lender's staging memory, which nobody else may use until the
+/// stream of `arena` has passed.
 class StagedUpload {
  public:
-  StagedUpload(Arena& arena, std::size_t bytes, int threads)
-      : arena_(arena), free_(arena.staging(bytes)), threads_(threads) {}
+  StagedUpload(Arena& arena, Arena& lender, std::size_t bytes, int threads)
+      : arena_(arena), free_(lender.staging(bytes)), threads_(threads) {}
 
   /// A copy made on the arena's stream; the host values are not needed any more.
   template <class T>

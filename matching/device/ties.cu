@@ -1,6 +1,7 @@
 /// Which pairs are tight, for problems in device memory: few come back to the host.
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 
 #include "matching/detail/device_problem.h"
@@ -59,6 +60,22 @@ std::vector<char> tight_unmatched(Arena& arena, std::span<const Cost> unmatched,
   return arena.download(tight, static_cast<std::size_t>(count));
 }
 
+/// By row, then by column: rows have few, so that counting beats comparing.
+void sort_pairs(std::vector<detail::Pair>& pairs, std::size_t rows) {
+  std::vector<std::size_t> end(rows + 1, 0);
+  for (const auto& pair : pairs) ++end[static_cast<std::size_t>(pair.row) + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<detail::Pair> sorted(pairs.size());
+  for (const auto& pair : pairs) sorted[end[static_cast<std::size_t>(pair.row)]++] = pair;
+  for (auto from = sorted.begin(); from != sorted.end();) {
+    auto to = from;
+    while (to != sorted.end() && to->row == from->row) ++to;
+    if (to - from > 1) std::sort(from, to, [](const auto& a, const auto& b) { return a.col < b.col; });
+    from = to;
+  }
+  pairs = std::move(sorted);
+}
+
 }  // namespace
 
 namespace detail {
@@ -70,7 +87,7 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
   arena.reset();
   const auto rows = static_cast<std::size_t>(rows_of(problem)),
              cols = static_cast<std::size_t>(cols_of(problem));
-  device::StagedUpload upload(arena, rows * (sizeof(Index) + sizeof(Cost)) + cols * sizeof(Cost),
+  device::StagedUpload upload(arena, arena, rows * (sizeof(Index) + sizeof(Cost)) + cols * sizeof(Cost),
                               thread_count(execution));
   const Cost* u = upload(std::span<const Cost>(matching.duals.u));
   const Cost* v = upload(std::span<const Cost>(matching.duals.v));
@@ -82,8 +99,8 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
   with_entries(problem, [&](const auto& entries) {
     using Entries = std::decay_t<decltype(entries)>;
     constexpr int kLanes = std::is_same_v<Entries, SparseEntries> ? 4 : 32;
-    // Ties are few as a rule: where they are not, a second pass has the room that the first one counted.
-    for (unsigned long long room = 4096 + static_cast<unsigned long long>(entries.rows) / 8;;) {
+    // Rarely more than one a row: where there are, a second pass has the room that the first one counted.
+    for (unsigned long long room = 4096 + static_cast<unsigned long long>(entries.rows);;) {
       auto* pairs = arena.take<Pair>(room);
       MOTES_CUDA(cudaMemsetAsync(found, 0, sizeof(Found), arena.stream()));
       tight_kernel<<<16 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(entries, kLanes, mates, u,
@@ -99,8 +116,7 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
       break;
     }
   });
-  std::sort(out.pairs.begin(), out.pairs.end(),
-            [](const Pair& a, const Pair& b) { return a.row != b.row ? a.row < b.row : a.col < b.col; });
+  sort_pairs(out.pairs, rows);
   return out;
 }
 

@@ -278,7 +278,9 @@ void DeviceFrame::load(const Execution& execution, const Detections& detections,
   const auto count = static_cast<Index>(detections.size());
   const auto n = static_cast<std::size_t>(count);
   const std::size_t slots = CellTable::slots_for(count);
-  matching::device::StagedUpload upload(arena, 3 * n * sizeof(double), thread_count(execution));
+  // Pinned memory is slow to get: the caller's, which serves answers too, rather than some for each frame.
+  Arena& lender = execution.workspace != nullptr ? execution.workspace->arena(execution.device) : arena;
+  matching::device::StagedUpload upload(arena, lender, 3 * n * sizeof(double), thread_count(execution));
   const double* x = upload(std::span<const double>(detections.x_um));
   const double* y = upload(std::span<const double>(detections.y_um));
   const double* z = upload(std::span<const double>(detections.z_um));

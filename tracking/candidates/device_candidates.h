@@ -27,7 +27,8 @@ class DeviceFrame {
   DeviceFrame(DeviceFrame&&) noexcept;
   DeviceFrame& operator=(DeviceFrame&&) noexcept;
 
-  /// Returns when the device is done. Throws InputError as build_candidates does. O(N).
+  /// Returns when the device is done. Copies by way of the workspace's pinned memory, where there is one.
+  /// Throws InputError as build_candidates does. O(N).
   void load(const Execution& execution, const Detections& detections, const CandidateTerms& terms);
 
   const detail::FrameMemory& memory() const { return *memory_; }

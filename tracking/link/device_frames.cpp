@@ -4,13 +4,12 @@
 
 namespace motes::tracking {
 
-DeviceFrames::DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms,
-                           const Execution& execution)
-    : detections_(frames), terms_(terms), execution_(execution), entries_(frames.size()) {
+DeviceFrames::DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms)
+    : detections_(frames), terms_(terms), entries_(frames.size()) {
   for (std::size_t k = 0; k < frames.size(); ++k) entries_[k].uses_left = (k > 0) + (k + 1 < frames.size());
 }
 
-const DeviceFrame& DeviceFrames::frame(std::size_t k) {
+const DeviceFrame& DeviceFrames::frame(const Execution& execution, std::size_t k) {
   Entry& entry = entries_[k];
   std::call_once(entry.loaded, [&] {
     std::unique_ptr<DeviceFrame> room;
@@ -21,8 +20,8 @@ const DeviceFrame& DeviceFrames::frame(std::size_t k) {
         spare_.pop_back();
       }
     }
-    if (!room) room = std::make_unique<DeviceFrame>(execution_.device);
-    room->load(execution_, *detections_[k], terms_);
+    if (!room) room = std::make_unique<DeviceFrame>(execution.device);
+    room->load(execution, *detections_[k], terms_);
     entry.frame = std::move(room);
   });
   return *entry.frame;

@@ -17,11 +17,10 @@ namespace motes::tracking {
 class DeviceFrames {
  public:
   /// The detections must stay while this lives.
-  DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms,
-               const Execution& execution);
+  DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms);
 
   /// Frame k, until release(k) was called as often as frame(k). Throws as DeviceFrame::load does, each time.
-  const DeviceFrame& frame(std::size_t k);
+  const DeviceFrame& frame(const Execution& execution, std::size_t k);
   /// A pair is done with frame k.
   void release(std::size_t k);
 
@@ -33,7 +32,6 @@ class DeviceFrames {
   };
   std::span<const Detections* const> detections_;
   CandidateTerms terms_;
-  Execution execution_;
   std::vector<Entry> entries_;
   std::mutex mutex_;  ///< of uses_left and spare_
   std::vector<std::unique_ptr<DeviceFrame>> spare_;

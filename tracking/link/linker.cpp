@@ -140,8 +140,9 @@ struct DeviceLinker {
   PairLinks link(std::size_t k) {
     const Detections &from = *detections[k], &to = *detections[k + 1];
     const auto start = Clock::now();
-    const DeviceFrame& cols = frames.frame(k + 1);  // the later one first, as on the CPU: so are its faults
-    const DeviceFrame& rows = frames.frame(k);
+    const DeviceFrame& cols =
+        frames.frame(execution, k + 1);  // the later one first, as on the CPU: so are its faults
+    const DeviceFrame& rows = frames.frame(execution, k);
     const auto brought_over = Clock::now();
     const DeviceCandidateGraph graph = candidates.build(rows, cols, options.candidates, terms, from, to);
     frames.release(k);
@@ -180,7 +181,7 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   inner.workspace = nullptr;  // belongs to one thread
   if (inner.threads > 1) omp_set_max_active_levels(std::max(2, omp_get_max_active_levels()));
   std::optional<DeviceFrames> loaded;
-  if (placement.any_on_gpu()) loaded.emplace(frames, terms_of(options.candidates), inner);
+  if (placement.any_on_gpu()) loaded.emplace(frames, terms_of(options.candidates));
   std::vector<std::unique_ptr<DeviceLinker>> on_gpu(static_cast<std::size_t>(outer));
   std::size_t finished = 0;
   std::mutex reporting;
