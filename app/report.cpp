@@ -11,6 +11,15 @@ namespace motes::app {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+/// Null where nobody counted.
+ordered_json count_or_null(std::int64_t count) {
+  return count > 0 ? ordered_json(count) : ordered_json(nullptr);
+}
+
+}  // namespace
+
 ordered_json report_head(const std::string& command) { return {{"motes", version()}, {"command", command}}; }
 
 ordered_json stages_json(const std::vector<StageTime>& stages) {
@@ -41,18 +50,21 @@ ordered_json pairs_json(const std::vector<Detections>& frames,
   ordered_json list = ordered_json::array();
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const tracking::PairLinks& pair = pairs[k];
-    list.push_back({{"from", frames[k].frame},
-                    {"to", frames[k + 1].frame},
-                    {"solver", pair.solver},
-                    {"status", matching::to_string(pair.status)},
-                    {"verified", pair.verified ? ordered_json(true) : ordered_json(nullptr)},
-                    {"candidates", pair.candidates},
-                    {"links", pair.links},
-                    {"components", pair.components},
-                    {"largest_component", pair.largest_component},
-                    {"objective", pair.objective},
-                    {"gap", pair.gap},
-                    {"seconds", {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}}}});
+    list.push_back(
+        {{"from", frames[k].frame},
+         {"to", frames[k + 1].frame},
+         {"solver", pair.solver},
+         {"backend", pair.backend == Backend::cuda ? "cuda" : "cpu"},
+         {"status", matching::to_string(pair.status)},
+         {"verified", pair.verified ? ordered_json(true) : ordered_json(nullptr)},
+         {"candidates", pair.candidates},
+         {"links", pair.links},
+         {"components", count_or_null(pair.components)},
+         {"largest_component", count_or_null(pair.largest_component)},
+         {"objective", pair.objective},
+         {"gap", pair.gap},
+         {"seconds",
+          {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}, {"stages", pair.stage_s}}}});
   }
   return list;
 }

@@ -107,7 +107,7 @@ void make_input_path_absolute(Config& config) {
 }
 
 void run_track(Session& session, const Arguments& arguments) {
-  Config config = configure(session, arguments.input);
+  Config config = configure(session, arguments.input, true);
   make_input_path_absolute(config);
   const Execution execution = execution_of(config);
   Console& console = session.console;

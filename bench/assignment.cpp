@@ -1,15 +1,16 @@
 // Assignment benchmark: any generated instance through any solver, certified.
 //
-//   bench_assignment --instance 'gen:uniform?rows=5000&cols=5000&high=5000' [--solver jv] [--backend
-//   cpu|cuda]
-//                    [--space host|device] [--threads 0] [--repeats 5] [--seeds 1] [--verify 1] [--header 1]
+//   bench_assignment --instance 'gen:uniform?rows=5000&cols=5000&high=5000' [--solver jv]
+//                    [--backend cpu|cuda|auto] [--space host|device] [--threads 0] [--repeats 5] [--seeds 1]
+//                    [--verify 1] [--header 1]
 //
-// Several instances: separated by spaces. --seeds K solves seeds 1..K of each and pools the times. `space
-// device` puts the costs on the GPU before the clock starts; else the solver copies them, and transfer_s says
-// how long that took. One warm-up run, with the memory it leaves behind (Workspace), comes before the timed
-// ones. Certificates are checked outside the timer. One CSV row for each instance and solver; `assignments`
-// are the pairs matched initially and then in each iteration, `stages` the solver's counters and stage
-// seconds, both of the last run.
+// Several instances: separated by spaces. Solver auto is what choose_solver picks, and then on its back end.
+// --seeds K solves seeds 1..K of each and pools the times. `space device` puts the costs on the GPU before
+// the clock starts; else the solver copies them, and transfer_s says how long that took. One warm-up run,
+// with the memory it leaves behind (Workspace), comes before the timed ones. Certificates are checked outside
+// the timer. One CSV row for each instance and solver; `assignments` are the pairs matched initially and then
+// in each iteration, `stages` the solver's counters and stage seconds, both of the last run. --repeats 0 with
+// --dump FILE only writes the matrix, as raw doubles.
 
 #include <algorithm>
 #include <chrono>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "bench/arguments.h"
+#include "matching/device/device.h"
 #include "matching/device/device_costs.h"
 #include "matching/registry.h"
 #include "matching/verify.h"
@@ -94,7 +96,10 @@ int main(int argc, char** argv) {
   matching::Workspace workspace;
   matching::Execution execution;
   execution.threads = static_cast<int>(arguments.number("threads", 0));
-  execution.backend = backend == "cuda" ? matching::Backend::cuda : matching::Backend::cpu;
+  execution.backend = backend == "cuda"   ? matching::Backend::cuda
+                      : backend == "auto" ? matching::Backend::automatic
+                                          : matching::Backend::cpu;
+  const bool gpu_there = backend != "cpu" && !matching::list_devices().devices.empty();
   execution.workspace = &workspace;
   if (header)
     std::puts(
@@ -104,12 +109,11 @@ int main(int argc, char** argv) {
   for (const std::string& instance :
        split(arguments.text("instance").value_or("gen:uniform?rows=1000&high=1000"))) {
     for (const std::string& name : split(arguments.text("solver").value_or("jv"))) {
-      const matching::SolverInfo* info = matching::find_solver(name);
-      if (info == nullptr) {
+      if (name != "auto" && matching::find_solver(name) == nullptr) {
         std::fprintf(stderr, "no solver '%s'\n", name.c_str());
         return 2;
       }
-      const auto solver = info->make();
+      matching::AutoChoice choice{matching::find_solver(name), execution.backend, ""};
       std::vector<double> seconds;
       double transfer = 0, objective = 0;
       int certified = 0, answers = 0;
@@ -122,14 +126,19 @@ int main(int argc, char** argv) {
           const auto host = matching::view_of(costs);
           rows = rows_of(host), cols = cols_of(host);
           if (const auto file = arguments.text("dump")) dump(host, *file);
+          if (repeats == 0) continue;
           std::optional<matching::DeviceCosts> copy;
           if (on_device) copy.emplace(host);
           const auto& problem = on_device ? copy->view() : host;
+          if (name == "auto") choice = matching::choose_solver(problem, execution.backend, gpu_there);
+          matching::Execution mine = execution;
+          mine.backend = choice.backend;
+          const auto solver = choice.info->make();
           matching::Matching answer;
-          if (seed == 1) answer = solver->solve(execution, problem);  // warm-up
+          if (seed == 1) answer = solver->solve(mine, problem);  // warm-up
           for (int k = 0; k < repeats; ++k) {
             const auto start = std::chrono::steady_clock::now();
-            answer = solver->solve(execution, problem);
+            answer = solver->solve(mine, problem);
             seconds.push_back(
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
           }
@@ -138,7 +147,7 @@ int main(int argc, char** argv) {
           objective = std::ldexp(answer.objective, -fraction_bits_of(host));
           ++answers;
           if (verify) {
-            const auto certificate = matching::verify(execution, problem, answer);
+            const auto certificate = matching::verify(mine, problem, answer);
             certified += certificate.optimal() && certificate.gap == 0;
             if (!certificate.optimal())
               std::fprintf(stderr, "%s: %s\n", text.c_str(), certificate.fault.c_str());
@@ -149,8 +158,10 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "%s with %s: %s\n", instance.c_str(), name.c_str(), error.what());
         continue;
       }
+      if (seconds.empty()) continue;
       std::printf("%s,%d,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%s,%s\n", instance.c_str(),
-                  seeds, repeats, rows, cols, name.c_str(), backend.c_str(), on_device ? "device" : "host",
+                  seeds, repeats, rows, cols, std::string(choice.info->name).c_str(),
+                  choice.backend == matching::Backend::cuda ? "cuda" : "cpu", on_device ? "device" : "host",
                   execution.threads, quantile(seconds, 0.5), mean(seconds), quantile(seconds, 0),
                   quantile(seconds, 1), transfer, objective,
                   !verify                ? "unchecked"

@@ -1,10 +1,12 @@
 // Linking benchmark: particles on a correlated walk, exact links of every successive frame pair.
 //
 //   bench_linking [--n 5000,50000] [--ratio 0.1,0.3,0.6] [--persistence 0.5] [--frames 20] [--threads 1]
-//                 [--repeats 5] [--dump FOLDER]
+//                 [--repeats 5] [--backend cpu|cuda|auto] [--solver auto] [--verify 1] [--header 1] [--dump
+//                 FOLDER]
 //
 // ratio = displacement per frame / mean spacing; the gate is 1.5 x the displacement. Times cover candidates
-// and solving, as link_frames does them; certificates are checked outside the timer. One CSV row a case.
+// and solving, as link_frames does them; certificates are checked outside the timer, after one warm-up
+// run. One CSV row a case; `stages` are seconds a pair, by name.
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +14,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -56,6 +59,16 @@ double fraction_correct(const std::vector<tracking::PairLinks>& links) {
   return static_cast<double>(right) / static_cast<double>(all);
 }
 
+std::string text_of(const std::map<std::string, double>& stages) {
+  std::string text;
+  for (const auto& [name, seconds] : stages) {
+    char item[64];
+    std::snprintf(item, sizeof item, "%s%s=%.6f", text.empty() ? "" : " ", name.c_str(), seconds);
+    text += item;
+  }
+  return text;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,10 +76,13 @@ int main(int argc, char** argv) {
   const auto repeats = static_cast<std::size_t>(arguments.number("repeats", 5));
   const auto frame_count = static_cast<std::int32_t>(arguments.number("frames", 20));
   const double persistence = arguments.number("persistence", 0.5);
-  std::puts(
-      "n,ratio,persistence,threads,pairs,seconds_per_pair_median,seconds_per_pair_min,seconds_per_pair_max,"
-      "candidates_s,"
-      "solve_s,candidates_per_row,largest_component,fraction_correct,certified");
+  const std::string backend = arguments.text("backend").value_or("cpu");
+  const bool verify = arguments.number("verify", 1) != 0;
+  if (arguments.number("header", 1) != 0)
+    std::puts(
+        "n,ratio,persistence,threads,pairs,seconds_per_pair_median,seconds_per_pair_min,seconds_per_pair_max,"
+        "candidates_s,"
+        "solve_s,candidates_per_row,largest_component,fraction_correct,certified,backend,solver,stages");
   for (const double n : arguments.numbers("n", {5000, 50000})) {
     for (const double ratio : arguments.numbers("ratio", {0.1, 0.3, 0.6})) {
       for (const double threads : arguments.numbers("threads", {1})) {
@@ -80,33 +96,45 @@ int main(int argc, char** argv) {
         const auto frames = frames_of(sim::simulate_motion({}, motion), frame_count);
         if (const auto folder = arguments.text("dump")) dump(frames, *folder);
 
-        const tracking::LinkOptions options{{1.5 * ratio, tracking::LinkCost::squared, -1}, "auto", false};
+        const tracking::LinkOptions options{
+            {1.5 * ratio, tracking::LinkCost::squared, -1}, arguments.text("solver").value_or("auto"), false};
+        Execution execution;
+        execution.threads = static_cast<int>(threads);
+        execution.backend = backend == "cuda"   ? Backend::cuda
+                            : backend == "auto" ? Backend::automatic
+                                                : Backend::cpu;
+        tracking::LinkOptions checked = options;
+        checked.verify = verify;
+        const bool certified = tracking::link_frames(execution, frames, checked).size() + 1 == frames.size();
         std::vector<double> seconds;
         std::vector<tracking::PairLinks> links;
         for (std::size_t r = 0; r < repeats; ++r) {
           const auto start = std::chrono::steady_clock::now();
-          links = tracking::link_frames({static_cast<int>(threads)}, frames, options);
+          links = tracking::link_frames(execution, frames, options);
           seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
                             static_cast<double>(links.size()));
         }
         std::sort(seconds.begin(), seconds.end());
-        tracking::LinkOptions checked = options;
-        checked.verify = true;
-        const bool certified = tracking::link_frames({}, frames, checked).size() == links.size();
-
         double candidates_s = 0, solve_s = 0, candidates = 0;
         std::int64_t largest = 0;
+        std::map<std::string, double> stages;
         const auto pairs = static_cast<double>(links.size());
         for (const auto& pair : links) {
           candidates_s += pair.candidates_s / pairs;
           solve_s += pair.solve_s / pairs;
+          for (const auto& [name, spent] : pair.stage_s) stages[name] += spent / pairs;
           candidates += static_cast<double>(pair.candidates) / pairs / n;
           largest = std::max(largest, pair.largest_component);
         }
-        std::printf("%.0f,%g,%g,%.0f,%zu,%.5f,%.5f,%.5f,%.5f,%.5f,%.2f,%lld,%.4f,%s\n", n, ratio, persistence,
-                    threads, links.size(), seconds[seconds.size() / 2], seconds.front(), seconds.back(),
-                    candidates_s, solve_s, candidates, static_cast<long long>(largest),
-                    fraction_correct(links), certified ? "yes" : "no");
+        std::printf("%.0f,%g,%g,%.0f,%zu,%.5f,%.5f,%.5f,%.5f,%.5f,%.2f,%lld,%.4f,%s,%s,%s,%s\n", n, ratio,
+                    persistence, threads, links.size(), seconds[seconds.size() / 2], seconds.front(),
+                    seconds.back(), candidates_s, solve_s, candidates, static_cast<long long>(largest),
+                    fraction_correct(links),
+                    !verify     ? "unchecked"
+                    : certified ? "yes"
+                                : "no",
+                    links[0].backend == Backend::cuda ? "cuda" : "cpu", links[0].solver.c_str(),
+                    text_of(stages).c_str());
         std::fflush(stdout);
       }
     }

@@ -27,8 +27,16 @@ constexpr std::array<SolverInfo, 5> kSolvers{{
      "auction with epsilon scaling, forward and reverse", &make<AuctionScaled>},
 }};
 
-/// Below this many pairs bringing a matrix to a GPU costs more than it saves.
+/// Below this many pairs of a matrix or of points, or edges of a graph, bringing the problem to a GPU, and
+/// starting it, costs more than it saves.
 constexpr double kPairsWorthAGpu = 1 << 22;
+constexpr Offset kEdgesWorthAGpu = 1 << 22;
+
+bool is_worth_a_gpu(const CostsView& problem) {
+  if (const auto* sparse = std::get_if<SparseCostsView>(&problem))
+    return sparse->graph.edges() >= kEdgesWorthAGpu;
+  return static_cast<double>(rows_of(problem)) * cols_of(problem) >= kPairsWorthAGpu;
+}
 
 }  // namespace
 
@@ -54,13 +62,19 @@ const SolverInfo* find_solver(std::string_view name) {
 
 AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_there) {
   const bool sparse = std::holds_alternative<SparseCostsView>(problem);
-  const bool pays = !sparse && static_cast<double>(rows_of(problem)) * cols_of(problem) >= kPairsWorthAGpu;
-  if (backend == Backend::cuda || space_of(problem) == Space::device ||
-      (backend == Backend::automatic && gpu_there && pays))
-    return {find_solver("hungarian-tree"), Backend::cuda, "the fastest solver that has a CUDA form"};
+  const bool must = backend == Backend::cuda || space_of(problem) == Space::device;
+  if (must || (backend == Backend::automatic && gpu_there && is_worth_a_gpu(problem))) {
+    return {find_solver("jv"), Backend::cuda,
+            sparse
+                ? "row reduction by chains and one forest from the rows left are fastest for graphs on a GPU"
+                : "a core of cheap pairs, priced out, is fastest for matrices and points on a GPU"};
+  }
+  const std::string small = backend == Backend::automatic && gpu_there ? "; too small to pay for a GPU" : "";
   if (sparse)
-    return {find_solver("jv"), Backend::cpu, "shortest paths by components are fastest on sparse graphs"};
-  return {find_solver("jv"), Backend::cpu, "shortest paths on a core of cheap pairs are fastest on the CPU"};
+    return {find_solver("jv"), Backend::cpu,
+            "shortest paths by components are fastest on sparse graphs" + small};
+  return {find_solver("jv"), Backend::cpu,
+          "shortest paths on a core of cheap pairs are fastest on the CPU" + small};
 }
 
 }  // namespace motes::matching

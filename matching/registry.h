@@ -30,7 +30,7 @@ std::span<const SolverInfo> solvers();
 const SolverInfo* find_solver(std::string_view name);
 
 /// The solver and back end that `auto` stands for on this problem, and why, in one clause. `backend` is what
-/// the caller asks for: automatic takes a GPU that is there where a dense or geometric problem is large.
+/// the caller asks for: automatic takes a GPU that is there where the problem is large.
 struct AutoChoice {
   const SolverInfo* info;
   Backend backend;

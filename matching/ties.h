@@ -20,7 +20,8 @@ namespace motes::matching {
 /// are peeled off first, in linear time, and where that is all, the optimum is unique.
 ///
 /// Duals, objective and status stay as they are. `optimal` must be an optimal matching of the problem with
-/// its duals; else std::invalid_argument. Host views only. O(size of the problem) and a sparse solve.
-Matching resolve_ties(const Execution& execution, const CostsView& problem, const Matching& optimal);
+/// its duals; else std::invalid_argument. Device views are searched for
+/// alternatives on their device; only those come to the host. O(size of the problem) and a sparse solve.
+Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal);
 
 }  // namespace motes::matching

@@ -1,6 +1,11 @@
 #pragma once
 /// The device forms of what every kind of problem needs; without CUDA they throw ResourceShortage.
 
+#include <span>
+#include <vector>
+
+#include "matching/detail/judge.h"
+#include "matching/device/device.h"
 #include "matching/problem.h"
 #include "matching/solver.h"
 #include "matching/verify.h"
@@ -23,5 +28,35 @@ void check_problem_with(Workspace* workspace, int device, const CostsView& probl
 
 /// verify on the device; host views are copied there first.
 Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching);
+
+/// What optimal matchings may use instead of what this one does: whatever is tight under the duals.
+struct Alternatives {
+  std::vector<Pair> pairs;  ///< tight, but not matched; by row and column
+  std::vector<char> row_may_stay_free, col_may_stay_free;
+  bool pairs_consistent = true;  ///< every matched pair is tight itself
+};
+/// Of a problem in device memory; the matching has as many rows, columns and duals as it. O(size of the
+/// problem).
+Alternatives alternatives_on_device(const Execution& execution, const CostsView& problem,
+                                    const Matching& matching);
+
+/// Problems in device memory, all with or all without unmatched costs of a side, as one whose blocks they
+/// are.
+class DeviceStack {
+ public:
+  /// Lengths must agree with rows, columns and edges; nothing else is trusted.
+  DeviceStack(std::span<const SparseCostsView> blocks, int device);
+  /// Valid as long as this lives.
+  const SparseCostsView& view() const { return view_; }
+  /// No block reaches into another's columns or edges; else the stack must not be solved.
+  bool sound() const { return sound_; }
+
+ private:
+  bool sound_ = false;
+  DeviceArray<Offset> offsets_;
+  DeviceArray<Index> col_index_;
+  DeviceArray<Cost> cost_, row_cost_, col_cost_;
+  SparseCostsView view_;
+};
 
 }  // namespace motes::matching::detail

@@ -36,6 +36,8 @@ std::optional<SparseCosts> gated_pairs(const Execution&, const GeometricCostsVie
 namespace detail {
 void check_device_problem(Workspace*, int, const CostsView&) { no_device(); }
 Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
+Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
+DeviceStack::DeviceStack(std::span<const SparseCostsView>, int) { no_device(); }
 }  // namespace detail
 
 }  // namespace motes::matching

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/interrupt.h"
+#include "matching/device/device.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 
@@ -58,6 +59,33 @@ double link_f1(const std::string& truth, const std::filesystem::path& tracks, co
 }
 
 }  // namespace
+
+TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only auto goes on") {
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  must_run({"track", input, "-o", (dir / "cpu").string(), "--backend", "cpu"});
+  must_run({"track", input, "-o", (dir / "auto").string(), "--backend", "auto"});
+  const std::vector<std::string> same{"tracks.h5", "tracks.csv", "tracks.vtp", "frames.pvd", "preview.png"};
+  for (const std::string& name : same)
+    CHECK(file_bytes(dir / "auto" / name) == file_bytes(dir / "cpu" / name));
+  for (const json& pair : read_json(dir / "auto" / "report.json")["pairs"]) CHECK(pair["backend"] == "cpu");
+
+  const std::vector<std::string> on_gpu{"track", input, "-o", (dir / "gpu").string(), "--backend", "cuda"};
+  if (motes::matching::list_devices().devices.empty()) {
+    const Outcome refused = run_motes(on_gpu);
+    CHECK(refused.code == 4);
+    CHECK(is_one_error_line(refused.err.substr(refused.err.rfind("motes: error"))));
+    CHECK_THAT(refused.err, Contains("execution.backend: no GPU"));
+    return;
+  }
+  must_run(on_gpu);
+  for (const std::string& name : same)
+    CHECK(file_bytes(dir / "gpu" / name) == file_bytes(dir / "cpu" / name));
+  for (const json& pair : read_json(dir / "gpu" / "report.json")["pairs"]) {
+    CHECK(pair["backend"] == "cuda");
+    CHECK(pair["components"].is_null());
+  }
+}
 
 TEST_CASE("Volumes in, scored tracks out, with every output there") {
   const TempDir dir;

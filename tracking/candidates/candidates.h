@@ -3,13 +3,12 @@
 
 #include <cstdint>
 
+#include "tracking/candidates/candidate_rule.h"
 #include "tracking/execution.h"
 #include "tracking/types/candidate_graph.h"
 #include "tracking/types/detections.h"
 
 namespace motes::tracking {
-
-enum class LinkCost { squared, euclidean };
 
 struct CandidateOptions {
   double gate_um = 0;  ///< a pair is a candidate when its distance is at most the gate
@@ -21,12 +20,6 @@ struct CandidateOptions {
   std::int64_t max_candidates = 0;
 };
 
-/// Positions are snapped to a grid of gate / 2^18, so that squared distances are exact integers and the same
-/// on every machine.
-inline constexpr int kGridBitsPerGate = 18;
-/// The low bits of every cost are a hash of the two snapped positions (the tie rule): among equally cheap
-/// links the choice is fixed, whatever the order of the detections.
-inline constexpr int kTieBits = 14;
 /// Largest no-link cost, in units of gate^2 (or gate).
 inline constexpr double kMaxNoLinkGates = 256;
 

@@ -4,27 +4,32 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "matching/device/device.h"
 #include "matching/parallel_for.h"
 #include "matching/registry.h"
 #include "matching/ties.h"
 #include "matching/verify.h"
+#include "tracking/link/device_frames.h"
 #include "tracking/types/errors.h"
 
 namespace motes::tracking {
 namespace {
 
+using Frames = std::span<const Detections* const>;
 using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point start, Clock::time_point end) {
   return std::chrono::duration<double>(end - start).count();
 }
 
-const matching::SolverInfo& solver_for(const std::string& name, const matching::SparseCostsView& problem) {
-  if (name == "auto") return *matching::choose_solver(problem).info;
+const matching::SolverInfo& named_solver(const std::string& name) {
   const matching::SolverInfo* info = matching::find_solver(name);
   if (info == nullptr || info->family != matching::Family::assignment)
     throw UsageError("linking.solver: no assignment solver is called '" + name +
@@ -32,24 +37,64 @@ const matching::SolverInfo& solver_for(const std::string& name, const matching::
   return *info;
 }
 
-}  // namespace
+bool has_cuda_form(const std::string& solver) {
+  return solver == "auto" || named_solver(solver).backends.find("cuda") != std::string_view::npos;
+}
 
-PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
-                    const LinkOptions& options) {
+/// Where pairs are linked: decided before there are candidates.
+class Placement {
+ public:
+  Placement(const Execution& execution, Frames frames, const LinkOptions& options) {
+    const bool possible = has_cuda_form(options.solver);
+    if (execution.backend == Backend::cpu) return;
+    if (execution.backend == Backend::cuda && !possible)
+      throw UsageError("linking.solver: " + options.solver + " has no CUDA form; use execution.backend: cpu");
+    const auto worth = [&] {
+      std::size_t largest = 0, all = 0;
+      for (const Detections* frame : frames) largest = std::max(largest, frame->size()), all += frame->size();
+      return possible && largest >= kFrameWorthAGpu && all >= kSeriesWorthAGpu;
+    };
+    if (execution.backend == Backend::automatic && !worth()) return;  // and no GPU is woken up
+    const auto devices = matching::list_devices();
+    if (!devices.devices.empty())
+      least_ = execution.backend == Backend::cuda ? 0 : kFrameWorthAGpu;
+    else if (execution.backend == Backend::cuda)
+      throw matching::ResourceShortage("execution.backend: no GPU: " + devices.why_none +
+                                       "; use execution.backend: cpu");
+  }
+
+  /// Some pairs may go to the GPU.
+  bool any_on_gpu() const { return least_ != kNever; }
+  Backend of(const Detections& from, const Detections& to) const {
+    return any_on_gpu() && std::max(from.size(), to.size()) >= least_ ? Backend::cuda : Backend::cpu;
+  }
+
+ private:
+  static constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+  std::size_t least_ = kNever;  ///< detections of the larger frame
+};
+
+const matching::SolverInfo& solver_for(const std::string& name, const matching::SparseCostsView& problem,
+                                       Backend backend) {
+  return name == "auto" ? *matching::choose_solver(problem, backend, true).info : named_solver(name);
+}
+
+/// From candidates to links, wherever they lie.
+PairLinks links_of(const Execution& execution, const matching::SparseCostsView& problem, double cost_unit,
+                   const Detections& from, const Detections& to, const LinkOptions& options) {
   const auto start = Clock::now();
-  const CandidateGraph graph = build_candidates(execution, from, to, options.candidates);
-  const auto built = Clock::now();
-  const auto problem = graph.costs.view();
-  const matching::SolverInfo& info = solver_for(options.solver, problem);
+  const matching::SolverInfo& info = solver_for(options.solver, problem, execution.backend);
   matching::Matching answer = info.make()->solve(execution, problem);
-  if (answer.status == matching::Status::optimal) answer = matching::resolve_ties(execution, problem, answer);
+  if (answer.status == matching::Status::optimal)
+    answer = matching::resolve_ties(execution, problem, std::move(answer));
   const auto solved = Clock::now();
 
   PairLinks out;
   out.solver = info.name;
+  out.backend = execution.backend;
   out.status = answer.status;
   if (options.verify) {
-    const auto certificate = matching::verify(problem, answer);
+    const auto certificate = matching::verify(execution, problem, answer);
     if (!certificate.optimal())
       throw std::logic_error("frames " + std::to_string(from.frame) + " and " + std::to_string(to.frame) +
                              ": the links' certificate fails: " + certificate.fault);
@@ -59,34 +104,116 @@ PairLinks link_pair(const Execution& execution, const Detections& from, const De
   out.links = answer.cardinality;
   out.components = answer.stats.components;
   out.largest_component = answer.stats.largest_component;
-  out.objective = answer.objective * graph.cost_unit;
-  out.gap = answer.gap * graph.cost_unit;
+  out.objective = answer.objective * cost_unit;
+  out.gap = answer.gap * cost_unit;
   out.next = std::move(answer.row_to_col);
-  out.candidates_s = seconds_between(start, built);
-  out.solve_s = seconds_between(built, solved);
+  out.solve_s = seconds_between(start, solved);
+  out.stage_s = std::move(answer.stats.seconds);
   return out;
 }
 
-std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
-                                   const LinkOptions& options, const std::function<void(std::size_t)>& done) {
+PairLinks link_on_cpu(Execution execution, const Detections& from, const Detections& to,
+                      const LinkOptions& options) {
+  execution.backend = Backend::cpu;
+  const auto start = Clock::now();
+  const CandidateGraph graph = build_candidates(execution, from, to, options.candidates);
+  const auto built = Clock::now();
+  PairLinks out = links_of(execution, graph.costs.view(), graph.cost_unit, from, to, options);
+  out.candidates_s = seconds_between(start, built);
+  return out;
+}
+
+/// What one thread needs to link pairs on a GPU, kept from pair to pair.
+struct DeviceLinker {
+  DeviceLinker(Frames all, DeviceFrames& loaded, const Execution& given, const LinkOptions& link_options)
+      : detections(all),
+        frames(loaded),
+        options(link_options),
+        terms(terms_of(link_options.candidates)),
+        execution(given),
+        candidates(given.device) {
+    execution.backend = Backend::cuda;
+    execution.workspace = &workspace;
+  }
+
+  /// Frames k and k + 1.
+  PairLinks link(std::size_t k) {
+    const Detections &from = *detections[k], &to = *detections[k + 1];
+    const auto start = Clock::now();
+    const DeviceFrame& cols =
+        frames.frame(execution, k + 1);  // the later one first, as on the CPU: so are its faults
+    const DeviceFrame& rows = frames.frame(execution, k);
+    const auto brought_over = Clock::now();
+    const DeviceCandidateGraph graph = candidates.build(rows, cols, options.candidates, terms, from, to);
+    frames.release(k);
+    frames.release(k + 1);
+    const auto built = Clock::now();
+    PairLinks out = links_of(execution, graph.costs, graph.cost_unit, from, to, options);
+    out.candidates_s = seconds_between(start, built);
+    out.stage_s["load"] = seconds_between(start, brought_over);
+    return out;
+  }
+
+  Frames detections;
+  DeviceFrames& frames;
+  const LinkOptions& options;
+  CandidateTerms terms;
+  Execution execution;
+  matching::Workspace workspace;
+  DeviceCandidates candidates;
+};
+
+/// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
+constexpr std::size_t kPairsOnGpuAtOnce = 3;
+
+std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const LinkOptions& options,
+                                const std::function<void(std::size_t)>& done) {
   const std::size_t pairs = frames.empty() ? 0 : frames.size() - 1;
   std::vector<PairLinks> links(pairs);
+  if (pairs == 0) return links;
+  const Placement placement(execution, frames, options);
   // Pairs are independent: side by side they scale best; what threads they leave over go inside.
   const auto threads = static_cast<std::size_t>(thread_count(execution));
-  const auto outer = static_cast<int>(std::clamp<std::size_t>(pairs, 1, threads));
-  const Execution inner{
-      static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)))};
+  const std::size_t at_once = placement.any_on_gpu() ? std::min(threads, kPairsOnGpuAtOnce) : threads;
+  const auto outer = static_cast<int>(std::clamp<std::size_t>(pairs, 1, at_once));
+  Execution inner = execution;
+  inner.threads = static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)));
+  inner.workspace = nullptr;  // belongs to one thread
   if (inner.threads > 1) omp_set_max_active_levels(std::max(2, omp_get_max_active_levels()));
+  std::optional<DeviceFrames> loaded;
+  if (placement.any_on_gpu()) loaded.emplace(frames, terms_of(options.candidates));
+  std::vector<std::unique_ptr<DeviceLinker>> on_gpu(static_cast<std::size_t>(outer));
   std::size_t finished = 0;
   std::mutex reporting;
   matching::parallel_for(outer, static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
     const auto k = static_cast<std::size_t>(pair);
-    links[k] = link_pair(inner, frames[k], frames[k + 1], options);
+    if (placement.of(*frames[k], *frames[k + 1]) == Backend::cuda) {
+      auto& linker = on_gpu[static_cast<std::size_t>(omp_get_thread_num())];
+      if (!linker) linker = std::make_unique<DeviceLinker>(frames, *loaded, inner, options);
+      links[k] = linker->link(k);
+    } else {
+      links[k] = link_on_cpu(inner, *frames[k], *frames[k + 1], options);
+    }
     if (!done) return;
     const std::lock_guard<std::mutex> lock(reporting);
     done(++finished);
   });
   return links;
+}
+
+}  // namespace
+
+PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
+                    const LinkOptions& options) {
+  const Detections* const frames[] = {&from, &to};
+  return std::move(link_all(execution, frames, options, {}).front());
+}
+
+std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
+                                   const LinkOptions& options, const std::function<void(std::size_t)>& done) {
+  std::vector<const Detections*> pointers(frames.size());
+  std::transform(frames.begin(), frames.end(), pointers.begin(), [](const Detections& d) { return &d; });
+  return link_all(execution, pointers, options, done);
 }
 
 }  // namespace motes::tracking

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,19 +26,29 @@ struct LinkOptions {
 struct PairLinks {
   std::vector<matching::Index> next;  ///< [detections of the earlier frame] index in the later one, -1 none
   std::string solver;                 ///< the one that ran
+  Backend backend = Backend::cpu;     ///< where it ran: cpu or cuda
   matching::Status status = matching::Status::optimal;
   bool verified = false;
-  std::int64_t candidates = 0, links = 0, components = 0, largest_component = 0;
-  double objective = 0, gap = 0;  ///< in um^2 (or um)
-  double candidates_s = 0, solve_s = 0;
+  std::int64_t candidates = 0, links = 0;
+  std::int64_t components = 0, largest_component = 0;  ///< 0 where the solver does not look for them
+  double objective = 0, gap = 0;                       ///< in um^2 (or um)
+  double candidates_s = 0;                             ///< on cuda, bringing the frames over included
+  double solve_s = 0;                                  ///< settling ties included
+  std::map<std::string, double> stage_s;               ///< of these, by name: the solver's own, ties, load
 };
 
-/// Links two frames: candidates, then the exact assignment. Throws as build_candidates does, and
-/// UsageError for an unknown solver.
+/// From so many detections in the larger frame on, and so many in the whole series, `automatic` links on a
+/// GPU that is there: fewer are linked before a GPU has been started.
+inline constexpr std::size_t kFrameWorthAGpu = 100'000, kSeriesWorthAGpu = 2'000'000;
+
+/// Links two frames: candidates, then the exact assignment, on the back end that `execution` asks for. The
+/// links are the same on all. Throws as build_candidates does, UsageError for a solver that is not known or
+/// has no form for that back end, and matching::ResourceShortage where cuda is asked for and not there.
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
                     const LinkOptions& options);
 
-/// Links every pair of successive frames; pairs run side by side, each as link_pair would. `done`, where
+/// Links every pair of successive frames; pairs run side by side, each as link_pair would. On cuda a frame is
+/// brought over once, and one pair's copies and ties overlap another's solving. `done`, where
 /// given, is called after each pair, by one thread at a time, with the number of pairs finished; what it
 /// throws stops the work and comes out of here.
 std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,

@@ -1,0 +1,27 @@
+#pragma once
+/// What options mean in grid steps, and how bad input is refused: the same on CPU and GPU.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracking/candidates/candidates.h"
+
+namespace motes::tracking {
+
+struct CandidateTerms {
+  double steps_per_um = 0;
+  double cost_unit = 1;          ///< one cost step in um^2 (or um)
+  matching::Cost free_cost = 0;  ///< of either end
+};
+
+/// Throws UsageError for a gate that is not positive, or a no-link cost above kMaxNoLinkGates.
+CandidateTerms terms_of(const CandidateOptions& options);
+
+/// Throws InputError naming the frame, detection k and its first coordinate that cannot be snapped.
+[[noreturn]] void refuse_position(const Detections& detections, std::size_t k, double steps_per_um);
+
+/// Throws ResourceError: more than `most` candidates.
+[[noreturn]] void refuse_candidates(const Detections& from, const Detections& to, double gate_um,
+                                    std::int64_t most);
+
+}  // namespace motes::tracking

@@ -1,0 +1,69 @@
+#pragma once
+/// Candidates built on a GPU, and left there for a solver: the same graph, bit for bit, as build_candidates
+/// gives. Without CUDA all of it throws matching::ResourceShortage.
+
+#include <cstdint>
+#include <memory>
+
+#include "matching/problem.h"
+#include "tracking/candidates/candidate_terms.h"
+#include "tracking/candidates/candidates.h"
+#include "tracking/types/candidate_graph.h"
+#include "tracking/types/detections.h"
+
+namespace motes::tracking {
+
+namespace detail {
+struct FrameMemory;
+struct GraphMemory;
+}  // namespace detail
+
+/// A frame's positions in device memory, snapped and sorted by cell: the columns of one pair of frames and
+/// the rows of the next. Its memory grows to the largest frame it has held.
+class DeviceFrame {
+ public:
+  explicit DeviceFrame(int device = 0);
+  ~DeviceFrame();
+  DeviceFrame(DeviceFrame&&) noexcept;
+  DeviceFrame& operator=(DeviceFrame&&) noexcept;
+
+  /// Returns when the device is done. Copies by way of the workspace's pinned memory, where there is one.
+  /// Throws InputError as build_candidates does. O(N).
+  void load(const Execution& execution, const Detections& detections, const CandidateTerms& terms);
+
+  const detail::FrameMemory& memory() const { return *memory_; }
+
+ private:
+  std::unique_ptr<detail::FrameMemory> memory_;
+};
+
+/// As CandidateGraph, in device memory.
+struct DeviceCandidateGraph {
+  matching::SparseCostsView costs;
+  double cost_unit = 1;
+};
+
+/// Builds candidate graphs one after the other in the same memory.
+class DeviceCandidates {
+ public:
+  explicit DeviceCandidates(int device = 0);
+  ~DeviceCandidates();
+  DeviceCandidates(DeviceCandidates&&) noexcept;
+  DeviceCandidates& operator=(DeviceCandidates&&) noexcept;
+
+  /// Candidates between two frames loaded with `terms`; valid until the next call. `from` and `to` are the
+  /// detections that were loaded, for messages. Throws ResourceError for more than `max_candidates`; 0: as
+  /// many as a quarter of the device's free memory holds. O(N + edges), rows of more than 32 candidates
+  /// O(d log^2 d).
+  DeviceCandidateGraph build(const DeviceFrame& from_frame, const DeviceFrame& to_frame,
+                             const CandidateOptions& options, const CandidateTerms& terms,
+                             const Detections& from, const Detections& to);
+
+ private:
+  std::unique_ptr<detail::GraphMemory> memory_;
+};
+
+/// A host copy.
+CandidateGraph copy_to_host(const DeviceCandidateGraph& graph);
+
+}  // namespace motes::tracking
