@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "matching/detail/canonical.h"
 #include "matching/detail/device_problem.h"
 #include "matching/detail/entries.h"
 #include "matching/detail/row_keys.h"
@@ -147,6 +148,12 @@ bool magnitudes_fit(const DenseCostsView& problem) {
       problem.data);
 }
 
+/// True where the points' boxes show that no pair's cost is at fault.
+bool distances_fit(const GeometricCostsView& problem) {
+  return detail::largest_distance(problem) * detail::scale_of(problem.fraction_bits) <=
+         static_cast<double>(kMaxGridCost);
+}
+
 }  // namespace
 
 DenseCostsView DenseCosts::view() const {
@@ -201,10 +208,24 @@ Cost to_grid(double value, int fraction_bits) {
   return detail::nearest(scaled);
 }
 
-void check_problem(const CostsView& problem) {
+namespace {
+
+void throw_fault(const std::string& pair, bool real) {
+  throw std::invalid_argument("cost of pair " + pair +
+                              (real ? " is NaN, -infinity or beyond 2^50 steps of its grid (fraction_bits)"
+                                    : " lies beyond 2^58; a forbidden pair has the type's largest value"));
+}
+
+void check_lengths_and_sides(const CostsView& problem) {
   check_shape(problem);
   check_lengths(unmatched_row_cost_of(problem), rows_of(problem), "unmatched_row_cost");
   check_lengths(unmatched_col_cost_of(problem), cols_of(problem), "unmatched_col_cost");
+}
+
+}  // namespace
+
+void check_form(const CostsView& problem) {
+  check_lengths_and_sides(problem);
   if (space_of(problem) == Space::device) {
     detail::check_device_problem(problem);
     return;
@@ -217,22 +238,28 @@ void check_problem(const CostsView& problem) {
       if (sparse->cost[e] > kMaxCost || sparse->cost[e] < -kMaxCost)
         throw std::invalid_argument("cost of edge " + std::to_string(e) +
                                     " lies beyond 2^58 (leave a forbidden pair out)");
-    return;
+  } else if (const auto* points = std::get_if<GeometricCostsView>(&problem)) {
+    check_finite(points->row_points, "row");
+    check_finite(points->col_points, "col");
+    if (distances_fit(*points)) return;
+    const std::string fault = detail::with_entries(
+        problem, [&](const auto& entries) { return fault_of_entries(entries, kMaxGridCost); });
+    if (!fault.empty()) throw_fault(fault, true);
   }
-  const auto* dense = std::get_if<DenseCostsView>(&problem);
-  const bool real = dense == nullptr || dense->data.index() >= 2;
-  if (dense == nullptr) {
-    check_finite(std::get<GeometricCostsView>(problem).row_points, "row");
-    check_finite(std::get<GeometricCostsView>(problem).col_points, "col");
-  }
-  if (dense != nullptr && magnitudes_fit(*dense)) return;
+}
+
+void check_entries(const DenseCostsView& problem) {
+  if (problem.space == Space::device || magnitudes_fit(problem)) return;
+  const bool real = problem.data.index() >= 2;
   const std::string fault = detail::with_entries(problem, [&](const auto& entries) {
     return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost);
   });
-  if (fault.empty()) return;
-  throw std::invalid_argument("cost of pair " + fault +
-                              (real ? " is NaN, -infinity or beyond 2^50 steps of its grid (fraction_bits)"
-                                    : " lies beyond 2^58; a forbidden pair has the type's largest value"));
+  if (!fault.empty()) throw_fault(fault, real);
+}
+
+void check_problem(const CostsView& problem) {
+  check_form(problem);
+  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) check_entries(*dense);
 }
 
 SparseCosts to_sparse(const CostsView& problem) {

@@ -163,6 +163,11 @@ Cost to_grid(double value, int fraction_bits);
 /// their device, but for sparse ones, of which only the lengths are.
 void check_problem(const CostsView& problem);
 
+/// check_problem in two: all but the entries of a matrix, and those. For solvers that read a matrix only once
+/// (AssignmentSolver::checks_entries).
+void check_form(const CostsView& problem);
+void check_entries(const DenseCostsView& problem);
+
 /// The same problem with rows and columns exchanged. Host views only. O(rows + cols + nnz).
 SparseCosts transpose(const SparseCostsView& problem);
 

@@ -25,9 +25,11 @@ void check_start(const CostsView& problem, const Start& start) {
 
 }  // namespace
 
+bool AssignmentSolver::checks_entries(const Execution&, const CostsView&) const { return false; }
+
 Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
                                  const Start& start) const {
-  check_problem(problem);
+  checks_entries(execution, problem) ? check_form(problem) : check_problem(problem);
   check_start(problem, start);
   return run(execution, problem, start);
 }

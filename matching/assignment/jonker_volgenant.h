@@ -18,6 +18,7 @@ namespace motes::matching {
 /// kept. CPU only; threads share components, and the passes over a matrix.
 class JonkerVolgenant final : public AssignmentSolver {
  private:
+  bool checks_entries(const Execution& execution, const CostsView& problem) const override;
   Matching run(const Execution& execution, const CostsView& problem, const Start& start) const override;
 };
 

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
@@ -77,20 +78,49 @@ Cost largest_entry(const DenseEntries<T>& entries) {
 
 }  // namespace
 
+double largest_distance(const GeometricCostsView& problem) {
+  double squared = 0;
+  const auto widen = [](double value) { return value * (1 + 0x1p-40); };  // rounding of whatever comes below
+  const PointsView &r = problem.row_points, &c = problem.col_points;
+  const auto add_axis = [&](std::span<const double> a, std::span<const double> b) {
+    if (a.empty() || b.empty()) return;
+    const auto [a_low, a_high] = std::minmax_element(a.begin(), a.end());
+    const auto [b_low, b_high] = std::minmax_element(b.begin(), b.end());
+    const double most = widen(std::max(*a_high - *b_low, *b_high - *a_low));
+    squared += most * most;
+  };
+  add_axis(r.x, c.x), add_axis(r.y, c.y), add_axis(r.z, c.z);
+  const double distance = std::min(widen(std::sqrt(squared)), widen(problem.gate));
+  return problem.metric == Metric::squared ? std::min(widen(squared), widen(problem.gate * problem.gate))
+                                           : distance;
+}
+
 Cost largest_cost(const CostsView& problem) {
+  if (const auto* points = std::get_if<GeometricCostsView>(&problem)) {
+    const double bound = std::ceil(largest_distance(*points) * scale_of(points->fraction_bits)) + 1;
+    const double vertices = static_cast<double>(rows_of(problem)) + cols_of(problem) + 2;
+    if (bound <= static_cast<double>(kMaxGridCost) && vertices * (2 * bound + 1) < 0x1p59)
+      return std::max(largest_unmatched_cost(problem), static_cast<Cost>(bound));
+  }
   return std::max(largest_unmatched_cost(problem),
                   with_entries(problem, [](const auto& entries) { return largest_entry(entries); }));
 }
 
-CanonicalSides make_sides(const CostsView& problem, Cost largest) {
+CanonicalSides orient_sides(const CostsView& problem) {
   const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
   CanonicalSides sides;
-  sides.largest = largest;
   sides.exchanged = !any_infinite(row_cost, rows_of(problem)) && any_infinite(col_cost, cols_of(problem));
   sides.rows = sides.exchanged ? cols_of(problem) : rows_of(problem);
   sides.cols = sides.exchanged ? rows_of(problem) : cols_of(problem);
   sides.row_exit = sides.exchanged ? col_cost : row_cost;
   sides.perfect = sides.rows == sides.cols && all_infinite(row_cost) && all_infinite(col_cost);
+  return sides;
+}
+
+CanonicalSides make_sides(const CostsView& problem, Cost largest) {
+  CanonicalSides sides = orient_sides(problem);
+  sides.largest = largest;
+  const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
   const Cost must = price_of_must(problem, largest, sides.perfect);
   const std::span<const Cost> start = sides.exchanged ? row_cost : col_cost;
   sides.start.resize(at(sides.cols));
