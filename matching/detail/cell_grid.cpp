@@ -89,14 +89,19 @@ bool CellGrid::nearest(const Place& from, Index wanted, double farthest, Index f
     };
     return turned(a.point) < turned(b.point);
   };
-  bool all = true;  // no point within `farthest` is missing
+  bool all = true;          // no point within `farthest` is missing
+  double limit = farthest;  // what a point must not pass to be among the nearest so far
   for_each_shell(
       from,
       [&](Index c) {
         const auto [begin, end] = cell(c);
         for (Index p = begin; p < end; ++p) {
           const double squared = squared_to(from, p);
-          if (squared <= farthest) out.push_back({squared, point_at(p)});
+          if (squared > limit) {
+            all = all && squared > farthest;
+          } else {
+            out.push_back({squared, point_at(p)});
+          }
         }
       },
       [&](double outside) {
@@ -104,8 +109,9 @@ bool CellGrid::nearest(const Place& from, Index wanted, double farthest, Index f
         if (static_cast<Index>(out.size()) < wanted) return true;
         const auto last = out.begin() + (wanted - 1);
         std::nth_element(out.begin(), last, out.end(), nearer);
-        all = last->squared >= outside;
-        return all;
+        limit = last->squared;
+        if (limit < outside) all = false;
+        return limit >= outside;
       });
   if (static_cast<Index>(out.size()) <= wanted) return all;
   std::nth_element(out.begin(), out.begin() + (wanted - 1), out.end(), nearer);
