@@ -14,8 +14,8 @@ namespace motes::matching {
 
 /// Small matrices are solved as the paper has it (dense_paths.h), graphs component by component
 /// (sparse_paths.h), and large matrices and point sets on a core of cheap pairs that is priced out to the
-/// whole (core_paths.h, after Volgenant 1996). Geometric costs are formed as they are needed; no matrix is
-/// kept. CPU only; threads share components, and the passes over a matrix.
+/// whole (core_paths.h, after Volgenant 1996). A matrix is read once, checks included; geometric costs are
+/// formed as they are needed. CPU only; threads share components, and the passes over a matrix or points.
 class JonkerVolgenant final : public AssignmentSolver {
  private:
   bool checks_entries(const Execution& execution, const CostsView& problem) const override;
