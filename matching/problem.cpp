@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "matching/detail/canonical.h"
 #include "matching/detail/device_problem.h"
 #include "matching/detail/entries.h"
 #include "matching/detail/point_bounds.h"
@@ -214,6 +215,26 @@ Cost to_grid(double value, int fraction_bits) {
   return detail::nearest(scaled);
 }
 
+namespace {
+
+void throw_fault(const std::string& pair, bool real) {
+  throw std::invalid_argument("cost of pair " + pair +
+                              (real ? " is NaN, -infinity or beyond 2^50 steps of its grid (fraction_bits)"
+                                    : " lies beyond 2^58; a forbidden pair has the type's largest value"));
+}
+
+}  // namespace
+
+void check_problem(const CostsView& problem) { detail::check_problem_with(nullptr, 0, problem); }
+
+void detail::check_problem_with(Workspace* workspace, int device, const CostsView& problem) {
+  check_form(problem);
+  if (space_of(problem) == Space::device)
+    check_device_problem(workspace, device, problem);
+  else if (const auto* dense = std::get_if<DenseCostsView>(&problem))
+    check_entries(*dense);
+}
+
 void check_form(const CostsView& problem) {
   check_shape(problem);
   check_lengths(unmatched_row_cost_of(problem), rows_of(problem), "unmatched_row_cost");
@@ -221,39 +242,29 @@ void check_form(const CostsView& problem) {
   if (space_of(problem) == Space::device) return;
   check_unmatched(unmatched_row_cost_of(problem), "unmatched_row_cost");
   check_unmatched(unmatched_col_cost_of(problem), "unmatched_col_cost");
-}
-
-void check_problem(const CostsView& problem) { detail::check_problem_with(nullptr, 0, problem); }
-
-void detail::check_problem_with(Workspace* workspace, int device, const CostsView& problem) {
-  check_form(problem);
-  if (space_of(problem) == Space::device) {
-    check_device_problem(workspace, device, problem);
-    return;
-  }
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) {
     check_graph(sparse->graph);
     for (std::size_t e = 0; e < sparse->cost.size(); ++e)
       if (sparse->cost[e] > kMaxCost || sparse->cost[e] < -kMaxCost)
         throw std::invalid_argument("cost of edge " + std::to_string(e) +
                                     " lies beyond 2^58 (leave a forbidden pair out)");
-    return;
+  } else if (const auto* points = std::get_if<GeometricCostsView>(&problem)) {
+    check_finite(points->row_points, "row");
+    check_finite(points->col_points, "col");
+    if (boxes_fit(problem)) return;
+    const std::string fault = detail::with_entries(
+        problem, [&](const auto& entries) { return fault_of_entries(entries, kMaxGridCost); });
+    if (!fault.empty()) throw_fault(fault, true);
   }
-  const auto* dense = std::get_if<DenseCostsView>(&problem);
-  const bool real = dense == nullptr || dense->data.index() >= 2;
-  if (dense == nullptr) {
-    check_finite(std::get<GeometricCostsView>(problem).row_points, "row");
-    check_finite(std::get<GeometricCostsView>(problem).col_points, "col");
-  }
-  if (dense != nullptr && magnitudes_fit(*dense)) return;
-  if (dense == nullptr && boxes_fit(problem)) return;
+}
+
+void check_entries(const DenseCostsView& problem) {
+  if (problem.space == Space::device || magnitudes_fit(problem)) return;
+  const bool real = problem.data.index() >= 2;
   const std::string fault = detail::with_entries(problem, [&](const auto& entries) {
     return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost);
   });
-  if (fault.empty()) return;
-  throw std::invalid_argument("cost of pair " + fault +
-                              (real ? " is NaN, -infinity or beyond 2^50 steps of its grid (fraction_bits)"
-                                    : " lies beyond 2^58; a forbidden pair has the type's largest value"));
+  if (!fault.empty()) throw_fault(fault, real);
 }
 
 SparseCosts to_sparse(const CostsView& problem) {

@@ -162,8 +162,12 @@ Cost to_grid(double value, int fraction_bits);
 /// ones), NaN, -infinity, points that are not finite. O(size of the problem). Device views are checked on
 /// their device, but for sparse ones, of which only the lengths are.
 void check_problem(const CostsView& problem);
-/// As check_problem, but costs and points are not looked at. O(1), O(unmatched costs) on the host.
+
+/// check_problem in two, for solvers that read a matrix only once (AssignmentSolver::checks_entries): all but
+/// the entries of a matrix (of device views, only what can be told without reading them), and those of a
+/// matrix in host memory.
 void check_form(const CostsView& problem);
+void check_entries(const DenseCostsView& problem);
 
 /// The same problem with rows and columns exchanged. Host views only. O(rows + cols + nnz).
 SparseCosts transpose(const SparseCostsView& problem);

@@ -27,13 +27,15 @@ void check_start(const CostsView& problem, const Start& start) {
 
 }  // namespace
 
+bool AssignmentSolver::checks_entries(const Execution&, const CostsView&) const { return false; }
+
 Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
                                  const Start& start) const {
   // A matrix in device memory is read once on the device, for its faults and for its largest cost
   // (device/canonical.cuh).
   const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
                      std::holds_alternative<DenseCostsView>(problem);
-  if (later)
+  if (later || checks_entries(execution, problem))
     check_form(problem);
   else
     detail::check_problem_with(execution.workspace, execution.device, problem);

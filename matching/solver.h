@@ -38,7 +38,12 @@ class AssignmentSolver {
   Matching solve(const Execution& execution, const CostsView& problem, const Start& start = {}) const;
 
  private:
-  /// The problem and start were checked.
+  /// True where run() refuses a matrix's bad entries by itself, as check_problem does, in a pass that it has
+  /// to make anyway: at a cycle an entry, reading a large matrix is what takes the time. solve() then checks
+  /// all but the entries.
+  virtual bool checks_entries(const Execution& execution, const CostsView& problem) const;
+
+  /// The problem and start were checked, but for what checks_entries takes over.
   virtual Matching run(const Execution& execution, const CostsView& problem, const Start& start) const = 0;
 };
 

@@ -1,159 +1,102 @@
 /// A core-oriented solve (the idea of Volgenant 1996, "Linear and semi-assignment problems: a core oriented
 /// approach"), exact by pricing.
 ///
-/// Selection: of row i all pairs with c_ij <= bound_i go into the core; bound_i is guessed from a sample of
-/// the row so that about `wanted` pairs do. Solve: sparse shortest augmenting paths on the core, where rows
-/// that must be matched get an exit so dear that no optimum takes it unless it has to. Pricing: the duals
-/// prove the whole matrix optimal if c_ij >= u_i + v_j everywhere. Pairs of the core satisfy it; all others
-/// of row i cost more than bound_i, so that the row is proven without a look at it where bound_i + 1 >= u_i +
-/// max_j v_j. The other rows are scanned, and the pairs that violate join the core, at most kAddedPerRow a
-/// row and round, the worst first. Then the solve goes on from its own matching and duals. No violation left:
-/// optimal. Every round adds a pair, so the rounds end; a dear exit still taken then means infeasible.
+/// Selection (core_selection.h) has put into the core all pairs of row i with c_ij <= bound_i. Solve: perfect
+/// problems by forests of augmenting paths (forest_paths.h), the others by single ones (sparse_paths.h),
+/// where rows that must be matched get an exit so dear that no optimum takes it unless it has to. Pricing:
+/// the duals prove the whole matrix optimal if c_ij >= u_i + v_j everywhere. Pairs of the core satisfy it,
+/// and bounds prove most rows (core_pricing.h). The other rows are scanned, and the pairs that violate join
+/// the core, at most kAddedPerRow a row and round, the worst first. Then the solve goes on from its own
+/// matching and duals. No violation left: optimal. Every round adds a pair, so the rounds end.
+///
+/// Infeasible: a dear exit is still taken at the end; or, for perfect problems, a search is trapped among
+/// columns all of whose rows have no other pairs in the whole matrix. If they have some, their best join the
+/// core.
 
 #include "matching/assignment/core_paths.h"
+
+#include <omp.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "matching/assignment/core_pricing.h"
 #include "matching/assignment/dense_paths.h"
-#include "matching/assignment/row_buffer.h"
+#include "matching/assignment/forest_paths.h"
 #include "matching/assignment/sparse_paths.h"
-#include "matching/detail/row_keys.h"
 #include "matching/parallel_for.h"
 
 namespace motes::matching::detail {
 namespace {
 
-constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs, through ties or a bad sample, are cut
 constexpr std::size_t kAddedPerRow = 32;
+constexpr std::size_t kWaysOutPerRow = 4;
 constexpr Index kRowsPerTask = 64;
+constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-struct CorePair {
-  Index col;
-  Cost cost;
-};
-
-bool by_column(const CorePair& a, const CorePair& b) { return a.col < b.col; }
-
-/// Pairs of a row by rising column, and the bound: every pair that costs no more is among them.
-struct RowCore {
-  std::vector<CorePair> pairs;
-  Cost bound = 0;
-};
-
-/// Picks a row's first pairs by their keys (row_keys.h); one of these a thread, for its scratch.
-template <class Entries>
-class RowSelector {
- public:
-  RowSelector(const Entries& entries, Offset wanted) : entries_(entries), wanted_(wanted) {}
-
-  /// Pairs by rising column. Tries the limit that suited the row before, then one from a sample of the row,
-  /// then the exact one.
-  void select(Index row, RowCore& out) {
-    const Key<Entries>* key = row_keys(entries_, row, buffer_);
-    if (has_last_) {
-      take_up_to(row, key, last_, out);
-      if (suits(out)) return;
-    }
-    last_ = sampled_limit(key);
-    has_last_ = true;
-    take_up_to(row, key, last_, out);
-    if (suits(out)) return;
-    has_last_ = false;
-    take_up_to(row, key, exact_limit(key), out);
-    if (static_cast<Offset>(out.pairs.size()) <= kMostFactor * wanted_) return;
-    cut_ties(row, out);
-    std::sort(out.pairs.begin(), out.pairs.end(), by_column);
-  }
-
- private:
-  bool suits(const RowCore& out) const {
-    const auto count = static_cast<Offset>(out.pairs.size());
-    return count <= kMostFactor * wanted_ && (count >= wanted_ / 2 || out.bound == kForbiddenCost);
-  }
-
-  /// From evenly spaced places of the row, about eight of them below the limit.
-  Key<Entries> sampled_limit(const Key<Entries>* key) {
-    const Offset cols = entries_.cols, size = std::min(cols, std::max<Offset>(256, 8 * cols / wanted_));
-    sample_.clear();
-    for (Offset k = 0; k < size; ++k) sample_.push_back(key[k * cols / size]);
-    const Offset rank = std::min(size - 1, size * wanted_ / cols);
-    std::nth_element(sample_.begin(), sample_.begin() + rank, sample_.end());
-    return sample_[static_cast<std::size_t>(rank)];
-  }
-
-  /// The limit that `wanted` pairs meet exactly, ties apart.
-  Key<Entries> exact_limit(const Key<Entries>* key) {
-    sample_.assign(key, key + entries_.cols);
-    const Offset rank = std::min<Offset>(wanted_, entries_.cols) - 1;
-    std::nth_element(sample_.begin(), sample_.begin() + rank, sample_.end());
-    return sample_[static_cast<std::size_t>(rank)];
-  }
-
-  /// All pairs with keys up to the limit. The bound: keys of equal cost may lie on both sides of the limit,
-  /// so that only pairs cheaper than the one at the limit are surely all among them.
-  void take_up_to(Index row, const Key<Entries>* key, Key<Entries> limit, RowCore& out) {
-    limit = std::min(limit, kLastKey<Key<Entries>>);
-    out.pairs.clear();
-    Cost highest = -kForbiddenCost;
-    bool complete = limit == kLastKey<Key<Entries>>;
-    for_each_up_to(key, entries_.cols, limit, [&](Index j) {
-      const Cost c = entries_.at(row, j);
-      if (c == kInfiniteCost) {  // the gate lies below the limit: all pairs within it were met
-        complete = true;
-        return;
-      }
-      out.pairs.push_back({j, c});
-      highest = std::max(highest, c);
-    });
-    out.bound = complete ? kForbiddenCost : highest - 1;
-  }
-
-  /// Where ties at the limit are more than the core can take: all that is cheaper, and those that come first
-  /// from a place of the row's own, so that rows do not all compete for the same columns.
-  void cut_ties(Index row, RowCore& out) {
-    const auto dearest =
-        std::max_element(out.pairs.begin(), out.pairs.end(), [](const CorePair& a, const CorePair& b) {
-          return a.cost < b.cost;
-        })->cost;
-    const auto ties = std::partition(out.pairs.begin(), out.pairs.end(),
-                                     [&](const CorePair& p) { return p.cost < dearest; });
-    const auto below = static_cast<std::size_t>(ties - out.pairs.begin());
-    const auto place = static_cast<Index>((static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U >> 32) %
-                                          static_cast<std::uint64_t>(entries_.cols));
-    std::sort(ties, out.pairs.end(), [&](const CorePair& a, const CorePair& b) {
-      return (a.col < place) != (b.col < place) ? b.col < place : a.col < b.col;
-    });
-    out.pairs.resize(std::max(below, static_cast<std::size_t>(wanted_)));
-    out.bound = dearest - 1;
-  }
-
-  const Entries& entries_;
-  Offset wanted_;
-  std::vector<Key<Entries>> buffer_, sample_;
-  Key<Entries> last_{};
-  bool has_last_ = false;
-};
 
 template <class Entries>
 class CorePaths {
  public:
-  CorePaths(const Execution& execution, const Canonical<Entries>& problem, Offset wanted)
+  CorePaths(const Execution& execution, const Canonical<Entries>& problem, CoreSelection&& selection)
       : execution_(execution),
-        wanted_(wanted),
         threads_(thread_count(execution)),
         problem_(problem),
-        bound_(at(problem.rows)) {
-    core_.graph.rows = problem.rows;
-    core_.graph.cols = problem.cols;
-    set_exits();
-  }
+        selection_(std::move(selection)),
+        pricer_(problem.entries) {}
 
   Solution solve(const Start& start) {
-    select();
+    Solution solution = problem_.perfect ? solve_perfect(start) : solve_with_exits(start);
+    solution.stats.phases = stats_.phases;
+    for (const auto& [stage, seconds] : stats_.seconds) solution.stats.seconds[stage] += seconds;
+    return solution;
+  }
+
+ private:
+  const SparseCosts& core() const { return selection_.core; }
+
+  /// Calls body(begin, end) for ranges of [0, count), side by side.
+  template <class Body>
+  void for_ranges(Index count, const Body& body) {
+    parallel_for(threads_, (count + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
+      const Index begin = static_cast<Index>(task) * kRowsPerTask;
+      body(begin, std::min<Index>(count, begin + kRowsPerTask));
+    });
+  }
+
+  Solution solve_perfect(const Start& start) {
+    constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use to anybody
+    std::vector<Cost> v(problem_.start);
+    for (std::size_t j = 0; j < start.v.size(); ++j) v[j] = std::clamp(start.v[j], -kLimit, kLimit);
+    ForestPaths paths(v, start.row_to_col);
+    Solution out;
+    while (true) {
+      const auto begun = std::chrono::steady_clock::now();
+      paths.set_graph(core());
+      if (stats_.phases++ == 0) out.stats.initial_assignments = problem_.rows - paths.free_rows();
+      const ForestPaths::End end = paths.solve();
+      stats_.seconds["solve"] += seconds_since(begun);
+      if (end == ForestPaths::End::out_of_range) return solve_whole();
+      out.v = paths.v();
+      if (end == ForestPaths::End::trapped) {
+        out.infeasible = !find_ways_out(paths, out.v);
+        if (out.infeasible) break;
+      } else if (!price(out.v)) {
+        break;
+      }
+      if (!merge()) return solve_whole();
+    }
+    out.row_to_col.resize(at(problem_.rows));
+    for (Index i = 0; i < problem_.rows; ++i) out.row_to_col[at(i)] = paths.col_of(i);
+    out.stats.rounds = paths.counts().bids;
+    out.stats.augmentations = paths.counts().augmentations;
+    return out;
+  }
+
+  Solution solve_with_exits(const Start& start) {
+    set_exits();
     Solution solution;
     if (problem_.exchanged) {
       std::vector<Index> pairs(start.row_to_col.empty() ? 0 : at(problem_.rows), -1);
@@ -163,105 +106,68 @@ class CorePaths {
     } else {
       solve_core(solution, {start.row_to_col, {}, start.v});
     }
-    while (price(solution.v)) {
-      merge();
-      if (4 * core_.graph.edges() > Offset{problem_.rows} * problem_.cols) return solve_whole();
+    while (!solution.infeasible && !selection_.complete && price(solution.v)) {
+      if (!merge()) return solve_whole();
       const Solution before = std::move(solution);
       solve_core(solution, {before.row_to_col, {}, before.v});
     }
     for (Index i = 0; i < problem_.rows; ++i)
       if (solution.row_to_col[at(i)] == -1 && problem_.exit_of(i) == kInfiniteCost)
         solution.infeasible = true;
-    solution.stats = std::move(stats_);
+    const Stats last = std::exchange(solution.stats, exits_stats_);
+    solution.stats.components = last.components;
+    solution.stats.largest_component = last.largest_component;
     return solution;
   }
 
- private:
-  /// Calls body(begin, end) for ranges of rows, side by side.
-  template <class Body>
-  void for_row_ranges(const Body& body) {
-    const Index tasks = (problem_.rows + kRowsPerTask - 1) / kRowsPerTask;
-    parallel_for(threads_, tasks, [&](std::int64_t task) {
-      const Index begin = static_cast<Index>(task) * kRowsPerTask;
-      body(begin, std::min<Index>(problem_.rows, begin + kRowsPerTask));
-    });
-  }
-
-  /// A row that must be matched may leave at a price above what any optimum pays.
+  /// A row that must be matched may leave at a price above what any optimum pays, unless the core has all
+  /// pairs anyway.
   void set_exits() {
     exits_.resize(at(problem_.rows));
-    Cost largest = 0;
-    const auto see = [&](Cost c) { largest = std::max(largest, c < 0 ? -c : c); };
-    bool must = false;
-    for (Index i = 0; i < problem_.rows; ++i) {
-      exits_[at(i)] = problem_.exit_of(i);
-      must = must || exits_[at(i)] == kInfiniteCost;
-      if (exits_[at(i)] != kInfiniteCost) see(exits_[at(i)]);
-    }
-    for (const Cost v : problem_.start) see(v);
-    if (!must) return;
+    for (Index i = 0; i < problem_.rows; ++i) exits_[at(i)] = problem_.exit_of(i);
     // make_sides has shown that vertices * (2 * largest + 1) stays below 2^60 where vertices must be matched.
-    const Cost dear = Cost{1} << 60;
-    std::replace(exits_.begin(), exits_.end(), kInfiniteCost, dear);
-  }
-
-  void select() {
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<RowCore> selected(at(problem_.rows));
-    for_row_ranges([&](Index begin, Index end) {
-      RowSelector<Entries> selector(problem_.entries, wanted_);
-      for (Index i = begin; i < end; ++i) selector.select(i, selected[at(i)]);
-    });
-    for (Index i = 0; i < problem_.rows; ++i) {
-      bound_[at(i)] = selected[at(i)].bound;
-      append_row(selected[at(i)].pairs);
-    }
-    stats_.seconds["selection"] = seconds_since(start);
-  }
-
-  void append_row(const std::vector<CorePair>& pairs) {
-    for (const CorePair& pair : pairs) {
-      core_.graph.col_index.push_back(pair.col);
-      core_.cost.push_back(pair.cost);
-    }
-    core_.graph.row_offsets.push_back(core_.graph.edges());
+    if (!selection_.complete) std::replace(exits_.begin(), exits_.end(), kInfiniteCost, Cost{1} << 60);
   }
 
   SparseEntries core_entries() const {
-    return {problem_.rows, problem_.cols, core_.graph.row_offsets.data(), core_.graph.col_index.data(),
-            core_.cost.data()};
+    return {problem_.rows, problem_.cols, core().graph.row_offsets.data(), core().graph.col_index.data(),
+            core().cost.data()};
   }
 
   void solve_core(Solution& solution, const Start& from) {
     const auto start = std::chrono::steady_clock::now();
-    const Canonical<SparseEntries> core{
-        CanonicalSides{problem_.rows, problem_.cols, exits_, problem_.start, false, false}, core_entries()};
-    solution = solve_by_sparse_paths(execution_, core, from);
+    const Canonical<SparseEntries> sparse{
+        CanonicalSides{problem_.rows, problem_.cols, exits_, problem_.start, problem_.largest, false, false},
+        core_entries()};
+    solution = solve_by_sparse_paths(execution_, sparse, from);
     stats_.seconds["solve"] += seconds_since(start);
-    if (stats_.phases++ == 0) stats_.initial_assignments = solution.stats.initial_assignments;
-    stats_.rounds += solution.stats.rounds;
-    stats_.augmentations += solution.stats.augmentations;
+    if (stats_.phases++ == 0) exits_stats_.initial_assignments = solution.stats.initial_assignments;
+    exits_stats_.rounds += solution.stats.rounds;
+    exits_stats_.augmentations += solution.stats.augmentations;
   }
 
   /// The least offer of the row's core pairs and its exit.
   Cost dual_of(Index i, const std::vector<Cost>& v) const {
-    Cost u = exits_[at(i)];
+    Cost u = exits_.empty() ? kInfiniteCost : exits_[at(i)];
     core_entries().for_each(i, 0, 1, [&](Index j, Cost c) { u = std::min(u, c - v[at(j)]); });
     return u;
   }
 
-  /// Finds pairs that violate, in the rows that their bounds do not prove; false if there are none.
+  /// Finds pairs that violate, in the rows that the bounds do not prove; false if there are none.
   bool price(const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
+    const BoundProof proof(selection_, v);
+    std::vector<std::pair<Index, Cost>> open;  // rows and their duals
+    for (Index i = 0; i < problem_.rows; ++i)
+      if (const Cost u = dual_of(i, v); !proof.proves(i, u)) open.emplace_back(i, u);
     violating_.assign(at(problem_.rows), {});
-    const Cost highest = v.empty() ? 0 : *std::max_element(v.begin(), v.end());
-    for_row_ranges([&](Index begin, Index end) {
-      std::vector<Cost> cost(at(problem_.cols));
-      for (Index i = begin; i < end; ++i) {
-        const Cost u = dual_of(i, v);
-        if (bound_[at(i)] + 1 >= u + highest) continue;
-        fill_row(problem_.entries, i, cost.data());
-        find_violating(cost, u, v, violating_[at(i)]);
+    if (!open.empty()) pricer_.set_duals(v);
+    for_ranges(static_cast<Index>(open.size()), [&](Index begin, Index end) {
+      PricingScratch scratch;
+      for (Index k = begin; k < end; ++k) {
+        const auto [i, u] = open[at(k)];
+        pricer_.find(i, u, scratch, violating_[at(i)]);
+        keep_best(violating_[at(i)], kAddedPerRow, i, v);
       }
     });
     stats_.seconds["pricing"] += seconds_since(start);
@@ -269,76 +175,96 @@ class CorePaths {
                        [](const auto& pairs) { return !pairs.empty(); });
   }
 
-  static void find_violating(const std::vector<Cost>& cost, Cost u, const std::vector<Cost>& v,
-                             std::vector<CorePair>& found) {
-    for (std::size_t j = 0; j < cost.size(); ++j)
-      if (cost[j] < u + v[j]) found.push_back({static_cast<Index>(j), cost[j]});
-    if (found.size() > kAddedPerRow) {
-      const auto better = [&](const CorePair& a, const CorePair& b) {
-        const Cost x = a.cost - v[at(a.col)], y = b.cost - v[at(b.col)];
-        return x != y ? x < y : a.col < b.col;
-      };
-      std::nth_element(found.begin(), found.begin() + kAddedPerRow, found.end(), better);
-      found.resize(kAddedPerRow);
+  /// The least reduced costs; among equal ones those that come first from a place of the row's own, so that
+  /// rows do not all get the same columns.
+  void keep_best(std::vector<CorePair>& pairs, std::size_t count, Index row,
+                 const std::vector<Cost>& v) const {
+    if (pairs.size() > count) {
+      const auto first = static_cast<Index>(std::int64_t{row} * 7919 % problem_.cols);
+      const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + problem_.cols; };
+      std::nth_element(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(count), pairs.end(),
+                       [&](const CorePair& a, const CorePair& b) {
+                         const Cost x = a.cost - v[at(a.col)], y = b.cost - v[at(b.col)];
+                         return x != y ? x < y : turned(a.col) < turned(b.col);
+                       });
+      pairs.resize(count);
     }
-    std::sort(found.begin(), found.end(), by_column);
+    std::sort(pairs.begin(), pairs.end(), [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
   }
 
-  void merge() {
+  /// For rows from which the last search could not get out: their best pairs with columns that it did not
+  /// come to. False if there are none in the whole matrix.
+  bool find_ways_out(const ForestPaths& paths, const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
-    const SparseCosts old = std::exchange(core_, {});
-    core_.graph.rows = problem_.rows;
-    core_.graph.cols = problem_.cols;
-    std::vector<CorePair> row;
-    for (Index i = 0; i < problem_.rows; ++i) {
-      row.clear();
-      for (Offset e = old.graph.row_offsets[at(i)]; e < old.graph.row_offsets[at(i) + 1]; ++e)
-        row.push_back(
-            {old.graph.col_index[static_cast<std::size_t>(e)], old.cost[static_cast<std::size_t>(e)]});
-      const auto middle = static_cast<std::ptrdiff_t>(row.size());
-      row.insert(row.end(), violating_[at(i)].begin(), violating_[at(i)].end());
-      std::inplace_merge(row.begin(), row.begin() + middle, row.end(), by_column);
-      append_row(row);
+    std::vector<Index> trapped;
+    for (Index i = 0; i < problem_.rows; ++i)
+      if (paths.col_of(i) == -1 || paths.reached(paths.col_of(i))) trapped.push_back(i);
+    violating_.assign(at(problem_.rows), {});
+    const auto batch = static_cast<std::size_t>(std::max<Offset>(256, kPairsPerBatch / problem_.cols));
+    bool found = false;
+    for (std::size_t first = 0; first < trapped.size() && !found; first += batch) {
+      const auto count = static_cast<Index>(std::min(batch, trapped.size() - first));
+      for_ranges(count, [&](Index begin, Index end) {
+        for (Index k = begin; k < end; ++k) {
+          const Index i = trapped[first + at(k)];
+          problem_.entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+            if (!paths.reached(j)) violating_[at(i)].push_back({j, c});
+          });
+          keep_best(violating_[at(i)], kWaysOutPerRow, i, v);
+        }
+      });
+      for (Index k = 0; k < count; ++k) found = found || !violating_[at(trapped[first + at(k)])].empty();
     }
     stats_.seconds["pricing"] += seconds_since(start);
+    return found;
   }
 
-  /// From scratch: duals that a dear exit has pushed down are no start for the whole matrix.
-  Solution solve_whole() {
-    Solution solution = solve_by_dense_paths(problem_, {});
-    for (const auto& [stage, seconds] : stats_.seconds) solution.stats.seconds[stage] += seconds;
-    return solution;
+  /// False when the core is no longer small.
+  bool merge() {
+    const auto start = std::chrono::steady_clock::now();
+    add_pairs(selection_.core, violating_);
+    stats_.seconds["pricing"] += seconds_since(start);
+    return 4 * core().graph.edges() <= Offset{problem_.rows} * problem_.cols;
   }
+
+  /// From scratch: duals of a core that was too small are no start for the whole matrix.
+  Solution solve_whole() { return solve_by_dense_paths(problem_, {}); }
 
   const Execution& execution_;
-  Offset wanted_;
   int threads_;
   const Canonical<Entries>& problem_;
-  std::vector<Cost> bound_;  ///< [rows] pairs that cost no more are all in the core
-  std::vector<Cost> exits_;  ///< [rows] with a dear one where there is none
-  SparseCosts core_;
-  std::vector<std::vector<CorePair>> violating_;  ///< [rows] of one round of pricing
-  Stats stats_;
+  CoreSelection selection_;
+  RowPricer<Entries> pricer_;
+  std::vector<Cost> exits_;                       ///< [rows], with a dear one where there is none; or empty
+  std::vector<std::vector<CorePair>> violating_;  ///< [rows] what joins the core next
+  Stats stats_;                                   ///< phases, and seconds of the stages
+  Stats exits_stats_;                             ///< sums over the sparse solves
 };
 
 }  // namespace
 
 template <class Entries>
-Solution solve_by_core_paths(const Execution& execution, const Canonical<Entries>& problem,
-                             const Start& start, Offset wanted) {
-  if (problem.rows == 0 || problem.cols == 0) return solve_by_dense_paths(problem, start);
-  return CorePaths<Entries>(execution, problem, wanted).solve(start);
+CoreSize core_size(const CanonicalSides& sides) {
+  if (!sides.perfect) return {64, 0};
+  return {std::is_same_v<Entries, GeometricEntries> ? 24 : 32, 4};
 }
 
-template Solution solve_by_core_paths(const Execution&, const Canonical<DenseEntries<std::int32_t>>&,
-                                      const Start&, Offset);
-template Solution solve_by_core_paths(const Execution&, const Canonical<DenseEntries<std::int64_t>>&,
-                                      const Start&, Offset);
-template Solution solve_by_core_paths(const Execution&, const Canonical<DenseEntries<float>>&, const Start&,
-                                      Offset);
-template Solution solve_by_core_paths(const Execution&, const Canonical<DenseEntries<double>>&, const Start&,
-                                      Offset);
-template Solution solve_by_core_paths(const Execution&, const Canonical<GeometricEntries>&, const Start&,
-                                      Offset);
+template <class Entries>
+Solution solve_by_core_paths(const Execution& execution, const Canonical<Entries>& problem,
+                             const Start& start, CoreSelection&& selection) {
+  if (problem.rows == 0 || problem.cols == 0) return solve_by_dense_paths(problem, start);
+  return CorePaths<Entries>(execution, problem, std::move(selection)).solve(start);
+}
+
+#define MOTES_INSTANTIATE(Entries)                                                                 \
+  template CoreSize core_size<Entries>(const CanonicalSides&);                                     \
+  template Solution solve_by_core_paths(const Execution&, const Canonical<Entries>&, const Start&, \
+                                        CoreSelection&&);
+MOTES_INSTANTIATE(DenseEntries<std::int32_t>)
+MOTES_INSTANTIATE(DenseEntries<std::int64_t>)
+MOTES_INSTANTIATE(DenseEntries<float>)
+MOTES_INSTANTIATE(DenseEntries<double>)
+MOTES_INSTANTIATE(GeometricEntries)
+#undef MOTES_INSTANTIATE
 
 }  // namespace motes::matching::detail

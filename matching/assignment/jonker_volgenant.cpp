@@ -1,5 +1,7 @@
 #include "matching/assignment/jonker_volgenant.h"
 
+#include <cmath>
+
 #include "matching/assignment/core_paths.h"
 #include "matching/assignment/dense_paths.h"
 #include "matching/assignment/jonker_volgenant_device.h"
@@ -9,20 +11,68 @@
 namespace motes::matching {
 namespace {
 
-/// From this many columns on a core of 64 pairs a row is small beside the matrix.
+/// From this many columns on a core is small beside the matrix.
 constexpr Index kCoreCols = 512;
 
+/// Solved on a core: a matrix that is then read only once, by the selection, or sets of points.
+bool takes_core(const CostsView& problem, const detail::CanonicalSides& sides) {
+  return sides.rows > 0 && sides.cols >= kCoreCols && !std::holds_alternative<SparseCostsView>(problem);
+}
+
+/// The largest cost, from what the selection saw of a matrix. Throws what check_entries does.
+template <class Entries>
+Cost seen_largest(const CostsView& problem, const Entries&, const detail::CoreSelection&) {
+  return detail::largest_cost(problem);
+}
+template <class T>
+requires std::is_floating_point_v<T> Cost seen_largest(const CostsView& problem,
+                                                       const detail::DenseEntries<T>& entries,
+                                                       const detail::CoreSelection& selection) {
+  if (selection.bad || selection.largest * entries.scale > static_cast<double>(kMaxGridCost))
+    check_entries(std::get<DenseCostsView>(problem));
+  return std::max(detail::largest_unmatched_cost(problem),
+                  detail::grid_value(selection.largest, entries.scale));
+}
+
+template <class Entries>
+Matching solve_on_core(const Execution& execution, const CostsView& problem, const Start& start,
+                       const Entries& entries) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto size = detail::core_size<Entries>(detail::orient_sides(problem));
+  auto selection = detail::select_core(execution, entries, size.of_rows, size.of_columns);
+  const double selection_s = detail::seconds_since(begun);
+  const Cost largest = seen_largest(problem, entries, selection);
+  const detail::Canonical<Entries> canonical{detail::make_sides(problem, largest), entries};
+  auto solution = detail::solve_by_core_paths(execution, canonical, start, std::move(selection));
+  solution.stats.seconds["selection"] = selection_s;
+  return detail::finish(problem, canonical, std::move(solution));
+}
+
 }  // namespace
+
+bool JonkerVolgenant::checks_entries(const Execution& execution, const CostsView& problem) const {
+  const auto* dense = std::get_if<DenseCostsView>(&problem);
+  const bool real = dense != nullptr && dense->data.index() >= 2 && dense->space == Space::host;
+  return real && execution.backend != Backend::cuda && takes_core(problem, detail::orient_sides(problem));
+}
 
 Matching JonkerVolgenant::run(const Execution& execution, const CostsView& problem,
                               const Start& start) const {
   if (execution.backend == Backend::cuda) return device::solve_by_cores(execution, problem, start);
   detail::require_cpu(execution, problem, "jv");
+  const auto sides = detail::orient_sides(problem);
+  if (takes_core(problem, sides)) {
+    return detail::with_entries(problem, [&](const auto& entries) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, detail::SparseEntries>)
+        return Matching{};  // takes no core
+      else
+        return solve_on_core(execution, problem, start,
+                             sides.exchanged ? detail::exchanged(entries) : entries);
+    });
+  }
   return detail::solve_canonical(problem, [&]<class Entries>(const detail::Canonical<Entries>& canonical) {
     if constexpr (std::is_same_v<Entries, detail::SparseEntries>)
       return detail::solve_by_sparse_paths(execution, canonical, start);
-    else if (canonical.cols >= kCoreCols)
-      return detail::solve_by_core_paths(execution, canonical, start);
     else
       return detail::solve_by_dense_paths(canonical, start);
   });

@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
@@ -59,10 +60,6 @@ Cost largest_entry(const Entries& entries) {
     entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
   return largest;
 }
-Cost largest_entry(const GeometricEntries& entries) {
-  const Cost bound = farthest_cost(entries, bounds_of(entries));
-  return bound <= kMaxGridCost ? bound : largest_entry<GeometricEntries>(entries);
-}
 template <class T>
 Cost largest_entry(const DenseEntries<T>& entries) {
   if constexpr (std::is_same_v<T, std::int32_t>) {
@@ -81,6 +78,17 @@ Cost largest_entry(const DenseEntries<T>& entries) {
 }  // namespace
 
 Cost largest_cost(const CostsView& problem) {
+  if (std::holds_alternative<GeometricCostsView>(problem)) {
+    const Cost bound = with_entries(problem, []<class Entries>(const Entries& entries) {
+      if constexpr (std::is_same_v<Entries, GeometricEntries>)
+        return farthest_cost(entries, bounds_of(entries));
+      else
+        return kInfiniteCost;
+    });
+    const double vertices = static_cast<double>(rows_of(problem)) + cols_of(problem) + 2;
+    if (bound <= kMaxGridCost && vertices * (2 * static_cast<double>(bound) + 1) < 0x1p59)
+      return std::max(largest_unmatched_cost(problem), bound);
+  }
   return std::max(largest_unmatched_cost(problem),
                   with_entries(problem, [](const auto& entries) { return largest_entry(entries); }));
 }
@@ -98,13 +106,29 @@ CanonicalSides make_bare_sides(Index rows, Index cols, const UnmatchedFacts& fac
   return sides;
 }
 
-CanonicalSides make_sides(const CostsView& problem, Cost largest) {
+namespace {
+
+/// All but the starting prices.
+CanonicalSides sides_without_start(const CostsView& problem, Cost largest, Cost& must_price) {
   const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
   const UnmatchedFacts facts{any_infinite(row_cost, rows_of(problem)), all_infinite(row_cost),
                              any_infinite(col_cost, cols_of(problem)), all_infinite(col_cost), 0};
-  Cost must = 0;
-  CanonicalSides sides = make_bare_sides(rows_of(problem), cols_of(problem), facts, largest, must);
+  CanonicalSides sides = make_bare_sides(rows_of(problem), cols_of(problem), facts, largest, must_price);
   sides.row_exit = sides.exchanged ? col_cost : row_cost;
+  return sides;
+}
+
+}  // namespace
+
+CanonicalSides orient_sides(const CostsView& problem) {
+  Cost must = 0;
+  return sides_without_start(problem, 0, must);
+}
+
+CanonicalSides make_sides(const CostsView& problem, Cost largest) {
+  Cost must = 0;
+  CanonicalSides sides = sides_without_start(problem, largest, must);
+  const auto row_cost = unmatched_row_cost_of(problem), col_cost = unmatched_col_cost_of(problem);
   const std::span<const Cost> start = sides.exchanged ? row_cost : col_cost;
   sides.start.resize(at(sides.cols));
   for (std::size_t j = 0; j < sides.start.size(); ++j) {

@@ -52,6 +52,9 @@ struct Solution {
 /// could then overflow. `largest` is the largest magnitude of a finite cost.
 CanonicalSides make_sides(const CostsView& problem, Cost largest);
 
+/// The part of make_sides that does not depend on the costs' size: sizes, exits, perfect, exchanged.
+CanonicalSides orient_sides(const CostsView& problem);
+
 /// What stands for the largest magnitude of an int32 matrix, so that nobody has to look: 2^28 vertices and
 /// more are then refused where vertices must be matched.
 inline constexpr Cost kLargestInt32 = Cost{1} << 31;
@@ -68,18 +71,23 @@ Cost largest_unmatched_cost(const CostsView& problem);
 Matching finish_solution(const CostsView& problem, const CanonicalSides& sides, Solution&& solution,
                          const std::vector<Cost>& matched_cost);
 
+/// finish_solution for a solution of canonical entries.
+template <class Entries>
+Matching finish(const CostsView& problem, const Canonical<Entries>& canonical, Solution&& solution) {
+  std::vector<Cost> matched_cost(solution.row_to_col.size(), 0);
+  for (std::size_t i = 0; i < matched_cost.size(); ++i)
+    if (solution.row_to_col[i] != -1)
+      matched_cost[i] = canonical.entries.at(static_cast<Index>(i), solution.row_to_col[i]);
+  return finish_solution(problem, canonical, std::move(solution), matched_cost);
+}
+
 /// Solves a host problem: calls solve(canonical) -> Solution with entries of the right kind.
 template <class Solve>
 Matching solve_canonical(const CostsView& problem, Solve&& solve) {
   const CanonicalSides sides = make_sides(problem, largest_cost(problem));
   const auto with = [&](const auto& entries) {
     const Canonical<std::decay_t<decltype(entries)>> canonical{sides, entries};
-    Solution solution = solve(canonical);
-    std::vector<Cost> matched_cost(solution.row_to_col.size(), 0);
-    for (std::size_t i = 0; i < matched_cost.size(); ++i)
-      if (solution.row_to_col[i] != -1)
-        matched_cost[i] = entries.at(static_cast<Index>(i), solution.row_to_col[i]);
-    return finish_solution(problem, sides, std::move(solution), matched_cost);
+    return finish(problem, canonical, solve(canonical));
   };
   if (!sides.exchanged) return with_entries(problem, with);
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) {

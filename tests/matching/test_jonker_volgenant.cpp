@@ -18,13 +18,16 @@ using matching::Status;
 namespace {
 
 matching::Matching solve_with_core(const matching::CostsView& problem, Offset wanted, int threads,
-                                   const matching::Start& start = {}) {
+                                   const matching::Start& start = {}, matching::Index of_columns = 1) {
   return matching::detail::solve_canonical(
       problem, [&]<class Entries>(const matching::detail::Canonical<Entries>& canonical) {
         if constexpr (std::is_same_v<Entries, matching::detail::SparseEntries>)
           return matching::detail::solve_by_sparse_paths({threads}, canonical, start);
         else
-          return matching::detail::solve_by_core_paths({threads}, canonical, start, wanted);
+          return matching::detail::solve_by_core_paths(
+              {threads}, canonical, start,
+              matching::detail::select_core({threads}, canonical.entries, wanted,
+                                            canonical.perfect ? of_columns : 0));
       });
 }
 

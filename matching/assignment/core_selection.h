@@ -1,0 +1,51 @@
+#pragma once
+/// Which pairs of a matrix or of point sets are worth a look: the core that core_paths.h solves first.
+
+#include <limits>
+#include <vector>
+
+#include "matching/detail/entries.h"
+#include "matching/detail/row_scan.h"
+#include "matching/solver.h"
+
+namespace motes::matching::detail {
+
+/// What stands for "all": above every legal cost, and small enough to add two duals to.
+inline constexpr Cost kBoundOfAll = Cost{1} << 61;
+
+struct CoreSelection {
+  SparseCosts core;  ///< columns rise within a row; no unmatched costs
+  std::vector<Cost>
+      bound;  ///< [rows] every pair of the row that costs no more is in the core; or kBoundOfAll
+  std::vector<Cost> col_bound;  ///< [cols] the same for columns, or empty
+  double largest = 0;           ///< matrices of float and double: magnitude of their largest allowed entry
+  bool bad = false;             ///< ... and whether one is NaN or -infinity
+  bool complete = false;        ///< the core has every pair that is allowed
+};
+
+/// About `wanted` cheapest pairs of each row, and the `of_columns` cheapest of each
+/// column, where that many are allowed. Matrices are read once, nothing in them is trusted; point sets are
+/// searched by cells (cell_grid.h), and where gates leave few pairs all of them are taken. The same for any
+/// number of threads.
+template <class Entries>
+CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted,
+                          Index of_columns);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<float>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index);
+
+/// The core with these pairs, which it must not have yet, added: added[i] for row i, by rising column.
+struct CorePair {
+  Index col;
+  Cost cost;
+};
+void add_pairs(SparseCosts& core, const std::vector<std::vector<CorePair>>& added);
+
+}  // namespace motes::matching::detail

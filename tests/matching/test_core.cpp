@@ -1,0 +1,294 @@
+// The parts that large matrices and point sets go through: one pass over a row, cells of points, cores, and
+// the forests that solve perfect problems on them.
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "matching/assignment/core_paths.h"
+#include "matching/detail/cell_grid.h"
+#include "matching/detail/row_scan.h"
+#include "matching/registry.h"
+#include "matching/verify.h"
+#include "tests/support/instances.h"
+
+using namespace motes;
+using matching::Cost;
+using matching::Index;
+using matching::Status;
+using matching::detail::Instructions;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+std::vector<T> awkward_row(std::mt19937_64& rng, Index count, bool spoilt) {
+  std::vector<T> row(count);
+  for (T& x : row) x = static_cast<T>(static_cast<double>(rng() % 2001) - 1000);
+  for (int k = 0; k < 3 && count > 0; ++k) {
+    if constexpr (std::is_floating_point_v<T>) {
+      row[rng() % count] = std::numeric_limits<T>::infinity();
+      row[rng() % count] = std::numeric_limits<T>::denorm_min();
+      if (spoilt) row[rng() % count] = k == 0 ? std::numeric_limits<T>::quiet_NaN() : -row[0];
+    } else {
+      row[rng() % count] = std::numeric_limits<T>::max();
+      row[rng() % count] = std::numeric_limits<T>::min();
+    }
+  }
+  return row;
+}
+
+template <class T>
+void check_scans(std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  for (const Index count : {0, 1, 15, 16, 17, 33, 200}) {
+    for (const bool spoilt : {false, true}) {
+      INFO("seed " << seed << " count " << count << " spoilt " << spoilt << " bytes " << sizeof(T));
+      const auto row = awkward_row<T>(rng, count, spoilt);
+      std::vector<T> limits(count);
+      for (T& x : limits) x = static_cast<T>(static_cast<double>(rng() % 2001) - 1500);
+      for (const T limit : {static_cast<T>(-900), static_cast<T>(0)}) {
+        for (const T* col_limit : {static_cast<const T*>(nullptr), static_cast<const T*>(limits.data())}) {
+          std::vector<Index> plain(count), wide(count), expected;
+          const auto a = scan_row(Instructions::plain, row.data(), count, limit, col_limit, plain.data());
+          const auto b = scan_row(matching::detail::best_instructions(), row.data(), count, limit, col_limit,
+                                  wide.data());
+          for (Index j = 0; j < count; ++j)
+            if (row[j] <= limit || (col_limit != nullptr && row[j] < col_limit[j])) expected.push_back(j);
+          plain.resize(a.hits), wide.resize(b.hits);
+          CHECK(plain == expected);
+          CHECK(wide == expected);
+          CHECK(a.bad == b.bad);
+          CHECK(std::memcmp(&a.largest, &b.largest, sizeof(T)) == 0);
+          const auto is_bad = [](T x) {
+            if constexpr (std::is_floating_point_v<T>)
+              return !(x >= -std::numeric_limits<T>::max());
+            else
+              return x != x;
+          };
+          CHECK(a.bad == std::any_of(row.begin(), row.end(), is_bad));
+        }
+      }
+    }
+  }
+}
+
+matching::GeometricCosts::Points awkward_points(std::mt19937_64& rng, int kind, int count, bool flat) {
+  matching::GeometricCosts::Points points;
+  for (int k = 0; k < count; ++k) {
+    const auto place = [&](int axis) {
+      if (kind == 0) return static_cast<double>(rng() % 1000) / 100;          // spread
+      if (kind == 1) return static_cast<double>(rng() % 4);                   // a lattice: ties, duplicates
+      if (kind == 2) return axis == 0 ? static_cast<double>(k % 37) : 1.0;    // a line
+      if (kind == 3) return (k % 2) * 1e6 + static_cast<double>(rng() % 50);  // two far clusters
+      return 5.0;                                                             // all in one place
+    };
+    points.x.push_back(place(0));
+    points.y.push_back(place(1));
+    if (!flat) points.z.push_back(place(2));
+  }
+  return points;
+}
+
+/// jv's answer is optimal and as good as that of the same problem as a graph.
+void check_against_graph(const matching::CostsView& problem, int threads = 1) {
+  const auto jv = matching::find_solver("jv")->make();
+  const auto answer = jv->solve({threads}, problem);
+  const auto reference = jv->solve({1}, matching::to_sparse(problem).view());
+  REQUIRE(answer.status == reference.status);
+  if (answer.status == Status::infeasible) return;
+  REQUIRE(matching::verify(problem, answer).fault == "");
+  CHECK(answer.objective == reference.objective);
+}
+
+template <class T>
+matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind) {
+  std::mt19937_64 rng(seed);
+  matching::DenseCosts out;
+  out.rows = n, out.cols = cols;
+  std::vector<T> entries(static_cast<std::size_t>(n) * cols);
+  const T forbidden =
+      std::is_floating_point_v<T> ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < cols; ++j) {
+      T& c = entries[static_cast<std::size_t>(i) * cols + j];
+      c = static_cast<T>(rng() % 100'000);
+      if (kind == 1) c = 7;                                        // all equal
+      if (kind == 2) c = static_cast<T>(rng() % 3);                // ties
+      if (kind == 3) c += static_cast<T>(j < 40 ? 0 : 1'000'000);  // cheap pairs in few columns: no way out
+      if (kind == 4 && rng() % 4 != 0) c = forbidden;
+      if (kind == 5) c = j < n / 2 && i <= n / 2 ? T{1} : (i <= n / 2 ? forbidden : T{2});  // Hall violated
+      if (kind == 6) c = static_cast<T>(std::abs(i - j) * (i % 7 + 1));                     // sorted
+    }
+  }
+  out.entries = std::move(entries);
+  return out;
+}
+
+template <class T>
+void check_matrices(std::uint64_t seed) {
+  for (int kind = 0; kind <= 6; ++kind) {
+    INFO("kind " << kind << " bytes " << sizeof(T) << " seed " << seed);
+    const auto square = matrix_of<T>(520, 520, seed, kind);
+    check_against_graph(square.view(), 2);
+  }
+  auto wide = matrix_of<T>(300, 600, seed, 0);
+  wide.unmatched_col_cost.assign(600, 0);
+  check_against_graph(wide.view());
+  auto tall = matrix_of<T>(600, 300, seed, 2);
+  tall.unmatched_row_cost.assign(600, 0);
+  check_against_graph(tall.view());
+}
+
+}  // namespace
+
+TEST_CASE("a row's pass finds the same with every instruction set") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    check_scans<std::int32_t>(seed);
+    check_scans<std::int64_t>(seed);
+    check_scans<float>(seed);
+    check_scans<double>(seed);
+  }
+}
+
+TEST_CASE("entries below dual sums are found the same with every instruction set") {
+  std::mt19937_64 rng(4);
+  for (const Index count : {0, 7, 16, 100}) {
+    const auto row = awkward_row<float>(rng, count, true);
+    std::vector<double> v(count);
+    for (double& x : v) x = static_cast<double>(rng() % 400) - 200;
+    std::vector<Index> plain(count), wide(count);
+    plain.resize(scan_below(Instructions::plain, row.data(), count, 3.0, v.data(), plain.data()));
+    wide.resize(
+        scan_below(matching::detail::best_instructions(), row.data(), count, 3.0, v.data(), wide.data()));
+    CHECK(plain == wide);
+  }
+}
+
+TEST_CASE("cells give the nearest points, ties in turn, however the points lie") {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (int kind = 0; kind <= 4; ++kind) {
+      for (const bool flat : {false, true}) {
+        std::mt19937_64 rng(seed);
+        const auto points = awkward_points(rng, kind, 150, flat), from = awkward_points(rng, kind, 20, flat);
+        const matching::detail::CellGrid grid(points.x.data(), points.y.data(),
+                                              flat ? nullptr : points.z.data(), 150, 2);
+        for (int q = 0; q < 20; ++q) {
+          const double far_off = q % 5 == 0 ? -30 : 0;
+          const matching::detail::CellGrid::Place place{from.x[q] + far_off, from.y[q], flat ? 0 : from.z[q]};
+          for (const Index wanted : {1, 8, 150}) {
+            for (const double farthest : {4.0, kInfinity}) {
+              const Index first = static_cast<Index>(rng() % 150);
+              INFO("seed " << seed << " kind " << kind << " flat " << flat << " query " << q);
+              std::vector<std::tuple<double, Index, Index>> all;
+              for (Index p = 0; p < 150; ++p) {
+                const double dx = place.x - points.x[p], dy = place.y - points.y[p],
+                             dz = flat ? 0 : place.z - points.z[p];
+                const double squared = (dx * dx + dy * dy) + dz * dz;
+                if (squared <= farthest) all.emplace_back(squared, (p - first + 150) % 150, p);
+              }
+              std::sort(all.begin(), all.end());
+              std::vector<matching::detail::CellGrid::Found> found;
+              const bool complete = grid.nearest(place, wanted, farthest, first, found);
+              if (complete) CHECK(found.size() == all.size());
+              if (all.size() > static_cast<std::size_t>(wanted)) all.resize(wanted);
+              REQUIRE(found.size() == all.size());
+              std::vector<double> expected, got;
+              for (const auto& a : all) expected.push_back(std::get<0>(a));
+              for (const auto& f : found) got.push_back(f.squared);
+              std::sort(got.begin(), got.end());
+              CHECK(got == expected);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("jv: matrices of every number type, tied, equal, forbidden, without a way out") {
+  check_matrices<std::int32_t>(1);
+  check_matrices<std::int64_t>(2);
+  check_matrices<float>(3);
+  check_matrices<double>(4);
+}
+
+TEST_CASE("jv: points of every shape agree with their graph, gated or not") {
+  const auto jv = matching::find_solver("jv")->make();
+  for (int kind = 0; kind <= 4; ++kind) {
+    for (const double gate : {kInfinity, 1.5, 4.0}) {
+      for (const bool must : {true, false}) {
+        std::mt19937_64 rng(9);
+        INFO("kind " << kind << " gate " << gate << " must " << must);
+        matching::GeometricCosts costs;
+        costs.row_points = awkward_points(rng, kind, 540, kind == 0);
+        costs.col_points = awkward_points(rng, kind, must ? 540 : 560, kind == 0);
+        costs.gate = gate;
+        costs.fraction_bits = 12;
+        if (!must) {
+          costs.unmatched_row_cost.assign(540, 3 << 12);
+          costs.unmatched_col_cost.assign(560, 2 << 12);
+        }
+        check_against_graph(costs.view());
+        const auto one = jv->solve({1}, costs.view()), three = jv->solve({3}, costs.view());
+        CHECK(one.row_to_col == three.row_to_col);
+        CHECK(one.duals.v == three.duals.v);
+      }
+    }
+  }
+}
+
+TEST_CASE("jv reads a matrix once, and still refuses its bad entries with their place") {
+  const auto jv = matching::find_solver("jv")->make();
+  auto costs = matrix_of<double>(600, 600, 1, 0);
+  auto& entries = std::get<std::vector<double>>(costs.entries);
+  const double good = entries.back();
+  for (const double bad : {std::nan(""), -kInfinity, 1e300}) {
+    INFO(bad);
+    entries.back() = bad;
+    CHECK_THROWS_WITH(jv->solve({2}, costs.view()), Catch::Contains("pair (599, 599)"));
+    CHECK_THROWS_WITH(jv->solve({2}, costs.view(), {}), Catch::Contains("2^50"));
+    entries.back() = good;
+  }
+  entries.back() = kInfinity;
+  CHECK(jv->solve({1}, costs.view()).status == Status::optimal);
+  costs.fraction_bits = 30;  // legal entries, but too many steps for that many vertices
+  entries.back() = 0x1p19;
+  CHECK_THROWS_WITH(jv->solve({1}, costs.view()), Catch::Contains("2^60"));
+  auto floats = matrix_of<float>(600, 600, 1, 0);
+  std::get<std::vector<float>>(floats.entries)[600 * 300 + 7] = std::nanf("");
+  CHECK_THROWS_WITH(jv->solve({3}, floats.view()), Catch::Contains("pair (300, 7)"));
+  // Not in the view, not in the problem.
+  matching::DenseCostsView part = floats.view();
+  part.rows = 300;
+  part.cols = 590;
+  std::vector<Cost> none(590, 0);
+  part.unmatched_col_cost = none;
+  CHECK(jv->solve({1}, part).status == Status::optimal);
+}
+
+TEST_CASE("a core is the same for any number of threads, and keeps its promise") {
+  const auto costs = matrix_of<float>(700, 700, 5, 2);
+  matching::detail::with_entries(costs.view(), [](const auto& entries) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, matching::detail::DenseEntries<float>>) {
+      const auto one = matching::detail::select_core({1}, entries, 8, 3);
+      const auto four = matching::detail::select_core({4}, entries, 8, 3);
+      CHECK(one.core.graph.col_index == four.core.graph.col_index);
+      CHECK(one.core.graph.row_offsets == four.core.graph.row_offsets);
+      CHECK(one.bound == four.bound);
+      CHECK(one.col_bound == four.col_bound);
+      for (Index i = 0; i < entries.rows; ++i) {
+        const auto* begin = one.core.graph.col_index.data() + one.core.graph.row_offsets[i];
+        const auto* end = one.core.graph.col_index.data() + one.core.graph.row_offsets[i + 1];
+        entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+          if ((c <= one.bound[i] || c <= one.col_bound[j]) && !std::binary_search(begin, end, j))
+            FAIL("pair (" << i << ", " << j << ") is missing");
+        });
+      }
+    }
+  });
+}
