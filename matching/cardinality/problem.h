@@ -24,12 +24,13 @@ struct Transposed {
   std::vector<Index> row_index;        ///< [nnz], strictly increasing within a column
 };
 
-/// Host graphs only. O(rows + cols + nnz), in `threads` threads.
+/// Host graphs only. O(rows + cols + nnz), in `threads` threads (at least 1); the same for any number of
+/// them. Needs 8 bytes an edge beside the answer.
 Transposed transpose(const BipartiteGraphView& graph, int threads);
 
 /// Throws std::invalid_argument naming the first fault: array lengths, offsets that fall, columns out of
 /// range, unsorted or repeated columns; of the columns' side only lengths and totals. O(rows + cols + nnz).
-/// Device graphs: lengths only.
-void check_problem(const CardinalityProblem& problem);
+/// Device graphs: lengths only. In `threads` threads.
+void check_problem(const CardinalityProblem& problem, int threads = 1);
 
 }  // namespace motes::matching
