@@ -16,7 +16,10 @@ struct InitialiserInfo {
   std::string_view backends;  ///< comma-separated: "cpu", "cuda"
   std::string_view promise;
   std::string_view source;
-  /// A matching (row_to_col [rows], -1 = free); maximal, but for "none".
+  /// A matching (row_to_col [rows], -1 = free); maximal, but for "none". The graph must be sound
+  /// (check_problem) and in host memory. Seed 0 takes rows in their order, any other in an order drawn from
+  /// it. The same matching each time on one thread; on several, which of the maximal matchings comes out
+  /// depends on timing. O(rows + cols + nnz).
   std::vector<Index> (*run)(const Execution&, const CardinalityProblem&, std::uint64_t seed);
 };
 
