@@ -105,8 +105,8 @@ int main(int argc, char** argv) {
        split(arguments.text("instance").value_or("gen:uniform?rows=1000&high=1000"))) {
     for (const std::string& name : split(arguments.text("solver").value_or("jv"))) {
       const matching::SolverInfo* info = matching::find_solver(name);
-      if (info == nullptr) {
-        std::fprintf(stderr, "no solver '%s'\n", name.c_str());
+      if (info == nullptr || info->make == nullptr) {
+        std::fprintf(stderr, "no assignment solver '%s'\n", name.c_str());
         return 2;
       }
       const auto solver = info->make();
