@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The figures of the cardinality paper of Azad, Buluc & Pothen (2015), regenerated on generated graphs of its three classes.
-# One CSV file each into FOLDER, every algorithm of a figure in one run.
+# One CSV file each into FOLDER, every algorithm of a figure in one run; bench/plots/papers_cardinality.py draws them.
 #
 #   bench/papers_cardinality.sh FOLDER [fig1] [fig3] [fig6] [fig7] [fig8]      (default: all)
 #
