@@ -109,8 +109,9 @@ int main(int argc, char** argv) {
   for (const std::string& instance :
        split(arguments.text("instance").value_or("gen:uniform?rows=1000&high=1000"))) {
     for (const std::string& name : split(arguments.text("solver").value_or("jv"))) {
-      if (name != "auto" && matching::find_solver(name) == nullptr) {
-        std::fprintf(stderr, "no solver '%s'\n", name.c_str());
+      const matching::SolverInfo* info = matching::find_solver(name);
+      if (name != "auto" && (info == nullptr || info->make == nullptr)) {
+        std::fprintf(stderr, "no assignment solver '%s'\n", name.c_str());
         return 2;
       }
       matching::AutoChoice choice{matching::find_solver(name), execution.backend, ""};

@@ -6,24 +6,44 @@
 
 namespace motes::io {
 
-ProblemFile read_problem(const std::filesystem::path& path) {
+namespace {
+
+enum class Format { matrix_market, hdf5 };
+
+/// What the file's content says it is.
+Format format_of(const std::filesystem::path& path) {
   const std::string start = detail::read_file_start(path, 16);
-  ProblemFile out;
-  if (start.starts_with("\x89HDF\r\n\x1a\n"))
-    out = detail::read_problem_h5(path);
-  else if (start.starts_with("\x1f\x8b") || detail::lower_case(start).starts_with("%%matrixmarket"))
-    out = detail::read_matrix_market(path);
-  else
-    throw InputError(
-        path.string() +
-        ": no matching problem: neither MatrixMarket (its first line begins with %%MatrixMarket), "
-        "nor HDF5; gen:... makes one (docs/matching.md)");
+  if (start.starts_with("\x89HDF\r\n\x1a\n")) return Format::hdf5;
+  if (start.starts_with("\x1f\x8b") || detail::lower_case(start).starts_with("%%matrixmarket"))
+    return Format::matrix_market;
+  throw InputError(path.string() +
+                   ": no matching problem: neither MatrixMarket (its first line begins with %%MatrixMarket), "
+                   "nor HDF5; gen:... makes one (docs/matching.md)");
+}
+
+template <class Check>
+void checked(const std::filesystem::path& path, const Check& check) {
   try {
-    matching::check_problem(matching::view_of(out.costs));
+    check();
   } catch (const std::invalid_argument& error) {
     throw InputError(path.string() + ": " + error.what());
   }
+}
+
+}  // namespace
+
+ProblemFile read_problem(const std::filesystem::path& path) {
+  ProblemFile out =
+      format_of(path) == Format::hdf5 ? detail::read_problem_h5(path) : detail::read_matrix_market(path);
+  checked(path, [&] { matching::check_problem(matching::view_of(out.costs)); });
   return out;
+}
+
+matching::BipartiteGraph read_graph(const std::filesystem::path& path) {
+  matching::BipartiteGraph graph =
+      format_of(path) == Format::hdf5 ? detail::read_graph_h5(path) : detail::read_matrix_market_graph(path);
+  checked(path, [&] { matching::check_graph(graph.view()); });
+  return graph;
 }
 
 }  // namespace motes::io

@@ -21,4 +21,9 @@ struct ProblemFile {
 /// what is no number, NaN.
 ProblemFile read_problem(const std::filesystem::path& path);
 
+/// Reads the structure alone, for the cardinality problem: of MatrixMarket `coordinate` files every entry is
+/// an edge whatever its value (complex, skew-symmetric and hermitian files too), of matrices every entry that
+/// is not +infinity; HDF5 CSR needs no `cost`. Throws InputError as read_problem does.
+matching::BipartiteGraph read_graph(const std::filesystem::path& path);
+
 }  // namespace motes::io

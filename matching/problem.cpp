@@ -18,30 +18,32 @@ namespace {
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
 
-void check_graph(const BipartiteGraphView& graph) {
-  if (graph.rows < 0 || graph.cols < 0)
-    throw std::invalid_argument("graph: negative number of rows or columns");
-  if (graph.row_offsets.size() != at(graph.rows) + 1)
-    throw std::invalid_argument("graph: row_offsets has " + std::to_string(graph.row_offsets.size()) +
-                                " entries, not rows + 1 = " + std::to_string(at(graph.rows) + 1));
-  if (graph.row_offsets.front() != 0 || graph.row_offsets.back() != graph.edges())
-    throw std::invalid_argument("graph: row_offsets must run from 0 to the number of edges");
-  for (Index i = 0; i < graph.rows; ++i) {
-    const Offset begin = graph.row_offsets[at(i)], end = graph.row_offsets[at(i) + 1];
-    if (begin > end || end > graph.edges())
-      throw std::invalid_argument("graph: row_offsets falls at row " + std::to_string(i));
-    Index previous = -1;
-    for (Offset e = begin; e < end; ++e) {
-      const Index j = graph.col_index[at(e)];
-      if (j < 0 || j >= graph.cols)
-        throw std::invalid_argument("graph: column " + std::to_string(j) + " of row " + std::to_string(i) +
-                                    " lies outside 0.." + std::to_string(graph.cols - 1));
-      if (j <= previous)
-        throw std::invalid_argument("graph: columns of row " + std::to_string(i) +
-                                    " are unsorted or repeat column " + std::to_string(j));
-      previous = j;
-    }
+/// Throws for the first fault of a row, if it has one.
+void check_row(const BipartiteGraphView& graph, Index i) {
+  const Offset begin = graph.row_offsets[at(i)], end = graph.row_offsets[at(i) + 1];
+  if (begin < 0 || begin > end || end > graph.edges())
+    throw std::invalid_argument("graph: row_offsets falls at row " + std::to_string(i));
+  Index previous = -1;
+  for (Offset e = begin; e < end; ++e) {
+    const Index j = graph.col_index[at(e)];
+    if (j < 0 || j >= graph.cols)
+      throw std::invalid_argument("graph: column " + std::to_string(j) + " of row " + std::to_string(i) +
+                                  " lies outside 0.." + std::to_string(graph.cols - 1));
+    if (j <= previous)
+      throw std::invalid_argument("graph: columns of row " + std::to_string(i) +
+                                  " are unsorted or repeat column " + std::to_string(j));
+    previous = j;
   }
+}
+
+bool row_is_sound(const BipartiteGraphView& graph, Index i) {
+  const Offset begin = graph.row_offsets[at(i)], end = graph.row_offsets[at(i) + 1];
+  if (begin < 0 || begin > end || end > graph.edges()) return false;
+  if (begin == end) return true;
+  const Index* cols = graph.col_index.data();
+  bool sorted = cols[begin] >= 0 && cols[end - 1] < graph.cols;
+  for (Offset e = begin + 1; e < end; ++e) sorted &= cols[e - 1] < cols[e];
+  return sorted;
 }
 
 void check_unmatched(std::span<const Cost> costs, const char* name) {
@@ -162,6 +164,21 @@ bool boxes_fit(const CostsView& problem) {
 }
 
 }  // namespace
+
+void check_graph(const BipartiteGraphView& graph, int threads) {
+  if (graph.rows < 0 || graph.cols < 0)
+    throw std::invalid_argument("graph: negative number of rows or columns");
+  if (graph.row_offsets.size() != at(graph.rows) + 1)
+    throw std::invalid_argument("graph: row_offsets has " + std::to_string(graph.row_offsets.size()) +
+                                " entries, not rows + 1 = " + std::to_string(at(graph.rows) + 1));
+  if (graph.row_offsets.front() != 0 || graph.row_offsets.back() != graph.edges())
+    throw std::invalid_argument("graph: row_offsets must run from 0 to the number of edges");
+  Index first = graph.rows;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first) if (threads > 1)
+  for (Index i = 0; i < graph.rows; ++i)
+    if (!row_is_sound(graph, i)) first = std::min(first, i);
+  if (first < graph.rows) check_row(graph, first);
+}
 
 DenseCostsView DenseCosts::view() const {
   DenseCostsView out{rows, cols, cols, {}, fraction_bits, unmatched_row_cost, unmatched_col_cost};

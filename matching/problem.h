@@ -157,6 +157,10 @@ int fraction_bits_for(double largest, Index rows, Index cols);
 /// kInfiniteCost. Throws std::invalid_argument for NaN, -infinity and values beyond kMaxGridCost.
 Cost to_grid(double value, int fraction_bits);
 
+/// Throws std::invalid_argument naming the first fault of a host graph: array lengths, offsets that fall,
+/// columns out of range, unsorted or repeated columns. O(rows + nnz), in `threads` threads.
+void check_graph(const BipartiteGraphView& graph, int threads = 1);
+
 /// Throws std::invalid_argument naming the first fault: array lengths, offsets that fall, columns out of
 /// range, unsorted or repeated columns, costs beyond kMaxCost (kMaxGridCost for float, double and geometric
 /// ones), NaN, -infinity, points that are not finite. O(size of the problem). Device views are checked on

@@ -1,10 +1,17 @@
 #include "matching/registry.h"
 
 #include <array>
+#include <stdexcept>
 
 #include "matching/assignment/auction.h"
 #include "matching/assignment/hungarian.h"
 #include "matching/assignment/jonker_volgenant.h"
+#include "matching/cardinality/disjoint_bfs.h"
+#include "matching/cardinality/hopcroft_karp.h"
+#include "matching/cardinality/ms_bfs.h"
+#include "matching/cardinality/pothen_fan.h"
+#include "matching/cardinality/push_relabel.h"
+#include "matching/cardinality/single_source.h"
 
 namespace motes::matching {
 namespace {
@@ -14,7 +21,53 @@ std::unique_ptr<AssignmentSolver> make() {
   return std::make_unique<Solver>();
 }
 
-constexpr std::array<SolverInfo, 5> kSolvers{{
+using CardinalityRow = std::unique_ptr<CardinalitySolver>;
+
+template <class Solver, auto... kArguments>
+CardinalityRow make_cardinality(const SolverOptions&) {
+  return std::make_unique<Solver>(kArguments...);
+}
+
+constexpr OptionInfo kPothenFanOptions[] = {
+    {"fairness", "1|0", "1", "go through the columns backwards in every second phase"},
+};
+CardinalityRow make_pothen_fan(const SolverOptions& options) {
+  return std::make_unique<PothenFan>(options.flag("fairness"));
+}
+
+constexpr OptionInfo kPushRelabelOptions[] = {
+    {"queue_limit", "1..1000000", "500", "active rows that a thread takes at a time"},
+    {"relabel_frequency", "0..1000", "0",
+     "global relabellings for every so many pushes as there are rows; 0: 2 on one thread, 16 on more"},
+};
+CardinalityRow make_push_relabel(const SolverOptions& options) {
+  return std::make_unique<PushRelabel>(
+      PushRelabelOptions{options.number("queue_limit"), options.number("relabel_frequency")});
+}
+
+constexpr OptionInfo kMsBfsOptions[] = {
+    {"alpha", "1..1000000", "5",
+     "search from unseen columns where the frontier is not below 1/alpha of them"},
+    {"direction", "1|0", "0", "choose the direction level by level"},
+};
+CardinalityRow make_ms_bfs(const SolverOptions& options) {
+  return std::make_unique<MsBfs>(
+      MsBfsOptions{options.number("alpha"), options.flag("direction"), false, false});
+}
+
+constexpr OptionInfo kMsBfsGraftOptions[] = {
+    {"alpha", "1..1000000", "5",
+     "search from unseen columns where the frontier is not below 1/alpha of them"},
+    {"direction", "1|0", "1", "choose the direction level by level"},
+    {"graft", "1|0", "1", "give columns of trees that found a path to other trees; else begin anew"},
+    {"finish", "1|0", "1", "leave the last rows to push-relabel where trees do not pay (not in the paper)"},
+};
+CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {
+  return std::make_unique<MsBfs>(MsBfsOptions{options.number("alpha"), options.flag("direction"),
+                                              options.flag("graft"), options.flag("finish")});
+}
+
+constexpr SolverInfo kSolvers[] = {
     {"jv", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
      "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
     {"hungarian-tree", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
@@ -25,7 +78,30 @@ constexpr std::array<SolverInfo, 5> kSolvers{{
      "Jacobi auction (Vasconcelos & Rosenhahn 2009)", &make<Auction>},
     {"auction-scaled", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
      "auction with epsilon scaling, forward and reverse", &make<AuctionScaled>},
-}};
+    {"hk", Family::cardinality, "cpu", "graph", "exact", "shortest augmenting paths (Hopcroft & Karp 1973)",
+     nullptr, &make_cardinality<HopcroftKarp, false>},
+    {"hkdw", Family::cardinality, "cpu", "graph", "exact",
+     "hk and a further search per phase (Duff & Wiberg 1988)", nullptr,
+     &make_cardinality<HopcroftKarp, true>},
+    {"pf", Family::cardinality, "cpu", "graph", "exact",
+     "depth-first searches with lookahead (Pothen & Fan 1990)", nullptr, &make_pothen_fan, kPothenFanOptions},
+    {"p-dbfs", Family::cardinality, "cpu", "graph", "exact",
+     "disjoint breadth-first searches (Azad et al. 2012)", nullptr, &make_cardinality<DisjointBfs>},
+    {"ss-bfs", Family::cardinality, "cpu", "graph", "exact",
+     "breadth-first, one free row after another (Azad et al. 2015)", nullptr,
+     &make_cardinality<SingleSource, Order::breadth_first>},
+    {"ss-dfs", Family::cardinality, "cpu", "graph", "exact",
+     "depth-first, one free row after another (Azad et al. 2015)", nullptr,
+     &make_cardinality<SingleSource, Order::depth_first>},
+    {"push-relabel", Family::cardinality, "cpu", "graph", "exact",
+     "first come, first served, global relabelling (Kaya et al. 2013)", nullptr, &make_push_relabel,
+     kPushRelabelOptions},
+    {"ms-bfs", Family::cardinality, "cpu", "graph", "exact",
+     "breadth-first from all free rows at once (Azad et al. 2015)", nullptr, &make_ms_bfs, kMsBfsOptions},
+    {"ms-bfs-graft", Family::cardinality, "cpu", "graph", "exact",
+     "ms-bfs with direction and tree grafting (Azad et al. 2015)", nullptr, &make_ms_bfs_graft,
+     kMsBfsGraftOptions},
+};
 
 /// Below this many pairs of a matrix or of points, or edges of a graph, bringing the problem to a GPU, and
 /// starting it, costs more than it saves.
@@ -60,6 +136,14 @@ const SolverInfo* find_solver(std::string_view name) {
   return nullptr;
 }
 
+std::unique_ptr<CardinalitySolver> make_cardinality_solver(std::string_view text) {
+  const auto [name, options] = split_solver_name(text);
+  const SolverInfo* info = find_solver(name);
+  if (info == nullptr || info->make_cardinality == nullptr)
+    throw std::invalid_argument("no cardinality solver is called '" + std::string(name) + "'");
+  return info->make_cardinality(SolverOptions(info->options, options));
+}
+
 AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_there) {
   const bool sparse = std::holds_alternative<SparseCostsView>(problem);
   const bool must = backend == Backend::cuda || space_of(problem) == Space::device;
@@ -75,6 +159,10 @@ AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_the
             "shortest paths by components are fastest on sparse graphs" + small};
   return {find_solver("jv"), Backend::cpu,
           "shortest paths on a core of cheap pairs are fastest on the CPU" + small};
+}
+
+AutoChoice choose_cardinality_solver() {
+  return {find_solver("ms-bfs-graft"), Backend::cpu, "it is never far from the fastest CPU solver"};
 }
 
 }  // namespace motes::matching

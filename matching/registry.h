@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "matching/cardinality/solver.h"
+#include "matching/options.h"
 #include "matching/solver.h"
 
 namespace motes::matching {
@@ -17,10 +19,13 @@ struct SolverInfo {
   std::string_view name;
   Family family;
   std::string_view backends;   ///< comma-separated: "cpu", "cuda"
-  std::string_view costs;      ///< comma-separated: "sparse", "dense", "geometric"
+  std::string_view costs;      ///< comma-separated: "sparse", "dense", "geometric"; of cardinality: "graph"
   std::string_view guarantee;  ///< "exact" or what it promises
   std::string_view source;     ///< paper or method
-  std::unique_ptr<AssignmentSolver> (*make)();
+  std::unique_ptr<AssignmentSolver> (*make)() = nullptr;  ///< of assignment rows; null in others
+  /// Of cardinality rows, from options made of `options`; null in others.
+  std::unique_ptr<CardinalitySolver> (*make_cardinality)(const SolverOptions&) = nullptr;
+  std::span<const OptionInfo> options{};
 };
 
 /// Every solver of this build, in the order users should read them.
@@ -28,6 +33,10 @@ std::span<const SolverInfo> solvers();
 
 /// The row of that name, or nullptr.
 const SolverInfo* find_solver(std::string_view name);
+
+/// The cardinality solver that "name?key=value&key=value" asks for. Throws std::invalid_argument naming what
+/// is wrong: no such name, one of another family, an option (see SolverOptions).
+std::unique_ptr<CardinalitySolver> make_cardinality_solver(std::string_view text);
 
 /// The solver and back end that `auto` stands for on this problem, and why, in one clause. `backend` is what
 /// the caller asks for: automatic takes a GPU that is there where the problem is large.
@@ -37,5 +46,8 @@ struct AutoChoice {
   std::string reason;
 };
 AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, bool gpu_there = false);
+
+/// The same for the cardinality problem.
+AutoChoice choose_cardinality_solver();
 
 }  // namespace motes::matching

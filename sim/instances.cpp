@@ -1,15 +1,12 @@
 #include "sim/instances.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <map>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <stdexcept>
 
+#include "sim/detail/recipe.h"
 #include "sim/random.h"
 #include "tracking/types/errors.h"
 #include "tracking/types/memory.h"
@@ -17,6 +14,8 @@
 namespace motes::sim {
 namespace {
 
+using detail::kMostVertices;
+using detail::Recipe;
 using matching::Cost;
 using matching::Index;
 using matching::kInfiniteCost;
@@ -26,82 +25,6 @@ using matching::Offset;
 constexpr Stream kEntries{128}, kAllowed{129}, kPositions{130}, kDisplacements{131}, kOrder{132};
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-/// What follows "gen:": a family and its parameters.
-class Recipe {
- public:
-  explicit Recipe(std::string_view text) : text_(text) {
-    std::string_view rest = text.substr(4);
-    const std::size_t mark = std::min(rest.find('?'), rest.size());
-    family_ = rest.substr(0, mark);
-    rest = rest.substr(std::min(mark + 1, rest.size()));
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find('&'), rest.size());
-      const std::string_view item = rest.substr(0, end);
-      const std::size_t equals = item.find('=');
-      if (equals == std::string_view::npos || equals == 0)
-        fail("'" + std::string(item) + "' is not of the form key=value");
-      if (!values_.emplace(item.substr(0, equals), item.substr(equals + 1)).second)
-        fail("'" + std::string(item.substr(0, equals)) + "' is given twice");
-      rest = rest.substr(std::min(end + 1, rest.size()));
-    }
-  }
-
-  const std::string& family() const { return family_; }
-  [[noreturn]] void fail(const std::string& what) const { throw UsageError(text_ + ": " + what); }
-
-  bool has(const std::string& key) const { return values_.contains(key); }
-  std::string word(const std::string& key, const std::string& otherwise) {
-    known_.insert(key);
-    const auto found = values_.find(key);
-    return found == values_.end() ? otherwise : found->second;
-  }
-  /// A number in [low, high]; `otherwise` absent: it must be given.
-  double number(const std::string& key, std::optional<double> otherwise, double low, double high) {
-    known_.insert(key);
-    const auto found = values_.find(key);
-    if (found == values_.end()) {
-      if (!otherwise) fail("needs " + key + "=...");
-      return *otherwise;
-    }
-    double value = 0;
-    const char *begin = found->second.data(), *end = begin + found->second.size();
-    const auto [stop, error] = std::from_chars(begin, end, value);
-    if (error != std::errc() || stop != end || !(value >= low && value <= high))
-      fail(key + "=" + found->second + " is not a number in [" + short_text(low) + ", " + short_text(high) +
-           "]");
-    return value;
-  }
-  std::int64_t whole(const std::string& key, std::optional<double> otherwise, double low, double high) {
-    const double value = number(key, otherwise, low, high);
-    if (value != std::floor(value)) fail(key + " must be a whole number");
-    return static_cast<std::int64_t>(value);
-  }
-  bool flag(const std::string& key) { return whole(key, 0, 0, 1) == 1; }
-
-  /// Call when all parameters were asked for.
-  void finish() const {
-    for (const auto& [key, value] : values_) {
-      if (known_.contains(key)) continue;
-      std::string all;
-      for (const auto& name : known_) all += (all.empty() ? "" : ", ") + name;
-      fail("unknown parameter '" + key + "'; gen:" + family_ + " knows " + all);
-    }
-  }
-
- private:
-  static std::string short_text(double value) {
-    char text[32];
-    const auto [end, error] = std::to_chars(text, text + sizeof text, value);
-    return {text, end};
-  }
-
-  std::string text_, family_;
-  std::map<std::string, std::string> values_;
-  std::set<std::string> known_;
-};
-
-constexpr double kMostVertices = 2147483646.0;
 
 /// x in 0..range-1 from 32 random bits; its probability is off by less than 2^-32 times range.
 std::uint64_t scaled(std::uint32_t bits, std::uint64_t range) { return (std::uint64_t{bits} * range) >> 32; }

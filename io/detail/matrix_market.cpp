@@ -54,6 +54,23 @@ class MatrixMarket {
   explicit MatrixMarket(const std::filesystem::path& path) : path_(path.string()), text_(read_text(path)) {}
 
   ProblemFile read() {
+    const std::int64_t entries = read_head();
+    ProblemFile out;
+    out.symmetric = symmetric_;
+    out.costs = array_ ? read_array() : read_coordinates(entries);
+    return out;
+  }
+
+  matching::BipartiteGraph read_graph() {
+    structure_ = true;
+    const std::int64_t entries = read_head();
+    if (array_) return matching::to_sparse(matching::view_of(read_array())).graph;
+    return read_structure(entries);
+  }
+
+ private:
+  /// Banner and sizes; returns how many entries the latter announce.
+  std::int64_t read_head() {
     read_banner();
     next_line();
     Index entries_line_columns = array_ ? 2 : 3;
@@ -65,13 +82,9 @@ class MatrixMarket {
     rows_ = static_cast<Index>(sizes[0]);
     cols_ = static_cast<Index>(sizes[1]);
     if (symmetric_ && rows_ != cols_) fail("a symmetric matrix must be square");
-    ProblemFile out;
-    out.symmetric = symmetric_;
-    out.costs = array_ ? read_array() : read_coordinates(sizes[2]);
-    return out;
+    return sizes[2];
   }
 
- private:
   [[noreturn]] void fail(const std::string& what) const {
     throw InputError(path_ + ":" + std::to_string(line_) + ": " + what);
   }
@@ -93,10 +106,12 @@ class MatrixMarket {
       fail("format '" + words[2] + "' is neither array nor coordinate");
     integer_ = words[3] == "integer";
     pattern_ = words[3] == "pattern";
-    if (!integer_ && !pattern_ && words[3] != "real" && words[3] != "double")
+    complex_ = structure_ && !array_ && words[3] == "complex";
+    if (!integer_ && !pattern_ && !complex_ && words[3] != "real" && words[3] != "double")
       fail("field '" + words[3] + "' is none of integer, real, pattern");
     if (pattern_ && array_) fail("an array has no pattern field");
-    symmetric_ = words[4] == "symmetric";
+    symmetric_ = words[4] == "symmetric" ||
+                 (structure_ && !array_ && (words[4] == "skew-symmetric" || words[4] == "hermitian"));
     if (!symmetric_ && words[4] != "general")
       fail("symmetry '" + words[4] + "' is neither general nor symmetric");
   }
@@ -243,6 +258,56 @@ class MatrixMarket {
     return out;
   }
 
+  /// Calls visit(row, column) for each entry; the values are read, so that garbage is told, and dropped.
+  template <class Visit>
+  void for_each_entry(std::int64_t count, const Visit& visit) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      if (!next_entry_line())
+        fail("the file ends after " + std::to_string(k) + " of " + std::to_string(count) + " entries");
+      const Index i = index_field(rows_, "row"), j = index_field(cols_, "column");
+      for (int value = pattern_ ? 0 : complex_ ? 2 : 1; value > 0; --value) field<double>("a number");
+      end_of_line();
+      visit(i, j);
+      if (symmetric_ && i != j) visit(j, i);
+    }
+    if (next_entry_line()) fail("more entries than the " + std::to_string(count) + " announced");
+  }
+
+  /// Entries by row, then each row sorted: twice through the text, but no list of all entries beside it.
+  matching::BipartiteGraph read_structure(std::int64_t count) {
+    if (count > static_cast<std::int64_t>(text_.size()))
+      fail("a file of this size cannot hold that many entries");
+    const std::size_t first_entry = begin_;
+    const std::int64_t first_line = line_;
+    matching::BipartiteGraph graph{rows_, cols_, std::vector<Offset>(at(rows_) + 1, 0), {}};
+    for_each_entry(count, [&](Index i, Index) { ++graph.row_offsets[at(i) + 1]; });
+    std::partial_sum(graph.row_offsets.begin(), graph.row_offsets.end(), graph.row_offsets.begin());
+    graph.col_index.resize(static_cast<std::size_t>(graph.row_offsets.back()));
+    std::vector<Offset> next(graph.row_offsets.begin(), graph.row_offsets.end() - 1);
+    const auto again = [&](const auto& visit) {
+      begin_ = first_entry;
+      line_ = first_line;
+      for_each_entry(count, visit);
+    };
+    again([&](Index i, Index j) { graph.col_index[static_cast<std::size_t>(next[at(i)]++)] = j; });
+    for (Index i = 0; i < rows_; ++i) {
+      const auto from = graph.col_index.begin() + graph.row_offsets[at(i)],
+                 to = graph.col_index.begin() + graph.row_offsets[at(i) + 1];
+      std::sort(from, to);
+      const auto twice = std::adjacent_find(from, to);
+      if (twice == to) continue;
+      std::int64_t earlier = 0;
+      again([&](Index row, Index col) {
+        if (row != i || col != *twice) return;
+        if (earlier != 0)
+          fail("entry (" + std::to_string(row + 1) + ", " + std::to_string(col + 1) + ") was given in line " +
+               std::to_string(earlier) + " already");
+        earlier = line_;
+      });
+    }
+    return graph;
+  }
+
   Index index_field(Index limit, const char* what) {
     const auto value = field<std::int64_t>(what);
     if (value < 1 || value > limit)
@@ -254,12 +319,17 @@ class MatrixMarket {
   std::size_t begin_ = 0;
   std::int64_t line_ = 0;
   std::string_view rest_;  ///< of the current line
-  bool array_ = false, integer_ = false, pattern_ = false, symmetric_ = false;
+  bool array_ = false, integer_ = false, pattern_ = false, complex_ = false, symmetric_ = false;
+  bool structure_ = false;  ///< values do not count
   Index rows_ = 0, cols_ = 0;
 };
 
 }  // namespace
 
 ProblemFile read_matrix_market(const std::filesystem::path& path) { return MatrixMarket(path).read(); }
+
+matching::BipartiteGraph read_matrix_market_graph(const std::filesystem::path& path) {
+  return MatrixMarket(path).read_graph();
+}
 
 }  // namespace motes::io::detail

@@ -1,5 +1,5 @@
 #pragma once
-/// The MatrixMarket half of read_problem.
+/// The halves of read_problem and read_graph.
 
 #include <filesystem>
 
@@ -9,8 +9,10 @@ namespace motes::io::detail {
 
 /// Plain or gzip. Throws InputError (file:line).
 ProblemFile read_matrix_market(const std::filesystem::path& path);
+matching::BipartiteGraph read_matrix_market_graph(const std::filesystem::path& path);
 
 /// The HDF5 half. Throws InputError (file and dataset).
 ProblemFile read_problem_h5(const std::filesystem::path& path);
+matching::BipartiteGraph read_graph_h5(const std::filesystem::path& path);
 
 }  // namespace motes::io::detail

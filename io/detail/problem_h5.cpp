@@ -99,17 +99,23 @@ std::vector<Cost> unmatched(const h5::Reader& file, const std::string& name, int
   return out;
 }
 
-matching::SparseCosts read_csr(const h5::Reader& file) {
-  matching::SparseCosts out;
-  out.graph.row_offsets = file.int64s("row_offsets");
-  out.graph.col_index = file.int32s("col_index");
+matching::BipartiteGraph read_structure(const h5::Reader& file) {
+  matching::BipartiteGraph graph;
+  graph.row_offsets = file.int64s("row_offsets");
+  graph.col_index = file.int32s("col_index");
   const auto cols = file.number_attribute("cols");
   if (!cols || !(*cols >= 0 && *cols < 0x1p31 - 1) || *cols != std::floor(*cols))
     file.fail("a CSR problem needs the attribute 'cols', its number of columns");
-  if (out.graph.row_offsets.empty() || out.graph.row_offsets.size() > 0x7fffffffU)
+  if (graph.row_offsets.empty() || graph.row_offsets.size() > 0x7fffffffU)
     file.fail("'row_offsets' must have rows + 1 entries");
-  out.graph.rows = static_cast<Index>(out.graph.row_offsets.size()) - 1;
-  out.graph.cols = static_cast<Index>(*cols);
+  graph.rows = static_cast<Index>(graph.row_offsets.size()) - 1;
+  graph.cols = static_cast<Index>(*cols);
+  return graph;
+}
+
+matching::SparseCosts read_csr(const h5::Reader& file) {
+  matching::SparseCosts out;
+  out.graph = read_structure(file);
   const std::vector<double> cost = file.doubles("cost");
   double largest = 0;
   bool whole = true;
@@ -144,6 +150,14 @@ ProblemFile read_problem_h5(const std::filesystem::path& path) {
       },
       out.costs);
   return out;
+}
+
+matching::BipartiteGraph read_graph_h5(const std::filesystem::path& path) {
+  const h5::Reader file(path);
+  if (file.has("row_offsets") && file.has("col_index")) return read_structure(file);
+  if (!file.has("cost"))
+    file.fail("holds no graph: neither 'row_offsets' and 'col_index' nor 'cost' are there (docs/formats.md)");
+  return matching::to_sparse(matching::view_of(read_problem_h5(path).costs)).graph;
 }
 
 }  // namespace motes::io::detail

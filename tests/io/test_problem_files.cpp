@@ -133,3 +133,74 @@ TEST_CASE("HDF5 problems are CSR arrays or a matrix") {
   csr({0, 1, 1}, {1, 2});
   refused(path, "cost has 2");
 }
+
+TEST_CASE("graphs are read from structures alone, whatever the values") {
+  const testing::TempDir dir;
+  const auto graph = io::read_graph(write(dir, "a.mtx", kCoordinates));
+  CHECK(graph.rows == 2);
+  CHECK(graph.cols == 3);
+  CHECK(graph.row_offsets == std::vector<matching::Offset>{0, 2, 3});
+  CHECK(graph.col_index == std::vector<matching::Index>{0, 2, 2});
+  const auto coordinates = [&](const std::string& kind, const std::string& entries) {
+    return io::read_graph(
+        write(dir, "b.mtx", "%%MatrixMarket matrix coordinate " + kind + "\n3 3 2\n" + entries));
+  };
+  const std::vector<matching::Index> both{1, 0, 2};
+  CHECK(coordinates("pattern symmetric", "2 1\n3 3\n").col_index == both);
+  CHECK(coordinates("real skew-symmetric", "2 1 nan\n3 3 0\n").col_index == both);
+  CHECK(coordinates("complex hermitian", "2 1 1 -1\n3 3 0 0\n").col_index == both);
+  CHECK(coordinates("complex general", "2 1 1 -1\n1 3 0 0\n").col_index ==
+        std::vector<matching::Index>{2, 0});
+  CHECK(io::read_graph(write(dir, "r.mtx", "%%MatrixMarket matrix array real general\n1 2\n0\ninf\n"))
+            .edges() == 1);
+}
+
+TEST_CASE("damaged graph files are refused with the line") {
+  const testing::TempDir dir;
+  const auto with = [&](const std::string& from, const std::string& to, const std::string& part) {
+    std::string text = kCoordinates;
+    text.replace(text.find(from), from.size(), to);
+    const auto path = write(dir, "bad.mtx", text);
+    CHECK_THROWS_AS(io::read_graph(path), InputError);
+    CHECK_THROWS_WITH(io::read_graph(path), Contains(part) && Contains("bad.mtx"));
+  };
+  with("2 3 3\n", "2 3 4\n", "after 3 of 4 entries");
+  with("2 3 3\n", "2 3 2\n", "more entries than the 2");
+  with("2 3 3\n", "2 3 999999\n", "cannot hold");
+  with("1 1 5", "1 4 5", ":5: column 4 lies outside 1..3");
+  with("1 1 5", "0 1 5", ":5: row 0 lies outside 1..2");
+  with("1 1 5", "1 1 x", ":5: a number expected, not 'x'");
+  with("1 1 5", "1 1", ":5: a number expected");
+  with("1 1 5", "1 1 5 6", ":5: '6' is one field too many");
+  with("1 1 5", "1 3 5", ":6: entry (1, 3) was given in line 5 already");
+  with("integer", "quaternion", "field 'quaternion'");
+}
+
+TEST_CASE("HDF5 graphs need no costs") {
+  const testing::TempDir dir;
+  const auto path = dir / "csr.h5";
+  const auto csr = [&](std::vector<std::int64_t> offsets, std::vector<std::int32_t> columns) {
+    io::detail::h5::Writer file(path, path.string());
+    file.dataset("row_offsets", offsets);
+    file.dataset("col_index", columns);
+    file.attribute("cols", 3);
+    file.close();
+  };
+  csr({0, 2, 3}, {0, 2, 1});
+  const auto graph = io::read_graph(path);
+  CHECK(graph.rows == 2);
+  CHECK(graph.cols == 3);
+  CHECK(graph.col_index == std::vector<matching::Index>{0, 2, 1});
+  const auto bad = [&](const std::string& part) {
+    CHECK_THROWS_AS(io::read_graph(path), InputError);
+    CHECK_THROWS_WITH(io::read_graph(path), Contains(part) && Contains("csr.h5"));
+  };
+  csr({0, 2, 3}, {2, 0, 1});
+  bad("unsorted");
+  csr({0, 2, 3}, {0, 5, 1});
+  bad("outside");
+  csr({0, 3, 2}, {0, 2, 1});
+  bad("row_offsets");
+  csr({0, 2, 4}, {0, 2, 1});
+  bad("row_offsets must run");
+}

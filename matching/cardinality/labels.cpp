@@ -1,0 +1,52 @@
+#include "matching/cardinality/labels.h"
+
+namespace motes::matching::detail {
+
+std::int64_t Labels::relabel(std::span<const Index> active) {
+  std::fill(row_seen_.begin(), row_seen_.end(), std::uint8_t{0});
+  frontier_.clear();
+  for (Index j = 0; j < graph_.cols; ++j)
+    if (row_of(words_[at(j)]) == -1) frontier_.push_back(j);
+  std::int64_t reached = 0;  // of the active rows
+  std::int64_t waiting = 0;  // of them, those that have edges and so can be reached
+  for (const Index i : active) waiting += graph_.row_offsets[i] != graph_.row_offsets[i + 1];
+  std::uint32_t level = 0;
+  while (!frontier_.empty() && reached < waiting) {
+    ++level;
+    // A row is seen by one thread, which alone writes the word of its column.
+    over_parts(lanes_, std::ssize(frontier_), kLevelPart, [&](Lane& lane, auto begin, auto end) {
+      std::int64_t met = 0;
+      for (auto k = begin; k < end; ++k) {
+        const auto rows = graph_.rows_of(frontier_[static_cast<std::size_t>(k)]);
+        lane.edges += std::ssize(rows);
+        for (const Index i : rows) {
+          std::uint8_t& seen = row_seen_[at(i)];
+          if (peek(seen) != 0) continue;
+          if (lanes_.size() == 1)
+            seen = 1;
+          else if (std::atomic_ref(seen).exchange(1, std::memory_order_relaxed) != 0)
+            continue;
+          const Index j = mates_.row_to_col[at(i)];
+          if (j == -1) {
+            ++met;
+            continue;
+          }
+          words_[at(j)] = word_of(level, i);
+          lane.next.push_back(j);
+        }
+      }
+      if (met != 0) std::atomic_ref(reached).fetch_add(met, std::memory_order_relaxed);
+    });
+    gather(lanes_, frontier_);
+  }
+  // What was not seen is farther than the last level; how far nobody knows if the search was stopped.
+  const std::uint32_t beyond = frontier_.empty() ? kNoPath : level + 1;
+  for (Index j = 0; j < graph_.cols; ++j) {
+    Word& word = words_[at(j)];
+    const Index i = row_of(word);
+    if (i != -1 && row_seen_[at(i)] == 0) word = word_of(std::max(label_of(word), beyond), i);
+  }
+  return level;
+}
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,85 @@
+#include "matching/cardinality/push_relabel.h"
+
+#include "matching/cardinality/labels.h"
+
+namespace motes::matching {
+namespace detail {
+
+void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
+                  const PushRelabelOptions& options, CardinalityStats& stats) {
+  Labels labels(graph, mates, execution.threads);
+  std::vector<Lane>& lanes = labels.lanes();
+  std::vector<Index> active = free_rows(graph, mates);
+  const std::int64_t size_before =
+      graph.rows - std::count(mates.row_to_col.begin(), mates.row_to_col.end(), -1);
+  // [rows] no label of the row's columns is below this; only who holds the row looks at it
+  std::vector<std::uint32_t> least(at(graph.rows), 0);
+  const std::int64_t frequency = options.relabel_frequency != 0 ? options.relabel_frequency
+                                 : execution.threads > 1        ? 16
+                                                                : 2;
+  const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph.rows / frequency);
+
+  const auto relabel = [&] {
+    const Timed timed(stats, "global_relabel");
+    for (const Index i : active) labels.set_free(i);
+    stats.levels.push_back(labels.relabel(active));
+    ++stats.global_relabels;
+  };
+  // One double push: the row takes a column of least label, or stays free for good.
+  const auto push = [&](Index row, Lane& lane) {
+    while (true) {
+      Labels::Word best = Labels::word_of(Labels::kNoPath, -1);
+      Index col = -1;
+      for (const Index j : graph.cols_of(row)) {
+        ++lane.edges;
+        const Labels::Word word = labels.look(j);
+        if (Labels::label_of(word) >= Labels::label_of(best)) continue;
+        best = word;
+        col = j;
+        if (Labels::label_of(best) <= least[at(row)]) break;
+      }
+      const std::uint32_t label = Labels::label_of(best);
+      if (label >= labels.limit()) return labels.set_free(row);
+      least[at(row)] = label;
+      if (!labels.push(col, best, label + 1, row)) continue;  // someone was faster: look again
+      ++lane.pushes;
+      if (Labels::row_of(best) != -1) lane.next.push_back(Labels::row_of(best));
+      return;
+    }
+  };
+
+  if (!active.empty()) relabel();
+  std::int64_t since_relabel = 0;
+  while (!active.empty()) {
+    {
+      const Timed timed(stats, "push");
+      over_parts(lanes, std::ssize(active), options.queue_limit, [&](Lane& lane, auto begin, auto end) {
+        for (auto k = begin; k < end; ++k) push(active[static_cast<std::size_t>(k)], lane);
+      });
+    }
+    gather(lanes, active);
+    ++stats.phases;
+    for (Lane& lane : lanes) {
+      since_relabel += lane.pushes;
+      stats.pushes += lane.pushes;
+      stats.relabels += 2 * lane.pushes;  // a double push raises its row's label and its column's
+      lane.pushes = 0;
+    }
+    if (since_relabel < pushes_to_relabel || active.empty()) continue;
+    relabel();
+    since_relabel = 0;
+  }
+  labels.finish();
+  count_in(lanes, stats);
+  stats.augmentations +=
+      graph.rows - std::count(mates.row_to_col.begin(), mates.row_to_col.end(), -1) - size_before;
+}
+
+}  // namespace detail
+
+void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
+                      CardinalityStats& stats) const {
+  detail::push_relabel(execution, graph, mates, options_, stats);
+}
+
+}  // namespace motes::matching

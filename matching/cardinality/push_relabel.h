@@ -1,0 +1,40 @@
+#pragma once
+/// `push-relabel`: rows push their way to columns of least label, first come, first served.
+///
+/// Source: Kaya, Langguth, Manne & Ucar, "Push-relabel based algorithms for the maximum transversal problem",
+/// Computers & Operations Research 40 (2013); threads: Langguth, Azad, Halappanavar & Manne, "On parallel
+/// push-relabel based algorithms for bipartite maximum matching", Parallel Computing 40 (2014).
+
+#include "matching/cardinality/solver.h"
+
+namespace motes::matching {
+
+struct PushRelabelOptions {
+  std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
+  std::int64_t relabel_frequency =
+      0;  ///< global relabellings for every `rows` pushes; 0: 2 on one thread, 16 on more
+};
+
+/// A column's label is a lower bound of the alternating path from it to a free column, in columns. An active
+/// (free) row takes the column of least label among its own, whose row becomes active in its turn, and raises
+/// that label to one more than the least. A row whose columns all have no path left stays free. Global
+/// relabelling makes all labels exact by a breadth-first search from the free columns. Labels only rise.
+/// O(rows * nnz).
+class PushRelabel final : public CardinalitySolver {
+ public:
+  explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}
+
+ private:
+  bool needs_columns() const override { return true; }
+  void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
+           CardinalityStats& stats) const override;
+  PushRelabelOptions options_;
+};
+
+namespace detail {
+/// The same from any matching; phases are added to the statistics as they are counted here.
+void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
+                  const PushRelabelOptions& options, CardinalityStats& stats);
+}  // namespace detail
+
+}  // namespace motes::matching

@@ -1,0 +1,183 @@
+#pragma once
+/// What the CPU searches share: marks that several threads set, room for each thread, depth-first search.
+///
+/// Memory order. Threads of one pass meet in three kinds of words: marks (Stamps), which exactly one of them
+/// wins; words that only the winner of a mark writes (mates, parents, levels); and flags that only ever go
+/// one way. Passes are parallel loops, whose ends are barriers, so relaxed accesses are enough wherever a
+/// word is only trusted after its mark was won or in a later pass. All words that two threads may touch in
+/// one pass are read and written through std::atomic_ref.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "matching/cardinality/solver.h"
+#include "matching/parallel_for.h"
+
+namespace motes::matching::detail {
+
+inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+template <class T>
+T peek(T& word) {
+  return std::atomic_ref<T>(word).load(std::memory_order_relaxed);
+}
+template <class T>
+void put(T& word, std::type_identity_t<T> value) {
+  std::atomic_ref<T>(word).store(value, std::memory_order_relaxed);
+}
+
+/// A mark on each of n vertices that one caller a round can win. A new round costs O(1).
+class Stamps {
+ public:
+  Stamps(Index n, int threads) : round_of_(at(n), 0), shared_(threads > 1) {}
+
+  void new_round() {
+    if (++round_ != 0) return;
+    std::fill(round_of_.begin(), round_of_.end(), 0u);  // after 2^32 rounds
+    round_ = 1;
+  }
+  bool taken(Index i) { return peek(round_of_[at(i)]) == round_; }
+  /// True for exactly one caller a round.
+  bool win(Index i) {
+    std::uint32_t& word = round_of_[at(i)];
+    if (peek(word) == round_) return false;  // most are: spares the exchange, which locks the line
+    if (!shared_) {
+      put(word, round_);
+      return true;
+    }
+    return std::atomic_ref(word).exchange(round_, std::memory_order_relaxed) != round_;
+  }
+
+ private:
+  std::vector<std::uint32_t> round_of_;
+  std::uint32_t round_ = 0;
+  bool shared_;
+};
+
+/// A row on the way down, the column it goes on through, and where to look next.
+struct Step {
+  Index row = -1, col = -1;
+  Offset next = 0;
+};
+
+/// What one thread keeps to itself; aligned so that no two share a line.
+struct alignas(64) Lane {
+  std::vector<Index> next;   ///< vertices for the next round or level
+  std::vector<Index> queue;  ///< a breadth-first search of its own
+  std::vector<Step> path;    ///< a depth-first search of its own
+  std::int64_t edges = 0, augmentations = 0, path_edges = 0, pushes = 0;
+};
+
+/// Calls body(lane, begin, end) on parts of [0, count); in the calling thread alone where there is only one.
+template <class Body>
+void over_parts(std::vector<Lane>& lanes, std::int64_t count, std::int64_t part, const Body& body) {
+  if (count <= 0) return;
+  if (lanes.size() == 1 || count <= part) return body(lanes[0], std::int64_t{0}, count);
+  parallel_for(static_cast<int>(lanes.size()), (count + part - 1) / part, [&](std::int64_t k) {
+    body(lanes[static_cast<std::size_t>(omp_get_thread_num())], k * part, std::min(count, (k + 1) * part));
+  });
+}
+
+/// Rows or columns worth one thread's turn in a level of a breadth-first search.
+inline constexpr std::int64_t kLevelPart = 512;
+
+/// All lanes' `next`, in lane order, moved to `out`.
+inline void gather(std::vector<Lane>& lanes, std::vector<Index>& out) {
+  out.swap(lanes[0].next);
+  lanes[0].next.clear();
+  for (std::size_t k = 1; k < lanes.size(); ++k) {
+    out.insert(out.end(), lanes[k].next.begin(), lanes[k].next.end());
+    lanes[k].next.clear();
+  }
+}
+
+/// Moves the lanes' counts into the statistics; returns the paths among them.
+inline std::int64_t count_in(std::vector<Lane>& lanes, CardinalityStats& stats) {
+  std::int64_t paths = 0;
+  for (Lane& lane : lanes) {
+    stats.edges_traversed += lane.edges;
+    stats.path_edges += lane.path_edges;
+    paths += lane.augmentations;
+    lane.edges = lane.path_edges = lane.augmentations = 0;
+  }
+  stats.augmentations += paths;
+  return paths;
+}
+
+/// Adds the time of its scope to a step.
+class Timed {
+ public:
+  Timed(CardinalityStats& stats, const char* step) : seconds_(stats.seconds[step]) {}
+  ~Timed() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// Free rows that have edges.
+inline std::vector<Index> free_rows(const TwoSidedGraph& graph, const Mates& mates) {
+  std::vector<Index> out;
+  for (Index i = 0; i < graph.rows; ++i)
+    if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1]) out.push_back(i);
+  return out;
+}
+
+/// Rows that got a column leave the list.
+inline void drop_matched(const Mates& mates, std::vector<Index>& rows) {
+  std::erase_if(rows, [&](Index i) { return mates.row_to_col[at(i)] != -1; });
+}
+
+/// Flips the path that ends in free column `col`, back along parent[col] = the row it was reached from.
+/// The caller holds every vertex of the path.
+inline void flip_back(Mates& mates, const std::vector<Index>& parent, Index col, Lane& lane) {
+  ++lane.augmentations;
+  for (++lane.path_edges; col != -1; lane.path_edges += 2) {
+    const Index row = parent[at(col)];
+    put(mates.col_to_row[at(col)], row);
+    std::swap(col, mates.row_to_col[at(row)]);
+  }
+  lane.path_edges -= 2;
+}
+
+/// One depth-first search from `root`, without recursion. `take(step)` moves step.next on to a column that it
+/// wins for this thread, and returns that, or -1 where the row has none left. True: the path was flipped.
+/// Columns won and not on the path stay won. Only the winner of a column goes on to its mate, so that a row
+/// is on one thread's path at most; that thread alone writes the mates of both.
+template <class Take>
+bool augment_by_dfs(const TwoSidedGraph& graph, Mates& mates, Index root, Lane& lane, const Take& take) {
+  std::vector<Step>& path = lane.path;
+  path.clear();
+  path.push_back({root, -1, graph.row_offsets[root]});
+  while (!path.empty()) {
+    const Index col = take(path.back());
+    if (col == -1) {
+      path.pop_back();
+      continue;
+    }
+    path.back().col = col;
+    const Index mate = peek(mates.col_to_row[at(col)]);
+    if (mate != -1) {
+      path.push_back({mate, -1, graph.row_offsets[mate]});
+      continue;
+    }
+    for (const Step& step : path) {
+      mates.row_to_col[at(step.row)] = step.col;
+      put(mates.col_to_row[at(step.col)], step.row);
+    }
+    ++lane.augmentations;
+    lane.path_edges += 2 * static_cast<std::int64_t>(path.size()) - 1;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace motes::matching::detail

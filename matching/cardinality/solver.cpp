@@ -1,0 +1,97 @@
+#include "matching/cardinality/solver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "matching/detail/canonical.h"
+
+namespace motes::matching {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Throws for lengths, columns out of range or taken twice and, where the graph is at hand, pairs that are no
+/// edge.
+Mates checked_start(const CardinalityProblem& problem, std::span<const Index> start) {
+  const BipartiteGraphView& graph = problem.graph;
+  const auto rows = static_cast<std::size_t>(graph.rows), cols = static_cast<std::size_t>(graph.cols);
+  if (!start.empty() && start.size() != rows)
+    throw std::invalid_argument("start: " + std::to_string(start.size()) + " rows, but the graph has " +
+                                std::to_string(rows));
+  Mates mates{std::vector<Index>(rows, -1), std::vector<Index>(cols, -1)};
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    const Index j = start[i];
+    if (j == -1) continue;
+    const auto pair = [&] { return "start: row " + std::to_string(i) + " with column " + std::to_string(j); };
+    if (j < 0 || static_cast<std::size_t>(j) >= cols)
+      throw std::invalid_argument(pair() + ": there is no such column");
+    Index& mate = mates.col_to_row[static_cast<std::size_t>(j)];
+    if (mate != -1)
+      throw std::invalid_argument(pair() + ": the column is taken by row " + std::to_string(mate));
+    if (problem.space == Space::host) {
+      const auto first = graph.col_index.begin();
+      if (!std::binary_search(first + graph.row_offsets[i], first + graph.row_offsets[i + 1], j))
+        throw std::invalid_argument(pair() + ": that is no edge");
+    }
+    mate = static_cast<Index>(i);
+    mates.row_to_col[i] = j;
+  }
+  return mates;
+}
+
+}  // namespace
+
+CardinalityAnswer CardinalitySolver::solve(const Execution& given, const CardinalityProblem& problem,
+                                           std::span<const Index> start) const {
+  check_problem(problem, detail::thread_count(given));
+  CardinalityAnswer answer;
+  Mates mates = checked_start(problem, start);
+  answer.matching.stats.initial_assignments =
+      std::count_if(start.begin(), start.end(), [](Index j) { return j != -1; });
+  Execution execution = given;
+  execution.threads = detail::thread_count(given);
+  if (given.backend == Backend::cuda) {
+    run_on_device(execution, problem, mates, answer.stats);
+  } else {
+    if (problem.space == Space::device)
+      throw std::invalid_argument("a graph in device memory needs the cuda back end");
+    TwoSidedGraph graph{problem.graph.rows, problem.graph.cols, problem.graph.row_offsets.data(),
+                        problem.graph.col_index.data()};
+    Transposed columns;
+    if (needs_columns()) {
+      if (problem.col_offsets.empty()) {
+        const auto begin = std::chrono::steady_clock::now();
+        columns = transpose(problem.graph, execution.threads);
+        graph.col_offsets = columns.col_offsets.data();
+        graph.row_index = columns.row_index.data();
+        answer.stats.seconds["transpose"] = seconds_since(begin);
+      } else {
+        graph.col_offsets = problem.col_offsets.data();
+        graph.row_index = problem.row_index.data();
+      }
+    }
+    run(execution, graph, mates, answer.stats);
+  }
+  Matching& matching = answer.matching;
+  matching.row_to_col = std::move(mates.row_to_col);
+  matching.col_to_row = std::move(mates.col_to_row);
+  matching.status = Status::optimal;
+  matching.cardinality =
+      std::count_if(matching.row_to_col.begin(), matching.row_to_col.end(), [](Index j) { return j != -1; });
+  matching.objective = matching.dual_objective = static_cast<double>(matching.cardinality);
+  matching.stats.phases = answer.stats.phases;
+  matching.stats.augmentations = answer.stats.augmentations;
+  matching.stats.seconds = answer.stats.seconds;
+  return answer;
+}
+
+void CardinalitySolver::run_on_device(const Execution&, const CardinalityProblem&, Mates&,
+                                      CardinalityStats&) const {
+  throw ResourceShortage("this solver has no CUDA form; use the cpu back end");
+}
+
+}  // namespace motes::matching

@@ -1,0 +1,48 @@
+#include "matching/init/initialiser.h"
+
+#include <array>
+#include <stdexcept>
+
+#include "matching/init/starts.h"
+
+namespace motes::matching {
+namespace {
+
+std::vector<Index> start_none(const Execution&, const CardinalityProblem& problem, std::uint64_t) {
+  return std::vector<Index>(static_cast<std::size_t>(problem.graph.rows), -1);
+}
+
+using Start = std::vector<Index>(const Execution&, const CardinalityProblem&, std::uint64_t);
+
+template <Start* kStart>
+std::vector<Index> on_host(const Execution& execution, const CardinalityProblem& problem,
+                           std::uint64_t seed) {
+  if (problem.space == Space::device)
+    throw std::invalid_argument("initialiser: the graph lies on a device; this one needs it in host memory");
+  return kStart(execution, problem, seed);
+}
+
+constexpr std::array<InitialiserInfo, 4> kInitialisers{{
+    {"none", "cpu", "no pair at all", "", &start_none},
+    {"cheap", "cpu", "maximal", "each row takes its first free column (Duff, Kaya & Ucar 2011)",
+     &on_host<&start_cheap>},
+    {"karp-sipser", "cpu", "maximal; maximum where vertices of degree one never run out",
+     "vertices of degree one first, on both sides (Karp & Sipser 1981; in parallel: Azad et al. 2012)",
+     &on_host<&start_karp_sipser>},
+    {"min-degree", "cpu", "maximal; maximum where vertices of degree one never run out",
+     "a vertex of least degree takes its neighbour of least degree, on both sides (Langguth, Manne & Sanders "
+     "2010)",
+     &on_host<&start_min_degree>},
+}};
+
+}  // namespace
+
+std::span<const InitialiserInfo> initialisers() { return kInitialisers; }
+
+const InitialiserInfo* find_initialiser(std::string_view name) {
+  for (const auto& info : kInitialisers)
+    if (info.name == name) return &info;
+  return nullptr;
+}
+
+}  // namespace motes::matching

@@ -1,0 +1,125 @@
+#pragma once
+/// The initialisers' own functions, and what they share; see initialiser.h for what they promise.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "matching/cardinality/problem.h"
+#include "matching/detail/canonical.h"
+#include "matching/solver.h"
+
+namespace motes::matching {
+
+std::vector<Index> start_cheap(const Execution& execution, const CardinalityProblem& problem,
+                               std::uint64_t seed);
+std::vector<Index> start_karp_sipser(const Execution& execution, const CardinalityProblem& problem,
+                                     std::uint64_t seed);
+std::vector<Index> start_min_degree(const Execution& execution, const CardinalityProblem& problem,
+                                    std::uint64_t seed);
+
+namespace detail {
+
+inline std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
+
+/// As many threads as the execution allows and the rows are worth.
+inline int threads_for(const Execution& execution, Index rows) {
+  constexpr Index kRowsWorthAThread = 512;
+  return std::min(thread_count(execution), 1 + rows / kRowsWorthAThread);
+}
+
+/// Visits 0..count-1 in an order drawn from a seed (0: as they are): k goes to (first + k * step) mod count,
+/// with a step that has no factor in common with count.
+class VisitOrder {
+ public:
+  VisitOrder(Index count, std::uint64_t seed) : count_(static_cast<std::uint64_t>(count)) {
+    if (seed == 0 || count < 3) return;
+    const std::uint64_t drawn = mixed(seed);
+    first_ = (drawn >> 32) % count_;
+    step_ = (drawn & 0xffffffff) % count_ | 1;
+    while (std::gcd(step_, count_) != 1) step_ += 2;
+  }
+  Index operator()(Index k) const {
+    if (step_ == 0) return k;  // spares the natural order a division per vertex
+    return static_cast<Index>((first_ + static_cast<std::uint64_t>(k) * step_) % count_);
+  }
+
+ private:
+  /// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
+  static std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+  std::uint64_t count_, first_ = 0, step_ = 0;
+};
+
+/// Words that several threads change: atomic where kShared, plain where one thread runs alone, which a locked
+/// instruction per edge would slow several times. All orders are relaxed: a word says nothing of others, and
+/// what threads hand on to each other goes through the end of a parallel region.
+template <bool kShared>
+struct Word {
+  template <class T>
+  static T load(const T& word) {
+    if constexpr (kShared)
+      return std::atomic_ref<T>(const_cast<T&>(word)).load(std::memory_order_relaxed);
+    else
+      return word;
+  }
+  /// Takes the word from `expected` to `value`; false where another was first.
+  template <class T>
+  static bool claim(T& word, T expected, T value) {
+    if constexpr (kShared) {
+      std::atomic_ref<T> shared(word);
+      return shared.load(std::memory_order_relaxed) == expected &&
+             shared.compare_exchange_strong(expected, value, std::memory_order_relaxed);
+    } else {
+      if (word != expected) return false;
+      word = value;
+      return true;
+    }
+  }
+  /// Returns what the word was.
+  template <class T>
+  static T set_bits(T& word, T bits) {
+    if constexpr (kShared) {
+      return std::atomic_ref<T>(word).fetch_or(bits, std::memory_order_relaxed);
+    } else {
+      const T before = word;
+      word |= bits;
+      return before;
+    }
+  }
+  /// One less; returns what is left.
+  template <class T>
+  static T decrement(T& word) {
+    if constexpr (kShared)
+      return std::atomic_ref<T>(word).fetch_sub(1, std::memory_order_relaxed) - 1;
+    else
+      return --word;
+  }
+};
+
+/// Gives every free row of `row_to_col` a free column where it has one: what makes a matching maximal. A row
+/// is its own thread's alone, and a column goes to whoever claims its word of `col_to_row` first.
+template <bool kShared>
+void match_free_rows(const BipartiteGraphView& graph, int threads, const VisitOrder& order,
+                     std::vector<Index>& row_to_col, std::vector<Index>& col_to_row) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (kShared)
+  for (Index k = 0; k < graph.rows; ++k) {
+    const Index i = order(k);
+    if (row_to_col[at(i)] != -1) continue;
+    for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e) {
+      const Index j = graph.col_index[at(e)];
+      if (!Word<kShared>::claim(col_to_row[at(j)], Index{-1}, i)) continue;
+      row_to_col[at(i)] = j;
+      break;
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace motes::matching
