@@ -12,7 +12,8 @@ namespace motes::matching {
 struct PushRelabelOptions {
   std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
   std::int64_t relabel_frequency =
-      0;  ///< global relabellings for every `rows` pushes; 0: 2 on one thread, 16 on more
+      0;                   ///< global relabellings for every `rows` pushes; 0: 2 on one thread, 16 on more
+  std::int64_t chain = 0;  ///< GPU: pushes of a chain between two global relabellings; 0: by their levels
 };
 
 /// A column's label is a lower bound of the alternating path from it to a free column, in columns. An active
@@ -28,6 +29,8 @@ class PushRelabel final : public CardinalitySolver {
   bool needs_columns() const override { return true; }
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
+  void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
+                     CardinalityStats& stats) const override;
   PushRelabelOptions options_;
 };
 

@@ -1,5 +1,6 @@
 /// What a build without CUDA says instead.
 
+#include "matching/cardinality/on_device.h"
 #include "matching/detail/device_problem.h"
 #include "matching/device/device.h"
 #include "matching/workspace.h"
@@ -34,5 +35,15 @@ namespace detail {
 void check_device_problem(const CostsView&) { no_device(); }
 Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
 }  // namespace detail
+
+namespace device {
+void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, Mates&, CardinalityStats&) {
+  no_device();
+}
+void augment_by_levels(const Execution&, const CardinalityProblem&, const DeveciOptions&, Mates&,
+                       CardinalityStats&) {
+  no_device();
+}
+}  // namespace device
 
 }  // namespace motes::matching
