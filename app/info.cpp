@@ -14,6 +14,7 @@
 #include "app/report.h"
 #include "io/track_files.h"
 #include "matching/device/device.h"
+#include "matching/init/initialiser.h"
 #include "matching/registry.h"
 #include "tracking/types/errors.h"
 
@@ -35,7 +36,12 @@ std::string solver_table() {
   std::string table = line("solver", "family", "backends", "costs", "guarantee", "source");
   for (const matching::SolverInfo& s : matching::solvers()) {
     table += line(s.name, to_string(s.family), s.backends, s.costs, s.guarantee, s.source);
+    for (const matching::OptionInfo& o : s.options)
+      table += fmt::format("    ?{}={} [{}]: {}\n", o.name, o.values, o.otherwise, o.meaning);
   }
+  table += fmt::format("\n  {:<18} {:<9} {}\n", "initialiser", "backends", "source");
+  for (const matching::InitialiserInfo& i : matching::initialisers())
+    table += fmt::format("  {:<18} {:<9} {}\n", i.name, i.backends, i.source.empty() ? i.promise : i.source);
   return table;
 }
 
@@ -60,6 +66,16 @@ ordered_json build_json() {
                                {"costs", s.costs},
                                {"guarantee", s.guarantee},
                                {"source", s.source}});
+    ordered_json options = ordered_json::array();
+    for (const matching::OptionInfo& o : s.options)
+      options.push_back(
+          {{"name", o.name}, {"values", o.values}, {"default", o.otherwise}, {"meaning", o.meaning}});
+    json["solvers"].back()["options"] = options;
+  }
+  json["initialisers"] = ordered_json::array();
+  for (const matching::InitialiserInfo& i : matching::initialisers()) {
+    json["initialisers"].push_back(
+        {{"name", i.name}, {"backends", i.backends}, {"promise", i.promise}, {"source", i.source}});
   }
   json["formats"] = ordered_json::array();
   for (const io::TrackFormat& f : io::track_formats()) {

@@ -167,4 +167,8 @@ AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_the
   return {find_solver("jv"), Backend::cpu, "shortest paths on a core of cheap pairs are fastest on the CPU"};
 }
 
+AutoChoice choose_cardinality_solver() {
+  return {find_solver("ms-bfs-graft"), Backend::cpu, "it is never far from the fastest CPU solver"};
+}
+
 }  // namespace motes::matching

@@ -204,7 +204,8 @@ class Forest {
   std::int64_t reachable_ = 0;  ///< columns with edges
 };
 
-constexpr std::int64_t kFinishEdges = 4;
+/// About what push-relabel looks at by itself on the graphs where trees do not pay.
+constexpr std::int64_t kFinishEdges = 6;
 
 }  // namespace
 

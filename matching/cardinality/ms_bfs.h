@@ -21,10 +21,12 @@ struct MsBfsOptions {
 
 /// A tree stops growing at its first free column. O(rows * nnz) without the finish.
 ///
-/// The finish. On gated graphs the last 0.1 to 1 % of the rows have trees that cover most of the graph, so
-/// that each phase costs a pass over the graph, hundreds of levels deep, and gains few rows. Once the run has
-/// looked at kFinishEdges times the edges of the graph, what is left is done by push-relabel (see
-/// push_relabel.h), whose labels carry over what was learned of distances from one path to the next.
+/// The finish. On gated graphs (and random ones of low degree) the last 0.1 to 1 % of the rows have trees
+/// that cover most of the graph, so that each of dozens of phases costs a pass over the graph, up to hundreds
+/// of levels deep, and gains a few rows; grafting makes it worse, because most of what it moves belongs to
+/// trees that are about to find a path. Once the run has looked at six times the edges of the graph, what is
+/// left is done by push-relabel (push_relabel.h), whose labels carry over from one path to the next what was
+/// learned of distances. Graphs on which trees do well end before that.
 class MsBfs final : public CardinalitySolver {
  public:
   explicit MsBfs(const MsBfsOptions& options) : options_(options) {}

@@ -26,16 +26,16 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
   for (std::size_t i = 0; i < start.size(); ++i) {
     const Index j = start[i];
     if (j == -1) continue;
-    const std::string pair = "start: row " + std::to_string(i) + " with column " + std::to_string(j);
+    const auto pair = [&] { return "start: row " + std::to_string(i) + " with column " + std::to_string(j); };
     if (j < 0 || static_cast<std::size_t>(j) >= cols)
-      throw std::invalid_argument(pair + ": there is no such column");
+      throw std::invalid_argument(pair() + ": there is no such column");
     Index& mate = mates.col_to_row[static_cast<std::size_t>(j)];
     if (mate != -1)
-      throw std::invalid_argument(pair + ": the column is taken by row " + std::to_string(mate));
+      throw std::invalid_argument(pair() + ": the column is taken by row " + std::to_string(mate));
     if (problem.space == Space::host) {
       const auto first = graph.col_index.begin();
       if (!std::binary_search(first + graph.row_offsets[i], first + graph.row_offsets[i + 1], j))
-        throw std::invalid_argument(pair + ": that is no edge");
+        throw std::invalid_argument(pair() + ": that is no edge");
     }
     mate = static_cast<Index>(i);
     mates.row_to_col[i] = j;

@@ -4,12 +4,13 @@
 // there are none, a row takes its first live neighbour, which may cost a pair in the end.
 //
 // In parallel (Azad, Halappanavar, Rajamanickam, Boman, Khan & Pothen 2012, but with the rule for columns
-// too, where they have it for one side) threads run cascades side by side. A vertex is taken by claiming its
-// word of `taken_`, first the one that looks for a mate, then the mate, so no vertex is in two pairs. Two
+// too, where they have it for one side) threads run cascades side by side. A vertex is taken by setting the
+// top bit of its state, first the one that looks for a mate, then the mate, so no vertex is in two pairs. Two
 // vertices may look at the same time and each find the other taken; both stay free then, although an edge
-// joins them. A last sweep, in which rows alone look, makes the matching maximal all the same. A live degree
-// is the number of decrements not yet made, never less than the neighbours not taken: a vertex is handed on
-// by the one thread whose decrement reached 1.
+// joins them. A last sweep, in which rows alone look, makes the matching maximal all the same. The state's
+// other bits are the live degree: the neighbours that were not yet matched and told of, so never less than
+// the neighbours not taken. A vertex is handed on by the one thread whose decrement reached 1. One word for
+// both, since visits are random and each costs a miss of the cache.
 
 #include <span>
 
@@ -35,16 +36,18 @@ struct Vertex {
   int side;
 };
 
+using State = std::uint32_t;
+constexpr State kTaken = State{1} << 31;
+
 template <bool kShared>
 class KarpSipser {
  public:
   KarpSipser(const Side& rows, const Side& cols, int threads) : sides_{rows, cols}, threads_(threads) {
     for (int s = 0; s < 2; ++s) {
       const Side& side = sides_[s];
-      taken_[s].assign(at(side.count), 0);
-      degree_[s].resize(at(side.count));
+      state_[s].resize(at(side.count));
 #pragma omp parallel for num_threads(threads_) schedule(static) if (kShared)
-      for (Index k = 0; k < side.count; ++k) degree_[s][at(k)] = static_cast<Index>(side.of(k).size());
+      for (Index k = 0; k < side.count; ++k) state_[s][at(k)] = static_cast<State>(side.of(k).size());
       mate_[s].assign(at(side.count), -1);
     }
   }
@@ -84,18 +87,23 @@ class KarpSipser {
     }
   }
 
+  bool take(int side, Index k) {
+    State& state = state_[side][at(k)];
+    return (Word::load(state) & kTaken) == 0 && (Word::set_bits(state, kTaken) & kTaken) == 0;
+  }
+
   /// Pairs a vertex with its first neighbour that can be had. `next` receives those left with one neighbour.
   void match(Vertex vertex, std::vector<Vertex>& next) {
     const auto [index, side] = vertex;
     const int other = 1 - side;
-    const Index live = Word::load(degree_[side][at(index)]);
-    if (live == 0 || !Word::claim(taken_[side][at(index)], char{0}, char{1})) return;
+    const State before = Word::load(state_[side][at(index)]);
+    if (before == 0 || !take(side, index)) return;
     for (const Index partner : sides_[side].of(index)) {
-      if (!Word::claim(taken_[other][at(partner)], char{0}, char{1})) continue;
+      if (!take(other, partner)) continue;
       mate_[side][at(index)] = partner;
       mate_[other][at(partner)] = index;
       release({partner, other}, next);
-      if (live > 1) release(vertex, next);  // with one live neighbour, nobody else is left to tell
+      if (before > 1) release(vertex, next);  // with one live neighbour, nobody else is left to tell
       return;
     }
   }
@@ -104,15 +112,15 @@ class KarpSipser {
   void release(Vertex gone, std::vector<Vertex>& next) {
     const int other = 1 - gone.side;
     for (const Index k : sides_[gone.side].of(gone.index)) {
-      if (Word::load(taken_[other][at(k)]) != 0) continue;
-      if (Word::decrement(degree_[other][at(k)]) == 1) next.push_back({k, other});
+      State& state = state_[other][at(k)];
+      if ((Word::load(state) & kTaken) != 0) continue;
+      if (Word::decrement(state) == 1) next.push_back({k, other});
     }
   }
 
   Side sides_[2];
   int threads_;
-  std::vector<char> taken_[2];    ///< looks for a mate, or has one
-  std::vector<Index> degree_[2];  ///< neighbours not known to be taken
+  std::vector<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
   std::vector<Index> mate_[2];
 };
 

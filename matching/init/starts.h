@@ -82,6 +82,17 @@ struct Word {
       return true;
     }
   }
+  /// Returns what the word was.
+  template <class T>
+  static T set_bits(T& word, T bits) {
+    if constexpr (kShared) {
+      return std::atomic_ref<T>(word).fetch_or(bits, std::memory_order_relaxed);
+    } else {
+      const T before = word;
+      word |= bits;
+      return before;
+    }
+  }
   /// One less; returns what is left.
   template <class T>
   static T decrement(T& word) {

@@ -39,21 +39,24 @@ BipartiteGraph rmat(Recipe& recipe, int threads) {
   if (a + b + c > 1) recipe.fail("a + b + c is more than 1");
   const Index n = Index{1} << scale;
   require_graph_memory(n, static_cast<double>(draws) * n, sizeof(Edge) + 2 * sizeof(Index));
-  const auto limit = [](double share) { return static_cast<std::uint64_t>(std::ldexp(share, 32)); };
-  const std::uint64_t to_a = limit(a), to_b = limit(a + b), to_c = limit(a + b + c);
+  // Two levels from each 32-bit word, probabilities in steps of 2^-16.
+  const auto limit = [](double share) { return static_cast<std::uint32_t>(std::ldexp(share, 16) + 0.5); };
+  const std::uint32_t to_a = limit(a), to_b = limit(a + b), to_c = limit(a + b + c);
   std::vector<Edge> edges(at(draws * n));
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (Index i = 0; i < n; ++i)
     for (Offset k = 0; k < draws; ++k) {
       Random random(seed, kEdges, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(k));
-      Edge edge{0, 0};
+      std::uint32_t row = 0, col = 0, word = 0;
       for (int level = 0; level < scale; ++level) {
-        const std::uint32_t drawn = random.bits();
-        const bool right = drawn >= to_a && (drawn < to_b || drawn >= to_c), below = drawn >= to_b;
-        edge.row = edge.row * 2 + (below ? 1 : 0);
-        edge.col = edge.col * 2 + (right ? 1 : 0);
+        word = level % 2 == 0 ? random.bits() : word >> 16;
+        const std::uint32_t drawn = word & 0xffff;
+        // Sums of comparisons rather than branches, which nothing could predict.
+        const std::uint32_t past_a = drawn >= to_a, past_b = drawn >= to_b, past_c = drawn >= to_c;
+        row = row * 2 + past_b;
+        col = col * 2 + (past_a ^ past_b ^ past_c);
       }
-      edges[at(Offset{i} * draws + k)] = edge;
+      edges[at(Offset{i} * draws + k)] = {static_cast<Index>(row), static_cast<Index>(col)};
     }
   return graph_of_edges(n, n, edges, threads);
 }

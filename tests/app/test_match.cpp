@@ -104,6 +104,58 @@ TEST_CASE("the hash rule makes all solvers tell the same pairs") {
   }
 }
 
+TEST_CASE("match counts pairs with every cardinality solver from every start, and proves the most") {
+  for (const std::string instance :
+       {"gen:gated?n=400&degree=4", "gen:road?n=500&permute=1", "gen:erdos-renyi?rows=300&cols=200&degree=2",
+        "gen:uniform?rows=9&cols=7&high=3&density=0.3", "gen:grid?nx=0"}) {
+    std::optional<std::int64_t> most;
+    for (const auto& info : matching::solvers()) {
+      if (info.family != matching::Family::cardinality) continue;
+      for (const std::string init : {"none", "cheap", "karp-sipser", "min-degree"}) {
+        INFO(instance << " with " << info.name << " from " << init);
+        const json report = matched({instance, "--problem", "cardinality", "--solver", std::string(info.name),
+                                     "--init", init, "--backend", "cpu"});
+        CHECK(report["status"] == "optimal");
+        CHECK(report["verified"] == true);
+        CHECK(report["gap"] == 0);
+        CHECK(report["cardinality"] == report["objective"]);
+        CHECK(report["cardinality"] == report["cover"]["size"]);
+        CHECK(report["init"] == init);
+        if (!most) most = report["cardinality"].get<std::int64_t>();
+        CHECK(report["cardinality"].get<std::int64_t>() == *most);
+      }
+    }
+  }
+}
+
+TEST_CASE("match of cardinality writes what its contract names") {
+  const testing::TempDir dir;
+  const std::string file = (dir / "p.mtx").string(), pairs = (dir / "pairs.csv").string();
+  std::ofstream(file) << "%%MatrixMarket matrix coordinate pattern general\n3 4 5\n1 1\n2 1\n3 2\n3 3\n3 4\n";
+  json report = matched({file, "--problem", "cardinality", "--matching", pairs});
+  for (const char* key :
+       {"instance", "rows",         "cols",    "edges",       "solver",    "backend",
+        "threads",  "device",       "status",  "cardinality", "objective", "dual_objective",
+        "gap",      "verified",     "seconds", "stats",       "cover",     "dulmage_mendelsohn",
+        "init",     "solver_reason"})
+    CHECK(report.contains(key));
+  for (const char* key : {"total", "init", "solve", "transfer"}) CHECK(report["seconds"].contains(key));
+  CHECK(report["edges"] == 5);
+  CHECK(report["cardinality"] == 2);
+  const json parts = report["dulmage_mendelsohn"];
+  CHECK(parts["vertical"] == json{{"rows", 2}, {"cols", 1}});
+  CHECK(parts["horizontal"] == json{{"rows", 1}, {"cols", 3}});
+  CHECK(parts["square"] == json{{"rows", 0}, {"cols", 0}});
+  std::ifstream in(pairs);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+
+  report = matched({"gen:gated?n=300&degree=3", "--solver", "pf?fairness=0"});  // the solver tells the family
+  CHECK(report["problem"] == "cardinality");
+  CHECK(report["options"] == "fairness=0");
+  CHECK(report["stats"]["edges_traversed"] > 0);
+}
+
 TEST_CASE("match refuses what makes no sense, and says what to do") {
   const auto refused = [](std::vector<std::string> words, int code, const std::string& part) {
     words.insert(words.begin(), "match");
@@ -127,5 +179,32 @@ TEST_CASE("match refuses what makes no sense, and says what to do") {
   refused({"/nonexistent.mtx"}, 3, "nonexistent");
   refused({"gen:uniform?rows=3000000&high=2"}, 4,
           "a full matrix of 3000000 x 3000000 needs 33527.6 GiB of memory");
-  refused({"gen:uniform?rows=3&high=2", "--problem", "cardinality"}, 2, "no cardinality solvers");
+  refused({"gen:uniform?rows=3&high=2", "--problem", "greedy"}, 2, "no greedy solvers");
+  refused({"gen:uniform?rows=3&high=2", "--solver", "jv?fast=1"}, 2, "jv has no options");
+  refused({"gen:uniform?rows=3&high=2", "--init", "cheap"}, 2, "--init: is for cardinality");
+  const auto refused_graph = [&](std::vector<std::string> words, int code, const std::string& part) {
+    words.insert(words.end(), {"--problem", "cardinality"});
+    refused(words, code, part);
+  };
+  refused_graph({"gen:rgg?n=9&degree=2", "--solver", "hq"}, 2, "did you mean 'hk'");
+  refused_graph({"gen:rgg?n=9&degree=2", "--solver", "jv"}, 2, "jv solves assignment problems");
+  refused_graph({"gen:rgg?n=9&degree=2", "--solver", "hk?fast=1"}, 2, "no option is called 'fast'");
+  refused_graph({"gen:rgg?n=9&degree=2", "--solver", "ms-bfs-graft?alpha=0"}, 2, "alpha=0: it takes");
+  refused_graph({"gen:rgg?n=9&degree=2", "--init", "karp-siper"}, 2, "did you mean 'karp-sipser'");
+  refused_graph({"gen:rgg?n=9&degree=2", "--unmatched", "1"}, 2, "--unmatched: is for assignment");
+  refused_graph({"gen:rgg?n=9&degree=2", "--ties", "hash"}, 2, "--ties: is for assignment");
+  refused_graph({"gen:rgb?n=9&degree=2"}, 2, "no family of graphs");
+  refused_graph({"gen:rgg?n=9"}, 2, "needs degree");
+  refused_graph({"/nonexistent.mtx"}, 3, "nonexistent");
+  const testing::TempDir dir;
+  const std::string file = (dir / "p.mtx").string();
+  const auto damaged = [&](const std::string& lines, const std::string& part) {
+    std::ofstream(file) << "%%MatrixMarket matrix coordinate pattern general\n" << lines;
+    refused_graph({file}, 3, part);
+  };
+  damaged("2 2 2\n1 1\n3 1\n", "p.mtx:4: row 3 lies outside 1..2");
+  damaged("2 2 2\n1 1\n1 1\n", "p.mtx:4: entry (1, 1) was given in line 3 already");
+  damaged("2 2 3\n1 1\n1 2\n", "after 2 of 3 entries");
+  damaged("2 2 1\n1 1\n1 2\n", "more entries than the 1");
+  damaged("2 2 1\n1 one\n", "p.mtx:3: column expected, not 'one'");
 }

@@ -1,0 +1,190 @@
+/// motes match, the cardinality family: as many pairs as possible, with a vertex cover that proves it.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/match.h"
+#include "app/nearest.h"
+#include "app/report.h"
+#include "io/problem_files.h"
+#include "matching/cardinality/verify.h"
+#include "matching/device/device.h"
+#include "matching/init/initialiser.h"
+#include "sim/graphs.h"
+#include "sim/instances.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+using matching::CardinalityProblem;
+using nlohmann::ordered_json;
+
+struct Chosen {
+  const matching::SolverInfo* info;
+  std::unique_ptr<matching::CardinalitySolver> solver;
+  Backend backend;
+  std::string reason;
+};
+
+Chosen choose(const MatchArguments& arguments, const Config& config) {
+  const auto wanted = config.execution.backend;
+  const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
+  if (wanted == Backend::cuda && devices.devices.empty())
+    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
+  MatchArguments named = arguments;
+  std::string reason;
+  if (arguments.solver == "auto") {
+    const auto choice = matching::choose_cardinality_solver();
+    named.solver = choice.info->name;
+    reason = choice.reason;
+  }
+  const auto& info = named_solver(named, matching::Family::cardinality);
+  const bool cuda = lists(info.backends, "cuda");
+  if (wanted == Backend::cuda && !cuda)
+    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
+  const Backend backend = cuda && !devices.devices.empty() ? Backend::cuda : Backend::cpu;
+  try {
+    return {&info, matching::make_cardinality_solver(named.solver), backend, reason};
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("--solver: " + std::string(error.what()));
+  }
+}
+
+const matching::InitialiserInfo& named_initialiser(const MatchArguments& arguments) {
+  const std::string name = arguments.init.empty() ? "karp-sipser" : arguments.init;
+  const auto* info = matching::find_initialiser(name);
+  if (info != nullptr) return *info;
+  std::vector<std::string> names;
+  for (const auto& known : matching::initialisers()) names.emplace_back(known.name);
+  throw UsageError("--init: no initialiser is called '" + name + "'; did you mean '" + nearest(name, names) +
+                   "'?");
+}
+
+/// What counts pairs has no use for these.
+void refuse_assignment_options(const MatchArguments& arguments) {
+  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
+  if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
+}
+
+ordered_json stats_json(const matching::CardinalityStats& stats, std::int64_t initial, double solve_s) {
+  ordered_json json{{"initial_pairs", initial},
+                    {"phases", stats.phases},
+                    {"edges_traversed", stats.edges_traversed},
+                    {"mteps", solve_s > 0 ? static_cast<double>(stats.edges_traversed) / solve_s * 1e-6 : 0},
+                    {"augmentations", stats.augmentations},
+                    {"mean_path_length",
+                     stats.augmentations > 0
+                         ? static_cast<double>(stats.path_edges) / static_cast<double>(stats.augmentations)
+                         : 0},
+                    {"augmented", stats.augmented},
+                    {"levels", stats.levels},
+                    {"frontiers", stats.frontiers}};
+  if (stats.pushes > 0 || stats.relabels > 0 || stats.global_relabels > 0) {
+    json["pushes"] = stats.pushes;
+    json["relabels"] = stats.relabels;
+    json["global_relabels"] = stats.global_relabels;
+  }
+  json["seconds"] = stats.seconds;
+  return json;
+}
+
+ordered_json parts_json(const matching::DulmageMendelsohn& parts) {
+  const auto sizes = [&](matching::Part part) {
+    return ordered_json{{"rows", std::count(parts.rows.begin(), parts.rows.end(), part)},
+                        {"cols", std::count(parts.cols.begin(), parts.cols.end(), part)}};
+  };
+  return {{"horizontal", sizes(matching::Part::horizontal)},
+          {"square", sizes(matching::Part::square)},
+          {"vertical", sizes(matching::Part::vertical)}};
+}
+
+}  // namespace
+
+void match_cardinality(Session& session, const MatchArguments& arguments) {
+  const Config config = configure(session, "", true);
+  const Execution cpu = execution_of(config);
+  const int threads = thread_count(cpu);
+  refuse_assignment_options(arguments);
+  const Chosen chosen = choose(arguments, config);
+  const auto& initialiser = named_initialiser(arguments);
+
+  const auto read_start = std::chrono::steady_clock::now();
+  const matching::BipartiteGraph graph = sim::is_generated(arguments.instance)
+                                             ? sim::generate_graph(cpu, arguments.instance)
+                                             : io::read_graph(arguments.instance);
+  const double read_s = seconds_since(read_start);
+
+  matching::Execution execution;
+  execution.threads = config.execution.threads;
+  execution.backend = chosen.backend;
+  // The columns' side is made once, for the initialiser and the solver.
+  const auto init_start = std::chrono::steady_clock::now();
+  const matching::Transposed columns = matching::transpose(graph.view(), threads);
+  const CardinalityProblem problem{graph.view(), columns.col_offsets, columns.row_index};
+  const auto start = initialiser.run(cpu, problem, 0);
+  const double init_s = seconds_since(init_start);
+  const auto solve_start = std::chrono::steady_clock::now();
+  const matching::CardinalityAnswer answer = chosen.solver->solve(execution, problem, start);
+  const double solve_s = seconds_since(solve_start);
+  const matching::Matching& pairs = answer.matching;
+
+  ordered_json verified = nullptr, cover_json = nullptr, parts = nullptr;
+  double verify_s = 0;
+  if (arguments.verify) {
+    const auto verify_start = std::chrono::steady_clock::now();
+    const auto cover = matching::koenig_cover(problem, pairs);
+    const auto certificate = matching::verify(problem, pairs, cover, threads);
+    verified = certificate.maximum();
+    cover_json = {{"rows", cover.rows.size()}, {"cols", cover.cols.size()}, {"size", cover.size()}};
+    if (certificate.maximum())
+      parts = parts_json(matching::decompose(problem, pairs));
+    else
+      session.console.warn("the certificate of maximum cardinality fails: " + certificate.fault +
+                           "; please report this");
+    verify_s = seconds_since(verify_start);
+  }
+  const bool on_gpu = chosen.backend == Backend::cuda;
+  const auto transfer = answer.stats.seconds.find("transfer");
+  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+  const auto initial = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);
+
+  ordered_json report = report_head("match");
+  report["problem"] = "cardinality";
+  report["instance"] = arguments.instance;
+  report["rows"] = graph.rows;
+  report["cols"] = graph.cols;
+  report["edges"] = graph.edges();
+  report["solver"] = chosen.info->name;
+  report["options"] = matching::split_solver_name(arguments.solver).second;
+  if (!chosen.reason.empty()) report["solver_reason"] = chosen.reason;
+  report["init"] = initialiser.name;
+  report["backend"] = on_gpu ? "cuda" : "cpu";
+  report["threads"] = threads;
+  report["device"] =
+      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report["status"] = to_string(pairs.status);
+  report["cardinality"] = pairs.cardinality;
+  report["objective"] = pairs.objective;
+  report["dual_objective"] = pairs.dual_objective;
+  report["gap"] = pairs.gap;
+  report["verified"] = verified;
+  report["cover"] = cover_json;
+  report["dulmage_mendelsohn"] = parts;
+  report["seconds"] = {{"total", init_s + solve_s}, {"init", init_s}, {"solve", solve_s - transfer_s},
+                       {"transfer", transfer_s},    {"read", read_s}, {"verify", verify_s}};
+  report["stats"] = stats_json(answer.stats, initial, solve_s);
+  if (!arguments.matching.empty()) write_pairs(arguments.matching, pairs);
+  emit_json(session, report);
+  session.console.print(fmt::format("{}: {} x {}, {} edges\n{} from {} on {}: {}{}\n{} pairs, {:.6f} s",
+                                    arguments.instance, graph.rows, graph.cols, graph.edges(),
+                                    chosen.info->name, initialiser.name, on_gpu ? "cuda" : "cpu",
+                                    to_string(pairs.status),
+                                    verified.is_null()     ? ""
+                                    : verified.get<bool>() ? ", proven by a cover of as many vertices"
+                                                           : ", NOT PROVEN",
+                                    pairs.cardinality, init_s + solve_s));
+}
+
+}  // namespace motes::app
