@@ -26,25 +26,23 @@ __global__ void scatter_kernel(const Offset* row_offsets, const Index* col_index
   }
 }
 
+}  // namespace
+
 std::int64_t pairs_of(const Mates& mates) {
   return std::ssize(mates.row_to_col) - std::count(mates.row_to_col.begin(), mates.row_to_col.end(), -1);
 }
 
-}  // namespace
-
-bool DeviceMates::upload(const Arena& arena, const Mates& mates) const {
-  const auto copy = [&](Index* to, const std::vector<Index>& from, bool free) {
+void DeviceMates::upload(const Arena& arena, const Mates& mates, bool any) const {
+  const auto copy = [&](Index* to, const std::vector<Index>& from) {
     if (from.empty()) return;
     const std::size_t bytes = from.size() * sizeof(Index);
-    if (free)
+    if (!any)
       MOTES_CUDA(cudaMemsetAsync(to, 0xff, bytes, arena.stream()));
     else
       MOTES_CUDA(cudaMemcpyAsync(to, from.data(), bytes, cudaMemcpyHostToDevice, arena.stream()));
   };
-  const bool free = pairs_of(mates) == 0;
-  copy(row_to_col, mates.row_to_col, free);
-  copy(col_to_row, mates.col_to_row, free);
-  return !free;
+  copy(row_to_col, mates.row_to_col);
+  copy(col_to_row, mates.col_to_row);
 }
 
 std::int64_t DeviceMates::download(Arena& arena, Mates& mates) const {

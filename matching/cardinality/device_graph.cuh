@@ -18,13 +18,16 @@ template <class F>
 void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
                 CardinalityStats& stats, F&& f);
 
+/// How many pairs there are.
+std::int64_t pairs_of(const Mates& mates);
+
 /// A matching in device memory, -1 = free.
 struct DeviceMates {
   Index *row_to_col, *col_to_row;  ///< [rows], [cols]
   DeviceMates(Arena& arena, std::size_t rows, std::size_t cols)
       : row_to_col(arena.take<Index>(rows)), col_to_row(arena.take<Index>(cols)) {}
-  /// Whether there is any pair.
-  bool upload(const Arena& arena, const Mates& mates) const;
+  /// `any`: there are pairs. The mates must stay until the stream has passed.
+  void upload(const Arena& arena, const Mates& mates, bool any) const;
   /// Waits for the stream; returns how many pairs there are more than before.
   std::int64_t download(Arena& arena, Mates& mates) const;
 };

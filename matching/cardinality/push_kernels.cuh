@@ -37,6 +37,8 @@ constexpr unsigned kAll = 0xffffffffU;
 constexpr int kStretch = 512;      ///< edges of a column that one group visits
 constexpr int kStaged = 2048;      ///< stretches that a block gathers before it needs the grid's list
 constexpr int kCrowded = 1 << 14;  ///< stretches of a frontier that make for many visits in vain
+constexpr int kAside = 4;          ///< stretches that a group of one block visits side by side
+constexpr int kMoreRows = 2;       ///< rows of a long stretch that a lane visits side by side
 constexpr int kAlone = 512;        ///< stretches of a frontier that one block follows alone
 constexpr int kShare = 48;         ///< pushes that every chain may make in a phase, beside as many as levels
 constexpr int kRecords = 1024;
@@ -135,25 +137,55 @@ __device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* r
   __syncthreads();
 }
 
-/// Lanes of a group visit the rows of a stretch; stretches of the columns of rows that they reach go to
-/// put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
+/// A lane's next rows, kSide of them side by side; -1: none. Stretches of the columns of rows that it reaches
+/// go to put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
 /// atomics.
-template <int kLanes, class Put>
-__device__ int visit(const Push& p, const Stretch& stretch, unsigned level, bool look, Put&& put) {
+template <int kSide, class Put>
+__device__ int reach(const Push& p, const Index* row, unsigned level, bool look, Put&& put) {
+  Word sight[kSide];
+#pragma unroll
+  for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : look ? __ldcg(p.sight + row[d]) : kActive;
+#pragma unroll
+  for (int d = 0; d < kSide; ++d)
+    if (sight[d] >= kUnseen) sight[d] = atomicMin(p.sight + row[d], Word{level});
   int reached = 0;
-  for (int k = static_cast<int>(threadIdx.x) % kLanes; k < stretch.count; k += kLanes) {
-    const Index row = p.graph.row_index[stretch.begin + k];
-    if (look && __ldcg(p.sight + row) < kUnseen) continue;
-    const Word sight = atomicMin(p.sight + row, Word{level});
-    if (sight < kUnseen) continue;
-    if (sight == kActive) {
+#pragma unroll
+  for (int d = 0; d < kSide; ++d) {
+    if (sight[d] < kUnseen) continue;
+    if (sight[d] == kActive) {
       ++reached;
       continue;
     }
-    const auto begin = static_cast<Offset>((sight & ~kUnseen) >> kMostColumnBits);
+    const auto begin = static_cast<Offset>((sight[d] & ~kUnseen) >> kMostColumnBits);
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin));
-    for_stretches(begin, static_cast<Offset>(sight & ((1ULL << kMostColumnBits) - 1)), put);
+    for_stretches(begin, static_cast<Offset>(sight[d] & ((1ULL << kMostColumnBits) - 1)), put);
   }
+  return reached;
+}
+
+/// The lanes of a group visit the rows of kSide stretches.
+template <int kLanes, int kSide, class Put>
+__device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool look, Put&& put) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  Index row[kSide];
+  int longest = 0;
+#pragma unroll
+  for (int d = 0; d < kSide; ++d) {
+    row[d] = lane < stretch[d].count ? p.graph.row_index[stretch[d].begin + lane] : -1;
+    longest = max(longest, stretch[d].count);
+  }
+  int reached = reach<kSide>(p, row, level, look, put);
+  if (longest <= kLanes) return reached;
+#pragma unroll
+  for (int d = 0; d < kSide; ++d)
+    for (int k = kLanes + lane; k < stretch[d].count; k += kMoreRows * kLanes) {
+      Index more[kMoreRows];
+#pragma unroll
+      for (int m = 0; m < kMoreRows; ++m)
+        more[m] =
+            k + m * kLanes < stretch[d].count ? p.graph.row_index[stretch[d].begin + k + m * kLanes] : -1;
+      reached += reach<kMoreRows>(p, more, level, look, put);
+    }
   return reached;
 }
 
@@ -173,12 +205,17 @@ __device__ void search_alone(const Push& p, Shared& shared, long long round, uns
     Stretch* next = shared.stretch + (rounds + 1) % 2 * kHalf;
     Stretch* list = p.frontier[(round + rounds + 1) % 2];
     int mine = 0;
-    for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kBlock / kLanes)
-      mine += visit<kLanes>(p, now[k], level + 1 + static_cast<unsigned>(rounds), false,
-                            [&](const Stretch& stretch) {
-                              const int place = atomicAdd(&shared.count, 1);
-                              (place < kHalf ? next : list)[place] = stretch;
-                            });
+    for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kAside * kBlock / kLanes) {
+      Stretch some[kAside];
+#pragma unroll
+      for (int d = 0; d < kAside; ++d)
+        some[d] = k + d * kBlock / kLanes < count ? now[k + d * kBlock / kLanes] : Stretch{0, 0};
+      mine += visit<kLanes, kAside>(p, some, level + 1 + static_cast<unsigned>(rounds), false,
+                                    [&](const Stretch& stretch) {
+                                      const int place = atomicAdd(&shared.count, 1);
+                                      (place < kHalf ? next : list)[place] = stretch;
+                                    });
+    }
     if (mine > 0) atomicAdd(&shared.reached, mine);
     __syncthreads();
     count = shared.count;
@@ -250,8 +287,8 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = 0;
     int mine = 0;
     for (int k = thread_index() / kLanes; k < count; k += thread_total() / kLanes)
-      mine += visit<kLanes>(p, now[k], level + 1, count > kCrowded,
-                            [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
+      mine += visit<kLanes, 1>(p, now + k, level + 1, count > kCrowded,
+                               [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
     if (mine > 0) atomicAdd(&shared.reached, mine);
     unstage(shared, next, next_count, n.reached + (round + 1) % 3);
     grid.sync();
@@ -314,16 +351,21 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     unsigned best = kUnreached, second = kUnreached;
     Index col = -1;
     Word seen = 0;
-    for (Offset e = begin; e < end; e += kLanes) {
-      if (e + lane < end) {
-        const Index j = p.graph.col_index[e + lane];
-        const Word word = __ldcg(p.word + j);
-        const unsigned label = label_of(word) == kUnreached ? bound : label_of(word);
+    for (Offset e = begin + lane; e - lane < end; e += 2 * kLanes) {
+      Index j[2];
+      Word word[2];
+#pragma unroll
+      for (int d = 0; d < 2; ++d) j[d] = e + d * kLanes < end ? p.graph.col_index[e + d * kLanes] : -1;
+#pragma unroll
+      for (int d = 0; d < 2; ++d) word[d] = j[d] == -1 ? word_of(kNoPath, -1) : __ldcg(p.word + j[d]);
+#pragma unroll
+      for (int d = 0; d < 2; ++d) {
+        const unsigned label = label_of(word[d]) == kUnreached ? bound : label_of(word[d]);
         if (label < best) {
           second = best;
           best = label;
-          col = j;
-          seen = word;
+          col = j[d];
+          seen = word[d];
         } else {
           second = min(second, label);
         }

@@ -88,11 +88,13 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
       list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
     p.n = arena.take<Counters>(1);
     const cudaStream_t stream = arena.stream();
+    const bool warm = pairs_of(mates) != 0;
     StreamTimer timer(stream);
     MOTES_CUDA(cudaMemsetAsync(p.n, 0, sizeof *p.n, stream));
-    const bool warm = there.upload(arena, mates);
+    there.upload(arena, mates, warm);
     StreamTimer start(stream);
-    cheap_start(arena, sides, edges, warm, there.row_to_col, there.col_to_row);
+    cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), there.row_to_col,
+                there.col_to_row);
     start.stop();
     begin_kernel<<<blocks_for(std::max(sides.rows, sides.cols)), kThreads, 0, stream>>>(p, there.row_to_col,
                                                                                         there.col_to_row);

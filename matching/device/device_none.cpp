@@ -37,6 +37,10 @@ Certificate verify_on_device(const Execution&, const CostsView&, const Matching&
 }  // namespace detail
 
 namespace device {
+std::vector<Index> karp_sipser_start(const Execution&, const CardinalityProblem&, std::uint64_t) {
+  no_device();
+}
+std::vector<Index> cheap_start(const Execution&, const CardinalityProblem&, std::uint64_t) { no_device(); }
 void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, Mates&, CardinalityStats&) {
   no_device();
 }
