@@ -20,7 +20,8 @@ struct PushRelabelOptions {
 /// (free) row takes the column of least label among its own, whose row becomes active in its turn, and raises
 /// that label to one more than the least. A row whose columns all have no path left stays free. Global
 /// relabelling makes all labels exact by a breadth-first search from the free columns. Labels only rise.
-/// O(rows * nnz).
+/// O(rows * nnz). On a GPU (push_kernels.cuh) free rows first take free columns, and labels are raised to one
+/// more than the second least.
 class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}
