@@ -11,10 +11,10 @@
 // percent; mteps are edges traversed in a microsecond of solving. Certificates are checked outside the timer.
 // Counters and step seconds are those of the last run. --frontiers 1 adds a line
 // "#frontier,instance,solver,phase,level,rows" for each level. A solver that cannot do an instance is told on
-// standard error and left out. --backend cuda takes initialisers that have no CUDA form from the CPU, and
-// asks for --init none where a solver has a start of its own. --space device puts the graph and its columns'
-// side into device memory first; solve_* still hold the answer's way back, the counter `device` (seconds of
-// the last run) does not.
+// standard error and left out. With --backend cuda initialisers without a CUDA form run on the CPU, and
+// --init none leaves solvers to a start of their own. --space device puts the graph and its columns' side
+// into device memory first; solve_* still hold the answer's way back, the counter `device` (seconds of the
+// last run) does not.
 
 #include <algorithm>
 #include <chrono>
