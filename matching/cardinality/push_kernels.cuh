@@ -34,7 +34,7 @@ namespace motes::matching::device::pushing {
 constexpr int kBlock = 1024;
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kStretch = 512;      ///< edges of a column that one group visits
+constexpr int kStretch = 64;       ///< edges of a column that one group visits
 constexpr int kStaged = 2048;      ///< stretches that a block gathers before it needs the grid's list
 constexpr int kCrowded = 1 << 14;  ///< stretches of a frontier that make for many visits in vain
 constexpr int kAside = 4;          ///< stretches that a group of one block visits side by side
