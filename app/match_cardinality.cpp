@@ -44,6 +44,12 @@ Chosen choose(const MatchArguments& arguments, const Config& config) {
   const bool cuda = lists(info.backends, "cuda");
   if (wanted == Backend::cuda && !cuda)
     throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
+  const bool cpu = lists(info.backends, "cpu");
+  if (wanted == Backend::cpu && !cpu)
+    throw UsageError("--backend: " + std::string(info.name) + " has no CPU form; use cuda");
+  if (!cpu && devices.devices.empty())
+    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " + devices.why_none +
+                        "; use push-relabel");
   const Backend backend = cuda && !devices.devices.empty() ? Backend::cuda : Backend::cpu;
   try {
     return {&info, matching::make_cardinality_solver(named.solver), backend, reason};

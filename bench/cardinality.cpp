@@ -2,7 +2,7 @@
 //
 //   bench_cardinality --instance 'gen:gated?n=1000000&degree=8' [--solver 'ms-bfs-graft pf?fairness=1']
 //                     [--init karp-sipser] [--threads 1,2] [--repeats 5] [--verify 1] [--header 1]
-//                     [--frontiers 0]
+//                     [--frontiers 0] [--backend cpu|cuda] [--space host|device]
 //
 // Several instances, solvers and initialisers: separated by blanks. One CSV row for each of their
 // combinations with a number of threads. The graph and its columns' side are in memory before any clock
@@ -11,19 +11,24 @@
 // percent; mteps are edges traversed in a microsecond of solving. Certificates are checked outside the timer.
 // Counters and step seconds are those of the last run. --frontiers 1 adds a line
 // "#frontier,instance,solver,phase,level,rows" for each level. A solver that cannot do an instance is told on
-// standard error and left out.
+// standard error and left out. With --backend cuda initialisers without a CUDA form run on the CPU, and
+// --init none leaves solvers to a start of their own. --space device puts the graph and its columns' side
+// into device memory first; solve_* still hold the answer's way back, the counter `device` (seconds of the
+// last run) does not.
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "bench/arguments.h"
 #include "matching/cardinality/verify.h"
+#include "matching/device/device_graph.h"
 #include "matching/init/initialiser.h"
 #include "matching/registry.h"
 #include "sim/graphs.h"
@@ -77,6 +82,8 @@ std::string counters(const matching::CardinalityStats& stats) {
 struct Settings {
   int repeats;
   bool verify, frontiers;
+  matching::Backend backend;
+  bool on_device;
 };
 
 struct Run {
@@ -84,18 +91,25 @@ struct Run {
   int threads;
 };
 
-void measure(const Settings& settings, const matching::CardinalityProblem& problem, const Run& run) {
+/// `problem` lies on the host, `there` where solvers are to find it.
+void measure(const Settings& settings, const matching::CardinalityProblem& problem,
+             const matching::CardinalityProblem& there, const Run& run) {
   const auto* initialiser = matching::find_initialiser(run.init);
   if (initialiser == nullptr) throw std::invalid_argument("no initialiser '" + run.init + "'");
   const auto solver = matching::make_cardinality_solver(run.solver);
   matching::Execution execution;
+  matching::Workspace workspace;
   execution.threads = run.threads;
+  execution.backend = settings.backend;
+  execution.workspace = &workspace;
+  const bool init_there = initialiser->backends.find("cuda") != std::string_view::npos;
   std::vector<double> init_seconds, solve_seconds;
   matching::CardinalityAnswer answer;
   std::vector<matching::Index> start;
   for (int k = 0; k < settings.repeats; ++k) {
-    init_seconds.push_back(timed([&] { start = initialiser->run(execution, problem, 0); }));
-    solve_seconds.push_back(timed([&] { answer = solver->solve(execution, problem, start); }));
+    init_seconds.push_back(
+        timed([&] { start = initialiser->run(execution, init_there ? there : problem, 0); }));
+    solve_seconds.push_back(timed([&] { answer = solver->solve(execution, there, start); }));
   }
   const char* certified = "unchecked";
   if (settings.verify) {
@@ -133,8 +147,11 @@ void measure(const Settings& settings, const matching::CardinalityProblem& probl
 
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
-  const Settings settings{static_cast<int>(arguments.number("repeats", 5)),
-                          arguments.number("verify", 1) != 0, arguments.number("frontiers", 0) != 0};
+  const Settings settings{
+      static_cast<int>(arguments.number("repeats", 5)), arguments.number("verify", 1) != 0,
+      arguments.number("frontiers", 0) != 0,
+      arguments.text("backend").value_or("cpu") == "cuda" ? matching::Backend::cuda : matching::Backend::cpu,
+      arguments.text("space").value_or("host") == "device"};
   if (arguments.number("header", 1) != 0)
     std::puts(
         "instance,solver,init,threads,repeats,rows,cols,edges,initial_pairs,pairs,certified,init_s,solve_"
@@ -146,10 +163,13 @@ int main(int argc, char** argv) {
     const auto graph = sim::generate_graph({}, instance);
     const auto columns = matching::transpose(graph.view(), 1);
     const matching::CardinalityProblem problem{graph.view(), columns.col_offsets, columns.row_index};
+    std::optional<matching::DeviceGraph> on_device;
+    if (settings.on_device) on_device.emplace(problem);
+    const matching::CardinalityProblem& there = on_device ? on_device->view() : problem;
     for (const std::string& solver : split(arguments.text("solver").value_or("ms-bfs-graft")))
       for (const std::string& init : split(arguments.text("init").value_or("karp-sipser")))
         for (const double threads : arguments.numbers("threads", {1})) try {
-            measure(settings, problem, {instance, solver, init, static_cast<int>(threads)});
+            measure(settings, problem, there, {instance, solver, init, static_cast<int>(threads)});
           } catch (const std::exception& error) {
             std::fprintf(stderr, "%s, %s: %s\n", instance.c_str(), solver.c_str(), error.what());
             failed = true;

@@ -6,6 +6,7 @@
 #include "matching/assignment/auction.h"
 #include "matching/assignment/hungarian.h"
 #include "matching/assignment/jonker_volgenant.h"
+#include "matching/cardinality/deveci.h"
 #include "matching/cardinality/disjoint_bfs.h"
 #include "matching/cardinality/hopcroft_karp.h"
 #include "matching/cardinality/ms_bfs.h"
@@ -36,13 +37,15 @@ CardinalityRow make_pothen_fan(const SolverOptions& options) {
 }
 
 constexpr OptionInfo kPushRelabelOptions[] = {
-    {"queue_limit", "1..1000000", "500", "active rows that a thread takes at a time"},
+    {"queue_limit", "1..1000000", "500", "cpu: active rows that a thread takes at a time"},
     {"relabel_frequency", "0..1000", "0",
-     "global relabellings for every so many pushes as there are rows; 0: 2 on one thread, 16 on more"},
+     "cpu: global relabellings for every so many pushes as there are rows; 0: 2 on one thread, 16 on more"},
+    {"chain", "0..1000000", "0",
+     "cuda: pushes of a chain between two global relabellings; 0: 48, and as many as its levels"},
 };
 CardinalityRow make_push_relabel(const SolverOptions& options) {
-  return std::make_unique<PushRelabel>(
-      PushRelabelOptions{options.number("queue_limit"), options.number("relabel_frequency")});
+  return std::make_unique<PushRelabel>(PushRelabelOptions{
+      options.number("queue_limit"), options.number("relabel_frequency"), options.number("chain")});
 }
 
 constexpr OptionInfo kMsBfsOptions[] = {
@@ -65,6 +68,18 @@ constexpr OptionInfo kMsBfsGraftOptions[] = {
 CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {
   return std::make_unique<MsBfs>(MsBfsOptions{options.number("alpha"), options.flag("direction"),
                                               options.flag("graft"), options.flag("finish")});
+}
+
+constexpr OptionInfo kDeveciOptions[] = {
+    {"kernel", "bfs-wr|bfs", "bfs-wr", "bfs-wr: trees that have found a path stop growing"},
+    {"threads", "ct|mt", "ct", "ct: 256 * 256 threads; mt: one per row, as far as the device holds them"},
+    {"start", "cheap|none", "cheap", "rows that the start leaves free first take free columns, or do not"},
+};
+template <bool kShortest>
+CardinalityRow make_deveci(const SolverOptions& options) {
+  return std::make_unique<Deveci>(DeveciOptions{kShortest, options.word("kernel") == "bfs-wr",
+                                                options.word("threads") == "mt",
+                                                options.word("start") == "cheap"});
 }
 
 constexpr SolverInfo kSolvers[] = {
@@ -93,7 +108,7 @@ constexpr SolverInfo kSolvers[] = {
     {"ss-dfs", Family::cardinality, "cpu", "graph", "exact",
      "depth-first, one free row after another (Azad et al. 2015)", nullptr,
      &make_cardinality<SingleSource, Order::depth_first>},
-    {"push-relabel", Family::cardinality, "cpu", "graph", "exact",
+    {"push-relabel", Family::cardinality, "cpu, cuda", "graph", "exact",
      "first come, first served, global relabelling (Kaya et al. 2013)", nullptr, &make_push_relabel,
      kPushRelabelOptions},
     {"ms-bfs", Family::cardinality, "cpu", "graph", "exact",
@@ -101,6 +116,11 @@ constexpr SolverInfo kSolvers[] = {
     {"ms-bfs-graft", Family::cardinality, "cpu", "graph", "exact",
      "ms-bfs with direction and tree grafting (Azad et al. 2015)", nullptr, &make_ms_bfs_graft,
      kMsBfsGraftOptions},
+    {"apfb", Family::cardinality, "cuda", "graph", "exact",
+     "paths of a full breadth-first search (Deveci et al. 2013)", nullptr, &make_deveci<false>,
+     kDeveciOptions},
+    {"apsb", Family::cardinality, "cuda", "graph", "exact", "shortest paths, likewise (Deveci et al. 2013)",
+     nullptr, &make_deveci<true>, kDeveciOptions},
 };
 
 /// Below this many pairs of a matrix or of points, or edges of a graph, bringing the problem to a GPU, and

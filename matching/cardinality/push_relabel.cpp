@@ -1,6 +1,7 @@
 #include "matching/cardinality/push_relabel.h"
 
 #include "matching/cardinality/labels.h"
+#include "matching/cardinality/on_device.h"
 
 namespace motes::matching {
 namespace detail {
@@ -81,6 +82,11 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
   detail::push_relabel(execution, graph, mates, options_, stats);
+}
+
+void PushRelabel::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
+                                CardinalityStats& stats) const {
+  device::push_relabel(execution, problem, options_.chain, mates, stats);
 }
 
 }  // namespace motes::matching

@@ -12,14 +12,16 @@ namespace motes::matching {
 struct PushRelabelOptions {
   std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
   std::int64_t relabel_frequency =
-      0;  ///< global relabellings for every `rows` pushes; 0: 2 on one thread, 16 on more
+      0;                   ///< global relabellings for every `rows` pushes; 0: 2 on one thread, 16 on more
+  std::int64_t chain = 0;  ///< GPU: pushes of a chain between two global relabellings; 0: by their levels
 };
 
 /// A column's label is a lower bound of the alternating path from it to a free column, in columns. An active
 /// (free) row takes the column of least label among its own, whose row becomes active in its turn, and raises
 /// that label to one more than the least. A row whose columns all have no path left stays free. Global
 /// relabelling makes all labels exact by a breadth-first search from the free columns. Labels only rise.
-/// O(rows * nnz).
+/// O(rows * nnz). On a GPU (push_kernels.cuh) free rows first take free columns, and labels are raised to one
+/// more than the second least.
 class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}
@@ -28,6 +30,8 @@ class PushRelabel final : public CardinalitySolver {
   bool needs_columns() const override { return true; }
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
+  void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
+                     CardinalityStats& stats) const override;
   PushRelabelOptions options_;
 };
 

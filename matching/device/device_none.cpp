@@ -1,5 +1,6 @@
 /// What a build without CUDA says instead.
 
+#include "matching/cardinality/on_device.h"
 #include "matching/detail/device_problem.h"
 #include "matching/device/device.h"
 #include "matching/device/point_queries.h"
@@ -39,5 +40,19 @@ Certificate verify_on_device(const Execution&, const CostsView&, const Matching&
 Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) { no_device(); }
 DeviceStack::DeviceStack(std::span<const SparseCostsView>, int) { no_device(); }
 }  // namespace detail
+
+namespace device {
+std::vector<Index> karp_sipser_start(const Execution&, const CardinalityProblem&, std::uint64_t) {
+  no_device();
+}
+std::vector<Index> cheap_start(const Execution&, const CardinalityProblem&, std::uint64_t) { no_device(); }
+void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, Mates&, CardinalityStats&) {
+  no_device();
+}
+void augment_by_levels(const Execution&, const CardinalityProblem&, const DeveciOptions&, Mates&,
+                       CardinalityStats&) {
+  no_device();
+}
+}  // namespace device
 
 }  // namespace motes::matching

@@ -3,6 +3,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "matching/cardinality/on_device.h"
 #include "matching/init/starts.h"
 
 namespace motes::matching {
@@ -22,13 +23,20 @@ std::vector<Index> on_host(const Execution& execution, const CardinalityProblem&
   return kStart(execution, problem, seed);
 }
 
+template <Start* kOnHost, Start* kOnDevice>
+std::vector<Index> anywhere(const Execution& execution, const CardinalityProblem& problem,
+                            std::uint64_t seed) {
+  if (execution.backend == Backend::cuda) return kOnDevice(execution, problem, seed);
+  return on_host<kOnHost>(execution, problem, seed);
+}
+
 constexpr std::array<InitialiserInfo, 4> kInitialisers{{
     {"none", "cpu", "no pair at all", "", &start_none},
-    {"cheap", "cpu", "maximal", "each row takes its first free column (Duff, Kaya & Ucar 2011)",
-     &on_host<&start_cheap>},
-    {"karp-sipser", "cpu", "maximal; maximum where vertices of degree one never run out",
+    {"cheap", "cpu, cuda", "maximal", "each row takes its first free column (Duff, Kaya & Ucar 2011)",
+     &anywhere<&start_cheap, &device::cheap_start>},
+    {"karp-sipser", "cpu, cuda", "maximal; maximum where vertices of degree one never run out",
      "vertices of degree one first, on both sides (Karp & Sipser 1981; in parallel: Azad et al. 2012)",
-     &on_host<&start_karp_sipser>},
+     &anywhere<&start_karp_sipser, &device::karp_sipser_start>},
     {"min-degree", "cpu", "maximal; maximum where vertices of degree one never run out",
      "a vertex of least degree takes its neighbour of least degree, on both sides (Langguth, Manne & Sanders "
      "2010)",

@@ -19,7 +19,8 @@ struct InitialiserInfo {
   /// A matching (row_to_col [rows], -1 = free); maximal, but for "none". The graph must be sound
   /// (check_problem) and in host memory. Seed 0 takes rows in their order, any other in an order drawn from
   /// it. The same matching each time on one thread; on several, which of the maximal matchings comes out
-  /// depends on timing. O(rows + cols + nnz).
+  /// depends on timing. O(rows + cols + nnz). With the cuda back end those that list it run there, on graphs
+  /// in either space, and give what one thread does; the others run on the CPU.
   std::vector<Index> (*run)(const Execution&, const CardinalityProblem&, std::uint64_t seed);
 };
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "matching/cardinality/problem.h"
 #include "matching/detail/canonical.h"
+#include "matching/init/visit_order.h"
 #include "matching/solver.h"
 
 namespace motes::matching {
@@ -29,33 +29,6 @@ inline int threads_for(const Execution& execution, Index rows) {
   constexpr Index kRowsWorthAThread = 512;
   return std::min(thread_count(execution), 1 + rows / kRowsWorthAThread);
 }
-
-/// Visits 0..count-1 in an order drawn from a seed (0: as they are): k goes to (first + k * step) mod count,
-/// with a step that has no factor in common with count.
-class VisitOrder {
- public:
-  VisitOrder(Index count, std::uint64_t seed) : count_(static_cast<std::uint64_t>(count)) {
-    if (seed == 0 || count < 3) return;
-    const std::uint64_t drawn = mixed(seed);
-    first_ = (drawn >> 32) % count_;
-    step_ = (drawn & 0xffffffff) % count_ | 1;
-    while (std::gcd(step_, count_) != 1) step_ += 2;
-  }
-  Index operator()(Index k) const {
-    if (step_ == 0) return k;  // spares the natural order a division per vertex
-    return static_cast<Index>((first_ + static_cast<std::uint64_t>(k) * step_) % count_);
-  }
-
- private:
-  /// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
-  static std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-  std::uint64_t count_, first_ = 0, step_ = 0;
-};
 
 /// Words that several threads change: atomic where kShared, plain where one thread runs alone, which a locked
 /// instruction per edge would slow several times. All orders are relaxed: a word says nothing of others, and

@@ -1,0 +1,16 @@
+#include "matching/cardinality/deveci.h"
+
+#include "matching/cardinality/on_device.h"
+
+namespace motes::matching {
+
+void Deveci::run(const Execution&, const TwoSidedGraph&, Mates&, CardinalityStats&) const {
+  throw ResourceShortage("apfb and apsb are GPU algorithms; use the cuda back end");
+}
+
+void Deveci::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
+                           CardinalityStats& stats) const {
+  device::augment_by_levels(execution, problem, options_, mates, stats);
+}
+
+}  // namespace motes::matching

@@ -1,0 +1,76 @@
+#pragma once
+/// A graph in device memory, both sides of it, as kernels of the cardinality solvers take it.
+
+#include "matching/cardinality/solver.h"
+#include "matching/device/arena.cuh"
+
+namespace motes::matching::device {
+
+/// TwoSidedGraph with all arrays on the device. Rows of a column may come in any order.
+using DeviceSides = TwoSidedGraph;
+
+/// The problem's arrays, copied into the arena where they lie on the host; where `columns` is true and the
+/// problem has no columns' side, that is made too: O(rows + cols + nnz).
+DeviceSides bring_over(Arena& arena, const CardinalityProblem& problem, bool columns);
+
+/// Runs f(arena, sides) with the execution's arena, cleared; counts the seconds of both steps.
+template <class F>
+void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
+                CardinalityStats& stats, F&& f);
+
+/// How many pairs there are.
+std::int64_t pairs_of(const Mates& mates);
+
+/// A matching in device memory, -1 = free.
+struct DeviceMates {
+  Index *row_to_col, *col_to_row;  ///< [rows], [cols]
+  DeviceMates(Arena& arena, std::size_t rows, std::size_t cols)
+      : row_to_col(arena.take<Index>(rows)), col_to_row(arena.take<Index>(cols)) {}
+  /// `any`: there are pairs. The mates must stay until the stream has passed.
+  void upload(const Arena& arena, const Mates& mates, bool any) const;
+  /// Waits for the stream; returns how many pairs there are more than before.
+  std::int64_t download(Arena& arena, Mates& mates) const;
+};
+
+/// A stretch of a stream's time, in seconds.
+class StreamTimer {
+ public:
+  explicit StreamTimer(cudaStream_t stream) : stream_(stream) {
+    MOTES_CUDA(cudaEventCreate(&begin_));
+    MOTES_CUDA(cudaEventCreate(&end_));
+    MOTES_CUDA(cudaEventRecord(begin_, stream_));
+  }
+  ~StreamTimer() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  StreamTimer(const StreamTimer&) = delete;
+  StreamTimer& operator=(const StreamTimer&) = delete;
+  /// Marks the end; seconds() may be asked for once the stream has passed it.
+  void stop() { MOTES_CUDA(cudaEventRecord(end_, stream_)); }
+  double seconds() const {
+    float milliseconds = 0;
+    MOTES_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+template <class F>
+void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
+                CardinalityStats& stats, F&& f) {
+  Workspace own;
+  Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  arena.reset();
+  StreamTimer bring(arena.stream());
+  const DeviceSides sides = bring_over(arena, problem, columns);
+  bring.stop();
+  arena.synchronize();
+  stats.seconds["bring_over"] = bring.seconds();
+  f(arena, sides);
+}
+
+}  // namespace motes::matching::device

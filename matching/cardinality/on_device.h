@@ -1,0 +1,26 @@
+#pragma once
+/// The CUDA forms of cardinality solvers, without CUDA types. Each takes problems in either space, and mates
+/// that hold the start; without a device it throws ResourceShortage.
+
+#include <cstdint>
+
+#include "matching/cardinality/deveci.h"
+
+namespace motes::matching::device {
+
+/// start_cheap, for graphs in either space; always what one thread of the CPU finds.
+std::vector<Index> cheap_start(const Execution& execution, const CardinalityProblem& problem,
+                               std::uint64_t seed);
+
+/// start_karp_sipser, for graphs in either space; which pairs come out depends on timing.
+std::vector<Index> karp_sipser_start(const Execution& execution, const CardinalityProblem& problem,
+                                     std::uint64_t seed);
+
+/// `chain`: double pushes that a chain makes before the next global relabelling; 0: by its levels.
+void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
+                  Mates& mates, CardinalityStats& stats);
+
+void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
+                       const DeveciOptions& options, Mates& mates, CardinalityStats& stats);
+
+}  // namespace motes::matching::device

@@ -1,0 +1,122 @@
+/// Push-relabel on the GPU: one launch of push_kernels.cuh, and what goes in and comes out.
+
+#include <algorithm>
+
+#include "matching/cardinality/on_device.h"
+#include "matching/cardinality/push_kernels.cuh"
+#include "matching/init/cheap_device.cuh"
+
+namespace motes::matching::device {
+namespace pushing {
+namespace {
+
+constexpr int kThreads = 256;
+
+unsigned blocks_for(Index count) {
+  return static_cast<unsigned>(std::clamp((count + kThreads - 1) / kThreads, 1, 1 << 16));
+}
+
+/// Words, and the list of rows that are free and have columns.
+__global__ void begin_kernel(Push p, const Index* row_to_col, const Index* col_to_row) {
+  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) p.word[j] = word_of(0, col_to_row[j]);
+  for (Index i = thread_index(); i < p.graph.rows; i += thread_total()) {
+    if (row_to_col[i] != -1) continue;
+    p.sight[i] = kGone;
+    if (p.graph.row_offsets[i] == p.graph.row_offsets[i + 1]) continue;
+    const auto together = cooperative_groups::coalesced_threads();
+    int place = 0;
+    if (together.thread_rank() == 0) place = atomicAdd(p.n->active, static_cast<int>(together.size()));
+    p.active[0][together.shfl(place, 0) + static_cast<int>(together.thread_rank())] = i;
+  }
+}
+
+__global__ void finish_kernel(const Word* word, Index cols, Index* row_to_col, Index* col_to_row) {
+  for (Index j = thread_index(); j < cols; j += thread_total()) {
+    const Index row = row_of(word[j]);
+    col_to_row[j] = row;
+    if (row != -1) row_to_col[row] = j;
+  }
+}
+
+template <int kLanes>
+void launch(const Arena& arena, Push p) {
+  auto kernel = push_relabel_kernel<kLanes>;
+  const Offset wanted = std::max<Offset>(1, (Offset{p.graph.rows} * kLanes + kBlock - 1) / kBlock);
+  const auto blocks = static_cast<unsigned>(std::min<Offset>(arena.multiprocessors(), wanted));
+  void* arguments[] = {&p};
+  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments, 0,
+                                         arena.stream()));
+}
+
+void tell(const Counters& n, CardinalityStats& stats) {
+  stats.phases += n.phases;
+  stats.global_relabels += n.phases;
+  stats.edges_traversed += static_cast<std::int64_t>(n.edges);
+  double relabel = 0, push = 0;
+  for (int k = 0; k < std::min(n.phases, kRecords); ++k) {
+    const PhaseRecord& record = n.record[k];
+    relabel += 1e-9 * static_cast<double>(record.relabel_ns);
+    push += 1e-9 * static_cast<double>(record.push_ns);
+    stats.pushes += static_cast<std::int64_t>(record.pushes);
+    stats.levels.push_back(record.levels);
+  }
+  stats.relabels += 2 * stats.pushes;
+  stats.seconds["global_relabel"] = relabel;
+  stats.seconds["push"] = push;
+}
+
+}  // namespace
+}  // namespace pushing
+
+void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
+                  Mates& mates, CardinalityStats& stats) {
+  using namespace pushing;
+  if (problem.graph.rows >= 1 << kMostColumnBits || problem.graph.edges() >= Offset{1} << kMostEdgeBits)
+    throw ResourceShortage(
+        "push-relabel on the GPU: more than 2^29 rows or 2^34 edges; use the cpu back end");
+  with_sides(execution, problem, true, stats, [&](Arena& arena, const DeviceSides& sides) {
+    const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
+    const Offset edges = problem.graph.edges();
+    Push p{};
+    p.graph = sides;
+    p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
+    const DeviceMates there(arena, rows, cols);
+    p.word = arena.take<Word>(cols);
+    p.sight = arena.take<Word>(rows);
+    for (Index*& list : p.active) list = arena.take<Index>(rows);
+    for (Stretch*& list : p.frontier)
+      list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
+    p.n = arena.take<Counters>(1);
+    const cudaStream_t stream = arena.stream();
+    const bool warm = pairs_of(mates) != 0;
+    StreamTimer timer(stream);
+    MOTES_CUDA(cudaMemsetAsync(p.n, 0, sizeof *p.n, stream));
+    there.upload(arena, mates, warm);
+    StreamTimer start(stream);
+    cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), there.row_to_col,
+                there.col_to_row);
+    start.stop();
+    begin_kernel<<<blocks_for(std::max(sides.rows, sides.cols)), kThreads, 0, stream>>>(p, there.row_to_col,
+                                                                                        there.col_to_row);
+    MOTES_CUDA_LAUNCHED();
+    const Offset degree = edges / std::max(1, sides.rows);
+    if (degree <= 3)
+      launch<4>(arena, p);
+    else if (degree <= 12)
+      launch<8>(arena, p);
+    else
+      launch<32>(arena, p);
+    MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
+    finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
+                                                                   there.col_to_row);
+    MOTES_CUDA_LAUNCHED();
+    timer.stop();
+    const std::vector<Counters> report = arena.download(p.n, 1);
+    stats.seconds["device"] = timer.seconds();
+    stats.seconds["start"] = start.seconds();
+    tell(report[0], stats);
+    stats.augmentations += there.download(arena, mates);
+  });
+}
+
+}  // namespace motes::matching::device

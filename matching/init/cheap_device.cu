@@ -1,0 +1,130 @@
+/// What rows would take one after another, found for all at once: a row takes the first of its columns that
+/// is free or held by a later row, and the row displaced goes on in the same lanes. That is deferred
+/// acceptance (Gale & Shapley 1962) with rows that prefer their columns in order and columns that prefer
+/// early rows; its outcome does not depend on who asks when, and as all columns prefer alike it is the one
+/// that rows in turn would come to.
+///
+/// While that goes on, col_to_row holds the row's place in the order and one more, and 0 where the start
+/// given has matched the column, which nobody displaces. Races: a holder only changes to an earlier row, by
+/// an atomic minimum over unsigned numbers, of which free (-1) is the greatest; a lane that reads an older
+/// one asks in vain.
+
+#include <algorithm>
+
+#include "matching/cardinality/on_device.h"
+#include "matching/init/cheap_device.cuh"
+
+namespace motes::matching::device {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarp = 32;
+constexpr int kDegreeForMoreLanes = 12;
+
+__device__ Index thread_index() { return static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ Index thread_total() { return static_cast<Index>(gridDim.x * blockDim.x); }
+
+__global__ void protect_kernel(const Index* row_to_col, Index rows, Index* col_to_row) {
+  for (Index i = thread_index(); i < rows; i += thread_total())
+    if (row_to_col[i] != -1) col_to_row[row_to_col[i]] = 0;
+}
+
+template <int kLanes>
+__global__ void __launch_bounds__(kThreads)
+    cheap_kernel(DeviceSides g, detail::VisitOrder order, const Index* row_to_col, unsigned* holder) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const unsigned me = threadIdx.x % kWarp, first_lane = me / kLanes * kLanes;
+  const unsigned mask = kLanes == kWarp ? 0xffffffffU : ((1U << kLanes) - 1) << first_lane;
+  const Offset groups = Offset{gridDim.x} * kThreads / kLanes;
+  for (Offset k = (Offset{blockIdx.x} * kThreads + threadIdx.x) / kLanes; k < g.rows; k += groups) {
+    auto place = static_cast<Index>(k);
+    if (row_to_col[order(place)] != -1) continue;
+    while (place != -1) {
+      const unsigned asking = static_cast<unsigned>(place) + 1;
+      const Index row = order(place);
+      const Offset end = g.row_offsets[row + 1];
+      Offset e = g.row_offsets[row];
+      place = -1;  // unless somebody is displaced
+      while (e < end) {
+        const Index j = e + lane < end ? g.col_index[e + lane] : -1;
+        const bool may = j != -1 && __ldcg(holder + j) > asking;
+        const unsigned candidates = __ballot_sync(mask, may);
+        if (candidates == 0) {
+          e += kLanes;
+          continue;
+        }
+        const int chosen = __ffs(static_cast<int>(candidates)) - 1;
+        unsigned held = 0;
+        if (chosen == static_cast<int>(me)) held = atomicMin(holder + j, asking);
+        held = __shfl_sync(mask, held, chosen);
+        if (held < asking) continue;  // an earlier row was faster: look again
+        place = held == 0xffffffffU ? -1 : static_cast<Index>(held - 1);
+        break;
+      }
+    }
+  }
+}
+
+__global__ void tell_kernel(Index cols, detail::VisitOrder order, Index* row_to_col, Index* col_to_row) {
+  for (Index j = thread_index(); j < cols; j += thread_total()) {
+    const Index holder = col_to_row[j];
+    if (holder <= 0) continue;
+    const Index row = order(holder - 1);
+    col_to_row[j] = row;
+    row_to_col[row] = j;
+  }
+}
+/// Columns of the start given get their rows back.
+__global__ void restore_kernel(const Index* row_to_col, Index rows, Index* col_to_row) {
+  for (Index i = thread_index(); i < rows; i += thread_total())
+    if (row_to_col[i] != -1) col_to_row[row_to_col[i]] = i;
+}
+
+template <int kLanes>
+void launch(const Arena& arena, const DeviceSides& sides, detail::VisitOrder order, const Index* row_to_col,
+            Index* col_to_row) {
+  const Offset wanted = (Offset{sides.rows} * kLanes + kThreads - 1) / kThreads;
+  const auto blocks = static_cast<unsigned>(std::clamp<Offset>(wanted, 1, 1 << 22));
+  cheap_kernel<kLanes><<<blocks, kThreads, 0, arena.stream()>>>(sides, order, row_to_col,
+                                                                reinterpret_cast<unsigned*>(col_to_row));
+  MOTES_CUDA_LAUNCHED();
+}
+
+}  // namespace
+
+void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
+                 detail::VisitOrder order, Index* row_to_col, Index* col_to_row) {
+  const cudaStream_t stream = arena.stream();
+  const auto blocks = static_cast<unsigned>(8 * arena.multiprocessors());
+  if (warm) {
+    protect_kernel<<<blocks, kThreads, 0, stream>>>(row_to_col, sides.rows, col_to_row);
+    MOTES_CUDA_LAUNCHED();
+  }
+  if (edges <= Offset{kDegreeForMoreLanes} * sides.rows)
+    launch<4>(arena, sides, order, row_to_col, col_to_row);
+  else
+    launch<16>(arena, sides, order, row_to_col, col_to_row);
+  tell_kernel<<<blocks, kThreads, 0, stream>>>(sides.cols, order, row_to_col, col_to_row);
+  MOTES_CUDA_LAUNCHED();
+  if (warm) {
+    restore_kernel<<<blocks, kThreads, 0, stream>>>(row_to_col, sides.rows, col_to_row);
+    MOTES_CUDA_LAUNCHED();
+  }
+}
+
+std::vector<Index> cheap_start(const Execution& execution, const CardinalityProblem& problem,
+                               std::uint64_t seed) {
+  Mates mates{std::vector<Index>(static_cast<std::size_t>(problem.graph.rows), -1),
+              std::vector<Index>(static_cast<std::size_t>(problem.graph.cols), -1)};
+  CardinalityStats stats;
+  with_sides(execution, problem, false, stats, [&](Arena& arena, const DeviceSides& sides) {
+    const DeviceMates there(arena, mates.row_to_col.size(), mates.col_to_row.size());
+    there.upload(arena, mates, false);
+    cheap_start(arena, sides, problem.graph.edges(), false, detail::VisitOrder(problem.graph.rows, seed),
+                there.row_to_col, there.col_to_row);
+    mates.row_to_col = arena.download(there.row_to_col, mates.row_to_col.size());
+  });
+  return std::move(mates.row_to_col);
+}
+
+}  // namespace motes::matching::device

@@ -1,0 +1,17 @@
+#pragma once
+/// The cheap start on the GPU: every free row takes its first free column, as if in the order of their
+/// numbers.
+
+#include "matching/cardinality/device_graph.cuh"
+#include "matching/init/visit_order.h"
+
+namespace motes::matching::device {
+
+/// Extends the matching given (`warm`: it has pairs), so that it is maximal; rows
+/// come in the order given; both arrays on the device, -1 =
+/// free. The same pairs as the CPU's start on one thread, always. O(rows + cols + nnz) where rows meet their
+/// columns in about the same order, else a row may look through its columns again when it is displaced.
+void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
+                 detail::VisitOrder order, Index* row_to_col, Index* col_to_row);
+
+}  // namespace motes::matching::device

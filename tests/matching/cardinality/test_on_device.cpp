@@ -1,0 +1,260 @@
+// Cardinality solvers and initialisers on the GPU: graphs of every family, from every start, in either space,
+// in every setting, each proven by a Koenig cover on the host.
+
+#include <catch2/catch.hpp>
+
+#include <random>
+
+#include "matching/cardinality/verify.h"
+#include "matching/device/device_graph.h"
+#include "matching/init/initialiser.h"
+#include "matching/registry.h"
+#include "tests/support/graphs.h"
+#include "tests/support/skip.h"
+
+using namespace motes;
+using matching::Backend;
+using matching::BipartiteGraph;
+using matching::CardinalityAnswer;
+using matching::CardinalityProblem;
+using matching::Index;
+
+namespace {
+
+CardinalityProblem problem_of(const BipartiteGraph& graph) { return {graph.view(), {}, {}}; }
+
+matching::Execution on_gpu(matching::Workspace& workspace) {
+  matching::Execution execution{1, Backend::cuda};
+  execution.workspace = &workspace;
+  return execution;
+}
+
+constexpr const char* kSettings[] = {
+    "push-relabel",
+    "push-relabel?chain=1",
+    "push-relabel?chain=7",
+    "apfb",
+    "apfb?start=none",
+    "apfb?kernel=bfs",
+    "apfb?threads=mt",
+    "apfb?kernel=bfs&threads=mt&start=none",
+    "apsb",
+    "apsb?start=none",
+    "apsb?kernel=bfs",
+    "apsb?threads=mt",
+    "apsb?kernel=bfs&threads=mt&start=none",
+};
+
+/// A matching of about every second row that can have one.
+std::vector<Index> partial_start(const BipartiteGraph& graph, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::vector<Index> row_to_col(graph.rows, -1);
+  std::vector<char> taken(graph.cols, 0);
+  for (Index i = 0; i < graph.rows; ++i)
+    for (auto e = graph.row_offsets[i]; e < graph.row_offsets[i + 1] && row_to_col[i] == -1; ++e) {
+      const Index j = graph.col_index[e];
+      if (taken[j] != 0 || rng() % 2 == 0) continue;
+      taken[j] = 1;
+      row_to_col[i] = j;
+    }
+  return row_to_col;
+}
+
+void check_maximum(const BipartiteGraph& graph, const CardinalityAnswer& answer,
+                   const std::vector<Index>& start) {
+  const auto cover = matching::koenig_cover(problem_of(graph), answer.matching);
+  const auto certificate = matching::verify(problem_of(graph), answer.matching, cover);
+  REQUIRE(certificate.fault == "");
+  REQUIRE(certificate.maximum());
+  const auto given = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);
+  CHECK(answer.matching.stats.initial_assignments == given);
+  CHECK(given + answer.stats.augmentations == answer.matching.cardinality);
+  if (answer.stats.pushes == 0 && !answer.stats.augmented.empty()) {
+    std::int64_t paths = 0;
+    for (const auto count : answer.stats.augmented) paths += count;
+    CHECK(paths == answer.stats.augmentations);
+    CHECK(answer.stats.levels.size() == answer.stats.augmented.size());
+  }
+}
+
+/// Graphs as blocks of one.
+BipartiteGraph stacked(const std::vector<testing::GraphInstance>& blocks) {
+  BipartiteGraph all;
+  for (const auto& [name, block] : blocks) {
+    for (Index i = 0; i < block.rows; ++i) {
+      for (auto e = block.row_offsets[i]; e < block.row_offsets[i + 1]; ++e)
+        all.col_index.push_back(all.cols + block.col_index[e]);
+      all.row_offsets.push_back(all.edges());
+    }
+    all.rows += block.rows;
+    all.cols += block.cols;
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("cardinality solvers on the GPU prove large graphs, from any start, in either space") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  const auto execution = on_gpu(workspace);
+  for (const std::uint64_t seed : {1}) {
+    for (const auto& [name, graph] : testing::large_graphs(seed)) {
+      const auto columns = matching::transpose(graph.view(), 1);
+      const CardinalityProblem sided{graph.view(), columns.col_offsets, columns.row_index};
+      const matching::DeviceGraph one_side(problem_of(graph)), both_sides(sided);
+      const CardinalityProblem forms[] = {problem_of(graph), sided, one_side.view(), both_sides.view()};
+      const auto partial = partial_start(graph, seed);
+      std::vector<Index> maximum;
+      for (std::size_t k = 0; k < std::size(kSettings); ++k) {
+        INFO(kSettings[k] << " " << name << " seed " << seed);
+        const auto solver = matching::make_cardinality_solver(kSettings[k]);
+        const auto cold = solver->solve(execution, forms[k % 4]);
+        check_maximum(graph, cold, {});
+        if (maximum.empty()) maximum = cold.matching.row_to_col;
+        CHECK(cold.matching.cardinality ==
+              static_cast<std::int64_t>(graph.rows) - std::count(maximum.begin(), maximum.end(), -1));
+        check_maximum(graph, solver->solve(execution, forms[(k + 1) % 4], partial), partial);
+        const auto again = solver->solve(execution, forms[(k + 2) % 4], maximum);
+        check_maximum(graph, again, maximum);
+        CHECK(again.stats.augmentations == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("cardinality solvers on the GPU solve thousands of small graphs as one, each as brute force does") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  const auto execution = on_gpu(workspace);
+  std::vector<testing::GraphInstance> blocks;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed)
+    for (auto& block : testing::small_graphs(seed)) blocks.push_back(std::move(block));
+  REQUIRE(blocks.size() > 3000);
+  const auto all = stacked(blocks);
+  std::vector<std::int64_t> best;
+  for (const auto& block : blocks) best.push_back(testing::brute_force_cardinality(block.graph.view()));
+  for (const char* setting : kSettings) {
+    const auto answer = matching::make_cardinality_solver(setting)->solve(execution, problem_of(all));
+    check_maximum(all, answer, {});
+    Index row = 0;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      std::int64_t pairs = 0;
+      for (Index i = 0; i < blocks[b].graph.rows; ++i) pairs += answer.matching.row_to_col[row + i] != -1;
+      if (pairs != best[b])
+        FAIL(setting << " finds " << pairs << " pairs, not " << best[b] << ", in " << blocks[b].name);
+      row += blocks[b].graph.rows;
+    }
+  }
+}
+
+TEST_CASE("cardinality solvers on the GPU solve graphs without rows, columns or edges") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{0, 0}, {0, 3}, {3, 0}, {4, 2}})
+    for (const char* setting : kSettings) {
+      INFO(setting << " " << rows << " x " << cols);
+      const auto graph = testing::from_edges(rows, cols, {});
+      const auto answer =
+          matching::make_cardinality_solver(setting)->solve(on_gpu(workspace), problem_of(graph));
+      check_maximum(graph, answer, {});
+      CHECK(answer.matching.cardinality == 0);
+    }
+}
+
+TEST_CASE("cardinality solvers on the GPU follow one path through all vertices") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  const Index rows = 20'000;
+  const auto graph = testing::chain_graph(rows, true);
+  std::vector<Index> shifted(rows, -1);
+  for (Index i = 1; i < rows; ++i) shifted[i] = i - 1;
+  for (const char* setting : kSettings) {
+    INFO(setting);
+    const auto answer =
+        matching::make_cardinality_solver(setting)->solve(on_gpu(workspace), problem_of(graph), shifted);
+    CHECK(answer.matching.cardinality == rows);
+    check_maximum(graph, answer, shifted);
+  }
+}
+
+TEST_CASE("the columns of a hub are shared out, and its rows found") {
+  MOTES_NEED_GPU();
+  // One column of 5000 rows, each with a column of its own as well but for the last; many stretches of edges.
+  std::vector<std::pair<Index, Index>> edges;
+  for (Index i = 0; i < 5000; ++i) {
+    edges.emplace_back(i, 0);
+    if (i + 1 < 5000) edges.emplace_back(i, i + 1);
+  }
+  const auto graph = testing::from_edges(5000, 5000, edges);
+  std::vector<Index> start(5000, -1);
+  for (Index i = 0; i < 4999; ++i) start[i] = i == 17 ? 0 : i + 1;
+  matching::Workspace workspace;
+  for (const char* setting : kSettings) {
+    INFO(setting);
+    const auto answer =
+        matching::make_cardinality_solver(setting)->solve(on_gpu(workspace), problem_of(graph), start);
+    CHECK(answer.matching.cardinality == 5000);
+    check_maximum(graph, answer, start);
+  }
+}
+
+TEST_CASE("the cheap start on the GPU is that of one thread, for any seed and in either space") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  const auto* cheap = matching::find_initialiser("cheap");
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    auto all = testing::large_graphs(seed);
+    all.push_back({"small ones", stacked(testing::small_graphs(seed))});
+    for (const auto& [name, graph] : all)
+      for (const std::uint64_t drawn : {std::uint64_t{0}, seed + 8}) {
+        INFO(name << " seed " << seed << ", drawn " << drawn);
+        const auto expected = cheap->run({1}, problem_of(graph), drawn);
+        const matching::DeviceGraph there(problem_of(graph));
+        CHECK(cheap->run(on_gpu(workspace), problem_of(graph), drawn) == expected);
+        CHECK(cheap->run(on_gpu(workspace), there.view(), drawn) == expected);
+      }
+  }
+}
+
+TEST_CASE("the Karp-Sipser start on the GPU is maximal, and maximum on forests") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  const auto* rule = matching::find_initialiser("karp-sipser");
+  std::vector<std::pair<Index, Index>> tree;  // columns hang on earlier rows, rows on earlier columns
+  for (Index k = 1; k < 30000; ++k) {
+    tree.emplace_back(static_cast<Index>(k * 7919LL % k), k);
+    tree.emplace_back(k, static_cast<Index>(k * 104729LL % k));
+  }
+  std::vector<testing::GraphInstance> forests{{"forest", testing::from_edges(30000, 30000, tree)},
+                                              {"chain", testing::chain_graph(3000, true)},
+                                              {"open chain", testing::chain_graph(3000, false)}};
+  auto all = testing::large_graphs(4);
+  all.push_back({"small ones", stacked(testing::small_graphs(4))});
+  const std::size_t others = all.size();
+  for (auto& forest : forests) all.push_back(std::move(forest));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const BipartiteGraph& graph = all[k].graph;
+    INFO(all[k].name);
+    const matching::DeviceGraph there(problem_of(graph));
+    for (const auto& problem : {problem_of(graph), there.view()}) {
+      matching::Matching answer;
+      answer.row_to_col = rule->run(on_gpu(workspace), problem, k);
+      answer.col_to_row.assign(graph.cols, -1);
+      for (Index i = 0; i < graph.rows; ++i)
+        if (answer.row_to_col[i] != -1) {
+          answer.col_to_row[answer.row_to_col[i]] = i;
+          ++answer.cardinality;
+        }
+      const auto cover =
+          k < others ? matching::VertexCover{} : matching::koenig_cover(problem_of(graph), answer);
+      const auto certificate = matching::verify(problem_of(graph), answer, cover);
+      REQUIRE(certificate.matching_valid);
+      CHECK((k < others || certificate.maximum()));
+      for (Index i = 0; i < graph.rows; ++i)
+        for (auto e = graph.row_offsets[i]; e < graph.row_offsets[i + 1]; ++e)
+          if (answer.row_to_col[i] == -1 && answer.col_to_row[graph.col_index[e]] == -1)
+            FAIL("row " << i << " and column " << graph.col_index[e] << " are both free");
+    }
+  }
+}
