@@ -47,8 +47,8 @@ class Phases {
       sizes.push_back(static_cast<std::int64_t>(frontier_.size()));
       over_parts(lanes_, std::ssize(frontier_), kLevelPart, [&](Lane& lane, auto begin, auto end) {
         bool free_column = false;
-        for (auto k = begin; k < end; ++k) {
-          const auto cols = graph_.cols_of(frontier_[static_cast<std::size_t>(k)]);
+        const auto visit = [&](Index row) {
+          const auto cols = graph_.cols_of(row);
           lane.edges += std::ssize(cols);
           for (const Index j : cols) {
             if (!marks_.win(j)) continue;
@@ -60,7 +60,8 @@ class Phases {
               lane.next.push_back(mate);
             }
           }
-        }
+        };
+        for_each_ahead(frontier_, begin, end, graph_.row_offsets, graph_.col_index, marks_.words(), visit);
         if (free_column) put(found, true);  // all threads write the same
       });
       gather(lanes_, frontier_);

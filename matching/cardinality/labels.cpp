@@ -15,25 +15,31 @@ std::int64_t Labels::relabel(std::span<const Index> active) {
     ++level;
     // A row is seen by one thread, which alone writes the word of its column.
     over_parts(lanes_, std::ssize(frontier_), kLevelPart, [&](Lane& lane, auto begin, auto end) {
+      lane.queue.clear();  // rows seen first here
+      for_each_ahead(frontier_, begin, end, graph_.col_offsets, graph_.row_index, row_seen_.data(),
+                     [&](Index col) {
+                       const auto rows = graph_.rows_of(col);
+                       lane.edges += std::ssize(rows);
+                       for (const Index i : rows) {
+                         std::uint8_t& seen = row_seen_[at(i)];
+                         if (peek(seen) != 0) continue;
+                         if (lanes_.size() == 1)
+                           seen = 1;
+                         else if (std::atomic_ref(seen).exchange(1, std::memory_order_relaxed) != 0)
+                           continue;
+                         __builtin_prefetch(&mates_.row_to_col[at(i)]);
+                         lane.queue.push_back(i);
+                       }
+                     });
       std::int64_t met = 0;
-      for (auto k = begin; k < end; ++k) {
-        const auto rows = graph_.rows_of(frontier_[static_cast<std::size_t>(k)]);
-        lane.edges += std::ssize(rows);
-        for (const Index i : rows) {
-          std::uint8_t& seen = row_seen_[at(i)];
-          if (peek(seen) != 0) continue;
-          if (lanes_.size() == 1)
-            seen = 1;
-          else if (std::atomic_ref(seen).exchange(1, std::memory_order_relaxed) != 0)
-            continue;
-          const Index j = mates_.row_to_col[at(i)];
-          if (j == -1) {
-            ++met;
-            continue;
-          }
-          words_[at(j)] = word_of(level, i);
-          lane.next.push_back(j);
+      for (const Index i : lane.queue) {
+        const Index j = mates_.row_to_col[at(i)];
+        if (j == -1) {
+          ++met;
+          continue;
         }
+        words_[at(j)] = word_of(level, i);
+        lane.next.push_back(j);
       }
       if (met != 0) std::atomic_ref(reached).fetch_add(met, std::memory_order_relaxed);
     });

@@ -33,6 +33,7 @@ class Labels {
     for (Index j = 0; j < graph.cols; ++j) words_[at(j)] = word_of(0, mates.col_to_row[at(j)]);
   }
 
+  const Word* words() const { return words_.data(); }
   Word look(Index col) { return peek(words_[at(col)]); }
   /// Labels from here on mean that there is no path.
   std::uint32_t limit() const { return limit_; }

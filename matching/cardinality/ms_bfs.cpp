@@ -110,17 +110,17 @@ class Forest {
   /// Algorithm 4.
   void downwards() {
     over_parts(lanes_, std::ssize(frontier_), kLevelPart, [&](Lane& lane, auto begin, auto end) {
-      for (auto k = begin; k < end; ++k) {
-        const Index row = frontier_[static_cast<std::size_t>(k)];
+      const auto visit = [&](Index row) {
         const Index root = peek(row_root_[at(row)]);
-        if (peek(leaf_[at(root)]) != -1) continue;
+        if (peek(leaf_[at(root)]) != -1) return;
         for (const Index j : graph_.cols_of(row)) {
           ++lane.edges;
           if (peek(col_root_[at(j)]) != -1 || !win(j, root)) continue;
           join(j, row, root, lane);
           if (mates_.col_to_row[at(j)] == -1) break;
         }
-      }
+      };
+      for_each_ahead(frontier_, begin, end, graph_.row_offsets, graph_.col_index, col_root_.data(), visit);
     });
     collect();
   }
@@ -128,8 +128,7 @@ class Forest {
   /// Algorithm 6: each of `cols`, all in no tree, joins the first active tree that it has a row in.
   void upwards(const std::vector<Index>& cols) {
     over_parts(lanes_, std::ssize(cols), kLevelPart, [&](Lane& lane, auto begin, auto end) {
-      for (auto k = begin; k < end; ++k) {
-        const Index j = cols[static_cast<std::size_t>(k)];
+      const auto visit = [&](Index j) {
         for (const Index row : graph_.rows_of(j)) {
           ++lane.edges;
           if (!active(row)) continue;
@@ -138,7 +137,8 @@ class Forest {
           join(j, row, root, lane);
           break;
         }
-      }
+      };
+      for_each_ahead(cols, begin, end, graph_.col_offsets, graph_.row_index, row_root_.data(), visit);
     });
     collect();
   }

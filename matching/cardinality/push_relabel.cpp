@@ -54,7 +54,8 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
     {
       const Timed timed(stats, "push");
       over_parts(lanes, std::ssize(active), options.queue_limit, [&](Lane& lane, auto begin, auto end) {
-        for (auto k = begin; k < end; ++k) push(active[static_cast<std::size_t>(k)], lane);
+        for_each_ahead(active, begin, end, graph.row_offsets, graph.col_index, labels.words(),
+                       [&](Index row) { push(row, lane); });
       });
     }
     gather(lanes, active);

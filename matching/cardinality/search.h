@@ -42,6 +42,7 @@ class Stamps {
     std::fill(round_of_.begin(), round_of_.end(), 0u);  // after 2^32 rounds
     round_ = 1;
   }
+  const std::uint32_t* words() const { return round_of_.data(); }
   bool taken(Index i) { return peek(round_of_[at(i)]) == round_; }
   /// True for exactly one caller a round.
   bool win(Index i) {
@@ -86,6 +87,27 @@ void over_parts(std::vector<Lane>& lanes, std::int64_t count, std::int64_t part,
 
 /// Rows or columns worth one thread's turn in a level of a breadth-first search.
 inline constexpr std::int64_t kLevelPart = 512;
+
+/// Calls body(vertex) for vertices[begin, end), and asks memory beforehand for what the later calls read: the
+/// vertices' lists in offsets and neighbours, and words[neighbour]. A list of vertices in no order is a chain
+/// of misses otherwise.
+template <class Word, class Body>
+void for_each_ahead(const std::vector<Index>& vertices, std::int64_t begin, std::int64_t end,
+                    const Offset* offsets, const Index* neighbours, const Word* words, const Body& body) {
+  constexpr std::int64_t kAhead = 8;
+  constexpr Offset kWords = 16;  // of one list; longer ones are read in order anyway
+  for (std::int64_t k = begin; k < end; ++k) {
+    const auto vertex = [&](std::int64_t n) { return vertices[static_cast<std::size_t>(k + n)]; };
+    if (k + 3 * kAhead < end) __builtin_prefetch(offsets + vertex(3 * kAhead));
+    if (k + 2 * kAhead < end) __builtin_prefetch(neighbours + offsets[vertex(2 * kAhead)]);
+    if (k + kAhead < end) {
+      const Index v = vertex(kAhead);
+      const Offset first = offsets[v], last = std::min(offsets[v + 1], first + kWords);
+      for (Offset e = first; e < last; ++e) __builtin_prefetch(words + neighbours[e]);
+    }
+    body(vertex(0));
+  }
+}
 
 /// All lanes' `next`, in lane order, moved to `out`.
 inline void gather(std::vector<Lane>& lanes, std::vector<Index>& out) {

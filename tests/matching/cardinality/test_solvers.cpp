@@ -141,6 +141,7 @@ TEST_CASE("every cardinality solver proves large graphs, from any start, on any 
     for (const auto& setting : settings) {
       const auto solver = matching::make_cardinality_solver(setting);
       for (const int threads : {1, 2, 4}) {
+        if (threads == 2 && turn % 3 != 0) continue;
         const std::size_t kind = threads == 4 ? 0 : turn++ % 4;  // nothing to start from: the most to do
         INFO(setting << " " << name << " threads " << threads << " start " << kind);
         const auto answer = solver->solve({threads}, problem_of(graph), starts[kind]);
