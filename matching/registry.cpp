@@ -39,10 +39,16 @@ constexpr OptionInfo kPushRelabelOptions[] = {
     {"queue_limit", "1..1000000", "500", "active rows that a thread takes at a time"},
     {"relabel_frequency", "0..1000", "0",
      "global relabellings for every so many pushes as there are rows; 0: 2 on one thread, 16 on more"},
+    {"reorder", "auto|1|0", "auto",
+     "number rows and columns anew first; auto: large graphs numbered at random, on few threads"},
 };
 CardinalityRow make_push_relabel(const SolverOptions& options) {
-  return std::make_unique<PushRelabel>(
-      PushRelabelOptions{options.number("queue_limit"), options.number("relabel_frequency")});
+  const std::string& reorder = options.word("reorder");
+  return std::make_unique<PushRelabel>(PushRelabelOptions{options.number("queue_limit"),
+                                                          options.number("relabel_frequency"),
+                                                          reorder == "1"   ? Reorder::always
+                                                          : reorder == "0" ? Reorder::never
+                                                                           : Reorder::automatic});
 }
 
 constexpr OptionInfo kMsBfsOptions[] = {
