@@ -89,12 +89,21 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 
 /// The new order is made by one thread: on more threads than this it would be what all wait for.
 constexpr int kThreadsWorthReordering = 4;
+/// Labels of this many columns stay in the cache however they are numbered.
+constexpr Index kColumnsInCache = 1 << 18;
 
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
-  const bool wanted = options_.reorder == Reorder::always ||
-                      (options_.reorder == Reorder::automatic &&
-                       execution.threads <= kThreadsWorthReordering && detail::scattered(graph));
+  const auto pays = [&] {
+    if (execution.threads > kThreadsWorthReordering || graph.cols <= kColumnsInCache) return false;
+    const auto edges = static_cast<std::size_t>(graph.edges());
+    return detail::scattered({graph.rows,
+                              graph.cols,
+                              {graph.row_offsets, static_cast<std::size_t>(graph.rows) + 1},
+                              {graph.col_index, edges}});
+  };
+  const bool wanted =
+      options_.reorder == Reorder::always || (options_.reorder == Reorder::automatic && pays());
   std::optional<detail::Reordered> near;
   if (wanted) {
     const detail::Timed timed(stats, "reorder");

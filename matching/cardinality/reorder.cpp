@@ -80,17 +80,18 @@ void Reordered::to_old(const Mates& mates, Mates& out) const {
   }
 }
 
-bool scattered(const TwoSidedGraph& graph) {
-  constexpr Index kColumnsInCache = 1 << 18, kSample = 1024;
-  if (graph.cols <= kColumnsInCache || graph.rows <= kColumnsInCache) return false;
+bool scattered(const BipartiteGraphView& graph) {
+  constexpr Index kSample = 1024;
+  const Index pairs = std::min(kSample, graph.rows - 1);
   Index far = 0, seen = 0;
-  for (Index k = 0; k < kSample; ++k) {
-    const Index i = static_cast<Index>(Offset{graph.rows - 1} * k / kSample);
-    const auto here = graph.cols_of(i), next = graph.cols_of(i + 1);
-    if (here.empty() || next.empty()) continue;
+  for (Index k = 0; k < pairs; ++k) {
+    const auto i = static_cast<std::size_t>(Offset{graph.rows - 1} * k / pairs);
+    const Offset here = graph.row_offsets[i], next = graph.row_offsets[i + 1];
+    if (here == next || next == graph.row_offsets[i + 2]) continue;
     ++seen;
     // Of two columns drawn at random, fifteen pairs in sixteen are farther apart than this.
-    far += std::abs(here.front() - next.front()) > graph.cols / 32;
+    far += std::abs(graph.col_index[static_cast<std::size_t>(here)] -
+                    graph.col_index[static_cast<std::size_t>(next)]) > graph.cols / 32;
   }
   return 2 * far > seen;
 }

@@ -19,9 +19,9 @@ struct Reordered {
   void to_old(const Mates& mates, Mates& out) const;
 };
 
-/// Whether the graph is too large for the cache, and its numbering says nothing of who is near whom: next
-/// rows of a sample have first columns far apart.
-bool scattered(const TwoSidedGraph& graph);
+/// Whether the numbering says nothing of who is near whom: in most places of a sample, the first columns of
+/// two rows in turn are far apart. O(1).
+bool scattered(const BipartiteGraphView& graph);
 
 /// Nothing, after part of the work, for a graph that has no such order: more than an eighth of the rows are
 /// met at once (random graphs, graphs with hubs). Needs columns. O(rows + cols + nnz); 8 bytes an edge.
