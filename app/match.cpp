@@ -81,7 +81,8 @@ Command add_match(CLI::App& app, Session& session) {
       ->type_name("COST");
   command
       ->add_option("--init", arguments->init,
-                   "Of cardinality: what the solver starts from, " + initialiser_names() + " [karp-sipser]")
+                   "Of cardinality: what the solver starts from, " + initialiser_names() +
+                       " [cheap with auto, else karp-sipser]")
       ->type_name("NAME");
   command->add_flag("--verify", arguments->verify, "Check the certificate of optimality");
   command->add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")

@@ -28,7 +28,9 @@ struct Chosen {
   std::string reason;
 };
 
-Chosen choose(const MatchArguments& arguments, const Config& config) {
+/// What is named, checked; `auto` is chosen for the graph.
+Chosen choose(const MatchArguments& arguments, const Config& config,
+              const matching::BipartiteGraphView& graph) {
   const auto wanted = config.execution.backend;
   const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
   if (wanted == Backend::cuda && devices.devices.empty())
@@ -36,7 +38,7 @@ Chosen choose(const MatchArguments& arguments, const Config& config) {
   MatchArguments named = arguments;
   std::string reason;
   if (arguments.solver == "auto") {
-    const auto choice = matching::choose_cardinality_solver();
+    const auto choice = matching::choose_cardinality_solver(graph);
     named.solver = choice.info->name;
     reason = choice.reason;
   }
@@ -59,7 +61,9 @@ Chosen choose(const MatchArguments& arguments, const Config& config) {
 }
 
 const matching::InitialiserInfo& named_initialiser(const MatchArguments& arguments) {
-  const std::string name = arguments.init.empty() ? "karp-sipser" : arguments.init;
+  // What auto chooses makes up for a cheap start in less time than a better one takes.
+  const std::string otherwise = arguments.solver == "auto" ? "cheap" : "karp-sipser";
+  const std::string name = arguments.init.empty() ? otherwise : arguments.init;
   const auto* info = matching::find_initialiser(name);
   if (info != nullptr) return *info;
   std::vector<std::string> names;
@@ -113,7 +117,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   const Execution cpu = execution_of(config);
   const int threads = thread_count(cpu);
   refuse_assignment_options(arguments);
-  const Chosen chosen = choose(arguments, config);
+  Chosen chosen = choose(arguments, config, {});  // faults are told before a large file is read
   const auto& initialiser = named_initialiser(arguments);
 
   const auto read_start = std::chrono::steady_clock::now();
@@ -121,6 +125,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
                                              ? sim::generate_graph(cpu, arguments.instance)
                                              : io::read_graph(arguments.instance);
   const double read_s = seconds_since(read_start);
+  if (arguments.solver == "auto") chosen = choose(arguments, config, graph.view());
 
   matching::Execution execution;
   execution.threads = config.execution.threads;

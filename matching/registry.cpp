@@ -1,5 +1,7 @@
 #include "matching/registry.h"
 
+#include <algorithm>
+
 #include <array>
 #include <stdexcept>
 
@@ -12,6 +14,7 @@
 #include "matching/cardinality/ms_bfs.h"
 #include "matching/cardinality/pothen_fan.h"
 #include "matching/cardinality/push_relabel.h"
+#include "matching/cardinality/reorder.h"
 #include "matching/cardinality/single_source.h"
 
 namespace motes::matching {
@@ -42,10 +45,16 @@ constexpr OptionInfo kPushRelabelOptions[] = {
      "cpu: global relabellings for every so many pushes as there are rows; 0: 2 on one thread, 16 on more"},
     {"chain", "0..1000000", "0",
      "cuda: pushes of a chain between two global relabellings; 0: 48, and as many as its levels"},
+    {"reorder", "auto|1|0", "auto",
+     "cpu: number rows and columns anew first; auto: large graphs numbered at random, on few threads"},
 };
 CardinalityRow make_push_relabel(const SolverOptions& options) {
+  const std::string& reorder = options.word("reorder");
   return std::make_unique<PushRelabel>(PushRelabelOptions{
-      options.number("queue_limit"), options.number("relabel_frequency"), options.number("chain")});
+      options.number("queue_limit"), options.number("relabel_frequency"), options.number("chain"),
+      reorder == "1"   ? Reorder::always
+      : reorder == "0" ? Reorder::never
+                       : Reorder::automatic});
 }
 
 constexpr OptionInfo kMsBfsOptions[] = {
@@ -181,8 +190,21 @@ AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_the
           "shortest paths on a core of cheap pairs are fastest on the CPU" + small};
 }
 
-AutoChoice choose_cardinality_solver() {
-  return {find_solver("ms-bfs-graft"), Backend::cpu, "it is never far from the fastest CPU solver"};
+AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph) {
+  // Trees do well where few rows are left after a start and their paths are short: on meshes and roads, whose
+  // files number neighbours alike. They go over most of the graph time and again where it has hubs, or is
+  // random, or joins two sets of random places.
+  constexpr Offset kHub = 32;
+  Offset most = 0;
+  for (std::size_t i = 0; i + 1 < graph.row_offsets.size(); ++i)
+    most = std::max(most, graph.row_offsets[i + 1] - graph.row_offsets[i]);
+  if (most * graph.rows > kHub * graph.edges())
+    return {find_solver("push-relabel"), Backend::cpu, "the graph has hubs, where trees do not pay"};
+  if (detail::scattered(graph))
+    return {find_solver("push-relabel"), Backend::cpu,
+            "rows in turn have columns far apart, as if at random"};
+  return {find_solver("ms-bfs-graft"), Backend::cpu,
+          "rows in turn have columns near each other, as in a mesh"};
 }
 
 }  // namespace motes::matching

@@ -15,25 +15,38 @@ std::int64_t Labels::relabel(std::span<const Index> active) {
     ++level;
     // A row is seen by one thread, which alone writes the word of its column.
     over_parts(lanes_, std::ssize(frontier_), kLevelPart, [&](Lane& lane, auto begin, auto end) {
-      lane.queue.clear();  // rows seen first here
-      for_each_ahead(frontier_, begin, end, graph_.col_offsets, graph_.row_index, row_seen_.data(),
-                     [&](Index col) {
-                       const auto rows = graph_.rows_of(col);
-                       lane.edges += std::ssize(rows);
-                       for (const Index i : rows) {
-                         std::uint8_t& seen = row_seen_[at(i)];
-                         if (peek(seen) != 0) continue;
-                         if (lanes_.size() == 1)
-                           seen = 1;
-                         else if (std::atomic_ref(seen).exchange(1, std::memory_order_relaxed) != 0)
-                           continue;
-                         __builtin_prefetch(&mates_.row_to_col[at(i)]);
-                         lane.queue.push_back(i);
-                       }
-                     });
+      std::vector<Index>& found = lane.queue;  // rows seen first here
+      std::size_t count = 0;
+      for_each_ahead(
+          frontier_, begin, end, graph_.col_offsets, graph_.row_index, row_seen_.data(), [&](Index col) {
+            const auto rows = graph_.rows_of(col);
+            lane.edges += std::ssize(rows);
+            if (found.size() < count + rows.size()) found.resize(2 * (count + rows.size()));
+            const std::size_t first = count;
+            if (lanes_.size() == 1) {
+              // Seen or not is a guess that goes wrong once a column: no branch.
+              for (const Index i : rows) {
+                found[count] = i;
+                count += row_seen_[at(i)] ^ 1u;
+                row_seen_[at(i)] = 1;
+              }
+            } else {
+              for (const Index i : rows) {
+                std::uint8_t& seen = row_seen_[at(i)];
+                if (peek(seen) == 0 && std::atomic_ref(seen).exchange(1, std::memory_order_relaxed) == 0)
+                  found[count++] = i;
+              }
+            }
+            for (std::size_t k = first; k < count; ++k) __builtin_prefetch(&mates_.row_to_col[at(found[k])]);
+          });
       std::int64_t met = 0;
-      for (const Index i : lane.queue) {
-        const Index j = mates_.row_to_col[at(i)];
+      constexpr std::size_t kAhead = 12;
+      for (std::size_t k = 0; k < count; ++k) {
+        if (k + kAhead < count) {
+          const Index later = mates_.row_to_col[at(found[k + kAhead])];
+          if (later != -1) __builtin_prefetch(&words_[at(later)], 1);
+        }
+        const Index i = found[k], j = mates_.row_to_col[at(i)];
         if (j == -1) {
           ++met;
           continue;

@@ -2,6 +2,7 @@
 
 #include "matching/cardinality/labels.h"
 #include "matching/cardinality/on_device.h"
+#include "matching/cardinality/reorder.h"
 
 namespace motes::matching {
 namespace detail {
@@ -29,22 +30,30 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
   // One double push: the row takes a column of least label, or stays free for good.
   const auto push = [&](Index row, Lane& lane) {
     while (true) {
-      Labels::Word best = Labels::word_of(Labels::kNoPath, -1);
       Index col = -1;
-      for (const Index j : graph.cols_of(row)) {
-        ++lane.edges;
-        const Labels::Word word = labels.look(j);
-        if (Labels::label_of(word) >= Labels::label_of(best)) continue;
-        best = word;
-        col = j;
-        if (Labels::label_of(best) <= least[at(row)]) break;
+      // Label and place of the least; whole blocks without a branch, which would go wrong once a row.
+      constexpr Offset kBlock = 16;
+      Labels::Word best = Labels::word_of(Labels::kNoPath, 0);
+      const Offset end = graph.row_offsets[row + 1];
+      for (Offset e = graph.row_offsets[row]; e < end && Labels::label_of(best) > least[at(row)];) {
+        const Offset block = e, block_end = std::min(end, e + kBlock);
+        Labels::Word here = Labels::word_of(Labels::kNoPath, 0);
+        for (; e < block_end; ++e)
+          here = std::min(here, Labels::word_of(Labels::label_of(labels.look(graph.col_index[e])),
+                                                static_cast<Index>(e - block)));
+        lane.edges += e - block;
+        if (Labels::label_of(here) >= Labels::label_of(best)) continue;
+        best = Labels::word_of(Labels::label_of(here), -1);
+        col = graph.col_index[block + Labels::row_of(here)];
       }
       const std::uint32_t label = Labels::label_of(best);
       if (label >= labels.limit()) return labels.set_free(row);
+      const Labels::Word seen = labels.look(col);
+      if (Labels::label_of(seen) != label) continue;  // raised since: look again
       least[at(row)] = label;
-      if (!labels.push(col, best, label + 1, row)) continue;  // someone was faster: look again
+      if (!labels.push(col, seen, label + 1, row)) continue;  // someone was faster: look again
       ++lane.pushes;
-      if (Labels::row_of(best) != -1) lane.next.push_back(Labels::row_of(best));
+      if (Labels::row_of(seen) != -1) lane.next.push_back(Labels::row_of(seen));
       return;
     }
   };
@@ -79,9 +88,39 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 
 }  // namespace detail
 
+/// The new order is made by one thread: on more threads than this it would be what all wait for.
+constexpr int kThreadsWorthReordering = 4;
+/// Labels of this many columns stay in the cache however they are numbered.
+constexpr Index kColumnsInCache = 1 << 18;
+
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
-  detail::push_relabel(execution, graph, mates, options_, stats);
+  const auto pays = [&] {
+    if (execution.threads > kThreadsWorthReordering || graph.cols <= kColumnsInCache) return false;
+    const auto edges = static_cast<std::size_t>(graph.edges());
+    return detail::scattered({graph.rows,
+                              graph.cols,
+                              {graph.row_offsets, static_cast<std::size_t>(graph.rows) + 1},
+                              {graph.col_index, edges}});
+  };
+  const bool wanted =
+      options_.reorder == Reorder::always || (options_.reorder == Reorder::automatic && pays());
+  std::optional<detail::Reordered> near;
+  if (wanted) {
+    const detail::Timed timed(stats, "reorder");
+    near = detail::reorder(graph);
+  }
+  if (!near) return detail::push_relabel(execution, graph, mates, options_, stats);
+  Mates renumbered;
+  const TwoSidedGraph local = near->graph();
+  {
+    const detail::Timed timed(stats, "reorder");
+    renumbered = near->to_new(mates);
+    stats.augmentations += detail::match_scarce_first(local, renumbered);
+  }
+  detail::push_relabel(execution, local, renumbered, options_, stats);
+  const detail::Timed timed(stats, "reorder");
+  near->to_old(renumbered, mates);
 }
 
 void PushRelabel::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,

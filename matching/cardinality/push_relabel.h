@@ -9,11 +9,15 @@
 
 namespace motes::matching {
 
+/// Whether the graph is numbered anew first (reorder.h).
+enum class Reorder { automatic, always, never };
+
 struct PushRelabelOptions {
   std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
   std::int64_t relabel_frequency =
       0;                   ///< global relabellings for every `rows` pushes; 0: 2 on one thread, 16 on more
   std::int64_t chain = 0;  ///< GPU: pushes of a chain between two global relabellings; 0: by their levels
+  Reorder reorder = Reorder::automatic;
 };
 
 /// A column's label is a lower bound of the alternating path from it to a free column, in columns. An active
@@ -22,6 +26,11 @@ struct PushRelabelOptions {
 /// relabelling makes all labels exact by a breadth-first search from the free columns. Labels only rise.
 /// O(rows * nnz). On a GPU (push_kernels.cuh) free rows first take free columns, and labels are raised to one
 /// more than the second least.
+///
+/// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
+/// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at
+/// each edge, and makes all later ones local; `automatic` does so for graphs that are large and look
+/// scattered, on few threads. Rows that start free then take a free column, those with few columns first.
 class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}

@@ -1,0 +1,167 @@
+// Graphs numbered anew: the same graph under other names, with neighbours nearer to each other.
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "matching/cardinality/reorder.h"
+#include "matching/registry.h"
+#include "tests/support/graphs.h"
+
+using namespace motes;
+using matching::BipartiteGraph;
+using matching::Index;
+using matching::Offset;
+using matching::detail::Reordered;
+
+namespace {
+
+/// A ring of rows that see the columns next to them, numbered at random.
+BipartiteGraph shuffled_band(Index rows, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::vector<Index> row(rows), col(rows);
+  std::iota(row.begin(), row.end(), 0);
+  std::iota(col.begin(), col.end(), 0);
+  std::shuffle(row.begin(), row.end(), rng);
+  std::shuffle(col.begin(), col.end(), rng);
+  std::vector<std::pair<Index, Index>> edges;
+  for (Index i = 0; i < rows; ++i)
+    for (Index k = 0; k < 4; ++k) edges.emplace_back(row[i], col[(i + k) % rows]);
+  return testing::from_edges(rows, rows, edges);
+}
+
+struct TwoSides {
+  explicit TwoSides(const BipartiteGraph& graph)
+      : columns(matching::transpose(graph.view(), 1)),
+        sides{graph.rows,
+              graph.cols,
+              graph.row_offsets.data(),
+              graph.col_index.data(),
+              columns.col_offsets.data(),
+              columns.row_index.data()} {}
+  matching::Transposed columns;
+  matching::TwoSidedGraph sides;
+};
+
+bool is_permutation_of_all(const std::vector<Index>& order, Index count) {
+  std::vector<Index> sorted(order);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<Index> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return sorted == all;
+}
+
+void check_same_graph(const matching::TwoSidedGraph& before, const Reordered& order) {
+  const auto after = order.graph();
+  REQUIRE(is_permutation_of_all(order.rows, before.rows));
+  REQUIRE(is_permutation_of_all(order.cols, before.cols));
+  REQUIRE(after.edges() == before.edges());
+  bool same = true;
+  for (Index i = 0; i < after.rows; ++i) {
+    std::vector<Index> cols;
+    for (const Index j : after.cols_of(i)) cols.push_back(order.cols[j]);
+    std::sort(cols.begin(), cols.end());
+    same = same && std::ranges::equal(cols, before.cols_of(order.rows[i]));
+  }
+  for (Index j = 0; j < after.cols; ++j) {
+    std::vector<Index> rows;
+    for (const Index i : after.rows_of(j)) rows.push_back(order.rows[i]);
+    std::sort(rows.begin(), rows.end());
+    same = same && std::ranges::equal(rows, before.rows_of(order.cols[j]));
+  }
+  CHECK(same);
+}
+
+}  // namespace
+
+TEST_CASE("a graph numbered anew is the same graph, or is left alone") {
+  int numbered = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto graphs = testing::small_graphs(seed);
+    for (auto& large : testing::large_graphs(seed))
+      if (seed == 1) graphs.push_back(std::move(large));
+    for (const auto& [name, graph] : graphs) {
+      INFO(name);
+      const TwoSides two(graph);
+      const auto order = matching::detail::reorder(two.sides);
+      if (!order) continue;
+      ++numbered;
+      check_same_graph(two.sides, *order);
+    }
+  }
+  CHECK(numbered > 20);
+}
+
+TEST_CASE("numbering anew brings neighbours together") {
+  const Index rows = 20'000;
+  const auto graph = shuffled_band(rows, 7);
+  const TwoSides two(graph);
+  const auto order = matching::detail::reorder(two.sides);
+  REQUIRE(order.has_value());
+  const auto after = order->graph();
+  Index farthest = 0;
+  for (Index i = 0; i < rows; ++i)
+    for (const Index j : after.cols_of(i)) farthest = std::max(farthest, std::abs(i - j));
+  CHECK(farthest < 50);
+}
+
+TEST_CASE("matchings go to new numbers and back unchanged") {
+  const auto graph = shuffled_band(500, 3);
+  const TwoSides two(graph);
+  const auto order = matching::detail::reorder(two.sides);
+  REQUIRE(order.has_value());
+  matching::Mates mates{std::vector<Index>(500, -1), std::vector<Index>(500, -1)};
+  for (Index i = 0; i < 500; i += 2)
+    for (const Index j : two.sides.cols_of(i))
+      if (mates.row_to_col[i] == -1 && mates.col_to_row[j] == -1) {
+        mates.row_to_col[i] = j;
+        mates.col_to_row[j] = i;
+      }
+  auto renumbered = order->to_new(mates);
+  matching::Mates back = mates;
+  order->to_old(renumbered, back);
+  CHECK(back.row_to_col == mates.row_to_col);
+  CHECK(back.col_to_row == mates.col_to_row);
+
+  // What is added pairs each row and column once, along edges, and leaves no free pair side by side.
+  const auto graph_now = order->graph();
+  const auto had =
+      std::count_if(mates.row_to_col.begin(), mates.row_to_col.end(), [](Index j) { return j != -1; });
+  const auto added = matching::detail::match_scarce_first(graph_now, renumbered);
+  Index pairs = 0;
+  for (Index i = 0; i < 500; ++i) {
+    const Index j = renumbered.row_to_col[i];
+    const auto cols = graph_now.cols_of(i);
+    if (j == -1) {
+      CHECK(std::none_of(cols.begin(), cols.end(), [&](Index k) { return renumbered.col_to_row[k] == -1; }));
+      continue;
+    }
+    ++pairs;
+    CHECK(renumbered.col_to_row[j] == i);
+    CHECK(std::find(cols.begin(), cols.end(), j) != cols.end());
+  }
+  CHECK(pairs == had + added);
+}
+
+TEST_CASE("graphs without places are not numbered anew") {
+  const auto random = testing::random_graph(5, 20'000, 20'000, 6);
+  CHECK(!matching::detail::reorder(TwoSides(random).sides).has_value());
+}
+
+TEST_CASE("the cardinality solver is chosen by how the graph is numbered, and by its hubs") {
+  const auto chosen = [](const BipartiteGraph& graph) {
+    return matching::choose_cardinality_solver(graph.view()).info->name;
+  };
+  CHECK(chosen(testing::random_graph(5, 20'000, 20'000, 6)) == "push-relabel");
+  CHECK(chosen(shuffled_band(1000, 2)) == "push-relabel");
+  CHECK(chosen(testing::chain_graph(1000, true)) == "ms-bfs-graft");
+  auto edges = std::vector<std::pair<Index, Index>>{};
+  for (Index j = 0; j < 1000; ++j) edges.emplace_back(0, j);
+  for (Index i = 1; i < 1000; ++i) edges.emplace_back(i, i);
+  CHECK(chosen(testing::from_edges(1000, 1000, edges)) == "push-relabel");
+  CHECK(chosen(testing::from_edges(0, 0, {})) == "ms-bfs-graft");
+  CHECK(chosen(testing::from_edges(1, 1, {{0, 0}})) == "ms-bfs-graft");
+  CHECK(matching::choose_cardinality_solver({}).info != nullptr);
+}
