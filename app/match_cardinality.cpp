@@ -37,10 +37,12 @@ Chosen choose(const MatchArguments& arguments, const Config& config,
     throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
   MatchArguments named = arguments;
   std::string reason;
+  bool gpu = wanted != Backend::cpu && !devices.devices.empty();
   if (arguments.solver == "auto") {
-    const auto choice = matching::choose_cardinality_solver(graph);
+    const auto choice = matching::choose_cardinality_solver(graph, wanted, gpu);
     named.solver = choice.info->name;
     reason = choice.reason;
+    gpu = choice.backend == Backend::cuda;
   }
   const auto& info = named_solver(named, matching::Family::cardinality);
   const bool cuda = lists(info.backends, "cuda");
@@ -52,7 +54,7 @@ Chosen choose(const MatchArguments& arguments, const Config& config,
   if (!cpu && devices.devices.empty())
     throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " + devices.why_none +
                         "; use push-relabel");
-  const Backend backend = cuda && !devices.devices.empty() ? Backend::cuda : Backend::cpu;
+  const Backend backend = cuda && gpu ? Backend::cuda : Backend::cpu;
   try {
     return {&info, matching::make_cardinality_solver(named.solver), backend, reason};
   } catch (const std::invalid_argument& error) {

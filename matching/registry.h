@@ -48,6 +48,7 @@ struct AutoChoice {
 AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, bool gpu_there = false);
 
 /// The same for the cardinality problem. Host memory. O(rows).
-AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph);
+AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend = Backend::cpu,
+                                     bool gpu_there = false);
 
 }  // namespace motes::matching
