@@ -87,7 +87,7 @@ ordered_json stats_json(const matching::CardinalityStats& stats, std::int64_t in
                     {"mteps", solve_s > 0 ? static_cast<double>(stats.edges_traversed) / solve_s * 1e-6 : 0},
                     {"augmentations", stats.augmentations},
                     {"mean_path_length",
-                     stats.augmentations > 0
+                     stats.augmentations > 0 && stats.pushes == 0  // pushes are not counted as paths
                          ? static_cast<double>(stats.path_edges) / static_cast<double>(stats.augmentations)
                          : 0},
                     {"augmented", stats.augmented},
