@@ -14,9 +14,7 @@ struct CoreSettings {
   int budget = 16;         ///< bids of a chain of the row reduction
   int stages = 4;          ///< of an auction before it, for prices to start from (perfect and cold only)
   int stage_budget = 128;  ///< bids of a chain there
-  bool clusters =
-      false;       ///< searches with small frontiers run on one cluster of blocks, where there are such
-  int few = 1024;  ///< rows in a frontier, in the mean of a phase, that are few
+  float share = .5F;       ///< perfect: of the trees, that is to come to an end in a phase of searches
 };
 
 /// Solves a sparse problem on the arena's device and stream, from the state given to the optimum and its
