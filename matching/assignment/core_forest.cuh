@@ -66,12 +66,23 @@ __global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
   }
 }
 
+__device__ inline void prepare_round(ForestCounters& n, long long round) {
+  n.frontier[round % 3] = 0;
+  n.total[round % 3] = 0;
+  n.least[round % 3] = detail::kFar;
+}
+
 /// Phases until no root is left.
 template <int kLanes>
 __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest f) {
   __shared__ Found near;
   __shared__ Spread spread;
-  if (threadIdx.x == 0) near.visits = near.touches = 0;
+  if (threadIdx.x == 0) {
+    near.visits = near.touches = 0;
+    near.total = 0;
+    near.least = detail::kFar;
+  }
+  __syncthreads();
   const auto team = cooperative_groups::this_grid();
   const bool first = thread_index() == 0;
   ForestCounters& n = *f.counters;
@@ -94,17 +105,23 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       f.frontier[round % 2][k] = {f.roots[now][k], -1};
     if (first) {
       n.frontier[round % 3] = root_count + kept;
-      n.frontier[(round + 1) % 3] = 0;
+      prepare_round(n, round + 1);
     }
     const long long first_round = round;
     long long scanned = 0;
     team.sync();
     for (int count = root_count + kept; count > 0; count = n.frontier[round % 3]) {
       scanned += count;
-      if (first) n.frontier[(round + 2) % 3] = 0;
+      if (first) prepare_round(n, round + 2);
+      Cost reach = detail::kFar;
+      if (f.p.perfect && count > f.few && round > first_round) {
+        const Cost least = n.least[round % 3];
+        const float beyond = n.total[round % 3] / static_cast<float>(count) - static_cast<float>(least);
+        reach = least + static_cast<Cost>(.25F * fmaxf(0, beyond));
+      }
       if (f.p.perfect && blockIdx.x == gridDim.x - 1)  // small frontiers leave it idle
         lower_limit(f, f.roots[now], root_count, n.limit + now, spread);
-      grow_round<kLanes>(f, round, count, n.limit + now, f.touched[now], n.touched + now, near);
+      grow_round<kLanes>(f, round, count, reach, n.limit + now, f.touched[now], n.touched + now, near);
       team.sync();
       ++round;
     }
