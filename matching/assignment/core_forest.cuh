@@ -24,6 +24,8 @@
 /// some D: every tree with an end up to D augments. D is where a share of the trees have their ends: those
 /// are known long before the farthest tree has crossed the graph for the last free column, and offers at or
 /// beyond the least such distance seen so far need not be made. Labels below it are as they would be without.
+/// A frontier of thousands of rows is scanned in part, those that are nearer than most first: the others' labels
+/// will mostly have improved when their turn comes.
 ///
 /// So phases take few roots' time: with r the same in all trees only those up to the first end in the way
 /// could augment, and on gated problems every region would wait for every other.
