@@ -24,8 +24,6 @@
 /// some D: every tree with an end up to D augments. D is where a share of the trees have their ends: those
 /// are known long before the farthest tree has crossed the graph for the last free column, and offers at or
 /// beyond the least such distance seen so far need not be made. Labels below it are as they would be without.
-/// A frontier of thousands of rows is scanned in part, those that are nearer than most first: the others' labels
-/// will mostly have improved when their turn comes.
 ///
 /// So phases take few roots' time: with r the same in all trees only those up to the first end in the way
 /// could augment, and on gated problems every region would wait for every other.
@@ -68,23 +66,12 @@ __global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
   }
 }
 
-__device__ inline void prepare_round(ForestCounters& n, long long round) {
-  n.frontier[round % 3] = 0;
-  n.total[round % 3] = 0;
-  n.least[round % 3] = detail::kFar;
-}
-
 /// Phases until no root is left.
 template <int kLanes>
 __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest f) {
   __shared__ Found near;
   __shared__ Spread spread;
-  if (threadIdx.x == 0) {
-    near.visits = near.touches = 0;
-    near.total = 0;
-    near.least = detail::kFar;
-  }
-  __syncthreads();
+  if (threadIdx.x == 0) near.visits = near.touches = 0;
   const auto team = cooperative_groups::this_grid();
   const bool first = thread_index() == 0;
   ForestCounters& n = *f.counters;
@@ -107,23 +94,17 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
       f.frontier[round % 2][k] = {f.roots[now][k], -1};
     if (first) {
       n.frontier[round % 3] = root_count + kept;
-      prepare_round(n, round + 1);
+      n.frontier[(round + 1) % 3] = 0;
     }
     const long long first_round = round;
     long long scanned = 0;
     team.sync();
     for (int count = root_count + kept; count > 0; count = n.frontier[round % 3]) {
       scanned += count;
-      if (first) prepare_round(n, round + 2);
-      Cost reach = detail::kFar;
-      if (f.p.perfect && count > f.few && round > first_round) {
-        const Cost least = n.least[round % 3];
-        const float beyond = n.total[round % 3] / static_cast<float>(count) - static_cast<float>(least);
-        reach = least + static_cast<Cost>(.25F * fmaxf(0, beyond));
-      }
+      if (first) n.frontier[(round + 2) % 3] = 0;
       if (f.p.perfect && blockIdx.x == gridDim.x - 1)  // small frontiers leave it idle
         lower_limit(f, f.roots[now], root_count, n.limit + now, spread);
-      grow_round<kLanes>(f, round, count, reach, n.limit + now, f.touched[now], n.touched + now, near);
+      grow_round<kLanes>(f, round, count, n.limit + now, f.touched[now], n.touched + now, near);
       team.sync();
       ++round;
     }

@@ -23,8 +23,6 @@ struct ForestReport {
 
 struct ForestCounters {
   int frontier[3];                         ///< by round
-  float total[3];                          ///< by round: of the frontier's distances, when they were listed
-  Cost least[3];                           ///< by round: of the same
   int lowered[3];                          ///< by pass over the rises
   int touched[2], roots[2], augmented[2];  ///< by phase
   int contacts[2];                         ///< by phase
@@ -60,7 +58,6 @@ struct CoreForest {
   ForestCounters* counters;
   int* gained;  ///< [kForestPhases]
   ForestReport* report;
-  int few;      ///< perfect: frontiers of more rows are scanned in part, the near ones first
   float share;  ///< perfect: of the trees, that is to come to an end in a phase
 };
 

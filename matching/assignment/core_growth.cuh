@@ -13,8 +13,6 @@ struct Found {
   Index touched[kRoom];
   int visits, touches;              ///< counted on beyond the room
   int visits_place, touched_place;  ///< in the lists of all
-  float total;                      ///< of the visits' distances
-  Cost least;                       ///< of the same
 };
 
 /// As append, to a list in shared memory first and to that of all where there is no room.
@@ -42,28 +40,13 @@ __device__ void append_near(T* near, int* near_count, T* list, int* count, bool 
   if (base + total > Found::kRoom) append(list, count, wanted, value);
 }
 
-/// Of the distances of what is listed: each lane's into the block's.
-__device__ inline void note_distances(Found& found, float total, Cost least) {
-  for (int step = kWarp / 2; step > 0; step /= 2) {
-    total += __shfl_xor_sync(kAll, total, step);
-    least = min(least, __shfl_xor_sync(kAll, least, step));
-  }
-  if (threadIdx.x % kWarp != 0 || least == detail::kFar) return;
-  atomicAdd(&found.total, total);
-  atomic_min(&found.least, least);
-}
-
 /// The block hands over what it has found; the whole block must call it.
-__device__ inline void hand_over(Found& found, Visit* next, int* next_count, float* total, Cost* least,
-                                 Index* touched, int* touched_count) {
+__device__ inline void hand_over(Found& found, Visit* next, int* next_count, Index* touched,
+                                 int* touched_count) {
   __syncthreads();
   const int visits = min(found.visits, Found::kRoom), touches = min(found.touches, Found::kRoom);
   if (visits == 0 && touches == 0) return;
   if (threadIdx.x == 0 && visits > 0) found.visits_place = atomicAdd(next_count, visits);
-  if (threadIdx.x == 2 * kWarp && found.least != detail::kFar) {
-    atomicAdd(total, found.total);
-    atomic_min(least, found.least);
-  }
   if (threadIdx.x == kWarp && touches > 0) found.touched_place = atomicAdd(touched_count, touches);
   __syncthreads();
   for (int k = static_cast<int>(threadIdx.x); k < visits; k += kForestBlock)
@@ -72,7 +55,6 @@ __device__ inline void hand_over(Found& found, Visit* next, int* next_count, flo
     touched[found.touched_place + k] = found.touched[k];
   __syncthreads();
   if (threadIdx.x == 0) found.visits = found.touches = 0;
-  if (threadIdx.x == 2 * kWarp) found.total = 0, found.least = detail::kFar;
 }
 
 /// Counts of the roots' nearest ends, in buckets of a sixteenth of a power of two.
@@ -123,32 +105,18 @@ __device__ inline void lower_limit(const CoreForest& f, const Index* roots, int 
   if (const Cost end = Spread::end_of(bucket); end < __ldcg(limit)) __stcg(limit, end);
 }
 
-/// One round: makes the offers of the rows in the frontier that are no farther than `reach`; the others stay.
+/// One round: makes the offers of all rows in the frontier.
 template <int kLanes>
-__device__ void grow_round(const CoreForest& f, long long round, int count, Cost reach,
-                           const Cost* phase_limit, Index* touched, int* touched_count, Found& near) {
+__device__ void grow_round(const CoreForest& f, long long round, int count, const Cost* phase_limit,
+                           Index* touched, int* touched_count, Found& near) {
   constexpr int kRowsPerWarp = kWarp / kLanes, kPairs = 2;  // pairs a lane has under way
   const int lane = threadIdx.x % kLanes, warps = thread_total() / kWarp;
-  const auto later = static_cast<int>((round + 1) % 3);
-  int* next_count = f.counters->frontier + later;
-  float total = 0;
-  Cost least = detail::kFar;
+  int* next_count = f.counters->frontier + (round + 1) % 3;
   const Visit* now = f.frontier[round % 2];
   Visit* next = f.frontier[(round + 1) % 2];
   for (int first = thread_index() / kWarp * kRowsPerWarp; first < count; first += warps * kRowsPerWarp) {
     const int k = first + threadIdx.x % kWarp / kLanes;
-    const Visit visit = k < count ? now[k] : Visit{-1, -1};
-    Standing at = standing(f, visit);
-    if (reach != detail::kFar) {
-      const bool far = at.row != -1 && at.distance > reach;
-      bool stays[1] = {false};
-      if (far && lane == 0)
-        stays[0] = atomicExch(&f.column[visit.col].place.extra, static_cast<Index>(round)) !=
-                   static_cast<Index>(round);
-      if (stays[0]) total += static_cast<float>(at.distance), least = min(least, at.distance);
-      append_near(near.visit, &near.visits, next, next_count, stays, {visit});
-      if (far) at.row = -1, at.end = at.begin;
-    }
+    Standing at = standing(f, k < count ? now[k] : Visit{-1, -1});
     Cost base = 0, limit = detail::kFar;
     if (at.row != -1) {
       const Cost u = f.u[at.row];
@@ -208,17 +176,13 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, Cost
         fresh[d] = won && label[d].distance == detail::kFar;
         push[d] = place[d].owner != -1 && stamp[d] != static_cast<Index>(round);
         reached[d] = {place[d].owner, col[d]};
-        if (push[d] && f.p.perfect)
-          total += static_cast<float>(offer[d].distance), least = min(least, offer[d].distance);
         if (won && place[d].owner == -1) atomic_min(f.nearest + at.root, offer[d].distance);
       }
       append_near(near.touched, &near.touches, touched, touched_count, fresh, col);
       append_near(near.visit, &near.visits, next, next_count, push, reached);
     }
   }
-  if (f.p.perfect) note_distances(near, total, least);
-  hand_over(near, next, next_count, f.counters->total + later, f.counters->least + later, touched,
-            touched_count);
+  hand_over(near, next, next_count, touched, touched_count);
 }
 
 }  // namespace motes::matching::device::hungarian

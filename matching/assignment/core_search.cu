@@ -215,7 +215,6 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   f.end = arena.take<unsigned>(rows);
   f.counters = arena.take_filled<ForestCounters>(1, 0);
   f.gained = arena.take_filled<int>(kForestPhases, 0);
-  f.few = settings.few;
   f.share = settings.share;
   plant_kernel<kLanes><<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(f);
   MOTES_CUDA_LAUNCHED();

@@ -8,7 +8,6 @@ struct CoreSettings {
   int budget = 16;         ///< bids of a chain of the row reduction
   int stages = 4;          ///< of an auction before it, for prices to start from (perfect and cold only)
   int stage_budget = 128;  ///< bids of a chain there
-  int few = 4096;          ///< perfect: frontiers of more rows are scanned in part, the near ones first
   float share = .5F;       ///< perfect: of the trees, that is to come to an end in a phase of searches
 };
 
