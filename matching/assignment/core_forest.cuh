@@ -21,7 +21,9 @@
 /// finds those: that tree waits for the next phase.
 ///
 /// Perfect: all columns end matched, prices of free ones may fall too, and so all trees may rise alike, by
-/// the greatest D_T known: every tree with an end augments. Labels are then not pruned.
+/// some D: every tree with an end up to D augments. D is where a share of the trees have their ends: those
+/// are known long before the farthest tree has crossed the graph for the last free column, and offers at or
+/// beyond the least such distance seen so far need not be made. Labels below it are as they would be without.
 ///
 /// So phases take few roots' time: with r the same in all trees only those up to the first end in the way
 /// could augment, and on gated problems every region would wait for every other.
@@ -40,8 +42,7 @@ template <int kLanes>
 __global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
   if (thread_index() == 0) {
     f.counters->highest[0] = f.counters->highest[1] = -1;
-    f.counters->round = 1;
-    f.counters->clock = f.report->began;
+    f.counters->limit[0] = f.counters->limit[1] = detail::kFar;
   }
   const int count = *f.left_count;
   const int lane = threadIdx.x % kLanes, groups = thread_total() / kLanes;
@@ -65,46 +66,28 @@ __global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
   }
 }
 
-/// The blocks of a whole grid, or of one cluster, whose barrier is several times faster.
-struct GridTeam {
-  cooperative_groups::grid_group all = cooperative_groups::this_grid();
-  __device__ void sync() const { all.sync(); }
-};
-struct ClusterTeam {
-  __device__ void sync() const {
-#if __CUDA_ARCH__ >= 900
-    __threadfence();
-    cooperative_groups::this_cluster().sync();
-#endif
-  }
-};
-
-/// Phases until no root is left, or until frontiers of less than `enough` rows in the mean (or of `too_many`)
-/// say that the other team would be faster.
-template <int kLanes, class Team>
-__global__ void __launch_bounds__(kForestBlock, 1)
-    core_forest_kernel(CoreForest f, int enough, int too_many) {
+/// Phases until no root is left.
+template <int kLanes>
+__global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest f) {
   __shared__ Found near;
+  __shared__ Spread spread;
   if (threadIdx.x == 0) near.visits = near.touches = 0;
-  const Team team;
+  const auto team = cooperative_groups::this_grid();
   const bool first = thread_index() == 0;
   ForestCounters& n = *f.counters;
   if (f.report->impossible != 0) return;
-  unsigned long long clock = n.clock;
+  unsigned long long clock = f.report->began;
   const auto charge = [&](ForestStage stage) {
     if (!first) return;
     const unsigned long long now = nanoseconds();
     f.report->nanoseconds[stage] += now - clock;
     clock = now;
   };
-  long long round = n.round, refused = 0, pass = 0, phase = n.phase;
-  if (phase == 0) {
-    charge(kChains);
-    if (first) f.report->roots = n.roots[0];
-  }
-  team.sync();  // everybody has read
-  for (;; ++phase) {
-    const int now = static_cast<int>(phase % 2), later = 1 - now;
+  long long round = 1, refused = 0, pass = 0;
+  charge(kChains);
+  if (first) f.report->roots = n.roots[0];
+  for (int phase = 0;; ++phase) {
+    const int now = phase % 2, later = 1 - now;
     const int root_count = n.roots[now], kept = n.touched[now];
     if (root_count == 0) break;
     for (int k = thread_index(); k < root_count; k += thread_total())
@@ -119,15 +102,18 @@ __global__ void __launch_bounds__(kForestBlock, 1)
     for (int count = root_count + kept; count > 0; count = n.frontier[round % 3]) {
       scanned += count;
       if (first) n.frontier[(round + 2) % 3] = 0;
-      grow_round<kLanes>(f, round, count, f.touched[now], n.touched + now, near);
+      if (f.p.perfect && blockIdx.x == gridDim.x - 1)  // small frontiers leave it idle
+        lower_limit(f, f.roots[now], root_count, n.limit + now, spread);
+      grow_round<kLanes>(f, round, count, n.limit + now, f.touched[now], n.touched + now, near);
       team.sync();
       ++round;
     }
     const Members members{f.roots[now], f.touched[now], root_count, n.touched[now]};
+    const Cost limit = __ldcg(n.limit + now);
     charge(kGrow);
     if (f.p.perfect) {
       for (int k = thread_index(); k < root_count; k += thread_total())
-        if (const Cost nearest = f.nearest[members.roots[k]]; nearest < detail::kFar)
+        if (const Cost nearest = f.nearest[members.roots[k]]; nearest < limit)
           atomicMax(reinterpret_cast<long long*>(n.highest + now), static_cast<long long>(nearest));
     } else {
       for (int k = thread_index(); k < root_count; k += thread_total())
@@ -162,6 +148,7 @@ __global__ void __launch_bounds__(kForestBlock, 1)
     if (first) {
       n.roots[later] = n.touched[later] = n.augmented[later] = n.contacts[later] = 0;
       n.highest[later] = -1;
+      n.limit[later] = detail::kFar;
       f.report->labelled += members.touched_count;
       f.report->scanned += scanned;
       f.report->rounds += round - first_round;
@@ -183,7 +170,7 @@ __global__ void __launch_bounds__(kForestBlock, 1)
       f.end[root] = detail::kNoRank;
     }
     team.sync();
-    clear_labels(f, members, highest, f.frontier[round % 2] + n.roots[later], f.touched[later],
+    clear_labels(f, members, highest, limit, f.frontier[round % 2] + n.roots[later], f.touched[later],
                  n.touched + later);
     if (f.p.perfect && highest >= kShift) {
       for (Index j = thread_index(); j < f.p.cols; j += thread_total()) f.column[j].place.price += highest;
@@ -192,7 +179,7 @@ __global__ void __launch_bounds__(kForestBlock, 1)
     const int augmented = n.augmented[now];
     if (first) {
       f.report->augmentations += augmented;
-      f.gained[min(phase, static_cast<long long>(kForestPhases - 1))] += augmented;
+      f.gained[min(phase, kForestPhases - 1)] += augmented;
     }
     if (augmented == 0) {
       if (first) f.report->stuck = 1;
@@ -200,17 +187,6 @@ __global__ void __launch_bounds__(kForestBlock, 1)
     }
     if (f.p.perfect) team.sync();  // all that stays labelled is listed
     charge(kAugment);
-    const long long mean = scanned / (round - first_round);
-    if (mean < enough || mean >= too_many) {
-      ++phase;
-      break;
-    }
-  }
-  if (first) {
-    n.lowered[0] = n.lowered[1] = n.lowered[2] = 0;
-    n.round = round;
-    n.phase = phase;
-    n.clock = nanoseconds();
   }
   if (refused > 0)
     atomicAdd(reinterpret_cast<unsigned long long*>(&f.report->refused),

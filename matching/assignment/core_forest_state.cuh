@@ -26,9 +26,8 @@ struct ForestCounters {
   int lowered[3];                          ///< by pass over the rises
   int touched[2], roots[2], augmented[2];  ///< by phase
   int contacts[2];                         ///< by phase
-  Cost highest[2];                         ///< by phase: greatest nearest end of a tree that has one
-  long long phase, round;                  ///< to begin with
-  unsigned long long clock;                ///< when that began
+  Cost limit[2];                           ///< by phase: perfect: offers from here on are not made
+  Cost highest[2];                         ///< by phase: greatest nearest end below the limit
 };
 
 /// A row to scan, with the column that it owns (-1: a root).
@@ -59,6 +58,7 @@ struct CoreForest {
   ForestCounters* counters;
   int* gained;  ///< [kForestPhases]
   ForestReport* report;
+  float share;  ///< perfect: of the trees, that is to come to an end in a phase
 };
 
 /// Where a row stands in the forest, and its pairs: `kLanes` lanes have one row.

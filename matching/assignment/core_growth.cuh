@@ -57,10 +57,58 @@ __device__ inline void hand_over(Found& found, Visit* next, int* next_count, Ind
   if (threadIdx.x == 0) found.visits = found.touches = 0;
 }
 
+/// Counts of the roots' nearest ends, in buckets of a sixteenth of a power of two.
+struct Spread {
+  static constexpr int kBuckets = 1024, kSampled = 4096;
+  int count[kBuckets];
+
+  static __device__ int bucket_of(Cost distance) {
+    if (distance < 16) return static_cast<int>(distance);
+    const int shift = 59 - __clzll(distance);
+    return 16 * shift + static_cast<int>(distance >> shift);
+  }
+  /// The least distance that is beyond it.
+  static __device__ Cost end_of(int bucket) {
+    if (bucket < 16) return bucket + 1;
+    const int shift = bucket / 16 - 1;
+    return static_cast<Cost>(bucket % 16 + 17) << shift;
+  }
+};
+
+/// Perfect problems: lowers the limit to where a share of the trees have their ends; of many trees a sample
+/// is asked. The whole block must call it, and no other may.
+__device__ inline void lower_limit(const CoreForest& f, const Index* roots, int root_count, Cost* limit,
+                                   Spread& spread) {
+  for (int k = static_cast<int>(threadIdx.x); k < Spread::kBuckets; k += kForestBlock) spread.count[k] = 0;
+  __syncthreads();
+  const int step = (root_count + Spread::kSampled - 1) / Spread::kSampled;
+  const int sampled = (root_count + step - 1) / step;
+  for (int k = static_cast<int>(threadIdx.x); k < sampled; k += kForestBlock)
+    if (const Cost nearest = __ldcg(f.nearest + roots[k * step]); nearest < detail::kFar)
+      atomicAdd(spread.count + Spread::bucket_of(nearest), 1);
+  __syncthreads();
+  if (threadIdx.x >= kWarp) return;
+  constexpr int kEach = Spread::kBuckets / kWarp;
+  const int lane = static_cast<int>(threadIdx.x);
+  int mine = 0;
+  for (int k = 0; k < kEach; ++k) mine += spread.count[kEach * lane + (k + lane) % kEach];
+  int before = mine;
+  for (int distance = 1; distance < kWarp; distance *= 2) {
+    const int other = __shfl_up_sync(kAll, before, distance);
+    if (lane >= distance) before += other;
+  }
+  before -= mine;
+  const int wanted = max(1, static_cast<int>(ceilf(f.share * static_cast<float>(sampled))));
+  if (before >= wanted || before + mine < wanted) return;
+  int bucket = kEach * lane;
+  for (; before + spread.count[bucket] < wanted; ++bucket) before += spread.count[bucket];
+  if (const Cost end = Spread::end_of(bucket); end < __ldcg(limit)) __stcg(limit, end);
+}
+
 /// One round: makes the offers of all rows in the frontier.
 template <int kLanes>
-__device__ void grow_round(const CoreForest& f, long long round, int count, Index* touched,
-                           int* touched_count, Found& near) {
+__device__ void grow_round(const CoreForest& f, long long round, int count, const Cost* phase_limit,
+                           Index* touched, int* touched_count, Found& near) {
   constexpr int kRowsPerWarp = kWarp / kLanes, kPairs = 2;  // pairs a lane has under way
   const int lane = threadIdx.x % kLanes, warps = thread_total() / kWarp;
   int* next_count = f.counters->frontier + (round + 1) % 3;
@@ -73,7 +121,9 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, Inde
     if (at.row != -1) {
       const Cost u = f.u[at.row];
       base = at.distance - u;
-      if (!f.p.perfect) {
+      if (f.p.perfect) {
+        limit = __ldcg(phase_limit);
+      } else {
         limit = __ldcg(f.nearest + at.root);
         const Cost exit = exit_distance(f, at, u);
         if (exit < limit && lane == 0) atomic_min(f.nearest + at.root, exit);

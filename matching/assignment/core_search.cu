@@ -2,8 +2,6 @@
 
 #include "matching/assignment/core_search.cuh"
 
-#include <limits>
-
 #include "matching/assignment/core_forest.cuh"
 #include "matching/assignment/row_chains.cuh"
 
@@ -134,53 +132,14 @@ __global__ void finish_kernel(State s, const Column* column, Index cols) {
 }
 
 template <int kLanes>
-void launch_grid(const Arena& arena, CoreForest f, int enough, int too_many) {
-  auto kernel = core_forest_kernel<kLanes, GridTeam>;
+void launch_forest(const Arena& arena, CoreForest f) {
+  auto kernel = core_forest_kernel<kLanes>;
   const Offset wanted = std::max<Offset>(1, (Offset{f.p.rows} * kLanes + kForestBlock - 1) / kForestBlock);
   const int width =
       static_cast<int>(std::min<Offset>(cooperative_blocks(arena, kernel, kForestBlock, 1), wanted));
-  void* arguments[] = {&f, &enough, &too_many};
+  void* arguments[] = {&f};
   MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), width, kForestBlock,
                                          arguments, 0, arena.stream()));
-}
-
-cudaLaunchConfig_t cluster_config(const Arena& arena, int blocks, cudaLaunchAttribute* attribute) {
-  attribute->id = cudaLaunchAttributeClusterDimension;
-  attribute->val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(kForestBlock);
-  config.stream = arena.stream();
-  config.attrs = attribute;
-  config.numAttrs = 1;
-  return config;
-}
-
-/// How many blocks of the search the device can hold in one cluster; 0: it has none.
-template <int kLanes>
-int cluster_blocks(const Arena& arena, const CoreSettings& settings) {
-  if (!settings.clusters) return 0;
-  int major = 0;
-  MOTES_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, arena.device()));
-  if (major < 9) return 0;
-  auto kernel = core_forest_kernel<kLanes, ClusterTeam>;
-  MOTES_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  for (const int blocks : {16, 8}) {
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t config = cluster_config(arena, blocks, &attribute);
-    int clusters = 0;
-    if (cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
-      return blocks;
-    cudaGetLastError();  // a size that does not fit is no error of ours
-  }
-  return 0;
-}
-
-template <int kLanes>
-void launch_cluster(const Arena& arena, const CoreForest& f, int blocks, int too_many) {
-  cudaLaunchAttribute attribute{};
-  const cudaLaunchConfig_t config = cluster_config(arena, blocks, &attribute);
-  MOTES_CUDA(cudaLaunchKernelEx(&config, core_forest_kernel<kLanes, ClusterTeam>, f, 0, too_many));
 }
 
 /// Room for everything, and the stages in their order; `kLanes` lanes share a row.
@@ -256,15 +215,10 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   f.end = arena.take<unsigned>(rows);
   f.counters = arena.take_filled<ForestCounters>(1, 0);
   f.gained = arena.take_filled<int>(kForestPhases, 0);
+  f.share = settings.share;
   plant_kernel<kLanes><<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(f);
   MOTES_CUDA_LAUNCHED();
-  constexpr int kNever = std::numeric_limits<int>::max();
-  const int cluster = cluster_blocks<kLanes>(arena, settings);
-  if (cluster > 0) {
-    if (p.rows > settings.few) launch_grid<kLanes>(arena, f, settings.few, kNever);
-    launch_cluster<kLanes>(arena, f, cluster, 4 * settings.few);
-  }
-  launch_grid<kLanes>(arena, f, 0, kNever);
+  launch_forest<kLanes>(arena, f);
   finish_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(s, column, p.cols);
   MOTES_CUDA_LAUNCHED();
   const ForestReport report = arena.download(f.report, 1)[0];

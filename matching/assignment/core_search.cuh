@@ -1,6 +1,7 @@
 #pragma once
 /// The engine of `jv` on the GPU: sparse problems solved in device memory, from any state.
 
+#include "matching/assignment/core_settings.h"
 #include "matching/assignment/hungarian_device.cuh"
 
 namespace motes::matching::device {
@@ -8,16 +9,6 @@ namespace motes::matching::device {
 /// What a row that must be matched pays to stay free where the solver needs every row to have a way out:
 /// above what any optimum pays (make_sides keeps vertices * (2 * largest + 1) below it).
 inline constexpr Cost kDearExit = Cost{1} << 60;
-
-/// Speed only.
-struct CoreSettings {
-  int budget = 16;         ///< bids of a chain of the row reduction
-  int stages = 4;          ///< of an auction before it, for prices to start from (perfect and cold only)
-  int stage_budget = 128;  ///< bids of a chain there
-  bool clusters =
-      false;       ///< searches with small frontiers run on one cluster of blocks, where there are such
-  int few = 1024;  ///< rows in a frontier, in the mean of a phase, that are few
-};
 
 /// Solves a sparse problem on the arena's device and stream, from the state given to the optimum and its
 /// duals, which it leaves in `s` (u too). Columns of a row may come in any order; offsets are 64-bit.

@@ -151,9 +151,10 @@ __device__ inline bool augment(const CoreForest& f, Index root, long long* refus
 
 /// Clears the labels; or, where the problem is perfect, those of the trees that have augmented: all trees
 /// have risen alike, so that in the others a row or column within the rise is now reached along tight pairs,
-/// and what lies beyond is nearer by as much. These are visited first in the next phase.
-__device__ inline void clear_labels(const CoreForest& f, const Members& members, Cost highest, Visit* visits,
-                                    Index* touched, int* touched_count) {
+/// and what lies beyond is nearer by as much. These are visited first in the next phase. Labels at the limit
+/// or beyond are not all there is to know, and are cleared.
+__device__ inline void clear_labels(const CoreForest& f, const Members& members, Cost highest, Cost limit,
+                                    Visit* visits, Index* touched, int* touched_count) {
   const int count = members.touched_count, lane = threadIdx.x % kWarp;
   for (int first = thread_index() - lane; first < count; first += thread_total()) {
     const int k = first + lane;
@@ -163,7 +164,7 @@ __device__ inline void clear_labels(const CoreForest& f, const Members& members,
       col = members.touched[k];
       Column* column = f.column + col;
       const Label label = column->label;
-      keep = f.p.perfect && f.rise[label.root] == 0;
+      keep = f.p.perfect && label.distance < limit && f.rise[label.root] == 0;
       if (keep) {
         const Cost distance = max(Cost{0}, label.distance - highest);
         owner = column->place.owner;

@@ -23,7 +23,7 @@ DeviceSolution bring(Arena& arena, detail::Solution&& solution) {
 }
 
 DeviceSolution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
-                     const Start& start, int) {
+                     const Start& start, int, const CoreSettings& settings) {
   core::Outcome out;
   if (!p.perfect) {
     Cost* exits = arena.take<Cost>(static_cast<std::size_t>(p.rows));
@@ -36,32 +36,32 @@ DeviceSolution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonical<
   }
   out.state = is_cold(start) ? core::cold_state(arena, p) : hungarian::initial_state(arena, sides, p, start);
   DeviceSolution solution;
-  const bool infeasible = !search_core(arena, p, out.state, out.stats);
+  const bool infeasible = !search_core(arena, p, out.state, out.stats, settings);
   solution = in_place(std::move(out));
   solution.infeasible = infeasible;  // rows that left at the dear price are found by whoever finishes
   return solution;
 }
 
 DeviceSolution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<GeometricEntries>& p,
-                     const Start& start, int) {
+                     const Start& start, int, const CoreSettings&) {
   core::Outcome out = solve_by_point_cores(arena, sides, p, start);
   return out.whole ? bring(arena, std::move(*out.whole)) : in_place(std::move(out));
 }
 
 template <class T>
 DeviceSolution solve(Arena& arena, CanonicalSides sides, const DeviceCanonical<DenseEntries<T>>& p,
-                     const Start& start, int wanted) {
+                     const Start& start, int wanted, const CoreSettings&) {
   sides.start = arena.download(p.start, static_cast<std::size_t>(p.cols));
   return bring(arena, core::solve_dense(arena, sides, p, start, wanted));
 }
 
 }  // namespace
 
-Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start,
-                        int wanted) {
+Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start, int wanted,
+                        const CoreSettings& settings) {
   return solve_on_device(execution, problem, start,
                          [&](Arena& arena, const CanonicalSides& sides, const auto& p, const Start& from) {
-                           return solve(arena, sides, p, from, wanted);
+                           return solve(arena, sides, p, from, wanted, settings);
                          });
 }
 

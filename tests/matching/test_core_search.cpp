@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "matching/assignment/jonker_volgenant_device.h"
 #include "matching/registry.h"
 #include "matching/verify.h"
 #include "tests/support/instances.h"
@@ -282,6 +283,38 @@ TEST_CASE("the sparse engine on the GPU starts from right, wrong and partial sta
         check_optimal(p, warm);
         CHECK(warm.objective == expected.objective);
       }
+    }
+  }
+}
+
+TEST_CASE("the sparse engine on the GPU finds the same optimum whatever its settings") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  matching::Execution execution;
+  execution.backend = matching::Backend::cuda;
+  execution.workspace = &workspace;
+  std::vector<matching::device::CoreSettings> choices(8);
+  choices[1].budget = 0;
+  choices[2].budget = 1000;
+  choices[3].stages = 0;
+  choices[4].stages = 9;
+  choices[5].stage_budget = 1;
+  choices[6].share = 0;
+  choices[7].share = 1;
+  for (const Cost exit : {Cost{4000}, kInfiniteCost}) {
+    std::mt19937_64 rng(11);
+    SparseCosts p = random_problem(rng, {"", 1200, 1200, 0.02, 10000, exit, exit});
+    append_block(p, lattice(20));
+    if (exit == kInfiniteCost)  // the lattice is a perfect matching's too
+      p.unmatched_row_cost.clear(), p.unmatched_col_cost.clear();
+    const auto expected = reference(p);
+    REQUIRE(expected.status == Status::optimal);
+    for (std::size_t k = 0; k < choices.size(); ++k) {
+      INFO("choice " << k << ", unmatched costs up to " << exit);
+      const auto answer =
+          matching::device::solve_by_cores(execution, p.view(), {}, matching::device::kCorePairs, choices[k]);
+      check_optimal(p, answer);
+      CHECK(answer.objective == expected.objective);
     }
   }
 }

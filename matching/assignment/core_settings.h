@@ -1,0 +1,14 @@
+#pragma once
+/// What may be chosen for the engine of `jv` on the GPU (core_search.cuh).
+
+namespace motes::matching::device {
+
+/// Speed only.
+struct CoreSettings {
+  int budget = 16;         ///< bids of a chain of the row reduction
+  int stages = 4;          ///< of an auction before it, for prices to start from (perfect and cold only)
+  int stage_budget = 128;  ///< bids of a chain there
+  float share = .5F;       ///< perfect: of the trees, that is to come to an end in a phase of searches
+};
+
+}  // namespace motes::matching::device
