@@ -19,25 +19,13 @@
 #include <vector>
 
 #include "bench/arguments.h"
+#include "bench/frames.h"
 #include "sim/simulation.h"
 #include "tracking/link/linker.h"
 
 using namespace motes;
 
 namespace {
-
-/// True tracks turned into detections: detection k of every frame is particle k.
-std::vector<Detections> frames_of(const TrackSet& truth, std::int32_t frames) {
-  std::vector<Detections> out(static_cast<std::size_t>(frames));
-  for (std::size_t f = 0; f < out.size(); ++f) out[f].frame = static_cast<std::int32_t>(f);
-  for (std::size_t p = 0; p < truth.points(); ++p) {
-    Detections& d = out[static_cast<std::size_t>(truth.frame[p])];
-    d.x_um.push_back(truth.x_um[p]);
-    d.y_um.push_back(truth.y_um[p]);
-    d.z_um.push_back(truth.z_um[p]);
-  }
-  return out;
-}
 
 /// Raw doubles, x y z by particle, one file a frame: what the peers' scripts read.
 void dump(const std::vector<Detections>& frames, const std::string& folder) {
@@ -93,7 +81,7 @@ int main(int argc, char** argv) {
         motion.box_um = {side, side, side};
         motion.speed_um_s = ratio;
         motion.persistence = persistence;
-        const auto frames = frames_of(sim::simulate_motion({}, motion), frame_count);
+        const auto frames = bench::frames_of(sim::simulate_motion({}, motion), frame_count);
         if (const auto folder = arguments.text("dump")) dump(frames, *folder);
 
         const tracking::LinkOptions options{

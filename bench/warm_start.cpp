@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bench/arguments.h"
+#include "bench/frames.h"
 #include "matching/registry.h"
 #include "sim/simulation.h"
 #include "tracking/candidates/candidates.h"
@@ -26,18 +27,6 @@ using matching::Cost;
 using matching::Index;
 
 namespace {
-
-std::vector<Detections> frames_of(const TrackSet& truth, std::int32_t frames) {
-  std::vector<Detections> out(static_cast<std::size_t>(frames));
-  for (std::size_t f = 0; f < out.size(); ++f) out[f].frame = static_cast<std::int32_t>(f);
-  for (std::size_t p = 0; p < truth.points(); ++p) {
-    Detections& d = out[static_cast<std::size_t>(truth.frame[p])];
-    d.x_um.push_back(truth.x_um[p]);
-    d.y_um.push_back(truth.y_um[p]);
-    d.z_um.push_back(truth.z_um[p]);
-  }
-  return out;
-}
 
 struct Guess {
   std::vector<Index> row_to_col;
@@ -122,7 +111,7 @@ int main(int argc, char** argv) {
       motion.box_um = {std::cbrt(n), std::cbrt(n), std::cbrt(n)};
       motion.speed_um_s = ratio;
       motion.persistence = arguments.number("persistence", 0.5);
-      const auto frames = frames_of(sim::simulate_motion({}, motion), frame_count);
+      const auto frames = bench::frames_of(sim::simulate_motion({}, motion), frame_count);
       Tally cold, predicted, oracle;
       std::vector<Cost> before;
       for (std::size_t k = 0; k + 1 < frames.size(); ++k) {

@@ -7,19 +7,10 @@ Prints Markdown tables; writes fig6.svg (Vasconcelos & Rosenhahn 2009, Fig. 6), 
 and fig3.svg (Date & Nagi 2016, Fig. 3) for the files that are there.
 """
 import argparse
-import csv
 import pathlib
 
-import matplotlib
-
-matplotlib.use("Agg")
-matplotlib.rcParams["svg.hashsalt"] = "motes"  # the same bytes from the same numbers
-from matplotlib import pyplot as plt  # noqa: E402
-
-
-def rows_of(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+from results import rows_of
+from matplotlib import pyplot as plt  # after results, which chooses the drawing back end
 
 
 def label(row):

@@ -7,19 +7,10 @@ Writes azad_fig1.svg, azad_fig3.svg (with Fig. 4's search rates), azad_fig6.svg,
 Azad, Buluc & Pothen 2015, for the files that are there. Solvers that were left out leave a gap.
 """
 import argparse
-import csv
 import pathlib
 
-import matplotlib
-
-matplotlib.use("Agg")
-matplotlib.rcParams["svg.hashsalt"] = "motes"  # the same bytes from the same numbers
-from matplotlib import pyplot as plt  # noqa: E402
-
-
-def rows_of(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+from results import rows_of
+from matplotlib import pyplot as plt  # after results, which chooses the drawing back end
 
 
 def short(instance):

@@ -3,22 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "matching/detail/graph_side.h"
+
 namespace motes::matching {
 namespace {
 
+using detail::GraphSide;
+
 std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
-
-/// One side's lists; the other side's are the same with rows and columns exchanged.
-struct Side {
-  Index count = 0;
-  std::span<const Offset> offsets;
-  std::span<const Index> neighbours;
-  std::span<const Index> of(Index k) const {
-    return neighbours.subspan(at(offsets[at(k)]), at(offsets[at(k) + 1] - offsets[at(k)]));
-  }
-};
-
-Side rows_side(const BipartiteGraphView& graph) { return {graph.rows, graph.row_offsets, graph.col_index}; }
 
 std::string name(const char* kind, Index k) { return kind + (" " + std::to_string(k)); }
 
@@ -47,7 +39,7 @@ struct Reached {
 };
 
 /// Vertices on alternating paths from the free vertices of `side`.
-Reached reach(const Side& side, std::span<const Index> mate, std::span<const Index> mate_of_far) {
+Reached reach(const GraphSide& side, std::span<const Index> mate, std::span<const Index> mate_of_far) {
   Reached reached{std::vector<bool>(at(side.count), false), std::vector<bool>(mate_of_far.size(), false)};
   std::vector<Index> queue;
   for (Index k = 0; k < side.count; ++k)
@@ -86,7 +78,7 @@ std::string mark(std::span<const Index> members, Index count, const char* kind, 
 }
 
 bool has_edge(const BipartiteGraphView& graph, Index i, Index j) {
-  const auto cols = rows_side(graph).of(i);
+  const auto cols = detail::rows_side(graph).of(i);
   return std::binary_search(cols.begin(), cols.end(), j);
 }
 
@@ -104,7 +96,7 @@ Index first_row(Index rows, int threads, const Bad& bad) {
 
 VertexCover koenig_cover(const CardinalityProblem& problem, const Matching& answer) {
   require_matching(problem, answer);
-  const Reached reached = reach(rows_side(problem.graph), answer.row_to_col, answer.col_to_row);
+  const Reached reached = reach(detail::rows_side(problem.graph), answer.row_to_col, answer.col_to_row);
   VertexCover cover;
   for (Index i = 0; i < problem.graph.rows; ++i)
     if (!reached.near[at(i)]) cover.rows.push_back(i);
@@ -116,13 +108,13 @@ VertexCover koenig_cover(const CardinalityProblem& problem, const Matching& answ
 DulmageMendelsohn decompose(const CardinalityProblem& problem, const Matching& answer) {
   require_matching(problem, answer);
   const auto& graph = problem.graph;
-  const Reached from_rows = reach(rows_side(graph), answer.row_to_col, answer.col_to_row);
+  const Reached from_rows = reach(detail::rows_side(graph), answer.row_to_col, answer.col_to_row);
   for (Index j = 0; j < graph.cols; ++j)
     if (from_rows.far[at(j)] && answer.col_to_row[at(j)] == -1)
       throw std::invalid_argument("decomposition: the matching is not maximum; an augmenting path ends at " +
                                   name("column", j));
   Transposed made;
-  Side cols{graph.cols, problem.col_offsets, problem.row_index};
+  GraphSide cols{graph.cols, problem.col_offsets, problem.row_index};
   if (problem.col_offsets.empty()) {
     made = transpose(graph, 1);
     cols.offsets = made.col_offsets;
@@ -172,7 +164,7 @@ CardinalityCertificate verify(const CardinalityProblem& problem, const Matching&
     if (const auto fault = mark(cover.cols, graph.cols, "column", col_in); !fault.empty()) return fail(fault);
     const auto untouched = [&](Index i) {
       if (row_in[at(i)] != 0) return Index{-1};
-      for (const Index j : rows_side(graph).of(i))
+      for (const Index j : detail::rows_side(graph).of(i))
         if (col_in[at(j)] == 0) return j;
       return Index{-1};
     };

@@ -12,23 +12,14 @@
 // the neighbours not taken. A vertex is handed on by the one thread whose decrement reached 1. One word for
 // both, since visits are random and each costs a miss of the cache.
 
-#include <span>
-
+#include "matching/detail/graph_side.h"
 #include "matching/init/starts.h"
 
 namespace motes::matching {
 namespace {
 
 using detail::at;
-
-struct Side {
-  Index count = 0;
-  std::span<const Offset> offsets;
-  std::span<const Index> neighbours;
-  std::span<const Index> of(Index k) const {
-    return neighbours.subspan(at(offsets[at(k)]), at(offsets[at(k) + 1] - offsets[at(k)]));
-  }
-};
+using detail::GraphSide;
 
 /// A vertex of side 0 (rows) or 1 (columns).
 struct Vertex {
@@ -42,9 +33,10 @@ constexpr State kTaken = State{1} << 31;
 template <bool kShared>
 class KarpSipser {
  public:
-  KarpSipser(const Side& rows, const Side& cols, int threads) : sides_{rows, cols}, threads_(threads) {
+  KarpSipser(const GraphSide& rows, const GraphSide& cols, int threads)
+      : sides_{rows, cols}, threads_(threads) {
     for (int s = 0; s < 2; ++s) {
-      const Side& side = sides_[s];
+      const GraphSide& side = sides_[s];
       state_[s].resize(at(side.count));
 #pragma omp parallel for num_threads(threads_) schedule(static) if (kShared)
       for (Index k = 0; k < side.count; ++k) state_[s][at(k)] = static_cast<State>(side.of(k).size());
@@ -118,7 +110,7 @@ class KarpSipser {
     }
   }
 
-  Side sides_[2];
+  GraphSide sides_[2];
   int threads_;
   std::vector<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
   std::vector<Index> mate_[2];
@@ -131,13 +123,13 @@ std::vector<Index> start_karp_sipser(const Execution& execution, const Cardinali
   const auto& graph = problem.graph;
   const int threads = detail::threads_for(execution, graph.rows);
   Transposed made;
-  Side cols{graph.cols, problem.col_offsets, problem.row_index};
+  GraphSide cols{graph.cols, problem.col_offsets, problem.row_index};
   if (problem.col_offsets.empty()) {
     made = transpose(graph, threads);
     cols.offsets = made.col_offsets;
     cols.neighbours = made.row_index;
   }
-  const Side rows{graph.rows, graph.row_offsets, graph.col_index};
+  const GraphSide rows = detail::rows_side(graph);
   const detail::VisitOrder order(graph.rows, seed);
   if (threads > 1) return KarpSipser<true>(rows, cols, threads).run(order);
   return KarpSipser<false>(rows, cols, 1).run(order);
