@@ -80,6 +80,9 @@ void add_linking(std::vector<Option>& table) {
       row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
           "Longest displacement between two frames that may be a link; auto: from max_speed_um_s where "
           "that is given, else estimated from the data, and printed."));
+  table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
+                      "Of gate_um auto: the share of the links that are there to be found that the gate must "
+                      "allow."));
   table.push_back(row(
       "linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)), MOTES_AT(linking.max_speed_um_s),
       "Gives the gate as speed times time between the frames that are linked; not together with gate_um."));

@@ -95,8 +95,7 @@ class Growth {
       row.clear();
       for (Offset e = first; e < last; ++e) row.emplace_back(length_[at(e)], col_[at(e)]);
       std::sort(row.begin(), row.end());
-      for (Offset e = first; e < last; ++e)
-        std::tie(length_[at(e)], col_[at(e)]) = row[at(e - first)];
+      for (Offset e = first; e < last; ++e) std::tie(length_[at(e)], col_[at(e)]) = row[at(e - first)];
     }
   }
 
@@ -290,7 +289,8 @@ std::string fault_of(const SparseCostsView& problem, double share, const Bottlen
   const CardinalityProblem all{problem.graph, {}, {}, Space::host};
   const auto matched = verify({graph.view(), {}, {}, Space::host}, answer.matching, {});
   if (!matched.matching_valid) return "at the threshold: " + matched.fault;
-  if (answer.wanted != wanted_pairs(answer.maximum, share)) return "the share asks for another number of pairs";
+  if (answer.wanted != wanted_pairs(answer.maximum, share))
+    return "the share asks for another number of pairs";
   if (answer.matching.cardinality != answer.wanted)
     return "the matching does not have as many pairs as are wanted";
   // That no more than `maximum` pairs are possible; that as many are is seen from a matching of its own.
@@ -304,7 +304,8 @@ std::string fault_of(const SparseCostsView& problem, double share, const Bottlen
   for (const Index i : answer.below.rows)
     if (i < 0 || i >= problem.graph.rows) return "the cover below the threshold has a row that is not there";
   for (const Index j : answer.below.cols)
-    if (j < 0 || j >= problem.graph.cols) return "the cover below the threshold has a column that is not there";
+    if (j < 0 || j >= problem.graph.cols)
+      return "the cover below the threshold has a column that is not there";
   std::string fault;
   for_each_edge(problem, answer.below, [&](Cost length, bool touched) {
     if (!touched && length < answer.threshold) fault = "an edge shorter than the threshold is not touched";

@@ -1,10 +1,10 @@
 #pragma once
 /// How long edges must be for so many pairs: the smallest threshold on their lengths whose edges still hold a
-/// matching of a stated size. At the greatest size this is the bottleneck assignment problem: the longest pair
-/// as short as possible.
+/// matching of a stated size. At the greatest size this is the bottleneck assignment problem: the longest
+/// pair as short as possible.
 ///
-/// Both functions read a sparse problem's costs as the edges' lengths (any sign) and leave its unmatched costs
-/// aside; host memory only, else they throw std::invalid_argument, as for a malformed problem.
+/// Both functions read a sparse problem's costs as the edges' lengths (any sign) and leave its unmatched
+/// costs aside; host memory only, else they throw std::invalid_argument, as for a malformed problem.
 ///
 /// Source: Berge, "Two theorems in graph theory", PNAS 43 (1957); thresholds: Garfinkel, "An improved
 /// algorithm for the bottleneck assignment problem", Operations Research 19 (1971); one path after the other:
@@ -41,8 +41,8 @@ struct Bottleneck {
   std::int64_t wanted = 0;   ///< pairs that `share` asks for
   std::int64_t maximum = 0;  ///< pairs of the whole graph
   Matching matching;         ///< `wanted` pairs, none longer than the threshold
-  VertexCover below;         ///< fewer than `wanted` vertices, which touch every edge shorter than the threshold
-  VertexCover whole;         ///< `maximum` vertices, which touch every edge
+  VertexCover below;  ///< fewer than `wanted` vertices, which touch every edge shorter than the threshold
+  VertexCover whole;  ///< `maximum` vertices, which touch every edge
 };
 
 /// The smallest threshold whose edges hold at least `share` (above 0, at most 1, else std::invalid_argument)

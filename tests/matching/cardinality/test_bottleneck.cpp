@@ -1,4 +1,5 @@
-// The smallest threshold of every size of matching: against brute force over all thresholds, and by its certificate.
+// The smallest threshold of every size of matching: against brute force over all thresholds, and by its
+// certificate.
 
 #include <catch2/catch.hpp>
 
