@@ -15,13 +15,16 @@ struct CoarseGraph {
   std::vector<double> weights;        ///< [nnz] sums of the merged edges' weights
   std::vector<double> vertex_weight;  ///< [vertices] sums of the merged vertices' weights
   std::vector<Index> coarse_of;       ///< [fine vertices] the coarse vertex that each is in
+  GreedyProblem view() const;
 };
 
-/// Coarse vertices are numbered in the order of the lesser fine vertex of each; weights are summed in the
-/// order of the fine graph's entries, rows first, so that they are the same bits on every back end and for
-/// any number of threads. `mate` [vertices], -1 = stays alone. `vertex_weight` [vertices], or empty: 1 each.
-/// General graphs in host memory (backend cuda brings them over). Throws std::invalid_argument where `mate`
-/// is no matching of the graph. O(vertices + nnz log degree).
+/// Coarse vertices are numbered in the order of the lesser fine vertex of each. At most four edges become
+/// one: with l the lesser and g the greater vertex of the pairs (a vertex that stays alone is its own lesser
+/// one), the weight is (ll + gg) + (lg + gl), absent ones 0: the same bits from both ends, on every back end
+/// and for any number of threads. A weight too large for a double is infinite, and the next level refuses it.
+/// `mate` [vertices], -1 = stays alone. `vertex_weight` [vertices], or empty: 1 each. General graphs in host
+/// memory (backend cuda brings them over). Throws std::invalid_argument where the problem is malformed or
+/// `mate` is no matching of it. O(vertices + nnz log degree).
 CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, std::span<const Index> mate,
                     std::span<const double> vertex_weight = {});
 

@@ -16,14 +16,15 @@ namespace motes::matching {
 struct GreedyStats {
   std::int64_t rounds = 0;
   std::int64_t proposals = 0;
-  std::int64_t arcs_scanned = 0;      ///< entries of the graph looked at, by all threads
-  std::vector<std::int64_t> matched;  ///< pairs gained in each round
-  std::map<std::string, double> seconds;
+  std::int64_t arcs_scanned = 0;          ///< entries of the graph looked at, by all threads
+  std::vector<std::int64_t> matched;      ///< pairs gained in each round
+  std::map<std::string, double> seconds;  ///< "check", "match" (without the check and the sum), and parts
 };
 
 struct GreedyAnswer {
-  /// Status heuristic; objective = the weight of the pairs, in double, summed in the order of rows. Of
-  /// general graphs row_to_col holds each vertex's mate and col_to_row is empty.
+  /// Status heuristic; objective = the weight of the pairs, in double, summed as weight.h says, so that it
+  /// has the same bits everywhere. Of general graphs row_to_col holds each vertex's mate and col_to_row is
+  /// empty.
   Matching matching;
   GreedyStats stats;
 };
@@ -39,7 +40,8 @@ class GreedySolver {
  private:
   /// Checked inputs in host memory; fills row_to_col (and col_to_row of bipartite graphs) and the stats.
   virtual void run(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer) const = 0;
-  /// The CUDA form: the problem in device memory. The default throws ResourceShortage: no CUDA form.
+  /// The CUDA form: the problem in either space, checked as far as its space allows; as run(), and of
+  /// problems in device memory the objective too. The default throws ResourceShortage: no CUDA form.
   virtual void run_on_device(const Execution& execution, const GreedyProblem& problem,
                              GreedyAnswer& answer) const;
 };
