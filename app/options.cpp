@@ -7,6 +7,7 @@
 #include "app/codec.h"
 #include "app/nearest.h"
 #include "matching/registry.h"
+#include "tracking/link/greedy_links.h"
 
 namespace motes::app {
 namespace {
@@ -15,13 +16,13 @@ namespace {
 #define MOTES_AT(member) \
   [](auto& config) -> auto& { return config.member; }
 
-/// `auto` or a name of the solver registry.
+/// `auto`, a name of the solver registry, or `greedy`.
 Codec<std::string> solver_name() {
-  std::vector<std::string> names{"auto"};
+  std::vector<std::string> names{"auto", tracking::kGreedySolver};
   for (const matching::SolverInfo& info : matching::solvers()) {
     if (info.family == matching::Family::assignment) names.emplace_back(info.name);
   }
-  Codec<std::string> codec = text("auto, or an exact assignment solver that `motes info` lists");
+  Codec<std::string> codec = text("auto, an exact assignment solver that `motes info` lists, or greedy");
   codec.parse = [names](const Value& value) -> std::optional<std::string> {
     if (value.list) return std::nullopt;
     if (std::find(names.begin(), names.end(), value.word()) != names.end()) return value.word();
@@ -96,10 +97,11 @@ void add_linking(std::vector<Option>& table) {
                       "(squared) or gate (euclidean)."));
   table.push_back(
       row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
-          "Assignment solver; auto picks by size and says what it picked. All are exact: the choice "
-          "changes the speed."));
+          "Assignment solver; auto picks by size and says what it picked. All are exact, so that the choice "
+          "changes the speed alone, but greedy: nearest first, a heuristic, CPU only."));
   table.push_back(row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
-                      "Check the certificate of optimality of every frame pair."));
+                      "Check the certificate of optimality of every frame pair; of greedy ones, that they "
+                      "are nearest first."));
 }
 
 void add_execution_and_output(std::vector<Option>& table) {

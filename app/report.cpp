@@ -62,7 +62,7 @@ ordered_json pairs_json(const std::vector<Detections>& frames,
          {"components", count_or_null(pair.components)},
          {"largest_component", count_or_null(pair.largest_component)},
          {"objective", pair.objective},
-         {"gap", pair.gap},
+         {"gap", pair.status == matching::Status::optimal ? ordered_json(pair.gap) : ordered_json(nullptr)},
          {"seconds",
           {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}, {"stages", pair.stage_s}}}});
   }
