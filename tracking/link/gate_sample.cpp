@@ -76,10 +76,15 @@ class Neighbours {
   Tree tree_;
 };
 
-/// The radius of every detection's smallest cube around the centre.
+/// The radius of every detection's smallest cube around the centre; infinite where a position is not finite
+/// (linking will refuse it).
 std::vector<double> radii_of(const Detections& frame, const Point& centre) {
   std::vector<double> radii(frame.size());
-  for (std::size_t k = 0; k < frame.size(); ++k) radii[k] = cube_radius(point(frame, k), centre);
+  for (std::size_t k = 0; k < frame.size(); ++k) {
+    const Point p = point(frame, k);
+    const bool finite = std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z);
+    radii[k] = finite ? cube_radius(p, centre) : HUGE_VAL;
+  }
   return radii;
 }
 
@@ -109,12 +114,13 @@ double limited(const std::vector<double>& radii, double wanted, std::size_t most
   return std::clamp(radius_of(radii, most), least, wanted);
 }
 
-/// What lies in the cube, relative to its centre, in the frame's order.
+/// What lies in the cube (all that is finite where it is infinite), relative to its centre, in the frame's
+/// order.
 Detections in_cube(const Detections& frame, const std::vector<double>& radii, const Point& centre,
                    double radius) {
   Detections out;
   for (std::size_t k = 0; k < frame.size(); ++k) {
-    if (!(radii[k] <= radius)) continue;
+    if (!(radii[k] <= radius && radii[k] < HUGE_VAL)) continue;
     const Point p = point(frame, k);
     add(out, {p.x - centre.x, p.y - centre.y, p.z - centre.z});
   }
@@ -156,6 +162,7 @@ GateSample sample_pair(std::size_t f, const Detections& from, const Detections& 
   out.frame = f;
   out.density_ratio = static_cast<double>(to.size()) / static_cast<double>(from.size());
   const Point centre = point(from, from.size() / 2);
+  if (!std::isfinite(centre.x) || !std::isfinite(centre.y) || !std::isfinite(centre.z)) return out;
   const std::vector<double> from_radii = radii_of(from, centre), to_radii = radii_of(to, centre);
   const double radius = radius_of(from_radii, kRowsOfPair);
   const Detections rows = in_cube(from, from_radii, centre, radius);
@@ -191,7 +198,7 @@ GateSample sample_pair(std::size_t f, const Detections& from, const Detections& 
   if (out.reach_um == 0) return out;
   std::vector<std::size_t> own;
   for (std::size_t k = 0, place = 0; k < from.size(); ++k) {
-    if (!(from_radii[k] <= outer)) continue;
+    if (!(from_radii[k] <= outer && from_radii[k] < HUGE_VAL)) continue;
     if (from_radii[k] <= radius) own.push_back(place);
     ++place;
   }
