@@ -83,6 +83,25 @@ TEST_CASE("distance weights fall with the distance, wherever points are numbered
   }
 }
 
+TEST_CASE("permutations number a weighted graph anew and keep its edges") {
+  for (const std::string text :
+       {"gen:road?n=300&general=1", "gen:gated?n=300&degree=4", "gen:web?n=300&undirected=1"}) {
+    auto weights = floats(generate_weighted_graph({1}, text));
+    std::sort(weights.begin(), weights.end());
+    std::vector<std::vector<Index>> lists;
+    for (const std::string more : {"&permute=1", "&permute=2", "&permute=32"}) {
+      INFO(text << more);
+      const auto graph = generate_weighted_graph({1}, text + more);
+      REQUIRE_NOTHROW(matching::check_problem(graph.view()));
+      auto permuted = floats(graph);
+      std::sort(permuted.begin(), permuted.end());
+      CHECK(permuted == weights);
+      for (const auto& other : lists) CHECK(graph.graph.col_index != other);
+      lists.push_back(graph.graph.col_index);
+    }
+  }
+}
+
 TEST_CASE("weighted graphs refuse what makes no sense") {
   const auto fault = [](const std::string& text) -> std::string {
     try {
