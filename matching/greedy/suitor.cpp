@@ -8,6 +8,7 @@
 
 #include "matching/greedy/keys.h"
 #include "matching/greedy/on_device.h"
+#include "matching/greedy/wide.h"
 #include "matching/parallel_for.h"
 
 namespace motes::matching {
@@ -47,21 +48,12 @@ class Proposer {
   void begin(Index first, Index last) {
     if (waiting_.size() < count_ + at(last - first) + kRing)
       waiting_.resize(2 * (count_ + at(last - first) + kRing));
-    const Offset* const offsets = s_.graph.row_offsets.data();
-    for (Index v = first; v < last; ++v) {
-      const Word best = best_of(offsets[v], offsets[v + 1]);
-      counts_.scanned += offsets[v + 1] - offsets[v];
-      if (best == 0) continue;
-      if (kGeneral && vertex_of(best) == static_cast<std::uint32_t>(v)) {  // a loop: the next best, later
-        waiting_[count_++] = static_cast<std::uint32_t>(v);
-        continue;
-      }
-      __builtin_prefetch(s_.suitor + s_.place_of(best), 1);
-      Offer& place = ring_[next_++ % kRing];
-      const Offer due = place;
-      place = {best, static_cast<std::uint32_t>(v)};
-      if (due.to != 0) settle(due);
-    }
+    counts_.scanned += s_.graph.row_offsets[at(last)] - s_.graph.row_offsets[at(first)];
+#if MOTES_HAS_WIDE
+    if (detail::cpu_is_wide()) return begin_wide(first, last);
+#endif
+    for (Index v = first; v < last; ++v)
+      post(v, best_of(s_.graph.row_offsets[at(v)], s_.graph.row_offsets[at(v) + 1]));
   }
 
   /// Until nobody whom this thread has refused or displaced has neighbours left.
@@ -71,10 +63,9 @@ class Proposer {
     while (count_ != 0) {
       const std::size_t count = take_waiting();
       for (std::size_t k = 0; k < count; ++k) {
-        if (k + kFar < count) __builtin_prefetch(s_.graph.row_offsets.data() + now_[k + kFar]);
-        if (k + kMiddle < count) fetch_list(now_[k + kMiddle]);
-        if (k + kNear < count) fetch_suitors(now_[k + kNear]);
-        propose_again(now_[k]);
+        fetch_ahead(k, count);
+        const Word best = best_open(now_[k]);
+        if (best != 0) settle({best, now_[k]});
       }
     }
     return counts_;
@@ -116,6 +107,21 @@ class Proposer {
     Word best = 0;
     for (Offset e = begin; e < end; ++e) best = std::max(best, offer_to(e));
     return best;
+  }
+
+  /// The offer into the ring; the one that it pushes out is settled.
+  void post(Index v, Word best) {
+    if (best == 0) return;
+    const auto vertex = static_cast<std::uint32_t>(v);
+    if (kGeneral && vertex_of(best) == vertex) {  // a loop: the next best, later
+      waiting_[count_++] = vertex;
+      return;
+    }
+    __builtin_prefetch(s_.suitor + s_.place_of(best), 1);
+    Offer& place = ring_[next_++ % kRing];
+    const Offer due = place;
+    place = {best, vertex};
+    if (due.to != 0) settle(due);
   }
 
   Word load(Index w) const {
@@ -161,10 +167,17 @@ class Proposer {
       __builtin_prefetch(s_.suitor + s_.graph.col_index[at(e)], 1);
   }
 
-  /// To the best neighbour whose suitor is worse, if any.
-  void propose_again(std::uint32_t v) {
+  /// Before the k-th of so many proposes again: what those after it will need.
+  void fetch_ahead(std::size_t k, std::size_t count) {
+    counts_.scanned += s_.graph.row_offsets[std::size_t{now_[k]} + 1] - s_.graph.row_offsets[now_[k]];
+    if (k + kFar < count) __builtin_prefetch(s_.graph.row_offsets.data() + now_[k + kFar]);
+    if (k + kMiddle < count) fetch_list(now_[k + kMiddle]);
+    if (k + kNear < count) fetch_suitors(now_[k + kNear]);
+  }
+
+  /// The best neighbour whose suitor is worse; 0: none.
+  Word best_open(std::uint32_t v) {
     const Offset begin = s_.graph.row_offsets[v], end = s_.graph.row_offsets[std::size_t{v} + 1];
-    counts_.scanned += end - begin;
     Word best = 0;
     for (Offset e = begin; e < end; ++e) {
       const Index w = s_.graph.col_index[at(e)];
@@ -175,8 +188,32 @@ class Proposer {
       if constexpr (kGeneral) there = w != static_cast<Index>(v) ? there : 0;
       best = std::max(best, there);
     }
-    if (best != 0) settle({best, v});
+    return best;
   }
+
+#if MOTES_HAS_WIDE
+  /// begin(), sixteen entries at a time: of lists no longer than that, without a branch. What follows is
+  /// bound by memory and gains nothing so: a gather cannot guess.
+  MOTES_WIDE void begin_wide(Index first, Index last) {
+    const Offset* const offsets = s_.graph.row_offsets.data();
+    for (Index v = first; v < last; ++v) {
+      __m512i best = _mm512_setzero_si512();
+      for (Offset e = offsets[v]; e < offsets[v + 1]; e += 16) {
+        const Offset left = offsets[v + 1] - e;
+        best = _mm512_max_epu64(best, offers_wide(e, left));
+        best = _mm512_max_epu64(best, offers_wide(e + 8, left - 8));
+      }
+      post(v, _mm512_reduce_max_epu64(best));
+    }
+  }
+
+  MOTES_WIDE __m512i offers_wide(Offset e, Offset left) const {
+    const __mmask8 mask = detail::mask_of(left);
+    const __m256i w = _mm256_maskz_loadu_epi32(mask, s_.graph.col_index.data() + e);
+    const __m256i vertices = _mm256_add_epi32(w, _mm256_set1_epi32(static_cast<int>(s_.first_other)));
+    return detail::words_of(detail::keys_of(s_.key_of_entry, e, mask), detail::mix_of(vertices), mask);
+  }
+#endif
 
   const Shared<KeyOf> s_;
   std::array<Offer, kRing> ring_{};
