@@ -122,9 +122,10 @@ void measure(const Settings& settings, const matching::GreedyProblem& problem,
     if (certificate.upper_bound > 0) share = certificate.weight / certificate.upper_bound;
   }
   std::printf(
-      "%s,%s,%s,%d,%d,%lld,%lld,%lld,%.17g,%.6f,%s,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%lld,%lld,%lld\n",
+      "%s,%s,%s,%s,%d,%d,%lld,%lld,%lld,%.17g,%.6f,%s,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%lld,%lld,%lld\n",
       run.instance.c_str(), run.solver.c_str(),
-      problem.kind == matching::GraphKind::general ? "general" : "bipartite", run.threads, settings.repeats,
+      problem.kind == matching::GraphKind::general ? "general" : "bipartite",
+      settings.backend == matching::Backend::cuda ? "cuda" : "cpu", run.threads, settings.repeats,
       static_cast<long long>(problem.vertices()), static_cast<long long>(problem.graph.edges()),
       static_cast<long long>(answer.matching.cardinality), answer.matching.objective, share, certified,
       median(solve), median(match), *std::min_element(match.begin(), match.end()),
@@ -151,7 +152,8 @@ int main(int argc, char** argv) {
       arguments.text("space").value_or("host") == "device"};
   if (arguments.number("header", 1) != 0)
     std::puts(
-        "instance,solver,kind,threads,repeats,vertices,entries,pairs,weight,share,certified,solve_median_s,"
+        "instance,solver,kind,backend,threads,repeats,vertices,entries,pairs,weight,share,certified,solve_"
+        "median_s,"
         "match_median_s,match_min_s,match_max_s,check_s,device_median_s,coarsen_median_s,rounds,proposals,"
         "arcs_scanned");
   bool failed = false;

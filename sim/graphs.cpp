@@ -57,24 +57,10 @@ BipartiteGraph structure_of_instance(const Execution& execution, std::string_vie
   return matching::to_sparse(matching::view_of(costs)).graph;
 }
 
-/// The orders that permute=1 asks for; row k of the answer is row rows_from[k]. Empty: none.
-struct Orders {
-  std::vector<Index> rows_from, cols_to;
-};
-
 std::vector<Index> inverse(const std::vector<Index>& order) {
   std::vector<Index> back(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) back[at(order[k])] = static_cast<Index>(k);
   return back;
-}
-
-template <class T>
-std::vector<T> rearranged(const std::vector<T>& values, const std::vector<Index>& from) {
-  if (from.empty()) return values;
-  std::vector<T> out;
-  out.reserve(values.size());
-  for (const Index k : from) out.push_back(values[at(k)]);
-  return out;
 }
 
 /// The union of a square graph and its transpose, without (i, i).
@@ -143,8 +129,8 @@ WeightedGraph generate_weighted_graph(const Execution& execution, std::string_vi
     recipe.fail(
         "weighted graphs come from gated, rgg, delaunay, grid, hexagonal, road, erdos-renyi, rmat, web");
   const int threads = thread_count(execution);
-  const bool permute = recipe.flag("permute"), general = recipe.flag("general"),
-             join_both = recipe.flag("undirected");
+  const auto permutation = static_cast<std::uint64_t>(recipe.whole("permute", 0, 0, 1e6));
+  const bool general = recipe.flag("general"), join_both = recipe.flag("undirected");
   const std::uint64_t seed = recipe.seed();
   const std::string weights = recipe.word("weights", "random");
   if (weights != "random" && weights != "unit" && weights != "distance")
@@ -162,24 +148,25 @@ WeightedGraph generate_weighted_graph(const Execution& execution, std::string_vi
   const bool one_set = join_both || (general && family->undirected);
   if (join_both && !family->undirected) out.graph = undirected(out.graph, threads);
   out.kind = one_set ? GraphKind::general : GraphKind::bipartite;
-  Orders orders;
-  if (permute) {
-    orders.rows_from = detail::random_order(out.graph.rows, seed, detail::kRowOrder);
-    orders.cols_to =
-        one_set ? inverse(orders.rows_from) : detail::random_order(out.graph.cols, seed, detail::kColOrder);
-    out.graph = detail::renumbered(out.graph, orders.rows_from, orders.cols_to, threads);
+  std::vector<Index> row_was, col_was;  // of a vertex: its number before; empty: the same
+  if (permutation != 0) {
+    const std::uint64_t order_seed = seed + ((permutation - 1) << 32);
+    row_was = detail::random_order(out.graph.rows, order_seed, detail::kRowOrder);
+    col_was = one_set ? row_was : detail::random_order(out.graph.cols, order_seed, detail::kColOrder);
+    out.graph = detail::renumbered(out.graph, row_was, inverse(col_was), threads);
   }
-  if (weights == "random") {
-    out.weights = weights_of_entries(out.graph, threads, [&](Index i, Index j) {
+  const auto was = [](const std::vector<Index>& before, Index k) {
+    return before.empty() ? k : before[at(k)];
+  };
+  if (weights == "random")
+    out.weights = weights_of_entries(out.graph, threads, [&](Index row, Index col) {
+      const Index i = was(row_was, row), j = was(col_was, col);
       return one_set ? random_weight(seed, std::min(i, j), std::max(i, j)) : random_weight(seed, i, j);
     });
-  } else if (weights == "distance") {
-    const auto rows = rearranged(places.rows, orders.rows_from);
-    const auto cols = rearranged(places.cols, inverse(orders.cols_to));
-    out.weights = weights_of_entries(out.graph, threads, [&](Index i, Index j) {
-      return closeness(rows[at(i)], cols[at(j)], places.gate);
+  else if (weights == "distance")
+    out.weights = weights_of_entries(out.graph, threads, [&](Index row, Index col) {
+      return closeness(places.rows[at(was(row_was, row))], places.cols[at(was(col_was, col))], places.gate);
     });
-  }
   if (general && !one_set) return matching::to_general(out.view(), threads);
   return out;
 }

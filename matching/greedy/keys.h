@@ -13,14 +13,17 @@ namespace motes::matching {
 /// The key of entry e, in three forms.
 struct UnitKeys {
   std::uint32_t operator()(Offset) const { return 1; }
+  void prefetch(Offset) const {}
 };
 struct FloatKeys {
   const float* weight;  ///< [nnz]
   std::uint32_t operator()(Offset e) const { return weight_key(weight[e]); }
+  void prefetch(Offset e) const { __builtin_prefetch(weight + e); }
 };
 struct RankKeys {
   const std::uint32_t* key;  ///< [nnz]
   std::uint32_t operator()(Offset e) const { return key[e]; }
+  void prefetch(Offset e) const { __builtin_prefetch(key + e); }
 };
 
 /// Only the order of weights matters, so that any type gives exact keys: floats are keys as they stand, and

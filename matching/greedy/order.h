@@ -33,10 +33,9 @@ MOTES_HOST_DEVICE inline std::uint32_t unmix(std::uint32_t mixed) {
 
 /// Weights as 32-bit keys of the same order, never 0: of floats (finite, not below 0) their bits plus 1.
 MOTES_HOST_DEVICE inline std::uint32_t weight_key(float weight) {
-  weight += 0.0f;  // -0 is 0
   std::uint32_t bits;
   memcpy(&bits, &weight, sizeof bits);
-  return bits + 1;
+  return (bits & 0x7fffffffu) + 1;  // -0 is 0
 }
 
 MOTES_HOST_DEVICE inline Word word(std::uint32_t key, std::uint32_t vertex) {
