@@ -56,6 +56,7 @@ inline const Domain kAnyNumber{-kUnbounded, kUnbounded, true, ""};
 inline const Domain kPositive{0, kUnbounded, false, " above 0"};
 inline const Domain kNotNegative{0, kUnbounded, true, " not below 0"};
 inline const Domain kFraction{0, 1, true, " from 0 to 1"};
+inline const Domain kShare{0, 1, false, " above 0, at most 1"};
 
 inline Codec<double> real(const Domain& domain) {
   return {"a number" + domain.words,

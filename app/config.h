@@ -15,6 +15,7 @@
 #include "sim/simulation.h"
 #include "tracking/candidates/candidates.h"
 #include "tracking/detect/log_detector.h"
+#include "tracking/link/gate_estimate.h"
 #include "tracking/types/geometry.h"
 
 namespace motes::app {
@@ -40,7 +41,8 @@ struct Config {
     tracking::Polarity polarity = tracking::Polarity::bright;
   } detection;
   struct Linking {
-    std::optional<double> gate_um;         ///< none: from max_speed_um_s, else estimated
+    std::optional<double> gate_um;  ///< none: from max_speed_um_s, else estimated
+    double gate_share = tracking::kGateShare;
     std::optional<double> max_speed_um_s;  ///< gate = max_speed_um_s * dt_s * frame_step
     tracking::LinkCost cost = tracking::LinkCost::squared;
     std::optional<double> no_link_cost;  ///< none: gate^2 (or gate)

@@ -18,7 +18,22 @@ double gate_from_speed(const Config& config, std::optional<double> dt_s) {
   return *config.linking.max_speed_um_s * *dt_s * config.input.frame_step;
 }
 
-void report_estimate(const tracking::GateEstimate& estimate, const std::string& unit, Console& console) {
+/// How many links there may be at all within parts and multiples of the gate, in percent of the detections.
+std::string curve_line(const tracking::GateEstimate& estimate, double gate_um) {
+  std::string gates, shares;
+  for (const double part : {0.25, 0.5, 0.75, 1.0, 1.5, 2.0}) {
+    gates += fmt::format(" {:g}", part);
+    shares += fmt::format(" {:.0f}", 100 * estimate.linkable_within(part * gate_um));
+  }
+  const bool told = estimate.rule == tracking::GateRule::cardinality;
+  return fmt::format("links possible within{} x the gate:{} %; ", gates, shares) +
+         (told ? fmt::format("{:.0f} % of detections have a partner", 100 * estimate.partners)
+               : "who has a partner cannot be told, so the gate is from nearest neighbours");
+}
+
+void report_estimate(const tracking::GateEstimate& estimate, double gate_um, const std::string& unit,
+                     Console& console) {
+  if (!estimate.curves.empty()) console.note(curve_line(estimate, gate_um));
   console.note(fmt::format("typical displacement {:.4g} {}, spacing {:.4g} {}, ratio {:.2f}",
                            estimate.displacement_um, unit, estimate.spacing_um, unit, estimate.ratio()));
   if (estimate.ratio() > tracking::kUntrustworthyRatio) {
@@ -51,7 +66,7 @@ tracking::LinkOptions link_options(const Config& config, double gate_um) {
 Gate choose_gate(const Execution& execution, const Config& config, const std::vector<Detections>& frames,
                  std::optional<double> dt_s, const std::string& unit, Console& console) {
   Gate gate;
-  gate.estimate = tracking::estimate_gate(execution, frames);
+  gate.estimate = tracking::estimate_gate(execution, frames, config.linking.gate_share);
   if (config.linking.gate_um) {
     gate.um = config.linking.gate_um;
     gate.source = "linking.gate_um";
@@ -65,7 +80,7 @@ Gate choose_gate(const Execution& execution, const Config& config, const std::ve
     gate.source = "none";
   }
   if (gate.um) console.note(fmt::format("gate {:.4g} {} ({})", *gate.um, unit, gate.source));
-  if (gate.estimate) report_estimate(*gate.estimate, unit, console);
+  if (gate.estimate) report_estimate(*gate.estimate, *gate.um, unit, console);
   if (!gate.estimate && frames.size() > 1) {
     console.warn("no two consecutive frames have detections, so nothing can be linked");
   }

@@ -92,10 +92,28 @@ Command add_match(CLI::App& app, Session& session) {
                    "Which optimum where there are several: any, or the one a hash picks, the same for all "
                    "solvers [any]")
       ->type_name("RULE");
+  command
+      ->add_option("--coarsen", arguments->coarsen,
+                   "Of greedy: merge matched pairs, level by level, until so many vertices are left")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--coarse", arguments->coarse, "With --coarsen: write the coarsest graph as MatrixMarket")
+      ->type_name("FILE");
+  command
+      ->add_option("--coarse-map", arguments->coarse_map,
+                   "With --coarsen: write the coarse vertex of each vertex as CSV (vertex,coarse)")
+      ->type_name("FILE");
   return {command, [&session, arguments] {
             require_argument(arguments->instance, "match needs an INSTANCE (a .mtx or .h5 file, or gen:...)");
-            if (family_of(*arguments) == matching::Family::cardinality)
+            const auto family = family_of(*arguments);
+            if (family != matching::Family::greedy &&
+                (arguments->coarsen != 0 || !arguments->coarse.empty() || !arguments->coarse_map.empty()))
+              throw UsageError("--coarsen: is for greedy problems");
+            if (family == matching::Family::cardinality)
               match_cardinality(session, *arguments);
+            else if (family == matching::Family::greedy)
+              match_greedy(session, *arguments);
             else
               match_assignment(session, *arguments);
           }};

@@ -2,6 +2,7 @@
 /// What the families of `motes match` share.
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@ namespace motes::app {
 
 struct MatchArguments {
   std::string instance, solver = "auto", problem, unmatched, matching, ties, init;
+  std::string coarse, coarse_map;
+  std::int64_t coarsen = 0;
   bool verify = false;
 };
 
@@ -32,5 +35,6 @@ double seconds_since(std::chrono::steady_clock::time_point start);
 
 void match_assignment(Session& session, const MatchArguments& arguments);
 void match_cardinality(Session& session, const MatchArguments& arguments);
+void match_greedy(Session& session, const MatchArguments& arguments);
 
 }  // namespace motes::app

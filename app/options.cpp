@@ -7,6 +7,7 @@
 #include "app/codec.h"
 #include "app/nearest.h"
 #include "matching/registry.h"
+#include "tracking/link/greedy_links.h"
 
 namespace motes::app {
 namespace {
@@ -15,13 +16,13 @@ namespace {
 #define MOTES_AT(member) \
   [](auto& config) -> auto& { return config.member; }
 
-/// `auto` or a name of the solver registry.
+/// `auto`, a name of the solver registry, or `greedy`.
 Codec<std::string> solver_name() {
-  std::vector<std::string> names{"auto"};
+  std::vector<std::string> names{"auto", tracking::kGreedySolver};
   for (const matching::SolverInfo& info : matching::solvers()) {
     if (info.family == matching::Family::assignment) names.emplace_back(info.name);
   }
-  Codec<std::string> codec = text("auto, or an exact assignment solver that `motes info` lists");
+  Codec<std::string> codec = text("auto, an exact assignment solver that `motes info` lists, or greedy");
   codec.parse = [names](const Value& value) -> std::optional<std::string> {
     if (value.list) return std::nullopt;
     if (std::find(names.begin(), names.end(), value.word()) != names.end()) return value.word();
@@ -80,6 +81,9 @@ void add_linking(std::vector<Option>& table) {
       row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
           "Longest displacement between two frames that may be a link; auto: from max_speed_um_s where "
           "that is given, else estimated from the data, and printed."));
+  table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
+                      "Of gate_um auto: the share of the links that are there to be found that the gate must "
+                      "allow."));
   table.push_back(row(
       "linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)), MOTES_AT(linking.max_speed_um_s),
       "Gives the gate as speed times time between the frames that are linked; not together with gate_um."));
@@ -93,10 +97,11 @@ void add_linking(std::vector<Option>& table) {
                       "(squared) or gate (euclidean)."));
   table.push_back(
       row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
-          "Assignment solver; auto picks by size and says what it picked. All are exact: the choice "
-          "changes the speed."));
+          "Assignment solver; auto picks by size and says what it picked. All are exact, so that the choice "
+          "changes the speed alone, but greedy: nearest first, a heuristic, CPU only."));
   table.push_back(row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
-                      "Check the certificate of optimality of every frame pair."));
+                      "Check the certificate of optimality of every frame pair; of greedy ones, that they "
+                      "are nearest first."));
 }
 
 void add_execution_and_output(std::vector<Option>& table) {

@@ -62,7 +62,7 @@ ordered_json pairs_json(const std::vector<Detections>& frames,
          {"components", count_or_null(pair.components)},
          {"largest_component", count_or_null(pair.largest_component)},
          {"objective", pair.objective},
-         {"gap", pair.gap},
+         {"gap", pair.status == matching::Status::optimal ? ordered_json(pair.gap) : ordered_json(nullptr)},
          {"seconds",
           {{"candidates", pair.candidates_s}, {"solve", pair.solve_s}, {"stages", pair.stage_s}}}});
   }
@@ -72,11 +72,24 @@ ordered_json pairs_json(const std::vector<Detections>& frames,
 ordered_json gate_json(const Gate& gate) {
   ordered_json json{{"gate_um", nullptr}, {"source", gate.source}};
   if (gate.um) json["gate_um"] = *gate.um;
-  if (gate.estimate) {
-    json["displacement_um"] = gate.estimate->displacement_um;
-    json["spacing_um"] = gate.estimate->spacing_um;
-    json["ratio"] = gate.estimate->ratio();
-  }
+  if (!gate.estimate) return json;
+  const tracking::GateEstimate& estimate = *gate.estimate;
+  json["displacement_um"] = estimate.displacement_um;
+  json["spacing_um"] = estimate.spacing_um;
+  json["ratio"] = estimate.ratio();
+  ordered_json pairs = ordered_json::array();
+  for (const tracking::GateCurve& curve : estimate.curves)
+    pairs.push_back(
+        {{"from", curve.from}, {"to", curve.to}, {"rows", curve.rows}, {"cardinality", curve.cardinality}});
+  json["estimate"] = {
+      {"rule", estimate.rule == tracking::GateRule::cardinality ? "cardinality" : "neighbours"},
+      {"gate_um", estimate.gate_um},
+      {"share", estimate.share},
+      {"partners", estimate.partners},
+      {"needed_um", estimate.needed_um},
+      {"needed_by_all_um", estimate.needed_by_all_um},
+      {"neighbours_um", estimate.neighbours_um},
+      {"curve", {{"gates_um", estimate.gates_um}, {"pairs", std::move(pairs)}}}};
   return json;
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/input.h"
+#include "app/interrupt.h"
 #include "app/progress.h"
 #include "app/report.h"
 #include "app/volumes.h"
@@ -18,6 +19,7 @@
 #include "io/tracks_h5.h"
 #include "io/vtk_tracks.h"
 #include "sim/simulation.h"
+#include "sim/stop.h"
 #include "tracking/types/errors.h"
 
 namespace motes::app {
@@ -139,8 +141,9 @@ void run_simulate(Session& session, const Arguments& arguments) {
 
   const std::int32_t frames = config.simulation.frames;
   std::vector<StageTime> stages;
-  TrackSet truth = timed(console, stages, "simulate", "frames", frames,
-                         [&] { return sim::simulate_motion(execution, config.simulation); });
+  TrackSet truth = timed(console, stages, "simulate", "frames", frames, [&] {
+    return sim::simulate_motion(execution, config.simulation, interrupt_requested);
+  });
   if (truth.points() == 0)
     throw UsageError(
         "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
@@ -151,10 +154,12 @@ void run_simulate(Session& session, const Arguments& arguments) {
   sim::Observation observation;
   if (wanted)
     observation = timed(console, stages, "observe", "frames", frames, [&] {
+      stop_if_interrupted("interrupted while simulating; nothing was written");
       sim::Observation observed = sim::observe(execution, truth, config.simulation, config.faults);
       sim::note_detections(observed, truth);
       return observed;
     });
+  stop_if_interrupted("interrupted while simulating; nothing was written");
   Output output(dir, config);
   timed(console, stages, "write", "points", static_cast<std::int64_t>(truth.points()), [&] {
     output.truth(truth);

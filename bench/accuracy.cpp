@@ -2,6 +2,7 @@
 //
 //   bench_accuracy --part links  [--n 500,5000] [--ratio 0.1,0.3,0.6,1] [--persistence 0.5,0.9] [--noise 0]
 //                  [--miss 0] [--false 0] [--gate known|auto] [--frames 20] [--seeds 3] [--scores links|all]
+//                  [--solver auto]
 //   bench_accuracy --part images [--n 100,500,1000] [--snr 1,2,4,7] [--frames 10] [--seeds 3] [--solver auto]
 //
 // links: particles on a correlated walk in a cube of unit mean spacing; ratio = displacement a frame over
@@ -109,6 +110,7 @@ double estimated_gate(const std::vector<Detections>& frames) {
 void run_links(const bench::Arguments& arguments, int seeds) {
   const auto frames = static_cast<std::int32_t>(arguments.number("frames", 20));
   const std::string gate_rule = arguments.text("gate").value_or("known");
+  const std::string solver = arguments.text("solver").value_or("auto");
   const bool all_scores = arguments.text("scores").value_or("links") == "all";
   for (const double n : arguments.numbers("n", {500, 5000}))
     for (const double ratio : arguments.numbers("ratio", {0.1, 0.3, 0.6, 1}))
@@ -134,7 +136,7 @@ void run_links(const bench::Arguments& arguments, int seeds) {
                 const auto observed = sim::observe({}, truth, motion, faults);
                 const double gate = gate_rule == "auto" ? estimated_gate(observed.frames)
                                                         : 1.5 * ratio + 3 * std::sqrt(2.0) * noise;
-                const TrackSet found = link(observed.frames, gate, "auto", samples);
+                const TrackSet found = link(observed.frames, gate, solver, samples);
                 // A found position is a true one if it is nearer than the noise explains.
                 const double same = std::max(1e-6, 4 * noise);
                 if (all_scores) {

@@ -46,4 +46,17 @@ matching::BipartiteGraph read_graph(const std::filesystem::path& path) {
   return graph;
 }
 
+matching::WeightedGraph read_weighted_graph(const std::filesystem::path& path) {
+  if (format_of(path) == Format::hdf5)
+    throw InputError(path.string() +
+                     ": HDF5 problems hold costs; greedy matching reads weights from MatrixMarket");
+  matching::WeightedGraph graph = detail::read_matrix_market_weights(path);
+  checked(path, [&] { matching::check_problem(graph.view()); });
+  return graph;
+}
+
+void write_weighted_graph(const std::filesystem::path& path, const matching::GreedyProblem& problem) {
+  detail::write_matrix_market(path, problem);
+}
+
 }  // namespace motes::io

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "matching/greedy/problem.h"
 #include "matching/problem.h"
 
 namespace motes::io {
@@ -25,5 +26,16 @@ ProblemFile read_problem(const std::filesystem::path& path);
 /// an edge whatever its value (complex, skew-symmetric and hermitian files too), of matrices every entry that
 /// is not +infinity; HDF5 CSR needs no `cost`. Throws InputError as read_problem does.
 matching::BipartiteGraph read_graph(const std::filesystem::path& path);
+
+/// Reads weights, for greedy matching: a MatrixMarket `symmetric` file is a general graph, its diagonal
+/// ignored by matching, a `general` one bipartite; `coordinate` entries are the edges, and of `array` files
+/// all pairs are; `pattern`: every edge weighs 1. Throws InputError with the file and the line, as above, and
+/// for weights that are negative or infinite.
+matching::WeightedGraph read_weighted_graph(const std::filesystem::path& path);
+
+/// Writes such a file: `symmetric` of general graphs (the lower triangle, without loops), `general` of
+/// bipartite ones. Weights are read back as the same doubles. The file appears whole or not at all. Host
+/// problems.
+void write_weighted_graph(const std::filesystem::path& path, const matching::GreedyProblem& problem);
 
 }  // namespace motes::io

@@ -14,6 +14,9 @@ namespace {
 
 using detail::PointColumns;
 
+/// A mean of irregular times this near to input.dt_s is taken as the same interval.
+constexpr double kSameInterval = 0.1;
+
 void require_positive(const TableOptions& options) {
   const auto good = [](double value) { return std::isfinite(value) && value > 0; };
   if (options.voxel_um &&
@@ -35,17 +38,24 @@ std::string scale_to_um(PointColumns& columns, const std::optional<Vec3>& voxel_
 }
 
 /// The frame interval: the options', else what the times say. Afterwards time_s holds the rows' times, or is
-/// empty where nothing says them; times without a constant interval stay as a property.
+/// empty where nothing says them; times that belong to no frame, or to no interval, stay as a property.
 std::optional<double> settle_times(PointColumns& columns, const std::optional<double>& option) {
-  const std::optional<double> implied = detail::infer_interval(columns.frame, columns.time_s);
-  if (!columns.time_s.empty() && !implied) {
-    columns.notes.push_back("column '" + columns.time_name +
-                            "' has no constant interval: kept as a property");
+  const std::optional<double> regular = detail::infer_interval(columns.frame, columns.time_s);
+  const std::optional<double> mean =
+      regular ? std::nullopt : detail::mean_interval(columns.frame, columns.time_s);
+  const std::string column = "column '" + columns.time_name + "'";
+  if (mean && (!option || std::abs(*mean - *option) <= kSameInterval * *option)) {
+    columns.notes.push_back(column + " has no constant interval: frames keep its times" +
+                            (option ? "" : ", their mean interval is " + std::to_string(*mean) + " s"));
+    return option ? option : mean;
+  }
+  if (!columns.time_s.empty() && !regular) {
+    columns.notes.push_back(column + " has no constant interval: kept as a property");
     columns.properties.push_back({columns.time_name, columns.time_s});
   }
   if (option) {
-    if (implied && std::abs(*implied - *option) > 1e-6 * *option) {
-      columns.notes.push_back("column '" + columns.time_name + "' says " + std::to_string(*implied) +
+    if (regular && std::abs(*regular - *option) > 1e-6 * *option) {
+      columns.notes.push_back(column + " says " + std::to_string(*regular) +
                               " s a frame: input.dt_s overrides it");
     }
     columns.time_s.resize(columns.size());
@@ -53,8 +63,8 @@ std::optional<double> settle_times(PointColumns& columns, const std::optional<do
                    [&](std::int32_t frame) { return frame * *option; });
     return option;
   }
-  if (!implied) columns.time_s.clear();
-  return implied;
+  if (!regular) columns.time_s.clear();
+  return regular;
 }
 
 /// Radii in pixels are lengths of the table only where its unit is px.

@@ -15,17 +15,26 @@ std::string_view next_item(std::string_view& rest, char separator) {
   return item;
 }
 
-bool to_number(std::string_view text, std::int64_t& value) {
+template <class Number>
+bool to_number(std::string_view text, Number& value) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && stop == text.data() + text.size();
 }
 
+template <class Number>
+bool within(std::string_view low_text, std::string_view high_text, std::string_view value) {
+  Number low = 0, high = 0, number = 0;
+  if (!to_number(low_text, low) || !to_number(high_text, high))
+    throw std::logic_error("an option's range is malformed: " + std::string(low_text) + ".." +
+                           std::string(high_text));
+  return to_number(value, number) && low <= number && number <= high;
+}
+
 bool allowed(std::string_view values, std::string_view value) {
   if (const std::size_t dots = values.find(".."); dots != std::string_view::npos) {
-    std::int64_t low = 0, high = 0, number = 0;
-    if (!to_number(values.substr(0, dots), low) || !to_number(values.substr(dots + 2), high))
-      throw std::logic_error("an option's range is malformed: " + std::string(values));
-    return to_number(value, number) && low <= number && number <= high;
+    const std::string_view low = values.substr(0, dots), high = values.substr(dots + 2);
+    return low.find('.') == std::string_view::npos ? within<std::int64_t>(low, high, value)
+                                                   : within<double>(low, high, value);
   }
   while (!values.empty())
     if (next_item(values, '|') == value) return true;
@@ -69,6 +78,12 @@ const std::string& SolverOptions::word(std::string_view name) const {
 
 std::int64_t SolverOptions::number(std::string_view name) const {
   std::int64_t value = 0;
+  if (!to_number(word(name), value)) throw std::logic_error("no number: option " + std::string(name));
+  return value;
+}
+
+double SolverOptions::real(std::string_view name) const {
+  double value = 0;
   if (!to_number(word(name), value)) throw std::logic_error("no number: option " + std::string(name));
   return value;
 }

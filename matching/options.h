@@ -12,7 +12,7 @@ namespace motes::matching {
 /// One option that a solver knows; rows of the registry list them.
 struct OptionInfo {
   std::string_view name;
-  std::string_view values;     ///< words, separated by |; or "LOW..HIGH" for a whole number
+  std::string_view values;  ///< words, separated by |; or "LOW..HIGH" for a whole number, "0.1..0.9" for any
   std::string_view otherwise;  ///< the default
   std::string_view meaning;    ///< one line
 };
@@ -28,6 +28,7 @@ class SolverOptions {
   /// The option must be one of `known`.
   const std::string& word(std::string_view name) const;
   std::int64_t number(std::string_view name) const;
+  double real(std::string_view name) const;
   bool flag(std::string_view name) const { return word(name) == "1"; }
 
  private:

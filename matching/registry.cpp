@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <array>
+#include <cmath>
 #include <stdexcept>
 
 #include "matching/assignment/auction.h"
@@ -16,6 +17,9 @@
 #include "matching/cardinality/push_relabel.h"
 #include "matching/cardinality/reorder.h"
 #include "matching/cardinality/single_source.h"
+#include "matching/greedy/proposal.h"
+#include "matching/greedy/sequential.h"
+#include "matching/greedy/suitor.h"
 
 namespace motes::matching {
 namespace {
@@ -91,6 +95,39 @@ CardinalityRow make_deveci(const SolverOptions& options) {
                                                 options.word("start") == "cheap"});
 }
 
+using GreedyRow = std::unique_ptr<GreedySolver>;
+
+constexpr std::string_view kSeeds = "0..4294967295";
+std::uint32_t seed_of(const SolverOptions& options) {
+  return static_cast<std::uint32_t>(options.number("seed"));
+}
+
+constexpr OptionInfo kOneByOneOptions[] = {
+    {"seed", kSeeds, "1", "of the order of the vertices; 0: as they are numbered"},
+};
+template <bool kWeighted>
+GreedyRow make_one_by_one(const SolverOptions& options) {
+  return std::make_unique<OneByOne>(kWeighted, seed_of(options));
+}
+
+constexpr OptionInfo kProposalOptions[] = {
+    {"select", "weighted|random", "weighted", "a vertex chooses its heaviest neighbour, or its first"},
+    {"blue", "0.01..0.99", "0.53406", "the probability of proposing in a round"},
+    {"seed", kSeeds, "1", "of the colours"},
+};
+GreedyRow make_proposal(const SolverOptions& options) {
+  const auto blue_limit = static_cast<std::uint32_t>(std::ldexp(options.real("blue"), 32));
+  return std::make_unique<Proposal>(
+      ProposalOptions{options.word("select") == "weighted", blue_limit, seed_of(options)});
+}
+
+template <class Solver>
+GreedyRow make_greedy(const SolverOptions&) {
+  return std::make_unique<Solver>();
+}
+
+constexpr std::string_view kHalf = "half of the best weight";
+
 constexpr SolverInfo kSolvers[] = {
     {"jv", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
      "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
@@ -130,6 +167,35 @@ constexpr SolverInfo kSolvers[] = {
      kDeveciOptions},
     {"apsb", Family::cardinality, "cuda", "graph", "exact", "shortest paths, likewise (Deveci et al. 2013)",
      nullptr, &make_deveci<true>, kDeveciOptions},
+    {"greedy-suitor",
+     Family::greedy,
+     "cpu, cuda",
+     "graph",
+     kHalf,
+     "proposals to the best that may be had (Manne & Halappanavar 2014)",
+     nullptr,
+     nullptr,
+     {},
+     &make_greedy<Suitor>},
+    {"greedy-sorted",
+     Family::greedy,
+     "cpu",
+     "graph",
+     kHalf,
+     "edges by falling weight (Fagginger Auer & Bisseling 2012)",
+     nullptr,
+     nullptr,
+     {},
+     &make_greedy<Sorted>},
+    {"greedy-proposal", Family::greedy, "cpu, cuda", "graph", "maximal",
+     "blue propose, red answer (Fagginger Auer & Bisseling 2012)", nullptr, nullptr, kProposalOptions,
+     &make_proposal},
+    {"greedy-weighted", Family::greedy, "cpu", "graph", "maximal",
+     "each vertex its heaviest free neighbour (Fagginger Auer & Bisseling 2012)", nullptr, nullptr,
+     kOneByOneOptions, &make_one_by_one<true>},
+    {"greedy-random", Family::greedy, "cpu", "graph", "maximal",
+     "each vertex its first free neighbour (Fagginger Auer & Bisseling 2012)", nullptr, nullptr,
+     kOneByOneOptions, &make_one_by_one<false>},
 };
 
 /// Below this many pairs of a matrix or of points, or edges of a graph, bringing the problem to a GPU, and
@@ -173,6 +239,14 @@ std::unique_ptr<CardinalitySolver> make_cardinality_solver(std::string_view text
   return info->make_cardinality(SolverOptions(info->options, options));
 }
 
+std::unique_ptr<GreedySolver> make_greedy_solver(std::string_view text) {
+  const auto [name, options] = split_solver_name(text);
+  const SolverInfo* info = find_solver(name);
+  if (info == nullptr || info->make_greedy == nullptr)
+    throw std::invalid_argument("no greedy solver is called '" + std::string(name) + "'");
+  return info->make_greedy(SolverOptions(info->options, options));
+}
+
 AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_there) {
   const bool sparse = std::holds_alternative<SparseCostsView>(problem);
   const bool must = backend == Backend::cuda || space_of(problem) == Space::device;
@@ -209,6 +283,14 @@ AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend ba
             "rows in turn have columns far apart, as if at random"};
   return {find_solver("ms-bfs-graft"), Backend::cpu,
           "rows in turn have columns near each other, as in a mesh"};
+}
+
+AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend, bool gpu_there) {
+  const bool must = backend == Backend::cuda || problem.space == Space::device;
+  const bool cuda =
+      must || (backend == Backend::automatic && gpu_there && problem.graph.edges() >= kEdgesWorthAGpu);
+  return {find_solver("greedy-suitor"), cuda ? Backend::cuda : Backend::cpu,
+          "the fastest there is, with the matching of sorted greedy"};
 }
 
 }  // namespace motes::matching

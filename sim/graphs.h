@@ -1,9 +1,10 @@
 #pragma once
-/// Generated bipartite graphs for the cardinality problem, named by a text: the same text gives the same bits
-/// on every machine, for any number of threads.
+/// Generated graphs for the cardinality problem and for greedy matching, named by a text: the same text gives
+/// the same bits on every machine, for any number of threads.
 
 #include <string_view>
 
+#include "matching/greedy/problem.h"
 #include "matching/problem.h"
 #include "tracking/execution.h"
 
@@ -37,5 +38,20 @@ namespace motes::sim {
 /// and columns of its symmetric adjacency matrix, as in the papers. Throws UsageError naming what is wrong
 /// with the text, and ResourceError where memory cannot hold the graph.
 matching::BipartiteGraph generate_graph(const Execution& execution, std::string_view text);
+
+/// The same with weights, for greedy matching. Beside the parameters above:
+///
+///   weights=random   floats in [0, 1), drawn from the ends of an edge (the default)
+///   weights=unit     no weights: every edge weighs 1
+///   weights=distance of gated and rgg: 1 - distance / gate, so that the nearest is the heaviest
+///   general=1        a general graph in place of rows and columns: of the families whose graphs are
+///   undirected
+///     (rgg, delaunay, grid, hexagonal, road) that graph itself, of others as to_general makes it
+///   undirected=1     of square families: a general graph that joins i and j where either of them lists the
+///     other; entries (i, i) are left out
+///
+/// permute=K, K from 1 on, is the K-th of many permutations; the vertices of a general graph are numbered anew
+/// once, and edges keep their weights. Throws as above.
+matching::WeightedGraph generate_weighted_graph(const Execution& execution, std::string_view text);
 
 }  // namespace motes::sim

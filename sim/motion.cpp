@@ -14,9 +14,12 @@
 
 #include "sim/motion.h"
 
+#include <atomic>
+
 #include "matching/device/device.h"
 #include "sim/detail/device_motion.h"
 #include "sim/detail/population.h"
+#include "sim/stop.h"
 #include "tracking/types/errors.h"
 
 namespace motes::sim {
@@ -26,11 +29,15 @@ namespace {
 constexpr double kDevicePays = 2e7;
 
 detail::Records follow_on_host(const Execution& execution, const detail::Simulation& simulation,
-                               detail::Records records) {
+                               detail::Records records, const StopAsked& stop) {
+  constexpr std::size_t kParticlesAQuestion = 256;
+  std::atomic<bool> stopped{false};  // no exception may leave the threads' loop
   const auto frames = static_cast<std::size_t>(simulation.model.frames);
   std::uint8_t* codes = records.code.empty() ? nullptr : records.code.data();
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic, 256)
   for (std::size_t p = 0; p < simulation.particles(); ++p) {
+    if (p % kParticlesAQuestion == 0 && stop && stop()) stopped.store(true, std::memory_order_relaxed);
+    if (stopped.load(std::memory_order_relaxed)) continue;
     detail::follow(simulation.model, static_cast<std::uint32_t>(p), simulation.seeds[p], simulation.birth(p),
                    [&](std::int32_t k, const Vec3& at, std::uint8_t code) {
                      const std::size_t r = p * frames + static_cast<std::size_t>(k);
@@ -40,6 +47,7 @@ detail::Records follow_on_host(const Execution& execution, const detail::Simulat
                      if (codes != nullptr) codes[r] = code;
                    });
   }
+  if (stopped) detail::throw_stopped();
   return records;
 }
 
@@ -67,18 +75,22 @@ Backend motion_backend(const Execution& execution, const MotionOptions& options)
 }
 
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options) {
+  return simulate_motion(execution, options, {});
+}
+
+TrackSet simulate_motion(const Execution& execution, const MotionOptions& options, const StopAsked& stop) {
   check_options(options);
   const Backend backend = motion_backend(execution, options);
   const detail::Simulation simulation = detail::make_simulation(execution, options);
   detail::Records records;
   if (detail::needs_population(options)) {
-    records = detail::simulate_population(execution, options, simulation);
+    records = detail::simulate_population(execution, options, simulation, stop);
   } else {
     records = detail::dense_records(execution, simulation, !detail::always_seen(options));
     if (backend == Backend::cuda)
-      detail::follow_on_device(execution, simulation, records);
+      detail::follow_on_device(execution, simulation, records, stop);
     else
-      records = follow_on_host(execution, simulation, std::move(records));
+      records = follow_on_host(execution, simulation, std::move(records), stop);
   }
   return detail::assemble_tracks(execution, options, simulation, std::move(records));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 namespace motes::io::detail {
 namespace {
@@ -52,6 +53,30 @@ std::optional<double> infer_interval(const std::vector<std::int32_t>& frame,
     if (reproduces(frame, time_s, candidate)) return candidate;
   }
   return dt;
+}
+
+std::optional<double> mean_interval(const std::vector<std::int32_t>& frame,
+                                    const std::vector<double>& time_s) {
+  if (time_s.size() != frame.size()) return std::nullopt;
+  std::map<std::int32_t, double> times;
+  for (std::size_t i = 0; i < frame.size(); ++i) {
+    const auto [entry, added] = times.emplace(frame[i], time_s[i]);
+    if (!std::isfinite(time_s[i]) || (!added && entry->second != time_s[i])) return std::nullopt;
+  }
+  if (times.size() < 2) return std::nullopt;
+  const auto count = static_cast<double>(times.size());
+  double mean_frame = 0, mean_time = 0, covariance = 0, variance = 0;
+  for (const auto& [f, t] : times) mean_frame += f / count, mean_time += t / count;
+  for (const auto& [f, t] : times) {
+    covariance += (f - mean_frame) * (t - mean_time);
+    variance += (f - mean_frame) * (f - mean_frame);
+  }
+  const double dt = covariance / variance;
+  if (!(dt > 0) || !std::isfinite(dt)) return std::nullopt;
+  const bool near = std::all_of(times.begin(), times.end(), [&](const auto& entry) {
+    return std::abs(entry.second - mean_time - (entry.first - mean_frame) * dt) < 0.5 * dt;
+  });
+  return near ? std::optional(dt) : std::nullopt;
 }
 
 }  // namespace motes::io::detail

@@ -1,5 +1,5 @@
 #pragma once
-/// The frame interval that a column of times implies.
+/// The frame interval that a column of times implies, or comes near to.
 
 #include <cstdint>
 #include <optional>
@@ -12,5 +12,11 @@ namespace motes::io::detail {
 /// written by motes read back unchanged. A single frame other than 0 counts from time 0.
 std::optional<double> infer_interval(const std::vector<std::int32_t>& frame,
                                      const std::vector<double>& time_s);
+
+/// The mean interval of times that belong to frames but are not regular: every row of a frame states the same
+/// time, and each time lies within half an interval of a straight line (least squares) through them all. None
+/// where there is no such line; two different frames are needed.
+std::optional<double> mean_interval(const std::vector<std::int32_t>& frame,
+                                    const std::vector<double>& time_s);
 
 }  // namespace motes::io::detail

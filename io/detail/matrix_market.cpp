@@ -13,7 +13,9 @@
 #include <string>
 #include <string_view>
 
+#include "io/atomic_file.h"
 #include "io/detail/text.h"
+#include "matching/greedy/weight.h"
 #include "tracking/types/errors.h"
 
 namespace motes::io::detail {
@@ -58,6 +60,26 @@ class MatrixMarket {
     ProblemFile out;
     out.symmetric = symmetric_;
     out.costs = array_ ? read_array() : read_coordinates(entries);
+    return out;
+  }
+
+  matching::WeightedGraph read_weighted_graph() {
+    weights_ = true;
+    const std::int64_t entries = read_head();
+    const auto kind = symmetric_ ? matching::GraphKind::general : matching::GraphKind::bipartite;
+    if (array_) return {kind, complete_graph(), array_weights()};
+    const std::vector<Entry> sorted = sorted_entries(entries);
+    matching::WeightedGraph out{kind, graph_of(sorted), {}};
+    const auto weights = [&](auto value) {
+      std::vector<decltype(value(sorted[0]))> all;
+      all.reserve(sorted.size());
+      for (const Entry& e : sorted) all.push_back(value(e));
+      out.weights = std::move(all);
+    };
+    if (integer_)
+      weights([](const Entry& e) { return e.whole; });
+    else if (!pattern_)
+      weights([](const Entry& e) { return e.real; });
     return out;
   }
 
@@ -168,9 +190,38 @@ class MatrixMarket {
   /// Infinite entries of a real array are forbidden pairs.
   double real_field() {
     const auto value = field<double>("a number");
+    if (weights_ && !(value >= 0 && value <= std::numeric_limits<double>::max()))
+      fail("a weight that is negative, infinite or NaN; edges weigh 0 or more");
     if (std::isnan(value) || value == -std::numeric_limits<double>::infinity())
       fail("a cost that is NaN or -infinity");
     return value;
+  }
+
+  Cost whole_field() {
+    const auto value = field<std::int64_t>("a whole number");
+    if (weights_ && value < 0) fail("a weight that is negative; edges weigh 0 or more");
+    return value;
+  }
+
+  matching::BipartiteGraph complete_graph() const {
+    matching::BipartiteGraph graph{rows_, cols_, std::vector<Offset>(at(rows_) + 1), {}};
+    for (Index i = 0; i <= rows_; ++i) graph.row_offsets[at(i)] = Offset{i} * cols_;
+    if (graph.row_offsets.back() > 2 * static_cast<Offset>(text_.size()))
+      fail("a file of this size cannot hold that many entries");
+    graph.col_index.resize(at(rows_) * at(cols_));
+    for (Index i = 0; i < rows_; ++i)
+      std::iota(graph.col_index.begin() + graph.row_offsets[at(i)],
+                graph.col_index.begin() + graph.row_offsets[at(i) + 1], 0);
+    return graph;
+  }
+  decltype(matching::WeightedGraph::weights) array_weights() {
+    decltype(matching::WeightedGraph::weights) weights;
+    if (integer_)
+      weights = fill<std::int64_t>([&] { return whole_field(); });
+    else
+      weights = fill<double>([&] { return real_field(); });
+    if (next_entry_line()) fail("more entries than the sizes say");
+    return weights;
   }
 
   matching::Costs read_array() {
@@ -181,7 +232,7 @@ class MatrixMarket {
     const Offset count = symmetric_ ? Offset{rows_} * (Offset{rows_} + 1) / 2 : Offset{rows_} * cols_;
     if (count > static_cast<Offset>(text_.size())) fail("a file of this size cannot hold that many entries");
     if (integer_)
-      out.entries = fill<std::int64_t>([&] { return field<std::int64_t>("a whole number"); });
+      out.entries = fill<std::int64_t>([&] { return whole_field(); });
     else
       out.entries = fill<double>([&] { return real_field(); });
     if (const auto* real = std::get_if<std::vector<double>>(&out.entries)) {
@@ -215,21 +266,20 @@ class MatrixMarket {
     Cost whole;
   };
 
-  matching::Costs read_coordinates(std::int64_t count) {
+  /// By row and column, each once; of symmetric files both triangles.
+  std::vector<Entry> sorted_entries(std::int64_t count) {
     if (count > static_cast<std::int64_t>(text_.size()))
       fail("a file of this size cannot hold that many entries");
     std::vector<Entry> entries;
     entries.reserve(static_cast<std::size_t>(count) * (symmetric_ ? 2 : 1));
-    double largest = 0;
     for (std::int64_t k = 0; k < count; ++k) {
       if (!next_entry_line())
         fail("the file ends after " + std::to_string(k) + " of " + std::to_string(count) + " entries");
       Entry e{index_field(rows_, "row"), index_field(cols_, "column"), line_, 0, 0};
-      if (integer_) e.whole = field<std::int64_t>("a whole number");
+      if (integer_) e.whole = whole_field();
       if (!integer_ && !pattern_) e.real = real_field();
       end_of_line();
       if (std::isinf(e.real)) continue;  // forbidden, as if absent
-      largest = std::max(largest, std::abs(e.real));
       entries.push_back(e);
       if (symmetric_ && e.i != e.j) entries.push_back({e.j, e.i, e.line, e.real, e.whole});
     }
@@ -237,24 +287,37 @@ class MatrixMarket {
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return a.i != b.i ? a.i < b.i : a.j != b.j ? a.j < b.j : a.line < b.line;
     });
-    matching::SparseCosts out;
-    out.graph.rows = rows_;
-    out.graph.cols = cols_;
-    out.graph.row_offsets.assign(at(rows_) + 1, 0);
-    if (!integer_ && !pattern_) out.fraction_bits = matching::fraction_bits_for(largest, rows_, cols_);
-    for (std::size_t k = 0; k < entries.size(); ++k) {
+    for (std::size_t k = 1; k < entries.size(); ++k) {
       const Entry& e = entries[k];
-      if (k > 0 && entries[k - 1].i == e.i && entries[k - 1].j == e.j) {
-        line_ = e.line;
-        fail("entry (" + std::to_string(e.i + 1) + ", " + std::to_string(e.j + 1) + ") was given in line " +
-             std::to_string(entries[k - 1].line) + " already");
-      }
-      ++out.graph.row_offsets[at(e.i) + 1];
-      out.graph.col_index.push_back(e.j);
-      out.cost.push_back(integer_ || pattern_ ? e.whole : matching::to_grid(e.real, out.fraction_bits));
+      if (entries[k - 1].i != e.i || entries[k - 1].j != e.j) continue;
+      line_ = e.line;
+      fail("entry (" + std::to_string(e.i + 1) + ", " + std::to_string(e.j + 1) + ") was given in line " +
+           std::to_string(entries[k - 1].line) + " already");
     }
-    std::partial_sum(out.graph.row_offsets.begin(), out.graph.row_offsets.end(),
-                     out.graph.row_offsets.begin());
+    return entries;
+  }
+
+  matching::BipartiteGraph graph_of(const std::vector<Entry>& sorted) const {
+    matching::BipartiteGraph graph{rows_, cols_, std::vector<Offset>(at(rows_) + 1, 0), {}};
+    graph.col_index.reserve(sorted.size());
+    for (const Entry& e : sorted) {
+      ++graph.row_offsets[at(e.i) + 1];
+      graph.col_index.push_back(e.j);
+    }
+    std::partial_sum(graph.row_offsets.begin(), graph.row_offsets.end(), graph.row_offsets.begin());
+    return graph;
+  }
+
+  matching::Costs read_coordinates(std::int64_t count) {
+    const std::vector<Entry> entries = sorted_entries(count);
+    matching::SparseCosts out;
+    out.graph = graph_of(entries);
+    double largest = 0;
+    for (const Entry& e : entries) largest = std::max(largest, std::abs(e.real));
+    if (!integer_ && !pattern_) out.fraction_bits = matching::fraction_bits_for(largest, rows_, cols_);
+    out.cost.reserve(entries.size());
+    for (const Entry& e : entries)
+      out.cost.push_back(integer_ || pattern_ ? e.whole : matching::to_grid(e.real, out.fraction_bits));
     return out;
   }
 
@@ -321,6 +384,7 @@ class MatrixMarket {
   std::string_view rest_;  ///< of the current line
   bool array_ = false, integer_ = false, pattern_ = false, complex_ = false, symmetric_ = false;
   bool structure_ = false;  ///< values do not count
+  bool weights_ = false;    ///< values are weights: finite, not below 0
   Index rows_ = 0, cols_ = 0;
 };
 
@@ -330,6 +394,31 @@ ProblemFile read_matrix_market(const std::filesystem::path& path) { return Matri
 
 matching::BipartiteGraph read_matrix_market_graph(const std::filesystem::path& path) {
   return MatrixMarket(path).read_graph();
+}
+
+matching::WeightedGraph read_matrix_market_weights(const std::filesystem::path& path) {
+  return MatrixMarket(path).read_weighted_graph();
+}
+
+void write_matrix_market(const std::filesystem::path& path, const matching::GreedyProblem& problem) {
+  const bool general = problem.kind == matching::GraphKind::general;
+  const auto& graph = problem.graph;
+  const auto kept = [&](Index i, Index j) { return !general || j < i; };
+  std::int64_t entries = 0;
+  std::string body;
+  for (Index i = 0; i < graph.rows; ++i)
+    for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e) {
+      const Index j = graph.col_index[static_cast<std::size_t>(e)];
+      if (!kept(i, j)) continue;
+      ++entries;
+      char number[32];  // the shortest text that is read as the same number
+      const auto [end, error] =
+          std::to_chars(number, number + sizeof number, matching::weight_of(problem, e));
+      body += std::to_string(i + 1) + ' ' + std::to_string(j + 1) + ' ' + std::string(number, end) + '\n';
+    }
+  write_text(path, std::string("%%MatrixMarket matrix coordinate real ") +
+                       (general ? "symmetric" : "general") + '\n' + std::to_string(graph.rows) + ' ' +
+                       std::to_string(graph.cols) + ' ' + std::to_string(entries) + '\n' + body);
 }
 
 }  // namespace motes::io::detail

@@ -1,5 +1,5 @@
 #pragma once
-/// The halves of read_problem and read_graph.
+/// The halves of problem_files.h.
 
 #include <filesystem>
 
@@ -10,6 +10,8 @@ namespace motes::io::detail {
 /// Plain or gzip. Throws InputError (file:line).
 ProblemFile read_matrix_market(const std::filesystem::path& path);
 matching::BipartiteGraph read_matrix_market_graph(const std::filesystem::path& path);
+matching::WeightedGraph read_matrix_market_weights(const std::filesystem::path& path);
+void write_matrix_market(const std::filesystem::path& path, const matching::GreedyProblem& problem);
 
 /// The HDF5 half. Throws InputError (file and dataset).
 ProblemFile read_problem_h5(const std::filesystem::path& path);

@@ -3,6 +3,7 @@
 
 #include "matching/cardinality/solver.h"
 #include "matching/device/arena.cuh"
+#include "matching/device/stream_timer.cuh"
 
 namespace motes::matching::device {
 
@@ -30,33 +31,6 @@ struct DeviceMates {
   void upload(const Arena& arena, const Mates& mates, bool any) const;
   /// Waits for the stream; returns how many pairs there are more than before.
   std::int64_t download(Arena& arena, Mates& mates) const;
-};
-
-/// A stretch of a stream's time, in seconds.
-class StreamTimer {
- public:
-  explicit StreamTimer(cudaStream_t stream) : stream_(stream) {
-    MOTES_CUDA(cudaEventCreate(&begin_));
-    MOTES_CUDA(cudaEventCreate(&end_));
-    MOTES_CUDA(cudaEventRecord(begin_, stream_));
-  }
-  ~StreamTimer() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  StreamTimer(const StreamTimer&) = delete;
-  StreamTimer& operator=(const StreamTimer&) = delete;
-  /// Marks the end; seconds() may be asked for once the stream has passed it.
-  void stop() { MOTES_CUDA(cudaEventRecord(end_, stream_)); }
-  double seconds() const {
-    float milliseconds = 0;
-    MOTES_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
-    return 1e-3 * static_cast<double>(milliseconds);
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
 template <class F>

@@ -29,7 +29,7 @@ class Labels {
         lanes_(at(threads)),
         words_(at(graph.cols)),
         row_seen_(at(graph.rows)),
-        limit_(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1) {
+        limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)) {
     for (Index j = 0; j < graph.cols; ++j) words_[at(j)] = word_of(0, mates.col_to_row[at(j)]);
   }
 

@@ -4,6 +4,7 @@
 #include "matching/detail/device_problem.h"
 #include "matching/device/device.h"
 #include "matching/device/point_queries.h"
+#include "matching/greedy/on_device.h"
 #include "matching/workspace.h"
 
 namespace motes::matching {
@@ -51,6 +52,13 @@ void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, Mat
 }
 void augment_by_levels(const Execution&, const CardinalityProblem&, const DeveciOptions&, Mates&,
                        CardinalityStats&) {
+  no_device();
+}
+void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&) { no_device(); }
+void greedy_proposal(const Execution&, const GreedyProblem&, const ProposalOptions&, GreedyAnswer&) {
+  no_device();
+}
+CoarseGraph coarsen(const Execution&, const GreedyProblem&, std::span<const Index>, std::span<const double>) {
   no_device();
 }
 }  // namespace device

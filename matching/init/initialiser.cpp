@@ -30,7 +30,7 @@ std::vector<Index> anywhere(const Execution& execution, const CardinalityProblem
   return on_host<kOnHost>(execution, problem, seed);
 }
 
-constexpr std::array<InitialiserInfo, 4> kInitialisers{{
+constexpr std::array<InitialiserInfo, 5> kInitialisers{{
     {"none", "cpu", "no pair at all", "", &start_none},
     {"cheap", "cpu, cuda", "maximal", "each row takes its first free column (Duff, Kaya & Ucar 2011)",
      &anywhere<&start_cheap, &device::cheap_start>},
@@ -41,6 +41,8 @@ constexpr std::array<InitialiserInfo, 4> kInitialisers{{
      "a vertex of least degree takes its neighbour of least degree, on both sides (Langguth, Manne & Sanders "
      "2010)",
      &on_host<&start_min_degree>},
+    {"greedy", "cpu", "maximal; the same for any number of threads",
+     "edges whose ends have the fewest neighbours first, by greedy-suitor", &on_host<&start_greedy>},
 }};
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace motes::matching {
 
 struct InitialiserInfo {
-  std::string_view name;      ///< "none", "cheap", "karp-sipser", "min-degree"
+  std::string_view name;      ///< "none", "cheap", "karp-sipser", "min-degree", "greedy"
   std::string_view backends;  ///< comma-separated: "cpu", "cuda"
   std::string_view promise;
   std::string_view source;

@@ -19,6 +19,8 @@ std::vector<Index> start_karp_sipser(const Execution& execution, const Cardinali
                                      std::uint64_t seed);
 std::vector<Index> start_min_degree(const Execution& execution, const CardinalityProblem& problem,
                                     std::uint64_t seed);
+std::vector<Index> start_greedy(const Execution& execution, const CardinalityProblem& problem,
+                                std::uint64_t seed);
 
 namespace detail {
 

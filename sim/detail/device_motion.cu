@@ -203,7 +203,8 @@ std::size_t batch_size(std::size_t particles, std::size_t frames, bool with_code
 
 }  // namespace
 
-void follow_on_device(const Execution& execution, const Simulation& simulation, Records& records) {
+void follow_on_device(const Execution& execution, const Simulation& simulation, Records& records,
+                      const StopAsked& stop) {
   check(cudaSetDevice(execution.device), "be selected");
   const std::size_t particles = simulation.particles();
   const auto frames = static_cast<std::size_t>(simulation.model.frames);
@@ -228,6 +229,7 @@ void follow_on_device(const Execution& execution, const Simulation& simulation, 
   const double* const axes[3] = {seen.x, seen.y, seen.z};
 
   for (std::size_t first = 0; first < particles; first += most) {
+    if (stop && stop()) throw_stopped();
     const std::size_t count = std::min(most, particles - first);
     const auto rows = static_cast<std::uint32_t>(frames), cols = static_cast<std::uint32_t>(count);
     const Batch batch{seeds.get(), births.get(), simulation.first_time(), static_cast<std::uint32_t>(first),

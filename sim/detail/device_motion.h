@@ -2,11 +2,14 @@
 /// The GPU form of the motion of independent particles.
 
 #include "sim/detail/records.h"
+#include "sim/stop.h"
 
 namespace motes::sim::detail {
 
 /// Fills x, y, z and, where it has room for them, the codes of dense records, with the bits that the CPU
-/// gives. Throws ResourceError for device trouble. Only where list_devices() finds a device.
-void follow_on_device(const Execution& execution, const Simulation& simulation, Records& records);
+/// gives. Throws ResourceError for device trouble, and asks
+/// `stop` before each batch. Only where list_devices() finds a device.
+void follow_on_device(const Execution& execution, const Simulation& simulation, Records& records,
+                      const StopAsked& stop);
 
 }  // namespace motes::sim::detail

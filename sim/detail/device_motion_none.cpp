@@ -3,7 +3,7 @@
 
 namespace motes::sim::detail {
 
-void follow_on_device(const Execution&, const Simulation&, Records&) {
+void follow_on_device(const Execution&, const Simulation&, Records&, const StopAsked&) {
   throw ResourceError("execution.backend: this build has no CUDA code; use auto or cpu");
 }
 

@@ -1,6 +1,10 @@
 #pragma once
 /// The families of graphs.h, each from its own parameters of a recipe.
 
+#include <array>
+#include <cstdint>
+#include <vector>
+
 #include "sim/detail/graph_tools.h"
 #include "sim/detail/recipe.h"
 
@@ -15,5 +19,17 @@ BipartiteGraph road(Recipe& recipe, int threads);
 BipartiteGraph erdos_renyi(Recipe& recipe, int threads);
 BipartiteGraph rmat(Recipe& recipe, int threads);
 BipartiteGraph web(Recipe& recipe, int threads);
+
+/// Where the vertices of a graph of points are, in whole steps, and the distance within which they are
+/// joined.
+struct Places {
+  using Point = std::array<std::int64_t, 3>;
+  std::vector<Point> rows, cols;
+  std::int64_t gate = 0;
+};
+
+/// The places of the vertices that the same recipe gives; not permuted.
+Places places_of_gated(Recipe& recipe, int threads);
+Places places_of_random_geometric(Recipe& recipe, int threads);
 
 }  // namespace motes::sim::detail

@@ -21,7 +21,7 @@ inline std::size_t at(Offset k) { return static_cast<std::size_t>(k); }
 
 // Streams of graphs, apart from all others.
 inline constexpr Stream kFirstPoints{140}, kSecondPoints{141}, kSites{142}, kEdges{143}, kRoads{144},
-    kHosts{145}, kLinks{146}, kRowOrder{147}, kColOrder{148};
+    kHosts{145}, kLinks{146}, kRowOrder{147}, kColOrder{148}, kWeights{149};
 
 struct Edge {
   Index row, col;

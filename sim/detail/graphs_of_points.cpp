@@ -1,7 +1,6 @@
 // Graphs of points that are close. Points lie on a grid of 2^28 steps a side, and squared distances are whole
 // numbers: a pair is within the gate or not, on every machine alike.
 
-#include <array>
 #include <cmath>
 
 #include "sim/detail/graph_families.h"
@@ -10,7 +9,7 @@ namespace motes::sim::detail {
 namespace {
 
 constexpr int kSideBits = 28;
-using Point = std::array<std::int64_t, 3>;
+using Point = Places::Point;
 
 std::vector<Point> uniform_points(std::uint64_t seed, Stream stream, Index n, int dims, int threads) {
   std::vector<Point> points(at(n));
@@ -157,6 +156,24 @@ BipartiteGraph random_geometric(Recipe& recipe, int threads) {
   const Cells cells(points, gate, p.dims);
   const auto& order = cells.members();
   return renumbered(pairs_by_cell(points, order, cells, gate, true, threads), {}, inverse(order), threads);
+}
+
+Places places_of_gated(Recipe& recipe, int threads) {
+  const Parameters p = parameters_of(recipe, 3);
+  return {uniform_points(p.seed, kFirstPoints, p.n, p.dims, threads),
+          uniform_points(p.seed, kSecondPoints, p.n, p.dims, threads),
+          gate_for(recipe, p.degree, p.n, p.dims)};
+}
+
+Places places_of_random_geometric(Recipe& recipe, int threads) {
+  const Parameters p = parameters_of(recipe, 2);
+  const auto points = uniform_points(p.seed, kFirstPoints, p.n, p.dims, threads);
+  const std::int64_t gate = gate_for(recipe, p.degree, std::max(p.n - 1, 0), p.dims);
+  Places places{{}, {}, gate};
+  const Cells cells(points, gate, p.dims);
+  for (const Index k : cells.members()) places.rows.push_back(points[at(k)]);
+  places.cols = places.rows;
+  return places;
 }
 
 }  // namespace motes::sim::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "sim/detail/repulsion.h"
 #include "tracking/types/errors.h"
@@ -29,7 +30,7 @@ class Population {
   Population(const Execution& execution, const MotionOptions& options, const Simulation& simulation)
       : execution_(execution), options_(options), simulation_(simulation), model_(simulation.model) {}
 
-  Records run() {
+  Records run(const StopAsked& stop) {
     const std::size_t known = simulation_.particles();
     next_number_ = static_cast<std::uint32_t>(known);
     records_.parent.assign(known, -1);
@@ -38,6 +39,7 @@ class Population {
     records_.death.resize(known);
     for (std::size_t i = 0; i < simulation_.initial; ++i) cells_.push_back(founder(i));
     for (std::int32_t k = 0; k < model_.frames; ++k) {
+      if (stop && stop()) throw_stopped();
       move_to(k);
       if (k > 0) part(frame_interval(model_, k));
       record(k);
@@ -146,10 +148,12 @@ class Population {
     if (!(options_.repulsion_um > 0) || !(options_.repulsion_rate_per_s > 0)) return;
     const double times = std::min(duration * options_.repulsion_rate_per_s, kPushTimes);
     const int steps = static_cast<int>(std::max(1.0, std::ceil(times / kPushStep)));
+    std::optional<Vec3> period;
+    if (options_.boundary == Boundary::periodic) period = options_.box_um;
     for (int step = 0; step < steps && !cells_.empty(); ++step) {
       std::vector<Vec3> points(cells_.size());
       for (std::size_t i = 0; i < cells_.size(); ++i) points[i] = cells_[i].walker.at;
-      const std::vector<Vec3> pushes = overlap_pushes(execution_, points, options_.repulsion_um);
+      const std::vector<Vec3> pushes = overlap_pushes(execution_, points, options_.repulsion_um, period);
       for (std::size_t i = 0; i < cells_.size(); ++i) {
         Walker& walker = cells_[i].walker;
         walker.at = added(walker.at, pushes[i], times / steps);
@@ -217,8 +221,8 @@ bool needs_population(const MotionOptions& options) {
 }
 
 Records simulate_population(const Execution& execution, const MotionOptions& options,
-                            const Simulation& simulation) {
-  return Population(execution, options, simulation).run();
+                            const Simulation& simulation, const StopAsked& stop) {
+  return Population(execution, options, simulation).run(stop);
 }
 
 }  // namespace motes::sim::detail

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "sim/detail/large_memory.h"
+#include "tracking/types/errors.h"
 
 namespace motes::sim::detail {
 namespace {
@@ -204,6 +205,8 @@ class Assembly {
 };
 
 }  // namespace
+
+void throw_stopped() { throw Interrupted("interrupted while simulating; nothing was written"); }
 
 bool always_seen(const MotionOptions& options) {
   const bool stays = options.boundary == Boundary::reflecting || options.boundary == Boundary::periodic;

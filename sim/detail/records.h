@@ -23,6 +23,9 @@ struct Records {
   std::size_t particles() const { return offsets.size() - 1; }
 };
 
+/// Throws Interrupted: the caller of simulate_motion asked to stop.
+[[noreturn]] void throw_stopped();
+
 /// Whether every particle is seen in every frame, in state 0.
 bool always_seen(const MotionOptions& options);
 

@@ -101,11 +101,12 @@ Random stream_of(const MotionOptions& options, std::size_t particle) {
 }
 
 /// The positions placed so far, in cells no smaller than the minimum distance: only the 27 cells around a
-/// point can hold a neighbour. Cells are no more than about eight a particle, however small the distance is.
+/// point can hold a neighbour; in a periodic domain also those at the other end. Cells are no more than about
+/// eight a particle, however small the distance is.
 class PlacedCells {
  public:
-  PlacedCells(const Domain& domain, double distance, std::size_t particles)
-      : distance_(distance), lower_(domain.lower) {
+  PlacedCells(const Domain& domain, double distance, std::size_t particles, bool periodic)
+      : distance_(distance), lower_(domain.lower), size_(domain.size), periodic_(periodic) {
     const Vec3& box = domain.size;
     const double most = 2 * std::ceil(std::cbrt(static_cast<double>(particles)));
     // A little larger than the distance, so that rounding never puts near points two cells apart.
@@ -117,14 +118,15 @@ class PlacedCells {
   }
 
   bool has_room(const Vec3& p, const std::vector<Vec3>& placed) const {
-    const auto [z0, z1] = around((p.z - lower_.z) * per_um_.z, cells_.z);
-    const auto [y0, y1] = around((p.y - lower_.y) * per_um_.y, cells_.y);
-    const auto [x0, x1] = around((p.x - lower_.x) * per_um_.x, cells_.x);
-    for (double z = z0; z <= z1; ++z)
-      for (double y = y0; y <= y1; ++y)
-        for (double x = x0; x <= x1; ++x)
-          for (std::int64_t i = head_[cell(x, y, z)]; i >= 0; i = next_[static_cast<std::size_t>(i)])
-            if (too_near(p, placed[static_cast<std::size_t>(i)])) return false;
+    const Around z = around((p.z - lower_.z) * per_um_.z, cells_.z);
+    const Around y = around((p.y - lower_.y) * per_um_.y, cells_.y);
+    const Around x = around((p.x - lower_.x) * per_um_.x, cells_.x);
+    for (double k = z.first; k <= z.last; ++k)
+      for (double j = y.first; j <= y.last; ++j)
+        for (double i = x.first; i <= x.last; ++i)
+          for (std::int64_t n = head_[cell(wrapped(i, cells_.x), wrapped(j, cells_.y), wrapped(k, cells_.z))];
+               n >= 0; n = next_[static_cast<std::size_t>(n)])
+            if (too_near(p, placed[static_cast<std::size_t>(n)])) return false;
     return true;
   }
 
@@ -139,25 +141,41 @@ class PlacedCells {
 
  private:
   static double clamped(double at, double cells) { return std::clamp(std::floor(at), 0.0, cells - 1); }
-  static std::pair<double, double> around(double at, double cells) {
-    return {clamped(at - 1, cells), clamped(at + 1, cells)};
+  struct Around {
+    double first, last;
+  };
+  Around around(double at, double cells) const {
+    if (!periodic_) return {clamped(at - 1, cells), clamped(at + 1, cells)};
+    if (cells < 3) return {0, cells - 1};
+    const double here = clamped(at, cells);
+    return {here - 1, here + 1};
+  }
+  static double wrapped(double cell, double cells) {
+    return cell < 0 ? cell + cells : cell >= cells ? cell - cells : cell;
   }
   std::size_t cell(double x, double y, double z) const {
     return static_cast<std::size_t>((z * cells_.y + y) * cells_.x + x);
   }
   bool too_near(const Vec3& a, const Vec3& b) const {
-    const double dx = a.x - b.x, dy = a.y - b.y, dz = a.z - b.z;
+    const auto apart = [&](double d, double length) {
+      const double across = std::abs(d);
+      return periodic_ ? std::min(across, length - across) : across;
+    };
+    const double dx = apart(a.x - b.x, size_.x), dy = apart(a.y - b.y, size_.y),
+                 dz = apart(a.z - b.z, size_.z);
     return dx * dx + dy * dy + dz * dz < distance_ * distance_;
   }
 
   double distance_;
-  Vec3 lower_, cells_, per_um_;  // whole numbers held as doubles; cells per um
+  Vec3 lower_, size_;
+  bool periodic_;
+  Vec3 cells_, per_um_;  // whole numbers held as doubles; cells per um
   std::vector<std::int64_t> head_, next_;
 };
 
 void seed_apart(const MotionOptions& options, const Domain& domain, const Places& places,
                 std::size_t particles, std::vector<Vec3>& placed) {
-  PlacedCells cells(domain, options.min_distance_um, particles);
+  PlacedCells cells(domain, options.min_distance_um, particles, options.boundary == Boundary::periodic);
   while (placed.size() < particles) {
     Random random = stream_of(options, placed.size());
     Vec3 p = places.draw(random);

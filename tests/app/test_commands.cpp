@@ -1,6 +1,9 @@
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "app/interrupt.h"
 #include "io/frame_source.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
@@ -64,6 +67,25 @@ TEST_CASE("info shows the build and its solvers, as text and as JSON") {
   const json report = json::parse(structured.out);
   CHECK(report["solvers"].size() >= 1);
   CHECK(report["motes"].is_string());
+}
+
+TEST_CASE("Ctrl-C ends a simulation before anything is written") {
+  const TempDir dir;
+  write_file(dir / "c.yaml", "simulation:\n  particles: 20000\n  frames: 50\n");
+  std::atomic<bool> over{false};
+  std::thread user([&] {  // a new command forgets what was asked of the one before: so again and again
+    while (!over) {
+      motes::app::request_interrupt();
+      std::this_thread::yield();
+    }
+  });
+  const Outcome outcome = run_motes({"simulate", (dir / "c.yaml").string(), "-o", (dir / "out").string()});
+  over = true;
+  user.join();
+  motes::app::clear_interrupt();
+  CHECK(outcome.code == 130);
+  CHECK_THAT(outcome.err, Contains("interrupted while simulating; nothing was written"));
+  CHECK_FALSE(std::filesystem::exists(dir / "out" / "truth.h5"));
 }
 
 TEST_CASE("info shows what a file holds") {

@@ -28,6 +28,7 @@ const std::map<std::string, std::string> kOthers{
     {"detection.max_count", "100"},
     {"detection.polarity", "dark"},
     {"linking.gate_um", "1e-3"},
+    {"linking.gate_share", "0.9"},
     {"linking.max_speed_um_s", "0.30000000000000004"},
     {"linking.cost", "euclidean"},
     {"linking.no_link_cost", "2"},

@@ -87,6 +87,40 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
   }
 }
 
+TEST_CASE("The automatic gate is told with the curve it was made from") {
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  const Outcome outcome = must_run({"track", input, "-o", (dir / "t").string()});
+  CHECK_THAT(outcome.err,
+             Contains("(estimated)") && Contains("links possible within 0.25 0.5 0.75 1 1.5 2 x the gate:"));
+  const json linking = read_json(dir / "t" / "report.json")["linking"];
+  const json& estimate = linking["estimate"];
+  CHECK(estimate["gate_um"] == linking["gate_um"]);
+  CHECK(estimate["share"] == 0.99);
+  REQUIRE(estimate["curve"]["pairs"].size() == 5);
+  for (const json& pair : estimate["curve"]["pairs"])
+    CHECK(pair["cardinality"].size() == estimate["curve"]["gates_um"].size());
+  for (const char* share : {"0", "1.5", "-1", "much"}) {
+    const Outcome refused = run_motes(
+        {"track", input, "-o", (dir / "r").string(), "--set", std::string("linking.gate_share=") + share});
+    CHECK(refused.code == 2);
+    CHECK_THAT(refused.err, Contains("linking.gate_share") && Contains("above 0, at most 1"));
+  }
+}
+
+TEST_CASE("Greedy links say that they are a heuristic") {
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  must_run({"track", input, "-o", (dir / "t").string(), "--set", "linking.solver=greedy", "--set",
+            "linking.verify=true"});
+  for (const json& pair : read_json(dir / "t" / "report.json")["pairs"]) {
+    CHECK(pair["solver"] == "greedy");
+    CHECK(pair["status"] == "heuristic");
+    CHECK(pair["verified"].is_null());
+    CHECK(pair["gap"].is_null());
+  }
+}
+
 TEST_CASE("Volumes in, scored tracks out, with every output there") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), true);

@@ -186,6 +186,32 @@ TEST_CASE("times give the frame interval only where they are regular") {
   CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n").points().dt_s);
 }
 
+TEST_CASE("irregular times stay the frames' own where they keep near a constant interval") {
+  const std::string text = "frame,t_s,x,y\n0,0.1,0,0\n0,0.1,1,0\n1,0.8,0,0\n3,3.2,0,0\n4,3.9,0,0\n";
+  const auto jittered = Table(text).points();
+  REQUIRE(jittered.dt_s);
+  CHECK(*jittered.dt_s == Approx(1).epsilon(0.02));
+  REQUIRE(jittered.frames.size() == 5);
+  CHECK(jittered.frames[0].time_s == 0.1);
+  CHECK(jittered.frames[1].time_s == 0.8);
+  CHECK(jittered.frames[2].time_s == Approx(2).margin(0.2));  // a frame without rows
+  CHECK(jittered.frames[4].time_s == 3.9);
+  CHECK(jittered.frames[0].properties.empty());
+  REQUIRE(jittered.notes.size() == 2);
+  CHECK_THAT(jittered.notes[1] + jittered.notes[0], Contains("frames keep its times"));
+  // An interval that agrees is taken as it is, another one overrides the times.
+  const auto same = Table(text).points({Vec3{1, 1, 1}, 1.0});
+  CHECK(same.dt_s == 1.0);
+  CHECK(same.frames[4].time_s == 3.9);
+  const auto other = Table(text).points({Vec3{1, 1, 1}, 2.0});
+  CHECK(other.dt_s == 2.0);
+  CHECK(other.frames[4].time_s == 8);
+  CHECK(other.frames[0].properties.at(0).name == "t_s");
+  // Rows of one frame that differ, and times that run away, are no frames' times.
+  CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n0,0.3,1,0\n1,1,0,0\n2,2.2,0,0\n").points().dt_s);
+  CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n1,1,0,0\n2,10,0,0\n3,100,0,0\n").points().dt_s);
+}
+
 TEST_CASE("TrackMate's spot table: header lines in words and units, spots without a track") {
   const std::string head = "LABEL,ID,TRACK_ID,QUALITY,POSITION_X,POSITION_Y,POSITION_Z,POSITION_T,FRAME\n";
   const std::string words =

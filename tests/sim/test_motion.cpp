@@ -1,9 +1,11 @@
+#include <atomic>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "sim/simulation.h"
+#include "sim/stop.h"
 #include "tracking/types/errors.h"
 
 using namespace motes;
@@ -89,6 +91,18 @@ TEST_CASE("the bits of the walk never change") {
   for (const auto* axis : {&tracks.x_um, &tracks.y_um, &tracks.z_um})
     for (const double value : *axis) hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211ULL;
   CHECK(hash == 0xd0666f14a42e44a5ULL);
+}
+
+TEST_CASE("a simulation ends where it is asked to, and being asked changes nothing") {
+  MotionOptions options;
+  options.particles = 2000;
+  options.division_s = GENERATE(0.0, 30.0);  // particles one by one, and frame by frame together
+  std::atomic<int> asked{0};
+  const TrackSet tracks = simulate_motion({2}, options, [&] { return ++asked < 0; });
+  CHECK(asked > 1);
+  CHECK(tracks.x_um == simulate_motion({2}, options).x_um);
+  asked = 0;
+  CHECK_THROWS_AS(simulate_motion({2}, options, [&] { return ++asked > 1; }), Interrupted);
 }
 
 TEST_CASE("a longer run begins with the shorter one") {
@@ -177,6 +191,24 @@ TEST_CASE("a reflected particle flies back with the mirrored direction") {
     const double x = tracks.x_um[p + 1];
     if (x > 0.6 && x < 3.4) CHECK(now == Approx(next).margin(1e-9));
   }
+}
+
+TEST_CASE("in a periodic box the minimum distance holds across the walls") {
+  MotionOptions options;
+  options.frames = 1;
+  options.boundary = Boundary::periodic;
+  options.box_um = GENERATE(Vec3{10, 8, 4}, Vec3{1.5, 3, 2});  // the second has but two cells along x and z
+  options.min_distance_um = options.box_um.x > 5 ? 0.5 : 0.7;
+  options.particles = options.box_um.x > 5 ? 500 : 12;
+  const TrackSet tracks = simulate_motion({}, options);
+  const auto across = [](double d, double length) { return std::min(std::abs(d), length - std::abs(d)); };
+  double nearest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < tracks.points(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      nearest = std::min(nearest, std::hypot(across(tracks.x_um[i] - tracks.x_um[j], options.box_um.x),
+                                             across(tracks.y_um[i] - tracks.y_um[j], options.box_um.y),
+                                             across(tracks.z_um[i] - tracks.z_um[j], options.box_um.z)));
+  CHECK(nearest >= options.min_distance_um * (1 - 1e-12));
 }
 
 TEST_CASE("seeding keeps the minimum distance, and fills the box evenly") {

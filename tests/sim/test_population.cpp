@@ -107,6 +107,28 @@ TEST_CASE("repulsion keeps cells apart, the same for any thread count") {
   CHECK(apart > 2 * overlapping);
 }
 
+TEST_CASE("in a periodic box pushes reach across the walls") {
+  Random random(10, Stream::seeding, 0, 0);
+  const Vec3 box{5, 4, 2};
+  std::vector<Vec3> points;
+  for (int i = 0; i < 200; ++i)
+    points.push_back({box.x * random.uniform(), box.y * random.uniform(), box.z * random.uniform()});
+  const double reach = GENERATE(0.3, 0.9);
+  const std::vector<Vec3> pushes = detail::overlap_pushes({2}, points, reach, box);
+  const auto nearest_image = [](double d, double length) { return d - length * std::round(d / length); };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Vec3 expected;
+    for (std::size_t j = 0; j < points.size(); ++j) {
+      if (i == j) continue;
+      const Vec3 way = difference(points[i], points[j]);
+      const Vec3 arm{nearest_image(way.x, box.x), nearest_image(way.y, box.y), nearest_image(way.z, box.z)};
+      const double distance = std::sqrt(squared(arm));
+      if (distance < reach) expected = detail::added(expected, arm, 0.5 * (reach - distance) / distance);
+    }
+    CHECK(squared(difference(pushes[i], expected)) < 1e-20);
+  }
+}
+
 TEST_CASE("pushes part a pair, cancel in sum, and agree with all pairs") {
   Random random(9, Stream::seeding, 0, 0);
   std::vector<Vec3> points;

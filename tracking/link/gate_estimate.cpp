@@ -1,61 +1,33 @@
 #include "tracking/link/gate_estimate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <nanoflann.hpp>
-#include <vector>
+#include <numeric>
+#include <stdexcept>
 
+#include "matching/cardinality/bottleneck.h"
 #include "matching/parallel_for.h"
+#include "tracking/link/gate_sample.h"
 
 namespace motes::tracking {
 namespace {
 
-constexpr std::size_t kSampledPairs = 24;
-constexpr std::size_t kSampledDetections = 4096;
+/// By cardinality. The margin is for what a sample of thousands does not see of the motion's tail.
+constexpr double kMargin = 1.25;
+constexpr double kSafePerSpacing = 0.7;
+/// Counts that say that fewer have a partner are not believed: detections then cluster, or move so far that
+/// chance hides them.
+constexpr double kLeastPartners = 0.6;
+
+/// By neighbours.
 constexpr double kGatePerDisplacement = 2.5;
 constexpr double kTailQuantile = 0.95;
-constexpr double kLeastGatePerSpacing = 0.1;
 constexpr double kWideQuantile = 0.9;
 constexpr double kMostGatePerWideSpacing = 0.92;
 
-/// A frame as nanoflann wants to see it.
-struct Cloud {
-  const Detections& d;
-  std::size_t kdtree_get_point_count() const { return d.size(); }
-  double kdtree_get_pt(std::size_t k, std::size_t axis) const {
-    return axis == 0 ? d.x_um[k] : axis == 1 ? d.y_um[k] : d.z_um[k];
-  }
-  template <class Box>
-  bool kdtree_get_bbox(Box&) const {
-    return false;
-  }
-};
-
-class Neighbours {
- public:
-  explicit Neighbours(const Detections& d) : cloud_{d}, tree_(3, cloud_, {10}) {}
-
-  struct Hit {
-    std::size_t index;
-    double distance;
-  };
-  /// The `rank`-th nearest (0 or 1) to the detection `k` of `from`.
-  Hit nearest(const Detections& from, std::size_t k, std::size_t rank = 0) const {
-    const std::array<double, 3> query{from.x_um[k], from.y_um[k], from.z_um[k]};
-    std::array<std::size_t, 2> index{};
-    std::array<double, 2> squared{};
-    tree_.knnSearch(query.data(), rank + 1, index.data(), squared.data());
-    return {index[rank], std::sqrt(squared[rank])};
-  }
-
- private:
-  using Tree =
-      nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Cloud>, Cloud, 3, std::size_t>;
-  Cloud cloud_;
-  Tree tree_;
-};
+constexpr double kLeastGatePerSpacing = 0.1;
+constexpr int kCurvePoints = 24;
 
 double quantile(std::vector<double>& values, double q) {
   const auto rank = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
@@ -63,55 +35,167 @@ double quantile(std::vector<double>& values, double q) {
   return values[static_cast<std::size_t>(rank)];
 }
 
-struct Sample {
-  std::vector<double> displacements, spacings;
+/// Lengths at which pairs are counted: from a sixteenth of the spacing to what the samples reach.
+std::vector<double> counted_lengths(double spacing_um) {
+  std::vector<double> lengths;
+  if (spacing_um > 0)
+    for (double g = spacing_um / 16; g <= kReachPerSpacing * spacing_um * 1.001; g *= 1.1)
+      lengths.push_back(g);
+  return lengths;
+}
+
+/// What one sample tells.
+struct Measured {
+  double rows = 0, reach_um = 0, density_ratio = 1;
+  std::vector<double> thresholds;  ///< in um, ascending: of 1, 2, ... links
+  std::vector<double> with_next;   ///< [counted lengths] pairs of rows and detections of the next frame
+  std::vector<double> within;      ///< and of rows and the others of their own
 };
 
-Sample sample_pair(const Detections& from, const Detections& to) {
-  Sample out;
-  const Neighbours in_from(from), in_to(to);
-  const std::size_t stride = std::max<std::size_t>(1, from.size() / kSampledDetections);
-  for (std::size_t k = 0; k < from.size(); k += stride) {
-    const auto there = in_to.nearest(from, k);
-    // By distance, not index: positions on a pixel grid repeat.
-    if (in_from.nearest(to, there.index).distance >= there.distance)
-      out.displacements.push_back(there.distance);
-    if (from.size() > 1) out.spacings.push_back(in_from.nearest(from, k, 1).distance);
-  }
+/// Pairs not longer than each length.
+std::vector<double> counts_of(const SampledPairs& pairs, const std::vector<double>& lengths_um) {
+  std::vector<matching::Cost> limits;
+  for (const double length : lengths_um) limits.push_back(std::llround(length * length / pairs.unit_um2));
+  std::vector<double> counts(lengths_um.size() + 1, 0);
+  for (const matching::Cost squared : pairs.costs.cost)
+    ++counts[static_cast<std::size_t>(std::lower_bound(limits.begin(), limits.end(), squared) -
+                                      limits.begin())];
+  std::partial_sum(counts.begin(), counts.end(), counts.begin());
+  counts.pop_back();
+  return counts;
+}
+
+double count_below(const std::vector<double>& sorted, double length) {
+  return static_cast<double>(std::upper_bound(sorted.begin(), sorted.end(), length) - sorted.begin());
+}
+
+Measured measure(const GateSample& sample, const std::vector<double>& lengths_um) {
+  Measured out;
+  out.rows = static_cast<double>(sample.rows);
+  out.reach_um = sample.reach_um;
+  out.density_ratio = sample.density_ratio;
+  for (const matching::Cost squared : matching::bottleneck_curve(sample.with_next.costs.view()).threshold)
+    out.thresholds.push_back(std::sqrt(static_cast<double>(squared) * sample.with_next.unit_um2));
+  out.with_next = counts_of(sample.with_next, lengths_um);
+  out.within = counts_of(sample.within, lengths_um);
   return out;
+}
+
+/// Pairs of successive frames nearer than g, less those that chance makes (as many as a frame has within
+/// itself, at the other's density), are the particles that moved less than g. Counted for growing g, they
+/// level off at those that are in both frames; the highest such share of the rows that noise does not
+/// explain.
+double partners_of(const std::vector<Measured>& samples, const std::vector<double>& lengths_um) {
+  double most = 0;
+  for (std::size_t k = 0; k < lengths_um.size(); ++k) {
+    double rows = 0, excess = 0, variance = 0;
+    for (const Measured& m : samples) {
+      if (m.reach_um < lengths_um[k]) continue;
+      rows += m.rows;
+      excess += m.with_next[k] - m.density_ratio * m.within[k];
+      variance += m.within[k] * m.density_ratio * (1 + m.density_ratio);
+    }
+    if (rows > 0) most = std::max(most, (excess - std::sqrt(variance)) / rows);
+  }
+  return std::min(most, 1.0);
+}
+
+double neighbours_gate(std::vector<double>& displacements, std::vector<double>& spacings) {
+  double gate = kGatePerDisplacement * quantile(displacements, kTailQuantile);
+  if (spacings.empty()) return gate;
+  // A high percentile: clutter would pull a median down.
+  const double most = kMostGatePerWideSpacing * quantile(spacings, kWideQuantile);
+  return most > 0 ? std::min(gate, most) : gate;
+}
+
+/// What the samples' maximum matchings say; they must have thresholds.
+void estimate_by_cardinality(const std::vector<Measured>& measured, const std::vector<double>& lengths_um,
+                             GateEstimate& out) {
+  std::vector<double> thresholds;
+  double rows = 0;
+  for (const Measured& m : measured) {
+    rows += m.rows;
+    thresholds.insert(thresholds.end(), m.thresholds.begin(), m.thresholds.end());
+  }
+  std::sort(thresholds.begin(), thresholds.end());
+  const auto smallest_gate = [&](double links) {
+    const auto wanted = std::clamp(std::ceil(links), 1.0, static_cast<double>(thresholds.size()));
+    return thresholds[static_cast<std::size_t>(wanted) - 1];
+  };
+  out.partners = partners_of(measured, lengths_um);
+  out.needed_um = smallest_gate(out.share * out.partners * rows);
+  out.needed_by_all_um = smallest_gate(out.share * rows);
+}
+
+std::vector<GateCurve> curves_of(std::span<const Detections> frames, const std::vector<GateSample>& samples,
+                                 const std::vector<Measured>& measured, const std::vector<double>& gates_um) {
+  std::vector<GateCurve> curves;
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    GateCurve curve{frames[samples[k].frame].frame, frames[samples[k].frame + 1].frame, samples[k].rows, {}};
+    for (const double gate : gates_um)
+      curve.cardinality.push_back(static_cast<std::int64_t>(count_below(measured[k].thresholds, gate)));
+    curves.push_back(std::move(curve));
+  }
+  return curves;
 }
 
 }  // namespace
 
-std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<const Detections> frames) {
-  std::vector<std::size_t> pairs;
-  for (std::size_t f = 0; f + 1 < frames.size(); ++f)
-    if (!frames[f].empty() && !frames[f + 1].empty()) pairs.push_back(f);
-  if (pairs.empty()) return std::nullopt;
-
-  const std::size_t count = std::min(pairs.size(), kSampledPairs);
-  std::vector<Sample> samples(count);
-  matching::parallel_for(thread_count(execution), static_cast<std::int64_t>(count), [&](std::int64_t sample) {
-    const auto k = static_cast<std::size_t>(sample);
-    const std::size_t f = pairs[k * pairs.size() / count];
-    samples[k] = sample_pair(frames[f], frames[f + 1]);
-  });
-  Sample all;
-  for (const Sample& s : samples) {
-    all.displacements.insert(all.displacements.end(), s.displacements.begin(), s.displacements.end());
-    all.spacings.insert(all.spacings.end(), s.spacings.begin(), s.spacings.end());
+double GateEstimate::linkable_within(double gate) const {
+  double rows = 0, links = 0, before = 0, length_before = 0;
+  for (const GateCurve& curve : curves) rows += static_cast<double>(curve.rows);
+  for (std::size_t k = 0; k < gates_um.size(); ++k) {
+    double here = 0;
+    for (const GateCurve& curve : curves) here += static_cast<double>(curve.cardinality[k]);
+    if (gate >= gates_um[k]) {
+      links = here;
+    } else {
+      links = before + (here - before) * (gate - length_before) / (gates_um[k] - length_before);
+      break;
+    }
+    before = here;
+    length_before = gates_um[k];
   }
+  return rows > 0 ? links / rows : 0;
+}
 
-  if (all.displacements.empty()) return std::nullopt;
+std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<const Detections> frames,
+                                          double share) {
+  if (!(share > 0 && share <= 1))
+    throw std::invalid_argument("estimate_gate: the share must be above 0 and at most 1");
+  const int threads = thread_count(execution);
+  const std::vector<GateSample> samples = sample_pairs(threads, frames);
+  std::vector<double> displacements, spacings;
+  for (const GateSample& s : samples) {
+    displacements.insert(displacements.end(), s.displacements.begin(), s.displacements.end());
+    spacings.insert(spacings.end(), s.spacings.begin(), s.spacings.end());
+  }
+  if (displacements.empty()) return std::nullopt;
   GateEstimate out;
-  out.displacement_um = quantile(all.displacements, 0.5);
-  out.gate_um = kGatePerDisplacement * quantile(all.displacements, kTailQuantile);
-  if (!all.spacings.empty()) {
-    out.spacing_um = quantile(all.spacings, 0.5);
-    const double most = kMostGatePerWideSpacing * quantile(all.spacings, kWideQuantile);
-    if (most > 0) out.gate_um = std::min(out.gate_um, most);
-    out.gate_um = std::max(out.gate_um, kLeastGatePerSpacing * out.spacing_um);
+  out.share = share;
+  out.displacement_um = quantile(displacements, 0.5);
+  if (!spacings.empty()) out.spacing_um = quantile(spacings, 0.5);
+  const std::vector<double> lengths = counted_lengths(out.spacing_um);
+  std::vector<Measured> measured(samples.size());
+  matching::parallel_for(threads, std::ssize(samples), [&](std::int64_t k) {
+    const auto s = static_cast<std::size_t>(k);
+    if (samples[s].reach_um > 0) measured[s] = measure(samples[s], lengths);
+  });
+  out.neighbours_um = out.gate_um = neighbours_gate(displacements, spacings);
+  const bool any =
+      std::any_of(measured.begin(), measured.end(), [](const Measured& m) { return !m.thresholds.empty(); });
+  if (out.spacing_um > 0 && any) {
+    estimate_by_cardinality(measured, lengths, out);
+    if (out.partners >= kLeastPartners) {
+      out.rule = GateRule::cardinality;
+      out.gate_um =
+          std::max(kMargin * out.needed_um, std::min(out.neighbours_um, kSafePerSpacing * out.spacing_um));
+    }
+    for (int k = 1; k <= kCurvePoints; ++k)
+      out.gates_um.push_back(kReachPerSpacing * out.spacing_um * k / kCurvePoints);
+    out.curves = curves_of(frames, samples, measured, out.gates_um);
   }
+  out.gate_um = std::max(out.gate_um, kLeastGatePerSpacing * out.spacing_um);
   if (!(out.gate_um > 0)) return std::nullopt;
   return out;
 }

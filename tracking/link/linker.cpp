@@ -17,6 +17,7 @@
 #include "matching/ties.h"
 #include "matching/verify.h"
 #include "tracking/link/device_frames.h"
+#include "tracking/link/greedy_links.h"
 #include "tracking/types/errors.h"
 
 namespace motes::tracking {
@@ -38,6 +39,7 @@ const matching::SolverInfo& named_solver(const std::string& name) {
 }
 
 bool has_cuda_form(const std::string& solver) {
+  if (solver == kGreedySolver) return false;
   return solver == "auto" || named_solver(solver).backends.find("cuda") != std::string_view::npos;
 }
 
@@ -79,21 +81,34 @@ const matching::SolverInfo& solver_for(const std::string& name, const matching::
   return name == "auto" ? *matching::choose_solver(problem, backend, true).info : named_solver(name);
 }
 
+matching::Matching exact_matching(const Execution& execution, const matching::SparseCostsView& problem,
+                                  const matching::SolverInfo& info) {
+  matching::Matching answer = info.make()->solve(execution, problem);
+  if (answer.status != matching::Status::optimal) return answer;
+  return matching::resolve_ties(execution, problem, std::move(answer));
+}
+
 /// From candidates to links, wherever they lie.
 PairLinks links_of(const Execution& execution, const matching::SparseCostsView& problem, double cost_unit,
                    const Detections& from, const Detections& to, const LinkOptions& options) {
   const auto start = Clock::now();
-  const matching::SolverInfo& info = solver_for(options.solver, problem, execution.backend);
-  matching::Matching answer = info.make()->solve(execution, problem);
-  if (answer.status == matching::Status::optimal)
-    answer = matching::resolve_ties(execution, problem, std::move(answer));
+  const bool greedy = options.solver == kGreedySolver;
+  PairLinks out;
+  matching::Matching answer;
+  if (greedy) {
+    answer = greedy_matching(execution, problem);
+    out.solver = kGreedySolver;
+  } else {
+    const matching::SolverInfo& info = solver_for(options.solver, problem, execution.backend);
+    answer = exact_matching(execution, problem, info);
+    out.solver = info.name;
+  }
   const auto solved = Clock::now();
 
-  PairLinks out;
-  out.solver = info.name;
   out.backend = execution.backend;
   out.status = answer.status;
-  if (options.verify) {
+  if (options.verify && greedy) check_nearest_first(problem, answer);
+  if (options.verify && !greedy) {
     const auto certificate = matching::verify(execution, problem, answer);
     if (!certificate.optimal())
       throw std::logic_error("frames " + std::to_string(from.frame) + " and " + std::to_string(to.frame) +

@@ -1,5 +1,5 @@
 #pragma once
-/// Frame-to-frame linking by exact assignment, and tracks from links.
+/// Frame-to-frame linking by exact assignment (or nearest first), and tracks from links.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ namespace motes::tracking {
 
 struct LinkOptions {
   CandidateOptions candidates;
-  std::string solver = "auto";  ///< a name of the solver registry
+  std::string solver = "auto";  ///< an assignment solver of the registry, or kGreedySolver (greedy_links.h)
   bool verify = false;          ///< check every pair's certificate; a failure throws std::logic_error
 };
 
@@ -28,20 +28,20 @@ struct PairLinks {
   std::string solver;                 ///< the one that ran
   Backend backend = Backend::cpu;     ///< where it ran: cpu or cuda
   matching::Status status = matching::Status::optimal;
-  bool verified = false;
+  bool verified = false;  ///< proven optimal; never of heuristic links
   std::int64_t candidates = 0, links = 0;
   std::int64_t components = 0, largest_component = 0;  ///< 0 where the solver does not look for them
-  double objective = 0, gap = 0;                       ///< in um^2 (or um)
-  double candidates_s = 0;                             ///< on cuda, bringing the frames over included
-  double solve_s = 0;                                  ///< settling ties included
-  std::map<std::string, double> stage_s;               ///< of these, by name: the solver's own, ties, load
+  double objective = 0, gap = 0;  ///< in um^2 (or um); heuristic links: at most so far from the optimum
+  double candidates_s = 0;        ///< on cuda, bringing the frames over included
+  double solve_s = 0;             ///< settling ties included
+  std::map<std::string, double> stage_s;  ///< of these, by name: the solver's own, ties, load
 };
 
 /// From so many detections in the larger frame on, and so many in the whole series, `automatic` links on a
 /// GPU that is there: fewer are linked before a GPU has been started.
 inline constexpr std::size_t kFrameWorthAGpu = 100'000, kSeriesWorthAGpu = 2'000'000;
 
-/// Links two frames: candidates, then the exact assignment, on the back end that `execution` asks for. The
+/// Links two frames: candidates, then the assignment, on the back end that `execution` asks for. The
 /// links are the same on all. Throws as build_candidates does, UsageError for a solver that is not known or
 /// has no form for that back end, and matching::ResourceShortage where cuda is asked for and not there.
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,

@@ -1,0 +1,220 @@
+/// motes match, the greedy family: a maximal matching of large weight in one sweep, with a bound of how much
+/// more there could be; and coarser graphs made of it.
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/match.h"
+#include "app/report.h"
+#include "io/atomic_file.h"
+#include "io/problem_files.h"
+#include "matching/device/device.h"
+#include "matching/greedy/coarsen.h"
+#include "matching/greedy/verify.h"
+#include "sim/graphs.h"
+#include "sim/instances.h"
+#include "tracking/types/errors.h"
+
+namespace motes::app {
+namespace {
+
+using matching::GraphKind;
+using matching::GreedyProblem;
+using matching::Index;
+using nlohmann::ordered_json;
+
+struct Chosen {
+  const matching::SolverInfo* info;
+  std::unique_ptr<matching::GreedySolver> solver;
+  Backend backend;
+  std::string reason;
+};
+
+/// What is named, checked; `auto` is chosen for the graph.
+Chosen choose(const MatchArguments& arguments, const Config& config, const GreedyProblem& problem) {
+  const auto wanted = config.execution.backend;
+  const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
+  if (wanted == Backend::cuda && devices.devices.empty())
+    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
+  MatchArguments named = arguments;
+  std::string reason;
+  bool gpu = wanted != Backend::cpu && !devices.devices.empty();
+  if (arguments.solver == "auto") {
+    const auto choice = matching::choose_greedy_solver(problem, wanted, gpu);
+    named.solver = choice.info->name;
+    reason = choice.reason;
+    gpu = choice.backend == Backend::cuda;
+  }
+  const auto& info = named_solver(named, matching::Family::greedy);
+  const bool cuda = lists(info.backends, "cuda");
+  if (wanted == Backend::cuda && !cuda)
+    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
+  try {
+    return {&info, matching::make_greedy_solver(named.solver), cuda && gpu ? Backend::cuda : Backend::cpu,
+            reason};
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("--solver: " + std::string(error.what()));
+  }
+}
+
+void refuse_other_options(const MatchArguments& arguments) {
+  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
+  if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
+  if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
+  if (arguments.coarsen == 0 && !(arguments.coarse.empty() && arguments.coarse_map.empty()))
+    throw UsageError("--coarse, --coarse-map: --coarsen N says how far");
+}
+
+/// Edges, each once; loops are none.
+std::int64_t edges_of(const GreedyProblem& problem) {
+  if (problem.kind == GraphKind::bipartite) return problem.graph.edges();
+  std::int64_t edges = 0;
+  for (Index v = 0; v < problem.graph.rows; ++v)
+    for (auto e = problem.graph.row_offsets[static_cast<std::size_t>(v)];
+         e < problem.graph.row_offsets[static_cast<std::size_t>(v) + 1]; ++e)
+      edges += problem.graph.col_index[static_cast<std::size_t>(e)] < v;
+  return edges;
+}
+
+/// Each pair once: of general graphs in the row of the lesser vertex.
+matching::Matching pairs_of(const GreedyProblem& problem, const matching::Matching& answer) {
+  matching::Matching pairs;
+  pairs.row_to_col = answer.row_to_col;
+  if (problem.kind == GraphKind::general)
+    for (std::size_t v = 0; v < pairs.row_to_col.size(); ++v)
+      if (pairs.row_to_col[v] < static_cast<Index>(v)) pairs.row_to_col[v] = -1;
+  return pairs;
+}
+
+/// The coarse vertex of each vertex of the finest graph.
+void write_map(const std::string& path, Index vertices, const std::vector<matching::CoarseGraph>& levels) {
+  std::string text = "vertex,coarse\n";
+  for (Index v = 0; v < vertices; ++v) {
+    Index coarse = v;
+    for (const auto& level : levels) coarse = level.coarse_of[static_cast<std::size_t>(coarse)];
+    text += fmt::format("{},{}\n", v, coarse);
+  }
+  io::write_text(path, text);
+}
+
+/// The hierarchy that --coarsen asks for, written where asked; its sizes.
+ordered_json coarsen(const MatchArguments& arguments, const matching::Execution& execution,
+                     const GreedyProblem& problem, const matching::GreedySolver& solver) {
+  const auto begin = std::chrono::steady_clock::now();
+  matching::WeightedGraph room;
+  GreedyProblem fine = problem;
+  if (problem.kind == GraphKind::bipartite) {
+    room = matching::to_general(problem, execution.threads);
+    fine = room.view();
+  }
+  const auto levels = matching::coarsen_to(execution, fine, solver, static_cast<Index>(arguments.coarsen));
+  const double seconds = seconds_since(begin);
+  ordered_json json = {{"levels", ordered_json::array()}, {"seconds", seconds}};
+  for (const auto& level : levels)
+    json["levels"].push_back({{"vertices", level.graph.rows}, {"edges", level.graph.edges() / 2}});
+  const GreedyProblem coarsest = levels.empty() ? fine : levels.back().view();
+  if (!arguments.coarse.empty()) io::write_weighted_graph(arguments.coarse, coarsest);
+  if (!arguments.coarse_map.empty()) write_map(arguments.coarse_map, fine.graph.rows, levels);
+  json["vertices"] = coarsest.graph.rows;
+  return json;
+}
+
+}  // namespace
+
+void match_greedy(Session& session, const MatchArguments& arguments) {
+  const Config config = configure(session, "", true);
+  const Execution cpu = execution_of(config);
+  const int threads = thread_count(cpu);
+  refuse_other_options(arguments);
+  Chosen chosen = choose(arguments, config, {});  // faults are told before a large file is read
+
+  const auto read_start = std::chrono::steady_clock::now();
+  const matching::WeightedGraph graph = sim::is_generated(arguments.instance)
+                                            ? sim::generate_weighted_graph(cpu, arguments.instance)
+                                            : io::read_weighted_graph(arguments.instance);
+  const double read_s = seconds_since(read_start);
+  const GreedyProblem problem = graph.view();
+  if (arguments.solver == "auto") chosen = choose(arguments, config, problem);
+
+  matching::Execution execution;
+  execution.threads = threads;
+  execution.backend = chosen.backend;
+  const auto solve_start = std::chrono::steady_clock::now();
+  const matching::GreedyAnswer answer = chosen.solver->solve(execution, problem);
+  const double solve_s = seconds_since(solve_start);
+  const matching::Matching& pairs = answer.matching;
+
+  ordered_json verified = nullptr, dominant = nullptr, upper_bound = nullptr, share = nullptr, gap = nullptr;
+  double verify_s = 0;
+  std::string proof;
+  if (arguments.verify) {
+    const auto verify_start = std::chrono::steady_clock::now();
+    const auto certificate = matching::verify(problem, pairs, threads);
+    verify_s = seconds_since(verify_start);
+    const bool sorted = chosen.info->guarantee != "maximal";
+    const bool good = certificate.matching_valid && certificate.maximal && (certificate.dominant || !sorted);
+    verified = good;
+    dominant = certificate.dominant;
+    upper_bound = certificate.upper_bound;
+    gap = certificate.upper_bound - certificate.weight;
+    const double part = certificate.upper_bound > 0 ? certificate.weight / certificate.upper_bound : 1;
+    share = part;
+    proof = good ? fmt::format(", maximal{}, at least {:.1f} % of the best weight",
+                               certificate.dominant ? " and dominant" : "", 100 * part)
+                 : ", NOT PROVEN";
+    if (!good)
+      session.console.warn("the certificate of the greedy matching fails: " + certificate.fault +
+                           "; please report this");
+  }
+  const bool on_gpu = chosen.backend == Backend::cuda;
+  const auto transfer = answer.stats.seconds.find("transfer");
+  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+
+  ordered_json report = report_head("match");
+  report["problem"] = "greedy";
+  report["instance"] = arguments.instance;
+  report["kind"] = graph.kind == GraphKind::general ? "general" : "bipartite";
+  report["rows"] = graph.graph.rows;
+  report["cols"] = graph.graph.cols;
+  report["edges"] = edges_of(problem);
+  report["solver"] = chosen.info->name;
+  report["options"] = matching::split_solver_name(arguments.solver).second;
+  if (!chosen.reason.empty()) report["solver_reason"] = chosen.reason;
+  report["backend"] = on_gpu ? "cuda" : "cpu";
+  report["threads"] = threads;
+  report["device"] =
+      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report["status"] = to_string(pairs.status);
+  report["cardinality"] = pairs.cardinality;
+  report["objective"] = pairs.objective;
+  report["dual_objective"] = upper_bound;
+  report["gap"] = gap;
+  report["verified"] = verified;
+  report["dominant"] = dominant;
+  report["upper_bound"] = upper_bound;
+  report["share_of_upper_bound"] = share;
+  report["seconds"] = {{"total", solve_s},       {"init", 0.0},    {"solve", solve_s - transfer_s},
+                       {"transfer", transfer_s}, {"read", read_s}, {"verify", verify_s}};
+  report["stats"] = {{"rounds", answer.stats.rounds},
+                     {"matched", answer.stats.matched},
+                     {"proposals", answer.stats.proposals},
+                     {"arcs_scanned", answer.stats.arcs_scanned},
+                     {"seconds", answer.stats.seconds}};
+  if (!arguments.matching.empty()) write_pairs(arguments.matching, pairs_of(problem, pairs));
+  std::string coarser;
+  if (arguments.coarsen > 0) {
+    report["coarsen"] = coarsen(arguments, execution, problem, *chosen.solver);
+    coarser =
+        fmt::format("\n{} levels, the coarsest of {} vertices, {:.6f} s", report["coarsen"]["levels"].size(),
+                    report["coarsen"]["vertices"].get<Index>(), report["coarsen"]["seconds"].get<double>());
+  }
+  emit_json(session, report);
+  session.console.print(
+      fmt::format("{}: {} x {}, {} edges, {}\n{} on {}: {}{}\n{} pairs, weight {:.10g}, {:.6f} s{}",
+                  arguments.instance, graph.graph.rows, graph.graph.cols, edges_of(problem),
+                  report["kind"].get<std::string>(), chosen.info->name, on_gpu ? "cuda" : "cpu",
+                  to_string(pairs.status), proof, pairs.cardinality, pairs.objective, solve_s, coarser));
+}
+
+}  // namespace motes::app

@@ -1,0 +1,172 @@
+#include "matching/greedy/coarsen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "matching/detail/canonical.h"
+#include "matching/greedy/on_device.h"
+#include "matching/greedy/weight.h"
+#include "matching/parallel_for.h"
+
+namespace motes::matching {
+namespace {
+
+std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
+
+void check_mates(const GreedyProblem& problem, std::span<const Index> mate,
+                 std::span<const double> vertex_weight) {
+  const Index n = problem.graph.rows;
+  const auto refuse = [](const std::string& what) { throw std::invalid_argument("coarsen: " + what); };
+  if (problem.kind != GraphKind::general)
+    refuse("the graph is bipartite; to_general makes a general one of it");
+  if (mate.size() != at(n))
+    refuse("there are mates of " + std::to_string(mate.size()) + " vertices, but the graph has " +
+           std::to_string(n));
+  if (!vertex_weight.empty() && vertex_weight.size() != at(n))
+    refuse("there are weights of " + std::to_string(vertex_weight.size()) + " vertices, but the graph has " +
+           std::to_string(n));
+  for (Index v = 0; v < n; ++v) {
+    if (!vertex_weight.empty() && !std::isfinite(vertex_weight[at(v)]))
+      refuse("the weight of vertex " + std::to_string(v) + " is not finite");
+    const Index w = mate[at(v)];
+    if (w == -1) continue;
+    const auto pair = [&] { return "vertex " + std::to_string(v) + " with mate " + std::to_string(w); };
+    if (w < 0 || w >= n || w == v) refuse(pair() + ": there is no such neighbour");
+    if (mate[at(w)] != v) refuse(pair() + ": the mate has another, " + std::to_string(mate[at(w)]));
+    if (problem.space == Space::host && entry_of(problem, v, w) == -1) refuse(pair() + ": that is no edge");
+  }
+}
+
+/// A fine edge on its way into a coarse one. Of the four that may be merged, `cross` is true of those that
+/// join the lesser vertex of one pair to the greater of the other.
+struct Part {
+  Index to;
+  bool cross;
+  double weight;
+  bool operator<(const Part& other) const { return to != other.to ? to < other.to : cross < other.cross; }
+};
+
+class Merger {
+ public:
+  Merger(const GreedyProblem& problem, std::span<const Index> mate, std::span<const double> vertex_weight)
+      : problem_(problem), mate_(mate), vertex_weight_(vertex_weight) {
+    const Index n = problem.graph.rows;
+    out_.coarse_of.resize(at(n));
+    for (Index v = 0; v < n; ++v) {
+      const Index w = mate[at(v)];
+      if (w != -1 && w < v) {
+        out_.coarse_of[at(v)] = out_.coarse_of[at(w)];
+        continue;
+      }
+      out_.coarse_of[at(v)] = static_cast<Index>(lesser_.size());
+      lesser_.push_back(v);
+    }
+  }
+
+  CoarseGraph run(int threads) {
+    constexpr Index kRowsABlock = 4096;
+    const auto count = static_cast<Index>(lesser_.size());
+    const Index blocks = count / kRowsABlock + 1;
+    const auto first_of = [&](Offset block) { return std::min(block * kRowsABlock, Offset{count}); };
+    struct Block {
+      std::vector<Index> columns;
+      std::vector<double> weights;
+    };
+    std::vector<Block> made(at(blocks));
+    out_.graph = {count, count, std::vector<Offset>(at(count) + 1, 0), {}};
+    out_.vertex_weight.resize(at(count));
+    parallel_for(threads, blocks, [&](std::int64_t block) {
+      std::vector<Part> parts;
+      auto& mine = made[at(block)];
+      for (Offset c = first_of(block); c < first_of(block + 1); ++c) {
+        const std::size_t before = mine.columns.size();
+        merge(static_cast<Index>(c), parts, mine.columns, mine.weights);
+        out_.graph.row_offsets[at(c) + 1] = static_cast<Offset>(mine.columns.size() - before);
+      }
+    });
+    auto& offsets = out_.graph.row_offsets;
+    for (std::size_t c = 1; c < offsets.size(); ++c) offsets[c] += offsets[c - 1];
+    out_.graph.col_index.resize(at(offsets.back()));
+    out_.weights.resize(at(offsets.back()));
+    parallel_for(threads, blocks, [&](std::int64_t block) {
+      const auto from = offsets[at(first_of(block))];
+      const auto& mine = made[at(block)];
+      std::copy(mine.columns.begin(), mine.columns.end(), out_.graph.col_index.begin() + from);
+      std::copy(mine.weights.begin(), mine.weights.end(), out_.weights.begin() + from);
+    });
+    return std::move(out_);
+  }
+
+ private:
+  bool is_lesser(Index v) const { return mate_[at(v)] == -1 || v < mate_[at(v)]; }
+  double vertex_weight(Index v) const { return vertex_weight_.empty() ? 1.0 : vertex_weight_[at(v)]; }
+
+  void merge(Index coarse, std::vector<Part>& parts, std::vector<Index>& columns,
+             std::vector<double>& weights) {
+    const Index first = lesser_[at(coarse)], second = mate_[at(first)];
+    double sum = vertex_weight(first);
+    if (second != -1) sum += vertex_weight(second);
+    out_.vertex_weight[at(coarse)] = sum;
+    parts.clear();
+    for (const Index v : {first, second}) {
+      if (v == -1) continue;
+      const auto& offsets = problem_.graph.row_offsets;
+      for (Offset e = offsets[at(v)]; e < offsets[at(v) + 1]; ++e) {
+        const Index w = problem_.graph.col_index[at(e)], to = out_.coarse_of[at(w)];
+        if (to == coarse) continue;
+        parts.push_back({to, is_lesser(v) != is_lesser(w), weight_of(problem_, e)});
+      }
+    }
+    std::sort(parts.begin(), parts.end());
+    for (std::size_t k = 0; k < parts.size();) {
+      const Index to = parts[k].to;
+      double straight = 0, cross = 0;  // two terms each at most: their order does not matter
+      for (; k < parts.size() && parts[k].to == to; ++k)
+        (parts[k].cross ? cross : straight) += parts[k].weight;
+      columns.push_back(to);
+      weights.push_back(straight + cross);
+    }
+  }
+
+  const GreedyProblem& problem_;
+  std::span<const Index> mate_;
+  std::span<const double> vertex_weight_;
+  CoarseGraph out_;
+  std::vector<Index> lesser_;  ///< [coarse vertices] the lesser fine vertex
+};
+
+}  // namespace
+
+GreedyProblem CoarseGraph::view() const { return {GraphKind::general, graph.view(), std::span(weights)}; }
+
+CoarseGraph coarsen(const Execution& given, const GreedyProblem& problem, std::span<const Index> mate,
+                    std::span<const double> vertex_weight) {
+  Execution execution = given;
+  execution.threads = detail::thread_count(given);
+  check_problem(problem, execution.threads);
+  check_mates(problem, mate, vertex_weight);
+  if (execution.backend == Backend::cuda) return device::coarsen(execution, problem, mate, vertex_weight);
+  if (problem.space == Space::device)
+    throw std::invalid_argument("coarsen: a graph in device memory needs the cuda back end");
+  return Merger(problem, mate, vertex_weight).run(execution.threads);
+}
+
+std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProblem& problem,
+                                    const GreedySolver& solver, Index vertices, double least_shrink) {
+  std::vector<CoarseGraph> levels;
+  GreedyProblem fine = problem;
+  std::span<const double> vertex_weight;
+  while (fine.graph.rows > vertices) {
+    const GreedyAnswer answer = solver.solve(execution, fine);
+    CoarseGraph level = coarsen(execution, fine, answer.matching.row_to_col, vertex_weight);
+    if (level.graph.rows > least_shrink * fine.graph.rows) break;
+    levels.push_back(std::move(level));
+    fine = levels.back().view();
+    vertex_weight = levels.back().vertex_weight;
+  }
+  return levels;
+}
+
+}  // namespace motes::matching

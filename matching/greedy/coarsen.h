@@ -1,0 +1,36 @@
+#pragma once
+/// Coarser graphs from matchings: what greedy matching is for in multilevel partitioning (Fagginger Auer &
+/// Bisseling 2012, section 1).
+
+#include <span>
+#include <vector>
+
+#include "matching/greedy/solver.h"
+
+namespace motes::matching {
+
+/// A general graph with its matched pairs merged into one vertex each.
+struct CoarseGraph {
+  BipartiteGraph graph;               ///< general: both directions listed, no (v, v)
+  std::vector<double> weights;        ///< [nnz] sums of the merged edges' weights
+  std::vector<double> vertex_weight;  ///< [vertices] sums of the merged vertices' weights
+  std::vector<Index> coarse_of;       ///< [fine vertices] the coarse vertex that each is in
+  GreedyProblem view() const;
+};
+
+/// Coarse vertices are numbered in the order of the lesser fine vertex of each. At most four edges become
+/// one: with l the lesser and g the greater vertex of the pairs (a vertex that stays alone is its own lesser
+/// one), the weight is (ll + gg) + (lg + gl), absent ones 0: the same bits from both ends, on every back end
+/// and for any number of threads. A weight too large for a double is infinite, and the next level refuses it.
+/// `mate` [vertices], -1 = stays alone. `vertex_weight` [vertices], or empty: 1 each. General graphs in host
+/// memory (backend cuda brings them over). Throws std::invalid_argument where the problem is malformed or
+/// `mate` is no matching of it. O(vertices + nnz log degree).
+CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, std::span<const Index> mate,
+                    std::span<const double> vertex_weight = {});
+
+/// Levels of coarser and coarser graphs, each matched by `solver`, until at most `vertices` are left or a
+/// level shrinks the graph by less than `least_shrink` (.95: to more than 95 % of its vertices).
+std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProblem& problem,
+                                    const GreedySolver& solver, Index vertices, double least_shrink = 0.95);
+
+}  // namespace motes::matching

@@ -1,0 +1,187 @@
+// The CUDA forms of greedy matching: the same bits as the CPU forms, on every family of graphs and every type
+// of weights, from both kinds of memory.
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "matching/device/device.h"
+#include "matching/greedy/coarsen.h"
+#include "matching/greedy/verify.h"
+#include "matching/registry.h"
+#include "tests/support/skip.h"
+#include "tests/support/weighted_graphs.h"
+
+using namespace motes;
+using matching::Backend;
+using matching::DeviceArray;
+using matching::Execution;
+using matching::GraphKind;
+using matching::GreedyAnswer;
+using matching::GreedyProblem;
+using matching::Index;
+
+namespace {
+
+/// A problem in device memory. With `shifted` columns and weights begin where no 16 bytes do.
+class OnDevice {
+ public:
+  explicit OnDevice(const GreedyProblem& host, bool shifted = false)
+      : offsets_(host.graph.row_offsets), cols_(padded(host.graph.col_index, shifted)), view_(host) {
+    view_.space = matching::Space::device;
+    view_.graph.row_offsets = offsets_.span();
+    view_.graph.col_index = cols_.span().subspan(shifted ? 1 : 0);
+    std::visit(
+        [&]<class T>(std::span<const T> weights) {
+          if (weights.empty()) return;
+          auto& room = std::get<std::optional<DeviceArray<T>>>(weights_);
+          room.emplace(padded(weights, shifted));
+          view_.weights = room->span().subspan(shifted ? 1 : 0);
+        },
+        host.weights);
+  }
+  const GreedyProblem& view() const { return view_; }
+
+ private:
+  template <class T>
+  static DeviceArray<T> padded(std::span<const T> values, bool shifted) {
+    std::vector<T> all(shifted ? 1 : 0);
+    all.insert(all.end(), values.begin(), values.end());
+    return DeviceArray<T>(std::span<const T>(all));
+  }
+
+  DeviceArray<matching::Offset> offsets_;
+  DeviceArray<Index> cols_;
+  std::tuple<std::optional<DeviceArray<float>>, std::optional<DeviceArray<double>>,
+             std::optional<DeviceArray<std::int64_t>>>
+      weights_;
+  GreedyProblem view_;
+};
+
+const std::vector<std::string> kSettings = {
+    "greedy-suitor", "greedy-proposal", "greedy-proposal?select=random", "greedy-proposal?blue=0.2&seed=7",
+    "greedy-proposal?blue=0.9&select=random"};
+
+void check_same(const GreedyAnswer& there, const GreedyAnswer& here) {
+  REQUIRE(there.matching.row_to_col == here.matching.row_to_col);
+  REQUIRE(there.matching.col_to_row == here.matching.col_to_row);
+  REQUIRE(there.matching.cardinality == here.matching.cardinality);
+  REQUIRE(there.matching.objective == here.matching.objective);
+  REQUIRE(there.stats.rounds == here.stats.rounds);
+  REQUIRE(there.stats.matched == here.stats.matched);
+}
+
+void check_all(Index vertices, std::uint64_t seed, matching::Workspace& workspace, std::size_t& turn) {
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  cuda.workspace = &workspace;
+  for (const auto& instance : testing::weighted_graphs(vertices, seed)) {
+    const auto kind = testing::kWeightKinds[turn++ % std::size(testing::kWeightKinds)];
+    for (const bool own : {true, false}) {
+      const auto graph = own ? instance.graph : testing::with_weights(instance.graph, kind, seed);
+      const GreedyProblem problem = graph.view();
+      for (const auto& setting : kSettings) {
+        INFO(setting << " " << instance.name << " weights " << (own ? "own" : kind));
+        const auto solver = matching::make_greedy_solver(setting);
+        const GreedyAnswer here = solver->solve({1}, problem);
+        check_same(solver->solve(cuda, problem), here);
+        if (setting == "greedy-suitor") {
+          const auto sorted = matching::make_greedy_solver("greedy-sorted")->solve({1}, problem);
+          REQUIRE(here.matching.row_to_col == sorted.matching.row_to_col);
+        }
+      }
+      const OnDevice there(problem, turn % 3 == 0);
+      const auto& setting = kSettings[turn % kSettings.size()];
+      INFO(setting << " " << instance.name << " weights " << (own ? "own" : kind) << ", in device memory");
+      const auto solver = matching::make_greedy_solver(setting);
+      const GreedyAnswer answer = solver->solve(cuda, there.view());
+      check_same(answer, solver->solve({1}, problem));
+      const auto certificate = matching::verify(problem, answer.matching);
+      REQUIRE(certificate.matching_valid);
+      REQUIRE(certificate.maximal);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("greedy matchings on a GPU are those of the CPU: small graphs") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  std::size_t turn = 0;
+  for (const Index n : {0, 1, 2, 3, 5, 17, 40, 130, 300}) check_all(n, 1, workspace, turn);
+}
+
+TEST_CASE("greedy matchings on a GPU are those of the CPU: hubs, many warps") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  std::size_t turn = 3;
+  check_all(12'000, 2, workspace, turn);
+}
+
+TEST_CASE("greedy matching on a GPU needs no workspace and does not change with what one held before") {
+  MOTES_NEED_GPU();
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  for (const auto& instance : testing::weighted_graphs(2'000, 3)) {
+    INFO(instance.name);
+    const auto solver = matching::make_greedy_solver("greedy-suitor");
+    check_same(solver->solve(cuda, instance.graph.view()), solver->solve({1}, instance.graph.view()));
+  }
+}
+
+TEST_CASE("coarser graphs made on a GPU are those of the CPU") {
+  MOTES_NEED_GPU();
+  matching::Workspace workspace;
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  cuda.workspace = &workspace;
+  for (const Index n : {0, 1, 2, 3, 10, 40, 300, 6'000})
+    for (const auto& instance : testing::weighted_graphs(n, 4)) {
+      if (instance.graph.kind != GraphKind::general) continue;
+      for (const auto kind : {"unit", "float", "double", "large int64"}) {
+        INFO(instance.name << " weights " << kind);
+        const auto graph = testing::with_weights(instance.graph, kind, 2);
+        auto mate =
+            matching::make_greedy_solver("greedy-suitor")->solve({1}, graph.view()).matching.row_to_col;
+        for (std::size_t v = 0; v < mate.size(); v += 5)  // vertices that stay alone beside their neighbours
+          if (mate[v] != -1) mate[static_cast<std::size_t>(std::exchange(mate[v], -1))] = -1;
+        std::vector<double> vertex_weight(static_cast<std::size_t>(n));
+        for (std::size_t v = 0; v < vertex_weight.size(); ++v)
+          vertex_weight[v] = 0.1 * static_cast<double>(v);
+        for (const bool weighted : {false, true}) {
+          const std::span<const double> given = weighted ? vertex_weight : std::span<const double>{};
+          const auto here = coarsen({1}, graph.view(), mate, given);
+          const auto there = coarsen(cuda, graph.view(), mate, given);
+          REQUIRE(there.coarse_of == here.coarse_of);
+          REQUIRE(there.vertex_weight == here.vertex_weight);
+          REQUIRE(there.graph.rows == here.graph.rows);
+          REQUIRE(there.graph.cols == here.graph.cols);
+          REQUIRE(there.graph.row_offsets == here.graph.row_offsets);
+          REQUIRE(there.graph.col_index == here.graph.col_index);
+          REQUIRE(there.weights == here.weights);
+        }
+      }
+    }
+}
+
+TEST_CASE("a hierarchy made on a GPU is that of the CPU") {
+  MOTES_NEED_GPU();
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  const auto solver = matching::make_greedy_solver("greedy-suitor");
+  for (const auto& instance : testing::weighted_graphs(1'000, 5)) {
+    if (instance.graph.kind != GraphKind::general) continue;
+    INFO(instance.name);
+    const auto here = coarsen_to({1}, instance.graph.view(), *solver, 50);
+    const auto there = coarsen_to(cuda, instance.graph.view(), *solver, 50);
+    REQUIRE(there.size() == here.size());
+    for (std::size_t level = 0; level < here.size(); ++level) {
+      REQUIRE(there[level].graph.col_index == here[level].graph.col_index);
+      REQUIRE(there[level].weights == here[level].weights);
+      REQUIRE(there[level].vertex_weight == here[level].vertex_weight);
+    }
+  }
+}
