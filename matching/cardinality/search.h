@@ -69,9 +69,10 @@ struct Step {
 
 /// What one thread keeps to itself; aligned so that no two share a line.
 struct alignas(64) Lane {
-  std::vector<Index> next;   ///< vertices for the next round or level
-  std::vector<Index> queue;  ///< a breadth-first search of its own
-  std::vector<Step> path;    ///< a depth-first search of its own
+  std::vector<Index> next;          ///< vertices for the next round or level
+  std::vector<Index> queue;         ///< a breadth-first search of its own
+  std::vector<Index> joined, left;  ///< vertices in and not in a forest
+  std::vector<Step> path;           ///< a depth-first search of its own
   std::int64_t edges = 0, augmentations = 0, path_edges = 0, pushes = 0;
 };
 
@@ -123,13 +124,16 @@ inline void gather(std::vector<Lane>& lanes, std::vector<Index>& out) {
 /// they share it out again.
 class Frontier {
  public:
-  /// Takes over the lanes' `next`, which are left empty.
-  void take(std::vector<Lane>& lanes) {
+  Frontier() = default;
+  explicit Frontier(std::vector<Index> list) : size_(std::ssize(list)) { lists_.push_back(std::move(list)); }
+
+  /// Takes over one list of each lane, which are left empty.
+  void take(std::vector<Lane>& lanes, std::vector<Index> Lane::*list = &Lane::next) {
     lists_.resize(lanes.size());
     size_ = 0;
     for (std::size_t k = 0; k < lanes.size(); ++k) {
-      lists_[k].swap(lanes[k].next);
-      lanes[k].next.clear();
+      lists_[k].swap(lanes[k].*list);
+      (lanes[k].*list).clear();
       size_ += std::ssize(lists_[k]);
     }
   }
@@ -206,7 +210,8 @@ inline void drop_matched(const Mates& mates, std::vector<Index>& rows) {
 
 /// Flips the path that ends in free column `col`, back along parent[col] = the row it was reached from.
 /// The caller holds every vertex of the path.
-inline void flip_back(Mates& mates, const std::vector<Index>& parent, Index col, Lane& lane) {
+template <class Parents>
+void flip_back(Mates& mates, const Parents& parent, Index col, Lane& lane) {
   ++lane.augmentations;
   for (++lane.path_edges; col != -1; lane.path_edges += 2) {
     const Index row = parent[at(col)];
