@@ -16,38 +16,61 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
 }
 
 template <class Graph>
+std::int64_t Labels<Graph>::next_level_alone(std::uint8_t byte) {
+  Lane& lane = lanes_[0];
+  std::vector<Index>& found = lane.queue;  // rows seen first here, then their columns
+  found.resize(std::max(found.size(), at(graph_.rows) + 1));
+  std::size_t count = 0;
+  frontier_.over_parts(lanes_, kLevelPart, [&](Lane&, const auto& cols, auto begin, auto end) {
+    constexpr const std::uint8_t* kNoWords = nullptr;  // one byte a row stays in the cache
+    for_each_ahead(cols, begin, end, graph_.col_offsets, graph_.row_index, kNoWords, [&](Index col) {
+      const auto rows = graph_.rows_of(col);
+      lane.edges += std::ssize(rows);
+      // Seen or not is a guess that goes wrong once a column: no branch. Marks come after, since a mark that
+      // depends on what was there makes each look wait for the last.
+      const std::size_t first = count;
+      for (const Index i : rows) {
+        found[count] = i;
+        count += level_[at(i)] == kUnseen;
+      }
+      for (std::size_t k = first; k < count; ++k) level_[at(found[k])] = byte;
+    });
+  });
+  constexpr std::size_t kAhead = 16;
+  std::size_t matched = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k + kAhead < count) __builtin_prefetch(&mate_[at(found[k + kAhead])]);
+    const Index j = mate_[at(found[k])];
+    found[matched] = j;
+    matched += j != -1;
+  }
+  lane.next.assign(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(matched));
+  frontier_.take(lanes_);
+  return static_cast<std::int64_t>(count - matched);
+}
+
+template <class Graph>
 std::int64_t Labels<Graph>::next_level(std::uint8_t byte) {
   std::int64_t without = 0;
   // A row is seen by one thread, which alone goes on to its column.
   frontier_.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& cols, auto begin, auto end) {
-    std::vector<Index>& found = lane.queue;  // rows seen first here
-    std::size_t count = 0;
-    for_each_ahead(cols, begin, end, graph_.col_offsets, graph_.row_index, level_.data(), [&](Index col) {
+    const auto visit = [&](Index col) {
       const auto rows = graph_.rows_of(col);
       lane.edges += std::ssize(rows);
-      if (found.size() < count + rows.size()) found.resize(2 * (count + rows.size()));
-      const std::size_t first = count;
-      if (lanes_.size() == 1) {
-        // Seen or not is a guess that goes wrong once a column: no branch.
-        for (const Index i : rows) {
-          found[count] = i;
-          count += level_[at(i)] == kUnseen;
-        }
-        for (std::size_t k = first; k < count; ++k) level_[at(found[k])] = byte;
-      } else {
-        for (const Index i : rows) {
-          std::uint8_t& level = level_[at(i)];
-          if (peek(level) == kUnseen &&
-              std::atomic_ref(level).exchange(byte, std::memory_order_relaxed) == kUnseen)
-            found[count++] = i;
-        }
+      for (const Index i : rows) {
+        std::uint8_t& level = level_[at(i)];
+        if (peek(level) == kUnseen &&
+            std::atomic_ref(level).exchange(byte, std::memory_order_relaxed) == kUnseen)
+          lane.queue.push_back(i);
       }
-    });
+    };
+    lane.queue.clear();
+    for_each_ahead(cols, begin, end, graph_.col_offsets, graph_.row_index, level_.data(), visit);
     std::int64_t met = 0;
     constexpr std::size_t kAhead = 16;
-    for (std::size_t k = 0; k < count; ++k) {
-      if (k + kAhead < count) __builtin_prefetch(&mate_[at(found[k + kAhead])]);
-      const Index j = mate_[at(found[k])];
+    for (std::size_t k = 0; k < lane.queue.size(); ++k) {
+      if (k + kAhead < lane.queue.size()) __builtin_prefetch(&mate_[at(lane.queue[k + kAhead])]);
+      const Index j = mate_[at(lane.queue[k])];
       if (j == -1)
         ++met;
       else
@@ -94,7 +117,8 @@ std::int64_t Labels<Graph>::relabel(const std::vector<Index>& active) {
       base = level;
     }
     ++level;
-    reached += next_level(static_cast<std::uint8_t>(level - base));
+    const auto byte = static_cast<std::uint8_t>(level - base);
+    reached += lanes_.size() == 1 ? next_level_alone(byte) : next_level(byte);
   }
   // What was not seen is farther than the last level; how far nobody knows if the search was stopped.
   const std::uint32_t beyond = frontier_.empty() ? kNoPath : level + 1;

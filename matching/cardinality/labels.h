@@ -84,6 +84,7 @@ class Labels {
   /// One level: rows next to frontier_ get the byte, their columns are the next frontier. Returns how many of
   /// the rows have no column.
   std::int64_t next_level(std::uint8_t byte);
+  std::int64_t next_level_alone(std::uint8_t byte);  ///< the same, of one thread
   void move_levels_to_words(std::uint32_t base);
 
   const Graph& graph_;

@@ -175,7 +175,8 @@ std::int64_t match_scarce_first(const NearGraph& graph, Mates& mates) {
 
 std::int64_t match_free_columns(int threads, const TwoSidedGraph& graph, Mates& mates) {
   std::vector<Lane> lanes(at(threads));
-  over_parts(lanes, graph.rows, 1 << 13, [&](Lane& lane, auto begin, auto end) {
+  // One range of rows for each thread, as in start_cheap.
+  over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
     for (auto i = static_cast<Index>(begin); i < end; ++i) {
       if (mates.row_to_col[at(i)] != -1) continue;
       for (const Index j : graph.cols_of(i)) {

@@ -90,18 +90,23 @@ void over_parts(std::vector<Lane>& lanes, std::int64_t count, std::int64_t part,
 inline constexpr std::int64_t kLevelPart = 512;
 
 /// Calls body(vertex) for vertices[begin, end), and asks memory beforehand for what the later calls read: the
-/// vertices' lists in offsets and neighbours, and words[neighbour]. A list of vertices in no order is a chain
-/// of misses otherwise.
+/// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr). A list of vertices in no
+/// order is a chain of misses otherwise.
 template <class OffsetType, class Word, class Body>
 void for_each_ahead(const std::vector<Index>& vertices, std::int64_t begin, std::int64_t end,
                     const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
   constexpr std::int64_t kAhead = 8;
+  constexpr int kLine = 16;
   constexpr OffsetType kWords = 16;  // of one list; longer ones are read in order anyway
   for (std::int64_t k = begin; k < end; ++k) {
     const auto vertex = [&](std::int64_t n) { return vertices[static_cast<std::size_t>(k + n)]; };
     if (k + 3 * kAhead < end) __builtin_prefetch(offsets + vertex(3 * kAhead));
-    if (k + 2 * kAhead < end) __builtin_prefetch(neighbours + offsets[vertex(2 * kAhead)]);
-    if (k + kAhead < end) {
+    if (k + 2 * kAhead < end) {
+      const Index* list = neighbours + offsets[vertex(2 * kAhead)];
+      __builtin_prefetch(list);
+      __builtin_prefetch(list + kLine - 4);  // a short list that does not end in the first line, ends there
+    }
+    if (words != nullptr && k + kAhead < end) {
       const Index v = vertex(kAhead);
       const OffsetType first = offsets[v], last = std::min<OffsetType>(offsets[v + 1], first + kWords);
       for (OffsetType e = first; e < last; ++e) __builtin_prefetch(words + neighbours[e]);
@@ -140,11 +145,14 @@ class Frontier {
   std::int64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  /// Calls body(lane, list, begin, end) on parts of all lists; in the calling thread alone where one part
-  /// would hold all.
+  /// Calls body(lane, list, begin, end) on parts of all lists, of `most` vertices at most and small enough
+  /// for the threads to end together: a level waits for its last part. In the calling thread alone where
+  /// there is little to do.
   template <class Body>
-  void over_parts(std::vector<Lane>& lanes, std::int64_t part, const Body& body) const {
-    if (lanes.size() == 1 || size_ <= part) {
+  void over_parts(std::vector<Lane>& lanes, std::int64_t most, const Body& body) const {
+    constexpr std::int64_t kLeast = 32, kPartsOfAThread = 4;
+    const std::int64_t part = std::clamp(size_ / (kPartsOfAThread * std::ssize(lanes)), kLeast, most);
+    if (lanes.size() == 1 || size_ <= 2 * kLeast) {
       for (const auto& list : lists_)
         if (!list.empty()) body(lanes[0], list, std::int64_t{0}, std::ssize(list));
       return;
