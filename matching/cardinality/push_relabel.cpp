@@ -28,10 +28,7 @@ class Pushing {
     const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph_.rows / frequency);
     while (!active_.empty()) {
       relabel();
-      const std::int64_t before = stats_.pushes;
-      do {
-        push_all(pushes_to_relabel - (stats_.pushes - before));
-      } while (!active_.empty() && stats_.pushes - before < pushes_to_relabel);
+      push_all(pushes_to_relabel);
     }
     count_in(lanes_, stats_);
     return given_up_;
@@ -61,14 +58,16 @@ class Pushing {
   }
 
   /// Each thread takes some of the active rows and lets them, and the rows that they displace, push, first
-  /// come, first served, until none is active or its share of `most` pushes is made.
+  /// come, first served, until none is active or its share of `most` pushes is made. Where there are fewer
+  /// rows than threads none gets more: all would wait for pushes that one relabelling by all makes needless.
   void push_all(std::int64_t most) {
     const Timed timed(stats_, "push");
     const std::int64_t count = std::ssize(active_);
     const auto threads = std::ssize(lanes_);
     const std::int64_t part =
         threads == 1 ? count : std::min(options_.queue_limit, (count + threads - 1) / threads);
-    const std::int64_t share = std::max<std::int64_t>(1, most / ((count + part - 1) / part));
+    const std::int64_t parts = (count + part - 1) / part;
+    const std::int64_t share = std::max<std::int64_t>(1, most / std::max<std::int64_t>(parts, threads));
     over_parts(lanes_, count, part, [&](Lane& lane, auto begin, auto end) {
       const std::int64_t last = lane.pushes + share;
       std::vector<Index>& queue = lane.queue;
@@ -135,6 +134,31 @@ class Pushing {
   std::int64_t given_up_ = 0;
 };
 
+/// Gives free rows their first free column. Returns the pairs made. O(nnz).
+std::int64_t match_free_columns(int threads, const TwoSidedGraph& graph, Mates& mates) {
+  std::vector<Lane> lanes(at(threads));
+  // One range of rows for each thread, as in start_cheap.
+  over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
+    for (auto i = static_cast<Index>(begin); i < end; ++i) {
+      if (mates.row_to_col[at(i)] != -1) continue;
+      for (const Index j : graph.cols_of(i)) {
+        Index& mate = mates.col_to_row[at(j)];
+        Index none = -1;
+        if (peek(mate) != -1) continue;
+        if (threads > 1 && !std::atomic_ref(mate).compare_exchange_strong(none, i, std::memory_order_relaxed))
+          continue;
+        put(mate, i);
+        mates.row_to_col[at(i)] = j;
+        ++lane.augmentations;
+        break;
+      }
+    }
+  });
+  std::int64_t pairs = 0;
+  for (const Lane& lane : lanes) pairs += lane.augmentations;
+  return pairs;
+}
+
 constexpr auto kSameName = [](Index k) { return k; };
 
 }  // namespace
@@ -177,7 +201,7 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   if (!near) {
     {
       const detail::Timed timed(stats, "start");
-      stats.augmentations += detail::match_free_columns(execution.threads, graph, mates);
+      stats.augmentations += match_free_columns(execution.threads, graph, mates);
     }
     return detail::push_relabel(execution, graph, mates, options_, stats);
   }

@@ -173,28 +173,4 @@ std::int64_t match_scarce_first(const NearGraph& graph, Mates& mates) {
   return pairs;
 }
 
-std::int64_t match_free_columns(int threads, const TwoSidedGraph& graph, Mates& mates) {
-  std::vector<Lane> lanes(at(threads));
-  // One range of rows for each thread, as in start_cheap.
-  over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
-    for (auto i = static_cast<Index>(begin); i < end; ++i) {
-      if (mates.row_to_col[at(i)] != -1) continue;
-      for (const Index j : graph.cols_of(i)) {
-        Index& mate = mates.col_to_row[at(j)];
-        Index none = -1;
-        if (peek(mate) != -1) continue;
-        if (threads > 1 && !std::atomic_ref(mate).compare_exchange_strong(none, i, std::memory_order_relaxed))
-          continue;
-        put(mate, i);
-        mates.row_to_col[at(i)] = j;
-        ++lane.augmentations;
-        break;
-      }
-    }
-  });
-  std::int64_t pairs = 0;
-  for (const Lane& lane : lanes) pairs += lane.augmentations;
-  return pairs;
-}
-
 }  // namespace motes::matching::detail

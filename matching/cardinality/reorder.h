@@ -35,7 +35,4 @@ std::optional<Reordered> reorder(const TwoSidedGraph& graph);
 /// least degree. Returns the pairs made. O(nnz).
 std::int64_t match_scarce_first(const NearGraph& graph, Mates& mates);
 
-/// Gives free rows their first free column, in so many threads. Returns the pairs made. O(nnz).
-std::int64_t match_free_columns(int threads, const TwoSidedGraph& graph, Mates& mates);
-
 }  // namespace motes::matching::detail

@@ -155,7 +155,7 @@ TEST_CASE("graphs without places are not numbered anew") {
   CHECK(!matching::detail::reorder(TwoSides(random).sides).has_value());
 }
 
-TEST_CASE("the cardinality solver is chosen by how the graph is numbered, and by its hubs") {
+TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hubs and dead ends") {
   const auto chosen = [](const BipartiteGraph& graph) {
     return matching::choose_cardinality_solver(graph.view()).info->name;
   };
@@ -167,6 +167,7 @@ TEST_CASE("the cardinality solver is chosen by how the graph is numbered, and by
   for (Index i = 1; i < 1000; ++i) edges.emplace_back(i, i);
   CHECK(chosen(testing::from_edges(1000, 1000, edges)) == "push-relabel");
   CHECK(chosen(testing::from_edges(0, 0, {})) == "ms-bfs-graft");
-  CHECK(chosen(testing::from_edges(1, 1, {{0, 0}})) == "ms-bfs-graft");
+  CHECK(chosen(testing::from_edges(2, 2, {{0, 0}, {0, 1}, {1, 0}, {1, 1}})) == "ms-bfs-graft");
+  CHECK(chosen(testing::from_edges(1, 1, {{0, 0}})) == "push-relabel");
   CHECK(matching::choose_cardinality_solver({}).info != nullptr);
 }
