@@ -11,15 +11,16 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
       words_(at(graph.cols)),
       level_(at(graph.rows)),
       mate_(at(graph.rows)),
+      found_(threads == 1 ? at(graph.rows) + 1 : 0),
       limit_(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1) {
   over_columns([&](Lane&, Index j) { words_[at(j)] = word_of(0, col_to_row[at(j)]); });
 }
 
 template <class Graph>
-std::int64_t Labels<Graph>::next_level_alone(std::uint8_t byte) {
+std::int64_t Labels<Graph>::next_level_alone(std::uint32_t level) {
+  const std::uint8_t byte = byte_of(level);
   Lane& lane = lanes_[0];
-  std::vector<Index>& found = lane.queue;  // rows seen first here, then their columns
-  found.resize(std::max(found.size(), at(graph_.rows) + 1));
+  Index* found = found_.data();
   std::size_t count = 0;
   frontier_.over_parts(lanes_, kLevelPart, [&](Lane&, const auto& cols, auto begin, auto end) {
     constexpr const std::uint8_t* kNoWords = nullptr;  // one byte a row stays in the cache
@@ -40,17 +41,19 @@ std::int64_t Labels<Graph>::next_level_alone(std::uint8_t byte) {
   std::size_t matched = 0;
   for (std::size_t k = 0; k < count; ++k) {
     if (k + kAhead < count) __builtin_prefetch(&mate_[at(found[k + kAhead])]);
-    const Index j = mate_[at(found[k])];
+    const Index i = found[k], j = mate_[at(i)];
+    if (byte == kInWord && j != -1) words_[at(j)] = word_of(level, i);
     found[matched] = j;
     matched += j != -1;
   }
-  lane.next.assign(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(matched));
+  lane.next.assign(found, found + matched);
   frontier_.take(lanes_);
   return static_cast<std::int64_t>(count - matched);
 }
 
 template <class Graph>
-std::int64_t Labels<Graph>::next_level(std::uint8_t byte) {
+std::int64_t Labels<Graph>::next_level(std::uint32_t level) {
+  const std::uint8_t byte = byte_of(level);
   std::int64_t without = 0;
   // A row is seen by one thread, which alone goes on to its column.
   frontier_.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& cols, auto begin, auto end) {
@@ -58,9 +61,9 @@ std::int64_t Labels<Graph>::next_level(std::uint8_t byte) {
       const auto rows = graph_.rows_of(col);
       lane.edges += std::ssize(rows);
       for (const Index i : rows) {
-        std::uint8_t& level = level_[at(i)];
-        if (peek(level) == kUnseen &&
-            std::atomic_ref(level).exchange(byte, std::memory_order_relaxed) == kUnseen)
+        std::uint8_t& mark = level_[at(i)];
+        if (peek(mark) == kUnseen &&
+            std::atomic_ref(mark).exchange(byte, std::memory_order_relaxed) == kUnseen)
           lane.queue.push_back(i);
       }
     };
@@ -70,28 +73,18 @@ std::int64_t Labels<Graph>::next_level(std::uint8_t byte) {
     constexpr std::size_t kAhead = 16;
     for (std::size_t k = 0; k < lane.queue.size(); ++k) {
       if (k + kAhead < lane.queue.size()) __builtin_prefetch(&mate_[at(lane.queue[k + kAhead])]);
-      const Index j = mate_[at(lane.queue[k])];
-      if (j == -1)
+      const Index i = lane.queue[k], j = mate_[at(i)];
+      if (j == -1) {
         ++met;
-      else
-        lane.next.push_back(j);
+        continue;
+      }
+      if (byte == kInWord) words_[at(j)] = word_of(level, i);
+      lane.next.push_back(j);
     }
     if (met != 0) std::atomic_ref(without).fetch_add(met, std::memory_order_relaxed);
   });
   frontier_.take(lanes_);
   return without;
-}
-
-template <class Graph>
-void Labels<Graph>::move_levels_to_words(std::uint32_t base) {
-  over_columns([&](Lane&, Index j) {
-    const Index i = row_of(words_[at(j)]);
-    if (i == kNoRow) return;
-    std::uint8_t& level = level_[at(i)];
-    if (level == kUnseen || level == kInWord) return;
-    words_[at(j)] = word_of(base + level, i);
-    level = kInWord;
-  });
 }
 
 template <class Graph>
@@ -110,15 +103,10 @@ std::int64_t Labels<Graph>::relabel(const std::vector<Index>& active) {
   frontier_.take(lanes_);
   const std::int64_t waiting = std::ssize(active);
   std::int64_t reached = 0;  // of the active rows
-  std::uint32_t level = 0, base = 0;
+  std::uint32_t level = 0;
   while (!frontier_.empty() && reached < waiting) {
-    if (level - base == kLevelsInByte) {
-      move_levels_to_words(base);
-      base = level;
-    }
     ++level;
-    const auto byte = static_cast<std::uint8_t>(level - base);
-    reached += lanes_.size() == 1 ? next_level_alone(byte) : next_level(byte);
+    reached += lanes_.size() == 1 ? next_level_alone(level) : next_level(level);
   }
   // What was not seen is farther than the last level; how far nobody knows if the search was stopped.
   const std::uint32_t beyond = frontier_.empty() ? kNoPath : level + 1;
@@ -130,7 +118,7 @@ std::int64_t Labels<Graph>::relabel(const std::vector<Index>& active) {
     if (byte == kUnseen)
       word = word_of(std::max(label_of(word), beyond), i);
     else if (byte != kInWord)
-      word = word_of(base + byte, i);
+      word = word_of(byte, i);
   });
   return level;
 }

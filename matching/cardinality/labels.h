@@ -10,7 +10,8 @@
 ///
 /// What a relabelling touches. Memory is what it waits for, so each row has one byte for its level, which
 /// also says whether it was seen, and the rows' columns (mate_) are made from the words when they are needed
-/// and not kept in step by pushes. A byte holds 254 levels; the words take over when it is full.
+/// and not kept in step by pushes. A byte holds 254 levels; what lies beyond, little as a rule, is written to
+/// the words at once.
 
 #include "matching/cardinality/search.h"
 #include "matching/detail/raw_array.h"
@@ -72,7 +73,6 @@ class Labels {
 
  private:
   static constexpr std::uint8_t kUnseen = 0, kInWord = 255;
-  static constexpr std::uint32_t kLevelsInByte = 254;
   static constexpr std::int64_t kPassPart = 1 << 14;
 
   template <class Body>
@@ -81,17 +81,20 @@ class Labels {
       for (auto j = begin; j < end; ++j) body(lane, static_cast<Index>(j));
     });
   }
-  /// One level: rows next to frontier_ get the byte, their columns are the next frontier. Returns how many of
-  /// the rows have no column.
-  std::int64_t next_level(std::uint8_t byte);
-  std::int64_t next_level_alone(std::uint8_t byte);  ///< the same, of one thread
-  void move_levels_to_words(std::uint32_t base);
+  static std::uint8_t byte_of(std::uint32_t level) {
+    return level < kInWord ? static_cast<std::uint8_t>(level) : kInWord;
+  }
+  /// One level: rows next to frontier_ are marked with it, their columns are the next frontier. Returns how
+  /// many of the rows have no column.
+  std::int64_t next_level(std::uint32_t level);
+  std::int64_t next_level_alone(std::uint32_t level);  ///< the same, of one thread
 
   const Graph& graph_;
   std::vector<Lane> lanes_;
   RawArray<Word> words_;          ///< [cols] label << 32 | row, or kNoRow
-  RawArray<std::uint8_t> level_;  ///< [rows] by this relabelling, less what the words hold; kUnseen, kInWord
+  RawArray<std::uint8_t> level_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
   RawArray<Index> mate_;          ///< [rows] column, as the relabelling began; -1 = free
+  RawArray<Index> found_;  ///< [rows + 1] on one thread: rows seen first in a level, then their columns
   std::uint32_t limit_;
   Frontier frontier_;
 };

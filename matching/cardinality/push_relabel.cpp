@@ -28,7 +28,7 @@ class Pushing {
     const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph_.rows / frequency);
     while (!active_.empty()) {
       relabel();
-      push_all(pushes_to_relabel);
+      push_all(pushes_to_relabel, stats_.levels.back());
     }
     count_in(lanes_, stats_);
     return given_up_;
@@ -60,14 +60,16 @@ class Pushing {
   /// Each thread takes some of the active rows and lets them, and the rows that they displace, push, first
   /// come, first served, until none is active or its share of `most` pushes is made. Where there are fewer
   /// rows than threads none gets more: all would wait for pushes that one relabelling by all makes needless.
-  void push_all(std::int64_t most) {
+  /// But `least`, the levels of the last one, are what one row's path may take.
+  void push_all(std::int64_t most, std::int64_t least) {
     const Timed timed(stats_, "push");
     const std::int64_t count = std::ssize(active_);
     const auto threads = std::ssize(lanes_);
     const std::int64_t part =
         threads == 1 ? count : std::min(options_.queue_limit, (count + threads - 1) / threads);
     const std::int64_t parts = (count + part - 1) / part;
-    const std::int64_t share = std::max<std::int64_t>(1, most / std::max<std::int64_t>(parts, threads));
+    const std::int64_t share =
+        std::max({std::int64_t{1}, least, most / std::max<std::int64_t>(parts, threads)});
     over_parts(lanes_, count, part, [&](Lane& lane, auto begin, auto end) {
       const std::int64_t last = lane.pushes + share;
       std::vector<Index>& queue = lane.queue;
