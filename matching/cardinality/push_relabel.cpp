@@ -179,7 +179,7 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 }  // namespace detail
 
 /// The new order is made by one thread: on more threads than this it would be what all wait for.
-constexpr int kThreadsWorthReordering = 4;
+constexpr int kThreadsWorthReordering = 2;
 /// Labels of this many columns stay in the cache however they are numbered.
 constexpr Index kColumnsInCache = 1 << 18;
 
