@@ -39,8 +39,8 @@ if(MOTES_WERROR)
 endif()
 if(MOTES_SANITIZE)
   target_compile_options(motes_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${MOTES_SANITIZE} -fno-omit-frame-pointer -g
-      -Wno-maybe-uninitialized>)  # which GCC 12 reports falsely of instrumented standard containers
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${MOTES_SANITIZE} -fno-omit-frame-pointer -g>
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)  # reported falsely of instrumented containers
   target_link_options(motes_options INTERFACE -fsanitize=${MOTES_SANITIZE})
 endif()
 

@@ -46,7 +46,7 @@ CardinalityRow make_pothen_fan(const SolverOptions& options) {
 constexpr OptionInfo kPushRelabelOptions[] = {
     {"queue_limit", "1..1000000", "500", "cpu: active rows that a thread takes at a time"},
     {"relabel_frequency", "0..1000", "0",
-     "cpu: global relabellings for every so many pushes as there are rows; 0: 2 on one thread, 16 on more"},
+     "cpu: global relabellings for every so many pushes as there are rows; 0: 2"},
     {"chain", "0..1000000", "0",
      "cuda: pushes of a chain between two global relabellings; 0: 48, and as many as its levels"},
     {"reorder", "auto|1|0", "auto",
@@ -269,18 +269,24 @@ AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend ba
       (backend == Backend::automatic && gpu_there && graph.edges() >= kEdgesWorthAGpu))
     return {find_solver("push-relabel"), Backend::cuda,
             "push-relabel is the fastest on a GPU on every family of graphs measured"};
-  // Trees do well where few rows are left after a start and their paths are short: on meshes and roads, whose
-  // files number neighbours alike. They go over most of the graph time and again where it has hubs, or is
-  // random, or joins two sets of random places.
-  constexpr Offset kHub = 32;
-  Offset most = 0;
-  for (std::size_t i = 0; i + 1 < graph.row_offsets.size(); ++i)
-    most = std::max(most, graph.row_offsets[i + 1] - graph.row_offsets[i]);
+  // Trees do well where few rows are left after a start and all of them have paths, short ones: on
+  // triangulations and points of a plane, whose files number neighbours alike. They go over most of the graph
+  // time and again where it has hubs, is random or joins two sets of random places, or has dead ends (roads,
+  // lattices with holes), whose rows compete for columns that some of them will not get.
+  constexpr Offset kHub = 32, kDeadEndOf = 1000;
+  Offset most = 0, dead_ends = 0;
+  for (std::size_t i = 0; i + 1 < graph.row_offsets.size(); ++i) {
+    const Offset degree = graph.row_offsets[i + 1] - graph.row_offsets[i];
+    most = std::max(most, degree);
+    dead_ends += degree == 1;
+  }
   if (most * graph.rows > kHub * graph.edges())
     return {find_solver("push-relabel"), Backend::cpu, "the graph has hubs, where trees do not pay"};
   if (detail::scattered(graph))
     return {find_solver("push-relabel"), Backend::cpu,
             "rows in turn have columns far apart, as if at random"};
+  if (dead_ends * kDeadEndOf > graph.rows)
+    return {find_solver("push-relabel"), Backend::cpu, "rows with a single column compete for it"};
   return {find_solver("ms-bfs-graft"), Backend::cpu,
           "rows in turn have columns near each other, as in a mesh"};
 }

@@ -3,18 +3,27 @@
 ///
 /// The label of a column is a lower bound of its distance from the nearest free column along alternating
 /// paths, in columns: 0 for a free one; for the column of row i no more than one above the least label among
-/// i's columns. A row i takes column j by one compare-and-exchange, which fails if label or row have changed
-/// since i looked; labels of other columns that i saw may have risen meanwhile, never fallen, so that the new
-/// label that i computed from them is still a lower bound. Hence any number of threads may push at once.
+/// i's other columns. A row i takes column j by one compare-and-exchange, which fails if label or row have
+/// changed since i looked; labels of other columns that i saw may have risen meanwhile, never fallen, so that
+/// the new label that i computed from them is still a lower bound. Hence any number of threads may push at
+/// once.
+///
+/// What a relabelling touches. Memory is what it waits for, so each row has one byte for its level, which
+/// also says whether it was seen, and the rows' columns (mate_) are made from the words when they are needed
+/// and not kept in step by pushes. A byte holds 254 levels; what lies beyond, little as a rule, is written to
+/// the words at once.
 
 #include "matching/cardinality/search.h"
+#include "matching/detail/raw_array.h"
 
 namespace motes::matching::detail {
 
+/// `Graph` is a BasicTwoSidedGraph with columns.
+template <class Graph>
 class Labels {
  public:
   using Word = std::uint64_t;
-  static constexpr std::uint32_t kNoRow = 0xffffffffu;
+  static constexpr Index kNoRow = -1;
   static constexpr std::uint32_t kNoPath = 0x7fffffffu;
 
   static std::uint32_t label_of(Word word) { return static_cast<std::uint32_t>(word >> 32); }
@@ -23,55 +32,74 @@ class Labels {
     return Word{label} << 32 | static_cast<std::uint32_t>(row);
   }
 
-  Labels(const TwoSidedGraph& graph, Mates& mates, int threads)
-      : graph_(graph),
-        mates_(mates),
-        lanes_(at(threads)),
-        words_(at(graph.cols)),
-        row_seen_(at(graph.rows)),
-        limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)) {
-    for (Index j = 0; j < graph.cols; ++j) words_[at(j)] = word_of(0, mates.col_to_row[at(j)]);
-  }
+  /// Labels of 0 for the matching that `col_to_row` [cols] holds.
+  Labels(const Graph& graph, const std::vector<Index>& col_to_row, int threads);
 
   const Word* words() const { return words_.data(); }
   Word look(Index col) { return peek(words_[at(col)]); }
   /// Labels from here on mean that there is no path.
   std::uint32_t limit() const { return limit_; }
 
-  /// Takes the column for `row` if its word is still `seen`. The row's own mate is written first: who
-  /// displaces the row later sees it (release, acquire), and only then may anyone write it again.
+  /// Takes the column for `row` if its word is still `seen`.
   bool push(Index col, Word seen, std::uint32_t label, Index row) {
-    mates_.row_to_col[at(row)] = col;
+    Word& word = words_[at(col)];
     if (lanes_.size() == 1) {
-      words_[at(col)] = word_of(label, row);
+      word = word_of(label, row);
       return true;
     }
-    return std::atomic_ref(words_[at(col)])
-        .compare_exchange_strong(seen, word_of(label, row), std::memory_order_acq_rel);
+    return std::atomic_ref(word).compare_exchange_strong(seen, word_of(label, row),
+                                                         std::memory_order_relaxed);
   }
-  /// A row that was displaced or gives up; the caller holds it.
-  void set_free(Index row) { mates_.row_to_col[at(row)] = -1; }
 
   /// A breadth-first search from the free columns makes labels exact, kNoPath for columns without a path. It
-  /// stops as soon as all of `active`, rows that have been set free, are reached; columns farther away then
-  /// get that distance as their bound. Returns the levels.
-  std::int64_t relabel(std::span<const Index> active);
+  /// stops as soon as all of `active`, the free rows that may have a path, are reached; columns farther away
+  /// then get that distance as their bound. Returns the levels.
+  std::int64_t relabel(const std::vector<Index>& active);
 
-  /// Both sides of the matching as it stands.
-  void finish() {
-    for (Index j = 0; j < graph_.cols; ++j) mates_.col_to_row[at(j)] = row_of(words_[at(j)]);
+  /// Calls pair(row, col) for each pair of the matching as it stands and free(col) for each free column, by
+  /// parts in all threads.
+  template <class Pair, class Free>
+  void for_each_column(const Pair& pair, const Free& free) {
+    over_columns([&](Lane&, Index col) {
+      const Index row = row_of(words_[at(col)]);
+      if (row == kNoRow)
+        free(col);
+      else
+        pair(row, col);
+    });
   }
 
   std::vector<Lane>& lanes() { return lanes_; }
 
  private:
-  const TwoSidedGraph& graph_;
-  Mates& mates_;
+  static constexpr std::uint8_t kUnseen = 0, kInWord = 255;
+  static constexpr std::int64_t kPassPart = 1 << 14;
+
+  template <class Body>
+  void over_columns(const Body& body) {
+    over_parts(lanes_, graph_.cols, kPassPart, [&](Lane& lane, auto begin, auto end) {
+      for (auto j = begin; j < end; ++j) body(lane, static_cast<Index>(j));
+    });
+  }
+  static std::uint8_t byte_of(std::uint32_t level) {
+    return level < kInWord ? static_cast<std::uint8_t>(level) : kInWord;
+  }
+  /// One level: rows next to frontier_ are marked with it, their columns are the next frontier. Returns how
+  /// many of the rows have no column.
+  std::int64_t next_level(std::uint32_t level);
+  std::int64_t next_level_alone(std::uint32_t level);  ///< the same, of one thread
+
+  const Graph& graph_;
   std::vector<Lane> lanes_;
-  std::vector<Word> words_;             ///< [cols] label << 32 | row, or kNoRow
-  std::vector<std::uint8_t> row_seen_;  ///< [rows] by this relabelling
+  RawArray<Word> words_;          ///< [cols] label << 32 | row, or kNoRow
+  RawArray<std::uint8_t> level_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
+  RawArray<Index> mate_;          ///< [rows] column, as the relabelling began; -1 = free
+  RawArray<Index> found_;  ///< [rows + 1] on one thread: rows seen first in a level, then their columns
   std::uint32_t limit_;
-  std::vector<Index> frontier_;
+  Frontier frontier_;
 };
+
+extern template class Labels<TwoSidedGraph>;
+extern template class Labels<BasicTwoSidedGraph<std::uint32_t>>;
 
 }  // namespace motes::matching::detail

@@ -2,6 +2,7 @@
 
 #include "matching/cardinality/push_relabel.h"
 #include "matching/cardinality/search.h"
+#include "matching/detail/raw_array.h"
 
 namespace motes::matching {
 namespace {
@@ -27,14 +28,30 @@ class Forest {
         stats_(stats),
         lanes_(at(execution.threads)),
         shared_(execution.threads > 1),
-        row_root_(at(graph.rows), -1),
-        col_root_(at(graph.cols), -1),
-        leaf_(at(graph.rows), -1),
-        parent_(at(graph.cols), -1),
-        roots_(free_rows(graph, mates)) {
-    for (const Index i : roots_) row_root_[at(i)] = i;
-    for (Index j = 0; j < graph.cols; ++j)
-      if (graph.col_offsets == nullptr || graph.col_offsets[j] != graph.col_offsets[j + 1]) ++reachable_;
+        row_root_(at(graph.rows)),
+        col_root_(at(graph.cols)),
+        leaf_(at(graph.rows)),
+        parent_(at(graph.cols)) {
+    over_parts(lanes_, graph_.rows, kPassPart, [&](Lane& lane, auto begin, auto end) {
+      for (auto i = static_cast<Index>(begin); i < end; ++i) {
+        leaf_[at(i)] = -1;
+        const bool root =
+            mates_.row_to_col[at(i)] == -1 && graph_.row_offsets[i] != graph_.row_offsets[i + 1];
+        row_root_[at(i)] = root ? i : -1;
+        if (root) lane.next.push_back(i);
+      }
+    });
+    roots_.take(lanes_);
+    std::int64_t reachable = 0;
+    over_parts(lanes_, graph_.cols, kPassPart, [&](Lane&, auto begin, auto end) {
+      std::int64_t here = 0;
+      for (auto j = static_cast<Index>(begin); j < end; ++j) {
+        col_root_[at(j)] = -1;
+        here += has_rows(j);
+      }
+      std::atomic_ref(reachable).fetch_add(here, std::memory_order_relaxed);
+    });
+    reachable_ = reachable;
   }
 
   /// False: stopped after `edges_at_most` with free rows left that may have paths.
@@ -55,6 +72,12 @@ class Forest {
   }
 
  private:
+  static constexpr std::int64_t kPassPart = 1 << 14;
+
+  bool has_rows(Index col) const {
+    return graph_.col_offsets == nullptr || graph_.col_offsets[col] != graph_.col_offsets[col + 1];
+  }
+
   bool active(Index row) {
     const Index root = peek(row_root_[at(row)]);
     return root != -1 && peek(leaf_[at(root)]) == -1;
@@ -73,7 +96,7 @@ class Forest {
   /// The column joins the tree of `row` (Algorithm 5). It is the caller's.
   void join(Index col, Index row, Index root, Lane& lane) {
     parent_[at(col)] = row;
-    lane.queue.push_back(col);
+    lane.joined.push_back(col);
     const Index mate = mates_.col_to_row[at(col)];
     if (mate == -1) {
       put(leaf_[at(root)], col);
@@ -83,33 +106,39 @@ class Forest {
     lane.next.push_back(mate);
   }
 
+  /// Columns in trees.
+  std::int64_t size() const {
+    std::int64_t count = 0;
+    for (const Lane& lane : lanes_) count += std::ssize(lane.joined);
+    return count;
+  }
+
   void grow() {
     bool upwards_before = false;
     while (!frontier_.empty()) {
-      stats_.frontiers.back().push_back(std::ssize(frontier_));
-      const std::int64_t unseen = reachable_ - std::ssize(forest_);
-      if (!options_.direction || std::ssize(frontier_) * options_.alpha < unseen) {
+      stats_.frontiers.back().push_back(frontier_.size());
+      if (!options_.direction || frontier_.size() * options_.alpha < reachable_ - size()) {
         const Timed timed(stats_, "top_down");
         downwards();
       } else {
         const Timed timed(stats_, "bottom_up");
         if (!upwards_before) {
-          unseen_.clear();
-          for (Index j = 0; j < graph_.cols; ++j)
-            if (col_root_[at(j)] == -1 && graph_.col_offsets[j] != graph_.col_offsets[j + 1])
-              unseen_.push_back(j);
+          over_parts(lanes_, graph_.cols, kPassPart, [&](Lane& lane, auto begin, auto end) {
+            for (auto j = static_cast<Index>(begin); j < end; ++j)
+              if (col_root_[at(j)] == -1 && has_rows(j)) lane.left.push_back(j);
+          });
+          unseen_.take(lanes_, &Lane::left);
           upwards_before = true;
-        } else {
-          std::erase_if(unseen_, [&](Index j) { return col_root_[at(j)] != -1; });
         }
         upwards(unseen_);
+        unseen_.take(lanes_, &Lane::left);
       }
     }
   }
 
   /// Algorithm 4.
   void downwards() {
-    over_parts(lanes_, std::ssize(frontier_), kLevelPart, [&](Lane& lane, auto begin, auto end) {
+    frontier_.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& rows, auto begin, auto end) {
       const auto visit = [&](Index row) {
         const Index root = peek(row_root_[at(row)]);
         if (peek(leaf_[at(root)]) != -1) return;
@@ -120,87 +149,97 @@ class Forest {
           if (mates_.col_to_row[at(j)] == -1) break;
         }
       };
-      for_each_ahead(frontier_, begin, end, graph_.row_offsets, graph_.col_index, col_root_.data(), visit);
+      for_each_ahead(rows, begin, end, graph_.row_offsets, graph_.col_index, col_root_.data(), visit);
     });
-    collect();
+    frontier_.take(lanes_);
   }
 
-  /// Algorithm 6: each of `cols`, all in no tree, joins the first active tree that it has a row in.
-  void upwards(const std::vector<Index>& cols) {
-    over_parts(lanes_, std::ssize(cols), kLevelPart, [&](Lane& lane, auto begin, auto end) {
+  /// Algorithm 6: each of `cols` that is in no tree joins the first active tree that it has a row in; those
+  /// that find none are the lanes' `left`.
+  void upwards(const Frontier& cols) {
+    cols.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& list, auto begin, auto end) {
       const auto visit = [&](Index j) {
+        if (col_root_[at(j)] != -1) return;
         for (const Index row : graph_.rows_of(j)) {
           ++lane.edges;
           if (!active(row)) continue;
           const Index root = peek(row_root_[at(row)]);
           col_root_[at(j)] = root;  // each column is in one part
           join(j, row, root, lane);
-          break;
+          return;
         }
+        lane.left.push_back(j);
       };
-      for_each_ahead(cols, begin, end, graph_.col_offsets, graph_.row_index, row_root_.data(), visit);
+      for_each_ahead(list, begin, end, graph_.col_offsets, graph_.row_index, row_root_.data(), visit);
     });
-    collect();
-  }
-
-  void collect() {
-    gather(lanes_, frontier_);
-    for (Lane& lane : lanes_) {
-      forest_.insert(forest_.end(), lane.queue.begin(), lane.queue.end());
-      lane.queue.clear();
-    }
+    frontier_.take(lanes_);
   }
 
   /// Flips each tree's path; trees are disjoint.
   std::int64_t augment() {
     const Timed timed(stats_, "augment");
-    over_parts(lanes_, std::ssize(roots_), 64, [&](Lane& lane, auto begin, auto end) {
+    roots_.over_parts(lanes_, kLevelPart / 8, [&](Lane& lane, const auto& roots, auto begin, auto end) {
       for (auto k = begin; k < end; ++k) {
-        const Index leaf = leaf_[at(roots_[static_cast<std::size_t>(k)])];
-        if (leaf != -1) flip_back(mates_, parent_, leaf, lane);
+        const Index root = roots[static_cast<std::size_t>(k)], leaf = leaf_[at(root)];
+        if (leaf == -1)
+          lane.next.push_back(root);
+        else
+          flip_back(mates_, parent_, leaf, lane);
       }
     });
-    drop_matched(mates_, roots_);
+    roots_.take(lanes_);
     return count_in(lanes_, stats_);
   }
 
   /// Algorithm 7. Active rows are the mates of active columns, and the roots.
   void next_frontier() {
     const Timed timed(stats_, "graft");
-    std::vector<Index> renewable;
-    std::erase_if(forest_, [&](Index j) {
-      if (leaf_[at(col_root_[at(j)])] == -1) return false;
-      col_root_[at(j)] = -1;
-      renewable.push_back(j);
-      return true;
+    Frontier forest;
+    forest.take(lanes_, &Lane::joined);
+    forest.over_parts(lanes_, kListPart, [&](Lane& lane, const auto& cols, auto begin, auto end) {
+      for (auto k = begin; k < end; ++k) {
+        const Index j = cols[static_cast<std::size_t>(k)];
+        if (leaf_[at(col_root_[at(j)])] == -1) {
+          lane.joined.push_back(j);
+        } else {
+          col_root_[at(j)] = -1;
+          lane.left.push_back(j);
+        }
+      }
     });
-    frontier_.clear();
-    const std::int64_t active_rows = std::ssize(forest_) + std::ssize(roots_);
-    if (options_.graft && active_rows * options_.alpha > std::ssize(renewable)) {
+    Frontier renewable;
+    renewable.take(lanes_, &Lane::left);
+    const std::int64_t active_rows = size() + roots_.size();
+    if (options_.graft && active_rows * options_.alpha > renewable.size()) {
       upwards(renewable);
+      for (Lane& lane : lanes_) lane.left.clear();
       return;
     }
-    for (const Index j : forest_) {
-      row_root_[at(mates_.col_to_row[at(j)])] = -1;
-      col_root_[at(j)] = -1;
-    }
-    forest_.clear();
+    forest.take(lanes_, &Lane::joined);
+    forest.over_parts(lanes_, kListPart, [&](Lane&, const auto& cols, auto begin, auto end) {
+      for (auto k = begin; k < end; ++k) {
+        const Index j = cols[static_cast<std::size_t>(k)];
+        row_root_[at(mates_.col_to_row[at(j)])] = -1;
+        col_root_[at(j)] = -1;
+      }
+    });
     frontier_ = roots_;
   }
+
+  static constexpr std::int64_t kListPart = 4096;
 
   const TwoSidedGraph& graph_;
   Mates& mates_;
   const MsBfsOptions& options_;
   CardinalityStats& stats_;
-  std::vector<Lane> lanes_;
+  std::vector<Lane> lanes_;  ///< their `joined` are the columns in trees
   bool shared_;
-  std::vector<Index> row_root_;  ///< [rows]
-  std::vector<Index> col_root_;  ///< [cols]
-  std::vector<Index> leaf_;      ///< [rows] of a root
-  std::vector<Index> parent_;    ///< [cols] the row it was reached from
-  std::vector<Index> roots_;     ///< free rows
-  std::vector<Index> forest_;    ///< columns in trees
-  std::vector<Index> frontier_, unseen_;
+  RawArray<Index> row_root_;  ///< [rows]
+  RawArray<Index> col_root_;  ///< [cols]
+  RawArray<Index> leaf_;      ///< [rows] of a root
+  RawArray<Index> parent_;    ///< [cols] the row it was reached from
+  Frontier roots_;            ///< free rows
+  Frontier frontier_, unseen_;
   std::int64_t reachable_ = 0;  ///< columns with edges
 };
 

@@ -5,91 +5,181 @@
 #include "matching/cardinality/reorder.h"
 
 namespace motes::matching {
+namespace {
+
+using namespace detail;
+
+template <class Graph>
+class Pushing {
+ public:
+  Pushing(const Execution& execution, const Graph& graph, const std::vector<Index>& col_to_row,
+          const std::vector<Index>& active, const PushRelabelOptions& options, CardinalityStats& stats)
+      : graph_(graph),
+        labels_(graph, col_to_row, execution.threads),
+        lanes_(labels_.lanes()),
+        active_(active),
+        options_(options),
+        stats_(stats) {}
+
+  /// Returns the rows that have no path.
+  std::int64_t run() {
+    const std::int64_t frequency =
+        options_.relabel_frequency != 0 ? options_.relabel_frequency : kRelabelFrequency;
+    const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph_.rows / frequency);
+    while (!active_.empty()) {
+      relabel();
+      push_all(pushes_to_relabel, stats_.levels.back());
+    }
+    count_in(lanes_, stats_);
+    return given_up_;
+  }
+
+  /// Both sides of the matching, by names that the caller gives rows and columns.
+  template <class RowName, class ColName>
+  void tell(const RowName& row_name, const ColName& col_name, Mates& mates) {
+    std::fill(mates.row_to_col.begin(), mates.row_to_col.end(), -1);
+    labels_.for_each_column(
+        [&](Index row, Index col) {
+          const Index i = row_name(row), j = col_name(col);
+          mates.col_to_row[at(j)] = i;
+          mates.row_to_col[at(i)] = j;
+        },
+        [&](Index col) { mates.col_to_row[at(col_name(col))] = -1; });
+  }
+
+ private:
+  using Word = typename Labels<Graph>::Word;
+  static constexpr std::int64_t kRelabelFrequency = 2;
+
+  void relabel() {
+    const Timed timed(stats_, "global_relabel");
+    stats_.levels.push_back(labels_.relabel(active_));
+    ++stats_.global_relabels;
+  }
+
+  /// Each thread takes some of the active rows and lets them, and the rows that they displace, push, first
+  /// come, first served, until none is active or its share of `most` pushes is made. Where there are fewer
+  /// rows than threads none gets more: all would wait for pushes that one relabelling by all makes needless.
+  /// But `least`, the levels of the last one, are what one row's path may take.
+  void push_all(std::int64_t most, std::int64_t least) {
+    const Timed timed(stats_, "push");
+    const std::int64_t count = std::ssize(active_);
+    const auto threads = std::ssize(lanes_);
+    const std::int64_t part =
+        threads == 1 ? count : std::min(options_.queue_limit, (count + threads - 1) / threads);
+    const std::int64_t parts = (count + part - 1) / part;
+    const std::int64_t share =
+        std::max({std::int64_t{1}, least, most / std::max<std::int64_t>(parts, threads)});
+    over_parts(lanes_, count, part, [&](Lane& lane, auto begin, auto end) {
+      const std::int64_t last = lane.pushes + share;
+      std::vector<Index>& queue = lane.queue;
+      std::vector<Index> displaced;
+      queue.assign(active_.begin() + begin, active_.begin() + end);
+      while (!queue.empty() && lane.pushes < last) {
+        displaced.clear();
+        for_each_ahead(queue, std::int64_t{0}, std::ssize(queue), graph_.row_offsets, graph_.col_index,
+                       labels_.words(), [&](Index row) {
+                         const Index next = push(row, lane);
+                         if (next != -1) displaced.push_back(next);
+                       });
+        queue.swap(displaced);
+      }
+      lane.next.insert(lane.next.end(), queue.begin(), queue.end());
+    });
+    gather(lanes_, active_);
+    ++stats_.phases;
+    for (Lane& lane : lanes_) {
+      stats_.pushes += lane.pushes;
+      stats_.relabels += 2 * lane.pushes;  // a double push raises its row's label and its column's
+      lane.pushes = 0;
+    }
+  }
+
+  /// One double push: the row takes a column of least label, whose row is returned (-1: it was free), or
+  /// stays free for good, -1 too. The column cannot be left but through the row's other columns: its label
+  /// becomes one more than the least of theirs.
+  Index push(Index row, Lane& lane) {
+    while (true) {
+      const auto begin = graph_.row_offsets[row], end = graph_.row_offsets[row + 1];
+      // Label and place of the least, label of the next, without a branch, which would go wrong once a row.
+      constexpr Word kNone = Word{Labels<Graph>::kNoPath} << 32;
+      Word best = kNone, second = kNone;
+      for (auto e = begin; e < end; ++e) {
+        const Word here = Labels<Graph>::word_of(Labels<Graph>::label_of(labels_.look(graph_.col_index[e])),
+                                                 static_cast<Index>(e - begin));
+        const Word larger = std::max(best, here);
+        best = std::min(best, here);
+        second = std::min(second, larger);
+      }
+      lane.edges += static_cast<std::int64_t>(end - begin);
+      const std::uint32_t label = Labels<Graph>::label_of(best);
+      if (label >= labels_.limit()) {
+        std::atomic_ref(given_up_).fetch_add(1, std::memory_order_relaxed);
+        return -1;
+      }
+      const Index col = graph_.col_index[begin + static_cast<std::uint32_t>(best)];
+      const Word seen = labels_.look(col);
+      if (Labels<Graph>::label_of(seen) != label) continue;  // raised since: look again
+      const std::uint32_t raised = std::min(Labels<Graph>::label_of(second) + 1, Labels<Graph>::kNoPath);
+      if (!labels_.push(col, seen, raised, row)) continue;  // someone was faster: look again
+      ++lane.pushes;
+      return Labels<Graph>::row_of(seen);
+    }
+  }
+
+  const Graph& graph_;
+  Labels<Graph> labels_;
+  std::vector<Lane>& lanes_;
+  std::vector<Index> active_;
+  const PushRelabelOptions& options_;
+  CardinalityStats& stats_;
+  std::int64_t given_up_ = 0;
+};
+
+/// Gives free rows their first free column. Returns the pairs made. O(nnz).
+std::int64_t match_free_columns(int threads, const TwoSidedGraph& graph, Mates& mates) {
+  std::vector<Lane> lanes(at(threads));
+  // One range of rows for each thread, as in start_cheap.
+  over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
+    for (auto i = static_cast<Index>(begin); i < end; ++i) {
+      if (mates.row_to_col[at(i)] != -1) continue;
+      for (const Index j : graph.cols_of(i)) {
+        Index& mate = mates.col_to_row[at(j)];
+        Index none = -1;
+        if (peek(mate) != -1) continue;
+        if (threads > 1 && !std::atomic_ref(mate).compare_exchange_strong(none, i, std::memory_order_relaxed))
+          continue;
+        put(mate, i);
+        mates.row_to_col[at(i)] = j;
+        ++lane.augmentations;
+        break;
+      }
+    }
+  });
+  std::int64_t pairs = 0;
+  for (const Lane& lane : lanes) pairs += lane.augmentations;
+  return pairs;
+}
+
+constexpr auto kSameName = [](Index k) { return k; };
+
+}  // namespace
+
 namespace detail {
 
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
-  Labels labels(graph, mates, execution.threads);
-  std::vector<Lane>& lanes = labels.lanes();
-  std::vector<Index> active = free_rows(graph, mates);
-  const std::int64_t size_before =
-      graph.rows - std::count(mates.row_to_col.begin(), mates.row_to_col.end(), -1);
-  // [rows] no label of the row's columns is below this; only who holds the row looks at it
-  std::vector<std::uint32_t> least(at(graph.rows), 0);
-  const std::int64_t frequency = options.relabel_frequency != 0 ? options.relabel_frequency
-                                 : execution.threads > 1        ? 16
-                                                                : 2;
-  const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph.rows / frequency);
-
-  const auto relabel = [&] {
-    const Timed timed(stats, "global_relabel");
-    for (const Index i : active) labels.set_free(i);
-    stats.levels.push_back(labels.relabel(active));
-    ++stats.global_relabels;
-  };
-  // One double push: the row takes a column of least label, or stays free for good.
-  const auto push = [&](Index row, Lane& lane) {
-    while (true) {
-      Index col = -1;
-      // Label and place of the least; whole blocks without a branch, which would go wrong once a row.
-      constexpr Offset kBlock = 16;
-      Labels::Word best = Labels::word_of(Labels::kNoPath, 0);
-      const Offset end = graph.row_offsets[row + 1];
-      for (Offset e = graph.row_offsets[row]; e < end && Labels::label_of(best) > least[at(row)];) {
-        const Offset block = e, block_end = std::min(end, e + kBlock);
-        Labels::Word here = Labels::word_of(Labels::kNoPath, 0);
-        for (; e < block_end; ++e)
-          here = std::min(here, Labels::word_of(Labels::label_of(labels.look(graph.col_index[e])),
-                                                static_cast<Index>(e - block)));
-        lane.edges += e - block;
-        if (Labels::label_of(here) >= Labels::label_of(best)) continue;
-        best = Labels::word_of(Labels::label_of(here), -1);
-        col = graph.col_index[block + Labels::row_of(here)];
-      }
-      const std::uint32_t label = Labels::label_of(best);
-      if (label >= labels.limit()) return labels.set_free(row);
-      const Labels::Word seen = labels.look(col);
-      if (Labels::label_of(seen) != label) continue;  // raised since: look again
-      least[at(row)] = label;
-      if (!labels.push(col, seen, label + 1, row)) continue;  // someone was faster: look again
-      ++lane.pushes;
-      if (Labels::row_of(seen) != -1) lane.next.push_back(Labels::row_of(seen));
-      return;
-    }
-  };
-
-  if (!active.empty()) relabel();
-  std::int64_t since_relabel = 0;
-  while (!active.empty()) {
-    {
-      const Timed timed(stats, "push");
-      over_parts(lanes, std::ssize(active), options.queue_limit, [&](Lane& lane, auto begin, auto end) {
-        for_each_ahead(active, begin, end, graph.row_offsets, graph.col_index, labels.words(),
-                       [&](Index row) { push(row, lane); });
-      });
-    }
-    gather(lanes, active);
-    ++stats.phases;
-    for (Lane& lane : lanes) {
-      since_relabel += lane.pushes;
-      stats.pushes += lane.pushes;
-      stats.relabels += 2 * lane.pushes;  // a double push raises its row's label and its column's
-      lane.pushes = 0;
-    }
-    if (since_relabel < pushes_to_relabel || active.empty()) continue;
-    relabel();
-    since_relabel = 0;
-  }
-  labels.finish();
-  count_in(lanes, stats);
-  stats.augmentations +=
-      graph.rows - std::count(mates.row_to_col.begin(), mates.row_to_col.end(), -1) - size_before;
+  const std::vector<Index> active = free_rows(graph, mates);
+  if (active.empty()) return;
+  Pushing pushing(execution, graph, mates.col_to_row, active, options, stats);
+  stats.augmentations += std::ssize(active) - pushing.run();
+  pushing.tell(kSameName, kSameName, mates);
 }
 
 }  // namespace detail
 
 /// The new order is made by one thread: on more threads than this it would be what all wait for.
-constexpr int kThreadsWorthReordering = 4;
+constexpr int kThreadsWorthReordering = 2;
 /// Labels of this many columns stay in the cache however they are numbered.
 constexpr Index kColumnsInCache = 1 << 18;
 
@@ -110,17 +200,27 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
     const detail::Timed timed(stats, "reorder");
     near = detail::reorder(graph);
   }
-  if (!near) return detail::push_relabel(execution, graph, mates, options_, stats);
+  if (!near) {
+    {
+      const detail::Timed timed(stats, "start");
+      stats.augmentations += match_free_columns(execution.threads, graph, mates);
+    }
+    return detail::push_relabel(execution, graph, mates, options_, stats);
+  }
   Mates renumbered;
-  const TwoSidedGraph local = near->graph();
+  const detail::NearGraph local = near->graph();
+  std::vector<Index> active;
   {
-    const detail::Timed timed(stats, "reorder");
+    const detail::Timed timed(stats, "start");
     renumbered = near->to_new(mates);
     stats.augmentations += detail::match_scarce_first(local, renumbered);
+    active = detail::free_rows(local, renumbered);
   }
-  detail::push_relabel(execution, local, renumbered, options_, stats);
-  const detail::Timed timed(stats, "reorder");
-  near->to_old(renumbered, mates);
+  Pushing pushing(execution, local, renumbered.col_to_row, active, options_, stats);
+  stats.augmentations += std::ssize(active) - pushing.run();
+  const detail::Timed timed(stats, "renumber");
+  pushing.tell([&](Index row) { return near->rows[detail::at(row)]; },
+               [&](Index col) { return near->cols[detail::at(col)]; }, mates);
 }
 
 void PushRelabel::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,

@@ -13,19 +13,24 @@ namespace motes::matching {
 enum class Reorder { automatic, always, never };
 
 struct PushRelabelOptions {
-  std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
-  std::int64_t relabel_frequency =
-      0;                   ///< global relabellings for every `rows` pushes; 0: 2 on one thread, 16 on more
+  std::int64_t queue_limit = 500;      ///< rows that a thread takes at a time
+  std::int64_t relabel_frequency = 0;  ///< global relabellings for every `rows` pushes; 0: 2
   std::int64_t chain = 0;  ///< GPU: pushes of a chain between two global relabellings; 0: by their levels
   Reorder reorder = Reorder::automatic;
 };
 
 /// A column's label is a lower bound of the alternating path from it to a free column, in columns. An active
 /// (free) row takes the column of least label among its own, whose row becomes active in its turn, and raises
-/// that label to one more than the least. A row whose columns all have no path left stays free. Global
-/// relabelling makes all labels exact by a breadth-first search from the free columns. Labels only rise.
-/// O(rows * nnz). On a GPU (push_kernels.cuh) free rows first take free columns, and labels are raised to one
-/// more than the second least.
+/// that label to one more than the second least: the papers' double push raises it to one more than the
+/// least, but from its new row the column cannot be left by itself. A row whose columns all have no path left
+/// stays free. Global relabelling makes all labels exact by a breadth-first search from the free columns.
+/// Labels only rise. O(rows * nnz). Rows that start free first take free columns (push_kernels.cuh: on a GPU
+/// too).
+///
+/// Threads. Between two relabellings each thread pushes rows of its own, with the rows that these displace,
+/// and meets the others in the words of columns alone. A share of the pushes is for each thread, also where
+/// there are fewer rows than threads: the last few rows are better off with new labels than with one thread's
+/// long walk.
 ///
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
 /// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at

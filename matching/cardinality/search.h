@@ -69,9 +69,10 @@ struct Step {
 
 /// What one thread keeps to itself; aligned so that no two share a line.
 struct alignas(64) Lane {
-  std::vector<Index> next;   ///< vertices for the next round or level
-  std::vector<Index> queue;  ///< a breadth-first search of its own
-  std::vector<Step> path;    ///< a depth-first search of its own
+  std::vector<Index> next;          ///< vertices for the next round or level
+  std::vector<Index> queue;         ///< a breadth-first search of its own
+  std::vector<Index> joined, left;  ///< vertices in and not in a forest
+  std::vector<Step> path;           ///< a depth-first search of its own
   std::int64_t edges = 0, augmentations = 0, path_edges = 0, pushes = 0;
 };
 
@@ -89,21 +90,26 @@ void over_parts(std::vector<Lane>& lanes, std::int64_t count, std::int64_t part,
 inline constexpr std::int64_t kLevelPart = 512;
 
 /// Calls body(vertex) for vertices[begin, end), and asks memory beforehand for what the later calls read: the
-/// vertices' lists in offsets and neighbours, and words[neighbour]. A list of vertices in no order is a chain
-/// of misses otherwise.
-template <class Word, class Body>
+/// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr). A list of vertices in no
+/// order is a chain of misses otherwise.
+template <class OffsetType, class Word, class Body>
 void for_each_ahead(const std::vector<Index>& vertices, std::int64_t begin, std::int64_t end,
-                    const Offset* offsets, const Index* neighbours, const Word* words, const Body& body) {
+                    const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
   constexpr std::int64_t kAhead = 8;
-  constexpr Offset kWords = 16;  // of one list; longer ones are read in order anyway
+  constexpr int kLine = 16;
+  constexpr OffsetType kWords = 16;  // of one list; longer ones are read in order anyway
   for (std::int64_t k = begin; k < end; ++k) {
     const auto vertex = [&](std::int64_t n) { return vertices[static_cast<std::size_t>(k + n)]; };
     if (k + 3 * kAhead < end) __builtin_prefetch(offsets + vertex(3 * kAhead));
-    if (k + 2 * kAhead < end) __builtin_prefetch(neighbours + offsets[vertex(2 * kAhead)]);
-    if (k + kAhead < end) {
+    if (k + 2 * kAhead < end) {
+      const Index* list = neighbours + offsets[vertex(2 * kAhead)];
+      __builtin_prefetch(list);
+      __builtin_prefetch(list + kLine - 4);  // a short list that does not end in the first line, ends there
+    }
+    if (words != nullptr && k + kAhead < end) {
       const Index v = vertex(kAhead);
-      const Offset first = offsets[v], last = std::min(offsets[v + 1], first + kWords);
-      for (Offset e = first; e < last; ++e) __builtin_prefetch(words + neighbours[e]);
+      const OffsetType first = offsets[v], last = std::min<OffsetType>(offsets[v + 1], first + kWords);
+      for (OffsetType e = first; e < last; ++e) __builtin_prefetch(words + neighbours[e]);
     }
     body(vertex(0));
   }
@@ -118,6 +124,57 @@ inline void gather(std::vector<Lane>& lanes, std::vector<Index>& out) {
     lanes[k].next.clear();
   }
 }
+
+/// Vertices in as many lists as there are lanes: what threads found need not be copied into one list before
+/// they share it out again.
+class Frontier {
+ public:
+  Frontier() = default;
+  explicit Frontier(std::vector<Index> list) : size_(std::ssize(list)) { lists_.push_back(std::move(list)); }
+
+  /// Takes over one list of each lane, which are left empty.
+  void take(std::vector<Lane>& lanes, std::vector<Index> Lane::*list = &Lane::next) {
+    lists_.resize(lanes.size());
+    size_ = 0;
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+      lists_[k].swap(lanes[k].*list);
+      (lanes[k].*list).clear();
+      size_ += std::ssize(lists_[k]);
+    }
+  }
+  std::int64_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  /// Calls body(lane, list, begin, end) on parts of all lists, of `most` vertices at most and small enough
+  /// for the threads to end together: a level waits for its last part. In the calling thread alone where
+  /// there is little to do.
+  template <class Body>
+  void over_parts(std::vector<Lane>& lanes, std::int64_t most, const Body& body) const {
+    constexpr std::int64_t kLeast = 32, kPartsOfAThread = 4;
+    const std::int64_t part = std::clamp(size_ / (kPartsOfAThread * std::ssize(lanes)), kLeast, most);
+    if (lanes.size() == 1 || size_ <= 2 * kLeast) {
+      for (const auto& list : lists_)
+        if (!list.empty()) body(lanes[0], list, std::int64_t{0}, std::ssize(list));
+      return;
+    }
+    struct Part {
+      const std::vector<Index>* list;
+      std::int64_t begin;
+    };
+    std::vector<Part> parts;
+    for (const auto& list : lists_)
+      for (std::int64_t begin = 0; begin < std::ssize(list); begin += part) parts.push_back({&list, begin});
+    parallel_for(static_cast<int>(lanes.size()), std::ssize(parts), [&](std::int64_t k) {
+      const auto [list, begin] = parts[static_cast<std::size_t>(k)];
+      body(lanes[static_cast<std::size_t>(omp_get_thread_num())], *list, begin,
+           std::min(std::ssize(*list), begin + part));
+    });
+  }
+
+ private:
+  std::vector<std::vector<Index>> lists_;
+  std::int64_t size_ = 0;
+};
 
 /// Moves the lanes' counts into the statistics; returns the paths among them.
 inline std::int64_t count_in(std::vector<Lane>& lanes, CardinalityStats& stats) {
@@ -146,7 +203,8 @@ class Timed {
 };
 
 /// Free rows that have edges.
-inline std::vector<Index> free_rows(const TwoSidedGraph& graph, const Mates& mates) {
+template <class Graph>
+std::vector<Index> free_rows(const Graph& graph, const Mates& mates) {
   std::vector<Index> out;
   for (Index i = 0; i < graph.rows; ++i)
     if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1]) out.push_back(i);
@@ -160,7 +218,8 @@ inline void drop_matched(const Mates& mates, std::vector<Index>& rows) {
 
 /// Flips the path that ends in free column `col`, back along parent[col] = the row it was reached from.
 /// The caller holds every vertex of the path.
-inline void flip_back(Mates& mates, const std::vector<Index>& parent, Index col, Lane& lane) {
+template <class Parents>
+void flip_back(Mates& mates, const Parents& parent, Index col, Lane& lane) {
   ++lane.augmentations;
   for (++lane.path_edges; col != -1; lane.path_edges += 2) {
     const Index row = parent[at(col)];

@@ -1,11 +1,14 @@
 #include "matching/cardinality/solver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "matching/detail/canonical.h"
+#include "matching/parallel_for.h"
 
 namespace motes::matching {
 namespace {
@@ -14,15 +17,59 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Short rows are read whole: a branch for each half of a search goes wrong every other time.
+bool has_edge(const BipartiteGraphView& graph, std::size_t row, Index col) {
+  constexpr Offset kShort = 32;
+  const Offset begin = graph.row_offsets[row], end = graph.row_offsets[row + 1];
+  const Index *first = graph.col_index.data() + begin, *last = graph.col_index.data() + end;
+  if (end - begin > kShort) return std::binary_search(first, last, col);
+  bool found = false;
+  for (; first != last; ++first) found |= *first == col;
+  return found;
+}
+
+/// Enters the pairs of a start of the right length in the mates; false: some pair has a fault, and the mates
+/// are not to be used.
+bool enter_start(const CardinalityProblem& problem, std::span<const Index> start, int threads, Mates& mates) {
+  const BipartiteGraphView& graph = problem.graph;
+  constexpr std::size_t kPart = 1 << 14;
+  bool fault = false;
+  parallel_for(threads, static_cast<std::int64_t>((start.size() + kPart - 1) / kPart),
+               [&](std::int64_t part) {
+                 const std::size_t begin = static_cast<std::size_t>(part) * kPart;
+                 bool here = false;
+                 for (std::size_t i = begin; i < std::min(begin + kPart, start.size()); ++i) {
+                   const Index j = start[i];
+                   if (j == -1) continue;
+                   if (j < 0 || j >= graph.cols) {
+                     here = true;
+                     continue;
+                   }
+                   const auto row = static_cast<Index>(i);
+                   Index& mate = mates.col_to_row[static_cast<std::size_t>(j)];
+                   if (threads == 1)
+                     here |= std::exchange(mate, row) != -1;
+                   else
+                     here |= std::atomic_ref(mate).exchange(row, std::memory_order_relaxed) != -1;
+                   if (problem.space == Space::host) here |= !has_edge(graph, i, j);
+                   mates.row_to_col[i] = j;
+                 }
+                 if (here) std::atomic_ref(fault).store(true, std::memory_order_relaxed);
+               });
+  return !fault;
+}
+
 /// Throws for lengths, columns out of range or taken twice and, where the graph is at hand, pairs that are no
-/// edge.
-Mates checked_start(const CardinalityProblem& problem, std::span<const Index> start) {
+/// edge; the first such pair is told.
+Mates checked_start(const CardinalityProblem& problem, std::span<const Index> start, int threads) {
   const BipartiteGraphView& graph = problem.graph;
   const auto rows = static_cast<std::size_t>(graph.rows), cols = static_cast<std::size_t>(graph.cols);
   if (!start.empty() && start.size() != rows)
     throw std::invalid_argument("start: " + std::to_string(start.size()) + " rows, but the graph has " +
                                 std::to_string(rows));
   Mates mates{std::vector<Index>(rows, -1), std::vector<Index>(cols, -1)};
+  if (enter_start(problem, start, threads, mates)) return mates;
+  std::fill(mates.col_to_row.begin(), mates.col_to_row.end(), -1);
   for (std::size_t i = 0; i < start.size(); ++i) {
     const Index j = start[i];
     if (j == -1) continue;
@@ -33,9 +80,7 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
     if (mate != -1)
       throw std::invalid_argument(pair() + ": the column is taken by row " + std::to_string(mate));
     if (problem.space == Space::host) {
-      const auto first = graph.col_index.begin();
-      if (!std::binary_search(first + graph.row_offsets[i], first + graph.row_offsets[i + 1], j))
-        throw std::invalid_argument(pair() + ": that is no edge");
+      if (!has_edge(graph, i, j)) throw std::invalid_argument(pair() + ": that is no edge");
     }
     mate = static_cast<Index>(i);
     mates.row_to_col[i] = j;
@@ -49,7 +94,7 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
                                            std::span<const Index> start) const {
   check_problem(problem, detail::thread_count(given));
   CardinalityAnswer answer;
-  Mates mates = checked_start(problem, start);
+  Mates mates = checked_start(problem, start, detail::thread_count(given));
   answer.matching.stats.initial_assignments =
       std::count_if(start.begin(), start.end(), [](Index j) { return j != -1; });
   Execution execution = given;

@@ -10,13 +10,14 @@
 
 namespace motes::matching {
 
-/// What a CPU solver works on: both sides of the graph, in host memory.
-struct TwoSidedGraph {
+/// Both sides of a graph, in host memory, with offsets of one type.
+template <class OffsetType>
+struct BasicTwoSidedGraph {
   Index rows = 0, cols = 0;
-  const Offset* row_offsets = nullptr;  ///< [rows + 1]
-  const Index* col_index = nullptr;     ///< [nnz]
-  const Offset* col_offsets = nullptr;  ///< [cols + 1]; nullptr unless the solver asked for columns
-  const Index* row_index = nullptr;     ///< [nnz]; likewise
+  const OffsetType* row_offsets = nullptr;  ///< [rows + 1]
+  const Index* col_index = nullptr;         ///< [nnz]
+  const OffsetType* col_offsets = nullptr;  ///< [cols + 1]; nullptr unless the solver asked for columns
+  const Index* row_index = nullptr;         ///< [nnz]; likewise
 
   std::span<const Index> cols_of(Index row) const {
     return {col_index + row_offsets[row], col_index + row_offsets[row + 1]};
@@ -24,8 +25,11 @@ struct TwoSidedGraph {
   std::span<const Index> rows_of(Index col) const {
     return {row_index + col_offsets[col], row_index + col_offsets[col + 1]};
   }
-  Offset edges() const { return row_offsets[rows]; }
+  Offset edges() const { return static_cast<Offset>(row_offsets[rows]); }
 };
+
+/// What a CPU solver works on.
+using TwoSidedGraph = BasicTwoSidedGraph<Offset>;
 
 /// A matching under way; both sides agree at all times that a caller can see.
 struct Mates {

@@ -79,11 +79,13 @@ struct Word {
 };
 
 /// Gives every free row of `row_to_col` a free column where it has one: what makes a matching maximal. A row
-/// is its own thread's alone, and a column goes to whoever claims its word of `col_to_row` first.
+/// is its own thread's alone, and a column goes to whoever claims its word of `col_to_row` first. Each thread
+/// has one range of rows: where rows in turn are neighbours, each takes what the one before it left, and
+/// every end of a range breaks that.
 template <bool kShared>
 void match_free_rows(const BipartiteGraphView& graph, int threads, const VisitOrder& order,
                      std::vector<Index>& row_to_col, std::vector<Index>& col_to_row) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (kShared)
+#pragma omp parallel for num_threads(threads) schedule(static) if (kShared)
   for (Index k = 0; k < graph.rows; ++k) {
     const Index i = order(k);
     if (row_to_col[at(i)] != -1) continue;
