@@ -1,18 +1,18 @@
 #pragma once
-/// Suitor (Manne & Halappanavar 2014) on a GPU, all of it in two launches.
+/// Suitor (Manne & Halappanavar 2014) on a GPU, all of it in three launches.
 ///
-/// Each vertex proposes along its best edge whose other end it can outbid: word[u] holds the best proposal
-/// that u has, as a packed word (order.h), so that one 64-bit atomicMax is a proposal, tells whether it
-/// stands, and who is displaced. The displaced vertex goes on below the edge it lost: words only grow, and
-/// so an edge that was refused once is refused for good; what a vertex still has to look at are its edges
-/// below a limit, and no state of a vertex is kept but that limit while it waits. Under a total order every
-/// schedule ends in the same words, those of sorted greedy.
+/// word[u] holds the best proposal that u has, as a packed word (order.h), so that one 64-bit atomicMax is a
+/// proposal, and tells whether it stands and who is displaced. The displaced vertex goes on below the edge it
+/// lost: words only grow, and an edge that was refused once is refused for good. So a vertex that waits is
+/// known by its number and that limit. Under a total order every schedule ends in the same words, those of
+/// sorted greedy (docs/algorithms.md has the proof).
 ///
-/// A warp streams 32 consecutive vertices into shared memory with 16-byte copies, which is all that most of
-/// the graph's bytes are read for, and lets each lane look through its vertex there; vertices that were
-/// displaced wait in the warp's queue until 32 are together, and are copied likewise, 8 lanes a vertex. So
-/// lanes are busy though chains differ in length, and nothing waits for the grid. Vertices of many edges are
-/// looked through by the whole warp, those of very many by the blocks of a second launch.
+/// A warp copies the lists of 32 consecutive vertices into shared memory, 16 bytes a copy, and each lane
+/// looks through its vertex's there; that reads most of the graph once, in order. Vertices that were
+/// displaced or refused wait in the warp's queue until 32 are together, and are copied likewise, 8 lanes a
+/// vertex. So lanes are busy though chains differ in length, no lane waits for another's, and nothing waits
+/// for the grid. Vertices of many edges are left to a second launch, a warp each, those of very many to a
+/// third, a block each; who is displaced there is continued by the same threads.
 ///
 /// Races: word is only changed by atomicMax and only grows, so that a stale value can do no more than cause
 /// a proposal that then fails. Everything else is a warp's or a block's own.
@@ -24,14 +24,13 @@
 namespace motes::matching::device::suitor {
 
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kRoom = 512;   ///< entries that a warp holds in shared memory; a multiple of 4
-constexpr int kWide = 64;    ///< degree from which a warp takes a vertex together
-constexpr int kHub = 1024;   ///< degree from which a block does
-constexpr int kBlock = 256;  ///< threads
-constexpr int kBlocks = 5;   ///< of a multiprocessor
-constexpr int kWideBlocks = 4;
-constexpr int kHubBlock = 256;
-constexpr int kHubBlocks = 8;
+constexpr int kRoom = 512;  ///< entries that a warp holds in shared memory; a multiple of 4
+constexpr int kWide = 64;   ///< degree from which a warp takes a vertex together
+constexpr int kHub = 4096;  ///< degree from which a block does
+// Threads of a block, and blocks of a multiprocessor, of the three launches.
+constexpr int kBlock = 256, kBlocks = 5;
+constexpr int kWideBlock = 256, kWideBlocks = 5;
+constexpr int kHubBlock = 512, kHubBlocks = 2;
 
 struct Counters {
   int wide, hubs;  ///< lengths of the lists
@@ -55,8 +54,8 @@ struct Suitor {
 
 __device__ inline Word pack(std::uint32_t key, std::uint32_t mixed) { return Word{key} << 32 | mixed; }
 
-/// One proposal of `vertex` along the edge `edge` (as the vertex sees it). Returns the word that was there:
-/// the proposal stands if that is less than the proposal.
+/// A proposal of `vertex` along an edge, as the vertex sees it. Returns whether it stands; then tells who was
+/// displaced, or nobody (vertex -1).
 __device__ inline bool propose(const Suitor& s, Index vertex, Word edge, Waiting& displaced) {
   const Word mine = pack(key_of(edge), mix(static_cast<std::uint32_t>(vertex)));
   const std::uint32_t target = vertex_of(edge) - static_cast<std::uint32_t>(s.lists.shift);
@@ -130,8 +129,9 @@ __device__ inline Two two_of(const Room& room, int first, int last, std::uint32_
   return two;
 }
 
-/// The word below which an edge cannot be the vertex's in the end, less 1. A vertex gets no worse than its
-/// suitor of now: of general graphs, where it has one, edges behind that need not be looked at.
+/// The word below which no edge is open to the vertex, less 1. No word ever passes what its vertex has in the
+/// end (the first to do so would need another one before it), so that the best open edge of a vertex is never
+/// behind its suitor of now. Of general graphs that spares reads; rows of bipartite ones have no suitors.
 __device__ inline Word floor_of(const Suitor& s, const Waiting& me) {
   if (s.lists.shift != 0) return 0;
   const Word suitor = __ldcg(s.word + me.vertex);
@@ -164,9 +164,9 @@ __device__ inline Word open_of(const Suitor& s, const Room& room, int first, int
   return best == floor ? 0 : best;
 }
 
-/// A vertex of many edges, by `lanes` threads, which call with the same arguments. Every
-/// thread keeps its own best edge and whether it is open; only threads whose best is taken, and still better
-/// than the best open one, look again. reduce: the greatest of all threads' words, any: whether one says so.
+/// A vertex of many edges, by `lanes` threads that call with the same arguments. Every thread keeps the best
+/// edge of its own part and whether that is open; only threads whose best is taken, and still better than the
+/// best open one, look again. reduce: the greatest of all threads' words, any: whether one says so.
 template <class Weights, class Reduce, class Any>
 __device__ inline Waiting settle_wide(const Suitor& s, Offset begin, Offset end, Waiting me, int lane,
                                       int lanes, Tally& tally, const Reduce& reduce, const Any& any) {
@@ -242,14 +242,13 @@ struct Warp {
   const Suitor& s;
   Room& room;
   int lane;
-  int waiting = 0;                        ///< in the room's queue, below 64
-  Offset next;                            ///< the first vertex of the next 32
-  Index vertex = -1;                      ///< the lane's, of the last 32
-  Offset base = 0;                        ///< where the first's list begins
-  int at = 0;                             ///< and where, from there, the lane's does
-  Offset ahead_begin = 0, ahead_end = 0;  ///< of the next 32
-  int degree = 0;                         ///< 0 of vertices that are the next launch's
-  unsigned todo = 0;                      ///< lanes whose vertices are still to be settled
+  int waiting = 0;    ///< in the room's queue, below 64
+  Offset next;        ///< the first vertex of the next 32
+  Index vertex = -1;  ///< the lane's, of the last 32
+  Offset base = 0;    ///< where the first's list begins
+  int at = 0;         ///< and where, from there, the lane's does
+  int degree = 0;     ///< 0 of vertices that are the next launch's
+  unsigned todo = 0;  ///< lanes whose vertices are still to be settled
   Tally tally{};
 
   /// Whether the proposal stands. Loops are no edges.
@@ -303,28 +302,15 @@ struct Warp {
     if (is_wide) s.wide[place] = me;
   }
 
-  /// Where the lane's list of the next 32 lies is read a turn early, and by then the lists are asked for.
-  __device__ void look_ahead() {
-    ahead_begin = ahead_end = 0;
-    if (next + lane < s.lists.count) {
-      ahead_begin = s.lists.offsets[next + lane];
-      ahead_end = s.lists.offsets[next + lane + 1];
-    }
-  }
-  __device__ void ask_ahead() const {
-    const Offset first = __shfl_sync(kAll, ahead_begin, 0);
-    const Offset from = first + 32 * (lane % 16);  // 128 bytes
-    if (from >= s.lists.entries || lane >= 16 * (Weights::kStored ? 2 : 1)) return;
-    const void* line = lane < 16 ? static_cast<const void*>(s.lists.cols + from) : s.lists.raw + from;
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
-  }
-
   /// The next 32 vertices in a row.
   __device__ void advance(Offset stride) {
     vertex = static_cast<Index>(next) + lane;
-    const Offset begin = ahead_begin, end = ahead_end;
+    Offset begin = 0, end = 0;
+    if (next + lane < s.lists.count) {
+      begin = s.lists.offsets[next + lane];
+      end = s.lists.offsets[next + lane + 1];
+    }
     next += stride;
-    look_ahead();
     base = __shfl_sync(kAll, begin, 0);
     const bool is_wide = end - begin >= kWide || end - base >= Offset{1} << 31;
     postpone(is_wide, {~Word{0}, vertex});
@@ -344,9 +330,11 @@ struct Warp {
     const int whole = count & ~3;
     for (int k = 4 * lane; k < whole; k += 128) copy_entries<4>(k, even + k);
     if (whole + lane < count) copy_entries<1>(whole + lane, even + whole + lane);
-    load.me = {~Word{0}, (todo >> lane & 1U) != 0 ? vertex : -1};
-    load.first = static_cast<int>(base + at - even);
-    load.last = load.first + degree;
+    if ((todo >> lane & 1U) != 0) {
+      load.me = {~Word{0}, vertex};
+      load.first = static_cast<int>(base + at - even);
+      load.last = load.first + degree;
+    }
     todo = 0;
     return true;
   }
@@ -460,14 +448,11 @@ __global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
   const int me = static_cast<int>(threadIdx.x / 32 * gridDim.x + blockIdx.x);
   const Offset stride = Offset{32} * (kBlock / 32) * gridDim.x;
   Warp<Weights> warp{s, rooms[threadIdx.x / 32], static_cast<int>(threadIdx.x % 32), 0, Offset{32} * me};
-  warp.look_ahead();
   for (;;) {
     if (warp.waiting < 32 && warp.todo == 0 && warp.next < s.lists.count) {
       warp.advance(stride);
     } else if (warp.waiting < 32 && warp.todo != 0) {
-      const auto load = warp.rest();
-      if (warp.next < s.lists.count) warp.ask_ahead();
-      warp.settle(load);
+      warp.settle(warp.rest());
     } else if (warp.waiting != 0) {
       warp.settle(warp.queued());
     } else {
@@ -479,7 +464,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
 
 /// The vertices of many edges, and those that they displace, a warp for each.
 template <class Weights>
-__global__ void __launch_bounds__(kBlock, kWideBlocks) wide_kernel(Suitor s) {
+__global__ void __launch_bounds__(kWideBlock, kWideBlocks) wide_kernel(Suitor s) {
   const int lane = static_cast<int>(threadIdx.x % 32), count = s.n->wide;
   Tally tally;
   const auto any = [](bool yes) { return __any_sync(kAll, yes) != 0; };
