@@ -50,8 +50,8 @@ matching::BipartiteGraph generate_graph(const Execution& execution, std::string_
 ///   undirected=1     of square families: a general graph that joins i and j where either of them lists the
 ///     other; entries (i, i) are left out
 ///
-/// permute=K, K from 1 on, is the K-th of many permutations; the vertices of a general graph are numbered anew
-/// once, and edges keep their weights. Throws as above.
+/// permute=K, K from 1 on, is the K-th of many permutations; the vertices of a general graph are numbered
+/// anew once, and edges keep their weights. Throws as above.
 matching::WeightedGraph generate_weighted_graph(const Execution& execution, std::string_view text);
 
 }  // namespace motes::sim

@@ -109,8 +109,26 @@ class Rounds {
         ++matched;
       }
     }
-    std::erase_if(live_, [&](Index v) { return !is_live(state_[at(v)]); });
+    leave_out(threads);
     return matched / 2;
+  }
+
+  /// Takes those that are matched or dead from live_: each thread from a part of its own, then the parts
+  /// close up.
+  void leave_out(int threads) {
+    const auto count = std::ssize(live_);
+    const auto first_of = [&](std::ptrdiff_t part) { return live_.begin() + count * part / threads; };
+    std::vector<std::ptrdiff_t> left(at(threads));
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int part = 0; part < threads; ++part) {
+      const auto end = std::remove_if(first_of(part), first_of(part + 1),
+                                      [&](Index v) { return !is_live(state_[at(v)]); });
+      left[at(part)] = end - first_of(part);
+    }
+    auto end = live_.begin();
+    for (int part = 0; part < threads; ++part)
+      end = std::copy(first_of(part), first_of(part) + left[at(part)], end);
+    live_.erase(end, live_.end());
   }
 
   /// The last rounds are of few vertices.

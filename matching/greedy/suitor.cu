@@ -38,10 +38,12 @@ void launch(const Arena& arena, const suitor::Suitor& s) {
   using namespace suitor;
   suitor_kernel<Weights><<<blocks_for(arena, s.lists.count, kBlock, kBlocks), kBlock, 0, arena.stream()>>>(s);
   if (s.lists.entries >= kWide)
-    wide_kernel<Weights><<<blocks_for(arena, s.lists.entries / 2, kBlock, 8), kBlock, 0, arena.stream()>>>(s);
+    wide_kernel<Weights>
+        <<<blocks_for(arena, s.lists.entries / 2, kWideBlock, kWideBlocks), kWideBlock, 0, arena.stream()>>>(
+            s);
   if (s.lists.entries >= kHub)
     hub_kernel<Weights>
-        <<<blocks_for(arena, s.lists.entries, kHubBlock, 2), kHubBlock, 0, arena.stream()>>>(s);
+        <<<blocks_for(arena, s.lists.entries, kHubBlock, kHubBlocks), kHubBlock, 0, arena.stream()>>>(s);
   MOTES_CUDA_LAUNCHED();
 }
 
