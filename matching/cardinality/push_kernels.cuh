@@ -34,14 +34,16 @@ namespace motes::matching::device::pushing {
 constexpr int kBlock = 1024;
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kStretch = 64;       ///< edges of a column that one group visits
-constexpr int kStaged = 2048;      ///< stretches that a block gathers before it needs the grid's list
+constexpr int kStretch = 64;   ///< edges of a column that one group visits
+constexpr int kStaged = 8192;  ///< stretches that a block gathers before it needs the grid's list
+constexpr int kHalf = kStaged / 2;
 constexpr int kCrowded = 1 << 14;  ///< stretches of a frontier that make for many visits in vain
 constexpr int kAside = 4;          ///< stretches that a group of one block visits side by side
 constexpr int kMoreRows = 2;       ///< rows of a long stretch that a lane visits side by side
-constexpr int kAlone = 512;        ///< stretches of a frontier that one block follows alone
+constexpr int kApart = 1024;       ///< stretches that a block follows for itself at most
 constexpr int kShare = 48;         ///< pushes that every chain may make in a phase, beside as many as levels
-constexpr int kRecords = 1024;
+constexpr int kPatience = 4;       ///< phases without an end of a chain before fewer chains are tried
+constexpr int kRecords = 64;       ///< phases told apart; what comes after them is added to the last
 
 constexpr unsigned kNoPath = 0x7fffffffU;
 constexpr unsigned kUnreached = 0xffffffffU;
@@ -58,26 +60,28 @@ __device__ inline Word word_of(unsigned label, Index row) {
 __device__ inline unsigned label_of(Word word) { return static_cast<unsigned>(word >> 32); }
 __device__ inline Index row_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
 
-/// Edges of one column, on the columns' side.
+/// Edges of one column, on the columns' side, and that column's level.
 struct alignas(16) Stretch {
   Offset begin;
   int count;
+  unsigned level;
 };
 
 /// What one phase did.
 struct PhaseRecord {
-  int active, reached, levels, levels_alone, longest;
+  int active, reached, levels, supersteps, crowded, longest;
   unsigned long long relabel_ns, push_ns, pushes;
 };
 
 struct Counters {
   int frontier[3], reached[3];  ///< of a round: stretches to visit; active rows that the round before reached
   int active[3], head[2];       ///< of a phase: rows to push; the next one to take
-  int alone_rounds, alone_reached, alone_count;  ///< of the last search of one block
+  int hops[3];                  ///< of a round: levels that the round before went
   int phases;
   unsigned long long edges;
   PhaseRecord record[kRecords];
 };
+static_assert(sizeof(Counters) <= 4096, "comes back in a page");
 
 struct Push {
   DeviceSides graph;
@@ -87,6 +91,7 @@ struct Push {
   Stretch* frontier[2];  ///< [cols + nnz / kStretch]
   Counters* n;
   int chain;  ///< pushes of a chain in a phase; 0: by the levels of its search
+  int hops, thin_hops, apart;
 };
 
 __device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
@@ -100,7 +105,7 @@ __device__ inline unsigned long long nanoseconds() {
 /// What a block shares.
 struct Shared {
   Stretch stretch[kStaged];
-  int count, base, reached;
+  int count, base, reached, told;
 };
 
 __device__ inline Word unseen_word(Offset begin, Offset count) {
@@ -109,9 +114,9 @@ __device__ inline Word unseen_word(Offset begin, Offset count) {
 
 /// Hands edges to put(stretch), at most kStretch at a time.
 template <class Put>
-__device__ void for_stretches(Offset begin, Offset count, Put&& put) {
+__device__ void for_stretches(Offset begin, Offset count, unsigned level, Put&& put) {
   for (; count > 0; begin += kStretch, count -= kStretch)
-    put(Stretch{begin, static_cast<int>(min(Offset{kStretch}, count))});
+    put(Stretch{begin, static_cast<int>(min(Offset{kStretch}, count)), level});
 }
 
 /// Puts a stretch where the block gathers them, or, where that is full, into the grid's list.
@@ -141,13 +146,13 @@ __device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* r
 /// go to put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
 /// atomics.
 template <int kSide, class Put>
-__device__ int reach(const Push& p, const Index* row, unsigned level, bool look, Put&& put) {
+__device__ int reach(const Push& p, const Index* row, const unsigned* level, bool look, Put&& put) {
   Word sight[kSide];
 #pragma unroll
   for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : look ? __ldcg(p.sight + row[d]) : kActive;
 #pragma unroll
   for (int d = 0; d < kSide; ++d)
-    if (sight[d] >= kUnseen) sight[d] = atomicMin(p.sight + row[d], Word{level});
+    if (sight[d] >= kUnseen) sight[d] = atomicMin(p.sight + row[d], Word{level[d]});
   int reached = 0;
 #pragma unroll
   for (int d = 0; d < kSide; ++d) {
@@ -158,20 +163,22 @@ __device__ int reach(const Push& p, const Index* row, unsigned level, bool look,
     }
     const auto begin = static_cast<Offset>((sight[d] & ~kUnseen) >> kMostColumnBits);
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin));
-    for_stretches(begin, static_cast<Offset>(sight[d] & ((1ULL << kMostColumnBits) - 1)), put);
+    for_stretches(begin, static_cast<Offset>(sight[d] & ((1ULL << kMostColumnBits) - 1)), level[d], put);
   }
   return reached;
 }
 
 /// The lanes of a group visit the rows of kSide stretches.
 template <int kLanes, int kSide, class Put>
-__device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool look, Put&& put) {
+__device__ int visit(const Push& p, const Stretch* stretch, bool look, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index row[kSide];
+  unsigned level[kSide];
   int longest = 0;
 #pragma unroll
   for (int d = 0; d < kSide; ++d) {
     row[d] = lane < stretch[d].count ? p.graph.row_index[stretch[d].begin + lane] : -1;
+    level[d] = stretch[d].level + 1;
     longest = max(longest, stretch[d].count);
   }
   int reached = reach<kSide>(p, row, level, look, put);
@@ -180,60 +187,69 @@ __device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool
   for (int d = 0; d < kSide; ++d)
     for (int k = kLanes + lane; k < stretch[d].count; k += kMoreRows * kLanes) {
       Index more[kMoreRows];
+      unsigned same[kMoreRows];
+#pragma unroll
+      for (int m = 0; m < kMoreRows; ++m) same[m] = level[d];
 #pragma unroll
       for (int m = 0; m < kMoreRows; ++m)
         more[m] =
             k + m * kLanes < stretch[d].count ? p.graph.row_index[stretch[d].begin + k + m * kLanes] : -1;
-      reached += reach<kMoreRows>(p, more, level, look, put);
+      reached += reach<kMoreRows>(p, more, same, look, put);
     }
   return reached;
 }
 
-/// One block's levels, from a frontier of few stretches until it is empty, too large, or all `wanted` active
-/// rows are reached. Frontiers lie in the two halves of the shared memory, what does not fit in the grid's
-/// lists.
+/// A round in which every block follows its part of the frontier for itself, up to `hops` levels, in shared
+/// memory.
 template <int kLanes>
-__device__ void search_alone(const Push& p, Shared& shared, long long round, unsigned level, int wanted) {
-  constexpr int kHalf = kStaged / 2;
-  Counters& n = *p.n;
-  int count = n.frontier[round % 3], reached = 0, rounds = 0;
-  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
-    shared.stretch[k] = p.frontier[round % 2][k];
-  for (;;) {
-    __syncthreads();
-    const Stretch* now = shared.stretch + rounds % 2 * kHalf;
-    Stretch* next = shared.stretch + (rounds + 1) % 2 * kHalf;
-    Stretch* list = p.frontier[(round + rounds + 1) % 2];
+__device__ void search_apart(const Push& p, Shared& shared, const Stretch* from, int frontier, int hops,
+                             int wanted, Stretch* list, int* list_count, int* list_reached, int* list_hops) {
+  const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
+  const int begin = static_cast<int>(blockIdx.x) * part;
+  int count = max(0, min(part, frontier - begin)), hop = 0;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) shared.stretch[k] = from[begin + k];
+  __syncthreads();
+  while (count > 0) {
+    const Stretch* now = shared.stretch + hop % 2 * kHalf;
+    Stretch* next = shared.stretch + (hop + 1) % 2 * kHalf;
+    int told = 0;
+    if (threadIdx.x == 0) told = __ldcg(list_reached);
     int mine = 0;
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kAside * kBlock / kLanes) {
       Stretch some[kAside];
 #pragma unroll
       for (int d = 0; d < kAside; ++d)
-        some[d] = k + d * kBlock / kLanes < count ? now[k + d * kBlock / kLanes] : Stretch{0, 0};
-      mine += visit<kLanes, kAside>(p, some, level + 1 + static_cast<unsigned>(rounds), false,
-                                    [&](const Stretch& stretch) {
-                                      const int place = atomicAdd(&shared.count, 1);
-                                      (place < kHalf ? next : list)[place] = stretch;
-                                    });
+        some[d] = k + d * kBlock / kLanes < count ? now[k + d * kBlock / kLanes] : Stretch{0, 0, 0};
+      mine += visit<kLanes, kAside>(p, some, false, [&](const Stretch& stretch) {
+        const int place = atomicAdd(&shared.count, 1);
+        if (place < kHalf)
+          next[place] = stretch;
+        else
+          list[atomicAdd(list_count, 1)] = stretch;
+      });
     }
     if (mine > 0) atomicAdd(&shared.reached, mine);
+    if (threadIdx.x == 0) shared.told = told;
     __syncthreads();
-    count = shared.count;
-    reached = shared.reached;
-    ++rounds;
+    count = min(shared.count, kHalf);
+    const int reached = shared.reached;
+    const bool enough = shared.told + reached >= wanted;
+    ++hop;
     __syncthreads();
-    if (threadIdx.x == 0) shared.count = 0;
-    if (count == 0 || count > kAlone || reached >= wanted) {
-      for (int k = static_cast<int>(threadIdx.x); k < min(count, kHalf); k += kBlock) list[k] = next[k];
-      break;
+    if (threadIdx.x == 0) {
+      shared.count = shared.reached = 0;
+      if (reached > 0) atomicAdd(list_reached, reached);
     }
+    __syncthreads();
+    if (hop >= hops || count > 2 * kApart || enough) break;
+  }
+  if (threadIdx.x == 0) {
+    if (count > 0) shared.base = atomicAdd(list_count, count);
+    if (hop > 0) atomicMax(list_hops, hop);
   }
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  shared.reached = 0;
-  n.alone_rounds = rounds;
-  n.alone_reached = reached;
-  n.alone_count = count;
+  const Stretch* rest = shared.stretch + hop % 2 * kHalf;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) list[shared.base + k] = rest[k];
 }
 
 struct Searched {
@@ -253,7 +269,7 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     if (row != -1)
       p.sight[row] = unseen_word(begin, count);
     else
-      for_stretches(begin, count, [&](const Stretch& stretch) {
+      for_stretches(begin, count, 0, [&](const Stretch& stretch) {
         stage(shared, stretch, p.frontier[round % 2], n.frontier + round % 3);
       });
   }
@@ -261,48 +277,47 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
   unstage(shared, p.frontier[round % 2], n.frontier + round % 3, n.reached + round % 3);
   grid.sync();
   unsigned level = 0;
-  int reached = 0, alone = 0;
-  for (;;) {
+  int reached = 0, supersteps = 0, crowded = 0;
+  for (;; ++round) {
     const int count = n.frontier[round % 3];
     reached += n.reached[round % 3];
+    level += static_cast<unsigned>(n.hops[round % 3]);
     if (count == 0 || reached >= active_count) break;
-    if (count <= kAlone) {
-      if (blockIdx.x == 0) search_alone<kLanes>(p, shared, round, level, active_count - reached);
-      grid.sync();
-      const int rounds = n.alone_rounds;
-      reached += n.alone_reached;
-      round += rounds;
-      level += static_cast<unsigned>(rounds);
-      alone += rounds;
-      if (first) {
-        n.frontier[round % 3] = n.alone_count;
-        n.frontier[(round + 1) % 3] = n.reached[round % 3] = n.reached[(round + 1) % 3] = 0;
-      }
-      grid.sync();
-      continue;
-    }
     const Stretch* now = p.frontier[round % 2];
     Stretch* next = p.frontier[(round + 1) % 2];
     int* next_count = n.frontier + (round + 1) % 3;
-    if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = 0;
-    int mine = 0;
-    for (int k = thread_index() / kLanes; k < count; k += thread_total() / kLanes)
-      mine += visit<kLanes, 1>(p, now + k, level + 1, count > kCrowded,
-                               [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
-    if (mine > 0) atomicAdd(&shared.reached, mine);
-    unstage(shared, next, next_count, n.reached + (round + 1) % 3);
+    int* next_reached = n.reached + (round + 1) % 3;
+    int* next_hops = n.hops + (round + 1) % 3;
+    if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = n.hops[(round + 2) % 3] = 0;
+    if (count <= p.apart * static_cast<int>(gridDim.x)) {
+      ++supersteps;
+      search_apart<kLanes>(p, shared, now, count, count <= 4 * kBlock ? p.thin_hops : p.hops,
+                           active_count - reached, next, next_count, next_reached, next_hops);
+    } else {
+      ++crowded;
+      if (first) *next_hops = 1;
+      int mine = 0;
+      for (int k = thread_index() / kLanes; k < count; k += 2 * (thread_total() / kLanes)) {
+        const int other = k + thread_total() / kLanes;
+        const Stretch some[2] = {now[k], other < count ? now[other] : Stretch{0, 0, 0}};
+        mine += visit<kLanes, 2>(p, some, true,
+                                 [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
+      }
+      if (mine > 0) atomicAdd(&shared.reached, mine);
+      unstage(shared, next, next_count, next_reached);
+    }
     grid.sync();
-    ++round;
-    ++level;
   }
   const bool early = n.frontier[round % 3] != 0;
   if (first) {
     // The next search begins a round of its own, with nothing in its lists.
     n.frontier[(round + 1) % 3] = n.frontier[(round + 2) % 3] = 0;
     n.reached[(round + 1) % 3] = n.reached[(round + 2) % 3] = 0;
+    n.hops[(round + 1) % 3] = n.hops[(round + 2) % 3] = 0;
     record.reached = reached;
-    record.levels = static_cast<int>(level);
-    record.levels_alone = alone;
+    record.levels += static_cast<int>(level);
+    record.supersteps = supersteps;
+    record.crowded = crowded;
   }
   for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
     const Index row = row_of(p.word[j]);
@@ -385,7 +400,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     const Index owner = __shfl_sync(kAll, row_of(seen), winner);
     Word found = ~seen;
     if (wins && row != -1 && least < limit)
-      found = atomicCAS(p.word + col, seen, word_of(runner_up < limit ? runner_up + 1 : kNoPath, row));
+      found = atomicCAS(p.word + col, seen, word_of(runner_up < kNoPath ? runner_up + 1 : kNoPath, row));
     // Under way while the exchange is: who goes on where it succeeds.
     Offset next_begin = 0, next_end = 0;
     if (owner != -1) {
@@ -395,7 +410,12 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     const bool taken = __shfl_sync(kAll, static_cast<int>(found == seen), winner) != 0;
     if (row == -1) continue;
     if (least >= limit) {
-      if (lane == 0) p.sight[row] = kGone;
+      if (lane == 0) {
+        if (least >= kNoPath)
+          p.sight[row] = kGone;
+        else
+          left[atomicAdd(left_count, 1)] = row;
+      }
       row = -1;
     } else if (taken) {
       ++pushes;
@@ -423,7 +443,8 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
 /// rows kGone.
 template <int kLanes>
 __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
-  __shared__ Shared shared;
+  extern __shared__ Stretch memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
   const auto grid = cooperative_groups::this_grid();
   Counters& n = *p.n;
   const bool first = thread_index() == 0;
@@ -436,7 +457,7 @@ __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
   if (threadIdx.x == 0) shared.count = shared.reached = 0;
   grid.sync();
   long long round = 0;
-  int phase = 0, patience = 1;
+  int phase = 0, stalls = 0;
   for (;; ++phase) {
     const int active_count = n.active[phase % 3];
     if (active_count == 0) break;
@@ -448,15 +469,20 @@ __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
       record.active = active_count;
       record.relabel_ns += lap();
     }
-    // The longest path and some more; where no chain has ended, a larger share: chains do end, as labels
-    // rise with every push.
-    const int share = (p.chain > 0 ? p.chain : kShare + searched.levels) * patience;
+    // The longest path and some more. Where no chain has ended, a larger share and, later, fewer chains: one
+    // alone walks down its labels.
+    const auto share = static_cast<int>(
+        min(Offset{p.chain > 0 ? p.chain : kShare + searched.levels} << stalls, Offset{1} << 30));
+    const int pushed = max(1, active_count >> max(0, stalls - kPatience));
     int* left_count = n.active + (phase + 1) % 3;
-    push_chains<kLanes>(p, searched.bound, share, active, active_count, n.head + phase % 2,
-                        p.active[(phase + 1) % 2], left_count, record);
+    Index* left = p.active[(phase + 1) % 2];
+    for (int k = pushed + thread_index(); k < active_count; k += thread_total())
+      left[atomicAdd(left_count, 1)] = active[k];
+    push_chains<kLanes>(p, searched.bound, share, active, pushed, n.head + phase % 2, left, left_count,
+                        record);
     grid.sync();
     if (first) record.push_ns += lap();
-    patience = *left_count == active_count ? min(2 * patience, 1 << 10) : 1;
+    stalls = *left_count == active_count ? min(stalls + 1, 30) : 0;
   }
   if (first) n.phases = phase;
 }

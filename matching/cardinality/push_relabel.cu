@@ -1,6 +1,8 @@
 /// Push-relabel on the GPU: one launch of push_kernels.cuh, and what goes in and comes out.
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_kernels.cuh"
@@ -44,8 +46,9 @@ void launch(const Arena& arena, Push p) {
   const Offset wanted = std::max<Offset>(1, (Offset{p.graph.rows} * kLanes + kBlock - 1) / kBlock);
   const auto blocks = static_cast<unsigned>(std::min<Offset>(arena.multiprocessors(), wanted));
   void* arguments[] = {&p};
-  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments, 0,
-                                         arena.stream()));
+  MOTES_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
+                                         sizeof(Shared), arena.stream()));
 }
 
 void tell(const Counters& n, CardinalityStats& stats) {
@@ -80,6 +83,13 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     Push p{};
     p.graph = sides;
     p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
+    const auto env = [](const char* name, int otherwise) {
+      const char* text = std::getenv(name);
+      return text != nullptr ? std::atoi(text) : otherwise;
+    };
+    p.hops = env("PG_HOPS", 8);
+    p.thin_hops = env("PG_THIN", 32);
+    p.apart = env("PG_APART", kApart);
     const DeviceMates there(arena, rows, cols);
     p.word = arena.take<Word>(cols);
     p.sight = arena.take<Word>(rows);
@@ -111,11 +121,21 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
                                                                    there.col_to_row);
     MOTES_CUDA_LAUNCHED();
     timer.stop();
-    const std::vector<Counters> report = arena.download(p.n, 1);
+    MOTES_CUDA(cudaMemcpyAsync(arena.pinned(), p.n, sizeof *p.n, cudaMemcpyDeviceToHost, stream));
+    stats.augmentations += there.download(arena, mates, execution.threads);
+    const Counters& report = *static_cast<const Counters*>(arena.pinned());
     stats.seconds["device"] = timer.seconds();
     stats.seconds["start"] = start.seconds();
-    tell(report[0], stats);
-    stats.augmentations += there.download(arena, mates);
+    tell(report, stats);
+    if (std::getenv("PG_TRACE") != nullptr)
+      for (int k = 0; k < std::min(report.phases, kRecords); ++k) {
+        const PhaseRecord& r = report.record[k];
+        std::printf(
+            "# ph %d act %d reached %d lev %d super %d crowd %d relabel %.1f us | steps %d pushes %.3fM push "
+            "%.1f us\n",
+            k, r.active, r.reached, r.levels, r.supersteps, r.crowded, 1e-3 * r.relabel_ns, r.longest,
+            1e-6 * r.pushes, 1e-3 * r.push_ns);
+      }
   });
 }
 
