@@ -35,15 +35,14 @@ constexpr int kBlock = 1024;
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
 constexpr int kStretch = 64;   ///< edges of a column that one group visits
+constexpr int kPerLane = 2;    ///< of them that a lane visits side by side
 constexpr int kStaged = 8192;  ///< stretches that a block gathers before it needs the grid's list
 constexpr int kHalf = kStaged / 2;
-constexpr int kCrowded = 1 << 14;  ///< stretches of a frontier that make for many visits in vain
-constexpr int kAside = 4;          ///< stretches that a group of one block visits side by side
-constexpr int kMoreRows = 2;       ///< rows of a long stretch that a lane visits side by side
-constexpr int kApart = 1024;       ///< stretches that a block follows for itself at most
-constexpr int kShare = 48;         ///< pushes that every chain may make in a phase, beside as many as levels
-constexpr int kPatience = 4;       ///< phases without an end of a chain before fewer chains are tried
-constexpr int kRecords = 64;       ///< phases told apart; what comes after them is added to the last
+constexpr int kAside = 2;     ///< stretches that a group visits side by side
+constexpr int kApart = 1024;  ///< stretches that a block follows for itself at most
+constexpr int kShare = 48;    ///< pushes that every chain may make in a phase, beside as many as levels
+constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
+constexpr int kRecords = 64;  ///< phases told apart; what comes after them is added to the last
 
 constexpr unsigned kNoPath = 0x7fffffffU;
 constexpr unsigned kUnreached = 0xffffffffU;
@@ -83,11 +82,25 @@ struct Counters {
 };
 static_assert(sizeof(Counters) <= 4096, "comes back in a page");
 
+/// How the kernels' work is cut up for a graph's mean degree.
+template <int kGroup, int kNearPerLane>
+struct Shape {
+  static constexpr int kLanes = kGroup;       ///< that look at one row, or at the edges of one stretch
+  static constexpr int kEach = kNearPerLane;  ///< near columns of a row that a lane looks at
+  static constexpr int kNear =
+      kLanes * kEach;  ///< columns of a row that lie at its place in one table, so that
+                       ///< who knows the row need not look where its edges begin
+};
+constexpr Index kMore =
+    -2;  ///< in the last near place: the row's last columns are in its list of edges alone
+
 struct Push {
   DeviceSides graph;
-  Word* word;        ///< [cols]
-  Word* sight;       ///< [rows] for searches: kUnseen and the edges of its column, kActive, kGone, a level
-  Index* active[2];  ///< [rows]
+  const Index* near;  ///< [rows * kNear]; -1 where a row has fewer
+  Word* word;         ///< [cols]
+  Word* sight;        ///< [rows] for searches: kUnseen and the edges of its column, kActive, kGone, a level
+  unsigned* seen;     ///< [rows / 32 + 1] a bit for rows reached, or nullptr
+  Index* active[2];   ///< [rows]
   Stretch* frontier[2];  ///< [cols + nnz / kStretch]
   Counters* n;
   int chain;  ///< pushes of a chain in a phase; 0: by the levels of its search
@@ -105,7 +118,8 @@ __device__ inline unsigned long long nanoseconds() {
 /// What a block shares.
 struct Shared {
   Stretch stretch[kStaged];
-  int count, base, reached, told;
+  int count, base, reached;
+  int hop_count[3], hop_reached[3], told[2];  ///< of a level: as Counters of a round; what all blocks reached
 };
 
 __device__ inline Word unseen_word(Offset begin, Offset count) {
@@ -142,106 +156,94 @@ __device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* r
   __syncthreads();
 }
 
-/// A lane's next rows, kSide of them side by side; -1: none. Stretches of the columns of rows that it reaches
+/// The lanes of a group visit the rows of kAside stretches. Stretches of the columns of rows that they reach
 /// go to put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
-/// atomics.
-template <int kSide, class Put>
-__device__ int reach(const Push& p, const Index* row, const unsigned* level, bool look, Put&& put) {
-  Word sight[kSide];
-#pragma unroll
-  for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : look ? __ldcg(p.sight + row[d]) : kActive;
-#pragma unroll
-  for (int d = 0; d < kSide; ++d)
-    if (sight[d] >= kUnseen) sight[d] = atomicMin(p.sight + row[d], Word{level[d]});
-  int reached = 0;
-#pragma unroll
-  for (int d = 0; d < kSide; ++d) {
-    if (sight[d] < kUnseen) continue;
-    if (sight[d] == kActive) {
-      ++reached;
-      continue;
-    }
-    const auto begin = static_cast<Offset>((sight[d] & ~kUnseen) >> kMostColumnBits);
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin));
-    for_stretches(begin, static_cast<Offset>(sight[d] & ((1ULL << kMostColumnBits) - 1)), level[d], put);
-  }
-  return reached;
-}
-
-/// The lanes of a group visit the rows of kSide stretches.
-template <int kLanes, int kSide, class Put>
+/// atomics; in graphs that do not fit in the cache, a bit for each row does so at all levels.
+template <class S, class Put>
 __device__ int visit(const Push& p, const Stretch* stretch, bool look, Put&& put) {
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  Index row[kSide];
-  unsigned level[kSide];
-  int longest = 0;
+  const int lane = static_cast<int>(threadIdx.x) % S::kLanes;
+  constexpr int kSide = kAside * kPerLane;
+  int reached = 0, longest = 0;
 #pragma unroll
-  for (int d = 0; d < kSide; ++d) {
-    row[d] = lane < stretch[d].count ? p.graph.row_index[stretch[d].begin + lane] : -1;
-    level[d] = stretch[d].level + 1;
-    longest = max(longest, stretch[d].count);
-  }
-  int reached = reach<kSide>(p, row, level, look, put);
-  if (longest <= kLanes) return reached;
+  for (int d = 0; d < kAside; ++d) longest = max(longest, stretch[d].count);
+  for (int done = 0; done < longest; done += kPerLane * S::kLanes) {
+    Index row[kSide];
+    Word sight[kSide];
 #pragma unroll
-  for (int d = 0; d < kSide; ++d)
-    for (int k = kLanes + lane; k < stretch[d].count; k += kMoreRows * kLanes) {
-      Index more[kMoreRows];
-      unsigned same[kMoreRows];
-#pragma unroll
-      for (int m = 0; m < kMoreRows; ++m) same[m] = level[d];
-#pragma unroll
-      for (int m = 0; m < kMoreRows; ++m)
-        more[m] =
-            k + m * kLanes < stretch[d].count ? p.graph.row_index[stretch[d].begin + k + m * kLanes] : -1;
-      reached += reach<kMoreRows>(p, more, same, look, put);
+    for (int d = 0; d < kSide; ++d) {
+      const int k = done + d % kPerLane * S::kLanes + lane;
+      const Stretch& from = stretch[d / kPerLane];
+      row[d] = k < from.count ? p.graph.row_index[from.begin + k] : -1;
     }
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) {
+      sight[d] = row[d] == -1 ? kGone : kActive;
+      if (row[d] == -1) continue;
+      if (p.seen != nullptr)
+        sight[d] = (__ldcg(p.seen + row[d] / 32) >> (row[d] % 32) & 1U) != 0 ? kGone : kActive;
+      else if (look)
+        sight[d] = __ldcg(p.sight + row[d]);
+    }
+#pragma unroll
+    for (int d = 0; d < kSide; ++d)
+      if (sight[d] >= kUnseen) sight[d] = atomicMin(p.sight + row[d], Word{stretch[d / kPerLane].level + 1});
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) {
+      if (sight[d] < kUnseen) continue;
+      if (p.seen != nullptr) atomicOr(p.seen + row[d] / 32, 1U << (row[d] % 32));
+      if (sight[d] == kActive) {
+        ++reached;
+        continue;
+      }
+      const auto begin = static_cast<Offset>((sight[d] & ~kUnseen) >> kMostColumnBits);
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin));
+      for_stretches(begin, static_cast<Offset>(sight[d] & ((1ULL << kMostColumnBits) - 1)),
+                    stretch[d / kPerLane].level + 1, put);
+    }
+  }
   return reached;
 }
 
 /// A round in which every block follows its part of the frontier for itself, up to `hops` levels, in shared
 /// memory.
-template <int kLanes>
+template <class S>
 __device__ void search_apart(const Push& p, Shared& shared, const Stretch* from, int frontier, int hops,
                              int wanted, Stretch* list, int* list_count, int* list_reached, int* list_hops) {
   const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
   const int begin = static_cast<int>(blockIdx.x) * part;
   int count = max(0, min(part, frontier - begin)), hop = 0;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) shared.stretch[k] = from[begin + k];
+  if (threadIdx.x < 3) shared.hop_count[threadIdx.x] = shared.hop_reached[threadIdx.x] = 0;
   __syncthreads();
   while (count > 0) {
     const Stretch* now = shared.stretch + hop % 2 * kHalf;
     Stretch* next = shared.stretch + (hop + 1) % 2 * kHalf;
+    int* next_count = shared.hop_count + (hop + 1) % 3;
     int told = 0;
     if (threadIdx.x == 0) told = __ldcg(list_reached);
     int mine = 0;
-    for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kAside * kBlock / kLanes) {
-      Stretch some[kAside];
-#pragma unroll
-      for (int d = 0; d < kAside; ++d)
-        some[d] = k + d * kBlock / kLanes < count ? now[k + d * kBlock / kLanes] : Stretch{0, 0, 0};
-      mine += visit<kLanes, kAside>(p, some, false, [&](const Stretch& stretch) {
-        const int place = atomicAdd(&shared.count, 1);
+    constexpr int kGroups = kBlock / S::kLanes;
+    for (int k = static_cast<int>(threadIdx.x) / S::kLanes; k < count; k += kAside * kGroups) {
+      const Stretch some[kAside] = {now[k], k + kGroups < count ? now[k + kGroups] : Stretch{0, 0, 0}};
+      mine += visit<S>(p, some, false, [&](const Stretch& stretch) {
+        const int place = atomicAdd(next_count, 1);
         if (place < kHalf)
           next[place] = stretch;
         else
           list[atomicAdd(list_count, 1)] = stretch;
       });
     }
-    if (mine > 0) atomicAdd(&shared.reached, mine);
-    if (threadIdx.x == 0) shared.told = told;
-    __syncthreads();
-    count = min(shared.count, kHalf);
-    const int reached = shared.reached;
-    const bool enough = shared.told + reached >= wanted;
-    ++hop;
-    __syncthreads();
+    if (mine > 0) atomicAdd(shared.hop_reached + (hop + 1) % 3, mine);
     if (threadIdx.x == 0) {
-      shared.count = shared.reached = 0;
-      if (reached > 0) atomicAdd(list_reached, reached);
+      shared.told[hop % 2] = told;
+      shared.hop_count[(hop + 2) % 3] = shared.hop_reached[(hop + 2) % 3] = 0;
     }
     __syncthreads();
-    if (hop >= hops || count > 2 * kApart || enough) break;
+    ++hop;
+    count = min(*next_count, kHalf);
+    const int reached = shared.hop_reached[hop % 3];
+    if (threadIdx.x == 0 && reached > 0) atomicAdd(list_reached, reached);
+    if (hop >= hops || count > 2 * kApart || shared.told[(hop + 1) % 2] + reached >= wanted) break;
   }
   if (threadIdx.x == 0) {
     if (count > 0) shared.base = atomicAdd(list_count, count);
@@ -258,7 +260,7 @@ struct Searched {
 };
 
 /// Exact labels for all columns nearer than the bound returned.
-template <int kLanes>
+template <class S>
 __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Push& p, Shared& shared,
                             long long& round, int active_count, const Index* active, PhaseRecord& record) {
   Counters& n = *p.n;
@@ -274,6 +276,8 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
       });
   }
   for (int k = thread_index(); k < active_count; k += thread_total()) p.sight[active[k]] = kActive;
+  if (p.seen != nullptr)
+    for (int k = thread_index(); k <= p.graph.rows / 32; k += thread_total()) p.seen[k] = 0;
   unstage(shared, p.frontier[round % 2], n.frontier + round % 3, n.reached + round % 3);
   grid.sync();
   unsigned level = 0;
@@ -291,17 +295,17 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = n.hops[(round + 2) % 3] = 0;
     if (count <= p.apart * static_cast<int>(gridDim.x)) {
       ++supersteps;
-      search_apart<kLanes>(p, shared, now, count, count <= 4 * kBlock ? p.thin_hops : p.hops,
-                           active_count - reached, next, next_count, next_reached, next_hops);
+      search_apart<S>(p, shared, now, count, count <= 4 * kBlock ? p.thin_hops : p.hops,
+                      active_count - reached, next, next_count, next_reached, next_hops);
     } else {
       ++crowded;
       if (first) *next_hops = 1;
       int mine = 0;
-      for (int k = thread_index() / kLanes; k < count; k += 2 * (thread_total() / kLanes)) {
-        const int other = k + thread_total() / kLanes;
-        const Stretch some[2] = {now[k], other < count ? now[other] : Stretch{0, 0, 0}};
-        mine += visit<kLanes, 2>(p, some, true,
-                                 [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
+      const int groups = thread_total() / S::kLanes;
+      for (int k = thread_index() / S::kLanes; k < count; k += kAside * groups) {
+        const Stretch some[kAside] = {now[k], k + groups < count ? now[k + groups] : Stretch{0, 0, 0}};
+        mine += visit<S>(p, some, true,
+                         [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
       }
       if (mine > 0) atomicAdd(&shared.reached, mine);
       unstage(shared, next, next_count, next_reached);
@@ -336,19 +340,73 @@ __device__ unsigned group_min(unsigned value) {
   return value;
 }
 
-/// Chains, until each has ended or had its share. Groups of a warp go step by step together.
-template <int kLanes>
+/// A group's lanes look at the columns of a row: what one lane holds of them.
+template <class S>
+struct Look {
+  static constexpr int kEach = S::kEach;
+  Index col[kEach];  ///< -1: none
+  Word word[kEach];
+
+  /// The row's near columns; none for row -1.
+  __device__ void list(const Push& p, Index row, int lane) {
+    if (row == -1) {
+#pragma unroll
+      for (int d = 0; d < kEach; ++d) col[d] = -1;
+      return;
+    }
+    const Index* near = p.near + Offset{row} * S::kNear + kEach * lane;
+    if constexpr (kEach == 4) {
+      const int4 all = *reinterpret_cast<const int4*>(near);
+      col[0] = all.x, col[1] = all.y, col[2] = all.z, col[3] = all.w;
+    } else if constexpr (kEach == 2) {
+      const int2 both = *reinterpret_cast<const int2*>(near);
+      col[0] = both.x, col[1] = both.y;
+    } else {
+      col[0] = *near;
+    }
+  }
+  __device__ void read(const Push& p) {
+#pragma unroll
+    for (int d = 0; d < kEach; ++d) word[d] = col[d] < 0 ? word_of(kNoPath, -1) : __ldcg(p.word + col[d]);
+  }
+};
+
+/// The least label a lane has seen, and the least of the others.
+struct Choice {
+  unsigned best = kUnreached, second = kUnreached;
+  Index col = -1;
+  Word seen = 0;
+  __device__ void take(Index j, Word word, unsigned bound) {
+    const unsigned label = label_of(word) == kUnreached ? bound : label_of(word);
+    if (label < best) {
+      second = best;
+      best = label;
+      col = j;
+      seen = word;
+    } else {
+      second = min(second, label);
+    }
+  }
+};
+
+/// Chains, until each has ended or had its share. Groups of a warp go step by step together; where chains are
+/// few, they have a warp each.
+template <class S>
 __device__ void push_chains(const Push& p, unsigned bound, int share, const Index* active, int active_count,
                             int* head, Index* left, int* left_count, PhaseRecord& record) {
+  constexpr int kLanes = S::kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned first_lane = threadIdx.x % kWarp / kLanes * kLanes;
   const unsigned mask = kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << first_lane;
   const unsigned limit = static_cast<unsigned>(min(p.graph.rows, p.graph.cols)) + 1;
   Index row = -1;
-  bool more = true;
-  int pushes = 0, room = 0, steps = 0;
-  Offset begin = 0, end = 0;
-  unsigned long long edges = 0;
+  Look<S> look;
+  look.list(p, -1, lane);
+  look.read(p);
+  Index last_col = -1;  // taken by this group while it looked at these: what it saw of it may be older
+  Word last_word = 0;
+  bool more = static_cast<int>(first_lane / kLanes) * (thread_total() / kWarp) < active_count;
+  int pushes = 0, room = 0, steps = 0, edges = 0;
   for (;; ++steps) {
     if (row == -1 && more) {
       int k = 0;
@@ -357,57 +415,57 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
       more = k < active_count;
       if (more) {
         row = active[k];
-        begin = p.graph.row_offsets[row];
-        end = p.graph.row_offsets[row + 1];
+        look.list(p, row, lane);
+        look.read(p);
+        last_col = -1;
         room = share;
       }
     }
     if (!__any_sync(kAll, row != -1)) break;
-    unsigned best = kUnreached, second = kUnreached;
-    Index col = -1;
-    Word seen = 0;
-    for (Offset e = begin + lane; e - lane < end; e += 2 * kLanes) {
-      Index j[2];
-      Word word[2];
+    Choice mine;
 #pragma unroll
-      for (int d = 0; d < 2; ++d) j[d] = e + d * kLanes < end ? p.graph.col_index[e + d * kLanes] : -1;
+    for (int d = 0; d < Look<S>::kEach; ++d) {
+      mine.take(look.col[d], look.col[d] == last_col && last_col != -1 ? last_word : look.word[d], bound);
+      edges += look.col[d] >= 0 ? 1 : 0;
+    }
+    // Rows of more columns than are near: the others from the list of edges.
+    if (__any_sync(mask, look.col[Look<S>::kEach - 1] == kMore)) {
+      const Offset begin = p.graph.row_offsets[row] + S::kNear - 1, end = p.graph.row_offsets[row + 1];
+      for (Offset e = begin + lane; e - lane < end; e += 2 * kLanes) {
+        Index j[2];
+        Word word[2];
 #pragma unroll
-      for (int d = 0; d < 2; ++d) word[d] = j[d] == -1 ? word_of(kNoPath, -1) : __ldcg(p.word + j[d]);
+        for (int d = 0; d < 2; ++d) j[d] = e + d * kLanes < end ? p.graph.col_index[e + d * kLanes] : -1;
 #pragma unroll
-      for (int d = 0; d < 2; ++d) {
-        const unsigned label = label_of(word[d]) == kUnreached ? bound : label_of(word[d]);
-        if (label < best) {
-          second = best;
-          best = label;
-          col = j[d];
-          seen = word[d];
-        } else {
-          second = min(second, label);
+        for (int d = 0; d < 2; ++d) {
+          word[d] = j[d] == -1 ? word_of(kNoPath, -1) : __ldcg(p.word + j[d]);
+          edges += j[d] >= 0 ? 1 : 0;
+        }
+#pragma unroll
+        for (int d = 0; d < 2; ++d) mine.take(j[d], word[d], bound);
+        // Nothing is below a free column; in a long row the second least is then left at no more than is
+        // seen.
+        if (end - begin > 4 * kLanes && __any_sync(mask, mine.best == 0)) {
+          mine.second = 0;
+          break;
         }
       }
-      // Nothing is below a free column; in a long row the second least is then left at no more than is seen.
-      if (end - begin > 4 * kLanes && __any_sync(mask, best == 0)) {
-        second = 0;
-        break;
-      }
     }
-    edges += lane == 0 ? static_cast<unsigned long long>(end - begin) : 0;
     __syncwarp();
-    const unsigned least = group_min<kLanes>(best);
-    const int winner = __ffs(static_cast<int>(__ballot_sync(kAll, best == least) & mask)) - 1;
+    const unsigned least = group_min<kLanes>(mine.best);
+    const int winner = __ffs(static_cast<int>(__ballot_sync(kAll, mine.best == least) & mask)) - 1;
     const bool wins = winner == static_cast<int>(threadIdx.x % kWarp);
-    const unsigned runner_up = group_min<kLanes>(wins ? second : best);
-    const Index owner = __shfl_sync(kAll, row_of(seen), winner);
-    Word found = ~seen;
-    if (wins && row != -1 && least < limit)
-      found = atomicCAS(p.word + col, seen, word_of(runner_up < kNoPath ? runner_up + 1 : kNoPath, row));
-    // Under way while the exchange is: who goes on where it succeeds.
-    Offset next_begin = 0, next_end = 0;
-    if (owner != -1) {
-      next_begin = p.graph.row_offsets[owner];
-      next_end = p.graph.row_offsets[owner + 1];
-    }
-    const bool taken = __shfl_sync(kAll, static_cast<int>(found == seen), winner) != 0;
+    const unsigned runner_up = group_min<kLanes>(wins ? mine.second : mine.best);
+    const Index owner = __shfl_sync(kAll, row_of(mine.seen), winner);
+    const Word raised = word_of(runner_up < kNoPath ? runner_up + 1 : kNoPath, row);
+    Word found = ~mine.seen;
+    if (wins && row != -1 && least < limit) found = atomicCAS(p.word + mine.col, mine.seen, raised);
+    // Under way while the exchange is: what who goes on will see where it succeeds.
+    Look<S> ahead;
+    ahead.list(p, row == -1 || least >= limit ? -1 : owner, lane);
+    ahead.read(p);
+    const bool taken = __shfl_sync(kAll, static_cast<int>(found == mine.seen), winner) != 0;
+    const Index col = __shfl_sync(kAll, mine.col, winner);
     if (row == -1) continue;
     if (least >= limit) {
       if (lane == 0) {
@@ -420,28 +478,31 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     } else if (taken) {
       ++pushes;
       row = owner;
-      begin = next_begin;
-      end = next_end;
+      look = ahead;
+      last_col = col;
+      last_word = raised;
       if (row != -1 && --room == 0) {
         if (lane == 0) left[atomicAdd(left_count, 1)] = row;
         row = -1;
       }
+    } else {
+      look.read(p);
+      last_col = -1;
     }
-    if (row == -1) begin = end = 0;
+    if (row == -1) look.list(p, -1, lane);
   }
-  for (int step = kWarp / 2; step > 0; step /= 2) edges += __shfl_xor_sync(kAll, edges, step);
-  pushes = lane == 0 ? pushes : 0;
-  pushes = static_cast<int>(__reduce_add_sync(kAll, pushes));
+  edges = static_cast<int>(__reduce_add_sync(kAll, edges));
+  pushes = static_cast<int>(__reduce_add_sync(kAll, lane == 0 ? pushes : 0));
   if (threadIdx.x % kWarp == 0 && steps > 0) {
     atomicAdd(&record.pushes, static_cast<unsigned long long>(pushes));
     atomicMax(&record.longest, steps);
-    atomicAdd(&p.n->edges, edges);
+    atomicAdd(&p.n->edges, static_cast<unsigned long long>(edges));
   }
 }
 
 /// The whole of it. On entry: words the rows that the start gives them; the active rows listed, other free
 /// rows kGone.
-template <int kLanes>
+template <class S>
 __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
   extern __shared__ Stretch memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
@@ -463,7 +524,7 @@ __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
     if (active_count == 0) break;
     PhaseRecord& record = n.record[min(phase, kRecords - 1)];
     const Index* active = p.active[phase % 2];
-    const Searched searched = relabel<kLanes>(grid, p, shared, round, active_count, active, record);
+    const Searched searched = relabel<S>(grid, p, shared, round, active_count, active, record);
     if (first) {
       n.active[(phase + 2) % 3] = n.head[(phase + 1) % 2] = 0;
       record.active = active_count;
@@ -478,8 +539,7 @@ __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
     Index* left = p.active[(phase + 1) % 2];
     for (int k = pushed + thread_index(); k < active_count; k += thread_total())
       left[atomicAdd(left_count, 1)] = active[k];
-    push_chains<kLanes>(p, searched.bound, share, active, pushed, n.head + phase % 2, left, left_count,
-                        record);
+    push_chains<S>(p, searched.bound, share, active, pushed, n.head + phase % 2, left, left_count, record);
     grid.sync();
     if (first) record.push_ns += lap();
     stalls = *left_count == active_count ? min(stalls + 1, 30) : 0;

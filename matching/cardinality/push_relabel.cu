@@ -13,6 +13,7 @@ namespace pushing {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr Index kRowsInCache = 1 << 22;  ///< of more, what a search looks at does not stay in the cache
 
 unsigned blocks_for(Index count) {
   return static_cast<unsigned>(std::clamp((count + kThreads - 1) / kThreads, 1, 1 << 16));
@@ -32,6 +33,17 @@ __global__ void begin_kernel(Push p, const Index* row_to_col, const Index* col_t
   }
 }
 
+/// The table of near columns, a thread for each of its places.
+template <int kWidth>
+__global__ void near_kernel(DeviceSides graph, Index* near) {
+  const Offset places = Offset{graph.rows} * kWidth, step = Offset{gridDim.x} * blockDim.x;
+  for (Offset place = Offset{blockIdx.x} * blockDim.x + threadIdx.x; place < places; place += step) {
+    const Offset row = place / kWidth, k = place % kWidth;
+    const Offset begin = graph.row_offsets[row], count = graph.row_offsets[row + 1] - begin;
+    near[place] = k == kWidth - 1 && count > kWidth ? kMore : k < count ? graph.col_index[begin + k] : -1;
+  }
+}
+
 __global__ void finish_kernel(const Word* word, Index cols, Index* row_to_col, Index* col_to_row) {
   for (Index j = thread_index(); j < cols; j += thread_total()) {
     const Index row = row_of(word[j]);
@@ -40,10 +52,15 @@ __global__ void finish_kernel(const Word* word, Index cols, Index* row_to_col, I
   }
 }
 
-template <int kLanes>
-void launch(const Arena& arena, Push p) {
-  auto kernel = push_relabel_kernel<kLanes>;
-  const Offset wanted = std::max<Offset>(1, (Offset{p.graph.rows} * kLanes + kBlock - 1) / kBlock);
+template <class S>
+void launch(Arena& arena, Push p) {
+  auto* near = arena.take<Index>(static_cast<std::size_t>(p.graph.rows) * S::kNear);
+  near_kernel<S::kNear>
+      <<<static_cast<unsigned>(16 * arena.multiprocessors()), kThreads, 0, arena.stream()>>>(p.graph, near);
+  MOTES_CUDA_LAUNCHED();
+  p.near = near;
+  auto kernel = push_relabel_kernel<S>;
+  const Offset wanted = std::max<Offset>(1, (Offset{p.graph.rows} * S::kLanes + kBlock - 1) / kBlock);
   const auto blocks = static_cast<unsigned>(std::min<Offset>(arena.multiprocessors(), wanted));
   void* arguments[] = {&p};
   MOTES_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
@@ -80,13 +97,13 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
   with_sides(execution, problem, true, stats, [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    Push p{};
-    p.graph = sides;
-    p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
     const auto env = [](const char* name, int otherwise) {
       const char* text = std::getenv(name);
       return text != nullptr ? std::atoi(text) : otherwise;
     };
+    Push p{};
+    p.graph = sides;
+    p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
     p.hops = env("PG_HOPS", 8);
     p.thin_hops = env("PG_THIN", 32);
     p.apart = env("PG_APART", kApart);
@@ -96,6 +113,7 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     for (Index*& list : p.active) list = arena.take<Index>(rows);
     for (Stretch*& list : p.frontier)
       list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
+    if (env("PG_SEEN", sides.rows > kRowsInCache ? 1 : 0) != 0) p.seen = arena.take<unsigned>(rows / 32 + 1);
     p.n = arena.take<Counters>(1);
     const cudaStream_t stream = arena.stream();
     const bool warm = pairs_of(mates) != 0;
@@ -110,12 +128,15 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
                                                                                         there.col_to_row);
     MOTES_CUDA_LAUNCHED();
     const Offset degree = edges / std::max(1, sides.rows);
-    if (degree <= 3)
-      launch<4>(arena, p);
-    else if (degree <= 12)
-      launch<8>(arena, p);
+    const int shape = env("PG_SHAPE", degree <= 5 ? 42 : degree <= 12 ? 82 : 321);
+    if (shape == 42)
+      launch<Shape<4, 2>>(arena, p);
+    else if (shape == 82)
+      launch<Shape<8, 2>>(arena, p);
+    else if (shape == 44)
+      launch<Shape<4, 4>>(arena, p);
     else
-      launch<32>(arena, p);
+      launch<Shape<32, 1>>(arena, p);
     MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
     finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
                                                                    there.col_to_row);
