@@ -36,18 +36,19 @@ constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
 constexpr int kStretch = 64;   ///< edges of a column that one group visits
 constexpr int kPerLane = 2;    ///< of them that a lane visits side by side
-constexpr int kStaged = 8192;  ///< stretches that a block gathers before it needs the grid's list
-constexpr int kHalf = kStaged / 2;
-constexpr int kAside = 2;     ///< stretches that a group visits side by side
-constexpr int kApart = 1024;  ///< stretches that a block follows for itself at most
-constexpr int kShare = 48;    ///< pushes that every chain may make in a phase, beside as many as levels
-constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
-constexpr int kRecords = 64;  ///< phases told apart; what comes after them is added to the last
+constexpr int kStaged = 4096;  ///< stretches that a block gathers before it needs the grid list
+constexpr int kQueued = 8192;  ///< stretches that a block follows without that list
+constexpr int kAside = 2;      ///< stretches that a group of a crowded level visits side by side
+constexpr int kApart = 512;    ///< stretches that a block follows for itself at most
+constexpr int kShare = 48;     ///< pushes that every chain may make in a phase, beside as many as levels
+constexpr int kPatience = 4;   ///< phases without an end of a chain before fewer chains are tried
+constexpr int kRecords = 64;   ///< phases told apart; what comes after them is added to the last
 
 constexpr unsigned kNoPath = 0x7fffffffU;
 constexpr unsigned kUnreached = 0xffffffffU;
 constexpr int kMostColumnBits = 29;  ///< of a row's word before it is reached: how many edges its column has
 constexpr int kMostEdgeBits = 34;    ///< and where they begin
+constexpr int kWordBits = 64;
 constexpr unsigned long long kUnseen = 1ULL << 63;  ///< not reached yet
 constexpr unsigned long long kActive = ~0ULL;       ///< not reached yet, and it has no column
 constexpr unsigned long long kGone = 0;             ///< free for good: no search reaches it
@@ -75,7 +76,7 @@ struct PhaseRecord {
 struct Counters {
   int frontier[3], reached[3];  ///< of a round: stretches to visit; active rows that the round before reached
   int active[3], head[2];       ///< of a phase: rows to push; the next one to take
-  int hops[3];                  ///< of a round: levels that the round before went
+  int deepest[3];               ///< of a round: level that the round before came to
   int phases;
   unsigned long long edges;
   PhaseRecord record[kRecords];
@@ -99,12 +100,13 @@ struct Push {
   const Index* near;  ///< [rows * kNear]; -1 where a row has fewer
   Word* word;         ///< [cols]
   Word* sight;        ///< [rows] for searches: kUnseen and the edges of its column, kActive, kGone, a level
-  unsigned* seen;     ///< [rows / 32 + 1] a bit for rows reached, or nullptr
   Index* active[2];   ///< [rows]
   Stretch* frontier[2];  ///< [cols + nnz / kStretch]
   Counters* n;
   int chain;  ///< pushes of a chain in a phase; 0: by the levels of its search
   int hops, thin_hops, apart;
+  bool look;
+  unsigned* seen;
 };
 
 __device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
@@ -117,9 +119,12 @@ __device__ inline unsigned long long nanoseconds() {
 
 /// What a block shares.
 struct Shared {
-  Stretch stretch[kStaged];
+  union {
+    Stretch stretch[kStaged];  ///< on crowded levels
+    Word slot[kQueued];        ///< on others
+  };
   int count, base, reached;
-  int hop_count[3], hop_reached[3], told[2];  ///< of a level: as Counters of a round; what all blocks reached
+  int head, tail, pending, deepest, enough;  ///< of a queue
 };
 
 __device__ inline Word unseen_word(Offset begin, Offset count) {
@@ -133,13 +138,20 @@ __device__ void for_stretches(Offset begin, Offset count, unsigned level, Put&& 
     put(Stretch{begin, static_cast<int>(min(Offset{kStretch}, count)), level});
 }
 
+/// Puts a stretch into the grid's list; lanes of a warp that do so together ask for room once.
+__device__ inline void append(const Stretch& stretch, Stretch* list, int* count) {
+  const auto together = cooperative_groups::coalesced_threads();
+  int place = 0;
+  if (together.thread_rank() == 0) place = atomicAdd(count, static_cast<int>(together.size()));
+  list[together.shfl(place, 0) + static_cast<int>(together.thread_rank())] = stretch;
+}
 /// Puts a stretch where the block gathers them, or, where that is full, into the grid's list.
 __device__ inline void stage(Shared& shared, const Stretch& stretch, Stretch* list, int* count) {
   const int place = atomicAdd(&shared.count, 1);
   if (place < kStaged)
     shared.stretch[place] = stretch;
   else
-    list[atomicAdd(count, 1)] = stretch;
+    append(stretch, list, count);
 }
 /// Moves what was gathered to the grid's list. The whole block calls; so ends a round of staging.
 __device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* reached) {
@@ -158,8 +170,8 @@ __device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* r
 
 /// The lanes of a group visit the rows of kAside stretches. Stretches of the columns of rows that they reach
 /// go to put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
-/// atomics; in graphs that do not fit in the cache, a bit for each row does so at all levels.
-template <class S, class Put>
+/// atomics.
+template <class S, int kAside, class Put>
 __device__ int visit(const Push& p, const Stretch* stretch, bool look, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % S::kLanes;
   constexpr int kSide = kAside * kPerLane;
@@ -176,13 +188,17 @@ __device__ int visit(const Push& p, const Stretch* stretch, bool look, Put&& put
       row[d] = k < from.count ? p.graph.row_index[from.begin + k] : -1;
     }
 #pragma unroll
-    for (int d = 0; d < kSide; ++d) {
-      sight[d] = row[d] == -1 ? kGone : kActive;
-      if (row[d] == -1) continue;
-      if (p.seen != nullptr)
-        sight[d] = (__ldcg(p.seen + row[d] / 32) >> (row[d] % 32) & 1U) != 0 ? kGone : kActive;
-      else if (look)
-        sight[d] = __ldcg(p.sight + row[d]);
+    for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : kActive;
+    if (p.seen != nullptr) {
+#pragma unroll
+      for (int d = 0; d < kSide; ++d) {
+        const unsigned bits = row[d] == -1 ? 0 : __ldcg(p.seen + row[d] / 32);
+        if ((bits >> (row[d] % 32) & 1U) != 0) sight[d] = kGone;
+      }
+    } else if (look) {
+#pragma unroll
+      for (int d = 0; d < kSide; ++d)
+        if (row[d] != -1) sight[d] = __ldcg(p.sight + row[d]);
     }
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
@@ -204,54 +220,107 @@ __device__ int visit(const Push& p, const Stretch* stretch, bool look, Put&& put
   return reached;
 }
 
-/// A round in which every block follows its part of the frontier for itself, up to `hops` levels, in shared
-/// memory.
+/// A queue of stretches in shared memory, first in, first out, that warps fill and empty as they come. A
+/// stretch is one word there, with how far its level is below the round's limit.
+struct Queue {
+  Shared& shared;
+  unsigned limit;
+  static constexpr int kCountBits = 6, kBelowBits = kWordBits - kMostEdgeBits - kCountBits;
+  static constexpr Word kVacant = ~0ULL;
+  static_assert(kStretch <= 1 << kCountBits);
+
+  __device__ Word* slot(int place) const { return shared.slot + place % kQueued; }
+  __device__ Word packed(const Stretch& stretch) const {
+    return static_cast<Word>(stretch.begin) << (kCountBits + kBelowBits) |
+           static_cast<Word>(stretch.count - 1) << kBelowBits | (limit - stretch.level);
+  }
+  __device__ Stretch unpacked(Word word) const {
+    return {static_cast<Offset>(word >> (kCountBits + kBelowBits)),
+            static_cast<int>(word >> kBelowBits & ((1U << kCountBits) - 1)) + 1,
+            limit - static_cast<unsigned>(word & ((1U << kBelowBits) - 1))};
+  }
+  __device__ static int look(int& value) { return atomicOr(&value, 0); }
+
+  /// False where it is full.
+  __device__ bool put(const Stretch& stretch) const {
+    if (atomicAdd(&shared.pending, 1) >= kQueued) {
+      atomicSub(&shared.pending, 1);
+      return false;
+    }
+    const int place = atomicAdd(&shared.tail, 1);
+    while (atomicCAS(slot(place), kVacant, packed(stretch)) != kVacant) {
+      // Who has been given the stretch that was there is about to take it.
+    }
+    return true;
+  }
+  /// Places for up to `most` groups of a warp, from `place` on; 0: none now, -1: nothing is left to do.
+  /// Called by one lane.
+  __device__ int reserve(int most, int& place) const {
+    place = look(shared.head);
+    const int ready = look(shared.tail) - place;
+    if (ready <= 0) return look(shared.pending) == 0 ? -1 : 0;
+    constexpr int kWarps = kBlock / kWarp;
+    const int want = min(most, (ready + kWarps - 1) / kWarps);
+    return atomicCAS(&shared.head, place, place + want) == place ? want : 0;
+  }
+  /// What lies at a place reserved.
+  __device__ Word take(int place) const {
+    Word found = kVacant;
+    while ((found = atomicExch(slot(place), kVacant)) == kVacant) {
+      // Who has been given that place is about to put a stretch there.
+    }
+    return found;
+  }
+};
+
+/// A round in which every block follows its part of the frontier for itself, without a barrier, up to the
+/// level `limit`; what is farther goes to the grid's list.
 template <class S>
-__device__ void search_apart(const Push& p, Shared& shared, const Stretch* from, int frontier, int hops,
-                             int wanted, Stretch* list, int* list_count, int* list_reached, int* list_hops) {
+__device__ void search_apart(const Push& p, Shared& shared, const Stretch* from, int frontier, unsigned limit,
+                             int wanted, Stretch* list, int* list_count, int* list_reached, int* list_level) {
   const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
   const int begin = static_cast<int>(blockIdx.x) * part;
-  int count = max(0, min(part, frontier - begin)), hop = 0;
-  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) shared.stretch[k] = from[begin + k];
-  if (threadIdx.x < 3) shared.hop_count[threadIdx.x] = shared.hop_reached[threadIdx.x] = 0;
-  __syncthreads();
-  while (count > 0) {
-    const Stretch* now = shared.stretch + hop % 2 * kHalf;
-    Stretch* next = shared.stretch + (hop + 1) % 2 * kHalf;
-    int* next_count = shared.hop_count + (hop + 1) % 3;
-    int told = 0;
-    if (threadIdx.x == 0) told = __ldcg(list_reached);
-    int mine = 0;
-    constexpr int kGroups = kBlock / S::kLanes;
-    for (int k = static_cast<int>(threadIdx.x) / S::kLanes; k < count; k += kAside * kGroups) {
-      const Stretch some[kAside] = {now[k], k + kGroups < count ? now[k + kGroups] : Stretch{0, 0, 0}};
-      mine += visit<S>(p, some, false, [&](const Stretch& stretch) {
-        const int place = atomicAdd(next_count, 1);
-        if (place < kHalf)
-          next[place] = stretch;
-        else
-          list[atomicAdd(list_count, 1)] = stretch;
-      });
-    }
-    if (mine > 0) atomicAdd(shared.hop_reached + (hop + 1) % 3, mine);
-    if (threadIdx.x == 0) {
-      shared.told[hop % 2] = told;
-      shared.hop_count[(hop + 2) % 3] = shared.hop_reached[(hop + 2) % 3] = 0;
-    }
-    __syncthreads();
-    ++hop;
-    count = min(*next_count, kHalf);
-    const int reached = shared.hop_reached[hop % 3];
-    if (threadIdx.x == 0 && reached > 0) atomicAdd(list_reached, reached);
-    if (hop >= hops || count > 2 * kApart || shared.told[(hop + 1) % 2] + reached >= wanted) break;
-  }
+  const int count = max(0, min(part, frontier - begin));
+  const Queue queue{shared, limit};
+  for (int k = static_cast<int>(threadIdx.x); k < kQueued; k += kBlock)
+    shared.slot[k] = k < count ? queue.packed(from[begin + k]) : Queue::kVacant;
   if (threadIdx.x == 0) {
-    if (count > 0) shared.base = atomicAdd(list_count, count);
-    if (hop > 0) atomicMax(list_hops, hop);
+    shared.head = shared.deepest = shared.enough = 0;
+    shared.tail = shared.pending = count;
   }
   __syncthreads();
-  const Stretch* rest = shared.stretch + hop % 2 * kHalf;
-  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) list[shared.base + k] = rest[k];
+  const int me = static_cast<int>(threadIdx.x % kWarp), group = me / S::kLanes;
+  unsigned deepest = 0;
+  while (true) {
+    int place = 0, reserved = -1;
+    if (me == 0 && Queue::look(shared.enough) == 0) {
+      reserved = queue.reserve(kWarp / S::kLanes, place);
+      if (threadIdx.x == 0 && __ldcg(list_reached) >= wanted) atomicExch(&shared.enough, 1);
+    }
+    reserved = __shfl_sync(kAll, reserved, 0);
+    if (reserved < 0) break;
+    if (reserved == 0) {
+      __nanosleep(20);
+      continue;
+    }
+    place = __shfl_sync(kAll, place, 0);
+    Word word = 0;
+    if (group < reserved && me % S::kLanes == 0) word = queue.take(place + group);
+    word = __shfl_sync(kAll, word, group * S::kLanes);
+    const Stretch one = group < reserved ? queue.unpacked(word) : Stretch{0, 0, 0};
+    const int mine = visit<S, 1>(p, &one, p.look, [&](const Stretch& stretch) {
+      deepest = max(deepest, stretch.level);
+      if (stretch.level >= limit || !queue.put(stretch)) append(stretch, list, list_count);
+    });
+    if (mine > 0 && atomicAdd(list_reached, mine) + mine >= wanted) atomicExch(&shared.enough, 1);
+    __syncwarp();
+    if (me == 0) atomicSub(&shared.pending, reserved);
+  }
+  if (deepest > 0) atomicMax(&shared.deepest, static_cast<int>(deepest));
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (shared.deepest > 0) atomicMax(list_level, shared.deepest);
+  if (shared.pending > 0) atomicAdd(list_count, 1);  // the search is over, but not for want of stretches
 }
 
 struct Searched {
@@ -285,27 +354,27 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
   for (;; ++round) {
     const int count = n.frontier[round % 3];
     reached += n.reached[round % 3];
-    level += static_cast<unsigned>(n.hops[round % 3]);
+    level = max(level, static_cast<unsigned>(n.deepest[round % 3]));
     if (count == 0 || reached >= active_count) break;
     const Stretch* now = p.frontier[round % 2];
     Stretch* next = p.frontier[(round + 1) % 2];
     int* next_count = n.frontier + (round + 1) % 3;
     int* next_reached = n.reached + (round + 1) % 3;
-    int* next_hops = n.hops + (round + 1) % 3;
-    if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = n.hops[(round + 2) % 3] = 0;
+    int* next_level = n.deepest + (round + 1) % 3;
+    if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = n.deepest[(round + 2) % 3] = 0;
     if (count <= p.apart * static_cast<int>(gridDim.x)) {
       ++supersteps;
-      search_apart<S>(p, shared, now, count, count <= 4 * kBlock ? p.thin_hops : p.hops,
-                      active_count - reached, next, next_count, next_reached, next_hops);
+      search_apart<S>(p, shared, now, count, level + (count <= 4 * kBlock ? p.thin_hops : p.hops),
+                      active_count - reached, next, next_count, next_reached, next_level);
     } else {
       ++crowded;
-      if (first) *next_hops = 1;
+      if (first) *next_level = static_cast<int>(level) + 1;
       int mine = 0;
       const int groups = thread_total() / S::kLanes;
       for (int k = thread_index() / S::kLanes; k < count; k += kAside * groups) {
         const Stretch some[kAside] = {now[k], k + groups < count ? now[k + groups] : Stretch{0, 0, 0}};
-        mine += visit<S>(p, some, true,
-                         [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
+        mine += visit<S, kAside>(p, some, true,
+                                 [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
       }
       if (mine > 0) atomicAdd(&shared.reached, mine);
       unstage(shared, next, next_count, next_reached);
@@ -317,7 +386,7 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     // The next search begins a round of its own, with nothing in its lists.
     n.frontier[(round + 1) % 3] = n.frontier[(round + 2) % 3] = 0;
     n.reached[(round + 1) % 3] = n.reached[(round + 2) % 3] = 0;
-    n.hops[(round + 1) % 3] = n.hops[(round + 2) % 3] = 0;
+    n.deepest[(round + 1) % 3] = n.deepest[(round + 2) % 3] = 0;
     record.reached = reached;
     record.levels += static_cast<int>(level);
     record.supersteps = supersteps;

@@ -13,7 +13,6 @@ namespace pushing {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr Index kRowsInCache = 1 << 22;  ///< of more, what a search looks at does not stay in the cache
 
 unsigned blocks_for(Index count) {
   return static_cast<unsigned>(std::clamp((count + kThreads - 1) / kThreads, 1, 1 << 16));
@@ -104,7 +103,9 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     Push p{};
     p.graph = sides;
     p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
-    p.hops = env("PG_HOPS", 8);
+    p.look = env("PG_LOOK", 0) != 0;
+    if (env("PG_SEEN", 0) != 0) p.seen = arena.take<unsigned>(rows / 32 + 1);
+    p.hops = env("PG_HOPS", 16);
     p.thin_hops = env("PG_THIN", 32);
     p.apart = env("PG_APART", kApart);
     const DeviceMates there(arena, rows, cols);
@@ -113,7 +114,6 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     for (Index*& list : p.active) list = arena.take<Index>(rows);
     for (Stretch*& list : p.frontier)
       list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
-    if (env("PG_SEEN", sides.rows > kRowsInCache ? 1 : 0) != 0) p.seen = arena.take<unsigned>(rows / 32 + 1);
     p.n = arena.take<Counters>(1);
     const cudaStream_t stream = arena.stream();
     const bool warm = pairs_of(mates) != 0;
