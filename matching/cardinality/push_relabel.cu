@@ -103,6 +103,7 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     Push p{};
     p.graph = sides;
     p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
+    if (std::getenv("PG_TRACE") != nullptr) p.trace = arena.take_filled<int>(16384, 0);
     p.look = env("PG_LOOK", 0) != 0;
     if (env("PG_SEEN", 0) != 0) p.seen = arena.take<unsigned>(rows / 32 + 1);
     p.hops = env("PG_HOPS", 16);
@@ -148,6 +149,19 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     stats.seconds["device"] = timer.seconds();
     stats.seconds["start"] = start.seconds();
     tell(report, stats);
+    if (p.trace != nullptr) {
+      const std::vector<int> t = arena.download(p.trace, 16384);
+      double n[16] = {}, a[16] = {}, b[16] = {};
+      for (int k = 0; k < t[0]; ++k) {
+        int bucket = 0;
+        while (bucket < 15 && (1 << bucket) < t[1 + 3 * k]) ++bucket;
+        n[bucket]++, a[bucket] += t[2 + 3 * k], b[bucket] += t[3 + 3 * k];
+      }
+      for (int k = 0; k < 16; ++k)
+        if (n[k] > 0)
+          std::printf("# hop with <= %d stretches: %.0f times, warp 0 %.0f cycles, block %.0f\n", 1 << k,
+                      n[k], a[k] / n[k], b[k] / n[k]);
+    }
     if (std::getenv("PG_TRACE") != nullptr)
       for (int k = 0; k < std::min(report.phases, kRecords); ++k) {
         const PhaseRecord& r = report.record[k];

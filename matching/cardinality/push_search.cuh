@@ -1,0 +1,204 @@
+#pragma once
+/// ESSAY
+
+#include "matching/cardinality/push_state.cuh"
+
+namespace motes::matching::device::pushing {
+
+/// The lanes of a group visit the rows of kSide stretches. Stretches of the columns of rows that they reach
+/// go to put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
+/// atomics.
+template <int kLanes, int kSide, class Put>
+__device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool look, Put&& put) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  int reached = 0, longest = 0;
+#pragma unroll
+  for (int d = 0; d < kSide; ++d) longest = max(longest, count_of(stretch[d]));
+  for (int k = lane; k - lane < longest; k += kLanes) {
+    Index row[kSide];
+    Word sight[kSide];
+#pragma unroll
+    for (int d = 0; d < kSide; ++d)
+      row[d] = k < count_of(stretch[d]) ? p.graph.row_index[begin_of(stretch[d]) + k] : -1;
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : kActive;
+    if (p.seen != nullptr) {
+#pragma unroll
+      for (int d = 0; d < kSide; ++d) {
+        const unsigned bits = row[d] == -1 ? 0 : __ldcg(p.seen + row[d] / 32);
+        if ((bits >> (row[d] % 32) & 1U) != 0) sight[d] = kGone;
+      }
+    } else if (look) {
+#pragma unroll
+      for (int d = 0; d < kSide; ++d)
+        if (row[d] != -1) sight[d] = __ldcg(p.sight + row[d]);
+    }
+#pragma unroll
+    for (int d = 0; d < kSide; ++d)
+      if (sight[d] >= kUnseen) sight[d] = atomicMin(p.sight + row[d], Word{level});
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) {
+      if (sight[d] < kUnseen) continue;
+      if (p.seen != nullptr) atomicOr(p.seen + row[d] / 32, 1U << (row[d] % 32));
+      if (sight[d] == kActive) {
+        ++reached;
+        continue;
+      }
+      const Stretch edges = sight[d] & ~kUnseen;
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin_of(edges)));
+      for_stretches(edges, put);
+    }
+  }
+  return reached;
+}
+
+/// A round in which every block follows its part of the frontier for itself, for up to `hops` levels, in the
+/// two halves of its shared memory; what does not fit goes to the grid's list, and counts as of the last
+/// level.
+template <class S>
+__device__ void search_apart(const Push& p, Shared& shared, const Stretch* from, int frontier, unsigned level,
+                             int hops, int wanted, Stretch* list, int* list_count, int* list_reached,
+                             int* list_hops) {
+  constexpr int kLanes = S::kSearchLanes, kGroups = kBlock / kLanes;
+  const int group = static_cast<int>(threadIdx.x) / kLanes;
+  const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
+  const int begin = static_cast<int>(blockIdx.x) * part;
+  int count = max(0, min(part, frontier - begin)), hop = 0;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) shared.stretch[k] = from[begin + k];
+  if (threadIdx.x < 3) shared.hop_count[threadIdx.x] = shared.hop_reached[threadIdx.x] = 0;
+  __syncthreads();
+  while (count > 0) {
+    const long long t0 = clock64();
+    const Stretch* now = shared.stretch + hop % 2 * kHalf;
+    Stretch* next = shared.stretch + (hop + 1) % 2 * kHalf;
+    int* next_count = shared.hop_count + (hop + 1) % 3;
+    int told = 0;
+    if (threadIdx.x == 0) told = __ldcg(list_reached);
+    const auto put = [&](Stretch stretch) {
+      const int place = atomicAdd(next_count, 1);
+      if (place < kHalf)
+        next[place] = stretch;
+      else
+        append(stretch, list, list_count);
+    };
+    int mine = 0;
+    const unsigned next_level = level + static_cast<unsigned>(hop) + 1;
+    if (count <= kGroups) {
+      if (group < count) mine = visit<kLanes, 1>(p, now + group, next_level, p.look, put);
+    } else {
+      for (int k = group; k < count; k += kAside * kGroups) {
+        Stretch some[kAside];
+#pragma unroll
+        for (int d = 0; d < kAside; ++d) some[d] = k + d * kGroups < count ? now[k + d * kGroups] : 0;
+        mine += visit<kLanes, kAside>(p, some, next_level, p.look, put);
+      }
+    }
+    if (mine > 0) atomicAdd(shared.hop_reached + (hop + 1) % 3, mine);
+    if (threadIdx.x == 0) {
+      shared.told[hop % 2] = told;
+      shared.hop_count[(hop + 2) % 3] = shared.hop_reached[(hop + 2) % 3] = 0;
+    }
+    const long long t1 = clock64();
+    __syncthreads();
+    if (p.trace != nullptr && threadIdx.x == 0 && blockIdx.x == 0 && p.trace[0] < 4000) {
+      int* at = p.trace + 1 + 3 * p.trace[0]++;
+      at[0] = count, at[1] = static_cast<int>(t1 - t0), at[2] = static_cast<int>(clock64() - t0);
+    }
+    ++hop;
+    count = min(*next_count, kHalf);
+    const int reached = shared.hop_reached[hop % 3];
+    if (threadIdx.x == 0 && reached > 0) atomicAdd(list_reached, reached);
+    if (hop >= hops || shared.told[(hop + 1) % 2] + reached >= wanted) break;
+  }
+  if (threadIdx.x == 0) {
+    if (count > 0) shared.base = atomicAdd(list_count, count);
+    if (hop > 0) atomicMax(list_hops, hop);
+  }
+  __syncthreads();
+  const Stretch* rest = shared.stretch + hop % 2 * kHalf;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) list[shared.base + k] = rest[k];
+}
+
+struct Searched {
+  unsigned bound;  ///< label of columns not reached
+  int levels;
+};
+
+/// Exact labels for all columns nearer than the bound returned.
+template <class S>
+__device__ Searched relabel(const cooperative_groups::grid_group& grid, const Push& p, Shared& shared,
+                            long long& round, int active_count, const Index* active, PhaseRecord& record) {
+  Counters& n = *p.n;
+  const bool first = thread_index() == 0;
+  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
+    const Index row = row_of(p.word[j]);
+    const Offset begin = p.graph.col_offsets[j];
+    const Stretch edges = stretch_of(begin, p.graph.col_offsets[j + 1] - begin);
+    if (row != -1)
+      p.sight[row] = kUnseen | edges;
+    else
+      for_stretches(edges, [&](Stretch stretch) {
+        stage(shared, stretch, p.frontier[round % 2], n.frontier + round % 3);
+      });
+  }
+  for (int k = thread_index(); k < active_count; k += thread_total()) p.sight[active[k]] = kActive;
+  if (p.seen != nullptr)
+    for (int k = thread_index(); k <= p.graph.rows / 32; k += thread_total()) p.seen[k] = 0;
+  unstage(shared, p.frontier[round % 2], n.frontier + round % 3, n.reached + round % 3);
+  grid.sync();
+  unsigned level = 0;
+  int reached = 0, supersteps = 0, crowded = 0;
+  for (;; ++round) {
+    const int count = n.frontier[round % 3];
+    reached += n.reached[round % 3];
+    level += static_cast<unsigned>(n.hops[round % 3]);
+    if (count == 0 || reached >= active_count) break;
+    const Stretch* now = p.frontier[round % 2];
+    Stretch* next = p.frontier[(round + 1) % 2];
+    int* next_count = n.frontier + (round + 1) % 3;
+    int* next_reached = n.reached + (round + 1) % 3;
+    int* next_hops = n.hops + (round + 1) % 3;
+    if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = n.hops[(round + 2) % 3] = 0;
+    if (count <= p.apart * static_cast<int>(gridDim.x)) {
+      ++supersteps;
+      search_apart<S>(p, shared, now, count, level, count <= 4 * kBlock ? p.thin_hops : p.hops,
+                      active_count - reached, next, next_count, next_reached, next_hops);
+    } else {
+      ++crowded;
+      if (first) *next_hops = 1;
+      int mine = 0;
+      const int groups = thread_total() / S::kSearchLanes;
+      for (int k = thread_index() / S::kSearchLanes; k < count; k += kAside * groups) {
+        Stretch some[kAside];
+#pragma unroll
+        for (int d = 0; d < kAside; ++d) some[d] = k + d * groups < count ? now[k + d * groups] : 0;
+        mine += visit<S::kSearchLanes, kAside>(
+            p, some, level + 1, true, [&](Stretch stretch) { stage(shared, stretch, next, next_count); });
+      }
+      if (mine > 0) atomicAdd(&shared.reached, mine);
+      unstage(shared, next, next_count, next_reached);
+    }
+    grid.sync();
+  }
+  const bool early = n.frontier[round % 3] != 0;
+  if (first) {
+    // The next search begins a round of its own, with nothing in its lists.
+    n.frontier[(round + 1) % 3] = n.frontier[(round + 2) % 3] = 0;
+    n.reached[(round + 1) % 3] = n.reached[(round + 2) % 3] = 0;
+    n.hops[(round + 1) % 3] = n.hops[(round + 2) % 3] = 0;
+    record.reached = reached;
+    record.levels += static_cast<int>(level);
+    record.supersteps = supersteps;
+    record.crowded = crowded;
+  }
+  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
+    const Index row = row_of(p.word[j]);
+    const Word sight = row == -1 ? 0 : __ldcg(p.sight + row);
+    p.word[j] = word_of(sight < kUnseen ? static_cast<unsigned>(sight) : kUnreached, row);
+  }
+  grid.sync();
+  ++round;
+  return {early ? level + 1 : kNoPath, static_cast<int>(level)};
+}
+
+}  // namespace motes::matching::device::pushing
