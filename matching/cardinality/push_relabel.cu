@@ -1,8 +1,6 @@
 /// Push-relabel on the GPU: one launch of push_kernels.cuh, and what goes in and comes out.
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 #include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_kernels.cuh"
@@ -96,19 +94,9 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
   with_sides(execution, problem, true, stats, [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    const auto env = [](const char* name, int otherwise) {
-      const char* text = std::getenv(name);
-      return text != nullptr ? std::atoi(text) : otherwise;
-    };
     Push p{};
     p.graph = sides;
     p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
-    if (std::getenv("PG_TRACE") != nullptr) p.trace = arena.take_filled<int>(16384, 0);
-    p.look = env("PG_LOOK", 0) != 0;
-    if (env("PG_SEEN", 0) != 0) p.seen = arena.take<unsigned>(rows / 32 + 1);
-    p.hops = env("PG_HOPS", 16);
-    p.thin_hops = env("PG_THIN", 32);
-    p.apart = env("PG_APART", kApart);
     const DeviceMates there(arena, rows, cols);
     p.word = arena.take<Word>(cols);
     p.sight = arena.take<Word>(rows);
@@ -129,13 +117,10 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
                                                                                         there.col_to_row);
     MOTES_CUDA_LAUNCHED();
     const Offset degree = edges / std::max(1, sides.rows);
-    const int shape = env("PG_SHAPE", degree <= 5 ? 42 : degree <= 12 ? 82 : 321);
-    if (shape == 42)
+    if (degree <= 5)
       launch<Shape<4, 2>>(arena, p);
-    else if (shape == 82)
+    else if (degree <= 12)
       launch<Shape<8, 2>>(arena, p);
-    else if (shape == 44)
-      launch<Shape<4, 4>>(arena, p);
     else
       launch<Shape<32, 1>>(arena, p);
     MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
@@ -149,28 +134,6 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     stats.seconds["device"] = timer.seconds();
     stats.seconds["start"] = start.seconds();
     tell(report, stats);
-    if (p.trace != nullptr) {
-      const std::vector<int> t = arena.download(p.trace, 16384);
-      double n[16] = {}, a[16] = {}, b[16] = {};
-      for (int k = 0; k < t[0]; ++k) {
-        int bucket = 0;
-        while (bucket < 15 && (1 << bucket) < t[1 + 3 * k]) ++bucket;
-        n[bucket]++, a[bucket] += t[2 + 3 * k], b[bucket] += t[3 + 3 * k];
-      }
-      for (int k = 0; k < 16; ++k)
-        if (n[k] > 0)
-          std::printf("# hop with <= %d stretches: %.0f times, warp 0 %.0f cycles, block %.0f\n", 1 << k,
-                      n[k], a[k] / n[k], b[k] / n[k]);
-    }
-    if (std::getenv("PG_TRACE") != nullptr)
-      for (int k = 0; k < std::min(report.phases, kRecords); ++k) {
-        const PhaseRecord& r = report.record[k];
-        std::printf(
-            "# ph %d act %d reached %d lev %d super %d crowd %d relabel %.1f us | steps %d pushes %.3fM push "
-            "%.1f us\n",
-            k, r.active, r.reached, r.levels, r.supersteps, r.crowded, 1e-3 * r.relabel_ns, r.longest,
-            1e-6 * r.pushes, 1e-3 * r.push_ns);
-      }
   });
 }
 

@@ -22,13 +22,7 @@ __device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool
       row[d] = k < count_of(stretch[d]) ? p.graph.row_index[begin_of(stretch[d]) + k] : -1;
 #pragma unroll
     for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : kActive;
-    if (p.seen != nullptr) {
-#pragma unroll
-      for (int d = 0; d < kSide; ++d) {
-        const unsigned bits = row[d] == -1 ? 0 : __ldcg(p.seen + row[d] / 32);
-        if ((bits >> (row[d] % 32) & 1U) != 0) sight[d] = kGone;
-      }
-    } else if (look) {
+    if (look) {
 #pragma unroll
       for (int d = 0; d < kSide; ++d)
         if (row[d] != -1) sight[d] = __ldcg(p.sight + row[d]);
@@ -39,7 +33,6 @@ __device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool
 #pragma unroll
     for (int d = 0; d < kSide; ++d) {
       if (sight[d] < kUnseen) continue;
-      if (p.seen != nullptr) atomicOr(p.seen + row[d] / 32, 1U << (row[d] % 32));
       if (sight[d] == kActive) {
         ++reached;
         continue;
@@ -68,7 +61,6 @@ __device__ void search_apart(const Push& p, Shared& shared, const Stretch* from,
   if (threadIdx.x < 3) shared.hop_count[threadIdx.x] = shared.hop_reached[threadIdx.x] = 0;
   __syncthreads();
   while (count > 0) {
-    const long long t0 = clock64();
     const Stretch* now = shared.stretch + hop % 2 * kHalf;
     Stretch* next = shared.stretch + (hop + 1) % 2 * kHalf;
     int* next_count = shared.hop_count + (hop + 1) % 3;
@@ -84,13 +76,16 @@ __device__ void search_apart(const Push& p, Shared& shared, const Stretch* from,
     int mine = 0;
     const unsigned next_level = level + static_cast<unsigned>(hop) + 1;
     if (count <= kGroups) {
-      if (group < count) mine = visit<kLanes, 1>(p, now + group, next_level, p.look, put);
+      if (group < count) mine = visit<kLanes, 1>(p, now + group, next_level, false, put);
+    } else if (count <= 2 * kGroups) {
+      const Stretch some[2] = {now[group], group + kGroups < count ? now[group + kGroups] : 0};
+      mine = visit<kLanes, 2>(p, some, next_level, false, put);
     } else {
       for (int k = group; k < count; k += kAside * kGroups) {
         Stretch some[kAside];
 #pragma unroll
         for (int d = 0; d < kAside; ++d) some[d] = k + d * kGroups < count ? now[k + d * kGroups] : 0;
-        mine += visit<kLanes, kAside>(p, some, next_level, p.look, put);
+        mine += visit<kLanes, kAside>(p, some, next_level, count > kLook, put);
       }
     }
     if (mine > 0) atomicAdd(shared.hop_reached + (hop + 1) % 3, mine);
@@ -98,17 +93,12 @@ __device__ void search_apart(const Push& p, Shared& shared, const Stretch* from,
       shared.told[hop % 2] = told;
       shared.hop_count[(hop + 2) % 3] = shared.hop_reached[(hop + 2) % 3] = 0;
     }
-    const long long t1 = clock64();
     __syncthreads();
-    if (p.trace != nullptr && threadIdx.x == 0 && blockIdx.x == 0 && p.trace[0] < 4000) {
-      int* at = p.trace + 1 + 3 * p.trace[0]++;
-      at[0] = count, at[1] = static_cast<int>(t1 - t0), at[2] = static_cast<int>(clock64() - t0);
-    }
     ++hop;
     count = min(*next_count, kHalf);
     const int reached = shared.hop_reached[hop % 3];
     if (threadIdx.x == 0 && reached > 0) atomicAdd(list_reached, reached);
-    if (hop >= hops || shared.told[(hop + 1) % 2] + reached >= wanted) break;
+    if (hop >= hops || count > 2 * kApart || shared.told[(hop + 1) % 2] + reached >= wanted) break;
   }
   if (threadIdx.x == 0) {
     if (count > 0) shared.base = atomicAdd(list_count, count);
@@ -142,12 +132,10 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
       });
   }
   for (int k = thread_index(); k < active_count; k += thread_total()) p.sight[active[k]] = kActive;
-  if (p.seen != nullptr)
-    for (int k = thread_index(); k <= p.graph.rows / 32; k += thread_total()) p.seen[k] = 0;
   unstage(shared, p.frontier[round % 2], n.frontier + round % 3, n.reached + round % 3);
   grid.sync();
   unsigned level = 0;
-  int reached = 0, supersteps = 0, crowded = 0;
+  int reached = 0;
   for (;; ++round) {
     const int count = n.frontier[round % 3];
     reached += n.reached[round % 3];
@@ -159,12 +147,10 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     int* next_reached = n.reached + (round + 1) % 3;
     int* next_hops = n.hops + (round + 1) % 3;
     if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = n.hops[(round + 2) % 3] = 0;
-    if (count <= p.apart * static_cast<int>(gridDim.x)) {
-      ++supersteps;
-      search_apart<S>(p, shared, now, count, level, count <= 4 * kBlock ? p.thin_hops : p.hops,
+    if (count <= kApart * static_cast<int>(gridDim.x)) {
+      search_apart<S>(p, shared, now, count, level, count <= kThin ? kThinHops : kHops,
                       active_count - reached, next, next_count, next_reached, next_hops);
     } else {
-      ++crowded;
       if (first) *next_hops = 1;
       int mine = 0;
       const int groups = thread_total() / S::kSearchLanes;
@@ -188,8 +174,6 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     n.hops[(round + 1) % 3] = n.hops[(round + 2) % 3] = 0;
     record.reached = reached;
     record.levels += static_cast<int>(level);
-    record.supersteps = supersteps;
-    record.crowded = crowded;
   }
   for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
     const Index row = row_of(p.word[j]);

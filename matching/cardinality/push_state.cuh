@@ -14,7 +14,10 @@ constexpr int kStretch = 64;   ///< edges of a column that one group visits
 constexpr int kStaged = 8192;  ///< stretches that a block gathers before it needs the grid's list
 constexpr int kHalf = kStaged / 2;
 constexpr int kAside = 4;     ///< stretches that a group visits side by side, where there are many
-constexpr int kApart = 512;   ///< stretches that a block follows for itself at most
+constexpr int kApart = 1024;  ///< stretches of a frontier for each block, up to which blocks follow it apart
+constexpr int kLook = 128;    ///< stretches of a block that make for many visits in vain
+constexpr int kHops = 8;      ///< levels that blocks go apart,
+constexpr int kThin = 1 << 12, kThinHops = 32;  ///< and where the whole frontier has few stretches
 constexpr int kShare = 48;    ///< pushes that every chain may make in a phase, beside as many as levels
 constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
 constexpr int kRecords = 64;  ///< phases told apart; what comes after them is added to the last
@@ -46,7 +49,7 @@ __device__ inline int count_of(Stretch stretch) { return static_cast<int>(stretc
 
 /// What one phase did.
 struct PhaseRecord {
-  int active, reached, levels, supersteps, crowded, longest;
+  int active, reached, levels, longest;
   unsigned long long relabel_ns, push_ns, pushes;
 };
 
@@ -82,10 +85,6 @@ struct Push {
   Stretch* frontier[2];  ///< [cols + nnz / kStretch]
   Counters* n;
   int chain;  ///< pushes of a chain in a phase; 0: by the levels of its search
-  int hops, thin_hops, apart;
-  bool look;
-  unsigned* seen;
-  int* trace;
 };
 
 __device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
@@ -106,9 +105,10 @@ struct Shared {
 /// Hands edges to put(stretch), at most kStretch at a time.
 template <class Put>
 __device__ void for_stretches(Stretch edges, Put&& put) {
-  for (; count_of(edges) > kStretch; edges += stretch_of(kStretch, -kStretch))
-    put((edges & ~kCountMask) | kStretch);
-  if (count_of(edges) > 0) put(edges);
+  Offset begin = begin_of(edges);
+  int count = count_of(edges);
+  for (; count > kStretch; begin += kStretch, count -= kStretch) put(stretch_of(begin, kStretch));
+  if (count > 0) put(stretch_of(begin, count));
 }
 
 /// Puts a stretch into the grid's list; lanes of a warp that do so together ask for room once.
