@@ -5,25 +5,25 @@
 /// takes the column of least label by one compare-and-exchange, and the row displaced goes on in the same
 /// lanes, until a column was free, no column has a path, or the chain has had its share of pushes. Labels are
 /// raised as in the auction, to one more than the second least of the row. A chain whose share is used up
-/// waits for the next phase, before which a breadth-first search from the free columns makes all labels
-/// exact.
+/// waits for the next phase, before which a search from the free columns makes all labels anew
+/// (push_search.cuh).
 ///
-/// The search stops once every active row is reached; columns not reached by then keep kUnreached, which
-/// reads as the bound that the search has shown. Frontiers hold stretches of edges, so that a column of many
-/// rows is shared by many groups. A frontier of few stretches is followed by the first block alone, in shared
-/// memory: a barrier of one block costs a hundredth of that of the grid.
+/// Under way at a time. A chain is one look after another at memory far away. So the first columns of each
+/// row lie in a table at the row's own place, and while a row takes a column, the columns of the row that it
+/// would displace are looked at already. What they show of the column just taken may be older than that; it
+/// is known better by who took it. Chains share a warp only where there are more of them than warps.
 ///
-/// What a search needs to know of a row is in one word too: until it is reached, the edges of its column on
-/// the columns' side, so that who reaches the row can list them without another look; from then on, its
-/// level. The least of both is what an atomic minimum leaves. Labels are put in the columns' words
-/// afterwards.
+/// What labels prove. A search leaves lengths of paths that need not be the shortest, so labels are no lower
+/// bounds, and a row is not given up for a large one. It is for kNoPath alone, which a column gets when a
+/// search that came to its end has not reached it, or when it is taken by a row whose other columns have it:
+/// both mean that no alternating path leads from it to a free column, and that stays so. Every column reached
+/// has a row with another column of lesser label, so one chain alone walks down to a free column. Hence a
+/// phase that ends no chain is followed by one of a larger share and, after some, of fewer chains, at last of
+/// one; and hence an end.
 ///
-/// Races. Words of columns change only by compare-and-exchange while chains run, and labels only rise
-/// (labels.h has the argument why a label computed from older ones is still a lower bound). In a search, the
-/// one lane that takes a row's word from edges to a level lists the edges; a lane that reads an older word
-/// first only tries in vain. Lists are filled in any order, which decides nothing but which maximum matching
-/// is found. Counters come in threes: of a round, one is read, one added to, one cleared. Everything else is
-/// written before a barrier and read behind it.
+/// Races. Words of columns change only by compare-and-exchange while chains run, which fails where the word
+/// seen is an older one. A label computed from older ones is at worst too small. kNoPath is never taken back.
+/// Everything else is written before a barrier of the grid and read behind it.
 
 #include "matching/cardinality/push_search.cuh"
 

@@ -1,5 +1,26 @@
 #pragma once
-/// ESSAY
+/// Labels anew: a search from the free columns over the whole grid.
+///
+/// A frontier is a list of stretches of edges, so that a column of many rows is shared by many groups of
+/// lanes. Where it is long, the grid goes level by level, with a barrier after each. Where it is not, which
+/// is on most levels of most searches, every block takes a part of it and goes several levels for itself, in
+/// its shared memory: a barrier of one block costs a twentieth of that of the grid. A row that two blocks
+/// would reach goes to whoever comes first, so that a label is the length of a path found and not always of
+/// the shortest. That loses little, since blocks keep about the same pace, and proves nothing wrong: see
+/// push_kernels.cuh.
+///
+/// The search stops once every active row is reached; columns not reached by then keep kUnreached, which
+/// reads as the level come to and one more. Where it has come to its end instead, it reads as kNoPath.
+///
+/// What a search needs to know of a row is in one word: until it is reached, the edges of its column on the
+/// columns' side, so that who reaches the row can list them without another look; from then on, its level.
+/// The least of both is what an atomic minimum leaves. Labels are put in the columns' words afterwards.
+///
+/// Races. The one lane that takes a row's word from edges to a level lists the edges; a lane that reads an
+/// older word first only tries in vain. Lists are filled in any order, which decides nothing but which
+/// maximum matching is found. Counters come in threes: of a round, or of a block's level, one is read, one
+/// added to, one cleared. How many active rows all blocks have reached is read while they add to it: an older
+/// number costs a level more. Everything else is written before a barrier and read behind it.
 
 #include "matching/cardinality/push_state.cuh"
 
@@ -114,7 +135,7 @@ struct Searched {
   int levels;
 };
 
-/// Exact labels for all columns nearer than the bound returned.
+/// Labels for all columns that a search reaches before it ends.
 template <class S>
 __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Push& p, Shared& shared,
                             long long& round, int active_count, const Index* active, PhaseRecord& record) {
