@@ -24,8 +24,8 @@ struct PushRelabelOptions {
 /// (free) row takes the column of least label among its own, whose row becomes active in its turn, and raises
 /// that label to one more than the least. A row whose columns all have no path left stays free. Global
 /// relabelling makes all labels exact by a breadth-first search from the free columns. Labels only rise.
-/// O(rows * nnz). On a GPU (push_kernels.cuh) free rows first take free columns, labels are raised to one more
-/// than the second least, and global relabelling leaves lengths of paths, most of them the shortest.
+/// O(rows * nnz). On a GPU (push_kernels.cuh) free rows first take free columns, labels are raised to one
+/// more than the second least, and global relabelling leaves lengths of paths, most of them the shortest.
 ///
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
 /// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at
