@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
 
+#include "matching/detail/parallel_copy.h"
+
 namespace motes::matching::device {
 namespace {
 
@@ -33,22 +35,33 @@ std::int64_t pairs_of(const Mates& mates) {
 }
 
 void DeviceMates::upload(const Arena& arena, const Mates& mates, bool any) const {
-  const auto copy = [&](Index* to, const std::vector<Index>& from) {
-    if (from.empty()) return;
-    const std::size_t bytes = from.size() * sizeof(Index);
+  const auto copy = [&](Index* to, const std::vector<Index>& from, std::size_t count) {
+    if (count == 0) return;
+    const std::size_t bytes = count * sizeof(Index);
     if (!any)
       MOTES_CUDA(cudaMemsetAsync(to, 0xff, bytes, arena.stream()));
     else
       MOTES_CUDA(cudaMemcpyAsync(to, from.data(), bytes, cudaMemcpyHostToDevice, arena.stream()));
   };
-  copy(row_to_col, mates.row_to_col);
-  copy(col_to_row, mates.col_to_row);
+  copy(row_to_col, mates.row_to_col, rows);
+  copy(col_to_row, mates.col_to_row, cols);
 }
 
-std::int64_t DeviceMates::download(Arena& arena, Mates& mates) const {
+std::int64_t DeviceMates::download(Arena& arena, Mates& mates, int threads) const {
   const std::int64_t before = pairs_of(mates);
-  mates.row_to_col = arena.download(row_to_col, mates.row_to_col.size());
-  mates.col_to_row = arena.download(col_to_row, mates.col_to_row.size());
+  char* staged = arena.staging((rows + cols) * sizeof(Index));
+  char* staged_cols = staged + rows * sizeof(Index);
+  const auto fetch = [&](char* to, const Index* from, std::size_t count) {
+    if (count > 0)
+      MOTES_CUDA(cudaMemcpyAsync(to, from, count * sizeof(Index), cudaMemcpyDeviceToHost, arena.stream()));
+  };
+  fetch(staged, row_to_col, rows);
+  fetch(staged_cols, col_to_row, cols);
+  mates.row_to_col.resize(rows);
+  mates.col_to_row.resize(cols);
+  arena.synchronize();
+  detail::parallel_copy(mates.row_to_col.data(), staged, rows * sizeof(Index), threads);
+  detail::parallel_copy(mates.col_to_row.data(), staged_cols, cols * sizeof(Index), threads);
   return pairs_of(mates) - before;
 }
 

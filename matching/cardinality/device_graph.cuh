@@ -25,12 +25,17 @@ std::int64_t pairs_of(const Mates& mates);
 /// A matching in device memory, -1 = free.
 struct DeviceMates {
   Index *row_to_col, *col_to_row;  ///< [rows], [cols]
-  DeviceMates(Arena& arena, std::size_t rows, std::size_t cols)
-      : row_to_col(arena.take<Index>(rows)), col_to_row(arena.take<Index>(cols)) {}
-  /// `any`: there are pairs. The mates must stay until the stream has passed.
+  std::size_t rows, cols;
+  DeviceMates(Arena& arena, std::size_t row_count, std::size_t col_count)
+      : row_to_col(arena.take<Index>(row_count)),
+        col_to_row(arena.take<Index>(col_count)),
+        rows(row_count),
+        cols(col_count) {}
+  /// `any`: there are pairs; if not, the mates may be empty. The mates must stay until the stream has passed.
   void upload(const Arena& arena, const Mates& mates, bool any) const;
-  /// Waits for the stream; returns how many pairs there are more than before.
-  std::int64_t download(Arena& arena, Mates& mates) const;
+  /// Waits for the stream, makes room on the host meanwhile; returns how many pairs there are more than
+  /// before.
+  std::int64_t download(Arena& arena, Mates& mates, int threads = 1) const;
 };
 
 template <class F>

@@ -5,314 +5,29 @@
 /// takes the column of least label by one compare-and-exchange, and the row displaced goes on in the same
 /// lanes, until a column was free, no column has a path, or the chain has had its share of pushes. Labels are
 /// raised as in the auction, to one more than the second least of the row. A chain whose share is used up
-/// waits for the next phase, before which a breadth-first search from the free columns makes all labels
-/// exact.
+/// waits for the next phase, before which a search from the free columns makes all labels anew
+/// (push_search.cuh).
 ///
-/// The search stops once every active row is reached; columns not reached by then keep kUnreached, which
-/// reads as the bound that the search has shown. Frontiers hold stretches of edges, so that a column of many
-/// rows is shared by many groups. A frontier of few stretches is followed by the first block alone, in shared
-/// memory: a barrier of one block costs a hundredth of that of the grid.
+/// Under way at a time. A chain is one look after another at memory far away. So the first columns of each
+/// row lie in a table at the row's own place, and while a row takes a column, the columns of the row that it
+/// would displace are looked at already. What they show of the column just taken may be older than that; it
+/// is known better by who took it. Chains share a warp only where there are more of them than warps.
 ///
-/// What a search needs to know of a row is in one word too: until it is reached, the edges of its column on
-/// the columns' side, so that who reaches the row can list them without another look; from then on, its
-/// level. The least of both is what an atomic minimum leaves. Labels are put in the columns' words
-/// afterwards.
+/// What labels prove. A search leaves lengths of paths that need not be the shortest, so labels are no lower
+/// bounds, and a row is not given up for a large one. It is for kNoPath alone, which a column gets when a
+/// search that came to its end has not reached it, or when it is taken by a row whose other columns have it:
+/// both mean that no alternating path leads from it to a free column, and that stays so. Every column reached
+/// has a row with another column of lesser label, so one chain alone walks down to a free column. Hence a
+/// phase that ends no chain is followed by one of a larger share and, after some, of fewer chains, at last of
+/// one; and hence an end.
 ///
-/// Races. Words of columns change only by compare-and-exchange while chains run, and labels only rise
-/// (labels.h has the argument why a label computed from older ones is still a lower bound). In a search, the
-/// one lane that takes a row's word from edges to a level lists the edges; a lane that reads an older word
-/// first only tries in vain. Lists are filled in any order, which decides nothing but which maximum matching
-/// is found. Counters come in threes: of a round, one is read, one added to, one cleared. Everything else is
-/// written before a barrier and read behind it.
+/// Races. Words of columns change only by compare-and-exchange while chains run, which fails where the word
+/// seen is an older one. A label computed from older ones is at worst too small. kNoPath is never taken back.
+/// Everything else is written before a barrier of the grid and read behind it.
 
-#include <cooperative_groups.h>
-
-#include "matching/cardinality/device_graph.cuh"
+#include "matching/cardinality/push_search.cuh"
 
 namespace motes::matching::device::pushing {
-
-constexpr int kBlock = 1024;
-constexpr int kWarp = 32;
-constexpr unsigned kAll = 0xffffffffU;
-constexpr int kStretch = 64;       ///< edges of a column that one group visits
-constexpr int kStaged = 2048;      ///< stretches that a block gathers before it needs the grid's list
-constexpr int kCrowded = 1 << 14;  ///< stretches of a frontier that make for many visits in vain
-constexpr int kAside = 4;          ///< stretches that a group of one block visits side by side
-constexpr int kMoreRows = 2;       ///< rows of a long stretch that a lane visits side by side
-constexpr int kAlone = 512;        ///< stretches of a frontier that one block follows alone
-constexpr int kShare = 48;         ///< pushes that every chain may make in a phase, beside as many as levels
-constexpr int kRecords = 1024;
-
-constexpr unsigned kNoPath = 0x7fffffffU;
-constexpr unsigned kUnreached = 0xffffffffU;
-constexpr int kMostColumnBits = 29;  ///< of a row's word before it is reached: how many edges its column has
-constexpr int kMostEdgeBits = 34;    ///< and where they begin
-constexpr unsigned long long kUnseen = 1ULL << 63;  ///< not reached yet
-constexpr unsigned long long kActive = ~0ULL;       ///< not reached yet, and it has no column
-constexpr unsigned long long kGone = 0;             ///< free for good: no search reaches it
-
-using Word = unsigned long long;
-__device__ inline Word word_of(unsigned label, Index row) {
-  return Word{label} << 32 | static_cast<unsigned>(row);
-}
-__device__ inline unsigned label_of(Word word) { return static_cast<unsigned>(word >> 32); }
-__device__ inline Index row_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
-
-/// Edges of one column, on the columns' side.
-struct alignas(16) Stretch {
-  Offset begin;
-  int count;
-};
-
-/// What one phase did.
-struct PhaseRecord {
-  int active, reached, levels, levels_alone, longest;
-  unsigned long long relabel_ns, push_ns, pushes;
-};
-
-struct Counters {
-  int frontier[3], reached[3];  ///< of a round: stretches to visit; active rows that the round before reached
-  int active[3], head[2];       ///< of a phase: rows to push; the next one to take
-  int alone_rounds, alone_reached, alone_count;  ///< of the last search of one block
-  int phases;
-  unsigned long long edges;
-  PhaseRecord record[kRecords];
-};
-
-struct Push {
-  DeviceSides graph;
-  Word* word;        ///< [cols]
-  Word* sight;       ///< [rows] for searches: kUnseen and the edges of its column, kActive, kGone, a level
-  Index* active[2];  ///< [rows]
-  Stretch* frontier[2];  ///< [cols + nnz / kStretch]
-  Counters* n;
-  int chain;  ///< pushes of a chain in a phase; 0: by the levels of its search
-};
-
-__device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ inline int thread_total() { return static_cast<int>(gridDim.x * blockDim.x); }
-__device__ inline unsigned long long nanoseconds() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
-/// What a block shares.
-struct Shared {
-  Stretch stretch[kStaged];
-  int count, base, reached;
-};
-
-__device__ inline Word unseen_word(Offset begin, Offset count) {
-  return kUnseen | static_cast<Word>(begin) << kMostColumnBits | static_cast<Word>(count);
-}
-
-/// Hands edges to put(stretch), at most kStretch at a time.
-template <class Put>
-__device__ void for_stretches(Offset begin, Offset count, Put&& put) {
-  for (; count > 0; begin += kStretch, count -= kStretch)
-    put(Stretch{begin, static_cast<int>(min(Offset{kStretch}, count))});
-}
-
-/// Puts a stretch where the block gathers them, or, where that is full, into the grid's list.
-__device__ inline void stage(Shared& shared, const Stretch& stretch, Stretch* list, int* count) {
-  const int place = atomicAdd(&shared.count, 1);
-  if (place < kStaged)
-    shared.stretch[place] = stretch;
-  else
-    list[atomicAdd(count, 1)] = stretch;
-}
-/// Moves what was gathered to the grid's list. The whole block calls; so ends a round of staging.
-__device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* reached) {
-  __syncthreads();
-  const int staged = min(shared.count, kStaged);
-  if (threadIdx.x == 0) {
-    if (staged > 0) shared.base = atomicAdd(count, staged);
-    if (shared.reached > 0) atomicAdd(reached, shared.reached);
-  }
-  __syncthreads();
-  for (int k = static_cast<int>(threadIdx.x); k < staged; k += kBlock)
-    list[shared.base + k] = shared.stretch[k];
-  if (threadIdx.x == 0) shared.count = shared.reached = 0;
-  __syncthreads();
-}
-
-/// A lane's next rows, kSide of them side by side; -1: none. Stretches of the columns of rows that it reaches
-/// go to put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
-/// atomics.
-template <int kSide, class Put>
-__device__ int reach(const Push& p, const Index* row, unsigned level, bool look, Put&& put) {
-  Word sight[kSide];
-#pragma unroll
-  for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : look ? __ldcg(p.sight + row[d]) : kActive;
-#pragma unroll
-  for (int d = 0; d < kSide; ++d)
-    if (sight[d] >= kUnseen) sight[d] = atomicMin(p.sight + row[d], Word{level});
-  int reached = 0;
-#pragma unroll
-  for (int d = 0; d < kSide; ++d) {
-    if (sight[d] < kUnseen) continue;
-    if (sight[d] == kActive) {
-      ++reached;
-      continue;
-    }
-    const auto begin = static_cast<Offset>((sight[d] & ~kUnseen) >> kMostColumnBits);
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin));
-    for_stretches(begin, static_cast<Offset>(sight[d] & ((1ULL << kMostColumnBits) - 1)), put);
-  }
-  return reached;
-}
-
-/// The lanes of a group visit the rows of kSide stretches.
-template <int kLanes, int kSide, class Put>
-__device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool look, Put&& put) {
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  Index row[kSide];
-  int longest = 0;
-#pragma unroll
-  for (int d = 0; d < kSide; ++d) {
-    row[d] = lane < stretch[d].count ? p.graph.row_index[stretch[d].begin + lane] : -1;
-    longest = max(longest, stretch[d].count);
-  }
-  int reached = reach<kSide>(p, row, level, look, put);
-  if (longest <= kLanes) return reached;
-#pragma unroll
-  for (int d = 0; d < kSide; ++d)
-    for (int k = kLanes + lane; k < stretch[d].count; k += kMoreRows * kLanes) {
-      Index more[kMoreRows];
-#pragma unroll
-      for (int m = 0; m < kMoreRows; ++m)
-        more[m] =
-            k + m * kLanes < stretch[d].count ? p.graph.row_index[stretch[d].begin + k + m * kLanes] : -1;
-      reached += reach<kMoreRows>(p, more, level, look, put);
-    }
-  return reached;
-}
-
-/// One block's levels, from a frontier of few stretches until it is empty, too large, or all `wanted` active
-/// rows are reached. Frontiers lie in the two halves of the shared memory, what does not fit in the grid's
-/// lists.
-template <int kLanes>
-__device__ void search_alone(const Push& p, Shared& shared, long long round, unsigned level, int wanted) {
-  constexpr int kHalf = kStaged / 2;
-  Counters& n = *p.n;
-  int count = n.frontier[round % 3], reached = 0, rounds = 0;
-  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
-    shared.stretch[k] = p.frontier[round % 2][k];
-  for (;;) {
-    __syncthreads();
-    const Stretch* now = shared.stretch + rounds % 2 * kHalf;
-    Stretch* next = shared.stretch + (rounds + 1) % 2 * kHalf;
-    Stretch* list = p.frontier[(round + rounds + 1) % 2];
-    int mine = 0;
-    for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kAside * kBlock / kLanes) {
-      Stretch some[kAside];
-#pragma unroll
-      for (int d = 0; d < kAside; ++d)
-        some[d] = k + d * kBlock / kLanes < count ? now[k + d * kBlock / kLanes] : Stretch{0, 0};
-      mine += visit<kLanes, kAside>(p, some, level + 1 + static_cast<unsigned>(rounds), false,
-                                    [&](const Stretch& stretch) {
-                                      const int place = atomicAdd(&shared.count, 1);
-                                      (place < kHalf ? next : list)[place] = stretch;
-                                    });
-    }
-    if (mine > 0) atomicAdd(&shared.reached, mine);
-    __syncthreads();
-    count = shared.count;
-    reached = shared.reached;
-    ++rounds;
-    __syncthreads();
-    if (threadIdx.x == 0) shared.count = 0;
-    if (count == 0 || count > kAlone || reached >= wanted) {
-      for (int k = static_cast<int>(threadIdx.x); k < min(count, kHalf); k += kBlock) list[k] = next[k];
-      break;
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  shared.reached = 0;
-  n.alone_rounds = rounds;
-  n.alone_reached = reached;
-  n.alone_count = count;
-}
-
-struct Searched {
-  unsigned bound;  ///< label of columns not reached
-  int levels;
-};
-
-/// Exact labels for all columns nearer than the bound returned.
-template <int kLanes>
-__device__ Searched relabel(const cooperative_groups::grid_group& grid, const Push& p, Shared& shared,
-                            long long& round, int active_count, const Index* active, PhaseRecord& record) {
-  Counters& n = *p.n;
-  const bool first = thread_index() == 0;
-  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
-    const Index row = row_of(p.word[j]);
-    const Offset begin = p.graph.col_offsets[j], count = p.graph.col_offsets[j + 1] - begin;
-    if (row != -1)
-      p.sight[row] = unseen_word(begin, count);
-    else
-      for_stretches(begin, count, [&](const Stretch& stretch) {
-        stage(shared, stretch, p.frontier[round % 2], n.frontier + round % 3);
-      });
-  }
-  for (int k = thread_index(); k < active_count; k += thread_total()) p.sight[active[k]] = kActive;
-  unstage(shared, p.frontier[round % 2], n.frontier + round % 3, n.reached + round % 3);
-  grid.sync();
-  unsigned level = 0;
-  int reached = 0, alone = 0;
-  for (;;) {
-    const int count = n.frontier[round % 3];
-    reached += n.reached[round % 3];
-    if (count == 0 || reached >= active_count) break;
-    if (count <= kAlone) {
-      if (blockIdx.x == 0) search_alone<kLanes>(p, shared, round, level, active_count - reached);
-      grid.sync();
-      const int rounds = n.alone_rounds;
-      reached += n.alone_reached;
-      round += rounds;
-      level += static_cast<unsigned>(rounds);
-      alone += rounds;
-      if (first) {
-        n.frontier[round % 3] = n.alone_count;
-        n.frontier[(round + 1) % 3] = n.reached[round % 3] = n.reached[(round + 1) % 3] = 0;
-      }
-      grid.sync();
-      continue;
-    }
-    const Stretch* now = p.frontier[round % 2];
-    Stretch* next = p.frontier[(round + 1) % 2];
-    int* next_count = n.frontier + (round + 1) % 3;
-    if (first) n.frontier[(round + 2) % 3] = n.reached[(round + 2) % 3] = 0;
-    int mine = 0;
-    for (int k = thread_index() / kLanes; k < count; k += thread_total() / kLanes)
-      mine += visit<kLanes, 1>(p, now + k, level + 1, count > kCrowded,
-                               [&](const Stretch& stretch) { stage(shared, stretch, next, next_count); });
-    if (mine > 0) atomicAdd(&shared.reached, mine);
-    unstage(shared, next, next_count, n.reached + (round + 1) % 3);
-    grid.sync();
-    ++round;
-    ++level;
-  }
-  const bool early = n.frontier[round % 3] != 0;
-  if (first) {
-    // The next search begins a round of its own, with nothing in its lists.
-    n.frontier[(round + 1) % 3] = n.frontier[(round + 2) % 3] = 0;
-    n.reached[(round + 1) % 3] = n.reached[(round + 2) % 3] = 0;
-    record.reached = reached;
-    record.levels = static_cast<int>(level);
-    record.levels_alone = alone;
-  }
-  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
-    const Index row = row_of(p.word[j]);
-    const Word sight = row == -1 ? 0 : __ldcg(p.sight + row);
-    p.word[j] = word_of(sight < kUnseen ? static_cast<unsigned>(sight) : kUnreached, row);
-  }
-  grid.sync();
-  ++round;
-  return {early ? level + 1 : kNoPath, static_cast<int>(level)};
-}
 
 template <int kLanes>
 __device__ unsigned group_min(unsigned value) {
@@ -321,19 +36,73 @@ __device__ unsigned group_min(unsigned value) {
   return value;
 }
 
-/// Chains, until each has ended or had its share. Groups of a warp go step by step together.
-template <int kLanes>
+/// A group's lanes look at the columns of a row: what one lane holds of them.
+template <class S>
+struct Look {
+  static constexpr int kEach = S::kEach;
+  Index col[kEach];  ///< -1: none
+  Word word[kEach];
+
+  /// The row's near columns; none for row -1.
+  __device__ void list(const Push& p, Index row, int lane) {
+    if (row == -1) {
+#pragma unroll
+      for (int d = 0; d < kEach; ++d) col[d] = -1;
+      return;
+    }
+    const Index* near = p.near + Offset{row} * S::kNear + kEach * lane;
+    if constexpr (kEach == 4) {
+      const int4 all = *reinterpret_cast<const int4*>(near);
+      col[0] = all.x, col[1] = all.y, col[2] = all.z, col[3] = all.w;
+    } else if constexpr (kEach == 2) {
+      const int2 both = *reinterpret_cast<const int2*>(near);
+      col[0] = both.x, col[1] = both.y;
+    } else {
+      col[0] = *near;
+    }
+  }
+  __device__ void read(const Push& p) {
+#pragma unroll
+    for (int d = 0; d < kEach; ++d) word[d] = col[d] < 0 ? word_of(kNoPath, -1) : __ldcg(p.word + col[d]);
+  }
+};
+
+/// The least label a lane has seen, and the least of the others.
+struct Choice {
+  unsigned best = kUnreached, second = kUnreached;
+  Index col = -1;
+  Word seen = 0;
+  __device__ void take(Index j, Word word, unsigned bound) {
+    const unsigned label = label_of(word) == kUnreached ? bound : label_of(word);
+    if (label < best) {
+      second = best;
+      best = label;
+      col = j;
+      seen = word;
+    } else {
+      second = min(second, label);
+    }
+  }
+};
+
+/// Chains, until each has ended or had its share. Groups of a warp go step by step together; where chains are
+/// few, they have a warp each.
+template <class S>
 __device__ void push_chains(const Push& p, unsigned bound, int share, const Index* active, int active_count,
                             int* head, Index* left, int* left_count, PhaseRecord& record) {
+  constexpr int kLanes = S::kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned first_lane = threadIdx.x % kWarp / kLanes * kLanes;
   const unsigned mask = kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << first_lane;
   const unsigned limit = static_cast<unsigned>(min(p.graph.rows, p.graph.cols)) + 1;
   Index row = -1;
-  bool more = true;
-  int pushes = 0, room = 0, steps = 0;
-  Offset begin = 0, end = 0;
-  unsigned long long edges = 0;
+  Look<S> look;
+  look.list(p, -1, lane);
+  look.read(p);
+  Index last_col = -1;  // taken by this group while it looked at these: what it saw of it may be older
+  Word last_word = 0;
+  bool more = static_cast<int>(first_lane / kLanes) * (thread_total() / kWarp) < active_count;
+  int pushes = 0, room = 0, steps = 0, edges = 0;
   for (;; ++steps) {
     if (row == -1 && more) {
       int k = 0;
@@ -342,88 +111,97 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
       more = k < active_count;
       if (more) {
         row = active[k];
-        begin = p.graph.row_offsets[row];
-        end = p.graph.row_offsets[row + 1];
+        look.list(p, row, lane);
+        look.read(p);
+        last_col = -1;
         room = share;
       }
     }
     if (!__any_sync(kAll, row != -1)) break;
-    unsigned best = kUnreached, second = kUnreached;
-    Index col = -1;
-    Word seen = 0;
-    for (Offset e = begin + lane; e - lane < end; e += 2 * kLanes) {
-      Index j[2];
-      Word word[2];
+    Choice mine;
 #pragma unroll
-      for (int d = 0; d < 2; ++d) j[d] = e + d * kLanes < end ? p.graph.col_index[e + d * kLanes] : -1;
+    for (int d = 0; d < Look<S>::kEach; ++d) {
+      mine.take(look.col[d], look.col[d] == last_col && last_col != -1 ? last_word : look.word[d], bound);
+      edges += look.col[d] >= 0 ? 1 : 0;
+    }
+    // Rows of more columns than are near: the others from the list of edges.
+    if (__any_sync(mask, look.col[Look<S>::kEach - 1] == kMore)) {
+      const Offset begin = p.graph.row_offsets[row] + S::kNear - 1, end = p.graph.row_offsets[row + 1];
+      for (Offset e = begin + lane; e - lane < end; e += 2 * kLanes) {
+        Index j[2];
+        Word word[2];
 #pragma unroll
-      for (int d = 0; d < 2; ++d) word[d] = j[d] == -1 ? word_of(kNoPath, -1) : __ldcg(p.word + j[d]);
+        for (int d = 0; d < 2; ++d) j[d] = e + d * kLanes < end ? p.graph.col_index[e + d * kLanes] : -1;
 #pragma unroll
-      for (int d = 0; d < 2; ++d) {
-        const unsigned label = label_of(word[d]) == kUnreached ? bound : label_of(word[d]);
-        if (label < best) {
-          second = best;
-          best = label;
-          col = j[d];
-          seen = word[d];
-        } else {
-          second = min(second, label);
+        for (int d = 0; d < 2; ++d) {
+          word[d] = j[d] == -1 ? word_of(kNoPath, -1) : __ldcg(p.word + j[d]);
+          edges += j[d] >= 0 ? 1 : 0;
+        }
+#pragma unroll
+        for (int d = 0; d < 2; ++d) mine.take(j[d], word[d], bound);
+        // Nothing is below a free column; in a long row the second least is then left at no more than is
+        // seen.
+        if (end - begin > 4 * kLanes && __any_sync(mask, mine.best == 0)) {
+          mine.second = 0;
+          break;
         }
       }
-      // Nothing is below a free column; in a long row the second least is then left at no more than is seen.
-      if (end - begin > 4 * kLanes && __any_sync(mask, best == 0)) {
-        second = 0;
-        break;
-      }
     }
-    edges += lane == 0 ? static_cast<unsigned long long>(end - begin) : 0;
     __syncwarp();
-    const unsigned least = group_min<kLanes>(best);
-    const int winner = __ffs(static_cast<int>(__ballot_sync(kAll, best == least) & mask)) - 1;
+    const unsigned least = group_min<kLanes>(mine.best);
+    const int winner = __ffs(static_cast<int>(__ballot_sync(kAll, mine.best == least) & mask)) - 1;
     const bool wins = winner == static_cast<int>(threadIdx.x % kWarp);
-    const unsigned runner_up = group_min<kLanes>(wins ? second : best);
-    const Index owner = __shfl_sync(kAll, row_of(seen), winner);
-    Word found = ~seen;
-    if (wins && row != -1 && least < limit)
-      found = atomicCAS(p.word + col, seen, word_of(runner_up < limit ? runner_up + 1 : kNoPath, row));
-    // Under way while the exchange is: who goes on where it succeeds.
-    Offset next_begin = 0, next_end = 0;
-    if (owner != -1) {
-      next_begin = p.graph.row_offsets[owner];
-      next_end = p.graph.row_offsets[owner + 1];
-    }
-    const bool taken = __shfl_sync(kAll, static_cast<int>(found == seen), winner) != 0;
+    const unsigned runner_up = group_min<kLanes>(wins ? mine.second : mine.best);
+    const Index owner = __shfl_sync(kAll, row_of(mine.seen), winner);
+    const Word raised = word_of(runner_up < kNoPath ? runner_up + 1 : kNoPath, row);
+    Word found = ~mine.seen;
+    if (wins && row != -1 && least < limit) found = atomicCAS(p.word + mine.col, mine.seen, raised);
+    // Under way while the exchange is: what who goes on will see where it succeeds.
+    Look<S> ahead;
+    ahead.list(p, row == -1 || least >= limit ? -1 : owner, lane);
+    ahead.read(p);
+    const bool taken = __shfl_sync(kAll, static_cast<int>(found == mine.seen), winner) != 0;
+    const Index col = __shfl_sync(kAll, mine.col, winner);
     if (row == -1) continue;
     if (least >= limit) {
-      if (lane == 0) p.sight[row] = kGone;
+      if (lane == 0) {
+        if (least >= kNoPath)
+          p.sight[row] = kGone;
+        else
+          left[atomicAdd(left_count, 1)] = row;
+      }
       row = -1;
     } else if (taken) {
       ++pushes;
       row = owner;
-      begin = next_begin;
-      end = next_end;
+      look = ahead;
+      last_col = col;
+      last_word = raised;
       if (row != -1 && --room == 0) {
         if (lane == 0) left[atomicAdd(left_count, 1)] = row;
         row = -1;
       }
+    } else {
+      look.read(p);
+      last_col = -1;
     }
-    if (row == -1) begin = end = 0;
+    if (row == -1) look.list(p, -1, lane);
   }
-  for (int step = kWarp / 2; step > 0; step /= 2) edges += __shfl_xor_sync(kAll, edges, step);
-  pushes = lane == 0 ? pushes : 0;
-  pushes = static_cast<int>(__reduce_add_sync(kAll, pushes));
+  edges = static_cast<int>(__reduce_add_sync(kAll, edges));
+  pushes = static_cast<int>(__reduce_add_sync(kAll, lane == 0 ? pushes : 0));
   if (threadIdx.x % kWarp == 0 && steps > 0) {
     atomicAdd(&record.pushes, static_cast<unsigned long long>(pushes));
     atomicMax(&record.longest, steps);
-    atomicAdd(&p.n->edges, edges);
+    atomicAdd(&p.n->edges, static_cast<unsigned long long>(edges));
   }
 }
 
 /// The whole of it. On entry: words the rows that the start gives them; the active rows listed, other free
 /// rows kGone.
-template <int kLanes>
+template <class S>
 __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
-  __shared__ Shared shared;
+  extern __shared__ Stretch memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
   const auto grid = cooperative_groups::this_grid();
   Counters& n = *p.n;
   const bool first = thread_index() == 0;
@@ -436,27 +214,31 @@ __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
   if (threadIdx.x == 0) shared.count = shared.reached = 0;
   grid.sync();
   long long round = 0;
-  int phase = 0, patience = 1;
+  int phase = 0, stalls = 0;
   for (;; ++phase) {
     const int active_count = n.active[phase % 3];
     if (active_count == 0) break;
     PhaseRecord& record = n.record[min(phase, kRecords - 1)];
     const Index* active = p.active[phase % 2];
-    const Searched searched = relabel<kLanes>(grid, p, shared, round, active_count, active, record);
+    const Searched searched = relabel<S>(grid, p, shared, round, active_count, active, record);
     if (first) {
       n.active[(phase + 2) % 3] = n.head[(phase + 1) % 2] = 0;
       record.active = active_count;
       record.relabel_ns += lap();
     }
-    // The longest path and some more; where no chain has ended, a larger share: chains do end, as labels
-    // rise with every push.
-    const int share = (p.chain > 0 ? p.chain : kShare + searched.levels) * patience;
+    // The longest path and some more. Where no chain has ended, a larger share and, later, fewer chains: one
+    // alone walks down its labels.
+    const auto share = static_cast<int>(
+        min(Offset{p.chain > 0 ? p.chain : kShare + searched.levels} << stalls, Offset{1} << 30));
+    const int pushed = max(1, active_count >> max(0, stalls - kPatience));
     int* left_count = n.active + (phase + 1) % 3;
-    push_chains<kLanes>(p, searched.bound, share, active, active_count, n.head + phase % 2,
-                        p.active[(phase + 1) % 2], left_count, record);
+    Index* left = p.active[(phase + 1) % 2];
+    for (int k = pushed + thread_index(); k < active_count; k += thread_total())
+      left[atomicAdd(left_count, 1)] = active[k];
+    push_chains<S>(p, searched.bound, share, active, pushed, n.head + phase % 2, left, left_count, record);
     grid.sync();
     if (first) record.push_ns += lap();
-    patience = *left_count == active_count ? min(2 * patience, 1 << 10) : 1;
+    stalls = *left_count == active_count ? min(stalls + 1, 30) : 0;
   }
   if (first) n.phases = phase;
 }

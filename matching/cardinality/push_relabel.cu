@@ -30,6 +30,17 @@ __global__ void begin_kernel(Push p, const Index* row_to_col, const Index* col_t
   }
 }
 
+/// The table of near columns, a thread for each of its places.
+template <int kWidth>
+__global__ void near_kernel(DeviceSides graph, Index* near) {
+  const Offset places = Offset{graph.rows} * kWidth, step = Offset{gridDim.x} * blockDim.x;
+  for (Offset place = Offset{blockIdx.x} * blockDim.x + threadIdx.x; place < places; place += step) {
+    const Offset row = place / kWidth, k = place % kWidth;
+    const Offset begin = graph.row_offsets[row], count = graph.row_offsets[row + 1] - begin;
+    near[place] = k == kWidth - 1 && count > kWidth ? kMore : k < count ? graph.col_index[begin + k] : -1;
+  }
+}
+
 __global__ void finish_kernel(const Word* word, Index cols, Index* row_to_col, Index* col_to_row) {
   for (Index j = thread_index(); j < cols; j += thread_total()) {
     const Index row = row_of(word[j]);
@@ -38,14 +49,20 @@ __global__ void finish_kernel(const Word* word, Index cols, Index* row_to_col, I
   }
 }
 
-template <int kLanes>
-void launch(const Arena& arena, Push p) {
-  auto kernel = push_relabel_kernel<kLanes>;
-  const Offset wanted = std::max<Offset>(1, (Offset{p.graph.rows} * kLanes + kBlock - 1) / kBlock);
+template <class S>
+void launch(Arena& arena, Push p) {
+  auto* near = arena.take<Index>(static_cast<std::size_t>(p.graph.rows) * S::kNear);
+  near_kernel<S::kNear>
+      <<<static_cast<unsigned>(16 * arena.multiprocessors()), kThreads, 0, arena.stream()>>>(p.graph, near);
+  MOTES_CUDA_LAUNCHED();
+  p.near = near;
+  auto kernel = push_relabel_kernel<S>;
+  const Offset wanted = std::max<Offset>(1, (Offset{p.graph.rows} * S::kLanes + kBlock - 1) / kBlock);
   const auto blocks = static_cast<unsigned>(std::min<Offset>(arena.multiprocessors(), wanted));
   void* arguments[] = {&p};
-  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments, 0,
-                                         arena.stream()));
+  MOTES_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
+  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
+                                         sizeof(Shared), arena.stream()));
 }
 
 void tell(const Counters& n, CardinalityStats& stats) {
@@ -100,22 +117,23 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
                                                                                         there.col_to_row);
     MOTES_CUDA_LAUNCHED();
     const Offset degree = edges / std::max(1, sides.rows);
-    if (degree <= 3)
-      launch<4>(arena, p);
+    if (degree <= 5)
+      launch<Shape<4, 2>>(arena, p);
     else if (degree <= 12)
-      launch<8>(arena, p);
+      launch<Shape<8, 2>>(arena, p);
     else
-      launch<32>(arena, p);
+      launch<Shape<32, 1>>(arena, p);
     MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
     finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
                                                                    there.col_to_row);
     MOTES_CUDA_LAUNCHED();
     timer.stop();
-    const std::vector<Counters> report = arena.download(p.n, 1);
+    MOTES_CUDA(cudaMemcpyAsync(arena.pinned(), p.n, sizeof *p.n, cudaMemcpyDeviceToHost, stream));
+    stats.augmentations += there.download(arena, mates, execution.threads);
+    const Counters& report = *static_cast<const Counters*>(arena.pinned());
     stats.seconds["device"] = timer.seconds();
     stats.seconds["start"] = start.seconds();
-    tell(report[0], stats);
-    stats.augmentations += there.download(arena, mates);
+    tell(report, stats);
   });
 }
 

@@ -23,9 +23,9 @@ struct PushRelabelOptions {
 /// (free) row takes the column of least label among its own, whose row becomes active in its turn, and raises
 /// that label to one more than the second least: the papers' double push raises it to one more than the
 /// least, but from its new row the column cannot be left by itself. A row whose columns all have no path left
-/// stays free. Global relabelling makes all labels exact by a breadth-first search from the free columns.
-/// Labels only rise. O(rows * nnz). Rows that start free first take free columns (push_kernels.cuh: on a GPU
-/// too).
+/// stays free. Global relabelling makes all labels exact by a breadth-first search from the free columns; on
+/// a GPU (push_kernels.cuh) it leaves lengths of paths, most of them the shortest. Labels only rise. O(rows *
+/// nnz). Rows that start free first take free columns.
 ///
 /// Threads. Between two relabellings each thread pushes rows of its own, with the rows that these displace,
 /// and meets the others in the words of columns alone. A share of the pushes is for each thread, also where

@@ -94,12 +94,15 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
                                            std::span<const Index> start) const {
   check_problem(problem, detail::thread_count(given));
   CardinalityAnswer answer;
-  Mates mates = checked_start(problem, start, detail::thread_count(given));
+  // The device makes room for its answer while it works; a start of no pairs need not be told to it.
+  const bool on_device = given.backend == Backend::cuda;
+  Mates mates =
+      on_device && start.empty() ? Mates{} : checked_start(problem, start, detail::thread_count(given));
   answer.matching.stats.initial_assignments =
       std::count_if(start.begin(), start.end(), [](Index j) { return j != -1; });
   Execution execution = given;
   execution.threads = detail::thread_count(given);
-  if (given.backend == Backend::cuda) {
+  if (on_device) {
     run_on_device(execution, problem, mates, answer.stats);
   } else {
     if (problem.space == Space::device)
@@ -125,8 +128,10 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
   matching.row_to_col = std::move(mates.row_to_col);
   matching.col_to_row = std::move(mates.col_to_row);
   matching.status = Status::optimal;
-  matching.cardinality =
-      std::count_if(matching.row_to_col.begin(), matching.row_to_col.end(), [](Index j) { return j != -1; });
+  matching.cardinality = on_device
+                             ? matching.stats.initial_assignments + answer.stats.augmentations
+                             : std::ssize(matching.row_to_col) -
+                                   std::count(matching.row_to_col.begin(), matching.row_to_col.end(), -1);
   matching.objective = matching.dual_objective = static_cast<double>(matching.cardinality);
   matching.stats.phases = answer.stats.phases;
   matching.stats.augmentations = answer.stats.augmentations;

@@ -72,7 +72,8 @@ class CardinalitySolver {
   /// Checked inputs; mates hold the start. Leaves a maximum matching in mates. Host memory, CPU.
   virtual void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                    CardinalityStats& stats) const = 0;
-  /// The CUDA form: the problem in device memory. The default throws ResourceShortage: no CUDA form.
+  /// The CUDA form: the problem in either space; mates without a pair may be empty. Leaves a maximum matching
+  /// in mates and its gain in stats.augmentations. The default throws ResourceShortage: no CUDA form.
   virtual void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
                              CardinalityStats& stats) const;
 };

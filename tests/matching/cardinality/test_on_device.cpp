@@ -199,6 +199,50 @@ TEST_CASE("the columns of a hub are shared out, and its rows found") {
   }
 }
 
+TEST_CASE("a path through the end of a hub's column is found on the GPU") {
+  MOTES_NEED_GPU();
+  // Row i of the first 5000 has its own column and the hub's, column 0, which row 17 holds; row 5000 has only
+  // the column of row 4999, and column 18 is free.
+  std::vector<std::pair<Index, Index>> edges;
+  for (Index i = 0; i < 5000; ++i) edges.emplace_back(i, 0), edges.emplace_back(i, i + 1);
+  edges.emplace_back(5000, 5000);
+  const auto graph = testing::from_edges(5001, 5001, edges);
+  const auto columns = matching::transpose(graph.view(), 1);
+  std::vector<Index> start(5001, -1);
+  for (Index i = 0; i < 5000; ++i) start[i] = i == 17 ? 0 : i + 1;
+  matching::Workspace workspace;
+  for (const char* setting : kSettings) {
+    INFO(setting);
+    const auto answer = matching::make_cardinality_solver(setting)->solve(
+        on_gpu(workspace), {graph.view(), columns.col_offsets, columns.row_index}, start);
+    CHECK(answer.matching.cardinality == 5001);
+    check_maximum(graph, answer, start);
+  }
+}
+
+TEST_CASE("rows of more columns than a table of near ones holds are looked through on the GPU") {
+  MOTES_NEED_GPU();
+  // Of each mean degree that work is cut up for; few columns, so that rows compete and labels rise.
+  matching::Workspace workspace;
+  for (const int degree : {2, 8, 60}) {
+    std::mt19937_64 rng(degree);
+    std::vector<std::pair<Index, Index>> edges;
+    for (Index i = 0; i < 3000; ++i) {
+      const int count = i % 50 == 0 ? 40 * degree : degree;
+      for (int k = 0; k < count; ++k)
+        edges.emplace_back(i, static_cast<Index>(rng() % 2500 * (rng() % 2500) / 2500));
+    }
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    const auto graph = testing::from_edges(3000, 2500, edges);
+    for (const char* setting : {"push-relabel", "push-relabel?chain=3"}) {
+      INFO(setting << " degree " << degree);
+      check_maximum(
+          graph, matching::make_cardinality_solver(setting)->solve(on_gpu(workspace), problem_of(graph)), {});
+    }
+  }
+}
+
 TEST_CASE("the cheap start on the GPU is that of one thread, for any seed and in either space") {
   MOTES_NEED_GPU();
   matching::Workspace workspace;
