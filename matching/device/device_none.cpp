@@ -53,6 +53,10 @@ void augment_by_levels(const Execution&, const CardinalityProblem&, const Deveci
                        CardinalityStats&) {
   no_device();
 }
+bool grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOptions&, std::int64_t, Mates&,
+                  CardinalityStats&) {
+  no_device();
+}
 }  // namespace device
 
 }  // namespace motes::matching

@@ -43,6 +43,13 @@ constexpr const char* kSettings[] = {
     "apsb?kernel=bfs",
     "apsb?threads=mt",
     "apsb?kernel=bfs&threads=mt&start=none",
+    "ms-bfs",
+    "ms-bfs?direction=1&alpha=1",
+    "ms-bfs-graft",
+    "ms-bfs-graft?finish=0",
+    "ms-bfs-graft?direction=0&finish=0",
+    "ms-bfs-graft?alpha=1000000&finish=0",
+    "ms-bfs-graft?alpha=1&graft=0&finish=0",
 };
 
 /// A matching of about every second row that can have one.

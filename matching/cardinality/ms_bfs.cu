@@ -1,0 +1,572 @@
+/// ms-bfs and ms-bfs-graft (ms_bfs.h) on the GPU: all phases in one cooperative kernel.
+///
+/// A column's root and its mate share one 64-bit word, so that one read tells whether it is to be had and who
+/// comes next, and one exchange takes it. What a column was reached from is a row and that row's own column,
+/// so that a path is walked with one read a step. Downwards, groups of lanes share stretches of the
+/// frontier's edges (stretches.cuh); upwards, each group has a column, and columns of many rows, which are
+/// put aside, have a block. A frontier of few stretches is followed downwards by the first block alone,
+/// whatever the rule of direction says: there a level costs the latency of its reads and no barrier of the
+/// grid. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
+///
+/// Races are those of the CPU's form (ms_bfs.cpp). Downwards a column is won by exchanging its word, upwards
+/// it is one group's own; its winner alone writes its parent and its mate's root. Several leaves of a tree:
+/// the last one written stands. A row's root is trusted where its tree has no leaf; trees lose rows only by
+/// finding a leaf, which stays noted forever, or between barriers. So a root read late names a tree that
+/// the row is in or one that has a leaf. A parent is a row that was in its tree before: no cycles. Counters
+/// come in threes: of a round, one is read, one added to, one cleared.
+
+#include <cooperative_groups.h>
+#include <algorithm>
+#include <numeric>
+
+#include "matching/cardinality/on_device.h"
+#include "matching/cardinality/stretches.cuh"
+#include "matching/init/cheap_device.cuh"
+
+namespace motes::matching::device {
+namespace {
+
+constexpr int kBlock = 1024;
+constexpr int kLanes = 4, kSide = 4;    ///< lanes of a group; edges that a lane reads side by side
+constexpr int kAlone = 384;             ///< stretches of a frontier that one block follows alone
+constexpr int kHub = 512, kHubs = 128;  ///< rows of a column that a block takes; most of them put aside
+constexpr int kRecords = 1 << 13;       ///< phases told apart; the last takes in what follows
+constexpr int kLevelRecords = 1 << 17;  ///< levels whose frontiers are told
+
+using Word = unsigned long long;
+constexpr unsigned kNone = 0xffffffffU;
+__device__ Word word_of(unsigned root, Index mate) { return Word{root} << 32 | static_cast<unsigned>(mate); }
+__device__ unsigned root_of(Word word) { return static_cast<unsigned>(word >> 32); }
+__device__ Index mate_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
+
+struct Report {
+  int frontier[3];                                          ///< of a round: stretches
+  unsigned long long joined[3];                             ///< of a round: rows | leaves << 32
+  int unseen[3];                                            ///< of a round upwards: columns left
+  int roots[2];                                             ///< of a phase
+  int renewable, active, reachable;                         ///< columns
+  int paths[2];                                             ///< of a phase
+  int alone_levels, alone_count, alone_rows, alone_joined;  ///< of the last search of one block
+  int phases, levels_told;
+  bool done;
+  unsigned long long edges, path_edges;
+  unsigned long long down_ns, alone_ns, up_ns, augment_ns, graft_ns;
+  int levels[kRecords], gained[kRecords];
+  int rows[kLevelRecords];
+};
+
+struct Forest {
+  DeviceSides graph;
+  Index *row_to_col, *col_to_row;
+  Word* word;          ///< [cols] its tree's root (kNone: in no tree) and its mate
+  Origin* parent;      ///< [cols] while in a tree
+  unsigned* row_root;  ///< [rows] kNone, or a root, whose tree it is in if that has no leaf
+  Index* leaf;         ///< [rows] of a root: the free column found
+  Index* roots[2];     ///< [rows] free rows, a list
+  Index* unseen[2];    ///< [cols] columns that may be in no tree, a list
+  Stretch* frontier[2];
+  Report* report;
+  long long alpha, edges_at_most;
+  bool direction, graft;
+};
+
+struct Shared {
+  Staging staging;
+  int rows, leaves;  ///< that joined in this round
+  Index hub[kHubs];
+  int hubs, row;
+};
+
+/// What a thread found in a round, told once a block.
+struct Joined {
+  int rows = 0, leaves = 0;
+};
+
+/// The lanes of a group look through a stretch (Algorithm 4); put(stretch) gets those of rows that join.
+template <class Put>
+__device__ int downwards(const Forest& f, const Stretch& stretch, Joined& joined, Put&& put) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const unsigned root = __ldcg(f.row_root + stretch.row);
+  for (int e = lane; e < stretch.count(); e += kSide * kLanes) {
+    Index col[kSide];
+    Word seen[kSide];
+#pragma unroll
+    for (int d = 0; d < kSide; ++d)
+      col[d] = e + d * kLanes < stretch.count() ? f.graph.col_index[stretch.begin() + e + d * kLanes] : -1;
+    if (__ldcg(f.leaf + root) != -1) return 0;
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) seen[d] = col[d] != -1 ? __ldcg(f.word + col[d]) : Word{0};
+    Offset begin[kSide], end[kSide];
+    bool won[kSide];
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) {
+      won[d] = false;
+      begin[d] = end[d] = 0;
+      if (root_of(seen[d]) != kNone) continue;
+      if (const Index mate = mate_of(seen[d]); mate != -1) {
+        begin[d] = f.graph.row_offsets[mate];
+        end[d] = f.graph.row_offsets[mate + 1];
+      }
+      won[d] = atomicCAS(f.word + col[d], seen[d], word_of(root, mate_of(seen[d]))) == seen[d];
+    }
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) {
+      if (!won[d]) continue;
+      const Index mate = mate_of(seen[d]);
+      f.parent[col[d]] = {stretch.row, stretch.col};
+      if (mate == -1) {
+        __stcg(f.leaf + root, col[d]);
+        ++joined.leaves;
+      } else {
+        __stcg(f.row_root + mate, root);
+        ++joined.rows;
+        for_stretches(mate, col[d], begin[d], end[d], put);
+      }
+    }
+  }
+  return lane == 0 ? stretch.count() : 0;
+}
+
+/// A column joins the tree that it has a row in.
+template <class Put>
+__device__ void join_upwards(const Forest& f, Index col, Index mate, Index row, unsigned root, Joined& joined,
+                             Put&& put) {
+  f.parent[col] = {row, f.row_to_col[row]};
+  __stcg(f.word + col, word_of(root, mate));
+  if (mate == -1) {
+    __stcg(f.leaf + root, col);
+    ++joined.leaves;
+    return;
+  }
+  __stcg(f.row_root + mate, root);
+  ++joined.rows;
+  for_stretches(mate, col, f.graph.row_offsets[mate], f.graph.row_offsets[mate + 1], put);
+}
+
+/// The first of kSide rows, `step` edges apart from e on, that is in an active tree; -1: none.
+__device__ inline Index active_row(const Forest& f, Offset e, Offset end, int step, unsigned& root) {
+  Index row[kSide];
+  unsigned root_of_row[kSide];
+  Index leaf[kSide];
+#pragma unroll
+  for (int d = 0; d < kSide; ++d) row[d] = e + d * step < end ? f.graph.row_index[e + d * step] : -1;
+#pragma unroll
+  for (int d = 0; d < kSide; ++d) root_of_row[d] = row[d] != -1 ? __ldcg(f.row_root + row[d]) : kNone;
+#pragma unroll
+  for (int d = 0; d < kSide; ++d) leaf[d] = root_of_row[d] != kNone ? __ldcg(f.leaf + root_of_row[d]) : 0;
+#pragma unroll
+  for (int d = 0; d < kSide; ++d)
+    if (leaf[d] == -1) {
+      root = root_of_row[d];
+      return row[d];
+    }
+  return -1;
+}
+
+/// Algorithm 6 over the columns that col_of(k), k < count, names (-1: none). Those that join no tree go to
+/// the list `left`, where there is one. The whole grid calls. Returns edges looked at.
+template <class ColOf>
+__device__ int upwards(const Forest& f, Shared& shared, int count, ColOf&& col_of, Stretch* next,
+                       int* next_count, Index* left, int* left_count, Joined& joined) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const unsigned first_lane = threadIdx.x % 32 / kLanes * kLanes;
+  const unsigned mask = ((1U << kLanes) - 1) << first_lane;
+  const auto put = [&](const Stretch& some) { shared.staging.put(some, next, next_count); };
+  int edges = 0;
+  for (int k = grid_thread() / kLanes; k < count; k += grid_threads() / kLanes) {
+    const Index col = col_of(k);
+    if (col == -1) continue;
+    const Word word = __ldcg(f.word + col);
+    if (root_of(word) != kNone) continue;
+    const Offset begin = f.graph.col_offsets[col], end = f.graph.col_offsets[col + 1];
+    if (begin == end) continue;
+    if (end - begin > kHub) {
+      int place = 0;
+      if (lane == 0) place = atomicAdd(&shared.hubs, 1);
+      place = __shfl_sync(mask, place, static_cast<int>(first_lane));
+      if (place < kHubs) {
+        if (lane == 0) shared.hub[place] = col;
+        continue;
+      }
+    }
+    bool found = false;
+    for (Offset e = begin + lane; e - lane < end && !found; e += kSide * kLanes) {
+      unsigned root = kNone;
+      const Index row = active_row(f, e, end, kLanes, root);
+      const unsigned votes = __ballot_sync(mask, row != -1) & mask;
+      found = votes != 0;
+      if (__ffs(static_cast<int>(votes)) - 1 == static_cast<int>(threadIdx.x % 32))
+        join_upwards(f, col, mate_of(word), row, root, joined, put);
+      if (lane == 0) edges += static_cast<int>(min(Offset{kSide * kLanes}, end - e));
+    }
+    if (!found && left != nullptr && lane == 0) left[place_in(left_count)] = col;
+  }
+  __syncthreads();
+  const int hubs = min(shared.hubs, kHubs);
+  for (int h = 0; h < hubs; ++h) {
+    const Index col = shared.hub[h];
+    const Offset begin = f.graph.col_offsets[col], end = f.graph.col_offsets[col + 1];
+    if (threadIdx.x == 0) shared.row = -1;
+    __syncthreads();
+    bool found = false;
+    for (Offset e = begin; e < end && !found; e += kSide * kBlock) {
+      unsigned root = kNone;
+      const Index row = active_row(f, e + static_cast<int>(threadIdx.x), end, kBlock, root);
+      if (row != -1 && atomicCAS(&shared.row, -1, row) == -1)
+        join_upwards(f, col, mate_of(f.word[col]), row, root, joined, put);
+      if (threadIdx.x == 0) edges += static_cast<int>(min(Offset{kSide * kBlock}, end - e));
+      found = __syncthreads_or(row != -1) != 0;
+    }
+    if (!found && left != nullptr && threadIdx.x == 0) left[atomicAdd(left_count, 1)] = col;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) shared.hubs = 0;
+  __syncthreads();
+  return edges;
+}
+
+/// Ends a round: what the block gathered goes to the grid. The whole block calls.
+__device__ inline void tell(Shared& shared, const Joined& joined, Stretch* next, int* next_count,
+                            unsigned long long* total) {
+  const int rows = static_cast<int>(__reduce_add_sync(0xffffffffU, joined.rows));
+  const int leaves = static_cast<int>(__reduce_add_sync(0xffffffffU, joined.leaves));
+  if (threadIdx.x % 32 == 0 && rows + leaves > 0) {
+    atomicAdd(&shared.rows, rows);
+    atomicAdd(&shared.leaves, leaves);
+  }
+  shared.staging.flush(next, next_count);
+  if (threadIdx.x == 0 && shared.rows + shared.leaves > 0) {
+    atomicAdd(total, static_cast<unsigned long long>(shared.leaves) << 32 |
+                         static_cast<unsigned long long>(shared.rows));
+    shared.rows = shared.leaves = 0;
+  }
+}
+
+/// One block's levels downwards, from a frontier of few stretches until it is empty or too large. Frontiers
+/// lie in the halves of the shared memory, what does not fit in the grid's lists.
+__device__ inline int search_alone(const Forest& f, Shared& shared, long long round, int rows, int levels) {
+  constexpr int kHalf = kStaged / 2;
+  Report& report = *f.report;
+  int count = report.frontier[round % 3], rounds = 0, edges = 0, joined_here = 0;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
+    shared.staging.stretch[k] = f.frontier[round % 2][k];
+  for (;;) {
+    __syncthreads();
+    const Stretch* now = shared.staging.stretch + rounds % 2 * kHalf;
+    Stretch* next = shared.staging.stretch + (rounds + 1) % 2 * kHalf;
+    Stretch* list = f.frontier[(round + rounds + 1) % 2];
+    Joined joined;
+    for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kBlock / kLanes)
+      edges += downwards(f, now[k], joined, [&](const Stretch& some) {
+        const int place = atomicAdd(&shared.staging.count, 1);
+        (place < kHalf ? next : list)[place] = some;
+      });
+    if (joined.rows > 0) atomicAdd(&shared.rows, joined.rows);
+    if (joined.leaves > 0) atomicAdd(&shared.leaves, joined.leaves);
+    if (threadIdx.x == 0 && levels + rounds < kLevelRecords) report.rows[levels + rounds] = rows;
+    __syncthreads();
+    count = shared.staging.count;
+    rows = shared.rows;
+    joined_here += shared.rows + shared.leaves;
+    ++rounds;
+    __syncthreads();
+    if (threadIdx.x == 0) shared.staging.count = shared.rows = shared.leaves = 0;
+    if (count > 0 && count <= kAlone) continue;
+    for (int k = static_cast<int>(threadIdx.x); k < min(count, kHalf); k += kBlock) list[k] = next[k];
+    break;
+  }
+  if (threadIdx.x == 0) {
+    report.alone_levels = rounds;
+    report.alone_count = count;
+    report.alone_rows = rows;
+    report.alone_joined = joined_here;
+  }
+  __syncthreads();
+  return edges;
+}
+
+/// Flips the path that ends in `col`. Returns its edges.
+__device__ inline int flip(const Forest& f, Index col, unsigned root) {
+  int length = 1;
+  for (Origin up = f.parent[col];; length += 2) {
+    Origin next{-1, -1};
+    if (up.col != -1) next = f.parent[up.col];
+    f.word[col] = word_of(root, up.row);
+    f.row_to_col[up.row] = col;
+    if (up.col == -1) return length;
+    col = up.col;
+    up = next;
+  }
+}
+
+__device__ inline void put_roots(const Forest& f, Shared& shared, const Index* roots, int count,
+                                 Stretch* next, int* next_count) {
+  for (int k = grid_thread(); k < count; k += grid_threads()) {
+    const Index i = roots[k];
+    for_stretches(i, -1, f.graph.row_offsets[i], f.graph.row_offsets[i + 1],
+                  [&](const Stretch& some) { shared.staging.put(some, next, next_count); });
+  }
+}
+
+__global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
+  __shared__ Shared shared;
+  const auto grid = cooperative_groups::this_grid();
+  const int me = grid_thread(), total = grid_threads();
+  const bool first = me == 0;
+  Report& report = *f.report;
+  unsigned long long clock = nanoseconds();
+  const auto lap = [&](unsigned long long& sum) {
+    const unsigned long long now = nanoseconds();
+    if (first) sum += now - clock;
+    clock = now;
+  };
+  if (threadIdx.x == 0) shared.staging.count = shared.rows = shared.leaves = shared.hubs = 0;
+  __syncthreads();
+  for (Index i = me; i < f.graph.rows; i += total) {
+    const bool root = f.row_to_col[i] == -1 && f.graph.row_offsets[i] != f.graph.row_offsets[i + 1];
+    f.row_root[i] = root ? static_cast<unsigned>(i) : kNone;
+    f.leaf[i] = -1;
+    if (root) f.roots[0][place_in(report.roots)] = i;
+  }
+  int reachable = 0;
+  for (Index j = me; j < f.graph.cols; j += total) {
+    f.word[j] = word_of(kNone, f.col_to_row[j]);
+    reachable += f.graph.col_offsets == nullptr || f.graph.col_offsets[j] != f.graph.col_offsets[j + 1];
+  }
+  reachable = static_cast<int>(__reduce_add_sync(0xffffffffU, reachable));
+  if (threadIdx.x % 32 == 0 && reachable > 0) atomicAdd(&report.reachable, reachable);
+  grid.sync();
+  reachable = report.reachable;
+  int roots = report.roots[0], rows = roots, unseen = reachable, phase = 0, levels = 0;
+  long long round = 0;
+  put_roots(f, shared, f.roots[0], roots, f.frontier[0], report.frontier);
+  shared.staging.flush(f.frontier[0], report.frontier);
+  grid.sync();
+  bool done = roots == 0;
+  while (!done) {
+    const int record = min(phase, kRecords - 1), levels_before = levels;
+    int ups = 0;  // rounds upwards so far; from the second on, lists hold the columns that may be in no tree
+    unsigned long long edges = 0;
+    lap(report.graft_ns);
+    for (;;) {
+      const int count = __ldcg(report.frontier + round % 3);
+      if (count == 0) break;
+      if (count <= kAlone) {
+        if (blockIdx.x == 0)
+          edges += static_cast<unsigned long long>(search_alone(f, shared, round, rows, levels));
+        grid.sync();
+        const int rounds = __ldcg(&report.alone_levels);
+        round += rounds;
+        levels += rounds;
+        rows = __ldcg(&report.alone_rows);
+        unseen -= __ldcg(&report.alone_joined);
+        if (first) {
+          report.frontier[round % 3] = report.alone_count;
+          report.frontier[(round + 1) % 3] = report.frontier[(round + 2) % 3] = 0;
+          report.joined[0] = report.joined[1] = report.joined[2] = 0;
+        }
+        grid.sync();
+        lap(report.alone_ns);
+        continue;
+      }
+      Stretch* next = f.frontier[(round + 1) % 2];
+      int* next_count = report.frontier + (round + 1) % 3;
+      if (first) {
+        report.frontier[(round + 2) % 3] = 0;
+        report.joined[(round + 2) % 3] = 0;
+        if (levels < kLevelRecords) report.rows[levels] = rows;
+      }
+      const bool up = f.direction && rows * f.alpha >= unseen;
+      Joined joined;
+      if (!up) {
+        const Stretch* now = f.frontier[round % 2];
+        for (int k = me / kLanes; k < count; k += total / kLanes)
+          edges += static_cast<unsigned long long>(downwards(
+              f, now[k], joined, [&](const Stretch& some) { shared.staging.put(some, next, next_count); }));
+      } else {
+        const Index* from = ups == 0 ? nullptr : f.unseen[ups % 2];
+        const int columns = ups == 0 ? f.graph.cols : __ldcg(report.unseen + ups % 3);
+        if (first) report.unseen[(ups + 2) % 3] = 0;
+        ++ups;
+        edges += static_cast<unsigned long long>(upwards(
+            f, shared, columns, [&](int k) { return from == nullptr ? k : from[k]; }, next, next_count,
+            f.unseen[ups % 2], report.unseen + ups % 3, joined));
+      }
+      tell(shared, joined, next, next_count, report.joined + (round + 1) % 3);
+      grid.sync();
+      ++round;
+      ++levels;
+      const unsigned long long came = __ldcg(report.joined + round % 3);
+      rows = static_cast<int>(came & 0xffffffffU);
+      unseen -= rows + static_cast<int>(came >> 32);
+      lap(up ? report.up_ns : report.down_ns);
+    }
+    for (int k = me; k < roots; k += total) {
+      const Index i = f.roots[phase % 2][k], leaf = f.leaf[i];
+      if (leaf == -1) {
+        f.roots[(phase + 1) % 2][place_in(report.roots + (phase + 1) % 2)] = i;
+        continue;
+      }
+      const int length = flip(f, leaf, static_cast<unsigned>(i));
+      atomicAdd(&report.path_edges, static_cast<unsigned long long>(length));
+    }
+    for (int step = 16; step > 0; step /= 2) edges += __shfl_xor_sync(0xffffffffU, edges, step);
+    if (threadIdx.x % 32 == 0 && edges > 0) atomicAdd(&report.edges, edges);
+    if (first) {
+      report.renewable = report.active = 0;
+      report.frontier[(round + 1) % 3] = report.frontier[(round + 2) % 3] = 0;
+      report.joined[(round + 1) % 3] = report.joined[(round + 2) % 3] = 0;
+      report.unseen[0] = report.unseen[1] = report.unseen[2] = 0;
+    }
+    grid.sync();
+    lap(report.augment_ns);
+    const int left = __ldcg(report.roots + (phase + 1) % 2), paths = roots - left;
+    const unsigned long long edges_so_far = __ldcg(&report.edges);
+    roots = left;
+    ++phase;
+    if (first) {
+      report.levels[record] += levels - levels_before;
+      report.gained[record] += paths;
+    }
+    done = paths == 0 || roots == 0;
+    if (done || static_cast<long long>(edges_so_far) > f.edges_at_most) break;
+    int active = 0;
+    for (Index j = me; j < f.graph.cols; j += total) {
+      const Word word = f.word[j];
+      if (root_of(word) == kNone) continue;
+      if (f.leaf[root_of(word)] == -1) {
+        ++active;
+        continue;
+      }
+      f.word[j] = word_of(kNone, mate_of(word));
+      f.unseen[0][place_in(&report.renewable)] = j;
+    }
+    active = static_cast<int>(__reduce_add_sync(0xffffffffU, active));
+    if (threadIdx.x % 32 == 0 && active > 0) atomicAdd(&report.active, active);
+    if (first) {
+      report.roots[(phase + 1) % 2] = 0;
+      report.joined[round % 3] = 0;
+    }
+    grid.sync();
+    const int renewable = __ldcg(&report.renewable);
+    active = __ldcg(&report.active);
+    Stretch* next = f.frontier[round % 2];
+    int* next_count = report.frontier + round % 3;
+    if (f.graft && (Offset{active} + roots) * f.alpha > renewable) {
+      Joined joined;
+      edges = static_cast<unsigned long long>(upwards(
+          f, shared, renewable, [&](int k) { return f.unseen[0][k]; }, next, next_count, nullptr, nullptr,
+          joined));
+      tell(shared, joined, next, next_count, report.joined + round % 3);
+      for (int step = 16; step > 0; step /= 2) edges += __shfl_xor_sync(0xffffffffU, edges, step);
+      if (threadIdx.x % 32 == 0 && edges > 0) atomicAdd(&report.edges, edges);
+      grid.sync();
+      const unsigned long long came = __ldcg(report.joined + round % 3);
+      rows = static_cast<int>(came & 0xffffffffU);
+      unseen += renewable - rows - static_cast<int>(came >> 32);
+    } else {
+      for (Index j = me; j < f.graph.cols; j += total) {
+        const Word word = f.word[j];
+        if (root_of(word) == kNone) continue;
+        f.row_root[mate_of(word)] = kNone;
+        f.word[j] = word_of(kNone, mate_of(word));
+      }
+      put_roots(f, shared, f.roots[phase % 2], roots, next, next_count);
+      shared.staging.flush(next, next_count);
+      grid.sync();
+      rows = roots;
+      unseen = reachable;
+    }
+  }
+  for (Index j = me; j < f.graph.cols; j += total) f.col_to_row[j] = mate_of(f.word[j]);
+  if (first) {
+    report.phases = phase;
+    report.levels_told = min(levels, kLevelRecords);
+    report.done = done;
+  }
+}
+
+void tell_stats(const Report& report, CardinalityStats& stats) {
+  stats.phases += report.phases;
+  stats.edges_traversed += static_cast<std::int64_t>(report.edges);
+  stats.path_edges += static_cast<std::int64_t>(report.path_edges);
+  int level = 0;
+  for (int k = 0; k < std::min(report.phases, kRecords); ++k) {
+    stats.levels.push_back(report.levels[k]);
+    stats.augmented.push_back(report.gained[k]);
+    const int end = std::min(level + report.levels[k], report.levels_told);
+    stats.frontiers.emplace_back(report.rows + level, report.rows + end);
+    level = end;
+  }
+  const auto second = [&](const char* step, unsigned long long nanoseconds) {
+    stats.seconds[step] += 1e-9 * static_cast<double>(nanoseconds);
+  };
+  second("top_down", report.down_ns);
+  second("top_down_alone", report.alone_ns);
+  second("bottom_up", report.up_ns);
+  second("augment", report.augment_ns);
+  second("graft", report.graft_ns);
+}
+
+}  // namespace
+
+bool grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
+                  std::int64_t edges_at_most, Mates& mates, CardinalityStats& stats) {
+  bool done = false;
+  with_sides(
+      execution, problem, options.direction || options.graft, stats,
+      [&](Arena& arena, const DeviceSides& sides) {
+        const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
+        const Offset edges = problem.graph.edges();
+        const std::size_t stretches = most_stretches(sides.rows, edges);
+        const DeviceMates there(arena, rows, cols);
+        Forest f{};
+        f.graph = sides;
+        f.row_to_col = there.row_to_col;
+        f.col_to_row = there.col_to_row;
+        f.word = arena.take<Word>(cols);
+        f.parent = arena.take<Origin>(cols);
+        f.row_root = arena.take<unsigned>(rows);
+        f.leaf = arena.take<Index>(rows);
+        for (Index*& list : f.roots) list = arena.take<Index>(rows);
+        for (Index*& list : f.unseen) list = arena.take<Index>(cols);
+        for (Stretch*& list : f.frontier) list = arena.take<Stretch>(stretches);
+        f.report = arena.take_filled<Report>(1, 0);
+        f.alpha = options.alpha;
+        f.edges_at_most = edges_at_most;
+        f.direction = options.direction;
+        f.graft = options.graft;
+        const bool warm = pairs_of(mates) != 0;
+        StreamTimer timer(arena.stream());
+        there.upload(arena, mates, warm);
+        StreamTimer start(arena.stream());
+        cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), f.row_to_col, f.col_to_row);
+        start.stop();
+        const Offset wanted = std::max<Offset>(1, (Offset{sides.rows} * kLanes + kBlock - 1) / kBlock);
+        const auto blocks = static_cast<unsigned>(std::min<Offset>(arena.multiprocessors(), wanted));
+        void* arguments[] = {&f};
+        MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(forest_kernel), blocks, kBlock,
+                                               arguments, 0, arena.stream()));
+        timer.stop();
+        const std::int64_t augmentations = there.download(arena, mates);
+        const std::vector<Report> reports = arena.download(f.report, 1);
+        const Report& report = reports[0];
+        const std::int64_t paths = std::accumulate(
+            report.gained, report.gained + std::min(report.phases, kRecords), std::int64_t{0});
+        if (const std::int64_t cheap = augmentations - paths; cheap > 0) {
+          ++stats.phases;  // of one level, whose paths are single edges
+          stats.levels.push_back(1);
+          stats.augmented.push_back(cheap);
+          stats.frontiers.push_back({cheap});
+          stats.path_edges += cheap;
+        }
+        tell_stats(report, stats);
+        stats.augmentations += augmentations;
+        stats.seconds["device"] = timer.seconds();
+        stats.seconds["start"] = start.seconds();
+        done = report.done;
+      });
+  return done;
+}
+
+}  // namespace motes::matching::device
