@@ -13,7 +13,7 @@
 #
 # BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000); of fig1 N1 (N). THREADS
 # ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph, and TIMEOUT (600) for one graph
-# and part: what takes longer is left out, aloud. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have
+# and part: what takes longer is left out, aloud. ONLY: a pattern of the graphs to do (.). PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have
 # search trees that cover most of the graph, dozens of times: there N / 10 rows are taken.
 set -euo pipefail
 folder=${1:?usage: bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]}
@@ -46,6 +46,9 @@ graphs() {
   one_each=("gen:grid?nx=$side$more" "$rmat" "gen:web?n=$n$more")
 }
 
+# do_graph GRAPH: whether it is asked for.
+do_graph() { [[ $1 =~ ${ONLY:-.} ]]; }
+
 # on FILE ARGUMENTS...: appends rows, the header once.
 on() {
   local file=$folder/$1.csv header=0
@@ -69,9 +72,12 @@ for part in "${parts[@]}"; do
   case $part in
     fig1)
       graphs "${N1:-$rows}"
-      for i in "${one_each[@]}"; do on fig1 --instance "$i" --solver 'ss-dfs ss-bfs pf ms-bfs hk' --threads 1 --repeats 1; done ;;
+      for i in "${one_each[@]}"; do
+        ! do_graph "$i" || on fig1 --instance "$i" --solver 'ss-dfs ss-bfs pf ms-bfs hk' --threads 1 --repeats 1
+      done ;;
     sweep)
       for i in "${meshes[@]}" "$gated" "${others[@]}"; do
+        do_graph "$i" || continue
         on sweep --instance "$i" --solver 'ms-bfs-graft ms-bfs-graft?finish=0 push-relabel pf' --threads "$threads" --repeats "$runs"
         on sweep --instance "$i" --solver 'ms-bfs?direction=0 ms-bfs?direction=1 ms-bfs-graft?direction=0&finish=0' --threads "$most" --repeats "$runs"
       done ;;
@@ -85,6 +91,7 @@ for part in "${parts[@]}"; do
       rm -f "$folder/table1_rcp.csv"
       for set in table1 table1_rcp; do
         for i in "${meshes[@]}" "$large_gated" "${others[@]}"; do
+          do_graph "$i" || continue
           [ $set = table1 ] || case $i in *permute=1*) ;; *) i="$i&permute=1" ;; esac
           on $set --instance "$i" --solver "$variants" --init cheap --backend cuda --space device --repeats "$runs" --cpu-solver 'hk p-dbfs' --threads 8,1
         done

@@ -46,10 +46,10 @@ constexpr int kCrowded = 1 << 13;     ///< stretches of a frontier that make for
 constexpr int kRecords = 1 << 14;     ///< phases told apart; the last takes in what follows
 
 struct Report {
-  int frontier[3];                ///< of a level: stretches
-  int free[3];                    ///< of a phase: rows without a column at its start
-  int reached[2];                 ///< of a phase: free columns on the list
-  int alone_levels, alone_count;  ///< of the last search of one block
+  int frontier[3];      ///< of a level: stretches
+  int free[3];          ///< of a phase: rows without a column at its start
+  int reached[2];       ///< of a phase: free columns on the list
+  int alone_levels[2];  ///< of a round: levels that one block went through in it
   long long phases;
   unsigned long long edges, init_ns, search_ns, alternate_ns;
   int levels[kRecords], gained[kRecords];
@@ -69,7 +69,8 @@ struct Search {
 /// The lanes of a group look through a stretch; put(stretch) gets those of the rows of the next level. With
 /// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
 template <bool kShortest, bool kRoots, class Put>
-__device__ int visit(const Search& s, const Stretch& stretch, int level, bool look, int* reached, Put&& put) {
+__device__ unsigned long long visit(const Search& s, const Stretch& stretch, int level, bool look,
+                                    int* reached, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index root = -1;
   bool stopped = false;
@@ -80,10 +81,10 @@ __device__ int visit(const Search& s, const Stretch& stretch, int level, bool lo
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
       col[d] = e + d * kLanes < stretch.count() ? s.graph.col_index[stretch.begin() + e + d * kLanes] : -1;
-    if constexpr (kRoots) stopped = __ldcg(s.level + root) < kUnseen;
-    if (stopped) return 0;
+    if constexpr (kRoots) stopped = __ldcg(s.level + root) < kUnseen;  // under way while the mates are
 #pragma unroll
     for (int d = 0; d < kSide; ++d) mate[d] = col[d] != -1 ? __ldcg(s.col_to_row + col[d]) : kReached;
+    if (stopped) return 0;
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
       seen[d] = mate[d] < 0 ? kFirstLevel : look ? __ldcg(s.level + mate[d]) : kUnseen;
@@ -108,29 +109,37 @@ __device__ int visit(const Search& s, const Stretch& stretch, int level, bool lo
       }
     }
   }
-  return lane == 0 ? stretch.count() : 0;
+  return lane == 0 ? static_cast<unsigned long long>(stretch.count()) : 0;
 }
+
+/// Where all blocks are.
+struct Progress {
+  long long round = 0;           ///< from one barrier of a search to the next
+  int side = 0;                  ///< which list holds the frontier
+  unsigned long long edges = 0;  ///< of this thread
+};
 
 /// One block's levels, from a frontier of few stretches until it is empty or too large or, where the shortest
 /// paths are wanted, one is there. Frontiers lie in the halves of the shared memory, what does not fit in the
 /// grid's lists.
 template <bool kShortest, bool kRoots>
-__device__ int search_alone(const Search& s, Staging& staging, long long round, int level, int* reached) {
+__device__ void search_alone(const Search& s, Staging& staging, int level, int* reached, Progress& at) {
   constexpr int kHalf = kStaged / 2;
   Report& report = *s.report;
-  int count = report.frontier[round % 3], rounds = 0, edges = 0;
+  int count = __ldcg(report.frontier + at.round % 3), rounds = 0;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kThreads)
-    staging.stretch[k] = s.frontier[round % 2][k];
+    staging.stretch[k] = s.frontier[at.side][k];
   for (;;) {
     __syncthreads();
     const Stretch* now = staging.stretch + rounds % 2 * kHalf;
     Stretch* next = staging.stretch + (rounds + 1) % 2 * kHalf;
-    Stretch* list = s.frontier[(round + rounds + 1) % 2];
+    Stretch* list = s.frontier[(at.side + rounds + 1) % 2];
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kThreads / kLanes)
-      edges += visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, [&](const Stretch& some) {
-        const int place = atomicAdd(&staging.count, 1);
-        (place < kHalf ? next : list)[place] = some;
-      });
+      at.edges +=
+          visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, [&](const Stretch& some) {
+            const int place = atomicAdd(&staging.count, 1);
+            (place < kHalf ? next : list)[place] = some;
+          });
     __syncthreads();
     count = staging.count;
     ++rounds;
@@ -142,11 +151,68 @@ __device__ int search_alone(const Search& s, Staging& staging, long long round, 
     break;
   }
   if (threadIdx.x == 0) {
-    report.alone_levels = rounds;
-    report.alone_count = count;
+    report.alone_levels[at.round % 2] = rounds;
+    report.frontier[(at.round + 1) % 3] = count;
   }
   __syncthreads();
-  return edges;
+}
+
+/// InitBfsArray, and FixMatching of the phase before.
+template <bool kRoots>
+__device__ void begin_phase(const Search& s, Staging& staging, long long phase, const Progress& at) {
+  const int me = grid_thread(), total = grid_threads();
+  Report& report = *s.report;
+  Stretch* list = s.frontier[at.side];
+  int* count = report.frontier + at.round % 3;
+  int free_rows = 0;
+  for (Index i = me; i < s.graph.rows; i += total) {
+    const bool free = s.row_to_col[i] == -1;
+    free_rows += free;
+    s.level[i] = free ? kFirstLevel : kUnseen;
+    if (!free) continue;
+    if constexpr (kRoots) s.root[i] = i;
+    for_stretches(i, -1, s.graph.row_offsets[i], s.graph.row_offsets[i + 1],
+                  [&](const Stretch& some) { staging.put(some, list, count); });
+  }
+  for (Index j = me; j < s.graph.cols; j += total) {
+    const Index row = s.col_to_row[j];
+    if (row == kReached || (row >= 0 && s.row_to_col[row] != j)) s.col_to_row[j] = -1;
+  }
+  free_rows = static_cast<int>(__reduce_add_sync(0xffffffffU, free_rows));
+  if (threadIdx.x % 32 == 0 && free_rows > 0) atomicAdd(report.free + phase % 3, free_rows);
+  if (me == 0) report.free[(phase + 1) % 3] = report.reached[(phase + 1) % 2] = 0;
+  staging.flush(list, count);
+}
+
+/// All levels of a phase. Returns how many.
+template <bool kShortest, bool kRoots>
+__device__ int search(const cooperative_groups::grid_group& grid, const Search& s, Staging& staging,
+                      int* reached, Progress& at) {
+  Report& report = *s.report;
+  int level = kFirstLevel;
+  for (;;) {
+    const int count = __ldcg(report.frontier + at.round % 3);
+    if (count == 0 || (kShortest && __ldcg(reached) > 0)) return level - kFirstLevel;
+    const bool alone = count <= kAlone;
+    if (grid_thread() == 0) report.frontier[(at.round + 2) % 3] = 0;
+    if (alone) {
+      if (blockIdx.x == 0) search_alone<kShortest, kRoots>(s, staging, level, reached, at);
+    } else {
+      const Stretch* now = s.frontier[at.side];
+      Stretch* next = s.frontier[1 - at.side];
+      int* next_count = report.frontier + (at.round + 1) % 3;
+      for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes)
+        at.edges +=
+            visit<kShortest, kRoots>(s, now[k], level, count > kCrowded, reached,
+                                     [&](const Stretch& some) { staging.put(some, next, next_count); });
+      staging.flush(next, next_count);
+    }
+    grid.sync();
+    const int levels = alone ? __ldcg(report.alone_levels + at.round % 2) : 1;
+    ++at.round;
+    level += levels;
+    at.side = (at.side + levels) % 2;
+  }
 }
 
 /// Algorithm 3. What the search has noted tells where to go on before the pair there is seen.
@@ -168,97 +234,44 @@ template <bool kShortest, bool kRoots>
 __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
   __shared__ Staging staging;
   const auto grid = cooperative_groups::this_grid();
-  const int me = grid_thread(), total = grid_threads();
+  const bool first = grid_thread() == 0;
   Report& report = *s.report;
   if (threadIdx.x == 0) staging.count = 0;
   __syncthreads();
+  Clock clock;
+  Progress at;
   int before = -1;  // free rows at the start of the phase before
-  unsigned long long edges = 0, clock = nanoseconds();
-  const auto lap = [&](unsigned long long& sum) {
-    const unsigned long long now = nanoseconds();
-    if (me == 0) sum += now - clock;
-    clock = now;
-  };
-  long long phase = 0, round = 0;
+  long long phase = 0;
   for (;; ++phase) {
-    int free_rows = 0;
-    for (Index i = me; i < s.graph.rows; i += total) {
-      const bool free = s.row_to_col[i] == -1;
-      free_rows += free;
-      s.level[i] = free ? kFirstLevel : kUnseen;
-      if (!free) continue;
-      if constexpr (kRoots) s.root[i] = i;
-      for_stretches(i, -1, s.graph.row_offsets[i], s.graph.row_offsets[i + 1], [&](const Stretch& some) {
-        staging.put(some, s.frontier[round % 2], report.frontier + round % 3);
-      });
-    }
-    for (Index j = me; j < s.graph.cols; j += total) {
-      const Index row = s.col_to_row[j];
-      if (row == kReached || (row >= 0 && s.row_to_col[row] != j)) s.col_to_row[j] = -1;
-    }
-    free_rows = static_cast<int>(__reduce_add_sync(0xffffffffU, free_rows));
-    if (threadIdx.x % 32 == 0 && free_rows > 0) atomicAdd(report.free + phase % 3, free_rows);
-    if (me == 0) report.free[(phase + 1) % 3] = report.reached[(phase + 1) % 2] = 0;
-    staging.flush(s.frontier[round % 2], report.frontier + round % 3);
+    begin_phase<kRoots>(s, staging, phase, at);
     grid.sync();
-    lap(report.init_ns);
+    clock.lap(report.init_ns);
     const int left = report.free[phase % 3];
     int* reached = report.reached + phase % 2;
     const auto record = static_cast<int>(min(phase, static_cast<long long>(kRecords)));
-    if (me == 0 && phase > 0) report.gained[record - 1] += before - left;
+    if (first && phase > 0) report.gained[record - 1] += before - left;
     before = left;
-    int level = kFirstLevel;
-    for (;;) {
-      const int count = __ldcg(report.frontier + round % 3);
-      if (count == 0 || (kShortest && __ldcg(reached) > 0)) break;
-      if (count <= kAlone) {
-        if (blockIdx.x == 0)
-          edges += static_cast<unsigned long long>(
-              search_alone<kShortest, kRoots>(s, staging, round, level, reached));
-        grid.sync();
-        const int levels = __ldcg(&report.alone_levels);
-        round += levels;
-        level += levels;
-        if (me == 0) {
-          report.frontier[round % 3] = report.alone_count;
-          report.frontier[(round + 1) % 3] = report.frontier[(round + 2) % 3] = 0;
-        }
-        grid.sync();
-        continue;
-      }
-      const Stretch* now = s.frontier[round % 2];
-      Stretch* next = s.frontier[(round + 1) % 2];
-      int* next_count = report.frontier + (round + 1) % 3;
-      if (me == 0) report.frontier[(round + 2) % 3] = 0;
-      for (int k = me / kLanes; k < count; k += total / kLanes)
-        edges += static_cast<unsigned long long>(
-            visit<kShortest, kRoots>(s, now[k], level, count > kCrowded, reached,
-                                     [&](const Stretch& some) { staging.put(some, next, next_count); }));
-      staging.flush(next, next_count);
-      grid.sync();
-      ++round;
-      ++level;
-    }
-    lap(report.search_ns);
+    const int levels = search<kShortest, kRoots>(grid, s, staging, reached, at);
+    clock.lap(report.search_ns);
     const int paths = __ldcg(reached);
     if (paths == 0) break;
-    for (int k = me; k < paths; k += total) {
+    for (int k = spread_group<1>(); k < paths; k += grid_threads()) {
       const Index col = s.reached[k];
       if constexpr (kShortest && kRoots)
         if (s.level[s.root[s.predecessor[col].row]] != -col) continue;
       alternate(s, col);
     }
-    if (me == 0) {
-      report.levels[min(record, kRecords - 1)] += level - kFirstLevel;
+    if (first) {
+      report.levels[min(record, kRecords - 1)] += levels;
+      // Who has yet to read the last count ends its search by that or, as `reached` says, by 0.
       report.frontier[0] = report.frontier[1] = report.frontier[2] = 0;
     }
     grid.sync();
-    lap(report.alternate_ns);
-    ++round;
+    clock.lap(report.alternate_ns);
   }
-  for (int step = 16; step > 0; step /= 2) edges += __shfl_xor_sync(0xffffffffU, edges, step);
-  if (threadIdx.x % 32 == 0) atomicAdd(&report.edges, edges);
-  if (me == 0) report.phases = phase;
+  for (int step = 16; step > 0; step /= 2) at.edges += __shfl_xor_sync(0xffffffffU, at.edges, step);
+  if (threadIdx.x % 32 == 0) atomicAdd(&report.edges, at.edges);
+  if (first) report.phases = phase;
 }
 
 using Kernel = void (*)(Search);

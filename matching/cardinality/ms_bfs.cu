@@ -27,8 +27,8 @@ namespace motes::matching::device {
 namespace {
 
 constexpr int kBlock = 1024;
-constexpr int kLanes = 4, kSide = 4;    ///< lanes of a group; edges that a lane reads side by side
-constexpr int kAlone = 384;             ///< stretches of a frontier that one block follows alone
+constexpr int kSide = 4;                ///< edges that a lane reads side by side
+constexpr int kAlone = 256;             ///< stretches of a frontier that one block follows alone
 constexpr int kHub = 512, kHubs = 128;  ///< rows of a column that a block takes; most of them put aside
 constexpr int kRecords = 1 << 13;       ///< phases told apart; the last takes in what follows
 constexpr int kLevelRecords = 1 << 17;  ///< levels whose frontiers are told
@@ -40,19 +40,17 @@ __device__ unsigned root_of(Word word) { return static_cast<unsigned>(word >> 32
 __device__ Index mate_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
 
 struct Report {
-  int frontier[3];                                          ///< of a round: stretches
-  unsigned long long joined[3];                             ///< of a round: rows | leaves << 32
-  int unseen[3];                                            ///< of a round upwards: columns left
-  int roots[2];                                             ///< of a phase
-  int renewable, active, reachable;                         ///< columns
-  int paths[2];                                             ///< of a phase
-  int alone_levels, alone_count, alone_rows, alone_joined;  ///< of the last search of one block
+  int frontier[3];                   ///< of a round: stretches
+  unsigned long long joined[3];      ///< of a round: rows | leaves << 32
+  int unseen[3];                     ///< of a round upwards: columns left
+  int roots[2];                      ///< of a phase
+  int renewable, active, reachable;  ///< columns
+  int alone_levels[2];               ///< of a round: levels that one block went through in it
   int phases, levels_told;
   bool done;
   unsigned long long edges, path_edges;
   unsigned long long down_ns, alone_ns, up_ns, augment_ns, graft_ns;
   int levels[kRecords], gained[kRecords];
-  int rows[kLevelRecords];
 };
 
 struct Forest {
@@ -65,6 +63,7 @@ struct Forest {
   Index* roots[2];     ///< [rows] free rows, a list
   Index* unseen[2];    ///< [cols] columns that may be in no tree, a list
   Stretch* frontier[2];
+  int* level_rows;  ///< [kLevelRecords] rows in the frontier of each level
   Report* report;
   long long alpha, edges_at_most;
   bool direction, graft;
@@ -83,8 +82,8 @@ struct Joined {
 };
 
 /// The lanes of a group look through a stretch (Algorithm 4); put(stretch) gets those of rows that join.
-template <class Put>
-__device__ int downwards(const Forest& f, const Stretch& stretch, Joined& joined, Put&& put) {
+template <int kLanes, class Put>
+__device__ unsigned long long downwards(const Forest& f, const Stretch& stretch, Joined& joined, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned root = __ldcg(f.row_root + stretch.row);
   for (int e = lane; e < stretch.count(); e += kSide * kLanes) {
@@ -93,9 +92,10 @@ __device__ int downwards(const Forest& f, const Stretch& stretch, Joined& joined
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
       col[d] = e + d * kLanes < stretch.count() ? f.graph.col_index[stretch.begin() + e + d * kLanes] : -1;
-    if (__ldcg(f.leaf + root) != -1) return 0;
+    const Index leaf = __ldcg(f.leaf + root);  // under way while the words are
 #pragma unroll
     for (int d = 0; d < kSide; ++d) seen[d] = col[d] != -1 ? __ldcg(f.word + col[d]) : Word{0};
+    if (leaf != -1) return 0;
     Offset begin[kSide], end[kSide];
     bool won[kSide];
 #pragma unroll
@@ -124,7 +124,7 @@ __device__ int downwards(const Forest& f, const Stretch& stretch, Joined& joined
       }
     }
   }
-  return lane == 0 ? stretch.count() : 0;
+  return lane == 0 ? static_cast<unsigned long long>(stretch.count()) : 0;
 }
 
 /// A column joins the tree that it has a row in.
@@ -165,15 +165,16 @@ __device__ inline Index active_row(const Forest& f, Offset e, Offset end, int st
 
 /// Algorithm 6 over the columns that col_of(k), k < count, names (-1: none). Those that join no tree go to
 /// the list `left`, where there is one. The whole grid calls. Returns edges looked at.
-template <class ColOf>
-__device__ int upwards(const Forest& f, Shared& shared, int count, ColOf&& col_of, Stretch* next,
-                       int* next_count, Index* left, int* left_count, Joined& joined) {
+template <int kLanes, class ColOf>
+__device__ unsigned long long upwards(const Forest& f, Shared& shared, int count, ColOf&& col_of,
+                                      Stretch* next, int* next_count, Index* left, int* left_count,
+                                      Joined& joined) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned first_lane = threadIdx.x % 32 / kLanes * kLanes;
   const unsigned mask = ((1U << kLanes) - 1) << first_lane;
   const auto put = [&](const Stretch& some) { shared.staging.put(some, next, next_count); };
-  int edges = 0;
-  for (int k = grid_thread() / kLanes; k < count; k += grid_threads() / kLanes) {
+  unsigned long long edges = 0;
+  for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes) {
     const Index col = col_of(k);
     if (col == -1) continue;
     const Word word = __ldcg(f.word + col);
@@ -197,7 +198,7 @@ __device__ int upwards(const Forest& f, Shared& shared, int count, ColOf&& col_o
       found = votes != 0;
       if (__ffs(static_cast<int>(votes)) - 1 == static_cast<int>(threadIdx.x % 32))
         join_upwards(f, col, mate_of(word), row, root, joined, put);
-      if (lane == 0) edges += static_cast<int>(min(Offset{kSide * kLanes}, end - e));
+      if (lane == 0) edges += static_cast<unsigned long long>(min(Offset{kSide * kLanes}, end - e));
     }
     if (!found && left != nullptr && lane == 0) left[place_in(left_count)] = col;
   }
@@ -214,7 +215,7 @@ __device__ int upwards(const Forest& f, Shared& shared, int count, ColOf&& col_o
       const Index row = active_row(f, e + static_cast<int>(threadIdx.x), end, kBlock, root);
       if (row != -1 && atomicCAS(&shared.row, -1, row) == -1)
         join_upwards(f, col, mate_of(f.word[col]), row, root, joined, put);
-      if (threadIdx.x == 0) edges += static_cast<int>(min(Offset{kSide * kBlock}, end - e));
+      if (threadIdx.x == 0) edges += static_cast<unsigned long long>(min(Offset{kSide * kBlock}, end - e));
       found = __syncthreads_or(row != -1) != 0;
     }
     if (!found && left != nullptr && threadIdx.x == 0) left[atomicAdd(left_count, 1)] = col;
@@ -223,6 +224,10 @@ __device__ int upwards(const Forest& f, Shared& shared, int count, ColOf&& col_o
   if (threadIdx.x == 0) shared.hubs = 0;
   __syncthreads();
   return edges;
+}
+
+__device__ unsigned long long joined_word(int rows, int leaves) {
+  return static_cast<unsigned long long>(leaves) << 32 | static_cast<unsigned long long>(rows);
 }
 
 /// Ends a round: what the block gathered goes to the grid. The whole block calls.
@@ -236,34 +241,43 @@ __device__ inline void tell(Shared& shared, const Joined& joined, Stretch* next,
   }
   shared.staging.flush(next, next_count);
   if (threadIdx.x == 0 && shared.rows + shared.leaves > 0) {
-    atomicAdd(total, static_cast<unsigned long long>(shared.leaves) << 32 |
-                         static_cast<unsigned long long>(shared.rows));
+    atomicAdd(total, joined_word(shared.rows, shared.leaves));
     shared.rows = shared.leaves = 0;
   }
 }
 
+/// Where all blocks are.
+struct Progress {
+  int round = 0;  ///< from one barrier of growing to the next
+  int side = 0;   ///< which list holds the frontier
+  int rows = 0;   ///< in the frontier
+  int unseen = 0, levels = 0;
+  unsigned long long edges = 0;  ///< of this thread
+};
+
 /// One block's levels downwards, from a frontier of few stretches until it is empty or too large. Frontiers
 /// lie in the halves of the shared memory, what does not fit in the grid's lists.
-__device__ inline int search_alone(const Forest& f, Shared& shared, long long round, int rows, int levels) {
+template <int kLanes>
+__device__ void search_alone(const Forest& f, Shared& shared, Progress& at) {
   constexpr int kHalf = kStaged / 2;
   Report& report = *f.report;
-  int count = report.frontier[round % 3], rounds = 0, edges = 0, joined_here = 0;
+  int count = __ldcg(report.frontier + at.round % 3), rows = at.rows, rounds = 0, joined_here = 0;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
-    shared.staging.stretch[k] = f.frontier[round % 2][k];
+    shared.staging.stretch[k] = f.frontier[at.side][k];
   for (;;) {
     __syncthreads();
     const Stretch* now = shared.staging.stretch + rounds % 2 * kHalf;
     Stretch* next = shared.staging.stretch + (rounds + 1) % 2 * kHalf;
-    Stretch* list = f.frontier[(round + rounds + 1) % 2];
+    Stretch* list = f.frontier[(at.side + rounds + 1) % 2];
     Joined joined;
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kBlock / kLanes)
-      edges += downwards(f, now[k], joined, [&](const Stretch& some) {
+      at.edges += downwards<kLanes>(f, now[k], joined, [&](const Stretch& some) {
         const int place = atomicAdd(&shared.staging.count, 1);
         (place < kHalf ? next : list)[place] = some;
       });
     if (joined.rows > 0) atomicAdd(&shared.rows, joined.rows);
     if (joined.leaves > 0) atomicAdd(&shared.leaves, joined.leaves);
-    if (threadIdx.x == 0 && levels + rounds < kLevelRecords) report.rows[levels + rounds] = rows;
+    if (threadIdx.x == 0 && at.levels + rounds < kLevelRecords) f.level_rows[at.levels + rounds] = rows;
     __syncthreads();
     count = shared.staging.count;
     rows = shared.rows;
@@ -276,13 +290,11 @@ __device__ inline int search_alone(const Forest& f, Shared& shared, long long ro
     break;
   }
   if (threadIdx.x == 0) {
-    report.alone_levels = rounds;
-    report.alone_count = count;
-    report.alone_rows = rows;
-    report.alone_joined = joined_here;
+    report.alone_levels[at.round % 2] = rounds;
+    report.frontier[(at.round + 1) % 3] = count;
+    report.joined[(at.round + 1) % 3] = joined_word(rows, joined_here - rows);
   }
   __syncthreads();
-  return edges;
 }
 
 /// Flips the path that ends in `col`. Returns its edges.
@@ -299,6 +311,7 @@ __device__ inline int flip(const Forest& f, Index col, unsigned root) {
   }
 }
 
+/// The whole grid calls.
 __device__ inline void put_roots(const Forest& f, Shared& shared, const Index* roots, int count,
                                  Stretch* next, int* next_count) {
   for (int k = grid_thread(); k < count; k += grid_threads()) {
@@ -306,20 +319,143 @@ __device__ inline void put_roots(const Forest& f, Shared& shared, const Index* r
     for_stretches(i, -1, f.graph.row_offsets[i], f.graph.row_offsets[i + 1],
                   [&](const Stretch& some) { shared.staging.put(some, next, next_count); });
   }
+  shared.staging.flush(next, next_count);
 }
 
+/// Step 1 of Algorithm 3: the forest grows until the frontier is empty.
+template <int kLanes>
+__device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid, Shared& shared,
+                     Progress& at, Clock& clock) {
+  Report& report = *f.report;
+  const int me = grid_thread(), total = grid_threads();
+  int ups = 0;  // rounds upwards so far; from the second on, lists hold the columns that may be in no tree
+  for (;;) {
+    const int count = __ldcg(report.frontier + at.round % 3);
+    if (count == 0) return;
+    if (me == 0) {
+      report.frontier[(at.round + 2) % 3] = 0;
+      report.joined[(at.round + 2) % 3] = 0;
+      if (at.levels < kLevelRecords) f.level_rows[at.levels] = at.rows;
+    }
+    const bool alone = count <= kAlone, up = !alone && f.direction && at.rows * f.alpha >= at.unseen;
+    if (alone) {
+      if (blockIdx.x == 0) search_alone<kLanes>(f, shared, at);
+    } else {
+      Stretch* next = f.frontier[1 - at.side];
+      int* next_count = report.frontier + (at.round + 1) % 3;
+      Joined joined;
+      if (up) {
+        const Index* from = ups == 0 ? nullptr : f.unseen[ups % 2];
+        const int columns = ups == 0 ? f.graph.cols : __ldcg(report.unseen + ups % 3);
+        if (me == 0) report.unseen[(ups + 2) % 3] = 0;
+        ++ups;
+        at.edges += upwards<kLanes>(
+            f, shared, columns, [&](int k) { return from == nullptr ? k : from[k]; }, next, next_count,
+            f.unseen[ups % 2], report.unseen + ups % 3, joined);
+      } else {
+        const Stretch* now = f.frontier[at.side];
+        for (int k = spread_group<kLanes>(); k < count; k += total / kLanes)
+          at.edges += downwards<kLanes>(
+              f, now[k], joined, [&](const Stretch& some) { shared.staging.put(some, next, next_count); });
+      }
+      tell(shared, joined, next, next_count, report.joined + (at.round + 1) % 3);
+    }
+    grid.sync();
+    const int levels = alone ? __ldcg(report.alone_levels + at.round % 2) : 1;
+    ++at.round;
+    at.levels += levels;
+    at.side = (at.side + levels) % 2;
+    const unsigned long long came = __ldcg(report.joined + at.round % 3);
+    at.rows = static_cast<int>(came & 0xffffffffU);
+    at.unseen -= at.rows + static_cast<int>(came >> 32);
+    clock.lap(alone ? report.alone_ns : up ? report.up_ns : report.down_ns);
+  }
+}
+
+/// Step 2: flips each tree's path. Returns how many roots are left, in the phase's other list.
+__device__ inline int augment(const Forest& f, const cooperative_groups::grid_group& grid, int phase,
+                              int roots, Progress& at) {
+  Report& report = *f.report;
+  int* left = report.roots + (phase + 1) % 2;
+  for (int k = spread_group<1>(); k < roots; k += grid_threads()) {
+    const Index i = f.roots[phase % 2][k], leaf = f.leaf[i];
+    if (leaf == -1)
+      f.roots[(phase + 1) % 2][place_in(left)] = i;
+    else
+      atomicAdd(&report.path_edges, static_cast<unsigned long long>(flip(f, leaf, static_cast<unsigned>(i))));
+  }
+  for (int step = 16; step > 0; step /= 2) at.edges += __shfl_xor_sync(0xffffffffU, at.edges, step);
+  if (threadIdx.x % 32 == 0 && at.edges > 0) atomicAdd(&report.edges, at.edges);
+  at.edges = 0;
+  if (grid_thread() == 0) {
+    // Of the round that has just ended others may still be reading.
+    for (const int ahead : {1, 2})
+      report.frontier[(at.round + ahead) % 3] = 0, report.joined[(at.round + ahead) % 3] = 0;
+    report.unseen[0] = report.unseen[1] = report.unseen[2] = report.renewable = report.active = 0;
+  }
+  grid.sync();
+  return __ldcg(left);
+}
+
+/// Step 3, Algorithm 7. Active rows are the mates of active columns, and the roots.
+template <int kLanes>
+__device__ void next_frontier(const Forest& f, const cooperative_groups::grid_group& grid, Shared& shared,
+                              int phase, int roots, int reachable, Progress& at) {
+  Report& report = *f.report;
+  const int me = grid_thread(), total = grid_threads();
+  int active = 0;
+  for (Index j = me; j < f.graph.cols; j += total) {
+    const Word word = f.word[j];
+    if (root_of(word) == kNone) continue;
+    if (f.leaf[root_of(word)] == -1) {
+      ++active;
+      continue;
+    }
+    f.word[j] = word_of(kNone, mate_of(word));
+    f.unseen[0][place_in(&report.renewable)] = j;
+  }
+  active = static_cast<int>(__reduce_add_sync(0xffffffffU, active));
+  if (threadIdx.x % 32 == 0 && active > 0) atomicAdd(&report.active, active);
+  if (me == 0) {
+    report.roots[(phase + 1) % 2] = 0;
+    report.joined[at.round % 3] = 0;
+  }
+  grid.sync();
+  const int renewable = __ldcg(&report.renewable);
+  active = __ldcg(&report.active);
+  Stretch* next = f.frontier[at.side];
+  int* next_count = report.frontier + at.round % 3;
+  if (f.graft && (Offset{active} + roots) * f.alpha > renewable) {
+    Joined joined;
+    at.edges += upwards<kLanes>(
+        f, shared, renewable, [&](int k) { return f.unseen[0][k]; }, next, next_count, nullptr, nullptr,
+        joined);
+    tell(shared, joined, next, next_count, report.joined + at.round % 3);
+    grid.sync();
+    const unsigned long long came = __ldcg(report.joined + at.round % 3);
+    at.rows = static_cast<int>(came & 0xffffffffU);
+    at.unseen += renewable - at.rows - static_cast<int>(came >> 32);
+    return;
+  }
+  for (Index j = me; j < f.graph.cols; j += total) {
+    const Word word = f.word[j];
+    if (root_of(word) == kNone) continue;
+    f.row_root[mate_of(word)] = kNone;
+    f.word[j] = word_of(kNone, mate_of(word));
+  }
+  put_roots(f, shared, f.roots[phase % 2], roots, next, next_count);
+  grid.sync();
+  at.rows = roots;
+  at.unseen = reachable;
+}
+
+template <int kLanes>
 __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
   __shared__ Shared shared;
   const auto grid = cooperative_groups::this_grid();
   const int me = grid_thread(), total = grid_threads();
-  const bool first = me == 0;
   Report& report = *f.report;
-  unsigned long long clock = nanoseconds();
-  const auto lap = [&](unsigned long long& sum) {
-    const unsigned long long now = nanoseconds();
-    if (first) sum += now - clock;
-    clock = now;
-  };
+  Clock clock;
   if (threadIdx.x == 0) shared.staging.count = shared.rows = shared.leaves = shared.hubs = 0;
   __syncthreads();
   for (Index i = me; i < f.graph.rows; i += total) {
@@ -337,156 +473,49 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
   if (threadIdx.x % 32 == 0 && reachable > 0) atomicAdd(&report.reachable, reachable);
   grid.sync();
   reachable = report.reachable;
-  int roots = report.roots[0], rows = roots, unseen = reachable, phase = 0, levels = 0;
-  long long round = 0;
+  int roots = report.roots[0], phase = 0;
+  Progress at;
+  at.rows = roots;
+  at.unseen = reachable;
   put_roots(f, shared, f.roots[0], roots, f.frontier[0], report.frontier);
-  shared.staging.flush(f.frontier[0], report.frontier);
   grid.sync();
+  clock.lap(report.graft_ns);
   bool done = roots == 0;
   while (!done) {
-    const int record = min(phase, kRecords - 1), levels_before = levels;
-    int ups = 0;  // rounds upwards so far; from the second on, lists hold the columns that may be in no tree
-    unsigned long long edges = 0;
-    lap(report.graft_ns);
-    for (;;) {
-      const int count = __ldcg(report.frontier + round % 3);
-      if (count == 0) break;
-      if (count <= kAlone) {
-        if (blockIdx.x == 0)
-          edges += static_cast<unsigned long long>(search_alone(f, shared, round, rows, levels));
-        grid.sync();
-        const int rounds = __ldcg(&report.alone_levels);
-        round += rounds;
-        levels += rounds;
-        rows = __ldcg(&report.alone_rows);
-        unseen -= __ldcg(&report.alone_joined);
-        if (first) {
-          report.frontier[round % 3] = report.alone_count;
-          report.frontier[(round + 1) % 3] = report.frontier[(round + 2) % 3] = 0;
-          report.joined[0] = report.joined[1] = report.joined[2] = 0;
-        }
-        grid.sync();
-        lap(report.alone_ns);
-        continue;
-      }
-      Stretch* next = f.frontier[(round + 1) % 2];
-      int* next_count = report.frontier + (round + 1) % 3;
-      if (first) {
-        report.frontier[(round + 2) % 3] = 0;
-        report.joined[(round + 2) % 3] = 0;
-        if (levels < kLevelRecords) report.rows[levels] = rows;
-      }
-      const bool up = f.direction && rows * f.alpha >= unseen;
-      Joined joined;
-      if (!up) {
-        const Stretch* now = f.frontier[round % 2];
-        for (int k = me / kLanes; k < count; k += total / kLanes)
-          edges += static_cast<unsigned long long>(downwards(
-              f, now[k], joined, [&](const Stretch& some) { shared.staging.put(some, next, next_count); }));
-      } else {
-        const Index* from = ups == 0 ? nullptr : f.unseen[ups % 2];
-        const int columns = ups == 0 ? f.graph.cols : __ldcg(report.unseen + ups % 3);
-        if (first) report.unseen[(ups + 2) % 3] = 0;
-        ++ups;
-        edges += static_cast<unsigned long long>(upwards(
-            f, shared, columns, [&](int k) { return from == nullptr ? k : from[k]; }, next, next_count,
-            f.unseen[ups % 2], report.unseen + ups % 3, joined));
-      }
-      tell(shared, joined, next, next_count, report.joined + (round + 1) % 3);
-      grid.sync();
-      ++round;
-      ++levels;
-      const unsigned long long came = __ldcg(report.joined + round % 3);
-      rows = static_cast<int>(came & 0xffffffffU);
-      unseen -= rows + static_cast<int>(came >> 32);
-      lap(up ? report.up_ns : report.down_ns);
+    const int levels_before = at.levels, record = min(phase, kRecords - 1);
+    grow<kLanes>(f, grid, shared, at, clock);
+    const int left = augment(f, grid, phase, roots, at);
+    const long long edges = static_cast<long long>(__ldcg(&report.edges));
+    clock.lap(report.augment_ns);
+    if (me == 0) {
+      report.levels[record] += at.levels - levels_before;
+      report.gained[record] += roots - left;
     }
-    for (int k = me; k < roots; k += total) {
-      const Index i = f.roots[phase % 2][k], leaf = f.leaf[i];
-      if (leaf == -1) {
-        f.roots[(phase + 1) % 2][place_in(report.roots + (phase + 1) % 2)] = i;
-        continue;
-      }
-      const int length = flip(f, leaf, static_cast<unsigned>(i));
-      atomicAdd(&report.path_edges, static_cast<unsigned long long>(length));
-    }
-    for (int step = 16; step > 0; step /= 2) edges += __shfl_xor_sync(0xffffffffU, edges, step);
-    if (threadIdx.x % 32 == 0 && edges > 0) atomicAdd(&report.edges, edges);
-    if (first) {
-      report.renewable = report.active = 0;
-      report.frontier[(round + 1) % 3] = report.frontier[(round + 2) % 3] = 0;
-      report.joined[(round + 1) % 3] = report.joined[(round + 2) % 3] = 0;
-      report.unseen[0] = report.unseen[1] = report.unseen[2] = 0;
-    }
-    grid.sync();
-    lap(report.augment_ns);
-    const int left = __ldcg(report.roots + (phase + 1) % 2), paths = roots - left;
-    const unsigned long long edges_so_far = __ldcg(&report.edges);
+    done = left == roots || left == 0;
     roots = left;
     ++phase;
-    if (first) {
-      report.levels[record] += levels - levels_before;
-      report.gained[record] += paths;
-    }
-    done = paths == 0 || roots == 0;
-    if (done || static_cast<long long>(edges_so_far) > f.edges_at_most) break;
-    int active = 0;
-    for (Index j = me; j < f.graph.cols; j += total) {
-      const Word word = f.word[j];
-      if (root_of(word) == kNone) continue;
-      if (f.leaf[root_of(word)] == -1) {
-        ++active;
-        continue;
-      }
-      f.word[j] = word_of(kNone, mate_of(word));
-      f.unseen[0][place_in(&report.renewable)] = j;
-    }
-    active = static_cast<int>(__reduce_add_sync(0xffffffffU, active));
-    if (threadIdx.x % 32 == 0 && active > 0) atomicAdd(&report.active, active);
-    if (first) {
-      report.roots[(phase + 1) % 2] = 0;
-      report.joined[round % 3] = 0;
-    }
-    grid.sync();
-    const int renewable = __ldcg(&report.renewable);
-    active = __ldcg(&report.active);
-    Stretch* next = f.frontier[round % 2];
-    int* next_count = report.frontier + round % 3;
-    if (f.graft && (Offset{active} + roots) * f.alpha > renewable) {
-      Joined joined;
-      edges = static_cast<unsigned long long>(upwards(
-          f, shared, renewable, [&](int k) { return f.unseen[0][k]; }, next, next_count, nullptr, nullptr,
-          joined));
-      tell(shared, joined, next, next_count, report.joined + round % 3);
-      for (int step = 16; step > 0; step /= 2) edges += __shfl_xor_sync(0xffffffffU, edges, step);
-      if (threadIdx.x % 32 == 0 && edges > 0) atomicAdd(&report.edges, edges);
-      grid.sync();
-      const unsigned long long came = __ldcg(report.joined + round % 3);
-      rows = static_cast<int>(came & 0xffffffffU);
-      unseen += renewable - rows - static_cast<int>(came >> 32);
-    } else {
-      for (Index j = me; j < f.graph.cols; j += total) {
-        const Word word = f.word[j];
-        if (root_of(word) == kNone) continue;
-        f.row_root[mate_of(word)] = kNone;
-        f.word[j] = word_of(kNone, mate_of(word));
-      }
-      put_roots(f, shared, f.roots[phase % 2], roots, next, next_count);
-      shared.staging.flush(next, next_count);
-      grid.sync();
-      rows = roots;
-      unseen = reachable;
-    }
+    if (done || edges > f.edges_at_most) break;
+    next_frontier<kLanes>(f, grid, shared, phase, roots, reachable, at);
+    clock.lap(report.graft_ns);
   }
   for (Index j = me; j < f.graph.cols; j += total) f.col_to_row[j] = mate_of(f.word[j]);
-  if (first) {
+  if (me == 0) {
     report.phases = phase;
-    report.levels_told = min(levels, kLevelRecords);
+    report.levels_told = min(at.levels, kLevelRecords);
     report.done = done;
   }
 }
 
-void tell_stats(const Report& report, CardinalityStats& stats) {
+template <int kLanes>
+void launch(const Arena& arena, Forest f) {
+  const Offset wanted = std::max<Offset>(1, (Offset{f.graph.rows} * kLanes + kBlock - 1) / kBlock);
+  const auto blocks = static_cast<unsigned>(std::min<Offset>(arena.multiprocessors(), wanted));
+  void* arguments[] = {&f};
+  MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(forest_kernel<kLanes>), blocks, kBlock,
+                                         arguments, 0, arena.stream()));
+}
+
+void tell_stats(const Report& report, const std::vector<int>& level_rows, CardinalityStats& stats) {
   stats.phases += report.phases;
   stats.edges_traversed += static_cast<std::int64_t>(report.edges);
   stats.path_edges += static_cast<std::int64_t>(report.path_edges);
@@ -495,7 +524,7 @@ void tell_stats(const Report& report, CardinalityStats& stats) {
     stats.levels.push_back(report.levels[k]);
     stats.augmented.push_back(report.gained[k]);
     const int end = std::min(level + report.levels[k], report.levels_told);
-    stats.frontiers.emplace_back(report.rows + level, report.rows + end);
+    stats.frontiers.emplace_back(level_rows.begin() + level, level_rows.begin() + end);
     level = end;
   }
   const auto second = [&](const char* step, unsigned long long nanoseconds) {
@@ -531,6 +560,7 @@ bool grow_forests(const Execution& execution, const CardinalityProblem& problem,
         for (Index*& list : f.roots) list = arena.take<Index>(rows);
         for (Index*& list : f.unseen) list = arena.take<Index>(cols);
         for (Stretch*& list : f.frontier) list = arena.take<Stretch>(stretches);
+        f.level_rows = arena.take<int>(kLevelRecords);
         f.report = arena.take_filled<Report>(1, 0);
         f.alpha = options.alpha;
         f.edges_at_most = edges_at_most;
@@ -542,11 +572,10 @@ bool grow_forests(const Execution& execution, const CardinalityProblem& problem,
         StreamTimer start(arena.stream());
         cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), f.row_to_col, f.col_to_row);
         start.stop();
-        const Offset wanted = std::max<Offset>(1, (Offset{sides.rows} * kLanes + kBlock - 1) / kBlock);
-        const auto blocks = static_cast<unsigned>(std::min<Offset>(arena.multiprocessors(), wanted));
-        void* arguments[] = {&f};
-        MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(forest_kernel), blocks, kBlock,
-                                               arguments, 0, arena.stream()));
+        if (edges <= Offset{4} * sides.rows)
+          launch<4>(arena, f);
+        else
+          launch<8>(arena, f);
         timer.stop();
         const std::int64_t augmentations = there.download(arena, mates);
         const std::vector<Report> reports = arena.download(f.report, 1);
@@ -560,7 +589,7 @@ bool grow_forests(const Execution& execution, const CardinalityProblem& problem,
           stats.frontiers.push_back({cheap});
           stats.path_edges += cheap;
         }
-        tell_stats(report, stats);
+        tell_stats(report, arena.download(f.level_rows, static_cast<std::size_t>(report.levels_told)), stats);
         stats.augmentations += augmentations;
         stats.seconds["device"] = timer.seconds();
         stats.seconds["start"] = start.seconds();

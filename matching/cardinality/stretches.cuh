@@ -76,10 +76,27 @@ struct Staging {
 
 __device__ inline int grid_thread() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
 __device__ inline int grid_threads() { return static_cast<int>(gridDim.x * blockDim.x); }
+/// The number of this thread's group of lanes in the grid. Warps are numbered across blocks, so that the
+/// groups of a short list are spread over all multiprocessors: one alone takes in scattered reads slowly.
+template <int kLanes>
+__device__ int spread_group() {
+  const unsigned warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
+  return static_cast<int>((warp * 32 + threadIdx.x % 32) / kLanes);
+}
 __device__ inline unsigned long long nanoseconds() {
   unsigned long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
+
+/// Laps of the first thread.
+struct Clock {
+  unsigned long long begin = nanoseconds();
+  __device__ void lap(unsigned long long& sum) {
+    const unsigned long long now = nanoseconds();
+    if (grid_thread() == 0) sum += now - begin;
+    begin = now;
+  }
+};
 
 }  // namespace motes::matching::device

@@ -76,7 +76,7 @@ void check_maximum(const BipartiteGraph& graph, const CardinalityAnswer& answer,
   const auto given = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);
   CHECK(answer.matching.stats.initial_assignments == given);
   CHECK(given + answer.stats.augmentations == answer.matching.cardinality);
-  if (answer.stats.pushes == 0 && !answer.stats.augmented.empty()) {
+  if (answer.stats.global_relabels == 0 && !answer.stats.augmented.empty()) {
     std::int64_t paths = 0;
     for (const auto count : answer.stats.augmented) paths += count;
     CHECK(paths == answer.stats.augmentations);
