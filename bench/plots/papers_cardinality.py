@@ -5,9 +5,11 @@
 
 Writes azad_fig1.svg, azad_fig3.svg (with Fig. 4's search rates), azad_fig5.svg to azad_fig8.svg after Azad, Buluc &
 Pothen 2015, and deveci_original.svg and deveci_permuted.svg, the profiles of Deveci, Kaya, Ucar & Catalyurek 2013, for
-the files that are there. Solvers that were left out leave a gap.
+the files that are there, and prints the averages that the first paper's text gives. Solvers that were left out leave a
+gap.
 """
 import argparse
+import math
 import pathlib
 
 from results import rows_of
@@ -159,6 +161,42 @@ def profiles(rows, path):
     save(figure, path)
 
 
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else float("nan")
+
+
+def geometric(values):
+    return math.exp(mean(math.log(v) for v in values))
+
+
+def summary(rows):
+    """The averages that the paper's text gives for its Figs 3 to 7."""
+    seconds = {(r["solver"], int(r["threads"]), r["instance"]): float(r["solve_median_s"]) for r in rows}
+    of = {(r["solver"], int(r["threads"]), r["instance"]): r for r in rows}
+    most, graphs = int(most_threads(rows)), distinct(r["instance"] for r in rows)
+    graft = PAPER[0]
+
+    def ratios(other, threads, solver=graft):
+        return [seconds[other, threads, g] / seconds[solver, threads, g] for g in graphs
+                if (other, threads, g) in seconds and (solver, threads, g) in seconds]
+
+    for threads in (1, most):
+        for other in ("push-relabel", "pf"):
+            each = ratios(other, threads)
+            print(f"{graft} against {other}, {threads} threads: {mean(each):.2f} times as fast "
+                  f"(geometric mean {geometric(each):.2f}, {len(each)} graphs)")
+    for solver in PAPER:
+        spread = [float(of[k]["sensitivity_percent"]) for k in of if k[:2] == (solver, most) and int(of[k]["repeats"]) > 2]
+        rate = [float(of[solver, most, g]["mteps"]) for g in graphs if (solver, most, g) in of]
+        scaling = [seconds[solver, 1, g] / seconds[solver, most, g] for g in graphs
+                   if (solver, 1, g) in seconds and (solver, most, g) in seconds]
+        print(f"{solver}, {most} threads: sensitivity {mean(spread):.0f} %, {mean(rate):.0f} MTEPS, "
+              f"{mean(scaling):.1f} times one thread's speed ({len(scaling)} graphs)")
+    print(f"direction: {geometric(ratios('ms-bfs?direction=0', most, 'ms-bfs?direction=1')):.2f} times, grafting another "
+          f"{geometric(ratios('ms-bfs?direction=1', most)):.2f} (geometric means, {most} threads)")
+
+
 def save(figure, path):
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
@@ -179,6 +217,8 @@ def main():
         path = arguments.folder / f"{name}.csv"
         if path.exists():
             draw(rows_of(path), pictures / f"{picture}.svg")
+    if (arguments.folder / "sweep.csv").exists():
+        summary(rows_of(arguments.folder / "sweep.csv"))
 
 
 if __name__ == "__main__":

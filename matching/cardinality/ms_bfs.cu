@@ -221,7 +221,7 @@ __device__ unsigned long long upwards(const Forest& f, Shared& shared, int count
     if (!found && left != nullptr && threadIdx.x == 0) left[atomicAdd(left_count, 1)] = col;
     __syncthreads();
   }
-  if (threadIdx.x == 0) shared.hubs = 0;
+  if (threadIdx.x == 0 && hubs > 0) shared.hubs = 0;
   __syncthreads();
   return edges;
 }
