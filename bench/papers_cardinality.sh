@@ -13,7 +13,7 @@
 #
 # BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000); of fig1 N1 (N). THREADS
 # ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph, and TIMEOUT (600) for one graph
-# and part: what takes longer is left out, aloud. ONLY: a pattern of the graphs to do (.). PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have
+# and part: what takes longer is left out, aloud. ONLY: a pattern of the graphs to do (.). VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have
 # search trees that cover most of the graph, dozens of times: there N / 10 rows are taken.
 set -euo pipefail
 folder=${1:?usage: bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]}
@@ -54,7 +54,7 @@ on() {
   local file=$folder/$1.csv header=0
   shift
   [ -s "$file" ] || header=1
-  timeout "${TIMEOUT:-600}" "$bench" --header $header --same-start 1 --limit "$limit" "$@" >>"$file" || echo "$*: left out (exit $?)" >&2
+  timeout "${TIMEOUT:-600}" "$bench" --header $header --verify "${VERIFY:-1}" --same-start 1 --limit "$limit" "$@" >>"$file" || echo "$*: left out (exit $?)" >&2
 }
 
 # means FILE NAME: the geometric mean of the median seconds of each solver, back end and number of threads, over the graphs that all of them did.
