@@ -28,9 +28,10 @@ struct MsBfsOptions {
 /// left is done by push-relabel (push_relabel.h), whose labels carry over from one path to the next what was
 /// learned of distances. Graphs on which trees do well end before that.
 ///
-/// On a GPU (ms_bfs.cu) the same forest grows in one kernel, after the cheap start (a phase of one level), and
-/// the finish is push-relabel's CUDA form. A frontier of few rows is there followed downwards in either case,
-/// and rows of a level that are found at the same time may go to different trees from run to run.
+/// On a GPU (forest_kernels.cuh) the same forest grows in one kernel, after the cheap start (a phase of one
+/// level), and the finish is push-relabel's CUDA form. A frontier of few rows is there followed downwards in
+/// either case, and rows of a level that are found at the same time may go to different trees from run to
+/// run.
 class MsBfs final : public CardinalitySolver {
  public:
   explicit MsBfs(const MsBfsOptions& options) : options_(options) {}
