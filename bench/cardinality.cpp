@@ -2,7 +2,8 @@
 //
 //   bench_cardinality --instance 'gen:gated?n=1000000&degree=8' [--solver 'ms-bfs-graft pf?fairness=1']
 //                     [--init karp-sipser] [--threads 1,2] [--repeats 5] [--verify 1] [--header 1]
-//                     [--frontiers 0] [--backend cpu|cuda] [--space host|device]
+//                     [--frontiers 0] [--backend cpu|cuda] [--space host|device] [--same-start 0] [--limit 0]
+//                     [--cpu-solver 'pf hk'] [--cpu-repeats 1]
 //
 // Several instances, solvers and initialisers: separated by blanks. One CSV row for each of their
 // combinations with a number of threads. The graph and its columns' side are in memory before any clock
@@ -14,12 +15,17 @@
 // standard error and left out. With --backend cuda initialisers without a CUDA form run on the CPU, and
 // --init none leaves solvers to a start of their own. --space device puts the graph and its columns' side
 // into device memory first; solve_* still hold the answer's way back, device_median_s (between events on the
-// device, 0 without one) does not.
+// device, 0 without one) does not. --same-start 1 makes the start of an instance and initialiser once, on the
+// most threads, for all solvers, threads and repeats. --cpu-solver names solvers that run on the CPU after
+// the others, whose back end is the GPU; their numbers of threads are --threads, the others then have one.
+// --limit S: a solver that took more than S seconds is not run again on that instance; `repeats` has how
+// often it was.
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -80,35 +86,47 @@ std::string counters(const matching::CardinalityStats& stats) {
 }
 
 struct Settings {
-  int repeats;
-  bool verify, frontiers;
-  matching::Backend backend;
+  bool verify, frontiers, same_start;
+  double limit;
   bool on_device;
 };
 
 struct Run {
   const std::string &instance, &solver, &init;
   int threads;
+  matching::Backend backend;
+  int repeats;
 };
 
-/// `problem` lies on the host, `there` where solvers are to find it.
-void measure(const Settings& settings, const matching::CardinalityProblem& problem,
-             const matching::CardinalityProblem& there, const Run& run) {
+struct Start {
+  std::vector<matching::Index> row_to_col;
+  double seconds = 0;
+};
+
+/// `problem` lies on the host, `there` where solvers are to find it. A start that is given is taken. False:
+/// the limit is passed.
+bool measure(const Settings& settings, const matching::CardinalityProblem& problem,
+             const matching::CardinalityProblem& there, const Run& run, const Start* given) {
   const auto* initialiser = matching::find_initialiser(run.init);
   if (initialiser == nullptr) throw std::invalid_argument("no initialiser '" + run.init + "'");
   const auto solver = matching::make_cardinality_solver(run.solver);
   matching::Execution execution;
   matching::Workspace workspace;
   execution.threads = run.threads;
-  execution.backend = settings.backend;
+  execution.backend = run.backend;
   execution.workspace = &workspace;
   const bool init_there = initialiser->backends.find("cuda") != std::string_view::npos;
   std::vector<double> init_seconds, solve_seconds, device_seconds;
   matching::CardinalityAnswer answer;
   std::vector<matching::Index> start;
-  for (int k = 0; k < settings.repeats; ++k) {
-    init_seconds.push_back(
-        timed([&] { start = initialiser->run(execution, init_there ? there : problem, 0); }));
+  const auto within = [&] {
+    return solve_seconds.empty() || settings.limit <= 0 || solve_seconds.back() <= settings.limit;
+  };
+  if (given != nullptr) start = given->row_to_col;
+  for (int k = 0; k < run.repeats && within(); ++k) {
+    init_seconds.push_back(given != nullptr ? given->seconds : timed([&] {
+      start = initialiser->run(execution, init_there ? there : problem, 0);
+    }));
     solve_seconds.push_back(timed([&] { answer = solver->solve(execution, there, start); }));
     const auto device = answer.stats.seconds.find("device");
     device_seconds.push_back(device == answer.stats.seconds.end() ? 0 : device->second);
@@ -123,12 +141,12 @@ void measure(const Settings& settings, const matching::CardinalityProblem& probl
   const auto& stats = answer.stats;
   const auto initial = problem.graph.rows - std::count(start.begin(), start.end(), matching::Index{-1});
   std::printf(
-      "%s,%s,%s,%d,%d,%d,%d,%lld,%lld,%lld,%s,%.6f,%.6f,%.6f,%.6f,%.2f,%lld,%lld,%.3f,%lld,%.2f,%.6f,%s\n",
-      run.instance.c_str(), run.solver.c_str(), run.init.c_str(), run.threads, settings.repeats,
-      problem.graph.rows, problem.graph.cols, static_cast<long long>(problem.graph.edges()),
-      static_cast<long long>(initial), static_cast<long long>(answer.matching.cardinality), certified,
-      median(init_seconds), median(solve_seconds),
-      *std::min_element(solve_seconds.begin(), solve_seconds.end()),
+      "%s,%s,%s,%d,%d,%d,%d,%lld,%lld,%lld,%s,%.6f,%.6f,%.6f,%.6f,%.2f,%lld,%lld,%.3f,%lld,%.2f,%.6f,%s,%s\n",
+      run.instance.c_str(), run.solver.c_str(), run.init.c_str(), run.threads,
+      static_cast<int>(solve_seconds.size()), problem.graph.rows, problem.graph.cols,
+      static_cast<long long>(problem.graph.edges()), static_cast<long long>(initial),
+      static_cast<long long>(answer.matching.cardinality), certified, median(init_seconds),
+      median(solve_seconds), *std::min_element(solve_seconds.begin(), solve_seconds.end()),
       *std::max_element(solve_seconds.begin(), solve_seconds.end()),
       100 * deviation(solve_seconds) / mean(solve_seconds), static_cast<long long>(stats.phases),
       static_cast<long long>(stats.augmentations),
@@ -137,29 +155,36 @@ void measure(const Settings& settings, const matching::CardinalityProblem& probl
           : 0,
       static_cast<long long>(stats.edges_traversed),
       static_cast<double>(stats.edges_traversed) / median(solve_seconds) * 1e-6, median(device_seconds),
-      counters(stats).c_str());
+      counters(stats).c_str(), run.backend == matching::Backend::cuda ? "cuda" : "cpu");
   if (settings.frontiers)
     for (std::size_t phase = 0; phase < stats.frontiers.size(); ++phase)
       for (std::size_t level = 0; level < stats.frontiers[phase].size(); ++level)
         std::printf("#frontier,%s,%s,%zu,%zu,%lld\n", run.instance.c_str(), run.solver.c_str(), phase, level,
                     static_cast<long long>(stats.frontiers[phase][level]));
   std::fflush(stdout);
+  return within();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
-  const Settings settings{
-      static_cast<int>(arguments.number("repeats", 5)), arguments.number("verify", 1) != 0,
-      arguments.number("frontiers", 0) != 0,
-      arguments.text("backend").value_or("cpu") == "cuda" ? matching::Backend::cuda : matching::Backend::cpu,
-      arguments.text("space").value_or("host") == "device"};
+  const Settings settings{arguments.number("verify", 1) != 0, arguments.number("frontiers", 0) != 0,
+                          arguments.number("same-start", 0) != 0, arguments.number("limit", 0),
+                          arguments.text("space").value_or("host") == "device"};
+  using matching::Backend;
+  const auto backend = arguments.text("backend").value_or("cpu") == "cuda" ? Backend::cuda : Backend::cpu;
+  const auto solvers = split(arguments.text("solver").value_or("ms-bfs-graft"));
+  const auto cpu_solvers = split(arguments.text("cpu-solver").value_or(""));
+  const auto inits = split(arguments.text("init").value_or("karp-sipser"));
+  const std::vector<double> counts = arguments.numbers("threads", {1});
+  const int repeats = static_cast<int>(arguments.number("repeats", 5));
+  const int cpu_repeats = static_cast<int>(arguments.number("cpu-repeats", 1));
   if (arguments.number("header", 1) != 0)
     std::puts(
         "instance,solver,init,threads,repeats,rows,cols,edges,initial_pairs,pairs,certified,init_s,solve_"
         "median_s,solve_min_s,solve_max_s,sensitivity_percent,phases,augmentations,mean_path_edges,edges_"
-        "traversed,mteps,device_median_s,counters");
+        "traversed,mteps,device_median_s,counters,backend");
   bool failed = false;
   for (const std::string& instance :
        split(arguments.text("instance").value_or("gen:gated?n=100000&degree=8"))) {
@@ -169,14 +194,31 @@ int main(int argc, char** argv) {
     std::optional<matching::DeviceGraph> on_device;
     if (settings.on_device) on_device.emplace(problem);
     const matching::CardinalityProblem& there = on_device ? on_device->view() : problem;
-    for (const std::string& solver : split(arguments.text("solver").value_or("ms-bfs-graft")))
-      for (const std::string& init : split(arguments.text("init").value_or("karp-sipser")))
-        for (const double threads : arguments.numbers("threads", {1})) try {
-            measure(settings, problem, there, {instance, solver, init, static_cast<int>(threads)});
-          } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s, %s: %s\n", instance.c_str(), solver.c_str(), error.what());
-            failed = true;
-          }
+    std::map<std::string, Start> starts;
+    const auto start_of = [&](const std::string& init) -> const Start* {
+      const auto* initialiser = matching::find_initialiser(init);
+      if (!settings.same_start || initialiser == nullptr) return nullptr;
+      const auto [place, fresh] = starts.try_emplace(init);
+      Start& start = place->second;
+      const matching::Execution all{static_cast<int>(*std::max_element(counts.begin(), counts.end()))};
+      if (fresh) start.seconds = timed([&] { start.row_to_col = initialiser->run(all, problem, 0); });
+      return &start;
+    };
+    const auto run_all = [&](const std::vector<std::string>& names, Backend where,
+                             const std::vector<double>& threads, int times) {
+      const auto& seen = where == Backend::cuda ? there : problem;
+      for (const std::string& solver : names)
+        for (const std::string& init : inits)
+          for (const double count : threads) try {
+              const Run run{instance, solver, init, static_cast<int>(count), where, times};
+              if (!measure(settings, problem, seen, run, start_of(init))) break;
+            } catch (const std::exception& error) {
+              std::fprintf(stderr, "%s, %s: %s\n", instance.c_str(), solver.c_str(), error.what());
+              failed = true;
+            }
+    };
+    run_all(solvers, backend, backend == Backend::cuda ? std::vector<double>{1} : counts, repeats);
+    run_all(cpu_solvers, Backend::cpu, counts, cpu_repeats);
   }
   return failed ? 1 : 0;
 }

@@ -1,101 +1,102 @@
 #!/usr/bin/env bash
 # The figures of the cardinality paper of Azad, Buluc & Pothen (2015) and Table 1 of Deveci et al. (2013), regenerated on generated graphs of its three classes.
-# One CSV file each into FOLDER, every algorithm of a figure in one run; bench/plots/papers_cardinality.py draws them.
+# CSV files into FOLDER; bench/plots/papers_cardinality.py draws them.
 #
-#   bench/papers_cardinality.sh FOLDER [fig1] [fig3] [fig6] [fig7] [fig8] [table1]      (default: the figures)
+#   bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]      (default: all but table1, which needs a GPU)
 #
-#   fig1  edges traversed, phases, mean path length of five algorithms on one thread (columns edges_traversed, phases, mean_path_edges)
-#   fig3  seconds of ms-bfs-graft, pf and push-relabel on one thread and on THREADS; Fig. 4 is its column mteps, Section V-B's
-#         parallel sensitivity its column sensitivity_percent
-#   fig6  seconds of each step of ms-bfs-graft (column counters)
-#   fig7  ms-bfs, with direction, with grafting: the ablation
-#   table1  Table 1 of Deveci, Kaya, Ucar & Catalyurek (2013): geometric means of the eight GPU variants over all graphs, as they
-#           are (table1.csv) and permuted (table1_rcp.csv), and the speed-ups over push-relabel on one thread; needs a GPU, and is
-#           made only when asked for by name. As in the paper a cheap start is common to all and not timed
-#   fig8  rows in the frontier of every level, with and without grafting (file fig8_frontiers.csv)
+#   fig1    edges traversed, phases, mean path length of five algorithms on one thread (columns edges_traversed, phases, mean_path_edges)
+#   sweep   seconds of ms-bfs-graft, its paper's form (finish=0), pf and push-relabel on every number of THREADS, and the ablation (ms-bfs, with direction,
+#           with grafting) on the most: Figs 3, 5, 6, 7; Fig. 4 is its column mteps, Section V-B's parallel sensitivity its column sensitivity_percent
+#   fig8    rows in the frontier of every level, with and without grafting (file fig8_frontiers.csv)
+#   table1  Table 1 of Deveci, Kaya, Ucar & Catalyurek (2013), with its profiles: the eight GPU variants and solvers of the CPU, one thread and 8, from one cheap
+#           start that is not timed, over all graphs as they are (table1.csv) and permuted (table1_rcp.csv); geometric means in table1_means.csv
 #
-# BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000). THREADS
-# (all cores), RUNS (10, as the paper has it), LIMIT: seconds for one graph and solver (600); what takes longer is left out, aloud.
-# PERMUTE=1 permutes rows and columns. ms-bfs-graft?finish=0 is the paper's, without what finishes the last rows here.
+# BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000); of fig1 N1 (N). THREADS
+# ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph, and TIMEOUT (600) for one graph
+# and part: what takes longer is left out, aloud. ONLY: a pattern of the graphs to do (.). VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have
+# search trees that cover most of the graph, dozens of times: there N / 10 rows are taken.
 set -euo pipefail
-folder=${1:?usage: bench/papers_cardinality.sh FOLDER [fig1] [fig3] [fig6] [fig7] [fig8] [table1]}
+folder=${1:?usage: bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]}
 shift
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(fig1 fig3 fig6 fig7 fig8)
+[ ${#parts[@]} -gt 0 ] || parts=(fig1 sweep fig8)
 bench=${BENCH:-build/release/bin/bench_cardinality}
-n=${N:-1000000}
-threads=${THREADS:-$(nproc)}
+rows=${N:-1000000}
+most=$(nproc)
+counts=$most
+while [ "$most" -gt 1 ]; do most=$((most / 2)); counts=$counts,$most; done
+threads=${THREADS:-$counts}
+most=${threads%%,*}
 runs=${RUNS:-10}
-side=$(awk "BEGIN { print int(sqrt($n / 0.9)) }")
-scale=$(awk "BEGIN { print int(log($n) / log(2) + 0.5) }")
-more=""
-[ -z "${PERMUTE:-}" ] || more="&permute=1"
+limit=${LIMIT:-60}
 mkdir -p "$folder"
 
-scientific=("gen:delaunay?n=$n$more" "gen:delaunay?n=$((n / 2))&dual=1$more" "gen:rgg?n=$n&degree=15.8$more"
-  "gen:grid?nx=$side$more" "gen:hexagonal?nx=$side$more" "gen:gated?n=$n&degree=8$more")
-scale_free=("gen:rmat?scale=$scale&edges=16&a=0.45&b=0.15&c=0.15$more" "gen:erdos-renyi?rows=$n&degree=6$more")
-networks=("gen:road?n=$n$more" "gen:web?n=$n$more")
-all=("${scientific[@]}" "${scale_free[@]}" "${networks[@]}")
-one_each=("gen:grid?nx=$side$more" "gen:rmat?scale=$scale&edges=16&a=0.45&b=0.15&c=0.15$more" "gen:web?n=$n$more")
-
-# on FILE INSTANCE SOLVER ARGUMENTS...: appends rows, the header once.
-on() {
-  local file=$folder/$1.csv instance=$2 solver=$3 header=0
-  shift 3
-  [ -s "$file" ] || header=1
-  timeout "${LIMIT:-600}" "$bench" --header $header --instance "$instance" --solver "$solver" "$@" >>"$file" ||
-    echo "$instance, $solver: left out (exit $?)" >&2
+# Sets all and one_each to the graphs with about $1 rows.
+graphs() {
+  local n=$1 more="" side scale
+  [ -z "${PERMUTE:-}" ] || more="&permute=1"
+  side=$(awk "BEGIN { print int(sqrt($n / 0.9)) }")
+  scale=$(awk "BEGIN { print int(log($n) / log(2) + 0.5) }")
+  gated="gen:gated?n=$((n / 10))&degree=8$more"
+  large_gated="gen:gated?n=$n&degree=8$more"
+  rmat="gen:rmat?scale=$scale&edges=16&a=0.45&b=0.15&c=0.15$more"
+  dense_rmat="gen:rmat?scale=$scale&edges=28&a=0.45&b=0.15&c=0.15$more"
+  meshes=("gen:delaunay?n=$n$more" "gen:delaunay?n=$((n / 2))&dual=1$more" "gen:rgg?n=$n&degree=15.8$more" "gen:grid?nx=$side$more" "gen:hexagonal?nx=$side$more")
+  others=("$rmat" "gen:erdos-renyi?rows=$n&degree=6$more" "gen:road?n=$n$more" "gen:web?n=$n$more")
+  one_each=("gen:grid?nx=$side$more" "$rmat" "gen:web?n=$n$more")
 }
 
-# means FILE: the geometric mean of the median seconds of each solver, over the graphs that all of them did.
+# do_graph GRAPH: whether it is asked for.
+do_graph() { [[ $1 =~ ${ONLY:-.} ]]; }
+
+# on FILE ARGUMENTS...: appends rows, the header once.
+on() {
+  local file=$folder/$1.csv header=0
+  shift
+  [ -s "$file" ] || header=1
+  timeout "${TIMEOUT:-600}" "$bench" --header $header --verify "${VERIFY:-1}" --same-start 1 --limit "$limit" "$@" >>"$file" || echo "$*: left out (exit $?)" >&2
+}
+
+# means FILE NAME: the geometric mean of the median seconds of each solver, back end and number of threads, over the graphs that all of them did.
 means() {
-  awk -F, 'NR > 1 { seen[$1]++; time[$1, $2] = $13; solvers[$2] = 1; if (!($2 in at)) { at[$2] = ++n; name[n] = $2 } }
+  awk -F, -v set="$2" 'NR > 1 { id = $2 "," $NF "," $4; seen[$1]++; time[$1, id] = $13; if (!(id in at)) { at[id] = ++n; name[n] = id } }
     END {
-      for (g in seen) if (seen[g] == n) { graphs++; for (s in solvers) sum[s] += log(time[g, s]) }
-      for (k = 1; k <= n; ++k) if (graphs) printf "%s,%.6f,%d\n", name[k], exp(sum[name[k]] / graphs), graphs
+      for (g in seen) if (seen[g] == n) { graphs++; for (k = 1; k <= n; ++k) sum[k] += log(time[g, name[k]]) }
+      for (k = 1; k <= n; ++k) if (graphs) printf "%s,%s,%.6f,%d\n", set, name[k], exp(sum[k] / graphs), graphs
     }' "$1"
 }
 
 for part in "${parts[@]}"; do
+  graphs "$rows"
   rm -f "$folder/$part.csv"
   case $part in
     fig1)
+      graphs "${N1:-$rows}"
       for i in "${one_each[@]}"; do
-        for s in ss-dfs ss-bfs pf ms-bfs hk; do on fig1 "$i" $s --threads 1 --repeats 1; done
+        ! do_graph "$i" || on fig1 --instance "$i" --solver 'ss-dfs ss-bfs pf ms-bfs hk' --threads 1 --repeats 1
       done ;;
-    fig3)
-      for i in "${all[@]}"; do
-        for s in ms-bfs-graft 'ms-bfs-graft?finish=0' pf push-relabel; do
-          on fig3 "$i" "$s" --threads "1,$threads" --repeats "$runs"
-        done
-      done ;;
-    fig6)
-      for i in "${all[@]}"; do on fig6 "$i" 'ms-bfs-graft?finish=0' --threads "$threads" --repeats "$runs"; done ;;
-    fig7)
-      for i in "${all[@]}"; do
-        for s in 'ms-bfs?direction=0' 'ms-bfs?direction=1' 'ms-bfs-graft?direction=0&finish=0' 'ms-bfs-graft?finish=0' ms-bfs-graft; do
-          on fig7 "$i" "$s" --threads "$threads" --repeats "$runs"
-        done
+    sweep)
+      for i in "${meshes[@]}" "$gated" "${others[@]}"; do
+        do_graph "$i" || continue
+        on sweep --instance "$i" --solver 'ms-bfs-graft ms-bfs-graft?finish=0 push-relabel pf' --threads "$threads" --repeats "$runs"
+        on sweep --instance "$i" --solver 'ms-bfs?direction=0 ms-bfs?direction=1 ms-bfs-graft?direction=0&finish=0' --threads "$most" --repeats "$runs"
       done ;;
     fig8)
-      for s in ms-bfs 'ms-bfs-graft?finish=0'; do
-        on fig8 "gen:rmat?scale=$scale&edges=28&a=0.45&b=0.15&c=0.15$more" "$s" --threads "$threads" --repeats 1 --frontiers 1
-      done
+      on fig8 --instance "$dense_rmat" --solver 'ms-bfs ms-bfs-graft?finish=0' --threads "$most" --repeats 1 --frontiers 1
       { echo "instance,solver,phase,level,rows"; sed -n 's/^#frontier,//p' "$folder/fig8.csv"; } >"$folder/fig8_frontiers.csv"
       sed -i '/^#frontier,/d' "$folder/fig8.csv" ;;
     table1)
+      variants=""
+      for s in apfb apsb; do for k in bfs bfs-wr; do for t in mt ct; do variants="$variants $s?kernel=$k&threads=$t&start=none"; done; done; done
       rm -f "$folder/table1_rcp.csv"
       for set in table1 table1_rcp; do
-        for i in "${all[@]}"; do
+        for i in "${meshes[@]}" "$large_gated" "${others[@]}"; do
+          do_graph "$i" || continue
           [ $set = table1 ] || case $i in *permute=1*) ;; *) i="$i&permute=1" ;; esac
-          for s in apfb apsb; do for k in bfs bfs-wr; do for t in mt ct; do
-            on $set "$i" "$s?kernel=$k&threads=$t&start=none" --init cheap --backend cuda --space device --repeats "$runs"
-          done; done; done
-          on $set "$i" push-relabel --init cheap --threads 1 --repeats 1
+          on $set --instance "$i" --solver "$variants" --init cheap --backend cuda --space device --repeats "$runs" --cpu-solver 'hk p-dbfs' --threads 8,1
         done
-        { echo "solver,geometric_mean_s,graphs"; means "$folder/$set.csv"; } >"$folder/${set}_means.csv"
-      done ;;
+      done
+      { echo "set,solver,backend,threads,geometric_mean_s,graphs"; means "$folder/table1.csv" original; means "$folder/table1_rcp.csv" permuted; } >"$folder/table1_means.csv" ;;
     *) echo "no part '$part'" >&2; exit 2 ;;
   esac
 done

@@ -3,10 +3,13 @@
 
     bench/plots/papers_cardinality.py FOLDER [-o PICTURES]
 
-Writes azad_fig1.svg, azad_fig3.svg (with Fig. 4's search rates), azad_fig6.svg, azad_fig7.svg and azad_fig8.svg after
-Azad, Buluc & Pothen 2015, for the files that are there. Solvers that were left out leave a gap.
+Writes azad_fig1.svg, azad_fig3.svg (with Fig. 4's search rates), azad_fig5.svg to azad_fig8.svg after Azad, Buluc &
+Pothen 2015, and deveci_original.svg and deveci_permuted.svg, the profiles of Deveci, Kaya, Ucar & Catalyurek 2013, for
+the files that are there, and prints the averages that the first paper's text gives. Solvers that were left out leave a
+gap.
 """
 import argparse
+import math
 import pathlib
 
 from results import rows_of
@@ -45,8 +48,18 @@ def fig1(rows, path):
     save(figure, path)
 
 
+PAPER = ["ms-bfs-graft?finish=0", "ms-bfs-graft", "push-relabel", "pf"]
+CLASSES = {"scientific": ["delaunay", "rgg", "grid", "hexagonal", "gated"], "scale-free": ["rmat", "erdos-renyi"],
+           "networks": ["road", "web"]}
+
+
+def most_threads(rows):
+    return max((r["threads"] for r in rows), key=int)
+
+
 def fig3(rows, path):
-    threads = distinct(r["threads"] for r in rows)
+    rows = [r for r in rows if r["solver"] in PAPER]
+    threads = ["1", most_threads(rows)]
     figure, panels = plt.subplots(2, len(threads), figsize=(7 * len(threads), 8), squeeze=False)
     for column, count in enumerate(threads):
         mine = [r for r in rows if r["threads"] == count]
@@ -61,7 +74,27 @@ def fig3(rows, path):
     save(figure, path)
 
 
+def fig5(rows, path):
+    """Mean speed-up of each class of graphs over one thread."""
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4), sharey=True)
+    for axes, solver in zip(panels, PAPER[:2]):
+        seconds = {(r["instance"], int(r["threads"])): float(r["solve_median_s"]) for r in rows if r["solver"] == solver}
+        counts = sorted({count for _, count in seconds})
+        for name, families in CLASSES.items():
+            graphs = [g for g, count in seconds if count == 1 and short(g).split()[0] in families]
+            means = [[seconds[g, 1] / seconds[g, c] for g in graphs if (g, c) in seconds] for c in counts]
+            axes.plot(counts, [sum(m) / max(len(m), 1) for m in means], marker="o", label=name)
+        axes.plot(counts, counts, color="0.8", zorder=0)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", base=2)
+        axes.set_xlabel("threads")
+        axes.set_title(f"{solver}: speed against one thread", fontsize=10)
+    panels[0].legend(fontsize=8)
+    save(figure, path)
+
+
 def fig6(rows, path):
+    rows = [r for r in rows if r["solver"] == PAPER[0] and r["threads"] == most_threads(rows)]
     steps = [dict(item.split("=") for item in r["counters"].split()) for r in rows]
     names = [n for n in distinct(name for s in steps for name in s)
              if n not in ("pushes", "relabels", "global_relabels", "levels")]
@@ -78,6 +111,7 @@ def fig6(rows, path):
 
 
 def fig7(rows, path):
+    rows = [r for r in rows if "bfs" in r["solver"] and r["threads"] == most_threads(rows)]
     plain = {r["instance"]: float(r["solve_median_s"]) for r in rows if r["solver"] == "ms-bfs?direction=0"}
     figure, axes = plt.subplots(figsize=(11, 5))
     bars(axes, [r for r in rows if r["instance"] in plain],
@@ -101,6 +135,68 @@ def fig8(rows, path):
     save(figure, path)
 
 
+def profiles(rows, path):
+    """Deveci's Figs 3 and 4: the best GPU variant and the CPU's solvers, by the share of graphs."""
+    figure, panels = plt.subplots(1, 2, figsize=(12, 4.5))
+    seconds = {}
+    for r in rows:
+        name = r["solver"] if r["backend"] == "cuda" else f"{r['solver']}, {r['threads']} t"
+        if r["backend"] == "cpu" or "bfs-wr&threads=ct" in name:
+            seconds.setdefault(name.replace("?kernel=bfs-wr&threads=ct&start=none", ", GPU"), {})[r["instance"]] = float(
+                r["solve_median_s"])
+    graphs = distinct(r["instance"] for r in rows)
+    alone = [name for name in seconds if name.endswith(", 1 t")]
+    for name, mine in seconds.items():
+        if name not in alone:
+            ups = sorted(min(seconds[a].get(g, float("inf")) for a in alone) / mine[g] for g in graphs if g in mine)
+            panels[0].step(ups, [1 - k / len(graphs) for k in range(len(ups))], where="pre", label=name)
+        worse = sorted(mine[g] / min(s[g] for s in seconds.values() if g in s) for g in graphs if g in mine)
+        panels[1].step(worse, [(k + 1) / len(graphs) for k in range(len(worse))], where="post", label=name)
+    for axes, title in zip(panels, ["share of graphs with at least this speed-up over the fastest on one thread",
+                                    "share of graphs solved in at most this multiple of the best time"]):
+        axes.set_xscale("log", base=2)
+        axes.set_ylim(0, 1.05)
+        axes.set_title(title, fontsize=9)
+        axes.legend(fontsize=8)
+    save(figure, path)
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else float("nan")
+
+
+def geometric(values):
+    return math.exp(mean(math.log(v) for v in values))
+
+
+def summary(rows):
+    """The averages that the paper's text gives for its Figs 3 to 7."""
+    seconds = {(r["solver"], int(r["threads"]), r["instance"]): float(r["solve_median_s"]) for r in rows}
+    of = {(r["solver"], int(r["threads"]), r["instance"]): r for r in rows}
+    most, graphs = int(most_threads(rows)), distinct(r["instance"] for r in rows)
+    graft = PAPER[0]
+
+    def ratios(other, threads, solver=graft):
+        return [seconds[other, threads, g] / seconds[solver, threads, g] for g in graphs
+                if (other, threads, g) in seconds and (solver, threads, g) in seconds]
+
+    for threads in (1, most):
+        for other in ("push-relabel", "pf"):
+            each = ratios(other, threads)
+            print(f"{graft} against {other}, {threads} threads: {mean(each):.2f} times as fast "
+                  f"(geometric mean {geometric(each):.2f}, {len(each)} graphs)")
+    for solver in PAPER:
+        spread = [float(of[k]["sensitivity_percent"]) for k in of if k[:2] == (solver, most) and int(of[k]["repeats"]) > 2]
+        rate = [float(of[solver, most, g]["mteps"]) for g in graphs if (solver, most, g) in of]
+        scaling = [seconds[solver, 1, g] / seconds[solver, most, g] for g in graphs
+                   if (solver, 1, g) in seconds and (solver, most, g) in seconds]
+        print(f"{solver}, {most} threads: sensitivity {mean(spread):.0f} %, {mean(rate):.0f} MTEPS, "
+              f"{mean(scaling):.1f} times one thread's speed ({len(scaling)} graphs)")
+    print(f"direction: {geometric(ratios('ms-bfs?direction=0', most, 'ms-bfs?direction=1')):.2f} times, grafting another "
+          f"{geometric(ratios('ms-bfs?direction=1', most)):.2f} (geometric means, {most} threads)")
+
+
 def save(figure, path):
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
@@ -114,10 +210,15 @@ def main():
     arguments = parser.parse_args()
     pictures = arguments.pictures or arguments.folder
     pictures.mkdir(parents=True, exist_ok=True)
-    for name, draw in [("fig1", fig1), ("fig3", fig3), ("fig6", fig6), ("fig7", fig7), ("fig8_frontiers", fig8)]:
+    for name, picture, draw in [("fig1", "azad_fig1", fig1), ("sweep", "azad_fig3", fig3), ("sweep", "azad_fig5", fig5),
+                                ("sweep", "azad_fig6", fig6), ("sweep", "azad_fig7", fig7),
+                                ("fig8_frontiers", "azad_fig8", fig8), ("table1", "deveci_original", profiles),
+                                ("table1_rcp", "deveci_permuted", profiles)]:
         path = arguments.folder / f"{name}.csv"
         if path.exists():
-            draw(rows_of(path), pictures / f"azad_{name.removesuffix('_frontiers')}.svg")
+            draw(rows_of(path), pictures / f"{picture}.svg")
+    if (arguments.folder / "sweep.csv").exists():
+        summary(rows_of(arguments.folder / "sweep.csv"))
 
 
 if __name__ == "__main__":

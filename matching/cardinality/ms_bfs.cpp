@@ -1,5 +1,6 @@
 #include "matching/cardinality/ms_bfs.h"
 
+#include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_relabel.h"
 #include "matching/cardinality/search.h"
 #include "matching/detail/raw_array.h"
@@ -254,6 +255,17 @@ void MsBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& m
   const bool done = Forest(execution, graph, mates, options_, stats)
                         .run(options_.finish ? kFinishEdges * graph.edges() : no_end);
   if (!done) detail::push_relabel(execution, graph, mates, {}, stats);
+}
+
+void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
+                          CardinalityStats& stats) const {
+  const std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+  if (device::grow_forests(execution, problem, options_,
+                           options_.finish ? kFinishEdges * problem.graph.edges() : no_end, mates, stats))
+    return;
+  const auto before = stats.seconds;
+  device::push_relabel(execution, problem, 0, mates, stats);
+  for (const char* step : {"bring_over", "device", "start"}) stats.seconds[step] += before.at(step);
 }
 
 }  // namespace motes::matching

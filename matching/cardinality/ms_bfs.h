@@ -27,6 +27,11 @@ struct MsBfsOptions {
 /// trees that are about to find a path. Once the run has looked at six times the edges of the graph, what is
 /// left is done by push-relabel (push_relabel.h), whose labels carry over from one path to the next what was
 /// learned of distances. Graphs on which trees do well end before that.
+///
+/// On a GPU (forest_kernels.cuh) the same forest grows in one kernel, after the cheap start (a phase of one
+/// level), and the finish is push-relabel's CUDA form. A frontier of few rows is there followed downwards in
+/// either case, and rows of a level that are found at the same time may go to different trees from run to
+/// run.
 class MsBfs final : public CardinalitySolver {
  public:
   explicit MsBfs(const MsBfsOptions& options) : options_(options) {}
@@ -35,6 +40,8 @@ class MsBfs final : public CardinalitySolver {
   bool needs_columns() const override { return options_.direction || options_.graft || options_.finish; }
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
+  void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
+                     CardinalityStats& stats) const override;
   MsBfsOptions options_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "matching/cardinality/deveci.h"
+#include "matching/cardinality/ms_bfs.h"
 
 namespace motes::matching::device {
 
@@ -22,5 +23,9 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
 
 void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
                        const DeveciOptions& options, Mates& mates, CardinalityStats& stats);
+
+/// False: stopped after `edges_at_most` with free rows left that may have paths.
+bool grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
+                  std::int64_t edges_at_most, Mates& mates, CardinalityStats& stats);
 
 }  // namespace motes::matching::device

@@ -54,6 +54,10 @@ void augment_by_levels(const Execution&, const CardinalityProblem&, const Deveci
                        CardinalityStats&) {
   no_device();
 }
+bool grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOptions&, std::int64_t, Mates&,
+                  CardinalityStats&) {
+  no_device();
+}
 void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&) { no_device(); }
 void greedy_proposal(const Execution&, const GreedyProblem&, const ProposalOptions&, GreedyAnswer&) {
   no_device();

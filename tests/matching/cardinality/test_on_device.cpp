@@ -43,6 +43,13 @@ constexpr const char* kSettings[] = {
     "apsb?kernel=bfs",
     "apsb?threads=mt",
     "apsb?kernel=bfs&threads=mt&start=none",
+    "ms-bfs",
+    "ms-bfs?direction=1&alpha=1",
+    "ms-bfs-graft",
+    "ms-bfs-graft?finish=0",
+    "ms-bfs-graft?direction=0&finish=0",
+    "ms-bfs-graft?alpha=1000000&finish=0",
+    "ms-bfs-graft?alpha=1&graft=0&finish=0",
 };
 
 /// A matching of about every second row that can have one.
@@ -69,7 +76,7 @@ void check_maximum(const BipartiteGraph& graph, const CardinalityAnswer& answer,
   const auto given = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);
   CHECK(answer.matching.stats.initial_assignments == given);
   CHECK(given + answer.stats.augmentations == answer.matching.cardinality);
-  if (answer.stats.pushes == 0 && !answer.stats.augmented.empty()) {
+  if (answer.stats.global_relabels == 0 && !answer.stats.augmented.empty()) {
     std::int64_t paths = 0;
     for (const auto count : answer.stats.augmented) paths += count;
     CHECK(paths == answer.stats.augmentations);
