@@ -2,8 +2,6 @@
 /// An auction by chains (row_chains.cuh) whose epsilon falls from stage to stage. Perfect problems only: what
 /// it leaves is prices, and any prices are a start for those.
 
-#include <cmath>
-
 #include "matching/assignment/core_settings.h"
 #include "matching/assignment/row_chains.cuh"
 
@@ -90,7 +88,7 @@ void run_auction(Arena& arena, Chains chains, const CoreSettings& settings) {
     fights.start_count = chains.left_count;
     fights.left = nullptr;
     fights.finished = counters + 2 * k + 1;
-    fights.few = static_cast<int>(settings.few_fights * std::sqrt(static_cast<float>(chains.p.rows)));
+    fights.few = settings.few_fights;
     chains_kernel<kLanes><<<8 * arena.multiprocessors(), kThreads, 0, stream>>>(fights);
     MOTES_CUDA_LAUNCHED();
     forget_owners_kernel<<<chain_blocks(chains.p.cols), kThreads, 0, stream>>>(chains.column, chains.p.cols,

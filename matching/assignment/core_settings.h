@@ -9,7 +9,7 @@ struct CoreSettings {
   int stages = 4;            ///< of an auction before it, for prices to start from (perfect and cold only)
   int stage_budget = 64;     ///< bids of a chain there
   int fight_budget = 16384;  ///< bids of a chain of rows that spent theirs...
-  float few_fights = .16F;   ///< ...which are broken off when so few go on, in square roots of the rows
+  int few_fights = 64;       ///< ...which are broken off when so few go on
   float share = .5F;         ///< perfect: of the trees, that is to come to an end in a phase of searches
 };
 

@@ -94,6 +94,7 @@ __global__ void __launch_bounds__(kThreads) chains_kernel(Chains f) {
   if (f.epsilon != nullptr && epsilon == 0) return;
   const Cost deepest = epsilon == 0 ? -kDeepest : -kDeepestAuction;
   const Index starts = f.starts == nullptr ? f.p.rows : *f.start_count;
+  if (f.finished != nullptr && starts <= f.few) return;
   for (Index start = thread_index() / kLanes; start < starts; start += groups) {
     Index row = f.starts == nullptr ? start : f.starts[start];
     if (f.starts == nullptr && f.row_to_col[row] != -1) continue;
