@@ -18,6 +18,7 @@ namespace motes::matching {
 namespace {
 
 using detail::Alternatives;
+using Contender = Alternatives::Contender;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -38,13 +39,43 @@ std::vector<char> tight_unmatched(std::span<const Cost> unmatched, std::span<con
   return out;
 }
 
+/// Free vertices are where they may be.
+bool may_be_free(const std::vector<Index>& mates, const std::vector<char>& may_stay_free) {
+  for (std::size_t k = 0; k < mates.size(); ++k)
+    if (mates[k] == -1 && !may_stay_free[k]) return false;
+  return true;
+}
+
+/// Rows that somebody could displace and that could go elsewhere. Nearly all lack the one or the other: where
+/// duals are as low as they can be most rows could stay free, where they are high most columns could.
+void keep_contenders(const Matching& matching, const std::vector<char>& row_may_stay_free,
+                     const std::vector<char>& col_may_stay_free, Alternatives& out) {
+  const auto rows = static_cast<Index>(matching.row_to_col.size());
+  std::vector<char> wanted(at(rows), 0);  // somebody's pair leads to this row
+  for (const auto& [row, col] : out.pairs)
+    if (matching.col_to_row[at(col)] != -1) wanted[at(matching.col_to_row[at(col)])] = 1;
+  std::vector<char> contends(at(rows), 0);
+  auto pair = out.pairs.begin();
+  for (Index i = 0; i < rows; ++i) {
+    const Index mate = matching.row_to_col[at(i)];
+    const bool leaves = mate != -1 && row_may_stay_free[at(i)];
+    const bool col_leaves = mate != -1 && col_may_stay_free[at(mate)];
+    const bool has_pair = pair != out.pairs.end() && pair->row == i;
+    while (pair != out.pairs.end() && pair->row == i) ++pair;
+    contends[at(i)] = (has_pair || leaves) && (wanted[at(i)] || mate == -1 || col_leaves);
+    if (contends[at(i)]) out.rows.push_back({i, row_may_stay_free[at(i)] != 0, col_leaves});
+  }
+  std::erase_if(out.pairs, [&](const detail::Pair& p) {
+    const Index holder = matching.col_to_row[at(p.col)];
+    return !contends[at(p.row)] || (holder != -1 && !contends[at(holder)]);
+  });
+}
+
 Alternatives find_alternatives(const Execution& execution, const CostsView& problem,
                                const Matching& matching) {
   if (space_of(problem) == Space::device) return detail::alternatives_on_device(execution, problem, matching);
   const auto& [u, v] = matching.duals;
   Alternatives out;
-  out.row_may_stay_free = tight_unmatched(unmatched_row_cost_of(problem), u);
-  out.col_may_stay_free = tight_unmatched(unmatched_col_cost_of(problem), v);
   constexpr Index kRowsPerTask = 4096;
   const Index rows = rows_of(problem), tasks = (rows + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<std::vector<detail::Pair>> found(at(tasks));
@@ -67,65 +98,42 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
     });
   });
   for (const auto& pairs : found) out.pairs.insert(out.pairs.end(), pairs.begin(), pairs.end());
-  out.pairs_consistent = std::find(consistent.begin(), consistent.end(), 0) == consistent.end();
+  const auto row_may_stay_free = tight_unmatched(unmatched_row_cost_of(problem), u),
+             col_may_stay_free = tight_unmatched(unmatched_col_cost_of(problem), v);
+  out.consistent = std::find(consistent.begin(), consistent.end(), 0) == consistent.end() &&
+                   may_be_free(matching.row_to_col, row_may_stay_free) &&
+                   may_be_free(matching.col_to_row, col_may_stay_free);
+  if (out.consistent) keep_contenders(matching, row_may_stay_free, col_may_stay_free, out);
   return out;
-}
-
-/// Everything that this matching uses is tight itself.
-bool is_consistent(const Alternatives& alternatives, const Matching& matching) {
-  const auto may_be_free = [](const std::vector<Index>& mates, const std::vector<char>& may_stay_free) {
-    for (std::size_t k = 0; k < mates.size(); ++k)
-      if (mates[k] == -1 && !may_stay_free[k]) return false;
-    return true;
-  };
-  return alternatives.pairs_consistent && may_be_free(matching.row_to_col, alternatives.row_may_stay_free) &&
-         may_be_free(matching.col_to_row, alternatives.col_may_stay_free);
 }
 
 /// Who could take whose place: an arc from row i to the row whose column i could have instead of its own. The
 /// outside is one more node: an arc to it from rows that could stay free or have a free column, an arc from
 /// it to rows that are free or whose column could be. Another optimum differs by cycles of this graph.
-/// rows_on_cycles() tells the rows that may lie on one, ascending: what is left when nodes without arcs in,
-/// or out, are taken away in turn. Nearly all rows lack the one or the other, and never come in: where duals
-/// are as low as they can be most rows could stay free, where they are high most columns could.
+/// rows_on_cycles() tells the contenders that may lie on one: what is left when nodes without arcs in, or
+/// out, are taken away in turn.
 class Exchanges {
  public:
-  Exchanges(const Alternatives& alternatives, const Matching& matching) {
-    const auto leaves = [&](Index i) {
-      return matching.row_to_col[at(i)] != -1 && alternatives.row_may_stay_free[at(i)];
-    };
-    const auto may_enter = [&](Index i) {
-      const Index mate = matching.row_to_col[at(i)];
-      return mate == -1 || alternatives.col_may_stay_free[at(mate)];
-    };
-    const auto rows = static_cast<Index>(matching.row_to_col.size());
-    std::vector<char> wanted(at(rows), 0);  // somebody's pair leads to this row
-    for (const auto& [row, col] : alternatives.pairs)
-      if (matching.col_to_row[at(col)] != -1) wanted[at(matching.col_to_row[at(col)])] = 1;
-    auto pair = alternatives.pairs.begin();
-    for (Index i = 0; i < rows; ++i) {
-      const bool has_pair = pair != alternatives.pairs.end() && pair->row == i;
-      if ((has_pair || leaves(i)) && (wanted[at(i)] || may_enter(i))) rows_.push_back(i);
-      while (pair != alternatives.pairs.end() && pair->row == i) ++pair;
-    }
+  Exchanges(const Alternatives& alternatives, const Matching& matching) : rows_(alternatives.rows) {
     const auto outside = static_cast<Index>(rows_.size());
     for (const auto& [row, col] : alternatives.pairs) {
-      const Index from = node_of(row), holder = matching.col_to_row[at(col)];
-      const Index to = holder == -1 ? outside : node_of(holder);
-      if (from != -1 && to != -1) arcs_.push_back({from, to});
+      const Index holder = matching.col_to_row[at(col)];
+      arcs_.push_back({node_of(row), holder == -1 ? outside : node_of(holder)});
     }
     for (Index node = 0; node < outside; ++node) {
-      if (leaves(rows_[at(node)])) arcs_.push_back({node, outside});
-      if (may_enter(rows_[at(node)])) arcs_.push_back({outside, node});
+      const auto& [row, may_stay_free, col_may_stay_free] = rows_[at(node)];
+      const bool matched = matching.row_to_col[at(row)] != -1;
+      if (matched && may_stay_free) arcs_.push_back({node, outside});
+      if (!matched || col_may_stay_free) arcs_.push_back({outside, node});
     }
   }
 
-  std::vector<Index> rows_on_cycles() {
+  std::vector<Contender> rows_on_cycles() {
     std::vector<char> left(rows_.size() + 1, 1);
     peel(left);
     for (auto& [from, to] : arcs_) std::swap(from, to);
     peel(left);
-    std::vector<Index> out;
+    std::vector<Contender> out;
     for (std::size_t node = 0; node < rows_.size(); ++node)
       if (left[node]) out.push_back(rows_[node]);
     return out;
@@ -136,10 +144,8 @@ class Exchanges {
     Index from, to;  ///< nodes: places in rows_, or rows_.size() for the outside
   };
 
-  /// -1 for rows that never came in.
   Index node_of(Index row) const {
-    const auto found = std::lower_bound(rows_.begin(), rows_.end(), row);
-    return found == rows_.end() || *found != row ? -1 : static_cast<Index>(found - rows_.begin());
+    return static_cast<Index>(std::ranges::lower_bound(rows_, row, {}, &Contender::row) - rows_.begin());
   }
 
   /// Takes away, in turn, the nodes that no arc from a node still there enters.
@@ -165,7 +171,7 @@ class Exchanges {
     }
   }
 
-  std::vector<Index> rows_;  ///< with an arc in and one out, ascending
+  const std::vector<Contender>& rows_;
   std::vector<Arc> arcs_;
 };
 
@@ -176,40 +182,46 @@ struct Contest {
 };
 
 template <class Hash>
-Contest contest_of(const Alternatives& alternatives, const Matching& matching, const std::vector<Index>& rows,
-                   const Hash& hash) {
+Contest contest_of(const Alternatives& alternatives, const Matching& matching,
+                   const std::vector<Contender>& rows, const Hash& hash) {
   Contest out;
-  std::vector<char> contested(matching.row_to_col.size(), 0);
-  for (const Index i : rows) contested[at(i)] = 1;
-  // Columns that are free or whose row is in the part, in the order of the whole.
-  const auto cols = static_cast<Index>(matching.col_to_row.size());
-  std::vector<Index> place(at(cols), -1);
-  for (Index j = 0; j < cols; ++j) {
-    const Index holder = matching.col_to_row[at(j)];
-    if (holder != -1 && !contested[at(holder)]) continue;
-    place[at(j)] = static_cast<Index>(out.cols.size());
-    out.cols.push_back(j);
-    out.costs.unmatched_col_cost.push_back(alternatives.col_may_stay_free[at(j)] ? hash(-1, j)
-                                                                                 : kInfiniteCost);
+  const auto contested = [&](Index row) {
+    return std::ranges::binary_search(rows, row, {}, &Contender::row);
+  };
+  // Columns that the part's rows have or could have, in the order of the whole. Free ones may stay so.
+  std::vector<std::pair<Index, Cost>> cols;
+  for (const auto& [row, may_stay_free, col_may_stay_free] : rows)
+    if (const Index j = matching.row_to_col[at(row)]; j != -1)
+      cols.emplace_back(j, col_may_stay_free ? hash(-1, j) : kInfiniteCost);
+  std::vector<detail::Pair> pairs;
+  for (const auto& [row, col] : alternatives.pairs) {
+    const Index holder = matching.col_to_row[at(col)];
+    if (!contested(row) || (holder != -1 && !contested(holder))) continue;
+    pairs.push_back({row, col});
+    if (holder == -1) cols.emplace_back(col, hash(-1, col));
+  }
+  std::ranges::sort(cols);
+  cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
+  for (const auto& [col, cost] : cols) {
+    out.cols.push_back(col);
+    out.costs.unmatched_col_cost.push_back(cost);
   }
   out.costs.graph.rows = static_cast<Index>(rows.size());
   out.costs.graph.cols = static_cast<Index>(out.cols.size());
   std::vector<Index> row_cols;
-  auto pair = alternatives.pairs.begin();
-  for (const Index i : rows) {
-    while (pair != alternatives.pairs.end() && pair->row < i) ++pair;
+  auto pair = pairs.begin();
+  for (const auto& [row, may_stay_free, col_may_stay_free] : rows) {
     row_cols.clear();
-    if (matching.row_to_col[at(i)] != -1) row_cols.push_back(matching.row_to_col[at(i)]);
-    for (; pair != alternatives.pairs.end() && pair->row == i; ++pair)
-      if (place[at(pair->col)] != -1) row_cols.push_back(pair->col);
-    std::sort(row_cols.begin(), row_cols.end());
+    if (matching.row_to_col[at(row)] != -1) row_cols.push_back(matching.row_to_col[at(row)]);
+    for (; pair != pairs.end() && pair->row == row; ++pair) row_cols.push_back(pair->col);
+    std::ranges::sort(row_cols);
     for (const Index j : row_cols) {
-      out.costs.graph.col_index.push_back(place[at(j)]);
-      out.costs.cost.push_back(hash(i, j));
+      out.costs.graph.col_index.push_back(
+          static_cast<Index>(std::ranges::lower_bound(out.cols, j) - out.cols.begin()));
+      out.costs.cost.push_back(hash(row, j));
     }
     out.costs.graph.row_offsets.push_back(out.costs.graph.edges());
-    out.costs.unmatched_row_cost.push_back(alternatives.row_may_stay_free[at(i)] ? hash(i, -1)
-                                                                                 : kInfiniteCost);
+    out.costs.unmatched_row_cost.push_back(may_stay_free ? hash(row, -1) : kInfiniteCost);
   }
   return out;
 }
@@ -228,20 +240,20 @@ Matching resolve_ties(const Execution& execution, const CostsView& problem, Matc
   const auto hash = [&](Index i, Index j) { return static_cast<Cost>(pair_hash(i, j) >> (64 - bits)); };
 
   const Alternatives alternatives = find_alternatives(execution, problem, optimal);
-  if (!is_consistent(alternatives, optimal))
+  if (!alternatives.consistent)
     throw std::invalid_argument("resolve_ties: the matching given is not optimal for its duals");
-  const std::vector<Index> contested = Exchanges(alternatives, optimal).rows_on_cycles();
+  const std::vector<Contender> contested = Exchanges(alternatives, optimal).rows_on_cycles();
   if (!contested.empty()) {
     const Contest contest = contest_of(alternatives, optimal, contested, hash);
     Execution on_cpu = execution;
     on_cpu.backend = Backend::cpu;
     const Matching least = JonkerVolgenant().solve(on_cpu, contest.costs.view());
-    for (const Index i : contested)
-      if (optimal.row_to_col[at(i)] != -1) optimal.col_to_row[at(optimal.row_to_col[at(i)])] = -1;
+    for (const Contender& c : contested)
+      if (const Index j = optimal.row_to_col[at(c.row)]; j != -1) optimal.col_to_row[at(j)] = -1;
     for (std::size_t k = 0; k < contested.size(); ++k) {
       const Index j = least.row_to_col[k] == -1 ? -1 : contest.cols[at(least.row_to_col[k])];
-      optimal.row_to_col[at(contested[k])] = j;
-      if (j != -1) optimal.col_to_row[at(j)] = contested[k];
+      optimal.row_to_col[at(contested[k].row)] = j;
+      if (j != -1) optimal.col_to_row[at(j)] = contested[k].row;
     }
     optimal.cardinality = static_cast<std::int64_t>(
         std::count_if(optimal.row_to_col.begin(), optimal.row_to_col.end(), [](Index j) { return j != -1; }));

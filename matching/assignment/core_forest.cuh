@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
     const int root_count = n.roots[now], kept = n.touched[now];
     if (root_count == 0) break;
     for (int k = thread_index(); k < root_count; k += thread_total())
-      f.frontier[round % 2][k] = {f.roots[now][k], -1};
+      f.frontier[round % 2][k] = reach_of(f, {f.roots[now][k], -1});
     if (first) {
       n.frontier[round % 3] = root_count + kept;
       n.frontier[(round + 1) % 3] = 0;

@@ -30,9 +30,16 @@ struct ForestCounters {
   Cost highest[2];                         ///< by phase: greatest nearest end below the limit
 };
 
-/// A row to scan, with the column that it owns (-1: a root).
+/// A row of the forest, with the column that it owns (-1: a root).
 struct Visit {
   Index row, col;
+};
+
+/// A row to scan, and where its pairs are: known with the row, they need not be looked up first.
+struct Reach {
+  Visit visit;
+  Offset begin;
+  Index pairs;
 };
 
 /// A pair from a row of one tree to a column of another, cheap enough to matter.
@@ -49,7 +56,7 @@ struct CoreForest {
   Index* left;        ///< [rows] rows that the chains left
   int* left_count;
   Index* roots[2];     ///< [rows]
-  Visit* frontier[2];  ///< [rows + cols]
+  Reach* frontier[2];  ///< [rows + cols]
   Index* touched[2];   ///< [cols] columns with a label
   Contact* contact;    ///< [cols] more than these are found anew in each pass
   Cost* nearest;       ///< [rows] of a root: distance of its nearest end
@@ -61,24 +68,24 @@ struct CoreForest {
   float share;  ///< perfect: of the trees, that is to come to an end in a phase
 };
 
-/// Where a row stands in the forest, and its pairs: `kLanes` lanes have one row.
+/// Where a row stands in the forest.
 struct Standing {
   Index row = -1, root = -1;
   Cost distance = 0;
-  Offset begin = 0, end = 0;
 };
 __device__ inline Standing standing(const CoreForest& f, const Visit& visit) {
   Standing at;
   at.row = at.root = visit.row;
-  if (visit.row == -1) return at;
-  if (visit.col != -1) {
-    const Label label = load(&f.column[visit.col].label);
-    at.distance = label.distance;
-    at.root = label.root;
-  }
-  at.begin = f.p.entries.offsets[visit.row];
-  at.end = f.p.entries.offsets[visit.row + 1];
+  if (visit.col == -1) return at;
+  const Label label = load(&f.column[visit.col].label);
+  at.distance = label.distance;
+  at.root = label.root;
   return at;
+}
+__device__ inline Reach reach_of(const CoreForest& f, const Visit& visit) {
+  if (visit.row == -1) return {visit, 0, 0};
+  const Offset begin = f.p.entries.offsets[visit.row];
+  return {visit, begin, static_cast<Index>(f.p.entries.offsets[visit.row + 1] - begin)};
 }
 __device__ inline Cost exit_distance(const CoreForest& f, const Standing& at, Cost u) {
   const Cost exit = f.p.exit_of(at.row);

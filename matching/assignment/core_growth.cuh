@@ -9,7 +9,7 @@ namespace motes::matching::device::hungarian {
 /// place, where a thousand warps would queue.
 struct Found {
   static constexpr int kRoom = 1024;  ///< more goes to the lists at once
-  Visit visit[kRoom];
+  Reach visit[kRoom];
   Index touched[kRoom];
   int visits, touches;              ///< counted on beyond the room
   int visits_place, touched_place;  ///< in the lists of all
@@ -41,7 +41,7 @@ __device__ void append_near(T* near, int* near_count, T* list, int* count, bool 
 }
 
 /// The block hands over what it has found; the whole block must call it.
-__device__ inline void hand_over(Found& found, Visit* next, int* next_count, Index* touched,
+__device__ inline void hand_over(Found& found, Reach* next, int* next_count, Index* touched,
                                  int* touched_count) {
   __syncthreads();
   const int visits = min(found.visits, Found::kRoom), touches = min(found.touches, Found::kRoom);
@@ -105,18 +105,34 @@ __device__ inline void lower_limit(const CoreForest& f, const Index* roots, int 
   if (const Cost end = Spread::end_of(bucket); end < __ldcg(limit)) __stcg(limit, end);
 }
 
-/// One round: makes the offers of all rows in the frontier.
+/// One round: makes the offers of all rows in the frontier. A round is a few trips to memory one after the
+/// other, so whatever may be asked for early is: a row's first pairs with its label, where the next row's
+/// pairs are while the offer is made.
 template <int kLanes>
 __device__ void grow_round(const CoreForest& f, long long round, int count, const Cost* phase_limit,
                            Index* touched, int* touched_count, Found& near) {
   constexpr int kRowsPerWarp = kWarp / kLanes, kPairs = 2;  // pairs a lane has under way
   const int lane = threadIdx.x % kLanes, warps = thread_total() / kWarp;
   int* next_count = f.counters->frontier + (round + 1) % 3;
-  const Visit* now = f.frontier[round % 2];
-  Visit* next = f.frontier[(round + 1) % 2];
+  const Reach* now = f.frontier[round % 2];
+  Reach* next = f.frontier[(round + 1) % 2];
   for (int first = thread_index() / kWarp * kRowsPerWarp; first < count; first += warps * kRowsPerWarp) {
     const int k = first + threadIdx.x % kWarp / kLanes;
-    Standing at = standing(f, k < count ? now[k] : Visit{-1, -1});
+    const Reach reach = k < count ? now[k] : Reach{{-1, -1}, 0, 0};
+    const Offset end = reach.begin + reach.pairs;
+    Index col[kPairs];
+    Cost cost[kPairs];
+    const auto fetch = [&](Offset e, bool wanted) {
+#pragma unroll
+      for (int d = 0; d < kPairs; ++d) {
+        const Offset pair = e + d * kLanes;
+        col[d] = wanted && pair < end ? f.p.entries.col_index[pair] : -1;
+        cost[d] = wanted && pair < end ? f.p.entries.cost[pair] : 0;
+      }
+    };
+    Offset e = reach.begin + lane;
+    fetch(e, true);
+    const Standing at = standing(f, reach.visit);
     Cost base = 0, limit = detail::kFar;
     if (at.row != -1) {
       const Cost u = f.u[at.row];
@@ -130,21 +146,14 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, cons
         limit = min(limit, exit);
       }
     }
-    const Offset end = at.distance < limit ? at.end : at.begin;
-    for (Offset e = at.begin + lane; __any_sync(kAll, e < end); e += kPairs * kLanes) {
-      Index col[kPairs], stamp[kPairs];
-      Cost cost[kPairs];
+    const bool open = at.distance < limit;
+    for (; __any_sync(kAll, open && e < end); fetch(e += kPairs * kLanes, open)) {
+      Index stamp[kPairs];
       Place place[kPairs];
       Label label[kPairs], offer[kPairs];
       Words found[kPairs];
       bool good[kPairs], fresh[kPairs], push[kPairs];
-      Visit reached[kPairs];
-#pragma unroll
-      for (int d = 0; d < kPairs; ++d) {
-        const Offset pair = e + d * kLanes;
-        col[d] = pair < end ? f.p.entries.col_index[pair] : -1;
-        cost[d] = pair < end ? f.p.entries.cost[pair] : 0;
-      }
+      Reach reached[kPairs];
 #pragma unroll
       for (int d = 0; d < kPairs; ++d) {
         if (col[d] == -1) continue;
@@ -154,7 +163,7 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, cons
 #pragma unroll
       for (int d = 0; d < kPairs; ++d) {
         good[d] = fresh[d] = push[d] = false;
-        if (col[d] == -1) continue;
+        if (col[d] == -1 || !open) continue;
         offer[d] = {base + cost[d] - place[d].price, at.root, at.row};
         good[d] = offer[d].distance < limit && offer[d].distance < label[d].distance;
         if (!good[d]) continue;
@@ -162,6 +171,7 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, cons
         // Who comes first in this round lists the row, whoever's label stays.
         if (place[d].owner != -1)
           stamp[d] = atomicExch(&f.column[col[d]].place.extra, static_cast<Index>(round));
+        reached[d] = reach_of(f, {place[d].owner, col[d]});
       }
 #pragma unroll
       for (int d = 0; d < kPairs; ++d) {
@@ -175,7 +185,6 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, cons
         }
         fresh[d] = won && label[d].distance == detail::kFar;
         push[d] = place[d].owner != -1 && stamp[d] != static_cast<Index>(round);
-        reached[d] = {place[d].owner, col[d]};
         if (won && place[d].owner == -1) atomic_min(f.nearest + at.root, offer[d].distance);
       }
       append_near(near.touched, &near.touches, touched, touched_count, fresh, col);

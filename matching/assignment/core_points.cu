@@ -27,8 +27,8 @@ constexpr int kThreads = 256;
 constexpr unsigned kAll = 0xffffffffU;
 /// Where the gate allows no more pairs than this a row, the core holds them all.
 constexpr int kCompletePerRow = 64;
-/// Neighbours that the core begins with.
-constexpr int kRowNeighbours = 20, kColNeighbours = 8;
+/// Neighbours that the core begins with: by the prices that an auction on the first ones has found, if any.
+constexpr int kFirstNeighbours = 16, kRowNeighbours = 20, kColNeighbours = 8;
 /// Above all u_i + v_j, below what overflows when a price is added.
 constexpr Cost kNoLimit = Cost{1} << 62;
 
@@ -285,54 +285,22 @@ class PointPolicy {
         weight_(arena.take<Cost>(static_cast<std::size_t>(p.cols))),
         highest_(arena.take<Cost>(static_cast<std::size_t>(cols_.nodes))) {}
 
+  /// Neighbours by distance miss what an optimum uses where points have moved past each other, and pricing
+  /// would find it, one warm solve after the other. Prices of an auction among them tell most of it at once.
   Core select(Arena& arena, const DeviceCanonical<GeometricEntries>& p, const hungarian::State&, Cost* price,
-              bool) {
+              bool unpriced) {
     if (auto all = all_pairs(arena, p, kCompletePerRow)) return *all;
-    const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-    const auto stream = arena.stream();
-    const int blocks = 8 * arena.multiprocessors();
-    weigh(arena, price);
-    Core out;
-    out.bound = arena.take<Cost>(rows);
-    Offset* offsets = arena.take<Offset>(rows + 1);
-    const Lists of_rows = lists(arena, kRowNeighbours, rows, out.bound);
-    neighbours_kernel<<<warp_blocks(arena, p.rows), kThreads, 0, stream>>>(
-        {p.entries, rows_, cols_, weight_, highest_, kRowNeighbours}, of_rows);
-    MOTES_CUDA_LAUNCHED();
-    const Lists of_cols = lists(arena, kColNeighbours, cols, nullptr);
-    neighbours_kernel<<<warp_blocks(arena, p.cols), kThreads, 0, stream>>>(
+    const Lists of_cols = lists(arena, kColNeighbours, static_cast<std::size_t>(p.cols), nullptr);
+    neighbours_kernel<<<warp_blocks(arena, p.cols), kThreads, 0, arena.stream()>>>(
         {detail::exchanged(p.entries), cols_, rows_, nullptr, nullptr, kColNeighbours}, of_cols);
     MOTES_CUDA_LAUNCHED();
-
-    const std::size_t slots = cols * kColNeighbours;
-    Index* key[2] = {arena.take<Index>(slots), arena.take<Index>(slots)};
-    Index* place[2] = {arena.take<Index>(slots), arena.take<Index>(slots)};
-    Index* extra = arena.take_filled<Index>(rows, 0);
-    Offset* extra_offsets = arena.take<Offset>(rows + 1);
-    lacking_kernel<<<warp_blocks(arena, p.cols), kThreads, 0, stream>>>(of_rows, of_cols, p.rows, p.cols,
-                                                                        key[0], extra);
-    places_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<Index>(slots), place[0]);
-    MOTES_CUDA_LAUNCHED();
-    cub::DoubleBuffer<Index> keys(key[0], key[1]), places(place[0], place[1]);
-    const int bits = std::bit_width(static_cast<unsigned>(p.rows));
-    std::size_t bytes = 0;
-    MOTES_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, places, slots, 0, bits, stream));
-    char* scratch = arena.take<char>(bytes);
-    MOTES_CUDA(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, places, slots, 0, bits, stream));
-    const Offset extras = scan_counts(arena, extra, p.rows, extra_offsets);
-    sum_kernel<<<blocks, kThreads, 0, stream>>>(of_rows.length, extra, p.rows, extra);
-    MOTES_CUDA_LAUNCHED();
-    out.pairs = scan_counts(arena, extra, p.rows, offsets);
-    Index* col = arena.take<Index>(static_cast<std::size_t>(out.pairs));
-    Cost* cost = arena.take<Cost>(static_cast<std::size_t>(out.pairs));
-    fill_lists_kernel<<<warp_blocks(arena, p.rows), kThreads, 0, stream>>>(of_rows, p.rows, offsets, col,
-                                                                           cost);
-    fill_extra_kernel<<<blocks, kThreads, 0, stream>>>(of_rows, of_cols, keys.Current(), places.Current(),
-                                                       static_cast<Index>(extras), extra_offsets, offsets,
-                                                       col, cost);
-    MOTES_CUDA_LAUNCHED();
-    out.entries = {p.rows, p.cols, offsets, col, cost};
-    return out;
+    if (p.perfect && unpriced) {
+      const auto mark = arena.mark();
+      const Core first = neighbours(arena, p, price, kFirstNeighbours, of_cols);
+      auction_prices(arena, {p.rows, p.cols, first.entries, nullptr, price, true}, first.pairs, price);
+      arena.release(mark);
+    }
+    return neighbours(arena, p, price, kRowNeighbours, of_cols);
   }
 
   Additions price(Arena& arena, const DeviceCanonical<GeometricEntries>& p, const hungarian::State& s,
@@ -368,6 +336,52 @@ class PointPolicy {
                                const DeviceCanonical<GeometricEntries>& p);
 
  private:
+  /// The core of each row's `wanted` cheapest pairs under the prices, and the columns' neighbours.
+  Core neighbours(Arena& arena, const DeviceCanonical<GeometricEntries>& p, const Cost* price, int wanted,
+                  const Lists& of_cols) {
+    const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+    const auto stream = arena.stream();
+    const int blocks = 8 * arena.multiprocessors();
+    weigh(arena, price);
+    Core out;
+    out.bound = arena.take<Cost>(rows);
+    Offset* offsets = arena.take<Offset>(rows + 1);
+    const Lists of_rows = lists(arena, wanted, rows, out.bound);
+    neighbours_kernel<<<warp_blocks(arena, p.rows), kThreads, 0, stream>>>(
+        {p.entries, rows_, cols_, weight_, highest_, wanted}, of_rows);
+    MOTES_CUDA_LAUNCHED();
+
+    const std::size_t slots = cols * kColNeighbours;
+    Index* key[2] = {arena.take<Index>(slots), arena.take<Index>(slots)};
+    Index* place[2] = {arena.take<Index>(slots), arena.take<Index>(slots)};
+    Index* extra = arena.take_filled<Index>(rows, 0);
+    Offset* extra_offsets = arena.take<Offset>(rows + 1);
+    lacking_kernel<<<warp_blocks(arena, p.cols), kThreads, 0, stream>>>(of_rows, of_cols, p.rows, p.cols,
+                                                                        key[0], extra);
+    places_kernel<<<blocks, kThreads, 0, stream>>>(static_cast<Index>(slots), place[0]);
+    MOTES_CUDA_LAUNCHED();
+    cub::DoubleBuffer<Index> keys(key[0], key[1]), places(place[0], place[1]);
+    const int bits = std::bit_width(static_cast<unsigned>(p.rows));
+    std::size_t bytes = 0;
+    MOTES_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, places, slots, 0, bits, stream));
+    char* scratch = arena.take<char>(bytes);
+    MOTES_CUDA(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, places, slots, 0, bits, stream));
+    const Offset extras = scan_counts(arena, extra, p.rows, extra_offsets);
+    sum_kernel<<<blocks, kThreads, 0, stream>>>(of_rows.length, extra, p.rows, extra);
+    MOTES_CUDA_LAUNCHED();
+    out.pairs = scan_counts(arena, extra, p.rows, offsets);
+    Index* col = arena.take<Index>(static_cast<std::size_t>(out.pairs));
+    Cost* cost = arena.take<Cost>(static_cast<std::size_t>(out.pairs));
+    fill_lists_kernel<<<warp_blocks(arena, p.rows), kThreads, 0, stream>>>(of_rows, p.rows, offsets, col,
+                                                                           cost);
+    fill_extra_kernel<<<blocks, kThreads, 0, stream>>>(of_rows, of_cols, keys.Current(), places.Current(),
+                                                       static_cast<Index>(extras), extra_offsets, offsets,
+                                                       col, cost);
+    MOTES_CUDA_LAUNCHED();
+    out.entries = {p.rows, p.cols, offsets, col, cost};
+    return out;
+  }
+
   /// All pairs that are allowed, where they are at most that many a row on average.
   std::optional<Core> all_pairs(Arena& arena, const DeviceCanonical<GeometricEntries>& p, int most_per_row) {
     const bool bounded = p.entries.gate < std::numeric_limits<double>::infinity() || p.cols <= most_per_row;

@@ -2,8 +2,8 @@
 
 #include "matching/assignment/core_search.cuh"
 
+#include "matching/assignment/core_auction.cuh"
 #include "matching/assignment/core_forest.cuh"
-#include "matching/assignment/row_chains.cuh"
 
 namespace motes::matching::device {
 namespace hungarian {
@@ -59,45 +59,6 @@ __global__ void repair_rows_kernel(DeviceCanonical<SparseEntries> p, Index* row_
   }
 }
 
-/// Sampled rows, and over them the sums of the low and of the high halves of second best minus best offer.
-struct Gaps {
-  unsigned long long rows, low, high;
-};
-constexpr Index kSample = 8192;
-
-__global__ void sample_gaps_kernel(DeviceCanonical<SparseEntries> p, const Column* column, Gaps* gaps) {
-  const Index step = max(1, p.rows / kSample);
-  for (Index k = thread_index() / kWarp; k * static_cast<Offset>(step) < p.rows;
-       k += thread_total() / kWarp) {
-    Offers offers;
-    p.entries.for_each(k * step, threadIdx.x % kWarp, kWarp, [&](Index j, Cost c) {
-      Offers next;
-      next.best = c - column[j].place.price, next.col = j, next.position = j;
-      offers.take(next);
-    });
-    offers = best_of<kWarp>(offers, kAll);
-    if (threadIdx.x % kWarp != 0 || offers.second == kInfiniteCost) continue;
-    const auto gap = static_cast<unsigned long long>(offers.second - offers.best);
-    atomicAdd(&gaps->rows, 1ULL);
-    atomicAdd(&gaps->low, gap & 0xffffffffU);
-    atomicAdd(&gaps->high, gap >> 32);
-  }
-}
-
-/// The epsilons of the stages: from twice the mean gap on, a quarter of the one before each.
-__global__ void set_epsilons_kernel(const Gaps* gaps, Cost* epsilon, int stages) {
-  const double mean = gaps->rows == 0
-                          ? 0
-                          : (static_cast<double>(gaps->high) * 0x1p32 + static_cast<double>(gaps->low)) /
-                                static_cast<double>(gaps->rows);
-  for (int k = 0; k < stages; ++k) epsilon[k] = static_cast<Cost>(fmin(2 * mean, 0x1p58)) >> (2 * k);
-}
-
-__global__ void forget_owners_kernel(Column* column, Index cols, const Cost* epsilon) {
-  if (*epsilon == 0) return;
-  for (Index j = thread_index(); j < cols; j += thread_total()) column[j].place.owner = -1;
-}
-
 /// What the chains left in the places, by rows: first all rows free...
 __global__ void free_rows_kernel(DeviceCanonical<SparseEntries> p, State s) {
   for (Index i = thread_index(); i < p.rows; i += thread_total()) {
@@ -148,9 +109,7 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
                  const CoreSettings& settings, std::vector<int>& gained) {
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   const cudaStream_t stream = arena.stream();
-  const auto blocks = [&](Offset threads) {
-    return static_cast<unsigned>(std::clamp<Offset>((threads + kThreads - 1) / kThreads, 1, 1 << 22));
-  };
+  const auto blocks = [](Offset threads) { return chain_blocks(threads); };
   Column* column = arena.take<Column>(cols);
   make_columns_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(p, s, column);
   MOTES_CUDA_LAUNCHED();
@@ -178,36 +137,16 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   f.report = arena.take_filled<ForestReport>(1, 0);
   Chains chains{p,       s.row_to_col,   column, f.left, f.left_count, &f.report->bids, &f.report->began,
                 nullptr, settings.budget};
-  const auto run_chains = [&] {
-    chains_kernel<kLanes><<<blocks(Offset{p.rows} * kLanes), kThreads, 0, stream>>>(chains);
-    MOTES_CUDA_LAUNCHED();
-  };
-  if (p.perfect && cold && settings.stages > 0) {
-    // Prices near an optimum's make searches short. Free columns may keep them, as the problem is perfect.
-    Gaps* gaps = arena.take_filled<Gaps>(1, 0);
-    Cost* epsilon = arena.take<Cost>(static_cast<std::size_t>(settings.stages));
-    sample_gaps_kernel<<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(p, column, gaps);
-    MOTES_CUDA_LAUNCHED();
-    set_epsilons_kernel<<<1, 1, 0, stream>>>(gaps, epsilon, settings.stages);
-    MOTES_CUDA_LAUNCHED();
-    chains.budget = settings.stage_budget;
-    for (int k = 0; k < settings.stages; ++k) {
-      chains.epsilon = epsilon + k;
-      run_chains();
-      forget_owners_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(column, p.cols, chains.epsilon);
-      MOTES_CUDA_LAUNCHED();
-    }
-    chains.epsilon = nullptr;
-    chains.budget = settings.budget;
-  }
-  run_chains();
+  // Prices near an optimum's make searches short. Free columns may keep them, as the problem is perfect.
+  if (p.perfect && cold) run_auction<kLanes>(arena, chains, settings);
+  run_chains<kLanes>(arena, chains);
   free_rows_kernel<<<blocks(p.rows), kThreads, 0, stream>>>(p, s);
   MOTES_CUDA_LAUNCHED();
   own_rows_kernel<<<blocks(p.cols), kThreads, 0, stream>>>(p, s, column, f.report);
   MOTES_CUDA_LAUNCHED();
 
   for (int k = 0; k < 2; ++k)
-    f.roots[k] = arena.take<Index>(rows), f.frontier[k] = arena.take<Visit>(rows + cols),
+    f.roots[k] = arena.take<Index>(rows), f.frontier[k] = arena.take<Reach>(rows + cols),
     f.touched[k] = arena.take<Index>(cols);
   f.contact = arena.take<Contact>(cols);
   f.nearest = arena.take<Cost>(rows);
@@ -227,8 +166,32 @@ ForestReport run(Arena& arena, const DeviceCanonical<SparseEntries>& p, const St
   return report;
 }
 
+/// Lanes that share a row, by pairs of a row.
+template <class F>
+auto with_lanes(Offset per_row, F&& f) {
+  if (per_row <= 2) return f(std::integral_constant<int, 1>{});
+  if (per_row <= 12) return f(std::integral_constant<int, 8>{});
+  return f(std::integral_constant<int, 32>{});
+}
+
 }  // namespace
 }  // namespace hungarian
+
+void auction_prices(Arena& arena, const DeviceCanonical<SparseEntries>& p, Offset edges, Cost* v,
+                    const CoreSettings& settings) {
+  namespace h = hungarian;
+  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+  const h::State s{nullptr, v, arena.take_filled<Index>(rows, 0xff), arena.take_filled<Index>(cols, 0xff)};
+  h::Column* column = arena.take<h::Column>(cols);
+  h::make_columns_kernel<<<h::chain_blocks(p.cols), h::kThreads, 0, arena.stream()>>>(p, s, column);
+  MOTES_CUDA_LAUNCHED();
+  auto* counters = arena.take_filled<unsigned long long>(2, 0);  // bids, began
+  const h::Chains chains{p, s.row_to_col, column, nullptr, nullptr, counters, counters + 1, nullptr, 0};
+  h::with_lanes(edges / std::max(1, p.rows),
+                [&](auto lanes) { h::run_auction<lanes>(arena, chains, settings); });
+  h::finish_kernel<<<h::chain_blocks(p.cols), h::kThreads, 0, arena.stream()>>>(s, column, p.cols);
+  MOTES_CUDA_LAUNCHED();
+}
 
 bool search_core(Arena& arena, const DeviceCanonical<SparseEntries>& given, const hungarian::State& s,
                  Stats& stats, const CoreSettings& settings) {
@@ -236,11 +199,9 @@ bool search_core(Arena& arena, const DeviceCanonical<SparseEntries>& given, cons
   DeviceCanonical<SparseEntries> p = given;
   if (p.perfect) p.row_exit = nullptr;
   const Offset edges = p.rows == 0 ? 0 : arena.download(p.entries.offsets + p.rows, 1)[0];
-  const Offset per_row = edges / std::max(1, p.rows);
   std::vector<int> gained;
-  const h::ForestReport report = per_row <= 2    ? h::run<1>(arena, p, s, settings, gained)
-                                 : per_row <= 12 ? h::run<8>(arena, p, s, settings, gained)
-                                                 : h::run<32>(arena, p, s, settings, gained);
+  const h::ForestReport report = h::with_lanes(
+      edges / std::max(1, p.rows), [&](auto lanes) { return h::run<lanes>(arena, p, s, settings, gained); });
   if (report.stuck != 0) throw std::logic_error("jv on the GPU: a phase of searches matched nobody");
   stats.initial_assignments += stats.phases == 0 ? report.matched : 0;
   stats.phases += report.phases;

@@ -29,4 +29,10 @@ inline constexpr Cost kDearExit = Cost{1} << 60;
 bool search_core(Arena& arena, const DeviceCanonical<SparseEntries>& p, const hungarian::State& s,
                  Stats& stats, const CoreSettings& settings = {});
 
+/// Prices near those of an optimum of a perfect problem with `edges` pairs, by the auction that search_core
+/// begins with: v [cols] on the arena's device is where it starts and ends. Speed only, as any prices are a
+/// start.
+void auction_prices(Arena& arena, const DeviceCanonical<SparseEntries>& p, Offset edges, Cost* v,
+                    const CoreSettings& settings = {});
+
 }  // namespace motes::matching::device

@@ -5,10 +5,12 @@ namespace motes::matching::device {
 
 /// Speed only.
 struct CoreSettings {
-  int budget = 16;         ///< bids of a chain of the row reduction
-  int stages = 4;          ///< of an auction before it, for prices to start from (perfect and cold only)
-  int stage_budget = 128;  ///< bids of a chain there
-  float share = .5F;       ///< perfect: of the trees, that is to come to an end in a phase of searches
+  int budget = 16;           ///< bids of a chain of the row reduction
+  int stages = 4;            ///< of an auction before it, for prices to start from (perfect and cold only)
+  int stage_budget = 64;     ///< bids of a chain there
+  int fight_budget = 16384;  ///< bids of a chain of rows that spent theirs...
+  int few_fights = 64;       ///< ...which are broken off when so few go on
+  float share = .5F;         ///< perfect: of the trees, that is to come to an end in a phase of searches
 };
 
 }  // namespace motes::matching::device

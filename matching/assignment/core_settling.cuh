@@ -26,11 +26,12 @@ __device__ void find_contacts(const CoreForest& f, const Members& members, int* 
   for (int first = thread_index() / kWarp * kRowsPerWarp; first < members.count();
        first += warps * kRowsPerWarp) {
     const int k = first + threadIdx.x % kWarp / kLanes;
-    const Standing at = standing(f, k < members.count() ? members.at(f, k) : Visit{-1, -1});
+    const Reach reach = reach_of(f, k < members.count() ? members.at(f, k) : Visit{-1, -1});
+    const Standing at = standing(f, reach.visit);
     const Cost rise = at.row == -1 ? 0 : f.rise[at.root];
     const Cost base = at.row == -1 ? 0 : at.distance - f.u[at.row];
-    const Offset end = at.distance < rise ? at.end : at.begin;
-    for (Offset e = at.begin + lane; __any_sync(kAll, e < end); e += kLanes) {
+    const Offset end = reach.begin + (at.distance < rise ? reach.pairs : 0);
+    for (Offset e = reach.begin + lane; __any_sync(kAll, e < end); e += kLanes) {
       bool wanted[1] = {false};
       Contact contact[1];
       if (e < end) {
@@ -65,13 +66,14 @@ __device__ void lower_rises(const CoreForest& f, const Members& members, int* lo
   const unsigned mask =
       kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
   for (int k = thread_index() / kLanes; k < members.count(); k += groups) {
-    const Standing at = standing(f, members.at(f, k));
+    const Reach reach = reach_of(f, members.at(f, k));
+    const Standing at = standing(f, reach.visit);
     if (at.row == -1) continue;
     const Cost rise = __ldcg(f.rise + at.root);
     if (at.distance >= rise) continue;
     const Cost base = at.distance - f.u[at.row];
     Cost wanted = rise;
-    for (Offset e = at.begin + lane; e < at.end; e += kLanes) {
+    for (Offset e = reach.begin + lane, end = reach.begin + reach.pairs; e < end; e += kLanes) {
       const Column* column = f.column + f.p.entries.col_index[e];
       const Cost offer = base + f.p.entries.cost[e] - load(&column->place).price;
       if (offer >= wanted) continue;
@@ -154,7 +156,7 @@ __device__ inline bool augment(const CoreForest& f, Index root, long long* refus
 /// and what lies beyond is nearer by as much. These are visited first in the next phase. Labels at the limit
 /// or beyond are not all there is to know, and are cleared.
 __device__ inline void clear_labels(const CoreForest& f, const Members& members, Cost highest, Cost limit,
-                                    Visit* visits, Index* touched, int* touched_count) {
+                                    Reach* visits, Index* touched, int* touched_count) {
   const int count = members.touched_count, lane = threadIdx.x % kWarp;
   for (int first = thread_index() - lane; first < count; first += thread_total()) {
     const int k = first + lane;
@@ -181,7 +183,7 @@ __device__ inline void clear_labels(const CoreForest& f, const Members& members,
     base = __shfl_sync(kAll, base, 0) + __popc(who & ((1U << lane) - 1));
     if (!keep) continue;
     touched[base] = col;
-    visits[base] = {owner, col};
+    visits[base] = reach_of(f, {owner, col});
   }
 }
 

@@ -18,16 +18,24 @@
 namespace motes::matching::device::hungarian {
 
 constexpr Cost kDeepest = Cost{1} << 60;  ///< bids below minus this are left to the searches
+/// With an epsilon: prices that others may start from stay above minus this.
+constexpr Cost kDeepestAuction = Cost{1} << 56;
+constexpr int kLook = 16;  ///< bids between looks at how many go on
 
 struct Chains {
   DeviceCanonical<SparseEntries> p;
   const Index* row_to_col;  ///< [rows] before the chains: rows that have a column start none
   Column* column;           ///< [cols]
-  Index* left;              ///< [rows] rows left to the searches
+  Index* left;  ///< [rows] rows left over; with an epsilon: whose budget was spent. nullptr: not asked
   int* left_count;
   unsigned long long *bids, *began;
-  const Cost* epsilon;  ///< nullptr: none
-  int budget;
+  const Cost* epsilon = nullptr;  ///< nullptr: none
+  int budget = 0;
+  const Index* starts = nullptr;     ///< rows to start from; nullptr: all that have no column
+  const int* start_count = nullptr;  ///< of `starts`
+  /// Chains stop, whatever their budget, where no more than `few` of those that began from `starts` go on.
+  int* finished = nullptr;  ///< nullptr: they do not
+  int few = 0;
 };
 
 __device__ inline unsigned long long nanoseconds() {
@@ -84,9 +92,12 @@ __global__ void __launch_bounds__(kThreads) chains_kernel(Chains f) {
   if (thread_index() == 0 && *f.began == 0) *f.began = nanoseconds();
   const Cost epsilon = f.epsilon == nullptr ? 0 : *f.epsilon;
   if (f.epsilon != nullptr && epsilon == 0) return;
-  for (Index start = thread_index() / kLanes; start < f.p.rows; start += groups) {
-    if (f.row_to_col[start] != -1) continue;
-    Index row = start;
+  const Cost deepest = epsilon == 0 ? -kDeepest : -kDeepestAuction;
+  const Index starts = f.starts == nullptr ? f.p.rows : *f.start_count;
+  if (f.finished != nullptr && starts <= f.few) return;
+  for (Index start = thread_index() / kLanes; start < starts; start += groups) {
+    Index row = f.starts == nullptr ? start : f.starts[start];
+    if (f.starts == nullptr && f.row_to_col[row] != -1) continue;
     for (int bid = 0;; ++bid) {
       const Offset begin = f.p.entries.offsets[row], end = f.p.entries.offsets[row + 1];
       Offers offers;
@@ -105,8 +116,9 @@ __global__ void __launch_bounds__(kThreads) chains_kernel(Chains f) {
       if (offers.second == kInfiniteCost) offers.second = offers.best;  // a single pair bounds no price
       const Index displaced = offers.place.owner;
       const Cost fall = offers.second - offers.best + epsilon, price = offers.place.price - fall;
-      if (offers.col == -1 || bid >= f.budget || price < -kDeepest || (displaced != -1 && fall == 0)) {
-        if (lane == 0 && epsilon == 0) f.left[atomicAdd(f.left_count, 1)] = row;
+      if (offers.col == -1 || bid >= f.budget || price < deepest || (displaced != -1 && fall == 0)) {
+        if (lane == 0 && f.left != nullptr && (epsilon == 0 || bid >= f.budget))
+          f.left[atomicAdd(f.left_count, 1)] = row;
         break;
       }
       int won = 0;
@@ -114,13 +126,17 @@ __global__ void __launch_bounds__(kThreads) chains_kernel(Chains f) {
         const Place wanted{price, row, offers.position};
         const Words seen = words_of(offers.place);
         won = same(exchange(&f.column[offers.col].place, seen, words_of(wanted)), seen);
+        if (f.finished != nullptr && bid % kLook == kLook - 1 && starts - __ldcg(f.finished) <= f.few)
+          won |= 2;
         ++bids;
       }
       won = __shfl_sync(mask, won, 0, kLanes);
+      if ((won & 2) != 0) break;
       if (won == 0) continue;
       if (displaced == -1) break;
       row = displaced;
     }
+    if (lane == 0 && f.finished != nullptr) atomicAdd(f.finished, 1);
   }
   for (int step = kWarp / 2; step > 0; step /= 2) bids += __shfl_xor_sync(kAll, bids, step);
   if (threadIdx.x % kWarp == 0 && bids > 0) atomicAdd(f.bids, bids);

@@ -29,11 +29,19 @@ void check_problem_with(Workspace* workspace, int device, const CostsView& probl
 /// verify on the device; host views are copied there first.
 Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching);
 
-/// What optimal matchings may use instead of what this one does: whatever is tight under the duals.
+/// What optimal matchings may use instead of what this one does, as far as it could be part of an exchange.
 struct Alternatives {
-  std::vector<Pair> pairs;  ///< tight, but not matched; by row and column
-  std::vector<char> row_may_stay_free, col_may_stay_free;
-  bool pairs_consistent = true;  ///< every matched pair is tight itself
+  /// A row that may lie on a cycle of exchanges (ties.cpp).
+  struct Contender {
+    Index row = -1;
+    bool may_stay_free = false;
+    bool col_may_stay_free = false;  ///< the column that it has; false where it has none
+  };
+  std::vector<Contender> rows;  ///< ascending
+  /// Tight, but not matched, by row and column: of contenders, to columns that are free or that contenders
+  /// have.
+  std::vector<Pair> pairs;
+  bool consistent = true;  ///< everything that the matching uses, pairs and free vertices, is tight itself
 };
 /// Of a problem in device memory; the matching has as many rows, columns and duals as it. O(size of the
 /// problem).

@@ -293,7 +293,7 @@ TEST_CASE("the sparse engine on the GPU finds the same optimum whatever its sett
   matching::Execution execution;
   execution.backend = matching::Backend::cuda;
   execution.workspace = &workspace;
-  std::vector<matching::device::CoreSettings> choices(8);
+  std::vector<matching::device::CoreSettings> choices(10);
   choices[1].budget = 0;
   choices[2].budget = 1000;
   choices[3].stages = 0;
@@ -301,6 +301,8 @@ TEST_CASE("the sparse engine on the GPU finds the same optimum whatever its sett
   choices[5].stage_budget = 1;
   choices[6].share = 0;
   choices[7].share = 1;
+  choices[8].stage_budget = 1, choices[8].fight_budget = 0;
+  choices[9].stage_budget = 2, choices[9].few_fights = 0;
   for (const Cost exit : {Cost{4000}, kInfiniteCost}) {
     std::mt19937_64 rng(11);
     SparseCosts p = random_problem(rng, {"", 1200, 1200, 0.02, 10000, exit, exit});

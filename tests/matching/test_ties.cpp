@@ -2,11 +2,15 @@
 
 #include <catch2/catch.hpp>
 
+#include <random>
+
+#include "matching/device/device_costs.h"
 #include "matching/feasibility.h"
 #include "matching/registry.h"
 #include "matching/ties.h"
 #include "matching/verify.h"
 #include "tests/support/instances.h"
+#include "tests/support/skip.h"
 
 using namespace motes;
 using matching::Cost;
@@ -32,6 +36,87 @@ TEST_CASE("ties are resolved the same way whichever optimum and duals come in") 
       std::swap(other.duals.u, other.duals.v);
       CHECK(matching::resolve_ties({1}, problem, other).row_to_col == least.row_to_col);
     }
+  }
+  CHECK(moved > 0);  // else nothing was tested
+}
+
+namespace {
+
+/// Row i could have column i or i + 1 at the same cost, and staying free costs far more. With a column to
+/// spare any may be free, which decides for all others; `closed`, the last row could have the first column,
+/// and all move or none; else there is nothing to choose, as is seen from the ends of the chain on.
+matching::SparseCosts chain(Index rows, Index cols, bool closed) {
+  matching::SparseCosts p;
+  p.graph.rows = rows, p.graph.cols = cols;
+  for (Index i = 0; i < rows; ++i) {
+    std::vector<Index> row{i};
+    if (i + 1 < cols) row.push_back(i + 1);
+    if (i + 1 == cols && closed) row.insert(row.begin(), 0);
+    for (const Index j : row) p.graph.col_index.push_back(j), p.cost.push_back(7);
+    p.graph.row_offsets.push_back(p.graph.edges());
+  }
+  p.unmatched_row_cost.assign(static_cast<std::size_t>(rows), 100);
+  p.unmatched_col_cost.assign(static_cast<std::size_t>(cols), cols > rows ? 0 : 100);
+  return p;
+}
+
+/// Small costs, so that most are tied.
+matching::SparseCosts tied(std::uint64_t seed, Index side, int degree, Cost highest) {
+  std::mt19937_64 rng(seed);
+  matching::SparseCosts p;
+  p.graph.rows = p.graph.cols = side;
+  for (Index i = 0; i < side; ++i) {
+    std::vector<Index> cols;
+    for (int d = 0; d < degree; ++d) cols.push_back(static_cast<Index>(rng() % static_cast<unsigned>(side)));
+    std::sort(cols.begin(), cols.end());
+    cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
+    for (const Index j : cols) {
+      p.graph.col_index.push_back(j);
+      p.cost.push_back(static_cast<Cost>(rng() % static_cast<unsigned>(highest + 1)));
+    }
+    p.graph.row_offsets.push_back(p.graph.edges());
+  }
+  p.unmatched_row_cost.assign(static_cast<std::size_t>(side), highest);
+  p.unmatched_col_cost.assign(static_cast<std::size_t>(side), highest);
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("ties are resolved on the GPU as on the CPU") {
+  MOTES_NEED_GPU();
+  const auto solver = matching::find_solver("jv")->make();
+  matching::Workspace workspace;
+  matching::Execution execution{1};
+  execution.workspace = &workspace;
+  int moved = 0;
+  const auto check = [&](const matching::SparseCosts& costs) {
+    const auto problem = costs.view();
+    auto answer = solver->solve({1}, problem);
+    if (answer.status != Status::optimal) return;
+    const matching::DeviceCosts copy{matching::CostsView(problem)};
+    const auto expected = matching::resolve_ties({1}, problem, answer);
+    const auto found = matching::resolve_ties(execution, copy.view(), answer);
+    CHECK(found.row_to_col == expected.row_to_col);
+    CHECK(found.col_to_row == expected.col_to_row);
+    CHECK(found.cardinality == expected.cardinality);
+    moved += found.row_to_col != answer.row_to_col;
+    if (answer.cardinality == 0) return;
+    ++answer.duals.u[0];
+    CHECK_THROWS(matching::resolve_ties(execution, copy.view(), answer));
+  };
+  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+    for (const auto& instance : testing::small_instances(seed)) {
+      INFO(instance.name << ", seed " << seed);
+      check(instance.costs);
+    }
+  check(chain(5000, 5001, false));
+  check(chain(5000, 5000, true));
+  check(chain(5000, 5000, false));
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    INFO("seed " << seed);
+    check(tied(seed, 3000, 3, 5));
+    check(tied(seed, 600, 12, 1));
   }
   CHECK(moved > 0);  // else nothing was tested
 }
