@@ -9,6 +9,7 @@
 #include <random>
 
 #include "matching/assignment/core_paths.h"
+#include "matching/assignment/core_pricing.h"
 #include "matching/detail/cell_grid.h"
 #include "matching/detail/row_scan.h"
 #include "matching/registry.h"
@@ -49,29 +50,24 @@ void check_scans(std::uint64_t seed) {
     for (const bool spoilt : {false, true}) {
       INFO("seed " << seed << " count " << count << " spoilt " << spoilt << " bytes " << sizeof(T));
       const auto row = awkward_row<T>(rng, count, spoilt);
-      std::vector<T> limits(count);
-      for (T& x : limits) x = static_cast<T>(static_cast<double>(rng() % 2001) - 1500);
       for (const T limit : {static_cast<T>(-900), static_cast<T>(0)}) {
-        for (const T* col_limit : {static_cast<const T*>(nullptr), static_cast<const T*>(limits.data())}) {
-          std::vector<Index> plain(count), wide(count), expected;
-          const auto a = scan_row(Instructions::plain, row.data(), count, limit, col_limit, plain.data());
-          const auto b = scan_row(matching::detail::best_instructions(), row.data(), count, limit, col_limit,
-                                  wide.data());
-          for (Index j = 0; j < count; ++j)
-            if (row[j] <= limit || (col_limit != nullptr && row[j] < col_limit[j])) expected.push_back(j);
-          plain.resize(a.hits), wide.resize(b.hits);
-          CHECK(plain == expected);
-          CHECK(wide == expected);
-          CHECK(a.bad == b.bad);
-          CHECK(std::memcmp(&a.largest, &b.largest, sizeof(T)) == 0);
-          const auto is_bad = [](T x) {
-            if constexpr (std::is_floating_point_v<T>)
-              return !(x >= -std::numeric_limits<T>::max());
-            else
-              return x != x;
-          };
-          CHECK(a.bad == std::any_of(row.begin(), row.end(), is_bad));
-        }
+        std::vector<Index> plain(count), wide(count), expected;
+        const auto a = scan_row(Instructions::plain, row.data(), count, limit, plain.data());
+        const auto b = scan_row(matching::detail::best_instructions(), row.data(), count, limit, wide.data());
+        for (Index j = 0; j < count; ++j)
+          if (row[j] <= limit) expected.push_back(j);
+        plain.resize(a.hits), wide.resize(b.hits);
+        CHECK(plain == expected);
+        CHECK(wide == expected);
+        CHECK(a.bad == b.bad);
+        CHECK(std::memcmp(&a.largest, &b.largest, sizeof(T)) == 0);
+        const auto is_bad = [](T x) {
+          if constexpr (std::is_floating_point_v<T>)
+            return !(x >= -std::numeric_limits<T>::max());
+          else
+            return x != x;
+        };
+        CHECK(a.bad == std::any_of(row.begin(), row.end(), is_bad));
       }
     }
   }
@@ -123,6 +119,9 @@ matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind
       if (kind == 4 && rng() % 4 != 0) c = forbidden;
       if (kind == 5) c = j < n / 2 && i <= n / 2 ? T{1} : (i <= n / 2 ? forbidden : T{2});  // Hall violated
       if (kind == 6) c = static_cast<T>(std::abs(i - j) * (i % 7 + 1));                     // sorted
+      if (kind == 7) c = static_cast<T>(900 * (j % 301) + 700 * (i % 97) + rng() % 500);    // levels
+      if (kind == 8) c += static_cast<T>(j % 97 == 5 ? 1'000'000 : 0);  // few dear columns
+      if (kind == 9) c = static_cast<T>(5000 * j + 31 * i);             // levels alone: ties
     }
   }
   out.entries = std::move(entries);
@@ -131,7 +130,7 @@ matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind
 
 template <class T>
 void check_matrices(std::uint64_t seed) {
-  for (int kind = 0; kind <= 6; ++kind) {
+  for (int kind = 0; kind <= 9; ++kind) {
     INFO("kind " << kind << " bytes " << sizeof(T) << " seed " << seed);
     const auto square = matrix_of<T>(520, 520, seed, kind);
     check_against_graph(square.view(), 2);
@@ -271,24 +270,97 @@ TEST_CASE("jv reads a matrix once, and still refuses its bad entries with their 
   CHECK(jv->solve({1}, part).status == Status::optimal);
 }
 
-TEST_CASE("a core is the same for any number of threads, and keeps its promise") {
-  const auto costs = matrix_of<float>(700, 700, 5, 2);
-  matching::detail::with_entries(costs.view(), [](const auto& entries) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, matching::detail::DenseEntries<float>>) {
-      const auto one = matching::detail::select_core({1}, entries, 8, 3);
-      const auto four = matching::detail::select_core({4}, entries, 8, 3);
-      CHECK(one.core.graph.col_index == four.core.graph.col_index);
-      CHECK(one.core.graph.row_offsets == four.core.graph.row_offsets);
-      CHECK(one.bound == four.bound);
-      CHECK(one.col_bound == four.col_bound);
-      for (Index i = 0; i < entries.rows; ++i) {
-        const auto* begin = one.core.graph.col_index.data() + one.core.graph.row_offsets[i];
-        const auto* end = one.core.graph.col_index.data() + one.core.graph.row_offsets[i + 1];
-        entries.for_each(i, 0, 1, [&](Index j, Cost c) {
-          if ((c <= one.bound[i] || c <= one.col_bound[j]) && !std::binary_search(begin, end, j))
-            FAIL("pair (" << i << ", " << j << ") is missing");
-        });
+/// What select_core promises, for one matrix.
+template <class T>
+void check_core(const matching::DenseCosts& costs, Index of_columns, bool levels_expected) {
+  matching::detail::with_entries(costs.view(), [&](const auto& given) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(given)>, matching::detail::DenseEntries<T>>) {
+      for (const auto& entries : {given, matching::detail::exchanged(given)}) {
+        const auto one = matching::detail::select_core({1}, entries, 8, of_columns);
+        const auto four = matching::detail::select_core({4}, entries, 8, of_columns);
+        CHECK(one.core.graph.col_index == four.core.graph.col_index);
+        CHECK(one.core.graph.row_offsets == four.core.graph.row_offsets);
+        CHECK(one.core.cost == four.core.cost);
+        CHECK(one.bound == four.bound);
+        CHECK(one.level == four.level);
+        if (&entries == &given) CHECK(one.level.empty() == !levels_expected);
+        std::vector<Index> degree(entries.cols, 0), allowed(entries.cols, 0);
+        for (Index i = 0; i < entries.rows; ++i) {
+          const auto* begin = one.core.graph.col_index.data() + one.core.graph.row_offsets[i];
+          const auto* end = one.core.graph.col_index.data() + one.core.graph.row_offsets[i + 1];
+          REQUIRE(std::adjacent_find(begin, end, std::greater_equal<>()) == end);
+          for (const auto* j = begin; j != end; ++j) {
+            ++degree[*j];
+            REQUIRE(one.core.cost[j - one.core.graph.col_index.data()] == entries.at(i, *j));
+          }
+          entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+            ++allowed[j];
+            const Cost level = one.level.empty() ? 0 : one.level[j];
+            if (c - level <= one.bound[i] && !std::binary_search(begin, end, j))
+              FAIL("pair (" << i << ", " << j << ") is missing");
+          });
+        }
+        for (Index j = 0; j < entries.cols && of_columns > 0 && !levels_expected; ++j)
+          if (degree[j] < std::min(of_columns, allowed[j])) FAIL("column " << j << " has few pairs");
       }
     }
   });
+}
+
+TEST_CASE("a core is the same for any number of threads, and keeps its promise") {
+  for (const int kind : {0, 2, 4, 7, 8, 9}) {
+    for (const Index of_columns : {0, 3}) {
+      INFO("kind " << kind << " of columns " << of_columns);
+      const bool levels = of_columns > 0 && (kind == 7 || kind == 9);
+      check_core<float>(matrix_of<float>(400, 430, 5, kind), of_columns, levels);
+      check_core<double>(matrix_of<double>(430, 400, 6, kind), of_columns, levels);
+      check_core<std::int32_t>(matrix_of<std::int32_t>(400, 400, 7, kind), of_columns, levels);
+      check_core<std::int64_t>(matrix_of<std::int64_t>(400, 400, 8, kind), of_columns, levels);
+    }
+  }
+}
+
+TEST_CASE("pairs outside a core that violate lie among the open columns, and are all found") {
+  for (const int kind : {0, 4, 7, 8}) {
+    for (const Index of_columns : {0, 3}) {
+      const auto costs = matrix_of<double>(300, 320, 3, kind);
+      const auto view = costs.view();
+      matching::detail::with_entries(view, [&](const auto& entries) {
+        using Entries = std::decay_t<decltype(entries)>;
+        if constexpr (std::is_same_v<Entries, matching::detail::DenseEntries<double>>) {
+          const auto selection = matching::detail::select_core({1}, entries, 8, of_columns);
+          matching::detail::RowPricer<Entries> pricer(entries);
+          std::mt19937_64 rng(kind);
+          for (const int spread : {1, 1000, 100'000}) {
+            INFO("kind " << kind << " of columns " << of_columns << " spread " << spread);
+            std::vector<Cost> v(320);
+            for (Cost& x : v) x = static_cast<Cost>(rng() % spread) - spread / 2;
+            const matching::detail::BoundProof proof(selection, v);
+            pricer.set_duals(v);
+            for (Index i = 0; i < 300; ++i) {
+              const auto begin = selection.core.graph.col_index.begin() + selection.core.graph.row_offsets[i];
+              const auto end =
+                  selection.core.graph.col_index.begin() + selection.core.graph.row_offsets[i + 1];
+              Cost u = 400'000;
+              for (auto j = begin; j != end; ++j) u = std::min(u, entries.at(i, *j) - v[*j]);
+              std::vector<Index> expected, all, some;
+              entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+                if (c < u + v[j]) expected.push_back(j);
+              });
+              std::vector<matching::detail::CorePair> found, among;
+              matching::detail::PricingScratch scratch;
+              pricer.find(i, u, scratch, found);
+              pricer.find_among(proof.open(i, u), i, u, among);
+              for (const auto& pair : found) all.push_back(pair.col);
+              for (const auto& pair : among) some.push_back(pair.col);
+              std::sort(all.begin(), all.end());
+              std::sort(some.begin(), some.end());
+              REQUIRE(all == expected);
+              REQUIRE(some == expected);
+            }
+          }
+        }
+      });
+    }
+  }
 }
