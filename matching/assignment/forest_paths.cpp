@@ -32,6 +32,7 @@ namespace {
 constexpr Cost kFar = std::numeric_limits<Cost>::max();
 constexpr Cost kLowestDual = -(Cost{1} << 60);  ///< two more distances fit beside it
 constexpr std::int64_t kReductionBidsPerRow = 4;
+constexpr std::size_t kStride = 64;
 /// An auction pays where row reduction leaves more than one in this many rows; before the first one, and
 /// after.
 constexpr std::size_t kFewWhenCold = 32, kFewWhenWarm = 100;
@@ -173,7 +174,10 @@ void ForestPaths::take(Index row, Index place) {
 void ForestPaths::reduce_rows() {
   std::int64_t budget = kReductionBidsPerRow * static_cast<std::int64_t>(free_rows_.size());
   still_free_.clear();
-  for (const Index row : free_rows_) bid_chain(row, budget);
+  // Neighbours in the order may be neighbours in space, and are better not served one after the other: the
+  // last ones would find all near columns taken.
+  for (std::size_t first = 0; first < kStride; ++first)
+    for (std::size_t k = first; k < free_rows_.size(); k += kStride) bid_chain(free_rows_[k], budget);
   free_rows_.swap(still_free_);
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "matching/assignment/core_order.h"
 #include "matching/assignment/core_paths.h"
 #include "matching/assignment/core_pricing.h"
 #include "matching/detail/cell_grid.h"
@@ -362,5 +363,79 @@ TEST_CASE("pairs outside a core that violate lie among the open columns, and are
         }
       });
     }
+  }
+}
+
+TEST_CASE("points in the order of cells are the same problem, with the same start") {
+  for (const bool exchanged : {false, true}) {
+    INFO("exchanged " << exchanged);
+    std::mt19937_64 rng(11);
+    matching::GeometricCosts costs;
+    costs.row_points = awkward_points(rng, 0, 60, false);
+    costs.col_points = awkward_points(rng, 0, 70, false);
+    costs.gate = 6;
+    costs.fraction_bits = 12;
+    auto& unmatched = exchanged ? costs.unmatched_row_cost : costs.unmatched_col_cost;
+    for (Index k = 0; k < (exchanged ? 60 : 70); ++k) unmatched.push_back(k + 7);
+    const auto view = costs.view();
+    std::vector<Index> pairs(60, -1);
+    std::vector<Cost> u(60), v(70);
+    for (Index i = 0; i < 60; ++i) pairs[i] = i % 3 == 0 ? 69 - i : -1;
+    std::iota(u.begin(), u.end(), 1000);
+    std::iota(v.begin(), v.end(), 5000);
+    matching::detail::with_entries(view, [&](const auto& given) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(given)>, matching::detail::GeometricEntries>) {
+        const auto entries = exchanged ? matching::detail::exchanged(given) : given;
+        const matching::detail::Canonical<matching::detail::GeometricEntries> problem{
+            matching::detail::make_sides(view, matching::detail::largest_cost(view, 1)), entries};
+        REQUIRE(problem.exchanged == exchanged);
+        const matching::detail::OrderedPoints ordered(problem, {pairs, u, v});
+        const auto& other = ordered.problem();
+        // Where everything stands, from a solution that says so.
+        std::vector<Index> row(problem.rows), col(problem.cols);
+        for (Index shift = 0; shift < problem.rows; shift += problem.cols) {
+          matching::detail::Solution marks;
+          for (Index i = 0; i < problem.rows; ++i)
+            marks.row_to_col.push_back(i >= shift && i < shift + problem.cols ? i - shift : -1);
+          for (Index j = 0; j < problem.cols; ++j) marks.v.push_back(j);
+          marks = ordered.restored(std::move(marks));
+          for (Index j = 0; j < problem.cols; ++j) col[marks.v[j]] = j;
+          for (Index i = 0; i < problem.rows; ++i)
+            if (marks.row_to_col[i] != -1) row[marks.v[marks.row_to_col[i]] + shift] = i;
+        }
+        const auto& asked_row = exchanged ? col : row;
+        const auto& asked_col = exchanged ? row : col;
+        for (Index i = 0; i < problem.rows; ++i) {
+          CHECK(other.exit_of(i) == problem.exit_of(row[i]));
+          for (Index j = 0; j < problem.cols; ++j)
+            if (other.entries.at(i, j) != entries.at(row[i], col[j])) FAIL("pair " << i << " " << j);
+        }
+        for (Index j = 0; j < problem.cols; ++j) CHECK(other.start[j] == problem.start[col[j]]);
+        for (Index k = 0; k < 60; ++k) {
+          CHECK(ordered.start().u[k] == u[asked_row[k]]);
+          const Index mate = ordered.start().row_to_col[k];
+          CHECK((mate == -1 ? -1 : asked_col[mate]) == pairs[asked_row[k]]);
+        }
+        for (Index k = 0; k < 70; ++k) CHECK(ordered.start().v[k] == v[asked_col[k]]);
+      }
+    });
+  }
+}
+
+TEST_CASE("jv: points start from any matching and duals, whichever side must be matched") {
+  const auto jv = matching::find_solver("jv")->make();
+  for (const bool exchanged : {false, true}) {
+    std::mt19937_64 rng(12);
+    matching::GeometricCosts costs;
+    costs.row_points = awkward_points(rng, 0, exchanged ? 620 : 560, true);
+    costs.col_points = awkward_points(rng, 0, exchanged ? 560 : 620, true);
+    costs.fraction_bits = 12;
+    (exchanged ? costs.unmatched_row_cost : costs.unmatched_col_cost).assign(620, 1 << 11);
+    const auto cold = jv->solve({1}, costs.view());
+    REQUIRE(matching::verify(costs.view(), cold).optimal());
+    const auto warm = jv->solve({2}, costs.view(), {cold.row_to_col, cold.duals.u, cold.duals.v});
+    REQUIRE(matching::verify(costs.view(), warm).optimal());
+    CHECK(warm.objective == cold.objective);
+    CHECK(warm.stats.rounds < cold.stats.rounds);
   }
 }
