@@ -18,7 +18,7 @@ namespace motes::matching::detail {
 namespace {
 
 constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs, through ties or a bad sample, are cut
-constexpr Index kRowsPerTask = 128;
+constexpr Index kRowsPerTask = 256;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
@@ -145,6 +145,7 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
   out.bound.resize(at(entries.rows));
   parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
     RowSelector<T> selector(entries, wanted);
+    parts[at(task)].pairs.reserve(at(kRowsPerTask) * at(std::min<Offset>(2 * wanted, entries.cols)));
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
                 end = std::min<Index>(entries.rows, begin + kRowsPerTask);
     for (Index i = begin; i < end && !bad; ++i) {

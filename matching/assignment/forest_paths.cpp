@@ -93,7 +93,7 @@ void ForestPaths::set_graph(const SparseCosts& graph) {
   offsets_ = graph.graph.row_offsets;
   edges_.resize(graph.cost.size());
   for (std::size_t e = 0; e < edges_.size(); ++e) edges_[e] = {graph.cost[e], graph.graph.col_index[e]};
-  key_.resize(edges_.size());
+  key_.clear();  // until a forest grows
   in_order_.assign(at(size_), 0);
   free_rows_.clear();
   double gaps = 0, counted = 0;
@@ -364,6 +364,7 @@ bool ForestPaths::grow_forest() {
   ready_.clear();
   settled_.clear();
   now_ = 0;
+  key_.resize(edges_.size());
   for (const Index row : free_rows_) {
     end_[at(row)] = -1;
     if (offsets_[at(row)] == offsets_[at(row) + 1]) continue;
