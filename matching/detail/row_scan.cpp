@@ -75,8 +75,8 @@ Index scan_below_rest(const T* row, Index first, Index count, double u, const do
 
 constexpr Index kBlock = 16;  ///< entries that are decided together
 
-/// Bit k is set where x[k] <= limit, for the lanes of one register; `largest` becomes the larger of itself and
-/// the magnitudes.
+/// Bit k is set where x[k] <= limit, for the lanes of one register; `largest` becomes the larger of itself
+/// and the magnitudes.
 MOTES_AVX2 inline unsigned lanes(const double* x, __m256d limit, __m256i& largest) {
   const __m256d value = _mm256_loadu_pd(x);
   const __m256i magnitude = _mm256_and_si256(_mm256_castpd_si256(value),
