@@ -12,9 +12,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 
 #include "matching/assignment/core_pricing.h"
 #include "matching/detail/canonical.h"
@@ -28,6 +30,9 @@ constexpr Index kFewPoor = 16;     ///< one column in so many is served by itsel
 constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs of a row are cut
 constexpr double kHighestLevel = 0x1p52;
 constexpr Index kRowsPerTask = 64;
+constexpr std::int64_t kColumnsPerTask = 64;
+constexpr int kMostTurns = 3;
+constexpr std::size_t kLevelRank = 4;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
@@ -40,13 +45,21 @@ std::vector<Index> poor_columns(const SparseCosts& core, Index wanted) {
   return poor;
 }
 
-/// [rows] the least cost of each row; kInfiniteCost where it has no pair.
-std::vector<Cost> least_of_rows(const SparseCosts& core) {
-  std::vector<Cost> least(at(core.graph.rows), kInfiniteCost);
-  for (Index i = 0; i < core.graph.rows; ++i)
-    for (Offset e = core.graph.row_offsets[at(i)]; e < core.graph.row_offsets[at(i) + 1]; ++e)
-      least[at(i)] = std::min(least[at(i)], core.cost[at(e)]);
-  return least;
+/// [rows] the highest cost above its column's level that a row's pairs have; kInfiniteCost where it has none.
+/// About as many pairs lie below it in every row, which makes it a better measure of the row than its least
+/// cost, in which there is more chance.
+std::vector<Cost> reach_of_rows(const CoreSelection& selection) {
+  const SparseCosts& core = selection.core;
+  std::vector<Cost> reach(at(core.graph.rows), kInfiniteCost);
+  for (Index i = 0; i < core.graph.rows; ++i) {
+    Cost highest = -kBoundOfAll;
+    for (Offset e = core.graph.row_offsets[at(i)]; e < core.graph.row_offsets[at(i) + 1]; ++e) {
+      const Cost level = selection.level.empty() ? 0 : selection.level[at(core.graph.col_index[at(e)])];
+      highest = std::max(highest, core.cost[at(e)] - level);
+    }
+    if (highest != -kBoundOfAll) reach[at(i)] = highest;
+  }
+  return reach;
 }
 
 bool has_pair(const SparseCosts& core, Index i, Index j) {
@@ -55,10 +68,10 @@ bool has_pair(const SparseCosts& core, Index i, Index j) {
                             j);
 }
 
-/// Adds the pairs of these columns that are least above their rows' least costs.
+/// Adds the pairs of these columns that are least above their rows' reach.
 template <class T>
 void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>& columns, Index wanted,
-           SparseCosts& core) {
+           CoreSelection& selection) {
   struct Found {
     Cost above, cost;
     Index row;
@@ -66,55 +79,96 @@ void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>
       return above != other.above ? above < other.above : row < other.row;
     }
   };
-  const std::vector<Cost> least = least_of_rows(core);
+  const std::vector<Cost> reach = reach_of_rows(selection);
   std::vector<std::vector<Found>> found(columns.size());
-  parallel_for(threads, static_cast<std::int64_t>(columns.size()), [&](std::int64_t k) {
-    auto& best = found[at(k)];
+  const auto tasks = (std::ssize(columns) + kColumnsPerTask - 1) / kColumnsPerTask;
+  parallel_for(threads, tasks, [&](std::int64_t task) {
+    const std::size_t begin = at(task * kColumnsPerTask),
+                      end = std::min(begin + kColumnsPerTask, columns.size());
     for (Index i = 0; i < entries.rows; ++i) {
-      const Cost cost = entries.at(i, columns[at(k)]);
-      if (cost == kInfiniteCost) continue;
-      const Found mine{cost - least[at(i)], cost, i};
-      if (std::ssize(best) == wanted && !(mine < best.back())) continue;
-      best.insert(std::upper_bound(best.begin(), best.end(), mine), mine);
-      if (std::ssize(best) > wanted) best.pop_back();
+      for (std::size_t k = begin; k < end; ++k) {
+        const Cost cost = entries.at(i, columns[k]);
+        if (cost == kInfiniteCost) continue;
+        const Found mine{cost - reach[at(i)], cost, i};
+        auto& best = found[k];
+        if (std::ssize(best) == wanted && !(mine < best.back())) continue;
+        best.insert(std::upper_bound(best.begin(), best.end(), mine), mine);
+        if (std::ssize(best) > wanted) best.pop_back();
+      }
     }
   });
   std::vector<std::vector<CorePair>> added(at(entries.rows));
   for (std::size_t k = 0; k < columns.size(); ++k)
     for (const Found& one : found[k])
-      if (!has_pair(core, one.row, columns[k])) added[at(one.row)].push_back({columns[k], one.cost});
-  add_pairs(core, added);
+      if (!has_pair(selection.core, one.row, columns[k]))
+        added[at(one.row)].push_back({columns[k], one.cost});
+  add_pairs(selection.core, added);
 }
 
-/// [cols] the least that any row pays above its least cost.
+/// The kLevelRank least values of every column among those that one thread has seen.
+class LeastOfColumns {
+ public:
+  explicit LeastOfColumns(Index cols) : limit_(at(cols), kNone), least_(at(cols), Least(kNone)) {}
+
+  /// Takes in a row: what its entries are above `base`.
+  template <class T>
+  void add_row(const T* key, double base) {
+    for (std::size_t j = 0; j < limit_.size(); ++j)
+      if (const double above = static_cast<double>(key[j]) - base; above < limit_[j] && key[j] <= kLastKey<T>)
+        add(j, above);
+  }
+  void add_all(const LeastOfColumns& other) {
+    for (std::size_t j = 0; j < limit_.size(); ++j)
+      for (const double value : other.least_[j])
+        if (value < limit_[j]) add(j, value);
+  }
+  /// The highest of a column's least values; infinite where it has no pair.
+  double level(std::size_t j) const {
+    double out = kNone;
+    for (const double value : least_[j])
+      if (value != kNone) out = value;
+    return out;
+  }
+
+ private:
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  struct Least : std::array<double, kLevelRank> {
+    explicit Least(double value) { fill(value); }
+  };
+
+  void add(std::size_t j, double value) {
+    Least& least = least_[j];
+    std::size_t k = kLevelRank - 1;
+    for (; k > 0 && least[k - 1] > value; --k) least[k] = least[k - 1];
+    least[k] = value;
+    limit_[j] = least.back();
+  }
+
+  std::vector<double> limit_;  ///< [cols] the last of the least
+  std::vector<Least> least_;   ///< [cols] rising
+};
+
+/// [cols] the least that rows pay above their reach, by rank kLevelRank.
 template <class T>
-std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, const std::vector<Cost>& least) {
-  constexpr double kNone = std::numeric_limits<double>::infinity();
-  std::vector<std::vector<double>> lowest(static_cast<std::size_t>(threads));
+std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, const std::vector<Cost>& reach) {
+  std::vector<std::optional<LeastOfColumns>> lists(static_cast<std::size_t>(threads));
   parallel_for(threads, (entries.rows + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
-    auto& mine = lowest[static_cast<std::size_t>(omp_get_thread_num())];
-    mine.resize(at(entries.cols), kNone);
+    auto& mine = lists[static_cast<std::size_t>(omp_get_thread_num())];
+    if (!mine) mine.emplace(entries.cols);
     std::vector<T> buffer;
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
                 end = std::min<Index>(entries.rows, begin + kRowsPerTask);
-    for (Index i = begin; i < end; ++i) {
-      if (least[at(i)] == kInfiniteCost) continue;
-      const double base = static_cast<double>(least[at(i)]) / entries.scale;
-      const T* key = row_keys(entries, i, buffer);
-      for (Index j = 0; j < entries.cols; ++j) {
-        const double above = key[j] > kLastKey<T> ? kNone : static_cast<double>(key[j]) - base;
-        mine[at(j)] = std::min(mine[at(j)], above);
-      }
-    }
+    for (Index i = begin; i < end; ++i)
+      if (reach[at(i)] != kInfiniteCost)
+        mine->add_row(row_keys(entries, i, buffer), static_cast<double>(reach[at(i)]) / entries.scale);
   });
+  LeastOfColumns all(entries.cols);
+  for (const auto& one : lists)
+    if (one) all.add_all(*one);
   std::vector<Cost> levels(at(entries.cols));
-  for (std::size_t j = 0; j < levels.size(); ++j) {
-    double level = kNone;
-    for (const auto& one : lowest)
-      if (!one.empty()) level = std::min(level, one[j]);
-    if (level != kNone)
+  for (std::size_t j = 0; j < levels.size(); ++j)
+    if (const double level = all.level(j); std::isfinite(level))
       levels[j] = static_cast<Cost>(std::clamp(level * entries.scale, -kHighestLevel, kHighestLevel));
-  }
   return levels;
 }
 
@@ -126,10 +180,11 @@ class LevelSelector {
                 const std::vector<Cost>& level, Offset wanted)
       : entries_(entries), pricer_(pricer), level_(level), wanted_(wanted) {}
 
-  void select(Index row, Cost least, CorePart& out, Cost& bound) {
+  /// `base`: what rises and falls with the row's costs.
+  void select(Index row, Cost base, CorePart& out, Cost& bound) {
     found_.clear();
-    if (reach_ >= 0) find(row, least + reach_);
-    if (!suits()) find_exactly(row, least);
+    if (rise_) find(row, base + *rise_);
+    if (!suits()) find_exactly(row, base);
     bound = limit_;
     if (std::ssize(found_) > kMostFactor * wanted_) bound = cut(row) - 1;
     std::sort(found_.begin(), found_.end(),
@@ -150,8 +205,8 @@ class LevelSelector {
     pricer_.find(row, limit + 1, scratch_, found_);
   }
 
-  /// The limit that `wanted` pairs meet, ties apart; the next row begins with what it leaves above its least.
-  void find_exactly(Index row, Cost least) {
+  /// The limit that `wanted` pairs meet, ties apart; the next row begins as far above its base.
+  void find_exactly(Index row, Cost base) {
     all_.clear();
     entries_.for_each(row, 0, 1, [&](Index j, Cost c) { all_.push_back(c - level_[at(j)]); });
     found_.clear();
@@ -159,7 +214,7 @@ class LevelSelector {
     if (all_.empty()) return;
     const auto nth = all_.begin() + std::min<std::ptrdiff_t>(wanted_, std::ssize(all_)) - 1;
     std::nth_element(all_.begin(), nth, all_.end());
-    reach_ = *nth - least;
+    rise_ = *nth - base;
     find(row, *nth);
   }
 
@@ -185,28 +240,35 @@ class LevelSelector {
   std::vector<CorePair> found_;
   std::vector<Cost> all_;
   Cost limit_ = 0;
-  Cost reach_ = -1;  ///< limit of the row before above its least cost; negative: not known
+  std::optional<Cost> rise_;  ///< of the limit of the row before above its base
 };
 
+/// A selection from columns' levels, which are those that fit the rows' reach in the one before.
 template <class T>
-void select_by_levels(int threads, const DenseEntries<T>& entries, Offset wanted, CoreSelection& selection) {
-  const std::vector<Cost> least = least_of_rows(selection.core);
-  selection.level = column_levels(threads, entries, least);
+CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offset wanted,
+                               const CoreSelection& before) {
+  const std::vector<Cost> reach = reach_of_rows(before);
+  CoreSelection out;
+  out.level = column_levels(threads, entries, reach);
+  out.bound.resize(at(entries.rows));
+  out.largest = before.largest;
   RowPricer<DenseEntries<T>> pricer(entries);
-  pricer.set_duals(selection.level);
+  pricer.set_duals(out.level);
   const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<CorePart> parts(at(tasks));
   parallel_for(threads, tasks, [&](std::int64_t task) {
-    LevelSelector<T> selector(entries, pricer, selection.level, wanted);
+    LevelSelector<T> selector(entries, pricer, out.level, wanted);
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
                 end = std::min<Index>(entries.rows, begin + kRowsPerTask);
     for (Index i = begin; i < end; ++i) {
-      const Cost base = least[at(i)] == kInfiniteCost ? 0 : least[at(i)];
-      selector.select(i, base, parts[at(task)], selection.bound[at(i)]);
+      const Cost base = reach[at(i)] == kInfiniteCost ? 0 : reach[at(i)];
+      selector.select(i, base, parts[at(task)], out.bound[at(i)]);
     }
   });
-  selection.core.graph.row_offsets = {0};
-  unite(threads, kRowsPerTask, parts, selection.core);
+  out.core.graph.rows = entries.rows;
+  out.core.graph.cols = entries.cols;
+  unite(threads, kRowsPerTask, parts, out.core);
+  return out;
 }
 
 }  // namespace
@@ -215,15 +277,15 @@ template <class T>
 void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
                    Index of_columns, CoreSelection& selection) {
   const int threads = thread_count(execution);
-  const auto few = [&](const std::vector<Index>& columns) {
-    return kFewPoor * std::ssize(columns) <= entries.cols;
-  };
   std::vector<Index> poor = poor_columns(selection.core, of_columns);
-  if (!few(poor)) {
-    select_by_levels(threads, entries, wanted, selection);
-    poor = poor_columns(selection.core, of_columns);
+  for (int turn = 0; turn < kMostTurns && kFewPoor * std::ssize(poor) > entries.cols; ++turn) {
+    CoreSelection levelled = select_by_levels(threads, entries, wanted, selection);
+    std::vector<Index> still_poor = poor_columns(levelled.core, of_columns);
+    if (4 * still_poor.size() > 3 * poor.size()) break;  // levels are of no use here
+    selection = std::move(levelled);
+    poor = std::move(still_poor);
   }
-  if (!poor.empty() && few(poor)) serve(threads, entries, poor, of_columns, selection.core);
+  if (!poor.empty()) serve(threads, entries, poor, of_columns, selection);
 }
 
 template void serve_columns(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index,

@@ -31,7 +31,7 @@ namespace motes::matching::detail {
 namespace {
 
 constexpr std::size_t kAddedPerRow = 32;
-constexpr std::size_t kWaysOutPerRow = 4;
+constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 constexpr Index kRowsPerTask = 64;
 constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
 
@@ -70,6 +70,7 @@ class CorePaths {
     constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use to anybody
     std::vector<Cost> v(problem_.start);
     for (std::size_t j = 0; j < start.v.size(); ++j) v[j] = std::clamp(start.v[j], -kLimit, kLimit);
+    if (start.v.empty() && !selection_.level.empty()) v = selection_.level;
     proven_.assign(at(problem_.rows), -kBoundOfAll);
     ForestPaths paths(v, start.row_to_col);
     Solution out;
@@ -234,11 +235,12 @@ class CorePaths {
               if (!paths.reached(j)) violating_[at(i)].push_back({j, c});
             });
           }
-          keep_best(violating_[at(i)], kWaysOutPerRow, i, v);
+          keep_best(violating_[at(i)], ways_out_, i, v);
         }
       });
       for (Index k = 0; k < count; ++k) found = found || !violating_[at(trapped[first + at(k)])].empty();
     }
+    ways_out_ = std::min(2 * ways_out_, kAddedPerRow);
     stats_.seconds["pricing"] += seconds_since(start);
     return found;
   }
@@ -262,8 +264,9 @@ class CorePaths {
   std::vector<Cost> exits_;   ///< [rows], with a dear one where there is none; or empty
   std::vector<Cost> proven_;  ///< [rows] c_ij >= proven_i + v_j outside the core; or empty where v may rise
   std::vector<std::vector<CorePair>> violating_;  ///< [rows] what joins the core next
-  Stats stats_;                                   ///< phases, and seconds of the stages
-  Stats exits_stats_;                             ///< sums over the sparse solves
+  std::size_t ways_out_ = kWaysOutPerRow;
+  Stats stats_;        ///< phases, and seconds of the stages
+  Stats exits_stats_;  ///< sums over the sparse solves
 };
 
 }  // namespace

@@ -36,7 +36,8 @@ constexpr std::size_t kStride = 64;
 /// An auction pays where row reduction leaves more than one in this many rows; before the first one, and
 /// after.
 constexpr std::size_t kFewWhenCold = 32, kFewWhenWarm = 100;
-constexpr double kFirstEpsilon = 2;  ///< times the mean gap
+constexpr std::size_t kLeastGain = 2;  ///< an auction is to leave one row in this many of those left before
+constexpr double kFirstEpsilon = 2;    ///< times the mean gap
 constexpr double kEpsilonFactor = 4;
 constexpr int kColdStages = 5, kWarmStages = 2;
 constexpr std::int64_t kStageBidsPerRow = 16;
@@ -126,12 +127,7 @@ ForestPaths::End ForestPaths::solve() {
   const std::vector<Cost> given = v();
   reduce_rows();
   match_on_tight_edges();
-  if (!few_are_left()) {
-    for (std::size_t j = 0; j < given.size(); ++j) columns_[j].v = given[j];
-    find_prices();
-    reduce_rows();
-    match_on_tight_edges();
-  }
+  if (auctions_pay_ && !few_are_left()) try_auction(given);
   while (!free_rows_.empty()) {
     if (lowest_v_ < kLowestDual) return End::out_of_range;
     if (!grow_forest()) return End::trapped;
@@ -224,6 +220,28 @@ void ForestPaths::bid_chain(Index row, std::int64_t& budget) {
 bool ForestPaths::few_are_left() const {
   const std::size_t few = at(size_) / (epsilon_ == 0 ? kFewWhenCold : kFewWhenWarm);
   return free_rows_.size() <= few;
+}
+
+/// Begins anew under an auction's prices, from those given. Where rows compete all along a chain, as points
+/// on a line do, its bids come to nothing: then all is as it was, and no other auction is tried.
+void ForestPaths::try_auction(const std::vector<Cost>& given) {
+  const std::vector<Column> columns = columns_;
+  const std::vector<Offset> row_edge = row_edge_;
+  const std::vector<Index> free_rows = free_rows_;
+  const Cost lowest_v = lowest_v_;
+  for (std::size_t j = 0; j < given.size(); ++j) columns_[j].v = given[j];
+  find_prices();
+  reduce_rows();
+  match_on_tight_edges();
+  auctions_pay_ = kLeastGain * free_rows_.size() <= free_rows.size();
+  if (auctions_pay_) return;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    columns_[j].v = columns[j].v;
+    columns_[j].row = columns[j].row;
+  }
+  row_edge_ = row_edge;
+  free_rows_ = free_rows;
+  lowest_v_ = lowest_v;
 }
 
 /// Prices from an auction whose epsilon falls from stage to stage. Its matching is not kept: any prices are

@@ -95,6 +95,7 @@ class ForestPaths {
   void reduce_rows();
   void bid_chain(Index row, std::int64_t& budget);
   bool few_are_left() const;
+  void try_auction(const std::vector<Cost>& given);
   void find_prices();
   void auction_stage(Cost epsilon);
   void match_on_tight_edges();
@@ -120,7 +121,8 @@ class ForestPaths {
   Cost now_ = 0;  ///< distance that the forest has grown to
   std::uint32_t search_ = 0;
   Cost lowest_v_ = 0;
-  Cost epsilon_ = 0;     ///< of the last auction's last stage; 0: there was none
+  Cost epsilon_ = 0;  ///< of the last auction's last stage; 0: there was none
+  bool auctions_pay_ = true;
   double mean_gap_ = 0;  ///< of rows' best and second best offer when they got their edges
   Counts counts_;
 };
