@@ -184,6 +184,7 @@ class LevelSelector {
   void select(Index row, Cost base, CorePart& out, Cost& bound) {
     found_.clear();
     if (rise_) find(row, base + *rise_);
+    if (!suits()) find_sampled(row, base);
     if (!suits()) find_exactly(row, base);
     bound = limit_;
     if (std::ssize(found_) > kMostFactor * wanted_) bound = cut(row) - 1;
@@ -203,6 +204,22 @@ class LevelSelector {
     limit_ = limit;
     found_.clear();
     pricer_.find(row, limit + 1, scratch_, found_);
+  }
+
+  /// A limit from evenly spaced places of the row, about eight of them below it.
+  void find_sampled(Index row, Cost base) {
+    const Offset cols = entries_.cols, size = std::min(cols, std::max<Offset>(256, 8 * cols / wanted_));
+    all_.clear();
+    for (Offset k = 0; k < size; ++k) {
+      const auto j = static_cast<Index>(k * cols / size);
+      const Cost cost = entries_.at(row, j);
+      all_.push_back(cost == kInfiniteCost ? kBoundOfAll : cost - level_[at(j)]);
+    }
+    const auto nth = all_.begin() + std::min(size - 1, size * wanted_ / cols);
+    std::nth_element(all_.begin(), nth, all_.end());
+    if (*nth == kBoundOfAll) return;
+    rise_ = *nth - base;
+    find(row, *nth);
   }
 
   /// The limit that `wanted` pairs meet, ties apart; the next row begins as far above its base.

@@ -102,6 +102,8 @@ void check_against_graph(const matching::CostsView& problem, int threads = 1) {
   CHECK(answer.objective == reference.objective);
 }
 
+constexpr int kKinds = 14;
+
 template <class T>
 matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind) {
   std::mt19937_64 rng(seed);
@@ -123,6 +125,11 @@ matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind
       if (kind == 7) c = static_cast<T>(900 * (j % 301) + 700 * (i % 97) + rng() % 500);    // levels
       if (kind == 8) c += static_cast<T>(j % 97 == 5 ? 1'000'000 : 0);  // few dear columns
       if (kind == 9) c = static_cast<T>(5000 * j + 31 * i);             // levels alone: ties
+      if (kind == 10) c = static_cast<T>(30 * j + rng() % 1000);        // levels within the noise
+      if (kind == 11) c = static_cast<T>(1'000'000 * j + rng() % 100);  // ... far above it
+      if (kind == 12) c = static_cast<T>((i + 1) * (j + 1));            // products
+      if (kind == 13) c = static_cast<T>(std::max(37 * i % 521, 91 * j % 523));
+      if (kind == 14) c = static_cast<T>(std::ldexp(1 + 1e-3 * (rng() % 1000), j * 18 / cols + 5));
     }
   }
   out.entries = std::move(entries);
@@ -131,7 +138,7 @@ matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind
 
 template <class T>
 void check_matrices(std::uint64_t seed) {
-  for (int kind = 0; kind <= 9; ++kind) {
+  for (int kind = 0; kind <= kKinds; ++kind) {
     INFO("kind " << kind << " bytes " << sizeof(T) << " seed " << seed);
     const auto square = matrix_of<T>(520, 520, seed, kind);
     check_against_graph(square.view(), 2);
@@ -309,10 +316,10 @@ void check_core(const matching::DenseCosts& costs, Index of_columns, bool levels
 }
 
 TEST_CASE("a core is the same for any number of threads, and keeps its promise") {
-  for (const int kind : {0, 2, 4, 7, 8, 9}) {
+  for (const int kind : {0, 2, 4, 7, 8, 9, 10, 11}) {
     for (const Index of_columns : {0, 3}) {
       INFO("kind " << kind << " of columns " << of_columns);
-      const bool levels = of_columns > 0 && (kind == 7 || kind == 9);
+      const bool levels = of_columns > 0 && (kind == 7 || kind >= 9);
       check_core<float>(matrix_of<float>(400, 430, 5, kind), of_columns, levels);
       check_core<double>(matrix_of<double>(430, 400, 6, kind), of_columns, levels);
       check_core<std::int32_t>(matrix_of<std::int32_t>(400, 400, 7, kind), of_columns, levels);
