@@ -6,7 +6,7 @@
 /// Where many rows are left, prices come from an auction whose epsilon falls from stage to stage (Bertsekas,
 /// "The auction algorithm", 1988), and the first two stages begin anew under them. Bids are local and cheap,
 /// and they do what would take the forests below most of their time: an auction leaves a hundredth of the
-/// rows that reduction alone leaves.
+/// rows that reduction alone leaves. One that leaves no fewer is undone.
 ///
 /// Last, phases: one forest grows from all free rows at once, in the order of distance (Dijkstra), until a
 /// fifth of its trees has come to a free column; duals of all that was settled move by what it was nearer,
@@ -36,7 +36,7 @@ constexpr std::size_t kStride = 64;
 /// An auction pays where row reduction leaves more than one in this many rows; before the first one, and
 /// after.
 constexpr std::size_t kFewWhenCold = 32, kFewWhenWarm = 100;
-constexpr std::size_t kLeastGain = 2;  ///< an auction is to leave one row in this many of those left before
+constexpr std::size_t kLeastGain = 2;  ///< an auction that leaves more than one row in so many is the last
 constexpr double kFirstEpsilon = 2;    ///< times the mean gap
 constexpr double kEpsilonFactor = 4;
 constexpr int kColdStages = 5, kWarmStages = 2;
@@ -223,7 +223,8 @@ bool ForestPaths::few_are_left() const {
 }
 
 /// Begins anew under an auction's prices, from those given. Where rows compete all along a chain, as points
-/// on a line do, its bids come to nothing: then all is as it was, and no other auction is tried.
+/// on a line do, its bids come to little: then no other auction is tried, and if to nothing, all is as it
+/// was.
 void ForestPaths::try_auction(const std::vector<Cost>& given) {
   const std::vector<Column> columns = columns_;
   const std::vector<Offset> row_edge = row_edge_;
@@ -234,7 +235,7 @@ void ForestPaths::try_auction(const std::vector<Cost>& given) {
   reduce_rows();
   match_on_tight_edges();
   auctions_pay_ = kLeastGain * free_rows_.size() <= free_rows.size();
-  if (auctions_pay_) return;
+  if (free_rows_.size() < free_rows.size()) return;
   for (std::size_t j = 0; j < columns.size(); ++j) {
     columns_[j].v = columns[j].v;
     columns_[j].row = columns[j].row;
