@@ -111,10 +111,10 @@ void check_lengths(std::span<const Cost> costs, Index count, const char* name) {
 
 /// The first entry beyond `limit` (NaN and -infinity land there too), in words; empty when there is none.
 template <class Entries>
-std::string fault_of_entries(const Entries& entries, Cost limit) {
+std::string fault_of_entries(const Entries& entries, Cost limit, int threads) {
   std::string fault;
   Index first = entries.rows;
-#pragma omp parallel for schedule(static) if (entries.rows > 256)
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (Index i = 0; i < entries.rows; ++i) {
     Index bad = -1;
     entries.for_each(i, 0, 1, [&](Index j, Cost c) {
@@ -128,7 +128,7 @@ std::string fault_of_entries(const Entries& entries, Cost limit) {
 }
 
 /// True where a fast pass, or the number type, shows that no entry is at fault.
-bool magnitudes_fit(const DenseCostsView& problem) {
+bool magnitudes_fit(const DenseCostsView& problem, [[maybe_unused]] int threads) {
   if (problem.data.index() == 0) return true;
   return std::visit(
       [&](const auto* data) {
@@ -136,7 +136,10 @@ bool magnitudes_fit(const DenseCostsView& problem) {
         if constexpr (std::is_floating_point_v<T>) {
           T largest = 0;
           bool bad = false;
-#pragma omp parallel for reduction(max : largest) reduction(|| : bad) schedule(static) if (problem.rows > 256)
+#pragma omp parallel for num_threads(threads) reduction(max                         \
+                                                        : largest) reduction(||     \
+                                                                             : bad) \
+    schedule(static) if (threads > 1)
           for (Index i = 0; i < problem.rows; ++i) {
             const auto row = detail::row_magnitude(data + i * problem.row_stride, problem.cols);
             largest = std::max(largest, row.largest);
@@ -242,17 +245,18 @@ void throw_fault(const std::string& pair, bool real) {
 
 }  // namespace
 
-void check_problem(const CostsView& problem) { detail::check_problem_with(nullptr, 0, problem); }
+void check_problem(const CostsView& problem, int threads) { detail::check_problem_with({threads}, problem); }
 
-void detail::check_problem_with(Workspace* workspace, int device, const CostsView& problem) {
-  check_form(problem);
+void detail::check_problem_with(const Execution& execution, const CostsView& problem) {
+  const int threads = thread_count(execution);
+  check_form(problem, threads);
   if (space_of(problem) == Space::device)
-    check_device_problem(workspace, device, problem);
+    check_device_problem(execution.workspace, execution.device, problem);
   else if (const auto* dense = std::get_if<DenseCostsView>(&problem))
-    check_entries(*dense);
+    check_entries(*dense, threads);
 }
 
-void check_form(const CostsView& problem) {
+void check_form(const CostsView& problem, int threads) {
   check_shape(problem);
   check_lengths(unmatched_row_cost_of(problem), rows_of(problem), "unmatched_row_cost");
   check_lengths(unmatched_col_cost_of(problem), cols_of(problem), "unmatched_col_cost");
@@ -260,7 +264,7 @@ void check_form(const CostsView& problem) {
   check_unmatched(unmatched_row_cost_of(problem), "unmatched_row_cost");
   check_unmatched(unmatched_col_cost_of(problem), "unmatched_col_cost");
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) {
-    check_graph(sparse->graph);
+    check_graph(sparse->graph, threads);
     for (std::size_t e = 0; e < sparse->cost.size(); ++e)
       if (sparse->cost[e] > kMaxCost || sparse->cost[e] < -kMaxCost)
         throw std::invalid_argument("cost of edge " + std::to_string(e) +
@@ -270,16 +274,16 @@ void check_form(const CostsView& problem) {
     check_finite(points->col_points, "col");
     if (boxes_fit(problem)) return;
     const std::string fault = detail::with_entries(
-        problem, [&](const auto& entries) { return fault_of_entries(entries, kMaxGridCost); });
+        problem, [&](const auto& entries) { return fault_of_entries(entries, kMaxGridCost, threads); });
     if (!fault.empty()) throw_fault(fault, true);
   }
 }
 
-void check_entries(const DenseCostsView& problem) {
-  if (problem.space == Space::device || magnitudes_fit(problem)) return;
+void check_entries(const DenseCostsView& problem, int threads) {
+  if (problem.space == Space::device || magnitudes_fit(problem, threads)) return;
   const bool real = problem.data.index() >= 2;
   const std::string fault = detail::with_entries(problem, [&](const auto& entries) {
-    return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost);
+    return fault_of_entries(entries, real ? kMaxGridCost : kMaxCost, threads);
   });
   if (!fault.empty()) throw_fault(fault, real);
 }

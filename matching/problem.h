@@ -164,14 +164,14 @@ void check_graph(const BipartiteGraphView& graph, int threads = 1);
 /// Throws std::invalid_argument naming the first fault: array lengths, offsets that fall, columns out of
 /// range, unsorted or repeated columns, costs beyond kMaxCost (kMaxGridCost for float, double and geometric
 /// ones), NaN, -infinity, points that are not finite. O(size of the problem). Device views are checked on
-/// their device, but for sparse ones, of which only the lengths are.
-void check_problem(const CostsView& problem);
+/// their device, but for sparse ones, of which only the lengths are. In `threads` threads.
+void check_problem(const CostsView& problem, int threads = 1);
 
 /// check_problem in two, for solvers that read a matrix only once (AssignmentSolver::checks_entries): all but
 /// the entries of a matrix (of device views, only what can be told without reading them), and those of a
 /// matrix in host memory.
-void check_form(const CostsView& problem);
-void check_entries(const DenseCostsView& problem);
+void check_form(const CostsView& problem, int threads = 1);
+void check_entries(const DenseCostsView& problem, int threads = 1);
 
 /// The same problem with rows and columns exchanged. Host views only. O(rows + cols + nnz).
 SparseCosts transpose(const SparseCostsView& problem);

@@ -1,5 +1,6 @@
 #include "matching/solver.h"
 
+#include "matching/detail/canonical.h"
 #include "matching/detail/device_problem.h"
 
 #include <stdexcept>
@@ -36,9 +37,9 @@ Matching AssignmentSolver::solve(const Execution& execution, const CostsView& pr
   const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
                      std::holds_alternative<DenseCostsView>(problem);
   if (later || checks_entries(execution, problem))
-    check_form(problem);
+    check_form(problem, detail::thread_count(execution));
   else
-    detail::check_problem_with(execution.workspace, execution.device, problem);
+    detail::check_problem_with(execution, problem);
   check_start(problem, start);
   return run(execution, problem, start);
 }

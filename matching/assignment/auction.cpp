@@ -10,9 +10,9 @@ namespace motes::matching {
 namespace detail {
 namespace {
 
-Matching on_cpu(const CostsView& problem, const Start& start, const AuctionOptions& options,
-                AuctionLeftover& leftover) {
-  return solve_canonical(problem, [&]<class Entries>(const Canonical<Entries>& canonical) {
+Matching on_cpu(const Execution& execution, const CostsView& problem, const Start& start,
+                const AuctionOptions& options, AuctionLeftover& leftover) {
+  return solve_canonical(execution, problem, [&]<class Entries>(const Canonical<Entries>& canonical) {
     const auto begin = std::chrono::steady_clock::now();
     const AuctionScale scale = auction_scale(canonical);
     std::vector<Cost> pair_cost;
@@ -27,7 +27,7 @@ Matching on_cpu(const CostsView& problem, const Start& start, const AuctionOptio
 
 Matching by_paths(const Execution& execution, const CostsView& problem, const AuctionLeftover& leftover) {
   const Start start{leftover.row_to_col, leftover.u, leftover.v};
-  return solve_canonical(problem, [&]<class Entries>(const Canonical<Entries>& canonical) {
+  return solve_canonical(execution, problem, [&]<class Entries>(const Canonical<Entries>& canonical) {
     if constexpr (std::is_same_v<Entries, SparseEntries>)
       return solve_by_sparse_paths(execution, canonical, start);
     else
@@ -49,7 +49,7 @@ Matching solve_by_auction(const Execution& execution, const CostsView& problem, 
 #endif
   } else {
     require_cpu(execution, problem, "auction");
-    out = on_cpu(problem, start, options, leftover);
+    out = on_cpu(execution, problem, start, options, leftover);
   }
   if (!leftover.needed) return out;
   const auto begin = std::chrono::steady_clock::now();

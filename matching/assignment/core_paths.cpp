@@ -31,7 +31,7 @@ namespace motes::matching::detail {
 namespace {
 
 constexpr std::size_t kAddedPerRow = 32;
-constexpr std::size_t kWaysOutPerRow = 4;
+constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 constexpr Index kRowsPerTask = 64;
 constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
 
@@ -70,6 +70,8 @@ class CorePaths {
     constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use to anybody
     std::vector<Cost> v(problem_.start);
     for (std::size_t j = 0; j < start.v.size(); ++j) v[j] = std::clamp(start.v[j], -kLimit, kLimit);
+    if (start.v.empty() && !selection_.level.empty()) v = selection_.level;
+    proven_.assign(at(problem_.rows), -kBoundOfAll);
     ForestPaths paths(v, start.row_to_col);
     Solution out;
     while (true) {
@@ -153,21 +155,35 @@ class CorePaths {
     return u;
   }
 
-  /// Finds pairs that violate, in the rows that the bounds do not prove; false if there are none.
+  /// Finds pairs that violate, in the rows that neither the bounds nor earlier looks prove; false if there
+  /// are none.
   bool price(const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
     const BoundProof proof(selection_, v);
-    std::vector<std::pair<Index, Cost>> open;  // rows and their duals
-    for (Index i = 0; i < problem_.rows; ++i)
-      if (const Cost u = dual_of(i, v); !proof.proves(i, u)) open.emplace_back(i, u);
+    struct OpenRow {
+      Index row;
+      Cost u;
+      std::span<const Index> columns;
+    };
+    std::vector<OpenRow> open;
+    for (Index i = 0; i < problem_.rows; ++i) {
+      const Cost u = dual_of(i, v);
+      if (!proven_.empty() && u <= proven_[at(i)]) continue;
+      if (const auto columns = proof.open(i, u); !columns.empty()) open.push_back({i, u, columns});
+    }
     violating_.assign(at(problem_.rows), {});
     if (!open.empty()) pricer_.set_duals(v);
     for_ranges(static_cast<Index>(open.size()), [&](Index begin, Index end) {
       PricingScratch scratch;
       for (Index k = begin; k < end; ++k) {
-        const auto [i, u] = open[at(k)];
-        pricer_.find(i, u, scratch, violating_[at(i)]);
-        keep_best(violating_[at(i)], kAddedPerRow, i, v);
+        const auto& [i, u, columns] = open[at(k)];
+        auto& pairs = violating_[at(i)];
+        if (pricer_.are_few(columns))
+          pricer_.find_among(columns, i, u, pairs);
+        else
+          pricer_.find(i, u, scratch, pairs);
+        if (!proven_.empty() && pairs.size() <= kAddedPerRow) proven_[at(i)] = u;
+        keep_best(pairs, kAddedPerRow, i, v);
       }
     });
     stats_.seconds["pricing"] += seconds_since(start);
@@ -196,9 +212,12 @@ class CorePaths {
   /// come to. False if there are none in the whole matrix.
   bool find_ways_out(const ForestPaths& paths, const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
-    std::vector<Index> trapped;
+    std::vector<Index> trapped, outside;
     for (Index i = 0; i < problem_.rows; ++i)
       if (paths.col_of(i) == -1 || paths.reached(paths.col_of(i))) trapped.push_back(i);
+    for (Index j = 0; j < problem_.cols; ++j)
+      if (!paths.reached(j)) outside.push_back(j);
+    const bool few_outside = pricer_.are_few(outside);
     violating_.assign(at(problem_.rows), {});
     const auto batch = static_cast<std::size_t>(std::max<Offset>(256, kPairsPerBatch / problem_.cols));
     bool found = false;
@@ -207,14 +226,21 @@ class CorePaths {
       for_ranges(count, [&](Index begin, Index end) {
         for (Index k = begin; k < end; ++k) {
           const Index i = trapped[first + at(k)];
-          problem_.entries.for_each(i, 0, 1, [&](Index j, Cost c) {
-            if (!paths.reached(j)) violating_[at(i)].push_back({j, c});
-          });
-          keep_best(violating_[at(i)], kWaysOutPerRow, i, v);
+          if (few_outside) {
+            for (const Index j : outside)
+              if (const Cost c = problem_.entries.at(i, j); c != kInfiniteCost)
+                violating_[at(i)].push_back({j, c});
+          } else {
+            problem_.entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+              if (!paths.reached(j)) violating_[at(i)].push_back({j, c});
+            });
+          }
+          keep_best(violating_[at(i)], ways_out_, i, v);
         }
       });
       for (Index k = 0; k < count; ++k) found = found || !violating_[at(trapped[first + at(k)])].empty();
     }
+    ways_out_ = std::min(2 * ways_out_, kAddedPerRow);
     stats_.seconds["pricing"] += seconds_since(start);
     return found;
   }
@@ -235,10 +261,12 @@ class CorePaths {
   const Canonical<Entries>& problem_;
   CoreSelection selection_;
   RowPricer<Entries> pricer_;
-  std::vector<Cost> exits_;                       ///< [rows], with a dear one where there is none; or empty
+  std::vector<Cost> exits_;   ///< [rows], with a dear one where there is none; or empty
+  std::vector<Cost> proven_;  ///< [rows] c_ij >= proven_i + v_j outside the core; or empty where v may rise
   std::vector<std::vector<CorePair>> violating_;  ///< [rows] what joins the core next
-  Stats stats_;                                   ///< phases, and seconds of the stages
-  Stats exits_stats_;                             ///< sums over the sparse solves
+  std::size_t ways_out_ = kWaysOutPerRow;
+  Stats stats_;        ///< phases, and seconds of the stages
+  Stats exits_stats_;  ///< sums over the sparse solves
 };
 
 }  // namespace

@@ -29,19 +29,13 @@ CellGrid::Place row_place(const GeometricEntries& e, Index i) {
 /// entries to say.
 double farthest_of(const GeometricEntries& e) { return e.gate * e.gate * (1 + 0x1p-40); }
 
-/// CSR of consecutive rows, by one task.
-struct Part {
-  std::vector<CorePair> pairs;
-  std::vector<Index> count;
-};
-
 /// Rows' pairs, from pick(row, grid, scratch, pairs) which may leave them in any order.
 template <class Pick>
 void gather(int threads, const GeometricEntries& e, SparseCosts& core, const Pick& pick) {
   const Index tasks = (e.rows + kRowsPerTask - 1) / kRowsPerTask;
-  std::vector<Part> parts(at(tasks));
+  std::vector<CorePart> parts(at(tasks));
   parallel_for(threads, tasks, [&](std::int64_t task) {
-    Part& part = parts[at(task)];
+    CorePart& part = parts[at(task)];
     std::vector<CellGrid::Found> found;
     std::vector<CorePair> pairs;
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
@@ -55,20 +49,7 @@ void gather(int threads, const GeometricEntries& e, SparseCosts& core, const Pic
       part.count.push_back(static_cast<Index>(pairs.size()));
     }
   });
-  auto& offsets = core.graph.row_offsets;
-  offsets.reserve(at(e.rows) + 1);
-  for (const Part& part : parts)
-    for (const Index n : part.count) offsets.push_back(offsets.back() + n);
-  core.graph.col_index.resize(at(offsets.back()));
-  core.cost.resize(at(offsets.back()));
-  parallel_for(threads, tasks, [&](std::int64_t task) {
-    std::size_t place = at(offsets[at(task) * at(kRowsPerTask)]);
-    for (const CorePair& pair : parts[at(task)].pairs) {
-      core.graph.col_index[place] = pair.col;
-      core.cost[place++] = pair.cost;
-    }
-    parts[at(task)] = {};
-  });
+  unite(threads, kRowsPerTask, parts, core);
 }
 
 void all_within_gate(const GeometricEntries& e, const CellGrid& grid, double farthest, Index i,

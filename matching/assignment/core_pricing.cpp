@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "matching/detail/row_keys.h"
+#include "matching/detail/row_scan.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -19,28 +20,39 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-BoundProof::BoundProof(const CoreSelection& selection, const std::vector<Cost>& v) : selection_(selection) {
-  if (v.empty()) return;
-  if (selection.col_bound.empty()) {
-    highest_ = {*std::max_element(v.begin(), v.end())};
-    return;
-  }
-  std::vector<Index> order(v.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return v[at(a)] > v[at(b)]; });
-  Cost least = std::numeric_limits<Cost>::max();
-  for (const Index j : order) {
-    highest_.push_back(v[at(j)]);
-    least = std::min(least, selection.col_bound[at(j)] + 1 - v[at(j)]);
-    least_.push_back(least);
+BoundProof::BoundProof(const CoreSelection& selection, const std::vector<Cost>& v)
+    : selection_(selection), order_(v.size()), rise_(v) {
+  for (std::size_t j = 0; j < selection.level.size(); ++j) rise_[j] -= selection.level[j];
+  std::iota(order_.begin(), order_.end(), 0);
+  std::sort(order_.begin(), order_.end(), [&](Index a, Index b) {
+    return rise_[at(a)] != rise_[at(b)] ? rise_[at(a)] > rise_[at(b)] : a < b;
+  });
+  std::sort(rise_.begin(), rise_.end(), std::greater<>());
+}
+
+std::span<const Index> BoundProof::open(Index i, Cost u) const {
+  const Cost slack = selection_.bound[at(i)] + 1 - u;  // columns whose prices rose by up to this are proven
+  const auto proven = std::partition_point(rise_.begin(), rise_.end(), [&](Cost x) { return x > slack; });
+  return std::span(order_).first(static_cast<std::size_t>(proven - rise_.begin()));
+}
+
+template <class Entries>
+void find_violating(const Entries& entries, std::span<const Index> columns, Index i, Cost u,
+                    const std::vector<Cost>& v, std::vector<CorePair>& found) {
+  for (const Index j : columns) {
+    const Cost c = entries.at(i, j);
+    if (c != kInfiniteCost && c < u + v[at(j)]) found.push_back({j, c});
   }
 }
 
-bool BoundProof::proves(Index i, Cost u) const {
-  const Cost slack = selection_.bound[at(i)] + 1 - u;  // columns with duals up to this are proven
-  const auto open = std::partition_point(highest_.begin(), highest_.end(), [&](Cost v) { return v > slack; });
-  if (open == highest_.begin()) return true;
-  return !least_.empty() && u <= least_[static_cast<std::size_t>(open - highest_.begin()) - 1];
+template <class T>
+void RowPricer<DenseEntries<T>>::find_among(std::span<const Index> columns, Index i, Cost u,
+                                            std::vector<CorePair>& found) const {
+  find_violating(entries_, columns, i, u, *v_, found);
+}
+void RowPricer<GeometricEntries>::find_among(std::span<const Index> columns, Index i, Cost u,
+                                             std::vector<CorePair>& found) const {
+  find_violating(entries_, columns, i, u, *v_, found);
 }
 
 template <class T>

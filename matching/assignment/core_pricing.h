@@ -1,7 +1,7 @@
 #pragma once
 /// Pairs outside a core that its duals do not prove: the other half of core_paths.h.
 
-#include <memory>
+#include <span>
 #include <vector>
 
 #include "matching/assignment/core_selection.h"
@@ -9,18 +9,18 @@
 
 namespace motes::matching::detail {
 
-/// Proves rows without a look at them: a pair outside the core costs more than its row's bound, and more than
-/// its column's where there is one.
+/// Which pairs outside the core the bounds leave open: those of row i with the columns of highest
+/// v_j - level_j.
 class BoundProof {
  public:
   BoundProof(const CoreSelection& selection, const std::vector<Cost>& v);
-  /// c_ij >= u + v_j for all pairs of row i outside the core. O(log cols).
-  bool proves(Index i, Cost u) const;
+  /// c_ij >= u + v_j for all pairs of row i outside the core but those with these columns. O(log cols).
+  std::span<const Index> open(Index i, Cost u) const;
 
  private:
   const CoreSelection& selection_;
-  std::vector<Cost> highest_;  ///< v, falling; the highest alone where columns have no bounds
-  std::vector<Cost> least_;    ///< [cols] least of col_bound_j + 1 - v_j among that many highest
+  std::vector<Index> order_;  ///< [cols] by falling v_j - level_j
+  std::vector<Cost> rise_;    ///< [cols] those
 };
 
 /// What a thread of pricing needs.
@@ -41,8 +41,15 @@ class RowPricer<DenseEntries<T>> {
   void set_duals(const std::vector<Cost>& v);
   /// In no order. O(cols).
   void find(Index i, Cost u, PricingScratch& scratch, std::vector<CorePair>& found) const;
+  /// Only among these columns. O(columns).
+  void find_among(std::span<const Index> columns, Index i, Cost u, std::vector<CorePair>& found) const;
+  /// True where looking at so many columns one by one takes less time than the whole row.
+  bool are_few(std::span<const Index> columns) const {
+    return Offset{kFew} * std::ssize(columns) < entries_.cols;
+  }
 
  private:
+  static constexpr Index kFew = 20;
   const DenseEntries<T>& entries_;
   const std::vector<Cost>* v_ = nullptr;
   std::vector<double> scaled_;  ///< [cols] v in the entries' unit; empty where that is not exact
@@ -55,8 +62,11 @@ class RowPricer<GeometricEntries> {
   void set_duals(const std::vector<Cost>& v);
   /// In no order. O(cells as near as u + the highest dual).
   void find(Index i, Cost u, PricingScratch& scratch, std::vector<CorePair>& found) const;
+  void find_among(std::span<const Index> columns, Index i, Cost u, std::vector<CorePair>& found) const;
+  bool are_few(std::span<const Index> columns) const { return std::ssize(columns) < kFew; }
 
  private:
+  static constexpr Index kFew = 100;
   const GeometricEntries& entries_;
   const std::vector<Cost>* v_ = nullptr;
   CellGrid grid_;

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "matching/assignment/core_parts.h"
 #include "matching/detail/entries.h"
-#include "matching/detail/row_scan.h"
 #include "matching/solver.h"
 
 namespace motes::matching::detail {
@@ -16,17 +16,17 @@ inline constexpr Cost kBoundOfAll = Cost{1} << 61;
 struct CoreSelection {
   SparseCosts core;  ///< columns rise within a row; no unmatched costs
   std::vector<Cost>
-      bound;  ///< [rows] every pair of the row that costs no more is in the core; or kBoundOfAll
-  std::vector<Cost> col_bound;  ///< [cols] the same for columns, or empty
-  double largest = 0;           ///< matrices of float and double: magnitude of their largest allowed entry
-  bool bad = false;             ///< ... and whether one is NaN or -infinity
-  bool complete = false;        ///< the core has every pair that is allowed
+      bound;  ///< [rows] every pair with c_ij - level_j <= bound_i is in the core; or kBoundOfAll
+  std::vector<Cost> level;  ///< [cols] or empty: all 0
+  double largest = 0;       ///< matrices of float and double: magnitude of their largest allowed entry
+  bool bad = false;         ///< ... and whether one is NaN or -infinity
+  bool complete = false;    ///< the core has every pair that is allowed
 };
 
-/// About `wanted` cheapest pairs of each row, and the `of_columns` cheapest of each
-/// column, where that many are allowed. Matrices are read once, nothing in them is trusted; point sets are
-/// searched by cells (cell_grid.h), and where gates leave few pairs all of them are taken. The same for any
-/// number of threads.
+/// About `wanted` cheapest pairs of each row, where that many are allowed, and the `of_columns` cheapest of
+/// columns that would have fewer (points: of every column). Matrices are read once, unless many columns would
+/// have fewer (core_levels.h); nothing in them is trusted. Point sets are searched by cells (cell_grid.h),
+/// and where gates leave few pairs all of them are taken. The same for any number of threads.
 template <class Entries>
 CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted,
                           Index of_columns);
@@ -40,12 +40,5 @@ template <>
 CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index);
 template <>
 CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index);
-
-/// The core with these pairs, which it must not have yet, added: added[i] for row i, by rising column.
-struct CorePair {
-  Index col;
-  Cost cost;
-};
-void add_pairs(SparseCosts& core, const std::vector<std::vector<CorePair>>& added);
 
 }  // namespace motes::matching::detail

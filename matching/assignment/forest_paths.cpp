@@ -1,12 +1,18 @@
-/// Three stages, each exact in that c_ij >= u_i + v_j everywhere and = on matched pairs before and after.
+/// Stages, each exact in that c_ij >= u_i + v_j everywhere and = on matched pairs before and after.
 ///
 /// Row reduction as in sparse_paths.cpp, with a budget. Then searches in the graph of tight edges alone,
-/// where ties abound: what a failed one has seen leads nowhere for the others either. Last, phases: one
-/// forest grows from all free rows at once, in the order of distance (Dijkstra), until a fifth of its trees
-/// has come to a free column; duals of all that was settled move by what it was nearer, which makes the whole
-/// forest tight, and each of those trees is augmented. As every column ends matched, free columns may change
-/// their price like any other; that is what lets one phase serve many rows. The last rows' searches go
-/// far, but there are few of them left.
+/// where ties abound: what a failed one has seen leads nowhere for the others either.
+///
+/// Where many rows are left, prices come from an auction whose epsilon falls from stage to stage (Bertsekas,
+/// "The auction algorithm", 1988), and the first two stages begin anew under them. Bids are local and cheap,
+/// and they do what would take the forests below most of their time: an auction leaves a hundredth of the
+/// rows that reduction alone leaves. One that leaves no fewer is undone.
+///
+/// Last, phases: one forest grows from all free rows at once, in the order of distance (Dijkstra), until a
+/// fifth of its trees has come to a free column; duals of all that was settled move by what it was nearer,
+/// which makes the whole forest tight, and each of those trees is augmented. As every column ends matched,
+/// free columns may change their price like any other; that is what lets one phase serve many rows. The last
+/// rows' searches go far, but there are few of them left.
 ///
 /// A row's edges are brought in the order of their offers when a forest first comes to the row. Prices only
 /// fall, so that an offer of that time (key) stays a lower bound: a row is scanned kPlacesAtOnce edges at a
@@ -17,6 +23,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace motes::matching::detail {
 namespace {
@@ -24,6 +32,15 @@ namespace {
 constexpr Cost kFar = std::numeric_limits<Cost>::max();
 constexpr Cost kLowestDual = -(Cost{1} << 60);  ///< two more distances fit beside it
 constexpr std::int64_t kReductionBidsPerRow = 4;
+constexpr std::size_t kStride = 64;
+/// An auction pays where row reduction leaves more than one in this many rows; before the first one, and
+/// after.
+constexpr std::size_t kFewWhenCold = 32, kFewWhenWarm = 100;
+constexpr std::size_t kLeastGain = 2;  ///< an auction that leaves more than one row in so many is the last
+constexpr double kFirstEpsilon = 2;    ///< times the mean gap
+constexpr double kEpsilonFactor = 4;
+constexpr int kColdStages = 5, kWarmStages = 2;
+constexpr std::int64_t kStageBidsPerRow = 16;
 constexpr std::size_t kTreesPerPhase = 5;  ///< one in this many is to find its end
 constexpr Index kPlacesAtOnce = 4;
 
@@ -77,23 +94,27 @@ void ForestPaths::set_graph(const SparseCosts& graph) {
   offsets_ = graph.graph.row_offsets;
   edges_.resize(graph.cost.size());
   for (std::size_t e = 0; e < edges_.size(); ++e) edges_[e] = {graph.cost[e], graph.graph.col_index[e]};
-  key_.resize(edges_.size());
+  key_.clear();  // until a forest grows
   in_order_.assign(at(size_), 0);
   free_rows_.clear();
+  double gaps = 0, counted = 0;
   for (Index i = 0; i < size_; ++i) {
-    Cost best = kFar, mine = kFar;
+    Cost best = kFar, second = kFar, mine = kFar;
     row_edge_[at(i)] = -1;
     for (Offset e = offsets_[at(i)]; e < offsets_[at(i) + 1]; ++e) {
       const Cost offer = edges_[at(e)].cost - columns_[at(edges_[at(e)].col)].v;
+      second = std::min(second, std::max(best, offer));
       best = std::min(best, offer);
       if (edges_[at(e)].col == mate[at(i)]) row_edge_[at(i)] = e, mine = offer;
     }
+    if (second != kFar) gaps += static_cast<double>(second - best), ++counted;
     if (mate[at(i)] != -1 && (row_edge_[at(i)] == -1 || mine > best)) {
       columns_[at(mate[at(i)])].row = -1;
       row_edge_[at(i)] = -1;
     }
     if (row_edge_[at(i)] == -1) free_rows_.push_back(i);
   }
+  mean_gap_ = counted == 0 ? 0 : gaps / counted;
 }
 
 std::vector<Cost> ForestPaths::v() const {
@@ -103,8 +124,10 @@ std::vector<Cost> ForestPaths::v() const {
 }
 
 ForestPaths::End ForestPaths::solve() {
+  const std::vector<Cost> given = v();
   reduce_rows();
   match_on_tight_edges();
+  if (auctions_pay_ && !few_are_left()) try_auction(given);
   while (!free_rows_.empty()) {
     if (lowest_v_ < kLowestDual) return End::out_of_range;
     if (!grow_forest()) return End::trapped;
@@ -127,6 +150,18 @@ Cost ForestPaths::least_offer(Index row) const {
   return best;
 }
 
+ForestPaths::Offers ForestPaths::two_best(Index row) const {
+  Offers out{kFar, kFar, -1};
+  for (Offset e = offsets_[at(row)]; e < offsets_[at(row) + 1]; ++e) {
+    const Cost offer = edges_[at(e)].cost - columns_[at(edges_[at(e)].col)].v;
+    if (offer < out.best)
+      out = {offer, out.best, e};
+    else if (offer < out.second)
+      out.second = offer;
+  }
+  return out;
+}
+
 void ForestPaths::take(Index row, Index place) {
   row_edge_[at(row)] = offsets_[at(row)] + place;
   columns_[at(edges_[at(row_edge_[at(row)])].col)].row = row;
@@ -135,7 +170,10 @@ void ForestPaths::take(Index row, Index place) {
 void ForestPaths::reduce_rows() {
   std::int64_t budget = kReductionBidsPerRow * static_cast<std::int64_t>(free_rows_.size());
   still_free_.clear();
-  for (const Index row : free_rows_) bid_chain(row, budget);
+  // Neighbours in the order may be neighbours in space, and are better not served one after the other: the
+  // last ones would find all near columns taken.
+  for (std::size_t first = 0; first < kStride; ++first)
+    for (std::size_t k = first; k < free_rows_.size(); k += kStride) bid_chain(free_rows_[k], budget);
   free_rows_.swap(still_free_);
 }
 
@@ -149,15 +187,7 @@ void ForestPaths::bid_chain(Index row, std::int64_t& budget) {
       return;
     }
     ++counts_.bids;
-    Cost best = kFar, second = kFar;
-    Offset chosen = -1;
-    for (Offset e = begin; e < end; ++e) {
-      const Cost offer = edges_[at(e)].cost - columns_[at(edges_[at(e)].col)].v;
-      if (offer < best)
-        second = best, best = offer, chosen = e;
-      else if (offer < second)
-        second = offer;
-    }
+    auto [best, second, chosen] = two_best(row);
     Column* column = &columns_[at(edges_[at(chosen)].col)];
     if (column->row != -1 && second == kFar) {  // an only offer has no price
       still_free_.push_back(row);
@@ -184,6 +214,68 @@ void ForestPaths::bid_chain(Index row, std::int64_t& budget) {
     row_edge_[at(row)] = chosen;
     if (displaced != -1) row_edge_[at(displaced)] = -1;
     row = displaced;
+  }
+}
+
+bool ForestPaths::few_are_left() const {
+  const std::size_t few = at(size_) / (epsilon_ == 0 ? kFewWhenCold : kFewWhenWarm);
+  return free_rows_.size() <= few;
+}
+
+/// Begins anew under an auction's prices, from those given. Where rows compete all along a chain, as points
+/// on a line do, its bids come to little: then no other auction is tried, and if to nothing, all is as it
+/// was.
+void ForestPaths::try_auction(const std::vector<Cost>& given) {
+  const std::vector<Column> columns = columns_;
+  const std::vector<Offset> row_edge = row_edge_;
+  const std::vector<Index> free_rows = free_rows_;
+  const Cost lowest_v = lowest_v_;
+  for (std::size_t j = 0; j < given.size(); ++j) columns_[j].v = given[j];
+  find_prices();
+  reduce_rows();
+  match_on_tight_edges();
+  auctions_pay_ = kLeastGain * free_rows_.size() <= free_rows.size();
+  if (free_rows_.size() < free_rows.size()) return;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    columns_[j].v = columns[j].v;
+    columns_[j].row = columns[j].row;
+  }
+  row_edge_ = row_edge;
+  free_rows_ = free_rows;
+  lowest_v_ = lowest_v;
+}
+
+/// Prices from an auction whose epsilon falls from stage to stage. Its matching is not kept: any prices are
+/// a start for what follows, and under these nearly every row finds a column of its own.
+void ForestPaths::find_prices() {
+  const bool cold = epsilon_ == 0;
+  const double first = cold ? kFirstEpsilon * mean_gap_ : kEpsilonFactor * static_cast<double>(epsilon_);
+  const int stages = cold ? kColdStages : kWarmStages;
+  double epsilon = std::min(first, 0x1p58);
+  for (int k = 0; k < stages && epsilon >= 1; ++k, epsilon /= kEpsilonFactor) {
+    epsilon_ = static_cast<Cost>(epsilon);
+    auction_stage(epsilon_);
+  }
+  for (Column& column : columns_) column.row = -1;
+  row_edge_.assign(row_edge_.size(), -1);
+  free_rows_.resize(at(size_));
+  std::iota(free_rows_.begin(), free_rows_.end(), 0);
+}
+
+/// All rows bid until each has a column, or they run out of bids.
+void ForestPaths::auction_stage(Cost epsilon) {
+  for (Column& column : columns_) column.row = -1;
+  std::int64_t budget = kStageBidsPerRow * size_;
+  for (Index first = 0; first < size_ && lowest_v_ >= kLowestDual; ++first) {
+    for (Index row = first; row != -1 && budget > 0; --budget) {
+      const auto [best, second, chosen] = two_best(row);
+      if (second == kFar) break;  // an only offer has no price
+      ++counts_.bids;
+      Column& column = columns_[at(edges_[at(chosen)].col)];
+      column.v -= second - best + epsilon;
+      lowest_v_ = std::min(lowest_v_, column.v);
+      row = std::exchange(column.row, row);
+    }
   }
 }
 
@@ -291,6 +383,7 @@ bool ForestPaths::grow_forest() {
   ready_.clear();
   settled_.clear();
   now_ = 0;
+  key_.resize(edges_.size());
   for (const Index row : free_rows_) {
     end_[at(row)] = -1;
     if (offsets_[at(row)] == offsets_[at(row) + 1]) continue;

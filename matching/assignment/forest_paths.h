@@ -82,12 +82,22 @@ class ForestPaths {
     std::uint32_t stamp = 0;                       ///< see reached_stamp
   };
 
+  struct Offers {
+    Cost best, second;
+    Offset chosen;  ///< the edge of the best, or -1
+  };
+
   std::uint32_t reached_stamp() const { return 2 * search_; }
   std::uint32_t settled_stamp() const { return 2 * search_ + 1; }
   void new_search();
   Cost least_offer(Index row) const;
+  Offers two_best(Index row) const;
   void reduce_rows();
   void bid_chain(Index row, std::int64_t& budget);
+  bool few_are_left() const;
+  void try_auction(const std::vector<Cost>& given);
+  void find_prices();
+  void auction_stage(Cost epsilon);
   void match_on_tight_edges();
   Index tight_end(Index source);
   bool grow_forest();
@@ -111,6 +121,9 @@ class ForestPaths {
   Cost now_ = 0;  ///< distance that the forest has grown to
   std::uint32_t search_ = 0;
   Cost lowest_v_ = 0;
+  Cost epsilon_ = 0;  ///< of the last auction's last stage; 0: there was none
+  bool auctions_pay_ = true;
+  double mean_gap_ = 0;  ///< of rows' best and second best offer when they got their edges
   Counts counts_;
 };
 

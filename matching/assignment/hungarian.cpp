@@ -10,15 +10,17 @@ namespace motes::matching {
 Matching Hungarian::run(const Execution& execution, const CostsView& problem, const Start& start) const {
   if (execution.backend == Backend::cuda) return device::solve_by_covers(execution, problem, start);
   detail::require_cpu(execution, problem, "hungarian");
-  return detail::solve_canonical(
-      problem, [&](const auto& canonical) { return detail::solve_by_covers(execution, canonical, start); });
+  return detail::solve_canonical(execution, problem, [&](const auto& canonical) {
+    return detail::solve_by_covers(execution, canonical, start);
+  });
 }
 
 Matching HungarianTree::run(const Execution& execution, const CostsView& problem, const Start& start) const {
   if (execution.backend == Backend::cuda) return device::solve_by_trees(execution, problem, start);
   detail::require_cpu(execution, problem, "hungarian-tree");
-  return detail::solve_canonical(
-      problem, [&](const auto& canonical) { return detail::solve_by_trees(execution, canonical, start); });
+  return detail::solve_canonical(execution, problem, [&](const auto& canonical) {
+    return detail::solve_by_trees(execution, canonical, start);
+  });
 }
 
 #if !MOTES_HAS_CUDA

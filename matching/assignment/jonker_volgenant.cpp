@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "matching/assignment/core_order.h"
 #include "matching/assignment/core_paths.h"
 #include "matching/assignment/dense_paths.h"
 #include "matching/assignment/jonker_volgenant_device.h"
@@ -20,20 +21,26 @@ bool takes_core(const CostsView& problem, const detail::CanonicalSides& sides) {
 }
 
 /// The largest cost, from what the selection saw of a matrix. Throws what check_entries does.
-template <class Entries>
-Cost seen_largest(const CostsView& problem, const Entries&, const detail::CoreSelection&) {
-  return detail::largest_cost(problem);
-}
 template <class T>
-requires std::is_floating_point_v<T> Cost seen_largest(const CostsView& problem,
-                                                       const detail::DenseEntries<T>& entries,
-                                                       const detail::CoreSelection& selection) {
+Cost seen_largest(const Execution& execution, const CostsView& problem,
+                  const detail::DenseEntries<T>& entries, const detail::CoreSelection& selection) {
+  if constexpr (!std::is_floating_point_v<T>)
+    return detail::largest_cost(problem, detail::thread_count(execution));
   if (selection.bad || selection.largest * entries.scale > static_cast<double>(kMaxGridCost))
-    check_entries(std::get<DenseCostsView>(problem));
+    check_entries(std::get<DenseCostsView>(problem), detail::thread_count(execution));
   return std::max(detail::largest_unmatched_cost(problem),
                   detail::grid_value(selection.largest, entries.scale));
 }
 
+template <class Entries>
+detail::Solution solve_core(const Execution& execution, const detail::Canonical<Entries>& canonical,
+                            const Start& start, detail::CoreSelection&& selection, double selection_s) {
+  auto solution = detail::solve_by_core_paths(execution, canonical, start, std::move(selection));
+  solution.stats.seconds["selection"] = selection_s;
+  return solution;
+}
+
+/// A matrix: its largest cost is known only when the selection has read it.
 template <class Entries>
 Matching solve_on_core(const Execution& execution, const CostsView& problem, const Start& start,
                        const Entries& entries) {
@@ -41,11 +48,24 @@ Matching solve_on_core(const Execution& execution, const CostsView& problem, con
   const auto size = detail::core_size<Entries>(detail::orient_sides(problem));
   auto selection = detail::select_core(execution, entries, size.of_rows, size.of_columns);
   const double selection_s = detail::seconds_since(begun);
-  const Cost largest = seen_largest(problem, entries, selection);
+  const Cost largest = seen_largest(execution, problem, entries, selection);
   const detail::Canonical<Entries> canonical{detail::make_sides(problem, largest), entries};
-  auto solution = detail::solve_by_core_paths(execution, canonical, start, std::move(selection));
-  solution.stats.seconds["selection"] = selection_s;
-  return detail::finish(problem, canonical, std::move(solution));
+  return detail::finish(problem, canonical,
+                        solve_core(execution, canonical, start, std::move(selection), selection_s));
+}
+
+Matching solve_on_core(const Execution& execution, const CostsView& problem, const Start& start,
+                       const detail::GeometricEntries& entries) {
+  const auto begun = std::chrono::steady_clock::now();
+  const Cost largest = detail::largest_cost(problem, detail::thread_count(execution));
+  const detail::Canonical<detail::GeometricEntries> canonical{detail::make_sides(problem, largest), entries};
+  const detail::OrderedPoints ordered(canonical, start);
+  const auto size = detail::core_size<detail::GeometricEntries>(canonical);
+  auto selection = detail::select_core(execution, ordered.problem().entries, size.of_rows, size.of_columns);
+  const double selection_s = detail::seconds_since(begun);
+  return detail::finish(problem, canonical,
+                        ordered.restored(solve_core(execution, ordered.problem(), ordered.start(),
+                                                    std::move(selection), selection_s)));
 }
 
 }  // namespace
@@ -70,12 +90,13 @@ Matching JonkerVolgenant::run(const Execution& execution, const CostsView& probl
                              sides.exchanged ? detail::exchanged(entries) : entries);
     });
   }
-  return detail::solve_canonical(problem, [&]<class Entries>(const detail::Canonical<Entries>& canonical) {
-    if constexpr (std::is_same_v<Entries, detail::SparseEntries>)
-      return detail::solve_by_sparse_paths(execution, canonical, start);
-    else
-      return detail::solve_by_dense_paths(canonical, start);
-  });
+  return detail::solve_canonical(execution, problem,
+                                 [&]<class Entries>(const detail::Canonical<Entries>& canonical) {
+                                   if constexpr (std::is_same_v<Entries, detail::SparseEntries>)
+                                     return detail::solve_by_sparse_paths(execution, canonical, start);
+                                   else
+                                     return detail::solve_by_dense_paths(canonical, start);
+                                 });
 }
 
 #if !MOTES_HAS_CUDA

@@ -53,22 +53,22 @@ namespace {
 
 /// Of the entries alone; may be an upper bound.
 template <class Entries>
-Cost largest_entry(const Entries& entries) {
+Cost largest_entry(const Entries& entries, int threads) {
   Cost largest = 0;
-#pragma omp parallel for reduction(max : largest) schedule(static) if (entries.rows > 256)
+#pragma omp parallel for num_threads(threads) reduction(max : largest) schedule(static) if (threads > 1)
   for (Index i = 0; i < entries.rows; ++i)
     entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
   return largest;
 }
 template <class T>
-Cost largest_entry(const DenseEntries<T>& entries) {
+Cost largest_entry(const DenseEntries<T>& entries, [[maybe_unused]] int threads) {
   if constexpr (std::is_same_v<T, std::int32_t>) {
     return kLargestInt32;  // no pass over the matrix for what its type bounds well enough
   } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    return largest_entry<DenseEntries<T>>(entries);
+    return largest_entry<DenseEntries<T>>(entries, threads);
   } else {
     T largest = 0;
-#pragma omp parallel for reduction(max : largest) schedule(static) if (entries.rows > 256)
+#pragma omp parallel for num_threads(threads) reduction(max : largest) schedule(static) if (threads > 1)
     for (Index i = 0; i < entries.rows; ++i)
       largest = std::max(largest, row_magnitude(entries.data + i * entries.row_stride, entries.cols).largest);
     return grid_value(largest, entries.scale);
@@ -77,7 +77,7 @@ Cost largest_entry(const DenseEntries<T>& entries) {
 
 }  // namespace
 
-Cost largest_cost(const CostsView& problem) {
+Cost largest_cost(const CostsView& problem, int threads) {
   if (std::holds_alternative<GeometricCostsView>(problem)) {
     const Cost bound = with_entries(problem, []<class Entries>(const Entries& entries) {
       if constexpr (std::is_same_v<Entries, GeometricEntries>)
@@ -89,8 +89,9 @@ Cost largest_cost(const CostsView& problem) {
     if (bound <= kMaxGridCost && vertices * (2 * static_cast<double>(bound) + 1) < 0x1p59)
       return std::max(largest_unmatched_cost(problem), bound);
   }
-  return std::max(largest_unmatched_cost(problem),
-                  with_entries(problem, [](const auto& entries) { return largest_entry(entries); }));
+  return std::max(largest_unmatched_cost(problem), with_entries(problem, [&](const auto& entries) {
+                    return largest_entry(entries, threads);
+                  }));
 }
 
 CanonicalSides make_bare_sides(Index rows, Index cols, const UnmatchedFacts& facts, Cost largest,

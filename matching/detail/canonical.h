@@ -21,6 +21,9 @@
 
 namespace motes::matching::detail {
 
+/// How many CPU threads the execution stands for (at least 1).
+int thread_count(const Execution& execution);
+
 /// Everything of the canonical form but the entries. Host memory.
 struct CanonicalSides {
   Index rows = 0, cols = 0;
@@ -60,8 +63,8 @@ CanonicalSides orient_sides(const CostsView& problem);
 inline constexpr Cost kLargestInt32 = Cost{1} << 31;
 
 /// The largest magnitude among the finite costs, unmatched ones included, or a bound on it. Host views in
-/// their own orientation. O(size).
-Cost largest_cost(const CostsView& problem);
+/// their own orientation. O(size), in `threads` threads.
+Cost largest_cost(const CostsView& problem, int threads);
 
 /// As above for the unmatched costs alone.
 Cost largest_unmatched_cost(const CostsView& problem);
@@ -83,8 +86,8 @@ Matching finish(const CostsView& problem, const Canonical<Entries>& canonical, S
 
 /// Solves a host problem: calls solve(canonical) -> Solution with entries of the right kind.
 template <class Solve>
-Matching solve_canonical(const CostsView& problem, Solve&& solve) {
-  const CanonicalSides sides = make_sides(problem, largest_cost(problem));
+Matching solve_canonical(const Execution& execution, const CostsView& problem, Solve&& solve) {
+  const CanonicalSides sides = make_sides(problem, largest_cost(problem, thread_count(execution)));
   const auto with = [&](const auto& entries) {
     const Canonical<std::decay_t<decltype(entries)>> canonical{sides, entries};
     return finish(problem, canonical, solve(canonical));
@@ -161,8 +164,5 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
 
 /// Throws std::invalid_argument, naming the solver, unless this is host memory and no CUDA is asked for.
 void require_cpu(const Execution& execution, const CostsView& problem, std::string_view solver);
-
-/// How many CPU threads the execution stands for (at least 1).
-int thread_count(const Execution& execution);
 
 }  // namespace motes::matching::detail

@@ -22,9 +22,8 @@ inline Cost largest_allowed(const CostsView& problem) {
 /// The entries' part of check_problem for views in device memory, in the workspace's memory if there is one.
 void check_device_problem(Workspace* workspace, int device, const CostsView& problem);
 
-/// check_problem (problem.h) with a device and memory to use for views that lie on it; `workspace` may be
-/// nullptr.
-void check_problem_with(Workspace* workspace, int device, const CostsView& problem);
+/// check_problem (problem.h) with the execution's threads, device and memory.
+void check_problem_with(const Execution& execution, const CostsView& problem);
 
 /// verify on the device; host views are copied there first.
 Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching);

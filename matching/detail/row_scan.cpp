@@ -50,10 +50,10 @@ RowScan<T> conclude(const T* row, Index count, Index hits, [[maybe_unused]] std:
 
 /// The entries from `first` on, after `hits` were found and magnitudes up to `bits` were seen.
 template <class T>
-RowScan<T> scan_rest(const T* row, Index first, Index count, T limit, const T* col_limit, Index* hit,
-                     Index hits, std::int64_t bits) {
+RowScan<T> scan_rest(const T* row, Index first, Index count, T limit, Index* hit, Index hits,
+                     std::int64_t bits) {
   for (Index j = first; j < count; ++j) {
-    if (row[j] <= limit || (col_limit != nullptr && row[j] < col_limit[j])) hit[hits++] = j;
+    if (row[j] <= limit) hit[hits++] = j;
     if constexpr (std::is_floating_point_v<T>) {
       using Int = typename Bits<T>::Int;
       const Int mine = std::bit_cast<Int>(row[j]) & std::numeric_limits<Int>::max();
@@ -75,44 +75,32 @@ Index scan_below_rest(const T* row, Index first, Index count, double u, const do
 
 constexpr Index kBlock = 16;  ///< entries that are decided together
 
-/// Bit k is set where x[k] <= limit or x[k] < col_limit[k], for the lanes of one register; `largest` becomes
-/// the larger of itself and the magnitudes.
-MOTES_AVX2 inline unsigned lanes(const double* x, __m256d limit, const double* col_limit, __m256i& largest) {
+/// Bit k is set where x[k] <= limit, for the lanes of one register; `largest` becomes the larger of itself
+/// and the magnitudes.
+MOTES_AVX2 inline unsigned lanes(const double* x, __m256d limit, __m256i& largest) {
   const __m256d value = _mm256_loadu_pd(x);
   const __m256i magnitude = _mm256_and_si256(_mm256_castpd_si256(value),
                                              _mm256_set1_epi64x(std::numeric_limits<std::int64_t>::max()));
   largest = _mm256_blendv_epi8(largest, magnitude, _mm256_cmpgt_epi64(magnitude, largest));
-  __m256d in = _mm256_cmp_pd(value, limit, _CMP_LE_OQ);
-  if (col_limit != nullptr)
-    in = _mm256_or_pd(in, _mm256_cmp_pd(value, _mm256_loadu_pd(col_limit), _CMP_LT_OQ));
+  const __m256d in = _mm256_cmp_pd(value, limit, _CMP_LE_OQ);
   return static_cast<unsigned>(_mm256_movemask_pd(in));
 }
-MOTES_AVX2 inline unsigned lanes(const float* x, __m256 limit, const float* col_limit, __m256i& largest) {
+MOTES_AVX2 inline unsigned lanes(const float* x, __m256 limit, __m256i& largest) {
   const __m256 value = _mm256_loadu_ps(x);
   largest = _mm256_max_epi32(largest, _mm256_and_si256(_mm256_castps_si256(value),
                                                        _mm256_set1_epi32(std::numeric_limits<int>::max())));
-  __m256 in = _mm256_cmp_ps(value, limit, _CMP_LE_OQ);
-  if (col_limit != nullptr)
-    in = _mm256_or_ps(in, _mm256_cmp_ps(value, _mm256_loadu_ps(col_limit), _CMP_LT_OQ));
+  const __m256 in = _mm256_cmp_ps(value, limit, _CMP_LE_OQ);
   return static_cast<unsigned>(_mm256_movemask_ps(in));
 }
 /// The limit is exclusive here: AVX2 compares integers by > alone.
-MOTES_AVX2 inline unsigned lanes(const std::int32_t* x, __m256i limit, const std::int32_t* col_limit,
-                                 __m256i&) {
+MOTES_AVX2 inline unsigned lanes(const std::int32_t* x, __m256i limit, __m256i&) {
   const __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
-  __m256i in = _mm256_cmpgt_epi32(limit, value);
-  if (col_limit != nullptr)
-    in = _mm256_or_si256(
-        in, _mm256_cmpgt_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_limit)), value));
+  const __m256i in = _mm256_cmpgt_epi32(limit, value);
   return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(in)));
 }
-MOTES_AVX2 inline unsigned lanes(const std::int64_t* x, __m256i limit, const std::int64_t* col_limit,
-                                 __m256i&) {
+MOTES_AVX2 inline unsigned lanes(const std::int64_t* x, __m256i limit, __m256i&) {
   const __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
-  __m256i in = _mm256_cmpgt_epi64(limit, value);
-  if (col_limit != nullptr)
-    in = _mm256_or_si256(
-        in, _mm256_cmpgt_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(col_limit)), value));
+  const __m256i in = _mm256_cmpgt_epi64(limit, value);
   return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(in)));
 }
 
@@ -136,7 +124,7 @@ std::int64_t greatest(const std::int64_t (&lane)[4]) {
 }
 
 template <class T>
-MOTES_AVX2 RowScan<T> scan_row_avx2(const T* row, Index count, T limit, const T* col_limit, Index* hit) {
+MOTES_AVX2 RowScan<T> scan_row_avx2(const T* row, Index count, T limit, Index* hit) {
   constexpr Index kLanes = 32 / sizeof(T);
   const auto limits = spread(limit);
   constexpr Index kRegisters = kBlock / kLanes;
@@ -148,8 +136,7 @@ MOTES_AVX2 RowScan<T> scan_row_avx2(const T* row, Index count, T limit, const T*
 #pragma GCC unroll 4
     for (Index k = 0; k < kRegisters; ++k) {
       const Index first = j + k * kLanes;
-      mask |= lanes(row + first, limits, col_limit == nullptr ? nullptr : col_limit + first, largest[k])
-              << (k * kLanes);
+      mask |= lanes(row + first, limits, largest[k]) << (k * kLanes);
     }
     for (; mask != 0; mask &= mask - 1) hit[hits++] = j + std::countr_zero(mask);
   }
@@ -159,7 +146,7 @@ MOTES_AVX2 RowScan<T> scan_row_avx2(const T* row, Index count, T limit, const T*
     _mm256_store_si256(reinterpret_cast<__m256i*>(lane), one);
     bits = std::max(bits, greatest<T>(lane));
   }
-  return scan_rest(row, j, count, limit, col_limit, hit, hits, bits);
+  return scan_rest(row, j, count, limit, hit, hits, bits);
 }
 
 MOTES_AVX2 inline __m256d four(const double* x) { return _mm256_loadu_pd(x); }
@@ -200,11 +187,11 @@ Instructions best_instructions() {
 
 template <class T>
 RowScan<T> scan_row([[maybe_unused]] Instructions instructions, const T* row, Index count, T limit,
-                    const T* col_limit, Index* hit) {
+                    Index* hit) {
 #if MOTES_SCAN_AVX2
-  if (instructions == Instructions::avx2) return scan_row_avx2(row, count, limit, col_limit, hit);
+  if (instructions == Instructions::avx2) return scan_row_avx2(row, count, limit, hit);
 #endif
-  return scan_rest(row, 0, count, limit, col_limit, hit, 0, 0);
+  return scan_rest(row, 0, count, limit, hit, 0, 0);
 }
 
 template <class T>
@@ -216,12 +203,10 @@ Index scan_below([[maybe_unused]] Instructions instructions, const T* row, Index
   return scan_below_rest(row, 0, count, u, v, hit, 0);
 }
 
-template RowScan<std::int32_t> scan_row(Instructions, const std::int32_t*, Index, std::int32_t,
-                                        const std::int32_t*, Index*);
-template RowScan<std::int64_t> scan_row(Instructions, const std::int64_t*, Index, std::int64_t,
-                                        const std::int64_t*, Index*);
-template RowScan<float> scan_row(Instructions, const float*, Index, float, const float*, Index*);
-template RowScan<double> scan_row(Instructions, const double*, Index, double, const double*, Index*);
+template RowScan<std::int32_t> scan_row(Instructions, const std::int32_t*, Index, std::int32_t, Index*);
+template RowScan<std::int64_t> scan_row(Instructions, const std::int64_t*, Index, std::int64_t, Index*);
+template RowScan<float> scan_row(Instructions, const float*, Index, float, Index*);
+template RowScan<double> scan_row(Instructions, const double*, Index, double, Index*);
 template Index scan_below(Instructions, const std::int32_t*, Index, double, const double*, Index*);
 template Index scan_below(Instructions, const float*, Index, double, const double*, Index*);
 template Index scan_below(Instructions, const double*, Index, double, const double*, Index*);

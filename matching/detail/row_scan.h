@@ -1,6 +1,6 @@
 #pragma once
 /// One pass over a row of a matrix that does two things at once, so that a matrix need not be read twice: it
-/// picks the few entries below given limits, and learns whether all entries are legal and how large they get.
+/// picks the few entries up to a limit, and learns whether all entries are legal and how large they get.
 
 #include <cstdint>
 #include <limits>
@@ -22,11 +22,10 @@ struct RowScan {
   bool bad = false;  ///< float, double: an entry is NaN or -infinity
 };
 
-/// Writes to hit (room for `count`) by rising j every j with row[j] <= limit or row[j] < col_limit[j];
-/// col_limit may be nullptr. limit must be a legal entry, so that forbidden entries never count. O(count).
+/// Writes to hit (room for `count`) by rising j every j with row[j] <= limit. limit must be a legal entry, so
+/// that forbidden entries never count. O(count).
 template <class T>
-RowScan<T> scan_row(Instructions instructions, const T* row, Index count, T limit, const T* col_limit,
-                    Index* hit);
+RowScan<T> scan_row(Instructions instructions, const T* row, Index count, T limit, Index* hit);
 
 /// Writes to hit by rising j every j with row[j] < u + v[j], where the entries are no larger than 2^53 steps.
 /// O(count).

@@ -8,7 +8,9 @@
 #include <numeric>
 #include <random>
 
+#include "matching/assignment/core_order.h"
 #include "matching/assignment/core_paths.h"
+#include "matching/assignment/core_pricing.h"
 #include "matching/detail/cell_grid.h"
 #include "matching/detail/row_scan.h"
 #include "matching/registry.h"
@@ -49,29 +51,24 @@ void check_scans(std::uint64_t seed) {
     for (const bool spoilt : {false, true}) {
       INFO("seed " << seed << " count " << count << " spoilt " << spoilt << " bytes " << sizeof(T));
       const auto row = awkward_row<T>(rng, count, spoilt);
-      std::vector<T> limits(count);
-      for (T& x : limits) x = static_cast<T>(static_cast<double>(rng() % 2001) - 1500);
       for (const T limit : {static_cast<T>(-900), static_cast<T>(0)}) {
-        for (const T* col_limit : {static_cast<const T*>(nullptr), static_cast<const T*>(limits.data())}) {
-          std::vector<Index> plain(count), wide(count), expected;
-          const auto a = scan_row(Instructions::plain, row.data(), count, limit, col_limit, plain.data());
-          const auto b = scan_row(matching::detail::best_instructions(), row.data(), count, limit, col_limit,
-                                  wide.data());
-          for (Index j = 0; j < count; ++j)
-            if (row[j] <= limit || (col_limit != nullptr && row[j] < col_limit[j])) expected.push_back(j);
-          plain.resize(a.hits), wide.resize(b.hits);
-          CHECK(plain == expected);
-          CHECK(wide == expected);
-          CHECK(a.bad == b.bad);
-          CHECK(std::memcmp(&a.largest, &b.largest, sizeof(T)) == 0);
-          const auto is_bad = [](T x) {
-            if constexpr (std::is_floating_point_v<T>)
-              return !(x >= -std::numeric_limits<T>::max());
-            else
-              return x != x;
-          };
-          CHECK(a.bad == std::any_of(row.begin(), row.end(), is_bad));
-        }
+        std::vector<Index> plain(count), wide(count), expected;
+        const auto a = scan_row(Instructions::plain, row.data(), count, limit, plain.data());
+        const auto b = scan_row(matching::detail::best_instructions(), row.data(), count, limit, wide.data());
+        for (Index j = 0; j < count; ++j)
+          if (row[j] <= limit) expected.push_back(j);
+        plain.resize(a.hits), wide.resize(b.hits);
+        CHECK(plain == expected);
+        CHECK(wide == expected);
+        CHECK(a.bad == b.bad);
+        CHECK(std::memcmp(&a.largest, &b.largest, sizeof(T)) == 0);
+        const auto is_bad = [](T x) {
+          if constexpr (std::is_floating_point_v<T>)
+            return !(x >= -std::numeric_limits<T>::max());
+          else
+            return x != x;
+        };
+        CHECK(a.bad == std::any_of(row.begin(), row.end(), is_bad));
       }
     }
   }
@@ -105,6 +102,8 @@ void check_against_graph(const matching::CostsView& problem, int threads = 1) {
   CHECK(answer.objective == reference.objective);
 }
 
+constexpr int kKinds = 14;
+
 template <class T>
 matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind) {
   std::mt19937_64 rng(seed);
@@ -123,6 +122,14 @@ matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind
       if (kind == 4 && rng() % 4 != 0) c = forbidden;
       if (kind == 5) c = j < n / 2 && i <= n / 2 ? T{1} : (i <= n / 2 ? forbidden : T{2});  // Hall violated
       if (kind == 6) c = static_cast<T>(std::abs(i - j) * (i % 7 + 1));                     // sorted
+      if (kind == 7) c = static_cast<T>(900 * (j % 301) + 700 * (i % 97) + rng() % 500);    // levels
+      if (kind == 8) c += static_cast<T>(j % 97 == 5 ? 1'000'000 : 0);  // few dear columns
+      if (kind == 9) c = static_cast<T>(5000 * j + 31 * i);             // levels alone: ties
+      if (kind == 10) c = static_cast<T>(30 * j + rng() % 1000);        // levels within the noise
+      if (kind == 11) c = static_cast<T>(1'000'000 * j + rng() % 100);  // ... far above it
+      if (kind == 12) c = static_cast<T>((i + 1) * (j + 1));            // products
+      if (kind == 13) c = static_cast<T>(std::max(37 * i % 521, 91 * j % 523));
+      if (kind == 14) c = static_cast<T>(std::ldexp(1 + 1e-3 * (rng() % 1000), j * 18 / cols + 5));
     }
   }
   out.entries = std::move(entries);
@@ -131,7 +138,7 @@ matching::DenseCosts matrix_of(Index n, Index cols, std::uint64_t seed, int kind
 
 template <class T>
 void check_matrices(std::uint64_t seed) {
-  for (int kind = 0; kind <= 6; ++kind) {
+  for (int kind = 0; kind <= kKinds; ++kind) {
     INFO("kind " << kind << " bytes " << sizeof(T) << " seed " << seed);
     const auto square = matrix_of<T>(520, 520, seed, kind);
     check_against_graph(square.view(), 2);
@@ -271,24 +278,171 @@ TEST_CASE("jv reads a matrix once, and still refuses its bad entries with their 
   CHECK(jv->solve({1}, part).status == Status::optimal);
 }
 
-TEST_CASE("a core is the same for any number of threads, and keeps its promise") {
-  const auto costs = matrix_of<float>(700, 700, 5, 2);
-  matching::detail::with_entries(costs.view(), [](const auto& entries) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, matching::detail::DenseEntries<float>>) {
-      const auto one = matching::detail::select_core({1}, entries, 8, 3);
-      const auto four = matching::detail::select_core({4}, entries, 8, 3);
-      CHECK(one.core.graph.col_index == four.core.graph.col_index);
-      CHECK(one.core.graph.row_offsets == four.core.graph.row_offsets);
-      CHECK(one.bound == four.bound);
-      CHECK(one.col_bound == four.col_bound);
-      for (Index i = 0; i < entries.rows; ++i) {
-        const auto* begin = one.core.graph.col_index.data() + one.core.graph.row_offsets[i];
-        const auto* end = one.core.graph.col_index.data() + one.core.graph.row_offsets[i + 1];
-        entries.for_each(i, 0, 1, [&](Index j, Cost c) {
-          if ((c <= one.bound[i] || c <= one.col_bound[j]) && !std::binary_search(begin, end, j))
-            FAIL("pair (" << i << ", " << j << ") is missing");
-        });
+/// What select_core promises, for one matrix.
+template <class T>
+void check_core(const matching::DenseCosts& costs, Index of_columns, bool levels_expected) {
+  matching::detail::with_entries(costs.view(), [&](const auto& given) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(given)>, matching::detail::DenseEntries<T>>) {
+      for (const auto& entries : {given, matching::detail::exchanged(given)}) {
+        const auto one = matching::detail::select_core({1}, entries, 8, of_columns);
+        const auto four = matching::detail::select_core({4}, entries, 8, of_columns);
+        CHECK(one.core.graph.col_index == four.core.graph.col_index);
+        CHECK(one.core.graph.row_offsets == four.core.graph.row_offsets);
+        CHECK(one.core.cost == four.core.cost);
+        CHECK(one.bound == four.bound);
+        CHECK(one.level == four.level);
+        if (&entries == &given) CHECK(one.level.empty() == !levels_expected);
+        std::vector<Index> degree(entries.cols, 0), allowed(entries.cols, 0);
+        for (Index i = 0; i < entries.rows; ++i) {
+          const auto* begin = one.core.graph.col_index.data() + one.core.graph.row_offsets[i];
+          const auto* end = one.core.graph.col_index.data() + one.core.graph.row_offsets[i + 1];
+          REQUIRE(std::adjacent_find(begin, end, std::greater_equal<>()) == end);
+          for (const auto* j = begin; j != end; ++j) {
+            ++degree[*j];
+            REQUIRE(one.core.cost[j - one.core.graph.col_index.data()] == entries.at(i, *j));
+          }
+          entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+            ++allowed[j];
+            const Cost level = one.level.empty() ? 0 : one.level[j];
+            if (c - level <= one.bound[i] && !std::binary_search(begin, end, j))
+              FAIL("pair (" << i << ", " << j << ") is missing");
+          });
+        }
+        for (Index j = 0; j < entries.cols && of_columns > 0 && !levels_expected; ++j)
+          if (degree[j] < std::min(of_columns, allowed[j])) FAIL("column " << j << " has few pairs");
       }
     }
   });
+}
+
+TEST_CASE("a core is the same for any number of threads, and keeps its promise") {
+  for (const int kind : {0, 2, 4, 7, 8, 9, 10, 11}) {
+    for (const Index of_columns : {0, 3}) {
+      INFO("kind " << kind << " of columns " << of_columns);
+      const bool levels = of_columns > 0 && (kind == 7 || kind >= 9);
+      check_core<float>(matrix_of<float>(400, 430, 5, kind), of_columns, levels);
+      check_core<double>(matrix_of<double>(430, 400, 6, kind), of_columns, levels);
+      check_core<std::int32_t>(matrix_of<std::int32_t>(400, 400, 7, kind), of_columns, levels);
+      check_core<std::int64_t>(matrix_of<std::int64_t>(400, 400, 8, kind), of_columns, levels);
+    }
+  }
+}
+
+TEST_CASE("pairs outside a core that violate lie among the open columns, and are all found") {
+  for (const int kind : {0, 4, 7, 8}) {
+    for (const Index of_columns : {0, 3}) {
+      const auto costs = matrix_of<double>(300, 320, 3, kind);
+      const auto view = costs.view();
+      matching::detail::with_entries(view, [&](const auto& entries) {
+        using Entries = std::decay_t<decltype(entries)>;
+        if constexpr (std::is_same_v<Entries, matching::detail::DenseEntries<double>>) {
+          const auto selection = matching::detail::select_core({1}, entries, 8, of_columns);
+          matching::detail::RowPricer<Entries> pricer(entries);
+          std::mt19937_64 rng(kind);
+          for (const int spread : {1, 1000, 100'000}) {
+            INFO("kind " << kind << " of columns " << of_columns << " spread " << spread);
+            std::vector<Cost> v(320);
+            for (Cost& x : v) x = static_cast<Cost>(rng() % spread) - spread / 2;
+            const matching::detail::BoundProof proof(selection, v);
+            pricer.set_duals(v);
+            for (Index i = 0; i < 300; ++i) {
+              const auto begin = selection.core.graph.col_index.begin() + selection.core.graph.row_offsets[i];
+              const auto end =
+                  selection.core.graph.col_index.begin() + selection.core.graph.row_offsets[i + 1];
+              Cost u = 400'000;
+              for (auto j = begin; j != end; ++j) u = std::min(u, entries.at(i, *j) - v[*j]);
+              std::vector<Index> expected, all, some;
+              entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+                if (c < u + v[j]) expected.push_back(j);
+              });
+              std::vector<matching::detail::CorePair> found, among;
+              matching::detail::PricingScratch scratch;
+              pricer.find(i, u, scratch, found);
+              pricer.find_among(proof.open(i, u), i, u, among);
+              for (const auto& pair : found) all.push_back(pair.col);
+              for (const auto& pair : among) some.push_back(pair.col);
+              std::sort(all.begin(), all.end());
+              std::sort(some.begin(), some.end());
+              REQUIRE(all == expected);
+              REQUIRE(some == expected);
+            }
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST_CASE("points in the order of cells are the same problem, with the same start") {
+  for (const bool exchanged : {false, true}) {
+    INFO("exchanged " << exchanged);
+    std::mt19937_64 rng(11);
+    matching::GeometricCosts costs;
+    costs.row_points = awkward_points(rng, 0, 60, false);
+    costs.col_points = awkward_points(rng, 0, 70, false);
+    costs.gate = 6;
+    costs.fraction_bits = 12;
+    auto& unmatched = exchanged ? costs.unmatched_row_cost : costs.unmatched_col_cost;
+    for (Index k = 0; k < (exchanged ? 60 : 70); ++k) unmatched.push_back(k + 7);
+    const auto view = costs.view();
+    std::vector<Index> pairs(60, -1);
+    std::vector<Cost> u(60), v(70);
+    for (Index i = 0; i < 60; ++i) pairs[i] = i % 3 == 0 ? 69 - i : -1;
+    std::iota(u.begin(), u.end(), 1000);
+    std::iota(v.begin(), v.end(), 5000);
+    matching::detail::with_entries(view, [&](const auto& given) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(given)>, matching::detail::GeometricEntries>) {
+        const auto entries = exchanged ? matching::detail::exchanged(given) : given;
+        const matching::detail::Canonical<matching::detail::GeometricEntries> problem{
+            matching::detail::make_sides(view, matching::detail::largest_cost(view, 1)), entries};
+        REQUIRE(problem.exchanged == exchanged);
+        const matching::detail::OrderedPoints ordered(problem, {pairs, u, v});
+        const auto& other = ordered.problem();
+        // Where everything stands, from a solution that says so.
+        std::vector<Index> row(problem.rows), col(problem.cols);
+        for (Index shift = 0; shift < problem.rows; shift += problem.cols) {
+          matching::detail::Solution marks;
+          for (Index i = 0; i < problem.rows; ++i)
+            marks.row_to_col.push_back(i >= shift && i < shift + problem.cols ? i - shift : -1);
+          for (Index j = 0; j < problem.cols; ++j) marks.v.push_back(j);
+          marks = ordered.restored(std::move(marks));
+          for (Index j = 0; j < problem.cols; ++j) col[marks.v[j]] = j;
+          for (Index i = 0; i < problem.rows; ++i)
+            if (marks.row_to_col[i] != -1) row[marks.v[marks.row_to_col[i]] + shift] = i;
+        }
+        const auto& asked_row = exchanged ? col : row;
+        const auto& asked_col = exchanged ? row : col;
+        for (Index i = 0; i < problem.rows; ++i) {
+          CHECK(other.exit_of(i) == problem.exit_of(row[i]));
+          for (Index j = 0; j < problem.cols; ++j)
+            if (other.entries.at(i, j) != entries.at(row[i], col[j])) FAIL("pair " << i << " " << j);
+        }
+        for (Index j = 0; j < problem.cols; ++j) CHECK(other.start[j] == problem.start[col[j]]);
+        for (Index k = 0; k < 60; ++k) {
+          CHECK(ordered.start().u[k] == u[asked_row[k]]);
+          const Index mate = ordered.start().row_to_col[k];
+          CHECK((mate == -1 ? -1 : asked_col[mate]) == pairs[asked_row[k]]);
+        }
+        for (Index k = 0; k < 70; ++k) CHECK(ordered.start().v[k] == v[asked_col[k]]);
+      }
+    });
+  }
+}
+
+TEST_CASE("jv: points start from any matching and duals, whichever side must be matched") {
+  const auto jv = matching::find_solver("jv")->make();
+  for (const bool exchanged : {false, true}) {
+    std::mt19937_64 rng(12);
+    matching::GeometricCosts costs;
+    costs.row_points = awkward_points(rng, 0, exchanged ? 620 : 560, true);
+    costs.col_points = awkward_points(rng, 0, exchanged ? 560 : 620, true);
+    costs.fraction_bits = 12;
+    (exchanged ? costs.unmatched_row_cost : costs.unmatched_col_cost).assign(620, 1 << 11);
+    const auto cold = jv->solve({1}, costs.view());
+    REQUIRE(matching::verify(costs.view(), cold).optimal());
+    const auto warm = jv->solve({2}, costs.view(), {cold.row_to_col, cold.duals.u, cold.duals.v});
+    REQUIRE(matching::verify(costs.view(), warm).optimal());
+    CHECK(warm.objective == cold.objective);
+    CHECK(warm.stats.rounds < cold.stats.rounds);
+  }
 }

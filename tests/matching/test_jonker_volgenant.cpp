@@ -20,7 +20,7 @@ namespace {
 matching::Matching solve_with_core(const matching::CostsView& problem, Offset wanted, int threads,
                                    const matching::Start& start = {}, matching::Index of_columns = 1) {
   return matching::detail::solve_canonical(
-      problem, [&]<class Entries>(const matching::detail::Canonical<Entries>& canonical) {
+      {threads}, problem, [&]<class Entries>(const matching::detail::Canonical<Entries>& canonical) {
         if constexpr (std::is_same_v<Entries, matching::detail::SparseEntries>)
           return matching::detail::solve_by_sparse_paths({threads}, canonical, start);
         else
