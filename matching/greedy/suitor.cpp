@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
 #include <utility>
 
 #include "matching/detail/prefetch.h"
+#include "matching/detail/raw_array.h"
 #include "matching/greedy/keys.h"
 #include "matching/greedy/on_device.h"
 #include "matching/greedy/wide.h"
@@ -261,11 +261,11 @@ void Suitor::run(const Execution& execution, const GreedyProblem& problem, Greed
   const int threads = execution.threads;
   const std::uint32_t first_other = general ? 0 : static_cast<std::uint32_t>(graph.rows);
   const Keys keys(problem.weights, threads);
-  const auto suitor = std::make_unique_for_overwrite<Word[]>(at(graph.cols));
+  detail::RawArray<Word> suitor(at(graph.cols));
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (Index w = 0; w < graph.cols; ++w) suitor[at(w)] = 0;
   const Counts counts = keys.visit([&]<class KeyOf>(const KeyOf& key_of_entry) {
-    return propose(Shared<KeyOf>{graph, first_other, key_of_entry, suitor.get()}, general, threads);
+    return propose(Shared<KeyOf>{graph, first_other, key_of_entry, suitor.data()}, general, threads);
   });
   answer.stats.proposals = counts.proposals;
   answer.stats.arcs_scanned = counts.scanned;
