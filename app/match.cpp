@@ -98,6 +98,13 @@ Command add_match(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   command
+      ->add_option(
+          "--coarsen-by", arguments->coarsen_by,
+          "With --coarsen: pairs by the edges' weight, or by density, which divides it by the weights of "
+          "both vertices and keeps them alike [weight]")
+      ->type_name("RULE")
+      ->check(CLI::IsMember({"weight", "density"}));
+  command
       ->add_option("--coarse", arguments->coarse, "With --coarsen: write the coarsest graph as MatrixMarket")
       ->type_name("FILE");
   command
@@ -108,7 +115,8 @@ Command add_match(CLI::App& app, Session& session) {
             require_argument(arguments->instance, "match needs an INSTANCE (a .mtx or .h5 file, or gen:...)");
             const auto family = family_of(*arguments);
             if (family != matching::Family::greedy &&
-                (arguments->coarsen != 0 || !arguments->coarse.empty() || !arguments->coarse_map.empty()))
+                (arguments->coarsen != 0 || !arguments->coarsen_by.empty() || !arguments->coarse.empty() ||
+                 !arguments->coarse_map.empty()))
               throw UsageError("--coarsen: is for greedy problems");
             if (family == matching::Family::cardinality)
               match_cardinality(session, *arguments);

@@ -62,8 +62,9 @@ void refuse_other_options(const MatchArguments& arguments) {
   if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
   if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
   if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
-  if (arguments.coarsen == 0 && !(arguments.coarse.empty() && arguments.coarse_map.empty()))
-    throw UsageError("--coarse, --coarse-map: --coarsen N says how far");
+  if (arguments.coarsen == 0 &&
+      !(arguments.coarse.empty() && arguments.coarse_map.empty() && arguments.coarsen_by.empty()))
+    throw UsageError("--coarse, --coarse-map, --coarsen-by: --coarsen N says how far");
 }
 
 /// Edges, each once; loops are none.
@@ -108,7 +109,11 @@ ordered_json coarsen(const MatchArguments& arguments, const matching::Execution&
     room = matching::to_general(problem, execution.threads);
     fine = room.view();
   }
-  const auto levels = matching::coarsen_to(execution, fine, solver, static_cast<Index>(arguments.coarsen));
+  const auto by =
+      arguments.coarsen_by == "density" ? matching::CoarsenBy::density : matching::CoarsenBy::weight;
+  constexpr double kLeastShrink = 0.95;
+  const auto levels =
+      matching::coarsen_to(execution, fine, solver, static_cast<Index>(arguments.coarsen), kLeastShrink, by);
   const double seconds = seconds_since(begin);
   ordered_json json = {{"levels", ordered_json::array()}, {"seconds", seconds}};
   for (const auto& level : levels)

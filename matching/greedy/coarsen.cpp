@@ -137,6 +137,18 @@ class Merger {
   std::vector<Index> lesser_;  ///< [coarse vertices] the lesser fine vertex
 };
 
+/// The densities of a level's edges [nnz], of the same bits from both ends.
+std::vector<double> densities_of(const CoarseGraph& level, int threads) {
+  std::vector<double> densities(level.weights.size());
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (Index v = 0; v < level.graph.rows; ++v)
+    for (Offset e = level.graph.row_offsets[at(v)]; e < level.graph.row_offsets[at(v) + 1]; ++e) {
+      const Index w = level.graph.col_index[at(e)];
+      densities[at(e)] = level.weights[at(e)] / (level.vertex_weight[at(v)] * level.vertex_weight[at(w)]);
+    }
+  return densities;
+}
+
 }  // namespace
 
 GreedyProblem CoarseGraph::view() const { return {GraphKind::general, graph.view(), std::span(weights)}; }
@@ -154,12 +166,19 @@ CoarseGraph coarsen(const Execution& given, const GreedyProblem& problem, std::s
 }
 
 std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProblem& problem,
-                                    const GreedySolver& solver, Index vertices, double least_shrink) {
+                                    const GreedySolver& solver, Index vertices, double least_shrink,
+                                    CoarsenBy by) {
   std::vector<CoarseGraph> levels;
+  std::vector<double> densities;
   GreedyProblem fine = problem;
   std::span<const double> vertex_weight;
   while (fine.graph.rows > vertices) {
-    const GreedyAnswer answer = solver.solve(execution, fine);
+    GreedyProblem to_match = fine;
+    if (by == CoarsenBy::density && !levels.empty()) {
+      densities = densities_of(levels.back(), detail::thread_count(execution));
+      to_match.weights = std::span<const double>(densities);
+    }
+    const GreedyAnswer answer = solver.solve(execution, to_match);
     CoarseGraph level = coarsen(execution, fine, answer.matching.row_to_col, vertex_weight);
     if (level.graph.rows > least_shrink * fine.graph.rows) break;
     levels.push_back(std::move(level));

@@ -28,9 +28,19 @@ struct CoarseGraph {
 CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, std::span<const Index> mate,
                     std::span<const double> vertex_weight = {});
 
+/// What the edges of a level weigh where its pairs are chosen. The weights of coarse graphs are sums all the
+/// same.
+enum class CoarsenBy {
+  weight,  ///< their weight, as the paper has it: the heaviest vertices grow on, and leave stars about them
+  /// Their weight divided by both ends' vertex weights (Holtgrewe, Sanders & Schulz 2010 compare such
+  /// ratings): vertices stay of like weight. The first level, where all vertices weigh 1, is the same.
+  density,
+};
+
 /// Levels of coarser and coarser graphs, each matched by `solver`, until at most `vertices` are left or a
 /// level shrinks the graph by less than `least_shrink` (.95: to more than 95 % of its vertices).
 std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProblem& problem,
-                                    const GreedySolver& solver, Index vertices, double least_shrink = 0.95);
+                                    const GreedySolver& solver, Index vertices, double least_shrink = 0.95,
+                                    CoarsenBy by = CoarsenBy::weight);
 
 }  // namespace motes::matching

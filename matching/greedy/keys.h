@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "matching/detail/prefetch.h"
 #include "matching/greedy/order.h"
 #include "matching/greedy/problem.h"
 
@@ -18,12 +19,12 @@ struct UnitKeys {
 struct FloatKeys {
   const float* weight;  ///< [nnz]
   std::uint32_t operator()(Offset e) const { return weight_key(weight[e]); }
-  void prefetch(Offset e) const { __builtin_prefetch(weight + e); }
+  void prefetch(Offset e) const { detail::prefetch(weight + e); }
 };
 struct RankKeys {
   const std::uint32_t* key;  ///< [nnz]
   std::uint32_t operator()(Offset e) const { return key[e]; }
-  void prefetch(Offset e) const { __builtin_prefetch(key + e); }
+  void prefetch(Offset e) const { detail::prefetch(key + e); }
 };
 
 /// Only the order of weights matters, so that any type gives exact keys: floats are keys as they stand, and

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "matching/cardinality/problem.h"
+#include "matching/greedy/symmetry.h"
 #include "matching/greedy/weight.h"
 
 namespace motes::matching {
@@ -57,18 +58,24 @@ bool is_weight(T weight) {
   if constexpr (std::is_integral_v<T>)
     return weight >= 0;
   else
-    return weight >= 0 && weight <= std::numeric_limits<T>::max();
+    return (weight >= 0) & (weight <= std::numeric_limits<T>::max());
 }
 
 void check_weights(const GreedyProblem& problem, int threads) {
   const auto edges = problem.graph.edges();
   const Offset bad = std::visit(
       [&](auto weights) {
+        constexpr Offset kBlock = 4096;
         Offset first = edges;
         const auto count = static_cast<Offset>(weights.size());
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first) if (threads > 1)
-        for (Offset e = 0; e < count; ++e)
-          if (!is_weight(weights[at(e)])) first = std::min(first, e);
+        for (Offset begin = 0; begin < count; begin += kBlock) {
+          const Offset end = std::min(count, begin + kBlock);
+          int faults = 0;  // counted without a branch, several weights at a time
+          for (Offset e = begin; e < end; ++e) faults += !is_weight(weights[at(e)]);
+          for (Offset e = begin; faults != 0 && e < end; ++e)
+            if (!is_weight(weights[at(e)])) first = std::min(first, e);
+        }
         return first;
       },
       problem.weights);
@@ -82,41 +89,6 @@ void check_weights(const GreedyProblem& problem, int threads) {
   throw std::invalid_argument("weights: that of row " + std::to_string(row) + ", column " +
                               std::to_string(problem.graph.col_index[at(bad)]) + " " + fault +
                               "; weights are finite and not below 0");
-}
-
-/// A number that tells weights apart: equal ones have equal bits.
-template <class T>
-std::uint64_t bits_of(T weight) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<std::uint64_t>(weight);
-  else
-    return std::bit_cast<std::uint64_t>(static_cast<double>(weight) + 0.0);  // -0 is 0
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
-std::uint64_t scrambled(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-/// Edges listed from the lesser end less those from the greater, each as a hash of its ends and weight: 0
-/// where both sets are the same. Another sum would cost random reads for every entry; that this one is 0 by
-/// chance has a probability of 2^-64.
-template <class Bits>
-std::uint64_t imbalance(const BipartiteGraphView& graph, int threads, const Bits& bits) {
-  std::uint64_t sum = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum) if (threads > 1)
-  for (Index v = 0; v < graph.rows; ++v)
-    for (Offset e = graph.row_offsets[at(v)]; e < graph.row_offsets[at(v) + 1]; ++e) {
-      const Index w = graph.col_index[at(e)];
-      const auto low = static_cast<std::uint64_t>(std::min(v, w)),
-                 high = static_cast<std::uint64_t>(std::max(v, w));
-      const std::uint64_t hash =
-          scrambled((low << 32 | high) * 0x9e3779b97f4a7c15 + bits(e) * 0xd6e8feb86659fd93);
-      sum += v < w ? hash : w < v ? 0 - hash : 0;
-    }
-  return sum;
 }
 
 /// Names the first entry of a general graph whose other direction is not there or weighs something else.
@@ -138,17 +110,6 @@ void check_other_directions(const GreedyProblem& problem) {
     }
 }
 
-void check_symmetry(const GreedyProblem& problem, int threads) {
-  const std::uint64_t left = std::visit(
-      [&](auto weights) {
-        if (weights.empty())
-          return imbalance(problem.graph, threads, [](Offset) { return std::uint64_t{1}; });
-        return imbalance(problem.graph, threads, [&](Offset e) { return bits_of(weights[at(e)]); });
-      },
-      problem.weights);
-  if (left != 0) check_other_directions(problem);
-}
-
 }  // namespace
 
 GreedyProblem WeightedGraph::view() const {
@@ -161,7 +122,8 @@ void check_problem(const GreedyProblem& problem, int threads) {
   if (problem.space == Space::device) return;
   check_graph(problem.graph, threads);
   check_weights(problem, threads);
-  if (problem.kind == GraphKind::general) check_symmetry(problem, threads);
+  if (problem.kind == GraphKind::general && detail::imbalance(problem, threads) != 0)
+    check_other_directions(problem);
 }
 
 WeightedGraph to_general(const GreedyProblem& problem, int threads) {

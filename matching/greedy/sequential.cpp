@@ -1,7 +1,10 @@
 #include "matching/greedy/sequential.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <memory>
+#include <utility>
 
 #include "matching/greedy/keys.h"
 #include "matching/greedy/lists.h"
@@ -100,6 +103,41 @@ std::vector<Ranked> ranked_edges(const GreedyProblem& problem, const KeyOf& key_
   return edges;
 }
 
+/// The 32 bits of an edge's place that decide where those before them are equal.
+std::uint32_t part_of(const Ranked& edge, int part) {
+  return part == 0 ? key_of(edge.first) : part == 1 ? static_cast<std::uint32_t>(edge.first) : edge.second;
+}
+
+/// Sorts [begin, end), equal in all parts before this one, best first; room is as long. The part's digits
+/// from the least on, each in a pass that keeps the order; then what is equal in the part, by the next.
+void sort_by_part(Ranked* begin, Ranked* end, Ranked* room, int part) {
+  constexpr std::ptrdiff_t kWorthCounting = 4096;
+  constexpr int kDigits = 3, kBits = 11;
+  if (end - begin < kWorthCounting) return std::sort(begin, end, std::greater<>());
+  const auto digit = [part](const Ranked& edge, int d) {
+    return ~part_of(edge, part) >> (d * kBits) & ((1u << kBits) - 1);
+  };
+  std::vector<std::array<std::size_t, kDigits>> next(std::size_t{1} << kBits);
+  for (const Ranked* edge = begin; edge < end; ++edge)
+    for (int d = 0; d < kDigits; ++d) ++next[digit(*edge, d)][static_cast<std::size_t>(d)];
+  Ranked *from = begin, *to = room;
+  for (int d = 0; d < kDigits; ++d) {
+    const auto place = static_cast<std::size_t>(d);
+    const auto count = static_cast<std::size_t>(end - begin);
+    if (next[digit(*from, d)][place] == count) continue;  // one digit for all
+    std::size_t sum = 0;
+    for (auto& of_digit : next) sum += std::exchange(of_digit[place], sum);
+    for (const Ranked* edge = from; edge < from + count; ++edge) to[next[digit(*edge, d)][place]++] = *edge;
+    std::swap(from, to);
+  }
+  if (from != begin) std::copy(from, from + (end - begin), begin);
+  if (part == 2) return;
+  for (Ranked *first = begin, *last; first < end; first = last) {
+    for (last = first + 1; last < end && part_of(*last, part) == part_of(*first, part);) ++last;
+    if (last - first > 1) sort_by_part(first, last, room, part + 1);
+  }
+}
+
 }  // namespace
 
 void OneByOne::run(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer) const {
@@ -122,7 +160,10 @@ void Sorted::run(const Execution& execution, const GreedyProblem& problem, Greed
   std::vector<Ranked> edges = Keys(problem.weights, execution.threads).visit([&](const auto& key_of_entry) {
     return ranked_edges(problem, key_of_entry);
   });
-  std::sort(edges.begin(), edges.end(), std::greater<>());
+  {
+    const auto room = std::make_unique_for_overwrite<Ranked[]>(edges.size());
+    sort_by_part(edges.data(), edges.data() + edges.size(), room.get(), 0);
+  }
   answer.stats.arcs_scanned = graph.edges();
   const bool general = problem.kind == GraphKind::general;
   // Vertices of bipartite graphs may be more than an Index holds, so mates are kept by side.

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
 #include <utility>
 
+#include "matching/detail/prefetch.h"
+#include "matching/detail/raw_array.h"
 #include "matching/greedy/keys.h"
 #include "matching/greedy/on_device.h"
 #include "matching/greedy/wide.h"
@@ -117,7 +118,7 @@ class Proposer {
       waiting_[count_++] = vertex;
       return;
     }
-    __builtin_prefetch(s_.suitor + s_.place_of(best), 1);
+    detail::prefetch_to_write(s_.suitor + s_.place_of(best));
     Offer& place = ring_[next_++ % kRing];
     const Offer due = place;
     place = {best, vertex};
@@ -157,20 +158,20 @@ class Proposer {
     fetch(end - 1);  // who waits has neighbours
   }
   void fetch(Offset e) const {
-    __builtin_prefetch(s_.graph.col_index.data() + e);
+    detail::prefetch(s_.graph.col_index.data() + e);
     s_.key_of_entry.prefetch(e);
   }
   void fetch_suitors(std::uint32_t v) const {
     constexpr Offset kMost = 32;
     const Offset begin = s_.graph.row_offsets[v], end = s_.graph.row_offsets[std::size_t{v} + 1];
     for (Offset e = begin; e < std::min(end, begin + kMost); ++e)
-      __builtin_prefetch(s_.suitor + s_.graph.col_index[at(e)], 1);
+      detail::prefetch_to_write(s_.suitor + s_.graph.col_index[at(e)]);
   }
 
   /// Before the k-th of so many proposes again: what those after it will need.
   void fetch_ahead(std::size_t k, std::size_t count) {
     counts_.scanned += s_.graph.row_offsets[std::size_t{now_[k]} + 1] - s_.graph.row_offsets[now_[k]];
-    if (k + kFar < count) __builtin_prefetch(s_.graph.row_offsets.data() + now_[k + kFar]);
+    if (k + kFar < count) detail::prefetch(s_.graph.row_offsets.data() + now_[k + kFar]);
     if (k + kMiddle < count) fetch_list(now_[k + kMiddle]);
     if (k + kNear < count) fetch_suitors(now_[k + kNear]);
   }
@@ -260,11 +261,11 @@ void Suitor::run(const Execution& execution, const GreedyProblem& problem, Greed
   const int threads = execution.threads;
   const std::uint32_t first_other = general ? 0 : static_cast<std::uint32_t>(graph.rows);
   const Keys keys(problem.weights, threads);
-  const auto suitor = std::make_unique_for_overwrite<Word[]>(at(graph.cols));
+  detail::RawArray<Word> suitor(at(graph.cols));
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (Index w = 0; w < graph.cols; ++w) suitor[at(w)] = 0;
   const Counts counts = keys.visit([&]<class KeyOf>(const KeyOf& key_of_entry) {
-    return propose(Shared<KeyOf>{graph, first_other, key_of_entry, suitor.get()}, general, threads);
+    return propose(Shared<KeyOf>{graph, first_other, key_of_entry, suitor.data()}, general, threads);
   });
   answer.stats.proposals = counts.proposals;
   answer.stats.arcs_scanned = counts.scanned;

@@ -17,7 +17,15 @@ double weight_of(const GreedyProblem& problem, Offset e) {
 
 Offset entry_of(const GreedyProblem& problem, Index row, Index col) {
   const auto list = detail::rows_side(problem.graph).of(row);
-  const auto place = std::lower_bound(list.begin(), list.end(), col);
+  constexpr std::ptrdiff_t kShort = 32;
+  auto place = list.begin();
+  if (std::ssize(list) <= kShort) {  // every turn of a search would be a guess
+    Index before = 0;
+    for (const Index other : list) before += other < col;
+    place += before;
+  } else {
+    place = std::lower_bound(list.begin(), list.end(), col);
+  }
   if (place == list.end() || *place != col) return -1;
   return problem.graph.row_offsets[static_cast<std::size_t>(row)] + (place - list.begin());
 }

@@ -79,6 +79,17 @@ TEST_CASE("match of greedy writes what its contract names") {
   CHECK(json::parse(plain.out)["upper_bound"].is_null());
 }
 
+TEST_CASE("match coarsens by density on where stars end it by weight") {
+  const std::string grid = "gen:grid?nx=60&general=1&keep=1";
+  const auto last_of = [&](const char* by) {
+    const json report = matched({grid, "--problem", "greedy", "--coarsen", "8", "--coarsen-by", by});
+    return report["coarsen"]["vertices"].get<int>();
+  };
+  const int by_weight = last_of("weight"), by_density = last_of("density");
+  CHECK(by_density <= 8);
+  CHECK(by_density < by_weight);
+}
+
 TEST_CASE("match makes coarser graphs of greedy matchings") {
   const testing::TempDir dir;
   const std::string coarse = (dir / "coarse.mtx").string(), map = (dir / "map.csv").string();
@@ -116,6 +127,8 @@ TEST_CASE("match of greedy refuses what makes no sense, and says what to do") {
   refused({grid, "--unmatched", "1"}, 2, "--unmatched: is for assignment");
   refused({grid, "--coarse", "x.mtx"}, 2, "--coarsen N says how far");
   refused({grid, "--coarsen", "0"}, 2, "--coarsen");
+  refused({grid, "--coarsen-by", "density"}, 2, "--coarsen N says how far");
+  refused({grid, "--coarsen", "3", "--coarsen-by", "size"}, 2, "--coarsen-by");
   refused({"gen:uniform?rows=3&high=2"}, 2, "weighted graphs come from");
   refused({"/nonexistent.mtx"}, 3, "nonexistent");
   const testing::TempDir dir;

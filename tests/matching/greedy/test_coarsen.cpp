@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <numeric>
 
 #include "matching/greedy/coarsen.h"
@@ -40,6 +41,49 @@ TEST_CASE("a coarser graph merges pairs and sums weights") {
   CHECK(coarse.graph.row_offsets == std::vector<Offset>{0, 2, 3, 4, 4});
   CHECK(coarse.graph.col_index == std::vector<Index>{1, 2, 0, 0});
   CHECK(coarse.weights == std::vector<double>{3, 12, 3, 12});
+}
+
+TEST_CASE("by density a vertex prefers the lighter of two neighbours to a little more weight") {
+  // Pairs 0-1 and 2-3 are joined by 5 and weigh 2 each; 4 weighs 1 and hangs on by 4.
+  const auto graph = testing::general_graph(5, {{0, 1, 10.0}, {2, 3, 10.0}, {0, 2, 5.0}, {1, 4, 4.0}});
+  const auto solver = matching::make_greedy_solver("greedy-suitor");
+  const auto second = [&](matching::CoarsenBy by) {
+    return coarsen_to({1}, graph.view(), *solver, 2, 0.95, by).at(1);
+  };
+  CHECK(second(matching::CoarsenBy::weight).coarse_of == std::vector<Index>{0, 0, 1});
+  const CoarseGraph dense = second(matching::CoarsenBy::density);
+  CHECK(dense.coarse_of == std::vector<Index>{0, 1, 0});
+  CHECK(dense.weights == std::vector<double>{5, 5});
+  CHECK(dense.vertex_weight == std::vector<double>{3, 2});
+}
+
+TEST_CASE("levels by density go on to a few vertices and keep all weight") {
+  const auto lattice = testing::with_weights(
+      [] {
+        std::vector<testing::WeightedEdge> edges;
+        constexpr Index kSide = 60;
+        for (Index y = 0; y < kSide; ++y)
+          for (Index x = 0; x < kSide; ++x) {
+            if (x + 1 < kSide) edges.push_back({y * kSide + x, y * kSide + x + 1, 1.0});
+            if (y + 1 < kSide) edges.push_back({y * kSide + x, (y + 1) * kSide + x, 1.0});
+          }
+        return testing::general_graph(kSide * kSide, edges);
+      }(),
+      "float", 3);
+  const auto solver = matching::make_greedy_solver("greedy-suitor");
+  const auto levels = coarsen_to({1}, lattice.view(), *solver, 10, 0.95, matching::CoarsenBy::density);
+  const auto by_weight = coarsen_to({1}, lattice.view(), *solver, 10);
+  REQUIRE(levels.size() >= 8);
+  CHECK(levels.front().coarse_of == by_weight.front().coarse_of);
+  CHECK(levels.back().graph.rows <= 10);
+  GreedyProblem fine = lattice.view();
+  for (const CoarseGraph& level : levels) {
+    const auto of_level = std::get<std::span<const double>>(level.view().weights);
+    CHECK(outer_weight(fine, level) == Approx(std::accumulate(of_level.begin(), of_level.end(), 0.0)));
+    fine = level.view();
+  }
+  CHECK(coarsen_to({3}, lattice.view(), *solver, 10, 0.95, matching::CoarsenBy::density).back().weights ==
+        levels.back().weights);
 }
 
 TEST_CASE("coarser graphs are sound, keep all weight, and are the same for any number of threads") {

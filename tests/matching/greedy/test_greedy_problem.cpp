@@ -2,10 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "matching/greedy/keys.h"
 #include "matching/greedy/order.h"
+#include "matching/greedy/symmetry.h"
 #include "matching/registry.h"
 #include "tests/support/weighted_graphs.h"
 
@@ -96,6 +99,43 @@ TEST_CASE("an edge of one direction is found wherever it is") {
       }
     CHECK(fault_of(graph.view()) == "none");
   }
+}
+
+TEST_CASE("edges from both ends balance for any type of weights, one changed weight or end does not") {
+  for (const Index n : {1, 2, 7, 40, 3000})  // the last: more entries than a run has
+    for (const auto& instance : testing::weighted_graphs(n, 4)) {
+      const auto& offsets = instance.graph.graph.row_offsets;
+      if (instance.graph.kind != GraphKind::general || offsets.back() > 200000) continue;
+      for (const auto kind : {"unit", "float", "double", "large int64"}) {
+        INFO(instance.name << " weights " << kind);
+        WeightedGraph graph = testing::with_weights(instance.graph, kind, 5);
+        REQUIRE(matching::detail::imbalance(graph.view(), 1) == 0);
+        const Offset edges = offsets.back();
+        for (const Offset e : {Offset{0}, edges / 3, edges - 1}) {
+          if (edges == 0) break;
+          const auto row = std::upper_bound(offsets.begin(), offsets.end(), e) - offsets.begin() - 1;
+          Index& col = graph.graph.col_index[e];
+          if (col == row) continue;
+          const auto off_balance = [&] {
+            const auto left = matching::detail::imbalance(graph.view(), 1);
+            CHECK(left != 0);
+            CHECK(matching::detail::imbalance(graph.view(), 3) == left);
+          };
+          std::visit(
+              [&](auto& weights) {
+                if (weights.empty()) return;
+                const auto was = weights[e];
+                weights[e] = was + 1;
+                off_balance();
+                weights[e] = was;
+              },
+              graph.weights);
+          const Index was = std::exchange(col, static_cast<Index>(row));  // a loop in its place
+          off_balance();
+          col = was;
+        }
+      }
+    }
 }
 
 TEST_CASE("the order's words say the vertex, and ascend with weights") {

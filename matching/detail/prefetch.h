@@ -1,0 +1,20 @@
+#pragma once
+/// Asking for memory ahead of its use.
+
+namespace motes::matching::detail {
+
+/// Asks for the cache line of an address, which may lie anywhere. The empty statement stays: GCC takes a
+/// function that does nothing but prefetch for one without effect, and drops the calls of it with all that
+/// they ask for.
+inline void prefetch(const void* address) {
+  __builtin_prefetch(address);
+  asm volatile("");
+}
+
+/// The same of a line that will be written.
+inline void prefetch_to_write(const void* address) {
+  __builtin_prefetch(address, 1);
+  asm volatile("");
+}
+
+}  // namespace motes::matching::detail
