@@ -54,7 +54,7 @@ void augment_by_levels(const Execution&, const CardinalityProblem&, const Deveci
                        CardinalityStats&) {
   no_device();
 }
-void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&) { no_device(); }
+void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&, SuitorPlan) { no_device(); }
 void greedy_proposal(const Execution&, const GreedyProblem&, const ProposalOptions&, GreedyAnswer&) {
   no_device();
 }
