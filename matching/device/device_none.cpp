@@ -58,7 +58,7 @@ bool grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOption
                   CardinalityStats&) {
   no_device();
 }
-void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&) { no_device(); }
+void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&, SuitorPlan) { no_device(); }
 void greedy_proposal(const Execution&, const GreedyProblem&, const ProposalOptions&, GreedyAnswer&) {
   no_device();
 }

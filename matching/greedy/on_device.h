@@ -10,7 +10,16 @@
 
 namespace motes::matching::device {
 
-void greedy_suitor(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer);
+/// In which launches suitors propose; all give the same matching.
+enum class SuitorPlan {
+  automatic,
+  wide_last,   ///< vertices of many edges after all others
+  wide_first,  ///< before them
+  pairs_first  ///< those who are each other's best neighbour before all; general graphs, of others wide_last
+};
+
+void greedy_suitor(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer,
+                   SuitorPlan plan = SuitorPlan::automatic);
 
 void greedy_proposal(const Execution& execution, const GreedyProblem& problem, const ProposalOptions& options,
                      GreedyAnswer& answer);

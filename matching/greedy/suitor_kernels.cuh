@@ -1,5 +1,5 @@
 #pragma once
-/// Suitor (Manne & Halappanavar 2014) on a GPU, all of it in three launches.
+/// Suitor (Manne & Halappanavar 2014) on a GPU.
 ///
 /// word[u] holds the best proposal that u has, as a packed word (order.h), so that one 64-bit atomicMax is a
 /// proposal, and tells whether it stands and who is displaced. The displaced vertex goes on below the edge it
@@ -14,57 +14,15 @@
 /// for the grid. Vertices of many edges are left to a second launch, a warp each, those of very many to a
 /// third, a block each; who is displaced there is continued by the same threads.
 ///
+/// Where most entries are those of vertices of many edges, list_kernel finds these first, and warps take them
+/// before the others, all in one launch (merged_kernel): the long ones then do not come last.
+///
 /// Races: word is only changed by atomicMax and only grows, so that a stale value can do no more than cause
 /// a proposal that then fails. Everything else is a warp's or a block's own.
 
-#include <cuda_runtime.h>
-
-#include "matching/greedy/device_problem.cuh"
+#include "matching/greedy/suitor_wide.cuh"
 
 namespace motes::matching::device::suitor {
-
-constexpr unsigned kAll = 0xffffffffU;
-constexpr int kRoom = 512;  ///< entries that a warp holds in shared memory; a multiple of 4
-constexpr int kWide = 64;   ///< degree from which a warp takes a vertex together
-constexpr int kHub = 4096;  ///< degree from which a block does
-// Threads of a block, and blocks of a multiprocessor, of the three launches.
-constexpr int kBlock = 256, kBlocks = 5;
-constexpr int kWideBlock = 256, kWideBlocks = 5;
-constexpr int kHubBlock = 512, kHubBlocks = 2;
-
-struct Counters {
-  int wide, hubs;  ///< lengths of the lists
-  int taken;       ///< of wide
-  unsigned long long proposals, refused, entries;
-};
-
-/// A vertex that has to propose, along edges below the limit only.
-struct Waiting {
-  Word limit;
-  Index vertex;
-};
-
-struct Suitor {
-  GreedyLists lists;
-  Word* word;     ///< [columns]
-  Waiting* wide;  ///< [nnz / kWide] vertices left to the second launch
-  Waiting* hubs;  ///< [nnz / kHub] and to the third
-  Counters* n;
-};
-
-__device__ inline Word pack(std::uint32_t key, std::uint32_t mixed) { return Word{key} << 32 | mixed; }
-
-/// A proposal of `vertex` along an edge, as the vertex sees it. Returns whether it stands; then tells who was
-/// displaced, or nobody (vertex -1).
-__device__ inline bool propose(const Suitor& s, Index vertex, Word edge, Waiting& displaced) {
-  const Word mine = pack(key_of(edge), mix(static_cast<std::uint32_t>(vertex)));
-  const std::uint32_t target = vertex_of(edge) - static_cast<std::uint32_t>(s.lists.shift);
-  const Word old = atomicMax(reinterpret_cast<unsigned long long*>(s.word + target), mine);
-  if (old >= mine) return false;
-  displaced.vertex = old != 0 ? static_cast<Index>(vertex_of(old)) : -1;
-  displaced.limit = pack(key_of(old), static_cast<std::uint32_t>(edge));
-  return true;
-}
 
 /// A warp's shared memory.
 struct alignas(16) Room {
@@ -72,11 +30,6 @@ struct alignas(16) Room {
   std::uint32_t weight[kRoom];
   Word limit[64];
   Index vertex[64];
-};
-
-struct Tally {
-  unsigned proposals = 0, refused = 0;
-  unsigned long long entries = 0;
 };
 
 /// The best two of entries [first, last) of the room; 0 = none. Keys alone tell in most cases, and columns
@@ -129,20 +82,11 @@ __device__ inline Two two_of(const Room& room, int first, int last, std::uint32_
   return two;
 }
 
-/// The word below which no edge is open to the vertex, less 1. No word ever passes what its vertex has in the
-/// end (the first to do so would need another one before it), so that the best open edge of a vertex is never
-/// behind its suitor of now. Of general graphs that spares reads; rows of bipartite ones have no suitors.
-__device__ inline Word floor_of(const Suitor& s, const Waiting& me) {
-  if (s.lists.shift != 0) return 0;
-  const Word suitor = __ldcg(s.word + me.vertex);
-  return suitor != 0 && suitor < me.limit ? suitor - 1 : 0;
-}
-
 /// The best of entries [first, last) of the room, below the limit and above the floor, whose other end has no
-/// better suitor; 0 = none.
-template <class Weights>
+/// better suitor; 0 = none. Ends of which is_taken(column) says that they are not to be had are not asked.
+template <class Weights, class Taken>
 __device__ inline Word open_of(const Suitor& s, const Room& room, int first, int last, const Waiting& me,
-                               Word floor) {
+                               Word floor, const Taken& is_taken) {
   constexpr int kSide = 4;
   const auto shift = static_cast<std::uint32_t>(s.lists.shift);
   const std::uint32_t mixed = mix(static_cast<std::uint32_t>(me.vertex));
@@ -155,7 +99,7 @@ __device__ inline Word open_of(const Suitor& s, const Room& room, int first, int
       const auto col = static_cast<std::uint32_t>(room.col[at]);
       edge[d] = pack(Weights::key(Weights::kStored ? room.weight[at] : 0), mix(col + shift));
       const bool wanted = edge[d] < me.limit && edge[d] > best;
-      held[d] = wanted ? __ldcg(s.word + col) : ~Word{0};
+      held[d] = wanted && !is_taken(col) ? __ldcg(s.word + col) : ~Word{0};
     }
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
@@ -164,86 +108,16 @@ __device__ inline Word open_of(const Suitor& s, const Room& room, int first, int
   return best == floor ? 0 : best;
 }
 
-/// A vertex of many edges, by `lanes` threads that call with the same arguments. Every thread keeps the best
-/// edge of its own part and whether that is open; only threads whose best is taken, and still better than the
-/// best open one, look again. reduce: the greatest of all threads' words, any: whether one says so.
-template <class Weights, class Reduce, class Any>
-__device__ inline Waiting settle_wide(const Suitor& s, Offset begin, Offset end, Waiting me, int lane,
-                                      int lanes, Tally& tally, const Reduce& reduce, const Any& any) {
-  constexpr int kSide = 8;
-  const auto shift = static_cast<std::uint32_t>(s.lists.shift);
-  const auto* weights = s.lists.raw;
-  const Word floor = floor_of(s, me);
-  Word limit = me.limit, best = 0;
-  bool look = true;
-  Waiting displaced{0, -1};
-  for (;;) {
-    if (look) {
-      best = floor;
-      for (Offset e = begin + lane; e < end; e += Offset{kSide} * lanes) {
-        std::uint32_t raw[kSide];
-        Index col[kSide];
-#pragma unroll
-        for (int d = 0; d < kSide; ++d) {
-          const Offset at = e + Offset{d} * lanes;
-          col[d] = at < end ? s.lists.cols[at] : me.vertex - s.lists.shift;
-          raw[d] = Weights::kStored && at < end ? weights[at] : 0;
-        }
-#pragma unroll
-        for (int d = 0; d < kSide; ++d) {
-          const std::uint32_t to = static_cast<std::uint32_t>(col[d]) + shift;
-          const Word edge = pack(Weights::key(raw[d]), mix(to));
-          if (to != static_cast<std::uint32_t>(me.vertex) && edge < limit && edge > best) best = edge;
-        }
-      }
-      tally.entries += lane == 0 ? static_cast<unsigned long long>(end - begin) : 0;
-      if (best == floor) best = 0;
-      if (best != 0 && __ldcg(s.word + (vertex_of(best) - shift)) >=
-                           pack(key_of(best), mix(static_cast<std::uint32_t>(me.vertex)))) {
-        limit = best;
-        best = 0;
-      } else {
-        look = false;
-      }
-    }
-    const Word open = reduce(look ? 0 : best);
-    if (any(look && limit > open)) continue;
-    if (open == 0) return displaced;
-    bool stands = false;
-    if (!look && best == open) {
-      ++tally.proposals;
-      stands = propose(s, me.vertex, open, displaced);
-      if (!stands) {
-        ++tally.refused;
-        limit = open;
-        look = true;
-      }
-    }
-    if (any(stands)) {
-      displaced.limit = reduce(displaced.vertex != -1 ? displaced.limit : 0);
-      displaced.vertex = static_cast<Index>(reduce(static_cast<Word>(displaced.vertex + 1))) - 1;
-      return displaced;
-    }
-  }
-}
-
-__device__ inline Word warp_greatest(Word value) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    const Word other = __shfl_xor_sync(kAll, value, step);
-    value = other > value ? other : value;
-  }
-  return value;
-}
-
 /// What a warp does: 32 vertices are copied into the room, every lane settles its own.
-template <class Weights>
+/// kMerged: vertices of many edges are settled when they come up, and were found before.
+template <class Weights, bool kMerged = false>
 struct Warp {
   const Suitor& s;
   Room& room;
   int lane;
   int waiting = 0;    ///< in the room's queue, below 64
   Offset next;        ///< the first vertex of the next 32
+  Offset stride;      ///< from those to the next
   Index vertex = -1;  ///< the lane's, of the last 32
   Offset base = 0;    ///< where the first's list begins
   int at = 0;         ///< and where, from there, the lane's does
@@ -292,10 +166,18 @@ struct Warp {
     if constexpr (Weights::kStored) copy<4 * kEntries>(room.weight + to, s.lists.raw + from);
   }
 
-  /// Vertices of many edges are the next launch's.
+  /// Vertices of many edges are the next launch's, or settled at once.
   __device__ void postpone(bool is_wide, const Waiting& me) {
-    const unsigned who = __ballot_sync(kAll, is_wide);
+    unsigned who = __ballot_sync(kAll, is_wide);
     if (who == 0) return;
+    if constexpr (kMerged) {
+      for (; who != 0; who &= who - 1) {
+        const int from = __ffs(static_cast<int>(who)) - 1;
+        settle_alone<Weights>(s, {__shfl_sync(kAll, me.limit, from), __shfl_sync(kAll, me.vertex, from)},
+                              lane, tally);
+      }
+      return;
+    }
     int place = 0;
     if (lane == 0) place = atomicAdd(&s.n->wide, __popc(who));
     place = __shfl_sync(kAll, place, 0) + rank(who);
@@ -303,7 +185,7 @@ struct Warp {
   }
 
   /// The next 32 vertices in a row.
-  __device__ void advance(Offset stride) {
+  __device__ void advance() {
     vertex = static_cast<Index>(next) + lane;
     Offset begin = 0, end = 0;
     if (next + lane < s.lists.count) {
@@ -313,7 +195,7 @@ struct Warp {
     next += stride;
     base = __shfl_sync(kAll, begin, 0);
     const bool is_wide = end - begin >= kWide || end - base >= Offset{1} << 31;
-    postpone(is_wide, {~Word{0}, vertex});
+    if constexpr (!kMerged) postpone(is_wide, {~Word{0}, vertex});
     at = static_cast<int>(begin - base);
     degree = is_wide ? 0 : static_cast<int>(end - begin);
     todo = __ballot_sync(kAll, degree > 0);
@@ -373,7 +255,9 @@ struct Warp {
     return load;
   }
 
-  /// Up to 32 vertices of the queue; those for which there is no room wait again.
+  /// Up to 32 vertices of the queue; those for which there is no room wait again. Without kFloor all their
+  /// edges below the limit count, and their suitors are not asked for.
+  template <bool kFloor = true>
   __device__ Load queued() {
     const int count = min(waiting, 32);
     waiting -= count;
@@ -391,7 +275,7 @@ struct Warp {
     __syncwarp();
     postpone(is_wide, load.me);
     if (is_wide) load.me.vertex = -1;
-    if (load.me.vertex != -1) load.floor = floor_of(s, load.me);
+    if (kFloor && load.me.vertex != -1) load.floor = floor_of(s, load.me);
     if (!gather(source, length, load)) {
       load.after = load.me;
       load.me.vertex = -1;
@@ -403,54 +287,58 @@ struct Warp {
   /// without looking who is there, others along the best one that is open. Then who was displaced or refused
   /// waits: all lanes do the same, and none waits for another that is refused time and again.
   __device__ void settle(Load load) {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    __syncwarp();
-    tally.entries += static_cast<unsigned>(load.last - load.first);
+    arrive(load);
     Waiting& me = load.me;
     if (me.vertex != -1) {
       Two two;
       if (me.limit == ~Word{0})
         two = two_of<Weights>(room, load.first, load.last, static_cast<std::uint32_t>(s.lists.shift));
       else
-        two.best = open_of<Weights>(s, room, load.first, load.last, me, load.floor);
+        two.best = open_of<Weights>(s, room, load.first, load.last, me, load.floor,
+                                    [](std::uint32_t) { return false; });
       if (two.best != 0 && !attempt(me, two.best, load.after)) {
         load.after = {two.best, me.vertex};
         if (two.second != 0 && !attempt(me, two.second, load.after)) load.after = {two.second, me.vertex};
       }
     }
+    wait(load.after);
+  }
+
+  /// Waits for the copies.
+  __device__ void arrive(const Load& load) {
+    asm volatile("cp.async.wait_all;" ::: "memory");
     __syncwarp();
-    const unsigned who = __ballot_sync(kAll, load.after.vertex != -1);
-    if (load.after.vertex != -1) {
-      room.limit[waiting + rank(who)] = load.after.limit;
-      room.vertex[waiting + rank(who)] = load.after.vertex;
+    tally.entries += static_cast<unsigned>(load.last - load.first);
+  }
+
+  /// Puts lanes' vertices, where they have one, into the queue.
+  __device__ void wait(const Waiting& after) {
+    __syncwarp();
+    const unsigned who = __ballot_sync(kAll, after.vertex != -1);
+    if (after.vertex != -1) {
+      room.limit[waiting + rank(who)] = after.limit;
+      room.vertex[waiting + rank(who)] = after.vertex;
     }
     waiting += __popc(who);
     __syncwarp();
   }
 };
 
-__device__ inline void tell(Counters* n, Tally tally) {
-  for (int step = 16; step > 0; step /= 2) {
-    tally.proposals += __shfl_xor_sync(kAll, tally.proposals, step);
-    tally.refused += __shfl_xor_sync(kAll, tally.refused, step);
-    tally.entries += __shfl_xor_sync(kAll, tally.entries, step);
-  }
-  if (threadIdx.x % 32 != 0) return;
-  atomicAdd(&n->proposals, static_cast<unsigned long long>(tally.proposals));
-  atomicAdd(&n->refused, static_cast<unsigned long long>(tally.refused));
-  atomicAdd(&n->entries, tally.entries);
+/// Warps of a block take vertices far apart, so that regions of many edges are everybody's.
+template <class AWarp>
+__device__ inline AWarp warp_of(const Suitor& s, Room* rooms) {
+  const int me = static_cast<int>(threadIdx.x / 32 * gridDim.x + blockIdx.x);
+  return {s, rooms[threadIdx.x / 32], static_cast<int>(threadIdx.x % 32),
+          0, Offset{32} * me,         Offset{32} * (kBlock / 32) * gridDim.x};
 }
 
 template <class Weights>
 __global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
   __shared__ Room rooms[kBlock / 32];
-  // Warps of a block take vertices far apart, so that regions of many edges are everybody's.
-  const int me = static_cast<int>(threadIdx.x / 32 * gridDim.x + blockIdx.x);
-  const Offset stride = Offset{32} * (kBlock / 32) * gridDim.x;
-  Warp<Weights> warp{s, rooms[threadIdx.x / 32], static_cast<int>(threadIdx.x % 32), 0, Offset{32} * me};
+  auto warp = warp_of<Warp<Weights>>(s, rooms);
   for (;;) {
     if (warp.waiting < 32 && warp.todo == 0 && warp.next < s.lists.count) {
-      warp.advance(stride);
+      warp.advance();
     } else if (warp.waiting < 32 && warp.todo != 0) {
       warp.settle(warp.rest());
     } else if (warp.waiting != 0) {
@@ -462,53 +350,57 @@ __global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
   tell(s.n, warp.tally);
 }
 
-/// The vertices of many edges, and those that they displace, a warp for each.
-template <class Weights>
-__global__ void __launch_bounds__(kWideBlock, kWideBlocks) wide_kernel(Suitor s) {
-  const int lane = static_cast<int>(threadIdx.x % 32), count = s.n->wide;
-  Tally tally;
-  const auto any = [](bool yes) { return __any_sync(kAll, yes) != 0; };
-  for (;;) {
-    int k = 0;
-    if (lane == 0) k = atomicAdd(&s.n->taken, 1);
-    k = __shfl_sync(kAll, k, 0);
-    if (k >= count) break;
-    Waiting me = s.wide[k];
-    while (me.vertex != -1) {
-      const Offset begin = s.lists.offsets[me.vertex], end = s.lists.offsets[me.vertex + 1];
-      if (end - begin >= kHub) {
-        if (lane == 0) s.hubs[atomicAdd(&s.n->hubs, 1)] = me;
-        break;
-      }
-      me = settle_wide<Weights>(s, begin, end, me, lane, 32, tally, warp_greatest, any);
-    }
+/// Lists the vertices of many edges.
+__global__ inline void list_kernel(Suitor s) {
+  const unsigned lane = threadIdx.x % 32;
+  const auto add = [&](bool is_in, int& length) {
+    const unsigned who = __ballot_sync(kAll, is_in);
+    int place = 0;
+    if (lane == 0 && who != 0) place = atomicAdd(&length, __popc(who));
+    return __shfl_sync(kAll, place, 0) + __popc(who & ((1U << lane) - 1));
+  };
+  for (Offset v = Offset{blockIdx.x} * blockDim.x + threadIdx.x; v - lane < s.lists.count;
+       v += Offset{gridDim.x} * blockDim.x) {
+    const Offset degree = v < s.lists.count ? s.lists.offsets[v + 1] - s.lists.offsets[v] : 0;
+    const bool is_hub = degree >= kHub, is_big = !is_hub && degree >= kBig,
+               is_wide = degree >= kWide && degree < kBig;
+    const int hub = add(is_hub, s.n->hubs), big = add(is_big, s.n->big), wide = add(is_wide, s.n->wide);
+    const Waiting me{~Word{0}, static_cast<Index>(v)};
+    if (is_hub) s.hubs[hub] = me;
+    if (is_big) s.wide[s.lists.entries / kWide - big] = me;
+    if (is_wide) s.wide[wide] = me;
   }
-  if (count > 0) tell(s.n, tally);
 }
 
-/// The vertices of very many edges, and those that they displace, a block for each.
+/// After list_kernel: the vertices of many edges first, the longest before all, then the others, 32 at a time
+/// for each warp that has time.
 template <class Weights>
-__global__ void __launch_bounds__(kHubBlock) hub_kernel(Suitor s) {
-  __shared__ Word greatest[kHubBlock / 32];
-  const int lane = static_cast<int>(threadIdx.x);
-  Tally tally;
-  const auto reduce = [&](Word value) {
-    value = warp_greatest(value);
-    __syncthreads();
-    if (lane % 32 == 0) greatest[lane / 32] = value;
-    __syncthreads();
-    value = greatest[lane % (kHubBlock / 32)];
-    return warp_greatest(value);
+__global__ void __launch_bounds__(kBlock, kMergedBlocks) merged_kernel(Suitor s) {
+  __shared__ Room rooms[kBlock / 32];
+  auto warp = warp_of<Warp<Weights, true>>(s, rooms);
+  const auto number = [&](int& of) {
+    int k = 0;
+    if (warp.lane == 0) k = atomicAdd(&of, 1);
+    return __shfl_sync(kAll, k, 0);
   };
-  const auto any = [&](bool yes) { return __syncthreads_or(yes) != 0; };
-  const int hubs = s.n->hubs;
-  for (int k = static_cast<int>(blockIdx.x); k < hubs; k += static_cast<int>(gridDim.x)) {
-    Waiting me = s.hubs[k];
-    while (me.vertex != -1)
-      me = settle_wide<Weights>(s, s.lists.offsets[me.vertex], s.lists.offsets[me.vertex + 1], me, lane,
-                                kHubBlock, tally, reduce, any);
+  const int wide = s.n->wide, big = s.n->big;
+  for (int k = wide + big > 0 ? number(s.n->taken) : 0; k < wide + big; k = number(s.n->taken))
+    settle_alone<Weights>(s, k < big ? s.wide[s.lists.entries / kWide - k] : s.wide[k - big], warp.lane,
+                          warp.tally);
+  warp.next = 0;
+  for (;;) {
+    if (warp.waiting < 32 && warp.todo == 0 && warp.next < s.lists.count) {
+      warp.next = Offset{32} * number(s.n->chunks);
+      if (warp.next < s.lists.count) warp.advance();
+    } else if (warp.waiting < 32 && warp.todo != 0) {
+      warp.settle(warp.rest());
+    } else if (warp.waiting != 0) {
+      warp.settle(warp.queued());
+    } else {
+      break;
+    }
   }
-  if (hubs > 0) tell(s.n, tally);
+  tell(s.n, warp.tally);
 }
 
 }  // namespace motes::matching::device::suitor

@@ -9,6 +9,7 @@
 
 #include "matching/device/device.h"
 #include "matching/greedy/coarsen.h"
+#include "matching/greedy/on_device.h"
 #include "matching/greedy/verify.h"
 #include "matching/registry.h"
 #include "tests/support/skip.h"
@@ -119,6 +120,28 @@ TEST_CASE("greedy matchings on a GPU are those of the CPU: hubs, many warps") {
   matching::Workspace workspace;
   std::size_t turn = 3;
   check_all(12'000, 2, workspace, turn);
+}
+
+TEST_CASE("greedy matchings on a GPU do not depend on the suitors' launches") {
+  MOTES_NEED_GPU();
+  using matching::device::SuitorPlan;
+  matching::Workspace workspace;
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  cuda.workspace = &workspace;
+  std::size_t turn = 0;
+  for (const Index n : {0, 1, 2, 3, 33, 300, 12'000})
+    for (const auto& instance : testing::weighted_graphs(n, 6)) {
+      const auto kind = testing::kWeightKinds[turn++ % std::size(testing::kWeightKinds)];
+      const auto graph = turn % 2 == 0 ? instance.graph : testing::with_weights(instance.graph, kind, 6);
+      const auto sorted = matching::make_greedy_solver("greedy-sorted")->solve({1}, graph.view());
+      for (const auto plan : {SuitorPlan::wide_last, SuitorPlan::wide_first, SuitorPlan::pairs_first}) {
+        INFO(instance.name << " " << n << " weights " << kind << " plan " << static_cast<int>(plan));
+        GreedyAnswer answer;
+        matching::device::greedy_suitor(cuda, graph.view(), answer, plan);
+        REQUIRE(answer.matching.row_to_col == sorted.matching.row_to_col);
+      }
+    }
 }
 
 TEST_CASE("greedy matching on a GPU needs no workspace and does not change with what one held before") {

@@ -1,0 +1,212 @@
+#pragma once
+/// Proposals and words of Suitor on a GPU, and its vertices of many edges, which a warp or a block takes
+/// together. suitor_kernels.cuh says how it all works.
+
+#include <cuda_runtime.h>
+
+#include "matching/greedy/device_problem.cuh"
+
+namespace motes::matching::device::suitor {
+
+constexpr unsigned kAll = 0xffffffffU;
+constexpr int kRoom = 512;  ///< entries that a warp holds in shared memory; a multiple of 4
+constexpr int kWide = 64;   ///< degree from which a warp takes a vertex together
+constexpr int kBig = 512;   ///< degree from which a vertex is among the first to be taken by a warp
+constexpr int kHub = 4096;  ///< degree from which a block does
+// Threads of a block, and blocks of a multiprocessor, of the three launches.
+constexpr int kBlock = 256, kBlocks = 5;
+constexpr int kWideBlock = 256, kWideBlocks = 5;
+constexpr int kMergedBlocks = 4;
+constexpr int kHubBlock = 512, kHubBlocks = 2;
+
+struct Counters {
+  int wide, hubs;  ///< lengths of the lists
+  int big;         ///< of the list that begins at the other end of wide
+  int taken;       ///< of both
+  int chunks;      ///< 32 vertices each, that warps have begun
+  unsigned long long proposals, refused, entries;
+};
+
+/// A vertex that has to propose, along edges below the limit only.
+struct Waiting {
+  Word limit;
+  Index vertex;
+};
+
+struct Suitor {
+  GreedyLists lists;
+  Index columns;
+  Word* word;     ///< [columns]
+  Waiting* wide;  ///< [nnz / kWide + 1] vertices left to the second launch; big ones from the end
+  Waiting* hubs;  ///< [nnz / kHub + 1] and to the third
+  Counters* n;
+};
+
+__device__ inline Word pack(std::uint32_t key, std::uint32_t mixed) { return Word{key} << 32 | mixed; }
+
+/// A proposal of `vertex` along an edge, as the vertex sees it. Returns whether it stands; then tells who was
+/// displaced, or nobody (vertex -1).
+__device__ inline bool propose(const Suitor& s, Index vertex, Word edge, Waiting& displaced) {
+  const Word mine = pack(key_of(edge), mix(static_cast<std::uint32_t>(vertex)));
+  const std::uint32_t target = vertex_of(edge) - static_cast<std::uint32_t>(s.lists.shift);
+  const Word old = atomicMax(reinterpret_cast<unsigned long long*>(s.word + target), mine);
+  if (old >= mine) return false;
+  displaced.vertex = old != 0 ? static_cast<Index>(vertex_of(old)) : -1;
+  displaced.limit = pack(key_of(old), static_cast<std::uint32_t>(edge));
+  return true;
+}
+
+struct Tally {
+  unsigned proposals = 0, refused = 0;
+  unsigned long long entries = 0;
+};
+
+__device__ inline void tell(Counters* n, Tally tally) {
+  for (int step = 16; step > 0; step /= 2) {
+    tally.proposals += __shfl_xor_sync(kAll, tally.proposals, step);
+    tally.refused += __shfl_xor_sync(kAll, tally.refused, step);
+    tally.entries += __shfl_xor_sync(kAll, tally.entries, step);
+  }
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(&n->proposals, static_cast<unsigned long long>(tally.proposals));
+  atomicAdd(&n->refused, static_cast<unsigned long long>(tally.refused));
+  atomicAdd(&n->entries, tally.entries);
+}
+
+/// The word below which no edge is open to the vertex, less 1. No word ever passes what its vertex has in the
+/// end (the first to do so would need another one before it), so that the best open edge of a vertex is never
+/// behind its suitor of now. Of general graphs that spares reads; rows of bipartite ones have no suitors.
+__device__ inline Word floor_of(const Suitor& s, const Waiting& me) {
+  if (s.lists.shift != 0) return 0;
+  const Word suitor = __ldcg(s.word + me.vertex);
+  return suitor != 0 && suitor < me.limit ? suitor - 1 : 0;
+}
+
+__device__ inline Word warp_greatest(Word value) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    const Word other = __shfl_xor_sync(kAll, value, step);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+/// A vertex of many edges, by `lanes` threads that call with the same arguments. Every thread keeps the best
+/// edge of its own part and whether that is open; only threads whose best is taken, and still better than the
+/// best open one, look again. reduce: the greatest of all threads' words, any: whether one says so.
+template <class Weights, class Reduce, class Any>
+__device__ inline Waiting settle_wide(const Suitor& s, Offset begin, Offset end, Waiting me, int lane,
+                                      int lanes, Tally& tally, const Reduce& reduce, const Any& any) {
+  constexpr int kSide = 8;
+  const auto shift = static_cast<std::uint32_t>(s.lists.shift);
+  const auto* weights = s.lists.raw;
+  const Word floor = floor_of(s, me);
+  Word limit = me.limit, best = 0;
+  bool look = true;
+  Waiting displaced{0, -1};
+  for (;;) {
+    if (look) {
+      best = floor;
+      for (Offset e = begin + lane; e < end; e += Offset{kSide} * lanes) {
+        std::uint32_t raw[kSide];
+        Index col[kSide];
+#pragma unroll
+        for (int d = 0; d < kSide; ++d) {
+          const Offset at = e + Offset{d} * lanes;
+          col[d] = at < end ? s.lists.cols[at] : me.vertex - s.lists.shift;
+          raw[d] = Weights::kStored && at < end ? weights[at] : 0;
+        }
+#pragma unroll
+        for (int d = 0; d < kSide; ++d) {
+          const std::uint32_t to = static_cast<std::uint32_t>(col[d]) + shift;
+          const Word edge = pack(Weights::key(raw[d]), mix(to));
+          if (to != static_cast<std::uint32_t>(me.vertex) && edge < limit && edge > best) best = edge;
+        }
+      }
+      tally.entries += lane == 0 ? static_cast<unsigned long long>(end - begin) : 0;
+      if (best == floor) best = 0;
+      if (best != 0 && __ldcg(s.word + (vertex_of(best) - shift)) >=
+                           pack(key_of(best), mix(static_cast<std::uint32_t>(me.vertex)))) {
+        limit = best;
+        best = 0;
+      } else {
+        look = false;
+      }
+    }
+    const Word open = reduce(look ? 0 : best);
+    if (any(look && limit > open)) continue;
+    if (open == 0) return displaced;
+    bool stands = false;
+    if (!look && best == open) {
+      ++tally.proposals;
+      stands = propose(s, me.vertex, open, displaced);
+      if (!stands) {
+        ++tally.refused;
+        limit = open;
+        look = true;
+      }
+    }
+    if (any(stands)) {
+      displaced.limit = reduce(displaced.vertex != -1 ? displaced.limit : 0);
+      displaced.vertex = static_cast<Index>(reduce(static_cast<Word>(displaced.vertex + 1))) - 1;
+      return displaced;
+    }
+  }
+}
+
+/// A vertex of many edges and those that it displaces, one after the other, by a warp. Hubs are left to
+/// hub_kernel.
+template <class Weights>
+__device__ inline void settle_alone(const Suitor& s, Waiting me, int lane, Tally& tally) {
+  const auto any = [](bool yes) { return __any_sync(kAll, yes) != 0; };
+  while (me.vertex != -1) {
+    const Offset begin = s.lists.offsets[me.vertex], end = s.lists.offsets[me.vertex + 1];
+    if (end - begin >= kHub) {
+      if (lane == 0) s.hubs[atomicAdd(&s.n->hubs, 1)] = me;
+      return;
+    }
+    me = settle_wide<Weights>(s, begin, end, me, lane, 32, tally, warp_greatest, any);
+  }
+}
+
+/// The vertices of many edges, and those that they displace, a warp for each.
+template <class Weights>
+__global__ void __launch_bounds__(kWideBlock, kWideBlocks) wide_kernel(Suitor s) {
+  const int lane = static_cast<int>(threadIdx.x % 32), count = s.n->wide;
+  Tally tally;
+  for (;;) {
+    int k = 0;
+    if (lane == 0) k = atomicAdd(&s.n->taken, 1);
+    k = __shfl_sync(kAll, k, 0);
+    if (k >= count) break;
+    settle_alone<Weights>(s, s.wide[k], lane, tally);
+  }
+  if (count > 0) tell(s.n, tally);
+}
+
+/// The vertices of very many edges, and those that they displace, a block for each.
+template <class Weights>
+__global__ void __launch_bounds__(kHubBlock) hub_kernel(Suitor s) {
+  __shared__ Word greatest[kHubBlock / 32];
+  const int lane = static_cast<int>(threadIdx.x);
+  Tally tally;
+  const auto reduce = [&](Word value) {
+    value = warp_greatest(value);
+    __syncthreads();
+    if (lane % 32 == 0) greatest[lane / 32] = value;
+    __syncthreads();
+    value = greatest[lane % (kHubBlock / 32)];
+    return warp_greatest(value);
+  };
+  const auto any = [&](bool yes) { return __syncthreads_or(yes) != 0; };
+  const int hubs = s.n->hubs;
+  for (int k = static_cast<int>(blockIdx.x); k < hubs; k += static_cast<int>(gridDim.x)) {
+    Waiting me = s.hubs[k];
+    while (me.vertex != -1)
+      me = settle_wide<Weights>(s, s.lists.offsets[me.vertex], s.lists.offsets[me.vertex + 1], me, lane,
+                                kHubBlock, tally, reduce, any);
+  }
+  if (hubs > 0) tell(s.n, tally);
+}
+
+}  // namespace motes::matching::device::suitor
