@@ -93,14 +93,15 @@ int main(int argc, char** argv) {
                                                 : Backend::cpu;
         tracking::LinkOptions checked = options;
         checked.verify = verify;
-        const auto proven = tracking::link_frames(execution, frames, checked);
+        tracking::LinkWorkspace workspace;  // as who links series after series has it
+        const auto proven = tracking::link_frames(execution, frames, checked, {}, &workspace);
         const bool certified =
             std::all_of(proven.begin(), proven.end(), [](const auto& pair) { return pair.verified; });
         std::vector<double> seconds;
         std::vector<tracking::PairLinks> links;
         for (std::size_t r = 0; r < repeats; ++r) {
           const auto start = std::chrono::steady_clock::now();
-          links = tracking::link_frames(execution, frames, options);
+          links = tracking::link_frames(execution, frames, options, {}, &workspace);
           seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
                             static_cast<double>(links.size()));
         }
