@@ -5,8 +5,9 @@
 //                 FOLDER]
 //
 // ratio = displacement per frame / mean spacing; the gate is 1.5 x the displacement. Times cover candidates
-// and solving, as link_frames does them; certificates are checked outside the timer, after one warm-up
-// run. One CSV row a case; `stages` are seconds a pair, by name.
+// and solving, as link_frames does them; certificates are checked outside the timer, in one warm-up run
+// before, whose GPU memory (LinkWorkspace) the timed ones use. One CSV row a case; `stages` are seconds a
+// pair, by name.
 
 #include <algorithm>
 #include <chrono>
@@ -93,14 +94,15 @@ int main(int argc, char** argv) {
                                                 : Backend::cpu;
         tracking::LinkOptions checked = options;
         checked.verify = verify;
-        const auto proven = tracking::link_frames(execution, frames, checked);
+        tracking::LinkWorkspace workspace;
+        const auto proven = tracking::link_frames(execution, frames, checked, {}, &workspace);
         const bool certified =
             std::all_of(proven.begin(), proven.end(), [](const auto& pair) { return pair.verified; });
         std::vector<double> seconds;
         std::vector<tracking::PairLinks> links;
         for (std::size_t r = 0; r < repeats; ++r) {
           const auto start = std::chrono::steady_clock::now();
-          links = tracking::link_frames(execution, frames, options);
+          links = tracking::link_frames(execution, frames, options, {}, &workspace);
           seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
                             static_cast<double>(links.size()));
         }

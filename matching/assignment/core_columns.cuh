@@ -104,26 +104,37 @@ __device__ inline bool same(const Words& a, const Words& b) {
   return a.first == b.first && a.second == b.second;
 }
 
-/// Adds up to kEach values a lane to a list; the whole warp must call it. What passes the capacity is counted
-/// only.
-template <int kEach, class T>
-__device__ void append(T* list, int* count, const bool (&wanted)[kEach], const T (&value)[kEach],
-                       int capacity = INT_MAX) {
+/// The places that up to kEach wanted values a lane get in a list of *count; the whole warp must call it.
+/// Returns the end of the warp's places, 0: it wants none.
+template <int kEach>
+__device__ int take_places(int* count, const bool (&wanted)[kEach], int (&place)[kEach]) {
   const int lane = threadIdx.x % kWarp;
-  int place[kEach], total = 0;
+  int total = 0;
 #pragma unroll
   for (int d = 0; d < kEach; ++d) {
     const unsigned who = __ballot_sync(kAll, wanted[d]);
     place[d] = total + __popc(who & ((1U << lane) - 1));
     total += __popc(who);
   }
-  if (total == 0) return;
+  if (total == 0) return 0;
   int base = 0;
   if (lane == 0) base = atomicAdd(count, total);
   base = __shfl_sync(kAll, base, 0);
 #pragma unroll
+  for (int d = 0; d < kEach; ++d) place[d] += base;
+  return base + total;
+}
+
+/// Adds up to kEach values a lane to a list; the whole warp must call it. What passes the capacity is counted
+/// only.
+template <int kEach, class T>
+__device__ void append(T* list, int* count, const bool (&wanted)[kEach], const T (&value)[kEach],
+                       int capacity = INT_MAX) {
+  int place[kEach];
+  if (take_places(count, wanted, place) == 0) return;
+#pragma unroll
   for (int d = 0; d < kEach; ++d)
-    if (wanted[d] && base + place[d] < capacity) list[base + place[d]] = value[d];
+    if (wanted[d] && place[d] < capacity) list[place[d]] = value[d];
 }
 
 }  // namespace motes::matching::device::hungarian

@@ -22,16 +22,6 @@ namespace motes::matching::device::core {
     if (bound[i] + 1 < u[i] + *highest) out.row[atomicAdd(out.count, 1)] = i;
 }
 
-/// What a pass of pricing writes; rows with no violation have length 0 and are left out of the list.
-struct Found {
-  Index* row;
-  int* length;
-  Index* col;
-  Cost* cost;
-  int* count;
-  unsigned long long* pairs;
-};
-
 /// The worst violation in each thread's columns, then the worst kAddedPerRow of those; Rows rows a block.
 template <int Rows, class T>
 __global__ void __launch_bounds__(kDenseBlock, 2)
@@ -83,14 +73,7 @@ __global__ void __launch_bounds__(kDenseBlock, 2)
   any = __reduce_add_sync(hungarian::kAll, any);
   if (any == 0) return;
   const int length = min(any, kAddedPerRow);
-  int slot = 0;
-  if (lane == 0) {
-    slot = atomicAdd(out.count, 1);
-    out.row[slot] = i;
-    out.length[slot] = length;
-    atomicAdd(out.pairs, static_cast<unsigned long long>(length));
-  }
-  slot = __shfl_sync(hungarian::kAll, slot, 0);
+  const Offset begin = out.take(i, length);
   for (int taken = 0; taken < length; ++taken) {
     Cost least = detail::kFar;
 #pragma unroll
@@ -105,8 +88,8 @@ __global__ void __launch_bounds__(kDenseBlock, 2)
       done = true;
       mine[k] = detail::kFar;
       const Index j = where[r][k * kLanes + lane];
-      out.col[Offset{slot} * kAddedPerRow + taken] = j;
-      out.cost[Offset{slot} * kAddedPerRow + taken] = e.at(i, j);
+      out.col[begin + taken] = j;
+      out.cost[begin + taken] = e.at(i, j);
     }
   }
 }

@@ -52,6 +52,28 @@ struct Additions {
   const Cost* cost = nullptr;   ///< [count * kAddedPerRow]
 };
 
+/// Where a pass of pricing puts what becomes Additions; only rows that have any take a place.
+struct Found {
+  Index* row;
+  int* length;
+  Index* col;
+  Cost* cost;
+  int* count;
+  unsigned long long* pairs;
+
+  /// A row's place; the whole warp must call it. Returns where its pairs begin in col and cost.
+  __device__ Offset take(Index i, int pairs_of_row) const {
+    int slot = 0;
+    if (threadIdx.x % 32 == 0) {
+      slot = atomicAdd(count, 1);
+      row[slot] = i;
+      length[slot] = pairs_of_row;
+      atomicAdd(pairs, static_cast<unsigned long long>(pairs_of_row));
+    }
+    return Offset{__shfl_sync(0xffffffffU, slot, 0)} * kAddedPerRow;
+  }
+};
+
 /// Room for a list of pairs that may be asked for again and again; grows by doubling.
 class PairRoom {
  public:

@@ -19,25 +19,16 @@ struct Found {
 template <int kEach, class T>
 __device__ void append_near(T* near, int* near_count, T* list, int* count, bool (&wanted)[kEach],
                             const T (&value)[kEach]) {
-  const int lane = threadIdx.x % kWarp;
-  int place[kEach], total = 0;
-#pragma unroll
-  for (int d = 0; d < kEach; ++d) {
-    const unsigned who = __ballot_sync(kAll, wanted[d]);
-    place[d] = total + __popc(who & ((1U << lane) - 1));
-    total += __popc(who);
-  }
-  if (total == 0) return;
-  int base = 0;
-  if (lane == 0) base = atomicAdd(near_count, total);
-  base = __shfl_sync(kAll, base, 0);
+  int place[kEach];
+  const int end = take_places(near_count, wanted, place);
+  if (end == 0) return;
 #pragma unroll
   for (int d = 0; d < kEach; ++d)
-    if (wanted[d] && base + place[d] < Found::kRoom) {
-      near[base + place[d]] = value[d];
+    if (wanted[d] && place[d] < Found::kRoom) {
+      near[place[d]] = value[d];
       wanted[d] = false;
     }
-  if (base + total > Found::kRoom) append(list, count, wanted, value);
+  if (end > Found::kRoom) append(list, count, wanted, value);
 }
 
 /// The block hands over what it has found; the whole block must call it.

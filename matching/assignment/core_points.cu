@@ -237,12 +237,8 @@ __global__ void most_risen_kernel(const Cost* v, const Cost* price, Index cols, 
 struct Pricing {
   const Cost *u, *bound;           ///< [rows]
   const unsigned long long* most;  ///< of most_risen_kernel
-  Index* row;                      ///< what Additions points to
-  int* length;
-  Index* col;
-  Cost* cost;
-  Index* rows_found;
-  unsigned long long *pairs_found, *rows_asked;
+  core::Found found;
+  unsigned long long* rows_asked;
 };
 
 __global__ void __launch_bounds__(kThreads) pricing_kernel(Question q, Pricing out) {
@@ -258,16 +254,8 @@ __global__ void __launch_bounds__(kThreads) pricing_kernel(Question q, Pricing o
     const bool there = best.key != kNoLimit;
     const int length = __popc(__ballot_sync(kAll, there));
     if (length == 0) continue;
-    Index slot = 0;
-    if (lane == 0) {
-      slot = atomicAdd(out.rows_found, 1);
-      out.row[slot] = i;
-      out.length[slot] = length;
-      atomicAdd(out.pairs_found, static_cast<unsigned long long>(length));
-    }
-    slot = __shfl_sync(kAll, slot, 0);
-    const Offset at = static_cast<Offset>(slot) * core::kAddedPerRow + lane;
-    if (there) out.col[at] = best.col, out.cost[at] = best.cost;
+    const Offset at = out.found.take(i, length) + lane;
+    if (there) out.found.col[at] = best.col, out.found.cost[at] = best.cost;
   }
   if (lane == 0 && asked > 0) atomicAdd(out.rows_asked, asked);
 }
@@ -315,21 +303,23 @@ class PointPolicy {
     auto* counts = arena.take_filled<Counts>(1, 0);
     most_risen_kernel<<<2 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(s.v, price, p.cols,
                                                                                     &counts->most);
-    const Pricing out{s.u,
-                      core.bound,
-                      &counts->most,
-                      arena.take<Index>(rows),
-                      arena.take<int>(rows),
-                      arena.take<Index>(rows * core::kAddedPerRow),
-                      arena.take<Cost>(rows * core::kAddedPerRow),
-                      &counts->rows,
-                      &counts->pairs,
-                      &counts->asked};
+    const Pricing out{
+        s.u,
+        core.bound,
+        &counts->most,
+        {arena.take<Index>(rows), arena.take<int>(rows), arena.take<Index>(rows * core::kAddedPerRow),
+         arena.take<Cost>(rows * core::kAddedPerRow), &counts->rows, &counts->pairs},
+        &counts->asked};
     pricing_kernel<<<warp_blocks(arena, p.rows), kThreads, 0, arena.stream()>>>(
         {p.entries, rows_, cols_, weight_, highest_, core::kAddedPerRow}, out);
     MOTES_CUDA_LAUNCHED();
     const Counts found = arena.download(counts, 1)[0];
-    return {static_cast<Offset>(found.pairs), found.rows, out.row, out.length, out.col, out.cost};
+    return {static_cast<Offset>(found.pairs),
+            found.rows,
+            out.found.row,
+            out.found.length,
+            out.found.col,
+            out.found.cost};
   }
 
   detail::Solution solve_whole(Arena& arena, const CanonicalSides& sides,

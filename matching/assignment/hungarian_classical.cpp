@@ -4,6 +4,7 @@
 
 #include "matching/assignment/hungarian_classical.h"
 
+#include "matching/assignment/hungarian_search.h"
 #include "matching/assignment/hungarian_start.h"
 
 namespace motes::matching::detail {
@@ -27,8 +28,7 @@ class Covers {
 
   Solution solve(const Start& given) {
     infeasible_ = !begin_hungarian(problem_, given, threads_, state_, stats_);
-    for (Index i = 0; i < problem_.rows && !infeasible_; ++i)
-      if (state_.row_to_col[at(i)] == -1 && state_.u[at(i)] != problem_.exit_of(i)) roots_.push_back(i);
+    if (!infeasible_) roots_ = first_roots(problem_, state_);
     while (!roots_.empty() && !infeasible_) {
       uncover();
       for (bool found = false; !found && !infeasible_;) {
@@ -137,21 +137,15 @@ class Covers {
     return true;
   }
 
-  Index root_of(Index row) const {
-    for (Index col = state_.row_to_col[at(row)]; col != -1; col = state_.row_to_col[at(row)])
-      row = pred_[at(col)];
-    return row;
-  }
-
   /// Of each tree one end: its least free column, else its least row with a tight exit.
   void choose_ends() {
     const auto offer = [](std::uint32_t& end, Index k) {
       end = std::min(end, static_cast<std::uint32_t>(k));
     };
     for (const Index j : covered_cols_)
-      if (mate(j) == -1) offer(end_[at(root_of(pred_[at(j)]))], j);
+      if (mate(j) == -1) offer(end_[at(root_of(state_, pred_, pred_[at(j)]))], j);
     for (const Index i : tree_rows_)
-      if (state_.u[at(i)] == problem_.exit_of(i)) offer(exit_[at(root_of(i))], i);
+      if (state_.u[at(i)] == problem_.exit_of(i)) offer(exit_[at(root_of(state_, pred_, i))], i);
   }
 
   void augment() {
@@ -169,11 +163,7 @@ class Covers {
         continue;
       }
       ++stats_.augmentations;
-      while (col != -1) {
-        const Index row = pred_[at(col)];
-        state_.col_to_row[at(col)] = row;
-        std::swap(state_.row_to_col[at(row)], col);
-      }
+      flip_path(state_, pred_, col);
     }
     roots_.swap(left);
     stats_.assignments.push_back(gained);

@@ -6,8 +6,8 @@
 /// are formed by atomics, and the same whoever comes first. Every other shared value is written before a
 /// barrier and read behind it. Counters come in threes: of a round, one is read, one added to, one cleared.
 
-#include "matching/assignment/hungarian_device.cuh"
 #include "matching/assignment/hungarian_device.h"
+#include "matching/assignment/hungarian_search.cuh"
 
 namespace motes::matching::device {
 namespace hungarian {
@@ -26,19 +26,12 @@ struct Counters {
 };
 
 template <class Entries>
-struct Search {
-  DeviceCanonical<Entries> p;
-  State s;
-  bool vectors;             ///< dense rows may be read four entries at a time
+struct Covers : Search<Entries> {
   char *in_tree, *covered;  ///< [rows], [cols]
   Cost* slack;              ///< [rows] of a tree's row: no more than its least slack to an uncovered column
   unsigned* claim;          ///< [cols] least rank of this level's rows with a zero there, kNoRank: none
-  Index* pred;              ///< [cols] the row that covered it
-  unsigned *end, *exit;  ///< [rows] of a root: its tree's end, a column or a row that leaves; kNoRank: none
-  Index *active[2], *roots[2];  ///< [rows] each
+  Index* active[2];         ///< [rows]
   Counters* counters;
-  long long* gained;  ///< [rows + 1] pairs gained in each search
-  Report* report;
 };
 
 /// Progress, the same in every block: `round` and `search` say which lists and counters are whose.
@@ -49,15 +42,15 @@ struct Progress {
 };
 
 template <class Entries>
-__device__ void activate(const Search<Entries>& f, const Progress& at, Index row) {
+__device__ void activate(const Covers<Entries>& f, const Progress& at, Index row) {
   f.active[(at.round + 1) % 2][atomicAdd(f.counters->active + at.next(), 1)] = row;
 }
 template <class Entries>
-__device__ void count_end(const Search<Entries>& f, const Progress& at) {
+__device__ void count_end(const Covers<Entries>& f, const Progress& at) {
   atomicAdd(f.counters->ends + at.search % 3, 1);
 }
 template <class Entries>
-__device__ void enter(const Search<Entries>& f, const Progress& at, Index row) {
+__device__ void enter(const Covers<Entries>& f, const Progress& at, Index row) {
   f.in_tree[row] = 1;
   f.slack[row] = detail::kFar;
   if (f.s.u[row] == f.p.exit_of(row)) count_end(f, at);
@@ -66,7 +59,7 @@ __device__ void enter(const Search<Entries>& f, const Progress& at, Index row) {
 
 /// The active rows claim the uncovered columns where they have zeros, and note their least slack elsewhere.
 template <class Entries>
-__device__ void read_rows(const Search<Entries>& f, const Index* active, int count) {
+__device__ void read_rows(const Covers<Entries>& f, const Index* active, int count) {
   const int lane = threadIdx.x % kWarp;
   const long long strips = (f.p.cols + kStrip - 1) / kStrip, groups = (count + kRows - 1) / kRows;
   for (long long item = thread_index() / kWarp; item < strips * groups; item += thread_total() / kWarp) {
@@ -111,7 +104,7 @@ __device__ void read_rows(const Search<Entries>& f, const Index* active, int cou
     }
   }
 }
-__device__ void read_rows(const Search<SparseEntries>& f, const Index* active, int count) {
+__device__ void read_rows(const Covers<SparseEntries>& f, const Index* active, int count) {
   const int lane = threadIdx.x % kWarp;
   for (int t = thread_index() / kWarp; t < count; t += thread_total() / kWarp) {
     const Index i = active[t];
@@ -132,7 +125,7 @@ __device__ void read_rows(const Search<SparseEntries>& f, const Index* active, i
 
 /// Each column claimed goes to the row of least rank.
 template <class Entries>
-__device__ void cover(const Search<Entries>& f, const Progress& at) {
+__device__ void cover(const Covers<Entries>& f, const Progress& at) {
   for (Index j = thread_index(); j < f.p.cols; j += thread_total()) {
     const unsigned claim = f.claim[j];
     if (claim == detail::kNoRank) continue;
@@ -149,7 +142,7 @@ __device__ void cover(const Search<Entries>& f, const Progress& at) {
 
 /// Forward pass and dual updates until some tree has an end. False: some vertex cannot be matched.
 template <class Entries>
-__device__ bool search(const Search<Entries>& f, Progress& at, int roots, Clock& clock,
+__device__ bool search(const Covers<Entries>& f, Progress& at, int roots, Clock& clock,
                        const cg::grid_group& grid) {
   Counters& n = *f.counters;
   const auto clear = [&] {
@@ -210,7 +203,7 @@ __device__ bool search(const Search<Entries>& f, Progress& at, int roots, Clock&
 
 /// Of each tree one end: its least free column, else its least row with a tight exit.
 template <class Entries>
-__device__ void choose_ends(const Search<Entries>& f) {
+__device__ void choose_ends(const Covers<Entries>& f) {
   for (Index j = thread_index(); j < f.p.cols; j += thread_total())
     if (f.covered[j] != 0 && f.s.col_to_row[j] == -1)
       atomicMin(f.end + root_of(f, f.pred[j]), static_cast<unsigned>(j));
@@ -220,39 +213,11 @@ __device__ void choose_ends(const Search<Entries>& f) {
       atomicMin(f.exit + root_of(f, i), static_cast<unsigned>(i));
 }
 
-/// A thread walks each path back from its end. Paths lie in different trees, so that they share nothing.
 template <class Entries>
-__device__ void augment(const Search<Entries>& f, const Progress& at, int roots) {
-  for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < roots; k += thread_total()) {
-    const Index root = f.roots[at.search % 2][k];
-    Index col = -1;
-    if (f.end[root] != detail::kNoRank) {
-      col = static_cast<Index>(f.end[root]);
-      atomicAdd(reinterpret_cast<unsigned long long*>(f.gained + at.search), 1ULL);
-    } else if (f.exit[root] != detail::kNoRank) {  // that row leaves; its column becomes the path's end
-      const Index leaving = static_cast<Index>(f.exit[root]);
-      col = f.s.row_to_col[leaving];
-      f.s.row_to_col[leaving] = -1;
-    } else {
-      f.roots[(at.search + 1) % 2][atomicAdd(f.counters->roots + (at.search + 1) % 3, 1)] = root;
-      continue;
-    }
-    atomicAdd(reinterpret_cast<unsigned long long*>(&f.report->augmentations), 1ULL);
-    while (col != -1) {
-      const Index row = f.pred[col], held = f.s.row_to_col[row];
-      f.s.col_to_row[col] = row;
-      f.s.row_to_col[row] = col;
-      col = held;
-    }
-  }
-}
-
-template <class Entries>
-__global__ void __launch_bounds__(kBlock, 1) covers_kernel(Search<Entries> f) {
+__global__ void __launch_bounds__(kBlock, 1) covers_kernel(Covers<Entries> f) {
   const auto grid = cg::this_grid();
   Counters& n = *f.counters;
-  for (Index i = thread_index(); i < f.p.rows; i += thread_total())
-    if (f.s.row_to_col[i] == -1 && f.s.u[i] != f.p.exit_of(i)) f.roots[0][atomicAdd(n.roots, 1)] = i;
+  list_roots(f, n.roots);
   grid.sync();
   Clock clock(f.report);
   Progress at;
@@ -265,7 +230,8 @@ __global__ void __launch_bounds__(kBlock, 1) covers_kernel(Search<Entries> f) {
     choose_ends(f);
     grid.sync();
     clock.charge(kReverse);
-    augment(f, at, roots);
+    augment(f, at.search, roots, n.roots + (at.search + 1) % 3,
+            [&](Index root) { return f.end[root] != detail::kNoRank; });
     grid.sync();
     clock.charge(kAugmentation);
     ++at.search;
@@ -276,42 +242,20 @@ __global__ void __launch_bounds__(kBlock, 1) covers_kernel(Search<Entries> f) {
 template <class Entries>
 detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
                        const Start& start) {
-  detail::Solution out;
-  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-  const Begun begun = begin(arena, sides, p, start, out.stats);
-  out.infeasible = !begun.feasible;
-  if (begun.feasible && p.rows > 0) {
-    Counters counters{};
-    for (Cost& theta : counters.theta) theta = detail::kFar;
-    Search<Entries> f{};
-    f.p = p;
-    f.s = begun.state;
-    f.vectors = four_at_a_time(p.entries);
+  Counters counters{};
+  for (Cost& theta : counters.theta) theta = detail::kFar;
+  const auto prepare = [&](Covers<Entries>& f) {
+    const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+    f.counters = arena.upload(std::span<const Counters>(&counters, 1));
     f.in_tree = arena.take<char>(rows);
     f.covered = arena.take<char>(cols);
     f.slack = arena.take<Cost>(rows);
     f.claim = arena.take_filled<unsigned>(cols, 0xff);
-    f.pred = arena.take<Index>(cols);
-    f.end = arena.take<unsigned>(rows);
-    f.exit = arena.take<unsigned>(rows);
-    for (int k = 0; k < 2; ++k) f.active[k] = arena.take<Index>(rows), f.roots[k] = arena.take<Index>(rows);
-    f.counters = arena.upload(std::span<const Counters>(&counters, 1));
-    f.gained = arena.take_filled<long long>(rows + 1, 0);
-    f.report = arena.take_filled<Report>(1, 0);
-    auto kernel = covers_kernel<Entries>;
+    for (Index*& active : f.active) active = arena.take<Index>(rows);
     const Index wanted = std::max<Index>(1, (std::max(p.rows, p.cols) + 15) / 16);
-    const int blocks = std::min<int>(cooperative_blocks(arena, kernel, kBlock, 2), wanted);
-    void* arguments[] = {&f};
-    MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
-                                           0, arena.stream()));
-    const Report report = arena.download(f.report, 1)[0];
-    read_report(report, out);
-    for (const long long gained : arena.download(f.gained, static_cast<std::size_t>(report.phases)))
-      out.stats.assignments.push_back(gained);
-  }
-  out.row_to_col = arena.download(begun.state.row_to_col, rows);
-  out.v = arena.download(begun.state.v, cols);
-  return out;
+    return std::min<int>(cooperative_blocks(arena, covers_kernel<Entries>, kBlock, 2), wanted);
+  };
+  return solve_in_one_launch(arena, sides, p, start, covers_kernel<Entries>, kBlock, prepare);
 }
 
 }  // namespace

@@ -269,53 +269,5 @@ Begun begin(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Ent
   return out;
 }
 
-/// The parts of a search that are timed, by the paper's names.
-enum Stage { kForward, kReverse, kDuals, kAugmentation, kStages };
-/// What a search kernel leaves behind.
-struct Report {
-  long long phases, rounds, augmentations, infeasible;
-  unsigned long long nanoseconds[kStages];
-};
-
-/// a + b that may wrap.
-__device__ inline Cost wrapping_sum(Cost a, Cost b) {
-  return static_cast<Cost>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
-}
-
-/// The root of a row's tree; f holds the state s and pred [cols].
-template <class Search>
-__device__ Index root_of(const Search& f, Index row) {
-  for (Index col = f.s.row_to_col[row]; col != -1; col = f.s.row_to_col[row]) row = f.pred[col];
-  return row;
-}
-
-/// Charges time to stages, in one thread of the grid.
-struct Clock {
-  unsigned long long last = 0;
-  Report* report;
-  __device__ explicit Clock(Report* r) : report(r) { last = read(); }
-  static __device__ unsigned long long read() {
-    unsigned long long t;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-    return t;
-  }
-  /// Adds what passed since the last call to that stage.
-  __device__ void charge(Stage stage) {
-    if (thread_index() != 0) return;
-    const unsigned long long t = read();
-    report->nanoseconds[stage] += t - last;
-    last = t;
-  }
-};
-
-inline void read_report(const Report& report, detail::Solution& out) {
-  out.infeasible = report.infeasible != 0;
-  out.stats.phases = report.phases;
-  out.stats.rounds = report.rounds;
-  out.stats.augmentations = report.augmentations;
-  constexpr const char* kNames[] = {"forward_pass", "reverse_pass", "dual_update", "augmentation_pass"};
-  for (int k = 0; k < kStages; ++k)
-    out.stats.seconds[kNames[k]] = 1e-9 * static_cast<double>(report.nanoseconds[k]);
-}
 }  // namespace hungarian
 }  // namespace motes::matching::device

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "matching/assignment/hungarian_search.h"
 #include "matching/assignment/hungarian_start.h"
 
 namespace motes::matching::detail {
@@ -65,8 +66,7 @@ class Trees {
 
   Solution solve(const Start& given) {
     infeasible_ = !begin_hungarian(problem_, given, threads_, state_, stats_);
-    for (Index i = 0; i < problem_.rows && !infeasible_; ++i)
-      if (state_.row_to_col[at(i)] == -1 && state_.u[at(i)] != problem_.exit_of(i)) roots_.push_back(i);
+    if (!infeasible_) roots_ = first_roots(problem_, state_);
     while (!roots_.empty() && !infeasible_) {
       auto clock = std::chrono::steady_clock::now();
       const Cost rise = grow();
@@ -218,12 +218,6 @@ class Trees {
     if (key <= band_.reach && mate(j) != -1) out.next.push_back({mate(j), key - state_.u[at(mate(j))]});
   }
 
-  Index root_of(Index row) const {
-    for (Index col = state_.row_to_col[at(row)]; col != -1; col = state_.row_to_col[at(row)])
-      row = pred_[at(col)];
-    return row;
-  }
-
   /// Labels in (closed, reach] are final: which ends did they bring? Returns the nearest label beyond.
   Cost close(Cost closed) {
     Cost nearest = kFar;
@@ -235,7 +229,7 @@ class Trees {
         nearest_exit_ = std::min(nearest_exit_, exit_key(mate(j), key));
         continue;
       }
-      const Index root = root_of(pred_[at(j)]);
+      const Index root = root_of(state_, pred_, pred_[at(j)]);
       Cost& end_key = end_key_[at(root)];
       trees_ended_ += end_key == kFar;
       if (end_key != kFar) collision_ = std::min(collision_, std::max(key, end_key));
@@ -251,7 +245,7 @@ class Trees {
     if (problem_.perfect || nearest_exit_ != rise) return;
     const auto offer = [&](Index row) {
       if (exit_key(row, distance(row)) != rise) return;
-      const Index root = root_of(row);
+      const Index root = root_of(state_, pred_, row);
       if (end_key_[at(root)] <= rise && end_[at(root)] < problem_.cols) return;
       end_key_[at(root)] = rise;
       // Rows follow the columns' numbers.
@@ -301,11 +295,7 @@ class Trees {
       } else {
         ++gained;
       }
-      while (col != -1) {
-        const Index row = pred_[at(col)];
-        state_.col_to_row[at(col)] = row;
-        std::swap(state_.row_to_col[at(row)], col);
-      }
+      flip_path(state_, pred_, col);
     }
     roots_.swap(left);
     stats_.assignments.push_back(gained);

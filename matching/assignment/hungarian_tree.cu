@@ -11,8 +11,8 @@
 /// by atomics, and the same whoever comes first. Every other shared value is written before a barrier and
 /// read behind it. Counters come in threes: of round r, one is read, one added to, and one cleared.
 
-#include "matching/assignment/hungarian_device.cuh"
 #include "matching/assignment/hungarian_device.h"
+#include "matching/assignment/hungarian_search.cuh"
 
 namespace motes::matching::device {
 namespace hungarian {
@@ -24,6 +24,11 @@ constexpr int kBlock = 512;         ///< threads of the forest kernel
 constexpr int kStrip = 4 * kBlock;  ///< columns a block handles at a time
 constexpr int kDeep = 8;            ///< rows a thread has under way
 constexpr int kTileRows = 1024;     ///< frontier rows brought to shared memory at a time
+
+/// a + b that may wrap.
+__device__ inline Cost wrapping_sum(Cost a, Cost b) {
+  return static_cast<Cost>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
+}
 
 /// A row to scan: its offer to column j is base + c_ij - v_j.
 struct Active {
@@ -40,23 +45,16 @@ struct Counters {
 };
 
 template <class Entries>
-struct Forest {
-  DeviceCanonical<Entries> p;
-  State s;
-  bool vectors;          ///< dense rows may be read four entries at a time
-  Index owned;           ///< columns a block owns
-  Cost* key;             ///< [cols] distance from the nearest root, kFar: none
-  Index *pred, *tree;    ///< [cols] the row that gave the label; of an end: its root
-  Active* frontier[2];   ///< [rows]
-  Index* roots[2];       ///< [rows]
-  Cost* end_key;         ///< [rows] of a root: distance of its nearest end
-  unsigned *end, *exit;  ///< [rows] that end's column; the row that leaves instead; kNoRank: none
-  Cost* offer;           ///< [cols] sparse: this round's least offer, kFar: none
-  unsigned* rank;        ///< [cols] sparse: least rank of those who made it
-  Index* touched;        ///< [cols] sparse: columns with an offer
+struct Forest : Search<Entries> {
+  Index owned;          ///< columns a block owns
+  Cost* key;            ///< [cols] distance from the nearest root, kFar: none
+  Index* tree;          ///< [cols] of an end: its root
+  Active* frontier[2];  ///< [rows]
+  Cost* end_key;        ///< [rows] of a root: distance of its nearest end
+  Cost* offer;          ///< [cols] sparse: this round's least offer, kFar: none
+  unsigned* rank;       ///< [cols] sparse: least rank of those who made it
+  Index* touched;       ///< [cols] sparse: columns with an offer
   Counters* counters;
-  long long* gained;  ///< [rows + 1] pairs gained in each search
-  Report* report;
 };
 
 struct Scratch {
@@ -369,40 +367,12 @@ __device__ void update_duals(const Forest<Entries>& f, const Progress& at, int r
   });
 }
 
-/// A thread walks each path back from its end. Paths lie in different trees, so that they share nothing.
-template <class Entries>
-__device__ void augment(const Forest<Entries>& f, const Progress& at, int roots, Cost rise) {
-  for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < roots; k += thread_total()) {
-    const Index root = f.roots[at.search % 2][k];
-    Index col = -1;
-    if (f.end_key[root] <= rise) {
-      col = static_cast<Index>(f.end[root]);
-      atomicAdd(reinterpret_cast<unsigned long long*>(f.gained + at.search), 1ULL);
-    } else if (f.exit[root] != detail::kNoRank) {  // that row leaves; its column becomes the path's end
-      const Index leaving = static_cast<Index>(f.exit[root]);
-      col = f.s.row_to_col[leaving];
-      f.s.row_to_col[leaving] = -1;
-    } else {
-      f.roots[(at.search + 1) % 2][atomicAdd(f.counters->roots + (at.search + 1) % 3, 1)] = root;
-      continue;
-    }
-    atomicAdd(reinterpret_cast<unsigned long long*>(&f.report->augmentations), 1ULL);
-    while (col != -1) {
-      const Index row = f.pred[col], held = f.s.row_to_col[row];
-      f.s.col_to_row[col] = row;
-      f.s.row_to_col[row] = col;
-      col = held;
-    }
-  }
-}
-
 template <class Entries>
 __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest<Entries> f) {
   __shared__ Scratch shared;
   const auto grid = cg::this_grid();
   Counters& n = *f.counters;
-  for (Index i = thread_index(); i < f.p.rows; i += thread_total())
-    if (f.s.row_to_col[i] == -1 && f.s.u[i] != f.p.exit_of(i)) f.roots[0][atomicAdd(n.roots, 1)] = i;
+  list_roots(f, n.roots);
   grid.sync();
   Clock clock(f.report);
   Progress at;
@@ -427,7 +397,8 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest<Entries> f) {
     update_duals(f, at, roots, rise);
     grid.sync();
     clock.charge(kDuals);
-    augment(f, at, roots, rise);
+    augment(f, at.search, roots, n.roots + (at.search + 1) % 3,
+            [&](Index root) { return f.end_key[root] <= rise; });
     grid.sync();
     clock.charge(kAugmentation);
     ++at.search;
@@ -438,53 +409,31 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest<Entries> f) {
 template <class Entries>
 detail::Solution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
                        const Start& start) {
-  detail::Solution out;
-  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-  const Begun begun = begin(arena, sides, p, start, out.stats);
-  out.infeasible = !begun.feasible;
-  if (begun.feasible && p.rows > 0) {
-    Counters counters{};
-    for (int k = 0; k < 3; ++k)
-      counters.nearest_exit[k] = counters.collision[k] = counters.nearest[k] = detail::kFar;
+  Counters counters{};
+  for (int k = 0; k < 3; ++k)
+    counters.nearest_exit[k] = counters.collision[k] = counters.nearest[k] = detail::kFar;
+  const auto prepare = [&](Forest<Entries>& f) {
+    const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
     const std::size_t labels = std::is_same_v<Entries, SparseEntries> ? cols : 0;
-    Forest<Entries> f{};
-    f.p = p;
-    f.s = begun.state;
-    f.vectors = four_at_a_time(p.entries);
+    f.counters = arena.upload(std::span<const Counters>(&counters, 1));
     f.key = arena.take<Cost>(cols);
-    f.pred = arena.take<Index>(cols);
     f.tree = arena.take<Index>(cols);
-    for (int k = 0; k < 2; ++k)
-      f.frontier[k] = arena.take<Active>(rows), f.roots[k] = arena.take<Index>(rows);
+    for (Active*& frontier : f.frontier) frontier = arena.take<Active>(rows);
     f.end_key = arena.take<Cost>(rows);
-    f.end = arena.take<unsigned>(rows);
-    f.exit = arena.take<unsigned>(rows);
     f.offer = arena.take<Cost>(labels);
     f.rank = arena.take_filled<unsigned>(labels, 0xff);
     f.touched = arena.take<Index>(labels);
-    f.counters = arena.upload(std::span<const Counters>(&counters, 1));
-    f.gained = arena.take_filled<long long>(rows + 1, 0);
-    f.report = arena.take_filled<Report>(1, 0);
     if (labels > 0) {
       fill_costs_kernel<<<4 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(f.offer, p.cols,
                                                                                       detail::kFar);
       MOTES_CUDA_LAUNCHED();
     }
-    auto kernel = forest_kernel<Entries>;
     const Index wanted = std::max<Index>(1, labels > 0 ? (p.rows + 15) / 16 : (p.cols + 7) / 8);
-    const int blocks = std::min<int>(cooperative_blocks(arena, kernel, kBlock, 1), wanted);
+    const int blocks = std::min<int>(cooperative_blocks(arena, forest_kernel<Entries>, kBlock, 1), wanted);
     f.owned = ((p.cols + blocks - 1) / blocks + 7) / 8 * 8;
-    void* arguments[] = {&f};
-    MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
-                                           0, arena.stream()));
-    const Report report = arena.download(f.report, 1)[0];
-    read_report(report, out);
-    for (const long long gained : arena.download(f.gained, static_cast<std::size_t>(report.phases)))
-      out.stats.assignments.push_back(gained);
-  }
-  out.row_to_col = arena.download(begun.state.row_to_col, rows);
-  out.v = arena.download(begun.state.v, cols);
-  return out;
+    return blocks;
+  };
+  return solve_in_one_launch(arena, sides, p, start, forest_kernel<Entries>, kBlock, prepare);
 }
 
 }  // namespace

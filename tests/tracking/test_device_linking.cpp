@@ -190,6 +190,26 @@ TEST_CASE("a series linked on a GPU is the same for any number of threads") {
   CHECK(link_frames(on_gpu(), {}, options).empty());
 }
 
+TEST_CASE(
+    "series linked one after the other on a GPU in kept memory are linked as with memory of their own") {
+  MOTES_NEED_GPU();
+  Rng rng(29);
+  LinkWorkspace workspace;
+  LinkOptions options{{1.1, LinkCost::squared, -1}, "auto", true};
+  for (const int detections : {40, 900, 0, 300}) {
+    std::vector<Detections> frames;
+    for (int f = 0; f < 5; ++f) frames.push_back(scattered(rng, detections, 6, f));
+    const auto reference = link_frames({1}, frames, options);
+    for (const int threads : {2, 1, 4}) {
+      const auto links = link_frames(on_gpu(threads), frames, options, {}, &workspace);
+      for (std::size_t k = 0; k < links.size(); ++k) CHECK(links[k].next == reference[k].next);
+    }
+    const auto stop = [](std::size_t) { throw Interrupted("stop"); };
+    CHECK_THROWS_AS(link_frames(on_gpu(2), frames, options, stop, &workspace), Interrupted);
+  }
+  CHECK(link_frames({1}, {}, options, {}, &workspace).empty());
+}
+
 TEST_CASE("candidates of hundreds of thousands are the same bits, and linked alike") {
   MOTES_NEED_GPU();
   Rng rng(11);

@@ -4,8 +4,9 @@
 
 namespace motes::tracking {
 
-DeviceFrames::DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms)
-    : detections_(frames), terms_(terms), entries_(frames.size()) {
+DeviceFrames::DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms,
+                           Spare& spare)
+    : detections_(frames), terms_(terms), entries_(frames.size()), spare_(spare) {
   for (std::size_t k = 0; k < frames.size(); ++k) entries_[k].uses_left = (k > 0) + (k + 1 < frames.size());
 }
 

@@ -16,8 +16,12 @@ namespace motes::tracking {
 /// and its memory serves another frame once both of its pairs are done. Safe to use from several threads.
 class DeviceFrames {
  public:
-  /// The detections must stay while this lives.
-  DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms);
+  /// Memory for a frame each, of frames that are done with.
+  using Spare = std::vector<std::unique_ptr<DeviceFrame>>;
+
+  /// The detections must stay while this lives; so must `spare`, all of one device, which nobody else may use
+  /// meanwhile.
+  DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms, Spare& spare);
 
   /// Frame k, until release(k) was called as often as frame(k). Throws as DeviceFrame::load does, each time.
   const DeviceFrame& frame(const Execution& execution, std::size_t k);
@@ -34,7 +38,7 @@ class DeviceFrames {
   CandidateTerms terms_;
   std::vector<Entry> entries_;
   std::mutex mutex_;  ///< of uses_left and spare_
-  std::vector<std::unique_ptr<DeviceFrame>> spare_;
+  Spare& spare_;
 };
 
 }  // namespace motes::tracking

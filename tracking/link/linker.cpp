@@ -138,17 +138,45 @@ PairLinks link_on_cpu(Execution execution, const Detections& from, const Detecti
   return out;
 }
 
-/// What one thread needs to link pairs on a GPU, kept from pair to pair.
+/// Memory of one thread that links pairs on a GPU, kept from pair to pair.
+struct LinkerMemory {
+  explicit LinkerMemory(int device) : candidates(device) {}
+  matching::Workspace workspace;
+  DeviceCandidates candidates;
+};
+
+}  // namespace
+
+struct LinkWorkspace::Memory {
+  int device;
+  DeviceFrames::Spare spare;
+  std::vector<std::unique_ptr<LinkerMemory>> linkers;
+};
+
+LinkWorkspace::LinkWorkspace() = default;
+LinkWorkspace::~LinkWorkspace() = default;
+LinkWorkspace::LinkWorkspace(LinkWorkspace&&) noexcept = default;
+LinkWorkspace& LinkWorkspace::operator=(LinkWorkspace&&) noexcept = default;
+
+LinkWorkspace::Memory& LinkWorkspace::memory(int device) {
+  if (!memory_ || memory_->device != device) memory_ = std::make_unique<Memory>(Memory{device, {}, {}});
+  return *memory_;
+}
+
+namespace {
+
+/// What one thread needs to link pairs on a GPU.
 struct DeviceLinker {
-  DeviceLinker(Frames all, DeviceFrames& loaded, const Execution& given, const LinkOptions& link_options)
+  DeviceLinker(Frames all, DeviceFrames& loaded, const Execution& given, const LinkOptions& link_options,
+               LinkerMemory& memory)
       : detections(all),
         frames(loaded),
         options(link_options),
         terms(terms_of(link_options.candidates)),
         execution(given),
-        candidates(given.device) {
+        candidates(memory.candidates) {
     execution.backend = Backend::cuda;
-    execution.workspace = &workspace;
+    execution.workspace = &memory.workspace;
   }
 
   /// Frames k and k + 1.
@@ -174,15 +202,14 @@ struct DeviceLinker {
   const LinkOptions& options;
   CandidateTerms terms;
   Execution execution;
-  matching::Workspace workspace;
-  DeviceCandidates candidates;
+  DeviceCandidates& candidates;
 };
 
 /// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
 std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const LinkOptions& options,
-                                const std::function<void(std::size_t)>& done) {
+                                const std::function<void(std::size_t)>& done, LinkWorkspace* workspace) {
   const std::size_t pairs = frames.empty() ? 0 : frames.size() - 1;
   std::vector<PairLinks> links(pairs);
   if (pairs == 0) return links;
@@ -195,17 +222,22 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   inner.threads = static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)));
   inner.workspace = nullptr;  // belongs to one thread
   if (inner.threads > 1) omp_set_max_active_levels(std::max(2, omp_get_max_active_levels()));
+  LinkWorkspace own;
+  LinkWorkspace::Memory* kept = nullptr;
   std::optional<DeviceFrames> loaded;
-  if (placement.any_on_gpu()) loaded.emplace(frames, terms_of(options.candidates));
-  std::vector<std::unique_ptr<DeviceLinker>> on_gpu(static_cast<std::size_t>(outer));
+  if (placement.any_on_gpu()) {
+    kept = &(workspace != nullptr ? *workspace : own).memory(execution.device);
+    kept->linkers.resize(std::max(kept->linkers.size(), static_cast<std::size_t>(outer)));
+    loaded.emplace(frames, terms_of(options.candidates), kept->spare);
+  }
   std::size_t finished = 0;
   std::mutex reporting;
   matching::parallel_for(outer, static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
     const auto k = static_cast<std::size_t>(pair);
     if (placement.of(*frames[k], *frames[k + 1]) == Backend::cuda) {
-      auto& linker = on_gpu[static_cast<std::size_t>(omp_get_thread_num())];
-      if (!linker) linker = std::make_unique<DeviceLinker>(frames, *loaded, inner, options);
-      links[k] = linker->link(k);
+      auto& memory = kept->linkers[static_cast<std::size_t>(omp_get_thread_num())];
+      if (!memory) memory = std::make_unique<LinkerMemory>(inner.device);
+      links[k] = DeviceLinker(frames, *loaded, inner, options, *memory).link(k);
     } else {
       links[k] = link_on_cpu(inner, *frames[k], *frames[k + 1], options);
     }
@@ -221,14 +253,15 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
                     const LinkOptions& options) {
   const Detections* const frames[] = {&from, &to};
-  return std::move(link_all(execution, frames, options, {}).front());
+  return std::move(link_all(execution, frames, options, {}, nullptr).front());
 }
 
 std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
-                                   const LinkOptions& options, const std::function<void(std::size_t)>& done) {
+                                   const LinkOptions& options, const std::function<void(std::size_t)>& done,
+                                   LinkWorkspace* workspace) {
   std::vector<const Detections*> pointers(frames.size());
   std::transform(frames.begin(), frames.end(), pointers.begin(), [](const Detections& d) { return &d; });
-  return link_all(execution, pointers, options, done);
+  return link_all(execution, pointers, options, done, workspace);
 }
 
 }  // namespace motes::tracking

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,13 +48,33 @@ inline constexpr std::size_t kFrameWorthAGpu = 100'000, kSeriesWorthAGpu = 2'000
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
                     const LinkOptions& options);
 
+/// GPU memory that a caller of link_frames may keep from one series to the next, so that not each allocates
+/// anew. Owned by one caller at a time; grows to the largest series seen and frees everything when it dies.
+/// Of no use, and empty, where pairs are linked on the CPU.
+class LinkWorkspace {
+ public:
+  LinkWorkspace();
+  ~LinkWorkspace();
+  LinkWorkspace(LinkWorkspace&&) noexcept;
+  LinkWorkspace& operator=(LinkWorkspace&&) noexcept;
+
+  struct Memory;
+  /// What is kept, on that device; of another device nothing is kept.
+  Memory& memory(int device);
+
+ private:
+  std::unique_ptr<Memory> memory_;
+};
+
 /// Links every pair of successive frames; pairs run side by side, each as link_pair would. On cuda a frame is
 /// brought over once, and one pair's copies and ties overlap another's solving. `done`, where
 /// given, is called after each pair, by one thread at a time, with the number of pairs finished; what it
-/// throws stops the work and comes out of here.
+/// throws stops the work and comes out of here. `workspace`, where given, is where GPU memory comes from and
+/// stays; the links are the same with and without.
 std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
                                    const LinkOptions& options,
-                                   const std::function<void(std::size_t)>& done = {});
+                                   const std::function<void(std::size_t)>& done = {},
+                                   LinkWorkspace* workspace = nullptr);
 
 /// Tracks from links: detection d of frames[k] is followed by detection links[k].next[d] of frames[k + 1].
 /// Tracks are numbered from 0 by their first frame, then by the detection's index there; a detection without
