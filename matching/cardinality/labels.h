@@ -74,6 +74,9 @@ class Labels {
  private:
   static constexpr std::uint8_t kUnseen = 0, kInWord = 255;
   static constexpr std::int64_t kPassPart = 1 << 14;
+  static constexpr std::int64_t kLeastPart = 32, kMostPart = 512, kPartsOfAThread = 4;  ///< of a level
+  static constexpr std::int64_t kWorthSharing = 256;  ///< a smaller level is done before all have met
+  static constexpr std::size_t kRoom = 1024;          ///< rows that a thread keeps before it hands them in
 
   template <class Body>
   void over_columns(const Body& body) {
@@ -84,19 +87,39 @@ class Labels {
   static std::uint8_t byte_of(std::uint32_t level) {
     return level < kInWord ? static_cast<std::uint8_t>(level) : kInWord;
   }
-  /// One level: rows next to frontier_ are marked with it, their columns are the next frontier. Returns how
-  /// many of the rows have no column.
-  std::int64_t next_level(std::uint32_t level);
-  std::int64_t next_level_alone(std::uint32_t level);  ///< the same, of one thread
+  std::span<const Index> frontier() const {
+    return {queue_.data() + begin_, static_cast<std::size_t>(end_ - begin_)};
+  }
+  /// Makes what the queue got since the next level.
+  void begin_level() {
+    begin_ = end_;
+    end_ = tail_.load(std::memory_order_relaxed);
+    head_.store(0, std::memory_order_relaxed);
+    ++level_;
+  }
+  bool searching() const { return begin_ != end_ && reached_.load(std::memory_order_relaxed) < waiting_; }
+  /// One level: rows next to the frontier are marked with it, their columns join the queue, and those without
+  /// one are counted in reached_.
+  void expand_alone();
+  /// The columns of marked rows, which may take the rows' place. Returns how many there are.
+  std::size_t columns_of(const Index* rows, std::size_t count, Index* cols);
+  void share_expansion(Lane& lane);  ///< one thread's share of it
+  void search();                     ///< all levels, in all threads
 
   const Graph& graph_;
   std::vector<Lane> lanes_;
-  RawArray<Word> words_;          ///< [cols] label << 32 | row, or kNoRow
-  RawArray<std::uint8_t> level_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
-  RawArray<Index> mate_;          ///< [rows] column, as the relabelling began; -1 = free
-  RawArray<Index> found_;  ///< [rows + 1] on one thread: rows seen first in a level, then their columns
+  RawArray<Word> words_;             ///< [cols] label << 32 | row, or kNoRow
+  RawArray<std::uint8_t> level_of_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
+  RawArray<Index> mate_;             ///< [rows] column, as the relabelling began; -1 = free
+  RawArray<Index> queue_;            ///< [rows + cols + 1] columns as they are reached; the rest is room
   std::uint32_t limit_;
-  Frontier frontier_;
+  // The levels in the queue: all before begin_ are done, [begin_, end_) is the frontier. These words change
+  // while the threads meet; the rest while they work.
+  std::int64_t begin_ = 0, end_ = 0, waiting_ = 0;
+  std::uint32_t level_ = 0;
+  alignas(64) std::atomic<std::int64_t> head_ = 0;  ///< of the frontier, taken by threads
+  alignas(64) std::atomic<std::int64_t> tail_ = 0;  ///< of the queue
+  std::atomic<std::int64_t> reached_ = 0;           ///< of the rows without columns
 };
 
 extern template class Labels<TwoSidedGraph>;

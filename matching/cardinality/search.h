@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -93,7 +94,7 @@ inline constexpr std::int64_t kLevelPart = 512;
 /// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr). A list of vertices in no
 /// order is a chain of misses otherwise.
 template <class OffsetType, class Word, class Body>
-void for_each_ahead(const std::vector<Index>& vertices, std::int64_t begin, std::int64_t end,
+void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::int64_t end,
                     const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
   constexpr std::int64_t kAhead = 8;
   constexpr int kLine = 16;
