@@ -203,12 +203,17 @@ class Timed {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Free rows that have edges.
+/// Free rows that have edges; in order on one thread, by ranges on several.
 template <class Graph>
-std::vector<Index> free_rows(const Graph& graph, const Mates& mates) {
+std::vector<Index> free_rows(const Graph& graph, const Mates& mates, int threads = 1) {
+  std::vector<Lane> lanes(at(threads));
+  over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
+    for (auto i = static_cast<Index>(begin); i < end; ++i)
+      if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1])
+        lane.next.push_back(i);
+  });
   std::vector<Index> out;
-  for (Index i = 0; i < graph.rows; ++i)
-    if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1]) out.push_back(i);
+  gather(lanes, out);
   return out;
 }
 
