@@ -13,93 +13,86 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
       words_(at(graph.cols)),
       level_of_(at(graph.rows)),
       mate_(at(graph.rows)),
-      queue_(at(graph.rows) + at(graph.cols) + 1),
+      queue_(at(graph.cols)),
       limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)) {
   over_columns([&](Lane&, Index j) { words_[at(j)] = word_of(0, col_to_row[at(j)]); });
 }
 
+// Seen or not is a guess that goes wrong once a column: rows that look unseen are put down without a branch,
+// and marked when many have come together. Those put down twice until then are found out there.
 template <class Graph>
-void Labels<Graph>::expand_alone() {
-  const std::uint8_t byte = byte_of(level_);
-  Lane& lane = lanes_[0];
-  Index* found = queue_.data() + end_;
+template <bool kShared>
+void Labels<Graph>::expand(Lane& lane, std::int64_t begin, std::int64_t end) {
+  Index found[kRoom];
   std::size_t count = 0;
-  constexpr const std::uint8_t* kNoWords = nullptr;  // one byte a row stays in the cache
-  for_each_ahead(frontier(), 0, end_ - begin_, graph_.col_offsets, graph_.row_index, kNoWords,
+  std::int64_t edges = 0;
+  for_each_ahead(frontier(), begin, end, graph_.col_offsets, graph_.row_index,
+                 kShared ? level_of_.data() : nullptr,  // of one thread they stay in the cache
                  [&](Index col) {
-                   const auto rows = graph_.rows_of(col);
-                   lane.edges += std::ssize(rows);
-                   // Seen or not is a guess that goes wrong once a column: no branch. Marks come after, since
-                   // a mark that depends on what was there makes each look wait for the last.
-                   const std::size_t first = count;
-                   for (const Index i : rows) {
-                     found[count] = i;
-                     count += level_of_[at(i)] == kUnseen;
+                   std::span<const Index> rows = graph_.rows_of(col);
+                   edges += std::ssize(rows);
+                   while (count + rows.size() > kRoom) {
+                     const auto now = rows.first(std::min(rows.size(), kRoom - count));
+                     put_down(now, found, count);
+                     rows = rows.subspan(now.size());
+                     mark<kShared>(found, count);
+                     count = 0;
                    }
-                   for (std::size_t k = first; k < count; ++k) level_of_[at(found[k])] = byte;
+                   put_down(rows, found, count);
                  });
-  const std::size_t matched = columns_of(found, count, found);
-  tail_.store(end_ + static_cast<std::int64_t>(matched), std::memory_order_relaxed);
-  reached_.fetch_add(static_cast<std::int64_t>(count - matched), std::memory_order_relaxed);
+  mark<kShared>(found, count);
+  lane.edges += edges;
 }
 
 template <class Graph>
-std::size_t Labels<Graph>::columns_of(const Index* rows, std::size_t count, Index* cols) {
+template <bool kShared>
+void Labels<Graph>::mark(Index* rows, std::size_t count) {
   constexpr std::size_t kAhead = 16;
-  std::size_t matched = 0;
+  const std::uint8_t byte = byte_of(level_);
+  std::size_t met = 0, matched = 0;
   for (std::size_t k = 0; k < count; ++k) {
     if (k + kAhead < count) __builtin_prefetch(&mate_[at(rows[k + kAhead])]);
     const Index i = rows[k], j = mate_[at(i)];
-    if (level_ >= kInWord && j != -1) words_[at(j)] = word_of(level_, i);
-    cols[matched] = j;
-    matched += j != -1;
+    std::uint8_t& level = level_of_[at(i)];
+    bool mine;  // of all threads that see the row one goes on to its column
+    if constexpr (kShared) {
+      mine = std::atomic_ref(level).exchange(byte, std::memory_order_relaxed) == kUnseen;
+    } else {
+      mine = level == kUnseen;
+      level = byte;
+    }
+    if (byte == kInWord && mine && j != -1) words_[at(j)] = word_of(level_, i);
+    rows[matched] = j;
+    matched += mine && j != -1;
+    met += mine;
   }
-  return matched;
+  const auto cols = static_cast<std::int64_t>(matched);
+  std::int64_t place;
+  if constexpr (kShared) {
+    place = tail_.fetch_add(cols, std::memory_order_relaxed);
+  } else {
+    place = tail_.load(std::memory_order_relaxed);
+    tail_.store(place + cols, std::memory_order_relaxed);
+  }
+  std::copy(rows, rows + matched, queue_.data() + place);
+  if (met != matched) reached_.fetch_add(static_cast<std::int64_t>(met - matched), std::memory_order_relaxed);
 }
 
 template <class Graph>
 void Labels<Graph>::share_expansion(Lane& lane) {
-  const std::uint8_t byte = byte_of(level_);
   const std::int64_t size = end_ - begin_;
-  const auto threads = std::ssize(lanes_);
-  const std::int64_t part = std::clamp(size / (kPartsOfAThread * threads), kLeastPart, kMostPart);
-  Index found[kRoom];
-  std::size_t count = 0;
-  std::int64_t edges = 0;
-  // A row is seen by one thread, which alone goes on to its column.
-  const auto hand_in = [&] {
-    const std::size_t matched = columns_of(found, count, found);
-    const std::int64_t place = tail_.fetch_add(static_cast<std::int64_t>(matched), std::memory_order_relaxed);
-    std::copy(found, found + matched, queue_.data() + place);
-    if (matched != count)
-      reached_.fetch_add(static_cast<std::int64_t>(count - matched), std::memory_order_relaxed);
-    count = 0;
-  };
+  const std::int64_t part = std::clamp(size / (kPartsOfAThread * std::ssize(lanes_)), kLeastPart, kMostPart);
   while (true) {
     const std::int64_t begin = head_.fetch_add(part, std::memory_order_relaxed);
-    if (begin >= size) break;
-    for_each_ahead(frontier(), begin, std::min(begin + part, size), graph_.col_offsets, graph_.row_index,
-                   level_of_.data(), [&](Index col) {
-                     const auto rows = graph_.rows_of(col);
-                     edges += std::ssize(rows);
-                     for (const Index i : rows) {
-                       std::uint8_t& mark = level_of_[at(i)];
-                       if (peek(mark) != kUnseen ||
-                           std::atomic_ref(mark).exchange(byte, std::memory_order_relaxed) != kUnseen)
-                         continue;
-                       found[count++] = i;
-                       if (count == kRoom) hand_in();
-                     }
-                   });
+    if (begin >= size) return;
+    expand<true>(lane, begin, std::min(begin + part, size));
   }
-  if (count != 0) hand_in();
-  lane.edges += edges;
 }
 
 template <class Graph>
 void Labels<Graph>::search() {
   const auto alone = [&](std::int64_t most) {
-    for (; searching() && end_ - begin_ <= most; begin_level()) expand_alone();
+    for (; searching() && end_ - begin_ <= most; begin_level()) expand<false>(lanes_[0], 0, end_ - begin_);
   };
   if (lanes_.size() == 1) return alone(graph_.cols);
   SpinBarrier barrier;

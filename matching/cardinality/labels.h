@@ -76,7 +76,7 @@ class Labels {
   static constexpr std::int64_t kPassPart = 1 << 14;
   static constexpr std::int64_t kLeastPart = 32, kMostPart = 512, kPartsOfAThread = 4;  ///< of a level
   static constexpr std::int64_t kWorthSharing = 256;  ///< a smaller level is done before all have met
-  static constexpr std::size_t kRoom = 1024;          ///< rows that a thread keeps before it hands them in
+  static constexpr std::size_t kRoom = 512;           ///< rows put down before they are marked
 
   template <class Body>
   void over_columns(const Body& body) {
@@ -98,12 +98,21 @@ class Labels {
     ++level_;
   }
   bool searching() const { return begin_ != end_ && reached_.load(std::memory_order_relaxed) < waiting_; }
-  /// One level: rows next to the frontier are marked with it, their columns join the queue, and those without
-  /// one are counted in reached_.
-  void expand_alone();
-  /// The columns of marked rows, which may take the rows' place. Returns how many there are.
-  std::size_t columns_of(const Index* rows, std::size_t count, Index* cols);
-  void share_expansion(Lane& lane);  ///< one thread's share of it
+  /// Rows that look unseen join `found`.
+  void put_down(std::span<const Index> rows, Index* found, std::size_t& count) {
+    for (const Index i : rows) {
+      found[count] = i;
+      count += peek(level_of_[at(i)]) == kUnseen;
+    }
+  }
+  /// Unseen ones of the rows are marked with this level: their columns join the queue, those without one are
+  /// counted in reached_. Uses up the list.
+  template <bool kShared>
+  void mark(Index* rows, std::size_t count);
+  /// The same for the rows next to a part of the frontier; kShared: while other threads do others.
+  template <bool kShared>
+  void expand(Lane& lane, std::int64_t begin, std::int64_t end);
+  void share_expansion(Lane& lane);  ///< one thread's share of a level
   void search();                     ///< all levels, in all threads
 
   const Graph& graph_;
@@ -111,7 +120,7 @@ class Labels {
   RawArray<Word> words_;             ///< [cols] label << 32 | row, or kNoRow
   RawArray<std::uint8_t> level_of_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
   RawArray<Index> mate_;             ///< [rows] column, as the relabelling began; -1 = free
-  RawArray<Index> queue_;            ///< [rows + cols + 1] columns as they are reached; the rest is room
+  RawArray<Index> queue_;            ///< [cols] as they are reached
   std::uint32_t limit_;
   // The levels in the queue: all before begin_ are done, [begin_, end_) is the frontier. These words change
   // while the threads meet; the rest while they work.
