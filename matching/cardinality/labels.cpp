@@ -1,6 +1,7 @@
 #include "matching/cardinality/labels.h"
 
 #include <cstring>
+#include <exception>
 
 #include "matching/cardinality/spin_barrier.h"
 
@@ -13,7 +14,7 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
       words_(at(graph.cols)),
       level_of_(at(graph.rows)),
       mate_(at(graph.rows)),
-      queue_(at(graph.cols)),
+      found_(at(threads)),
       limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)) {
   over_columns([&](Lane&, Index j) { words_[at(j)] = word_of(0, col_to_row[at(j)]); });
 }
@@ -22,31 +23,38 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
 // and marked when many have come together. Those put down twice until then are found out there.
 template <class Graph>
 template <bool kShared>
-void Labels<Graph>::expand(Lane& lane, std::int64_t begin, std::int64_t end) {
+void Labels<Graph>::expand(std::size_t thread, std::int64_t begin, std::int64_t end) {
+  std::vector<Index>& next = next_of(thread);
   Index found[kRoom];
   std::size_t count = 0;
-  std::int64_t edges = 0;
-  for_each_ahead(frontier(), begin, end, graph_.col_offsets, graph_.row_index,
-                 kShared ? level_of_.data() : nullptr,  // of one thread they stay in the cache
-                 [&](Index col) {
-                   std::span<const Index> rows = graph_.rows_of(col);
-                   edges += std::ssize(rows);
-                   while (count + rows.size() > kRoom) {
-                     const auto now = rows.first(std::min(rows.size(), kRoom - count));
-                     put_down(now, found, count);
-                     rows = rows.subspan(now.size());
-                     mark<kShared>(found, count);
-                     count = 0;
-                   }
-                   put_down(rows, found, count);
-                 });
-  mark<kShared>(found, count);
-  lane.edges += edges;
+  std::int64_t edges = 0, place = 0;
+  for (const Found& theirs : found_) {
+    const std::vector<Index>& cols = theirs.cols[turn_];
+    const std::int64_t size = std::ssize(cols);
+    for_each_ahead(cols, std::clamp<std::int64_t>(begin - place, 0, size),
+                   std::clamp<std::int64_t>(end - place, 0, size), graph_.col_offsets, graph_.row_index,
+                   kShared ? level_of_.data() : nullptr,  // of one thread they stay in the cache
+                   [&](Index col) {
+                     std::span<const Index> rows = graph_.rows_of(col);
+                     edges += std::ssize(rows);
+                     while (count + rows.size() > kRoom) {
+                       const auto now = rows.first(std::min(rows.size(), kRoom - count));
+                       put_down(now, found, count);
+                       rows = rows.subspan(now.size());
+                       mark<kShared>(found, count, next);
+                       count = 0;
+                     }
+                     put_down(rows, found, count);
+                   });
+    place += size;
+  }
+  mark<kShared>(found, count, next);
+  lanes_[thread].edges += edges;
 }
 
 template <class Graph>
 template <bool kShared>
-void Labels<Graph>::mark(Index* rows, std::size_t count) {
+void Labels<Graph>::mark(Index* rows, std::size_t count, std::vector<Index>& next) {
   constexpr std::size_t kAhead = 16;
   const std::uint8_t byte = byte_of(level_);
   std::size_t met = 0, matched = 0;
@@ -66,55 +74,63 @@ void Labels<Graph>::mark(Index* rows, std::size_t count) {
     matched += mine && j != -1;
     met += mine;
   }
-  const auto cols = static_cast<std::int64_t>(matched);
-  std::int64_t place;
-  if constexpr (kShared) {
-    place = tail_.fetch_add(cols, std::memory_order_relaxed);
-  } else {
-    place = tail_.load(std::memory_order_relaxed);
-    tail_.store(place + cols, std::memory_order_relaxed);
-  }
-  std::copy(rows, rows + matched, queue_.data() + place);
+  next.insert(next.end(), rows, rows + matched);
   if (met != matched) reached_.fetch_add(static_cast<std::int64_t>(met - matched), std::memory_order_relaxed);
 }
 
 template <class Graph>
-void Labels<Graph>::share_expansion(Lane& lane) {
-  const std::int64_t size = end_ - begin_;
-  const std::int64_t part = std::clamp(size / (kPartsOfAThread * std::ssize(lanes_)), kLeastPart, kMostPart);
-  while (true) {
-    const std::int64_t begin = head_.fetch_add(part, std::memory_order_relaxed);
-    if (begin >= size) return;
-    expand<true>(lane, begin, std::min(begin + part, size));
-  }
+void Labels<Graph>::begin_level() {
+  turn_ = 1 - turn_;
+  size_ = 0;
+  for (const Found& found : found_) size_ += std::ssize(found.cols[turn_]);
+  ++level_;
 }
 
+// Each thread's share of a level is a stretch of all threads' columns in turn: mostly those that it found
+// itself, and whose lists and rows lie in its cache. Nothing is taken from a common counter.
 template <class Graph>
 void Labels<Graph>::search() {
-  const auto alone = [&](std::int64_t most) {
-    for (; searching() && end_ - begin_ <= most; begin_level()) expand<false>(lanes_[0], 0, end_ - begin_);
+  const auto alone = [&](std::size_t thread, std::int64_t most) {
+    for (; searching() && size_ <= most; begin_level()) {
+      for (std::size_t k = 0; k < found_.size(); ++k) next_of(k).clear();
+      expand<false>(thread, 0, size_);
+    }
   };
-  if (lanes_.size() == 1) return alone(graph_.cols);
+  if (lanes_.size() == 1) return alone(0, graph_.cols);
   SpinBarrier barrier;
   bool go_on = false;  // said when all meet: reached_ rises as soon as one of them goes on
+  std::exception_ptr failure;
+  bool failed = false;
+  const auto guarded = [&](const auto& work) {  // memory may run out, but all must meet
+    try {
+      work();
+    } catch (...) {
+      if (!std::atomic_ref(failed).exchange(true, std::memory_order_relaxed))
+        failure = std::current_exception();
+    }
+  };
 #pragma omp parallel num_threads(static_cast <int>(lanes_.size()))
   {
     const int threads = omp_get_num_threads();
-    Lane& lane = lanes_[static_cast<std::size_t>(omp_get_thread_num())];
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     // The last to come does what one thread does best.
     const auto next = [&] {
-      alone(kWorthSharing);
-      go_on = searching();
+      guarded([&] { alone(thread, kWorthSharing); });
+      go_on = !failed && searching();
     };
     barrier.meet(threads, next);
     while (go_on) {
-      share_expansion(lane);
+      const auto share = [&](std::size_t k) { return size_ * static_cast<std::int64_t>(k) / threads; };
+      for (std::size_t k = thread; k < found_.size(); k += static_cast<std::size_t>(threads))
+        next_of(k).clear();  // of threads, too, that were not given
+      guarded([&] { expand<true>(thread, share(thread), share(thread + 1)); });
       barrier.meet(threads, [&] {
         begin_level();
         next();
       });
     }
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
 template <class Graph>
@@ -124,31 +140,25 @@ std::int64_t Labels<Graph>::relabel(const std::vector<Index>& active) {
     std::fill(mate_.data() + begin, mate_.data() + end, Index{-1});
   });
   level_ = 0;
-  begin_ = end_ = 0;
+  reached_ = 0;
   waiting_ = std::ssize(active);
-  tail_ = reached_ = 0;
+  for (Found& found : found_)
+    for (std::vector<Index>& cols : found.cols) cols.clear();
   over_parts(lanes_, graph_.cols, kPassPart, [&](Lane&, auto begin, auto end) {
-    Index free[kPassPart];
-    std::int64_t count = 0;
+    std::vector<Index>& free = next_of(static_cast<std::size_t>(omp_get_thread_num()));
     for (auto j = static_cast<Index>(begin); j < end; ++j) {
       const Index i = row_of(words_[at(j)]);
-      if (i != kNoRow) {
+      if (i == kNoRow)
+        free.push_back(j);
+      else
         mate_[at(i)] = j;
-        continue;
-      }
-      free[count++] = j;
-      if (count == kPassPart) {  // one thread's part is all
-        std::copy(free, free + count, queue_.data() + tail_.fetch_add(count, std::memory_order_relaxed));
-        count = 0;
-      }
     }
-    std::copy(free, free + count, queue_.data() + tail_.fetch_add(count, std::memory_order_relaxed));
   });
   begin_level();
   search();
   const std::int64_t levels = level_ - 1;
   // What was not seen is farther than the last level; how far nobody knows if the search was stopped.
-  const std::uint32_t beyond = begin_ == end_ ? kNoPath : level_;
+  const std::uint32_t beyond = size_ == 0 ? kNoPath : level_;
   over_columns([&](Lane&, Index j) {
     Word& word = words_[at(j)];
     const Index i = row_of(word);

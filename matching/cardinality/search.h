@@ -98,7 +98,7 @@ void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::in
                     const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
   constexpr std::int64_t kAhead = 8;
   constexpr int kLine = 16;
-  constexpr OffsetType kWords = 16;  // of one list; longer ones are read in order anyway
+  constexpr OffsetType kWords = 12;  // of one list; longer ones are read in order anyway
   for (std::int64_t k = begin; k < end; ++k) {
     const auto vertex = [&](std::int64_t n) { return vertices[static_cast<std::size_t>(k + n)]; };
     if (k + 3 * kAhead < end) __builtin_prefetch(offsets + vertex(3 * kAhead));
@@ -108,9 +108,12 @@ void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::in
       __builtin_prefetch(list + kLine - 4);  // a short list that does not end in the first line, ends there
     }
     if (words != nullptr && k + kAhead < end) {
+      // As many of any list: where one ends is a guess that goes wrong each time.
       const Index v = vertex(kAhead);
-      const OffsetType first = offsets[v], last = std::min<OffsetType>(offsets[v + 1], first + kWords);
-      for (OffsetType e = first; e < last; ++e) __builtin_prefetch(words + neighbours[e]);
+      const OffsetType first = offsets[v], last = offsets[v + 1];
+      if (first != last)
+        for (OffsetType e = 0; e < kWords; ++e)
+          __builtin_prefetch(words + neighbours[std::min(first + e, last - 1)]);
     }
     body(vertex(0));
   }
