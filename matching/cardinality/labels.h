@@ -74,6 +74,8 @@ class Labels {
  private:
   static constexpr std::uint8_t kUnseen = 0, kInWord = 255;
   static constexpr std::int64_t kPassPart = 1 << 14;
+  static constexpr std::int64_t kWorthSharing = 256;  ///< a smaller level is done before all have met
+  static constexpr std::size_t kRoom = 512;           ///< rows put down before they are marked
 
   template <class Body>
   void over_columns(const Body& body) {
@@ -84,19 +86,43 @@ class Labels {
   static std::uint8_t byte_of(std::uint32_t level) {
     return level < kInWord ? static_cast<std::uint8_t>(level) : kInWord;
   }
-  /// One level: rows next to frontier_ are marked with it, their columns are the next frontier. Returns how
-  /// many of the rows have no column.
-  std::int64_t next_level(std::uint32_t level);
-  std::int64_t next_level_alone(std::uint32_t level);  ///< the same, of one thread
+  /// A thread's columns of the level at work and of the next, which take turns.
+  struct alignas(64) Found {
+    std::vector<Index> cols[2];
+  };
+  std::vector<Index>& next_of(std::size_t thread) { return found_[thread].cols[1 - turn_]; }
+  /// What was found is the frontier now.
+  void begin_level();
+  bool searching() const { return size_ != 0 && reached_.load(std::memory_order_relaxed) < waiting_; }
+  /// Rows that look unseen join `found`.
+  void put_down(std::span<const Index> rows, Index* found, std::size_t& count) {
+    for (const Index i : rows) {
+      found[count] = i;
+      count += peek(level_of_[at(i)]) == kUnseen;
+    }
+  }
+  /// Unseen ones of the rows are marked with this level: their columns are found, those without one are
+  /// counted in reached_. Uses up the list.
+  template <bool kShared>
+  void mark(Index* rows, std::size_t count, std::vector<Index>& next);
+  /// The same for the rows next to places [begin, end) of the frontier, all threads' columns in turn;
+  /// kShared: while other threads do others.
+  template <bool kShared>
+  void expand(std::size_t thread, std::int64_t begin, std::int64_t end);
+  void search();  ///< all levels, in all threads
 
   const Graph& graph_;
   std::vector<Lane> lanes_;
-  RawArray<Word> words_;          ///< [cols] label << 32 | row, or kNoRow
-  RawArray<std::uint8_t> level_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
-  RawArray<Index> mate_;          ///< [rows] column, as the relabelling began; -1 = free
-  RawArray<Index> found_;  ///< [rows + 1] on one thread: rows seen first in a level, then their columns
+  RawArray<Word> words_;             ///< [cols] label << 32 | row, or kNoRow
+  RawArray<std::uint8_t> level_of_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
+  RawArray<Index> mate_;             ///< [rows] column, as the relabelling began; -1 = free
+  std::vector<Found> found_;         ///< [threads]
   std::uint32_t limit_;
-  Frontier frontier_;
+  // The level at work; these words change while the threads meet.
+  std::size_t turn_ = 0;
+  std::int64_t size_ = 0, waiting_ = 0;  ///< of the frontier; rows to be reached
+  std::uint32_t level_ = 0;
+  std::atomic<std::int64_t> reached_ = 0;  ///< of the rows without columns
 };
 
 extern template class Labels<TwoSidedGraph>;

@@ -37,7 +37,9 @@ class Pushing {
   /// Both sides of the matching, by names that the caller gives rows and columns.
   template <class RowName, class ColName>
   void tell(const RowName& row_name, const ColName& col_name, Mates& mates) {
-    std::fill(mates.row_to_col.begin(), mates.row_to_col.end(), -1);
+    over_parts(lanes_, graph_.rows, kPart, [&](Lane&, auto begin, auto end) {
+      std::fill(mates.row_to_col.begin() + begin, mates.row_to_col.begin() + end, -1);
+    });
     labels_.for_each_column(
         [&](Index row, Index col) {
           const Index i = row_name(row), j = col_name(col);
@@ -50,6 +52,7 @@ class Pushing {
  private:
   using Word = typename Labels<Graph>::Word;
   static constexpr std::int64_t kRelabelFrequency = 2;
+  static constexpr std::int64_t kPart = 1 << 14;  ///< rows of a pass over all
 
   void relabel() {
     const Timed timed(stats_, "global_relabel");
@@ -137,7 +140,8 @@ class Pushing {
 };
 
 /// Gives free rows their first free column. Returns the pairs made. O(nnz).
-std::int64_t match_free_columns(int threads, const TwoSidedGraph& graph, Mates& mates) {
+template <class Graph>
+std::int64_t match_free_columns(int threads, const Graph& graph, Mates& mates) {
   std::vector<Lane> lanes(at(threads));
   // One range of rows for each thread, as in start_cheap.
   over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
@@ -169,7 +173,7 @@ namespace detail {
 
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
-  const std::vector<Index> active = free_rows(graph, mates);
+  const std::vector<Index> active = free_rows(graph, mates, execution.threads);
   if (active.empty()) return;
   Pushing pushing(execution, graph, mates.col_to_row, active, options, stats);
   stats.augmentations += std::ssize(active) - pushing.run();
@@ -178,15 +182,13 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 
 }  // namespace detail
 
-/// The new order is made by one thread: on more threads than this it would be what all wait for.
-constexpr int kThreadsWorthReordering = 2;
 /// Labels of this many columns stay in the cache however they are numbered.
 constexpr Index kColumnsInCache = 1 << 18;
 
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
   const auto pays = [&] {
-    if (execution.threads > kThreadsWorthReordering || graph.cols <= kColumnsInCache) return false;
+    if (graph.cols <= kColumnsInCache) return false;
     const auto edges = static_cast<std::size_t>(graph.edges());
     return detail::scattered({graph.rows,
                               graph.cols,
@@ -198,7 +200,7 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   std::optional<detail::Reordered> near;
   if (wanted) {
     const detail::Timed timed(stats, "reorder");
-    near = detail::reorder(graph);
+    near = detail::reorder(graph, execution.threads);
   }
   if (!near) {
     {
@@ -212,9 +214,10 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   std::vector<Index> active;
   {
     const detail::Timed timed(stats, "start");
-    renumbered = near->to_new(mates);
-    stats.augmentations += detail::match_scarce_first(local, renumbered);
-    active = detail::free_rows(local, renumbered);
+    renumbered = near->to_new(mates, execution.threads);
+    stats.augmentations += execution.threads == 1 ? detail::match_scarce_first(local, renumbered)
+                                                  : match_free_columns(execution.threads, local, renumbered);
+    active = detail::free_rows(local, renumbered, execution.threads);
   }
   Pushing pushing(execution, local, renumbered.col_to_row, active, options_, stats);
   stats.augmentations += std::ssize(active) - pushing.run();

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "matching/cardinality/search.h"
+#include "matching/parallel_for.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -63,6 +64,152 @@ void expand(const Side& side, Index begin, Index end, Side& other, std::uint32_t
   other.number = number;
 }
 
+/// What one thread of several met, in its order, and the edges of what it met.
+struct Region {
+  std::vector<Index> rows, cols;
+  std::uint32_t row_edges = 0, col_edges = 0;
+  std::uint32_t first_row = 0, first_col = 0, first_row_edge = 0, first_col_edge = 0;  ///< those before it
+};
+
+/// Threads grow regions of their own from roots of their own until all rows are met. Whose a vertex is, the
+/// exchange of its new number says; numbers are given when all have ended, region after region, so that
+/// nobody waits for anybody.
+class Regions {
+ public:
+  Regions(const TwoSidedGraph& graph, int threads)
+      : graph_(graph),
+        threads_(threads),
+        most_(at(std::max(graph.rows / (4 * threads), kLeastRim))),
+        regions_(at(threads)),
+        new_row_(at(graph.rows)),
+        new_col_(at(graph.cols)) {}
+
+  /// False: the graph has no such order.
+  bool grow() {
+    clear(new_row_);
+    clear(new_col_);
+    parallel_for(threads_, threads_, [&](std::int64_t k) { grow(regions_[static_cast<std::size_t>(k)]); });
+    return !hopeless_;
+  }
+
+  void tell(Reordered& out) {
+    Region before;
+    for (Region& region : regions_) {
+      region.first_row = before.first_row;
+      region.first_col = before.first_col;
+      region.first_row_edge = before.first_row_edge;
+      region.first_col_edge = before.first_col_edge;
+      before.first_row += static_cast<std::uint32_t>(region.rows.size());
+      before.first_col += static_cast<std::uint32_t>(region.cols.size());
+      before.first_row_edge += region.row_edges;
+      before.first_col_edge += region.col_edges;
+    }
+    out.row_offsets[at(graph_.rows)] = out.col_offsets[at(graph_.cols)] = before.first_row_edge;
+    const auto each = [&](const auto& body) {
+      parallel_for(threads_, threads_, [&](std::int64_t k) { body(regions_[static_cast<std::size_t>(k)]); });
+    };
+    each([&](const Region& region) {
+      number(region.rows, region.first_row, new_row_, out.rows);
+      number(region.cols, region.first_col, new_col_, out.cols);
+    });
+    each([&](const Region& region) {
+      lists(region.rows, graph_.row_offsets, graph_.col_index, new_col_, region.first_row,
+            region.first_row_edge, out.row_offsets, out.col_index);
+      lists(region.cols, graph_.col_offsets, graph_.row_index, new_row_, region.first_col,
+            region.first_col_edge, out.col_offsets, out.row_index);
+    });
+    auto next = static_cast<Index>(before.first_col);
+    for (Index j = 0; next < graph_.cols; ++j)  // columns without edges
+      if (new_col_[at(j)] == kUnmet) {
+        out.col_offsets[at(next)] = before.first_row_edge;
+        out.cols[at(next++)] = j;
+      }
+  }
+
+ private:
+  static constexpr Index kUnmet = -1, kMet = -2;
+  static constexpr std::int64_t kPart = 1 << 16, kRoots = 64;
+  static constexpr Index kLeastRim = 64;
+
+  void clear(RawArray<Index>& numbers) {
+    const auto size = static_cast<std::int64_t>(numbers.size());
+    parallel_for(threads_, (size + kPart - 1) / kPart, [&](std::int64_t k) {
+      std::fill(numbers.data() + k * kPart, numbers.data() + std::min(size, (k + 1) * kPart), kUnmet);
+    });
+  }
+
+  static bool win(Index& number) {
+    return peek(number) == kUnmet &&
+           std::atomic_ref(number).exchange(kMet, std::memory_order_relaxed) == kUnmet;
+  }
+
+  void grow(Region& region) {
+    const std::size_t fair = at(graph_.rows / threads_), fair_cols = at(graph_.cols / threads_);
+    region.rows.reserve(fair + fair / 2);
+    region.cols.reserve(fair_cols + fair_cols / 2);
+    std::size_t row = 0, col = 0;  // expanded so far
+    while (true) {
+      const std::int64_t first = next_root_.fetch_add(kRoots, std::memory_order_relaxed);
+      if (first >= graph_.rows) return;
+      for (std::int64_t root = first; root < std::min<std::int64_t>(first + kRoots, graph_.rows); ++root) {
+        if (!win(new_row_[static_cast<std::size_t>(root)])) continue;
+        region.rows.push_back(static_cast<Index>(root));
+        while (row < region.rows.size()) {
+          // A region whose rim is most of it is no neighbourhood.
+          const std::size_t rim = region.rows.size() - row;
+          if (rim > most_ && 2 * rim > region.rows.size()) hopeless_ = true;
+          if (hopeless_) return;
+          region.row_edges +=
+              meet(region.rows, row, graph_.row_offsets, graph_.col_index, new_col_, region.cols);
+          region.col_edges +=
+              meet(region.cols, col, graph_.col_offsets, graph_.row_index, new_row_, region.rows);
+        }
+      }
+    }
+  }
+
+  /// Meets the neighbours of all from `next` on, which becomes their number. Returns their edges.
+  static std::uint32_t meet(const std::vector<Index>& from, std::size_t& next, const Offset* offsets,
+                            const Index* neighbours, RawArray<Index>& numbers, std::vector<Index>& met) {
+    std::uint32_t edges = 0;
+    for_each_ahead(from, static_cast<std::int64_t>(next), std::ssize(from), offsets, neighbours,
+                   numbers.data(), [&](Index old) {
+                     for (Offset e = offsets[old]; e < offsets[old + 1]; ++e)
+                       if (win(numbers[at(neighbours[e])])) met.push_back(neighbours[e]);
+                     edges += static_cast<std::uint32_t>(offsets[old + 1] - offsets[old]);
+                   });
+    next = from.size();
+    return edges;
+  }
+
+  static void number(const std::vector<Index>& met, std::uint32_t first, RawArray<Index>& numbers,
+                     RawArray<Index>& old_of) {
+    std::copy(met.begin(), met.end(), old_of.data() + first);
+    for (std::size_t k = 0; k < met.size(); ++k) {
+      constexpr std::size_t kAhead = 16;
+      if (k + kAhead < met.size()) __builtin_prefetch(&numbers[at(met[k + kAhead])], 1);
+      numbers[at(met[k])] = static_cast<Index>(first + k);
+    }
+  }
+
+  static void lists(const std::vector<Index>& met, const Offset* offsets, const Index* neighbours,
+                    const RawArray<Index>& numbers, std::size_t first, std::uint32_t filled,
+                    RawArray<std::uint32_t>& new_offsets, RawArray<Index>& out) {
+    for_each_ahead(met, 0, std::ssize(met), offsets, neighbours, numbers.data(), [&](Index old) {
+      new_offsets[first++] = filled;
+      for (Offset e = offsets[old]; e < offsets[old + 1]; ++e) out[filled++] = numbers[at(neighbours[e])];
+    });
+  }
+
+  const TwoSidedGraph& graph_;
+  const int threads_;
+  const std::size_t most_;
+  std::vector<Region> regions_;
+  RawArray<Index> new_row_, new_col_;  ///< of an old number; kUnmet; kMet: its region has it in its list
+  std::atomic<std::int64_t> next_root_ = 0;
+  std::atomic<bool> hopeless_ = false;  ///< some thread met too many at once
+};
+
 }  // namespace
 
 NearGraph Reordered::graph() const {
@@ -74,18 +221,27 @@ NearGraph Reordered::graph() const {
           row_index.data()};
 }
 
-Mates Reordered::to_new(const Mates& mates) const {
+Mates Reordered::to_new(const Mates& mates, int threads) const {
+  constexpr std::int64_t kPart = 1 << 14;
+  const auto each = [&](std::size_t size, const auto& body) {
+    const auto count = static_cast<std::int64_t>(size);
+    parallel_for(threads, (count + kPart - 1) / kPart, [&](std::int64_t part) {
+      for (std::int64_t k = part * kPart; k < std::min(count, (part + 1) * kPart); ++k)
+        body(static_cast<std::size_t>(k));
+    });
+  };
   Mates out{std::vector<Index>(mates.row_to_col.size(), -1), std::vector<Index>(mates.col_to_row.size(), -1)};
-  if (std::all_of(mates.col_to_row.begin(), mates.col_to_row.end(), [](Index i) { return i == -1; }))
-    return out;
+  bool any = false;
+  for (std::size_t i = 0; i < mates.row_to_col.size() && !any; ++i) any = mates.row_to_col[i] != -1;
+  if (!any) return out;
   RawArray<Index> new_col(mates.col_to_row.size());
-  for (std::size_t j = 0; j < mates.col_to_row.size(); ++j) new_col[at(cols[j])] = static_cast<Index>(j);
-  for (std::size_t i = 0; i < mates.row_to_col.size(); ++i) {
+  each(mates.col_to_row.size(), [&](std::size_t j) { new_col[at(cols[j])] = static_cast<Index>(j); });
+  each(mates.row_to_col.size(), [&](std::size_t i) {
     const Index old = mates.row_to_col[at(rows[i])];
-    if (old == -1) continue;
+    if (old == -1) return;
     out.row_to_col[i] = new_col[at(old)];
     out.col_to_row[at(out.row_to_col[i])] = static_cast<Index>(i);
-  }
+  });
   return out;
 }
 
@@ -105,10 +261,8 @@ bool scattered(const BipartiteGraphView& graph) {
   return 2 * far > seen;
 }
 
-std::optional<Reordered> reorder(const TwoSidedGraph& graph) {
+std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads) {
   if (graph.edges() > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  Side rows(graph.rows, graph.row_offsets, graph.col_index);
-  Side cols(graph.cols, graph.col_offsets, graph.row_index);
   const auto edges = static_cast<std::size_t>(graph.edges());
   Reordered out{{},
                 {},
@@ -116,6 +270,16 @@ std::optional<Reordered> reorder(const TwoSidedGraph& graph) {
                 RawArray<std::uint32_t>(at(graph.cols) + 1),
                 RawArray<Index>(edges),
                 RawArray<Index>(edges)};
+  if (threads > 1) {
+    Regions regions(graph, threads);
+    if (!regions.grow()) return std::nullopt;
+    out.rows = RawArray<Index>(at(graph.rows) + 1);
+    out.cols = RawArray<Index>(at(graph.cols) + 1);
+    regions.tell(out);
+    return out;
+  }
+  Side rows(graph.rows, graph.row_offsets, graph.col_index);
+  Side cols(graph.cols, graph.col_offsets, graph.row_index);
   out.row_offsets[0] = out.col_offsets[0] = 0;
 
   Index row = 0, col = 0;  // expanded so far

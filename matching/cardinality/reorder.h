@@ -19,7 +19,7 @@ struct Reordered {
   RawArray<Index> col_index, row_index;              ///< [nnz], in no order within a row or column
 
   NearGraph graph() const;
-  Mates to_new(const Mates& mates) const;
+  Mates to_new(const Mates& mates, int threads) const;
 };
 
 /// Whether the numbering says nothing of who is near whom: in most places of a sample, the first columns of
@@ -27,9 +27,11 @@ struct Reordered {
 bool scattered(const BipartiteGraphView& graph);
 
 /// Nothing, after part of the work, for a graph that has no such order: more than an eighth of the rows are
-/// met at once (random graphs, graphs with hubs); nor for one of 2^32 edges. Needs columns. O(rows + cols +
+/// met at once (random graphs, graphs with hubs); nor for one of 2^32 edges. Needs columns. Several threads
+/// search from roots of their own, and where each one's vertices end differs from run to run; they give up
+/// when a level has more than a quarter of one thread's rows and half of those that it met. O(rows + cols +
 /// nnz); 8 bytes an edge.
-std::optional<Reordered> reorder(const TwoSidedGraph& graph);
+std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads);
 
 /// Gives free rows a free column, few choices first: rows of low degree go first, and take the column of
 /// least degree. Returns the pairs made. O(nnz).

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -93,11 +94,11 @@ inline constexpr std::int64_t kLevelPart = 512;
 /// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr). A list of vertices in no
 /// order is a chain of misses otherwise.
 template <class OffsetType, class Word, class Body>
-void for_each_ahead(const std::vector<Index>& vertices, std::int64_t begin, std::int64_t end,
+void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::int64_t end,
                     const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
   constexpr std::int64_t kAhead = 8;
   constexpr int kLine = 16;
-  constexpr OffsetType kWords = 16;  // of one list; longer ones are read in order anyway
+  constexpr OffsetType kWords = 12;  // of one list; longer ones are read in order anyway
   for (std::int64_t k = begin; k < end; ++k) {
     const auto vertex = [&](std::int64_t n) { return vertices[static_cast<std::size_t>(k + n)]; };
     if (k + 3 * kAhead < end) __builtin_prefetch(offsets + vertex(3 * kAhead));
@@ -107,9 +108,12 @@ void for_each_ahead(const std::vector<Index>& vertices, std::int64_t begin, std:
       __builtin_prefetch(list + kLine - 4);  // a short list that does not end in the first line, ends there
     }
     if (words != nullptr && k + kAhead < end) {
+      // As many of any list: where one ends is a guess that goes wrong each time.
       const Index v = vertex(kAhead);
-      const OffsetType first = offsets[v], last = std::min<OffsetType>(offsets[v + 1], first + kWords);
-      for (OffsetType e = first; e < last; ++e) __builtin_prefetch(words + neighbours[e]);
+      const OffsetType first = offsets[v], last = offsets[v + 1];
+      if (first != last)
+        for (OffsetType e = 0; e < kWords; ++e)
+          __builtin_prefetch(words + neighbours[std::min(first + e, last - 1)]);
     }
     body(vertex(0));
   }
@@ -202,12 +206,17 @@ class Timed {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Free rows that have edges.
+/// Free rows that have edges; in order on one thread, by ranges on several.
 template <class Graph>
-std::vector<Index> free_rows(const Graph& graph, const Mates& mates) {
+std::vector<Index> free_rows(const Graph& graph, const Mates& mates, int threads = 1) {
+  std::vector<Lane> lanes(at(threads));
+  over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
+    for (auto i = static_cast<Index>(begin); i < end; ++i)
+      if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1])
+        lane.next.push_back(i);
+  });
   std::vector<Index> out;
-  for (Index i = 0; i < graph.rows; ++i)
-    if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1]) out.push_back(i);
+  gather(lanes, out);
   return out;
 }
 
