@@ -250,6 +250,32 @@ TEST_CASE("rows of more columns than a table of near ones holds are looked throu
   }
 }
 
+TEST_CASE("cardinality solvers on the GPU prove forests and what hangs on a core") {
+  MOTES_NEED_GPU();
+  // Leaves on both sides, and rows that compete for what is left.
+  matching::Workspace workspace;
+  std::mt19937_64 rng(5);
+  std::vector<std::pair<Index, Index>> tree, core;
+  for (Index k = 1; k < 20000; ++k) {
+    tree.emplace_back(static_cast<Index>(rng() % k), k);
+    tree.emplace_back(k, static_cast<Index>(rng() % k));
+  }
+  for (Index i = 0; i < 20000; ++i) {
+    core.emplace_back(i, i < 4000 ? 10000 + i : static_cast<Index>(rng() % 10000));
+    if (i >= 2000)
+      for (int k = 0; k < 3; ++k)
+        core.emplace_back(i, static_cast<Index>(rng() % 10000 * (rng() % 10000) / 10000));
+  }
+  std::sort(core.begin(), core.end());
+  core.erase(std::unique(core.begin(), core.end()), core.end());
+  for (const auto& graph : {testing::from_edges(20000, 20000, tree), testing::from_edges(20000, 14000, core)})
+    for (const char* setting : {"push-relabel", "push-relabel?chain=3"}) {
+      INFO(setting << " edges " << graph.col_index.size());
+      check_maximum(
+          graph, matching::make_cardinality_solver(setting)->solve(on_gpu(workspace), problem_of(graph)), {});
+    }
+}
+
 TEST_CASE("the cheap start on the GPU is that of one thread, for any seed and in either space") {
   MOTES_NEED_GPU();
   matching::Workspace workspace;
