@@ -35,7 +35,7 @@ struct PushRelabelOptions {
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
 /// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at
 /// each edge, and makes all later ones local; `automatic` does so for graphs that are large and look
-/// scattered, on few threads. Rows that start free then take a free column, those with few columns first.
+/// scattered. On one thread, rows that start free then take a free column, those with few columns first.
 class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}
