@@ -268,7 +268,7 @@ AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend ba
   if (backend == Backend::cuda ||
       (backend == Backend::automatic && gpu_there && graph.edges() >= kEdgesWorthAGpu))
     return {find_solver("push-relabel"), Backend::cuda,
-            "push-relabel is the fastest on a GPU on every family of graphs measured"};
+            "push-relabel is the fastest on a GPU where it takes long, and close to the fastest elsewhere"};
   // Trees do well where few rows are left after a start and all of them have paths, short ones: on
   // triangulations and points of a plane, whose files number neighbours alike. They go over most of the graph
   // time and again where it has hubs, is random or joins two sets of random places, or has dead ends (roads,
@@ -296,7 +296,7 @@ AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend, b
   const bool cuda =
       must || (backend == Backend::automatic && gpu_there && problem.graph.edges() >= kEdgesWorthAGpu);
   return {find_solver("greedy-suitor"), cuda ? Backend::cuda : Backend::cpu,
-          "the fastest there is, with the matching of sorted greedy"};
+          "the fastest greedy solver, with the matching of sorted greedy"};
 }
 
 }  // namespace motes::matching
