@@ -1,6 +1,9 @@
 #pragma once
-/// The few options of a benchmark: --name value, lists separated by commas.
+/// What benchmarks share: the few options (--name value, lists of numbers separated by commas, of words by
+/// blanks), the clock and the median.
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -34,9 +37,29 @@ class Arguments {
     for (std::string item; std::getline(stream, item, ',');) out.push_back(std::stod(item));
     return out;
   }
+  std::vector<std::string> words(const std::string& name, const std::string& otherwise) const {
+    std::vector<std::string> out;
+    std::stringstream stream(text(name).value_or(otherwise));
+    for (std::string word; stream >> word;) out.push_back(word);
+    return out;
+  }
 
  private:
   std::vector<std::string> words_;
 };
+
+/// Seconds of one call.
+template <class Work>
+double timed(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The upper one of two in the middle; 0 of nothing.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
 
 }  // namespace motes::bench

@@ -19,7 +19,6 @@
 #include <fstream>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -49,13 +48,6 @@ void dump(const matching::CostsView& problem, const std::string& path) {
         }
       },
       dense->data);
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  std::stringstream stream(text);
-  for (std::string word; stream >> word;) out.push_back(word);
-  return out;
 }
 
 double quantile(std::vector<double> values, double q) {
@@ -106,9 +98,8 @@ int main(int argc, char** argv) {
         "instance,seeds,repeats,rows,cols,solver,backend,space,threads,seconds_median,seconds_mean,seconds_"
         "min,"
         "seconds_max,transfer_s,objective,certified,assignments,stages");
-  for (const std::string& instance :
-       split(arguments.text("instance").value_or("gen:uniform?rows=1000&high=1000"))) {
-    for (const std::string& name : split(arguments.text("solver").value_or("jv"))) {
+  for (const std::string& instance : arguments.words("instance", "gen:uniform?rows=1000&high=1000")) {
+    for (const std::string& name : arguments.words("solver", "jv")) {
       const matching::SolverInfo* info = matching::find_solver(name);
       if (name != "auto" && (info == nullptr || info->make == nullptr)) {
         std::fprintf(stderr, "no assignment solver '%s'\n", name.c_str());

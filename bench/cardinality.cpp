@@ -28,7 +28,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -43,17 +42,6 @@ using namespace motes;
 
 namespace {
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  std::stringstream stream(text);
-  for (std::string word; stream >> word;) out.push_back(word);
-  return out;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -62,13 +50,6 @@ double deviation(const std::vector<double>& values) {
   double squares = 0;
   for (const double v : values) squares += (v - middle) * (v - middle);
   return values.size() < 2 ? 0 : std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
-template <class Step>
-double timed(const Step& step) {
-  const auto start = std::chrono::steady_clock::now();
-  step();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// The solver's own counters and step times, in one field, blanks between.
@@ -124,10 +105,10 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
   };
   if (given != nullptr) start = given->row_to_col;
   for (int k = 0; k < run.repeats && within(); ++k) {
-    init_seconds.push_back(given != nullptr ? given->seconds : timed([&] {
+    init_seconds.push_back(given != nullptr ? given->seconds : bench::timed([&] {
       start = initialiser->run(execution, init_there ? there : problem, 0);
     }));
-    solve_seconds.push_back(timed([&] { answer = solver->solve(execution, there, start); }));
+    solve_seconds.push_back(bench::timed([&] { answer = solver->solve(execution, there, start); }));
     const auto device = answer.stats.seconds.find("device");
     device_seconds.push_back(device == answer.stats.seconds.end() ? 0 : device->second);
   }
@@ -145,8 +126,8 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
       run.instance.c_str(), run.solver.c_str(), run.init.c_str(), run.threads,
       static_cast<int>(solve_seconds.size()), problem.graph.rows, problem.graph.cols,
       static_cast<long long>(problem.graph.edges()), static_cast<long long>(initial),
-      static_cast<long long>(answer.matching.cardinality), certified, median(init_seconds),
-      median(solve_seconds), *std::min_element(solve_seconds.begin(), solve_seconds.end()),
+      static_cast<long long>(answer.matching.cardinality), certified, bench::median(init_seconds),
+      bench::median(solve_seconds), *std::min_element(solve_seconds.begin(), solve_seconds.end()),
       *std::max_element(solve_seconds.begin(), solve_seconds.end()),
       100 * deviation(solve_seconds) / mean(solve_seconds), static_cast<long long>(stats.phases),
       static_cast<long long>(stats.augmentations),
@@ -154,8 +135,9 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
           ? static_cast<double>(stats.path_edges) / static_cast<double>(stats.augmentations)
           : 0,
       static_cast<long long>(stats.edges_traversed),
-      static_cast<double>(stats.edges_traversed) / median(solve_seconds) * 1e-6, median(device_seconds),
-      counters(stats).c_str(), run.backend == matching::Backend::cuda ? "cuda" : "cpu");
+      static_cast<double>(stats.edges_traversed) / bench::median(solve_seconds) * 1e-6,
+      bench::median(device_seconds), counters(stats).c_str(),
+      run.backend == matching::Backend::cuda ? "cuda" : "cpu");
   if (settings.frontiers)
     for (std::size_t phase = 0; phase < stats.frontiers.size(); ++phase)
       for (std::size_t level = 0; level < stats.frontiers[phase].size(); ++level)
@@ -174,9 +156,9 @@ int main(int argc, char** argv) {
                           arguments.text("space").value_or("host") == "device"};
   using matching::Backend;
   const auto backend = arguments.text("backend").value_or("cpu") == "cuda" ? Backend::cuda : Backend::cpu;
-  const auto solvers = split(arguments.text("solver").value_or("ms-bfs-graft"));
-  const auto cpu_solvers = split(arguments.text("cpu-solver").value_or(""));
-  const auto inits = split(arguments.text("init").value_or("karp-sipser"));
+  const auto solvers = arguments.words("solver", "ms-bfs-graft");
+  const auto cpu_solvers = arguments.words("cpu-solver", "");
+  const auto inits = arguments.words("init", "karp-sipser");
   const std::vector<double> counts = arguments.numbers("threads", {1});
   const int repeats = static_cast<int>(arguments.number("repeats", 5));
   const int cpu_repeats = static_cast<int>(arguments.number("cpu-repeats", 1));
@@ -186,8 +168,7 @@ int main(int argc, char** argv) {
         "median_s,solve_min_s,solve_max_s,sensitivity_percent,phases,augmentations,mean_path_edges,edges_"
         "traversed,mteps,device_median_s,counters,backend");
   bool failed = false;
-  for (const std::string& instance :
-       split(arguments.text("instance").value_or("gen:gated?n=100000&degree=8"))) {
+  for (const std::string& instance : arguments.words("instance", "gen:gated?n=100000&degree=8")) {
     const auto graph = sim::generate_graph({}, instance);
     const auto columns = matching::transpose(graph.view(), 1);
     const matching::CardinalityProblem problem{graph.view(), columns.col_offsets, columns.row_index};
@@ -201,7 +182,7 @@ int main(int argc, char** argv) {
       const auto [place, fresh] = starts.try_emplace(init);
       Start& start = place->second;
       const matching::Execution all{static_cast<int>(*std::max_element(counts.begin(), counts.end()))};
-      if (fresh) start.seconds = timed([&] { start.row_to_col = initialiser->run(all, problem, 0); });
+      if (fresh) start.seconds = bench::timed([&] { start.row_to_col = initialiser->run(all, problem, 0); });
       return &start;
     };
     const auto run_all = [&](const std::vector<std::string>& names, Backend where,

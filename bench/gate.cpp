@@ -101,13 +101,6 @@ double f1_within(const Series& series, double gate) {
   return tracking::link_scores({}, series.truth, found, series.same).f1;
 }
 
-template <class Work>
-double seconds_of(const Work& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 void compare(const Series& series, const tracking::GateEstimate& estimate) {
   const auto row = [&](const char* rule, double gate, double f1) {
     std::printf("%s,%s,%.3f,%.4f,%.3f,%.3f\n", series.name.c_str(), rule, gate / estimate.spacing_um, f1,
@@ -131,9 +124,9 @@ void compare(const Series& series, const tracking::GateEstimate& estimate) {
 void time(const Series& series) {
   double estimate_s = HUGE_VAL, link_s = HUGE_VAL, gate = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
-    estimate_s =
-        std::min(estimate_s, seconds_of([&] { gate = tracking::estimate_gate({}, series.frames)->gate_um; }));
-    link_s = std::min(link_s, seconds_of([&] { links_within(series, gate); }));
+    estimate_s = std::min(estimate_s,
+                          bench::timed([&] { gate = tracking::estimate_gate({}, series.frames)->gate_um; }));
+    link_s = std::min(link_s, bench::timed([&] { links_within(series, gate); }));
   }
   std::printf("%s,%.4f,%.4f,%.3f\n", series.name.c_str(), estimate_s, link_s, estimate_s / link_s);
 }

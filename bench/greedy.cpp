@@ -19,7 +19,6 @@
 #include <cstdio>
 #include <numeric>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -33,25 +32,6 @@
 using namespace motes;
 
 namespace {
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  std::stringstream stream(text);
-  for (std::string word; stream >> word;) out.push_back(word);
-  return out;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-
-template <class Work>
-double timed(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 double seconds_of(const matching::GreedyStats& stats, const char* step) {
   const auto found = stats.seconds.find(step);
@@ -103,12 +83,12 @@ void measure(const Settings& settings, const matching::GreedyProblem& problem,
   std::vector<double> solve, match, device, coarsen;
   matching::GreedyAnswer answer;
   for (int k = 0; k < settings.repeats; ++k) {
-    solve.push_back(timed([&] { answer = solver->solve(execution, there); }));
+    solve.push_back(bench::timed([&] { answer = solver->solve(execution, there); }));
     match.push_back(seconds_of(answer.stats, "match") - seconds_of(answer.stats, "lists"));
     device.push_back(seconds_of(answer.stats, "device"));
     if (settings.coarsen)
       coarsen.push_back(
-          timed([&] { (void)matching::coarsen(execution, there, answer.matching.row_to_col); }));
+          bench::timed([&] { (void)matching::coarsen(execution, there, answer.matching.row_to_col); }));
   }
   const char* certified = "unchecked";
   double share = 0;
@@ -128,9 +108,9 @@ void measure(const Settings& settings, const matching::GreedyProblem& problem,
       settings.backend == matching::Backend::cuda ? "cuda" : "cpu", run.threads, settings.repeats,
       static_cast<long long>(problem.vertices()), static_cast<long long>(problem.graph.edges()),
       static_cast<long long>(answer.matching.cardinality), answer.matching.objective, share, certified,
-      median(solve), median(match), *std::min_element(match.begin(), match.end()),
-      *std::max_element(match.begin(), match.end()), seconds_of(answer.stats, "check"), median(device),
-      median(coarsen), static_cast<long long>(answer.stats.rounds),
+      bench::median(solve), bench::median(match), *std::min_element(match.begin(), match.end()),
+      *std::max_element(match.begin(), match.end()), seconds_of(answer.stats, "check"), bench::median(device),
+      bench::median(coarsen), static_cast<long long>(answer.stats.rounds),
       static_cast<long long>(answer.stats.proposals), static_cast<long long>(answer.stats.arcs_scanned));
   if (settings.rounds)
     for (std::size_t round = 0; round < answer.stats.matched.size(); ++round)
@@ -157,12 +137,11 @@ int main(int argc, char** argv) {
         "match_median_s,match_min_s,match_max_s,check_s,device_median_s,coarsen_median_s,rounds,proposals,"
         "arcs_scanned");
   bool failed = false;
-  for (const std::string& instance :
-       split(arguments.text("instance").value_or("gen:gated?n=100000&degree=8"))) {
+  for (const std::string& instance : arguments.words("instance", "gen:gated?n=100000&degree=8")) {
     const auto graph = sim::generate_weighted_graph({}, instance);
     std::optional<DeviceGreedy> on_device;
     if (settings.on_device) on_device.emplace(graph.view());
-    for (const std::string& solver : split(arguments.text("solver").value_or("greedy-suitor")))
+    for (const std::string& solver : arguments.words("solver", "greedy-suitor"))
       for (const double threads : arguments.numbers("threads", {1})) try {
           measure(settings, graph.view(), on_device ? on_device->view() : graph.view(),
                   {instance, solver, static_cast<int>(threads)});

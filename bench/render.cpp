@@ -39,11 +39,6 @@ TrackSet random_spots(std::int64_t count, const Vec3& box) {
   return tracks;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 template <class Value>
 Value one_of(const std::string& name, const std::string& given,
              const std::vector<std::pair<std::string, Value>>& known) {
@@ -106,10 +101,10 @@ int main(int argc, char** argv) try {
               renderer.on_device() ? "cuda" : "cpu", psf.c_str(), static_cast<long long>(shape.nz),
               static_cast<long long>(shape.ny), static_cast<long long>(shape.nx),
               static_cast<long long>(spots), sigma, imaging.background, imaging.read_noise,
-              thread_count(execution), median(total), median(prepare), median(device), median(copy),
-              median(unpin), *std::min_element(total.begin(), total.end()),
+              thread_count(execution), bench::median(total), bench::median(prepare), bench::median(device),
+              bench::median(copy), bench::median(unpin), *std::min_element(total.begin(), total.end()),
               *std::max_element(total.begin(), total.end()),
-              static_cast<double>(shape.voxels()) / median(total) / 1e6, repeats, same.c_str());
+              static_cast<double>(shape.voxels()) / bench::median(total) / 1e6, repeats, same.c_str());
   return same == "NO" ? 1 : 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bench_render: %s\n", error.what());

@@ -45,11 +45,6 @@ MotionOptions motion_of(const std::string& name, std::int64_t particles, std::in
   return options;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 template <class Work>
 auto timed(double& seconds, const Work& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -87,8 +82,8 @@ int main(int argc, char** argv) {
       watch.push_back(seconds);
     }
     std::printf("%s,%s,%d,%lld,%d,%.3f,%.3f,%.1f\n", name.c_str(), backend.c_str(), thread_count(execution),
-                static_cast<long long>(particles), frames, median(simulate), median(watch),
-                points / median(simulate) / 1e6);
+                static_cast<long long>(particles), frames, bench::median(simulate), bench::median(watch),
+                points / bench::median(simulate) / 1e6);
     std::fflush(stdout);
   }
   return 0;

@@ -8,11 +8,9 @@ Pothen 2015, and deveci_original.svg and deveci_permuted.svg, the profiles of De
 the files that are there, and prints the averages that the first paper's text gives. Solvers that were left out leave a
 gap.
 """
-import argparse
 import math
-import pathlib
 
-from results import rows_of
+from results import folders, rows_of, save
 from matplotlib import pyplot as plt  # after results, which chooses the drawing back end
 
 
@@ -197,28 +195,17 @@ def summary(rows):
           f"{geometric(ratios('ms-bfs?direction=1', most)):.2f} (geometric means, {most} threads)")
 
 
-def save(figure, path):
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    print(path)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("-o", dest="pictures", type=pathlib.Path)
-    arguments = parser.parse_args()
-    pictures = arguments.pictures or arguments.folder
-    pictures.mkdir(parents=True, exist_ok=True)
+    folder, pictures = folders(__doc__)
     for name, picture, draw in [("fig1", "azad_fig1", fig1), ("sweep", "azad_fig3", fig3), ("sweep", "azad_fig5", fig5),
                                 ("sweep", "azad_fig6", fig6), ("sweep", "azad_fig7", fig7),
                                 ("fig8_frontiers", "azad_fig8", fig8), ("table1", "deveci_original", profiles),
                                 ("table1_rcp", "deveci_permuted", profiles)]:
-        path = arguments.folder / f"{name}.csv"
+        path = folder / f"{name}.csv"
         if path.exists():
             draw(rows_of(path), pictures / f"{picture}.svg")
-    if (arguments.folder / "sweep.csv").exists():
-        summary(rows_of(arguments.folder / "sweep.csv"))
+    if (folder / "sweep.csv").exists():
+        summary(rows_of(folder / "sweep.csv"))
 
 
 if __name__ == "__main__":

@@ -5,13 +5,11 @@
 
 Writes greedy_fig2.svg to greedy_fig5.svg after Fagginger Auer & Bisseling 2012, for the files that are there.
 """
-import argparse
 import math
-import pathlib
 import re
 import statistics
 
-from results import rows_of
+from results import folders, rows_of, save
 from matplotlib import pyplot as plt  # after results, which chooses the drawing back end
 
 
@@ -131,22 +129,11 @@ def fig5(folder, path):
     save(figure, path)
 
 
-def save(figure, path):
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    print(path)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("-o", dest="pictures", type=pathlib.Path)
-    arguments = parser.parse_args()
-    pictures = arguments.pictures or arguments.folder
-    pictures.mkdir(parents=True, exist_ok=True)
+    folder, pictures = folders(__doc__)
     for name, draw in [("fig2", fig2), ("fig3", fig3), ("fig4", fig4), ("fig5", fig5)]:
-        if (arguments.folder / f"{name}.csv").exists():
-            draw(arguments.folder, pictures / f"greedy_{name}.svg")
+        if (folder / f"{name}.csv").exists():
+            draw(folder, pictures / f"greedy_{name}.svg")
 
 
 if __name__ == "__main__":

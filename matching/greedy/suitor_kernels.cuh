@@ -332,13 +332,13 @@ __device__ inline AWarp warp_of(const Suitor& s, Room* rooms) {
           0, Offset{32} * me,         Offset{32} * (kBlock / 32) * gridDim.x};
 }
 
-template <class Weights>
-__global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
-  __shared__ Room rooms[kBlock / 32];
-  auto warp = warp_of<Warp<Weights>>(s, rooms);
+/// Goes on as long as there are vertices to take (`take`: the next 32 of `count`), proposals of those to make
+/// again, or vertices in the queue: these once they fill the warp, or nothing else is left.
+template <class W, class Take>
+__device__ void work_through(W& warp, Offset count, const Take& take) {
   for (;;) {
-    if (warp.waiting < 32 && warp.todo == 0 && warp.next < s.lists.count) {
-      warp.advance();
+    if (warp.waiting < 32 && warp.todo == 0 && warp.next < count) {
+      take();
     } else if (warp.waiting < 32 && warp.todo != 0) {
       warp.settle(warp.rest());
     } else if (warp.waiting != 0) {
@@ -347,6 +347,13 @@ __global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
       break;
     }
   }
+}
+
+template <class Weights>
+__global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
+  __shared__ Room rooms[kBlock / 32];
+  auto warp = warp_of<Warp<Weights>>(s, rooms);
+  work_through(warp, s.lists.count, [&] { warp.advance(); });
   tell(s.n, warp.tally);
 }
 
@@ -388,18 +395,10 @@ __global__ void __launch_bounds__(kBlock, kMergedBlocks) merged_kernel(Suitor s)
     settle_alone<Weights>(s, k < big ? s.wide[s.lists.entries / kWide - k] : s.wide[k - big], warp.lane,
                           warp.tally);
   warp.next = 0;
-  for (;;) {
-    if (warp.waiting < 32 && warp.todo == 0 && warp.next < s.lists.count) {
-      warp.next = Offset{32} * number(s.n->chunks);
-      if (warp.next < s.lists.count) warp.advance();
-    } else if (warp.waiting < 32 && warp.todo != 0) {
-      warp.settle(warp.rest());
-    } else if (warp.waiting != 0) {
-      warp.settle(warp.queued());
-    } else {
-      break;
-    }
-  }
+  work_through(warp, s.lists.count, [&] {
+    warp.next = Offset{32} * number(s.n->chunks);
+    if (warp.next < s.lists.count) warp.advance();
+  });
   tell(s.n, warp.tally);
 }
 
