@@ -9,6 +9,7 @@
 
 #include "app/nearest.h"
 #include "io/atomic_file.h"
+#include "matching/device/device.h"
 #include "matching/init/initialiser.h"
 #include "tracking/types/errors.h"
 
@@ -19,6 +20,14 @@ std::string initialiser_names() {
   std::string all;
   for (const auto& info : matching::initialisers()) all += (all.empty() ? "" : ", ") + std::string(info.name);
   return all;
+}
+
+/// The first solver of a family that runs with a GPU and without.
+std::string_view either_form(matching::Family family) {
+  for (const auto& info : matching::solvers())
+    if (info.family == family && lists(info.backends, "cpu") && lists(info.backends, "cuda"))
+      return info.name;
+  return "another";
 }
 
 }  // namespace
@@ -54,6 +63,39 @@ const matching::SolverInfo& named_solver(const MatchArguments& arguments, matchi
     throw UsageError("--solver: " + name + " solves " + std::string(to_string(info->family)) +
                      " problems, not " + std::string(to_string(family)));
   return *info;
+}
+
+bool gpu_there(const Config& config) {
+  const auto wanted = config.execution.backend;
+  if (wanted == Backend::cpu) return false;
+  const auto devices = matching::list_devices();
+  if (wanted == Backend::cuda && devices.devices.empty())
+    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
+  return !devices.devices.empty();
+}
+
+void require_form(const matching::SolverInfo& info, Backend wanted) {
+  if (wanted == Backend::cuda && !lists(info.backends, "cuda"))
+    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
+  if (wanted == Backend::cpu && !lists(info.backends, "cpu"))
+    throw UsageError("--backend: " + std::string(info.name) + " has no CPU form; use cuda");
+}
+
+NamedSolver name_solver(const MatchArguments& arguments, const Config& config, matching::Family family,
+                        const AutoRule& automatic) {
+  const auto wanted = config.execution.backend;
+  const bool gpu = gpu_there(config);
+  if (arguments.solver == "auto") {
+    const auto choice = automatic(wanted, gpu);
+    return {choice.info, std::string(choice.info->name), choice.backend, choice.reason};
+  }
+  const auto& info = named_solver(arguments, family);
+  require_form(info, wanted);
+  const bool cpu = lists(info.backends, "cpu"), cuda = lists(info.backends, "cuda");
+  if (!cpu && !gpu)
+    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " +
+                        matching::list_devices().why_none + "; use " + std::string(either_form(family)));
+  return {&info, arguments.solver, cuda && gpu ? Backend::cuda : Backend::cpu, ""};
 }
 
 void write_pairs(const std::string& path, const matching::Matching& answer) {

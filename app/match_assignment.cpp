@@ -29,22 +29,17 @@ const char* kind_of(const matching::CostsView& problem) {
 matching::AutoChoice choose(const MatchArguments& arguments, const Config& config,
                             const matching::CostsView& problem) {
   const auto wanted = config.execution.backend;
-  const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
-  if (wanted == Backend::cuda && devices.devices.empty())
-    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
-  matching::AutoChoice choice = matching::choose_solver(problem, wanted, !devices.devices.empty());
+  matching::AutoChoice choice = matching::choose_solver(problem, wanted, gpu_there(config));
   const matching::Family family = family_of(arguments);
   if (arguments.solver == "auto" && family == matching::Family::assignment) return choice;
   const matching::SolverInfo& info = named_solver(arguments, family);
   if (info.name != arguments.solver)
     throw UsageError("--solver: " + std::string(info.name) + " has no options");
-  const bool cuda = lists(info.backends, "cuda");
-  if (wanted == Backend::cuda && !cuda)
-    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
+  require_form(info, wanted);
   if (!lists(info.costs, kind_of(problem)))
     throw UsageError("--solver: " + std::string(info.name) + " does not take " + kind_of(problem) +
                      " costs, only " + std::string(info.costs));
-  return {&info, cuda ? choice.backend : Backend::cpu, ""};
+  return {&info, lists(info.backends, "cuda") ? choice.backend : Backend::cpu, ""};
 }
 
 /// Allowed pairs; nothing where only a pass over all of them would tell.
