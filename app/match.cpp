@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/nearest.h"
 #include "io/atomic_file.h"
@@ -103,6 +104,19 @@ void write_pairs(const std::string& path, const matching::Matching& answer) {
   for (std::size_t i = 0; i < answer.row_to_col.size(); ++i)
     if (answer.row_to_col[i] != -1) text += fmt::format("{},{}\n", i, answer.row_to_col[i]);
   io::write_text(path, text);
+}
+
+void report_where(nlohmann::ordered_json& report, Backend backend, int threads) {
+  const bool on_gpu = backend == Backend::cuda;
+  report["backend"] = on_gpu ? "cuda" : "cpu";
+  report["threads"] = threads;
+  report["device"] = nullptr;
+  if (on_gpu) report["device"] = matching::list_devices().devices.at(0).name;
+}
+
+double transfer_seconds(const std::map<std::string, double>& steps) {
+  const auto transfer = steps.find("transfer");
+  return transfer == steps.end() ? 0 : transfer->second;
 }
 
 Command add_match(CLI::App& app, Session& session) {

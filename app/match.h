@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -69,6 +71,12 @@ void write_pairs(const std::string& path, const matching::Matching& answer);
 
 /// An item of a comma-separated list of the registry.
 bool lists(std::string_view all, std::string_view one);
+
+/// The report's fields backend, threads and device.
+void report_where(nlohmann::ordered_json& report, Backend backend, int threads);
+
+/// What a solver took to bring its problem to a GPU, of its seconds by step; 0 without one.
+double transfer_seconds(const std::map<std::string, double>& steps);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
 

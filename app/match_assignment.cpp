@@ -9,7 +9,6 @@
 #include "app/match.h"
 #include "app/report.h"
 #include "io/problem_files.h"
-#include "matching/device/device.h"
 #include "matching/feasibility.h"
 #include "matching/ties.h"
 #include "matching/verify.h"
@@ -120,8 +119,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
                            "; please report this");
   }
   const bool on_gpu = execution.backend == matching::Backend::cuda;
-  const auto transfer = answer.stats.seconds.find("transfer");
-  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+  const double transfer_s = transfer_seconds(answer.stats.seconds);
 
   ordered_json report = report_head("match");
   report["instance"] = arguments.instance;
@@ -132,10 +130,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
   report["cost_step"] = std::ldexp(1.0, -bits);
   report["solver"] = info.name;
   if (!choice.reason.empty()) report["solver_reason"] = choice.reason;
-  report["backend"] = on_gpu ? "cuda" : "cpu";
-  report["threads"] = thread_count(cpu);
-  report["device"] =
-      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report_where(report, execution.backend, thread_count(cpu));
   report["status"] = to_string(answer.status);
   report["cardinality"] = answer.cardinality;
   report["objective"] = in_unit(answer.objective, bits);

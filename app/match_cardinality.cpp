@@ -9,7 +9,6 @@
 #include "app/report.h"
 #include "io/problem_files.h"
 #include "matching/cardinality/verify.h"
-#include "matching/device/device.h"
 #include "matching/init/initialiser.h"
 #include "sim/graphs.h"
 #include "sim/instances.h"
@@ -129,8 +128,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
     verify_s = seconds_since(verify_start);
   }
   const bool on_gpu = chosen.backend == Backend::cuda;
-  const auto transfer = answer.stats.seconds.find("transfer");
-  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+  const double transfer_s = transfer_seconds(answer.stats.seconds);
   const auto initial = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);
 
   ordered_json report = report_head("match");
@@ -143,10 +141,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   report["options"] = matching::split_solver_name(arguments.solver).second;
   if (!chosen.reason.empty()) report["solver_reason"] = chosen.reason;
   report["init"] = initialiser.name;
-  report["backend"] = on_gpu ? "cuda" : "cpu";
-  report["threads"] = threads;
-  report["device"] =
-      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report_where(report, chosen.backend, threads);
   report["status"] = to_string(pairs.status);
   report["cardinality"] = pairs.cardinality;
   report["objective"] = pairs.objective;

@@ -9,7 +9,6 @@
 #include "app/report.h"
 #include "io/atomic_file.h"
 #include "io/problem_files.h"
-#include "matching/device/device.h"
 #include "matching/greedy/coarsen.h"
 #include "matching/greedy/verify.h"
 #include "sim/graphs.h"
@@ -149,8 +148,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
                            "; please report this");
   }
   const bool on_gpu = chosen.backend == Backend::cuda;
-  const auto transfer = answer.stats.seconds.find("transfer");
-  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+  const double transfer_s = transfer_seconds(answer.stats.seconds);
 
   ordered_json report = report_head("match");
   report["problem"] = "greedy";
@@ -162,10 +160,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   report["solver"] = chosen.info->name;
   report["options"] = matching::split_solver_name(arguments.solver).second;
   if (!chosen.reason.empty()) report["solver_reason"] = chosen.reason;
-  report["backend"] = on_gpu ? "cuda" : "cpu";
-  report["threads"] = threads;
-  report["device"] =
-      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report_where(report, chosen.backend, threads);
   report["status"] = to_string(pairs.status);
   report["cardinality"] = pairs.cardinality;
   report["objective"] = pairs.objective;

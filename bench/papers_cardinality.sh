@@ -80,7 +80,7 @@ for part in "${parts[@]}"; do
     sweep)
       for i in "${meshes[@]}" "$gated" "${others[@]}"; do
         do_graph "$i" || continue
-        on sweep --instance "$i" --solver 'ms-bfs-graft ms-bfs-graft?finish=0 push-relabel pf' --threads "$threads" --repeats "$runs"
+        on sweep --instance "$i" --solver 'ms-bfs-graft push-relabel pf ms-bfs-graft?finish=0' --threads "$threads" --repeats "$runs"
         on sweep --instance "$i" --solver 'ms-bfs?direction=0 ms-bfs?direction=1 ms-bfs-graft?direction=0&finish=0' --threads "$most" --repeats "$runs"
       done ;;
     fig8)
