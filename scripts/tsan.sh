@@ -98,10 +98,11 @@ run_drivers() {
   check bench_cardinality --threads "$threads" --repeats 1 --init cheap --solver 'push-relabel ms-bfs-graft pf' \
     --instance 'gen:gated?n=60000&degree=8 gen:rgg?n=60000&degree=15.8'
   check bench_greedy --threads "$threads" --repeats 1 --coarsen 1 --solver 'greedy-suitor greedy-proposal greedy-sorted' \
-    --instance 'gen:rgg?n=60000&degree=13&general=1 gen:rmat?scale=14&edges=8&undirected=1 gen:gated?n=60000&degree=8'
+    --instance 'gen:rgg?n=200000&degree=13&general=1 gen:rmat?scale=15&edges=8&undirected=1'
+  check bench_greedy --threads "$threads" --repeats 1 --solver 'greedy-suitor greedy-proposal greedy-sorted' --instance 'gen:gated?n=100000&degree=8'
   local solver
   for solver in jv hungarian-tree hungarian auction auction-scaled; do
-    check bench_assignment --threads "$threads" --repeats 1 --solver $solver --instance 'gen:uniform?rows=500&high=500'
+    check bench_assignment --threads "$threads" --repeats 1 --solver $solver --instance 'gen:uniform?rows=1500&high=1500'
   done
   check bench_assignment --threads "$threads" --repeats 1 --solver jv --instance \
     'gen:points?n=60000&sigma=0.1&gate=0.5&unmatched=0.5 gen:points?n=4000&sigma=0.3 gen:points?n=1000&sigma=0.3&dense=1'

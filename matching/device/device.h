@@ -43,7 +43,7 @@ class DeviceBytes {
  private:
   void* data_ = nullptr;
   std::size_t size_ = 0;
-  [[maybe_unused]] int device_ = 0;  // in a build without CUDA
+  int device_ = 0;
 };
 
 /// An array of T in device memory.
