@@ -6,9 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "app/nearest.h"
 #include "io/atomic_file.h"
+#include "matching/device/device.h"
 #include "matching/init/initialiser.h"
 #include "tracking/types/errors.h"
 
@@ -19,6 +21,14 @@ std::string initialiser_names() {
   std::string all;
   for (const auto& info : matching::initialisers()) all += (all.empty() ? "" : ", ") + std::string(info.name);
   return all;
+}
+
+/// The first solver of a family that runs with a GPU and without.
+std::string_view either_form(matching::Family family) {
+  for (const auto& info : matching::solvers())
+    if (info.family == family && lists(info.backends, "cpu") && lists(info.backends, "cuda"))
+      return info.name;
+  return "another";
 }
 
 }  // namespace
@@ -56,11 +66,57 @@ const matching::SolverInfo& named_solver(const MatchArguments& arguments, matchi
   return *info;
 }
 
+bool gpu_there(const Config& config) {
+  const auto wanted = config.execution.backend;
+  if (wanted == Backend::cpu) return false;
+  const auto devices = matching::list_devices();
+  if (wanted == Backend::cuda && devices.devices.empty())
+    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
+  return !devices.devices.empty();
+}
+
+void require_form(const matching::SolverInfo& info, Backend wanted) {
+  if (wanted == Backend::cuda && !lists(info.backends, "cuda"))
+    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
+  if (wanted == Backend::cpu && !lists(info.backends, "cpu"))
+    throw UsageError("--backend: " + std::string(info.name) + " has no CPU form; use cuda");
+}
+
+NamedSolver name_solver(const MatchArguments& arguments, const Config& config, matching::Family family,
+                        const AutoRule& automatic) {
+  const auto wanted = config.execution.backend;
+  const bool gpu = gpu_there(config);
+  if (arguments.solver == "auto") {
+    const auto choice = automatic(wanted, gpu);
+    return {choice.info, std::string(choice.info->name), choice.backend, choice.reason};
+  }
+  const auto& info = named_solver(arguments, family);
+  require_form(info, wanted);
+  const bool cpu = lists(info.backends, "cpu"), cuda = lists(info.backends, "cuda");
+  if (!cpu && !gpu)
+    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " +
+                        matching::list_devices().why_none + "; use " + std::string(either_form(family)));
+  return {&info, arguments.solver, cuda && gpu ? Backend::cuda : Backend::cpu, ""};
+}
+
 void write_pairs(const std::string& path, const matching::Matching& answer) {
   std::string text = "row,col\n";
   for (std::size_t i = 0; i < answer.row_to_col.size(); ++i)
     if (answer.row_to_col[i] != -1) text += fmt::format("{},{}\n", i, answer.row_to_col[i]);
   io::write_text(path, text);
+}
+
+void report_where(nlohmann::ordered_json& report, Backend backend, int threads) {
+  const bool on_gpu = backend == Backend::cuda;
+  report["backend"] = on_gpu ? "cuda" : "cpu";
+  report["threads"] = threads;
+  report["device"] = nullptr;
+  if (on_gpu) report["device"] = matching::list_devices().devices.at(0).name;
+}
+
+double transfer_seconds(const std::map<std::string, double>& steps) {
+  const auto transfer = steps.find("transfer");
+  return transfer == steps.end() ? 0 : transfer->second;
 }
 
 Command add_match(CLI::App& app, Session& session) {

@@ -3,12 +3,18 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "app/command.h"
 #include "matching/matching.h"
 #include "matching/registry.h"
+#include "tracking/types/errors.h"
 
 namespace motes::app {
 
@@ -26,11 +32,51 @@ matching::Family family_of(const MatchArguments& arguments);
 /// The row that --solver names, which must be of that family. Throws UsageError, with the nearest name.
 const matching::SolverInfo& named_solver(const MatchArguments& arguments, matching::Family family);
 
+/// Whether a GPU may be taken: one is there, and --backend leaves it. Throws ResourceError where cuda is
+/// asked for and none is there.
+bool gpu_there(const Config& config);
+
+/// Throws UsageError where the solver has no form for the back end that is asked for.
+void require_form(const matching::SolverInfo& info, Backend wanted);
+
+/// What --solver and --backend come to.
+struct NamedSolver {
+  const matching::SolverInfo* info;
+  std::string text;  ///< with its options
+  Backend backend;
+  std::string reason;  ///< of auto; else empty
+};
+
+/// The choice that `auto` stands for, by back end asked for and whether a GPU may be taken.
+using AutoRule = std::function<matching::AutoChoice(Backend, bool)>;
+
+/// Of the families that solve graphs: the solver named, checked, or what `automatic` says. Throws UsageError
+/// and ResourceError for what cannot be had.
+NamedSolver name_solver(const MatchArguments& arguments, const Config& config, matching::Family family,
+                        const AutoRule& automatic);
+
+/// The solver named, by the registry's `make`. Throws UsageError where an option is wrong.
+template <class Solver>
+std::unique_ptr<Solver> make_solver(const NamedSolver& named,
+                                    std::unique_ptr<Solver> (*make)(std::string_view)) {
+  try {
+    return make(named.text);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("--solver: " + std::string(error.what()));
+  }
+}
+
 /// Pairs as CSV, row by row; the file appears whole or not at all.
 void write_pairs(const std::string& path, const matching::Matching& answer);
 
 /// An item of a comma-separated list of the registry.
 bool lists(std::string_view all, std::string_view one);
+
+/// The report's fields backend, threads and device.
+void report_where(nlohmann::ordered_json& report, Backend backend, int threads);
+
+/// What a solver took to bring its problem to a GPU, of its seconds by step; 0 without one.
+double transfer_seconds(const std::map<std::string, double>& steps);
 
 double seconds_since(std::chrono::steady_clock::time_point start);
 

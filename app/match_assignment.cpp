@@ -9,7 +9,6 @@
 #include "app/match.h"
 #include "app/report.h"
 #include "io/problem_files.h"
-#include "matching/device/device.h"
 #include "matching/feasibility.h"
 #include "matching/ties.h"
 #include "matching/verify.h"
@@ -29,22 +28,17 @@ const char* kind_of(const matching::CostsView& problem) {
 matching::AutoChoice choose(const MatchArguments& arguments, const Config& config,
                             const matching::CostsView& problem) {
   const auto wanted = config.execution.backend;
-  const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
-  if (wanted == Backend::cuda && devices.devices.empty())
-    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
-  matching::AutoChoice choice = matching::choose_solver(problem, wanted, !devices.devices.empty());
+  matching::AutoChoice choice = matching::choose_solver(problem, wanted, gpu_there(config));
   const matching::Family family = family_of(arguments);
   if (arguments.solver == "auto" && family == matching::Family::assignment) return choice;
   const matching::SolverInfo& info = named_solver(arguments, family);
   if (info.name != arguments.solver)
     throw UsageError("--solver: " + std::string(info.name) + " has no options");
-  const bool cuda = lists(info.backends, "cuda");
-  if (wanted == Backend::cuda && !cuda)
-    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
+  require_form(info, wanted);
   if (!lists(info.costs, kind_of(problem)))
     throw UsageError("--solver: " + std::string(info.name) + " does not take " + kind_of(problem) +
                      " costs, only " + std::string(info.costs));
-  return {&info, cuda ? choice.backend : Backend::cpu, ""};
+  return {&info, lists(info.backends, "cuda") ? choice.backend : Backend::cpu, ""};
 }
 
 /// Allowed pairs; nothing where only a pass over all of them would tell.
@@ -125,8 +119,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
                            "; please report this");
   }
   const bool on_gpu = execution.backend == matching::Backend::cuda;
-  const auto transfer = answer.stats.seconds.find("transfer");
-  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+  const double transfer_s = transfer_seconds(answer.stats.seconds);
 
   ordered_json report = report_head("match");
   report["instance"] = arguments.instance;
@@ -137,10 +130,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
   report["cost_step"] = std::ldexp(1.0, -bits);
   report["solver"] = info.name;
   if (!choice.reason.empty()) report["solver_reason"] = choice.reason;
-  report["backend"] = on_gpu ? "cuda" : "cpu";
-  report["threads"] = thread_count(cpu);
-  report["device"] =
-      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report_where(report, execution.backend, thread_count(cpu));
   report["status"] = to_string(answer.status);
   report["cardinality"] = answer.cardinality;
   report["objective"] = in_unit(answer.objective, bits);

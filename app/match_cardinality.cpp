@@ -9,7 +9,6 @@
 #include "app/report.h"
 #include "io/problem_files.h"
 #include "matching/cardinality/verify.h"
-#include "matching/device/device.h"
 #include "matching/init/initialiser.h"
 #include "sim/graphs.h"
 #include "sim/instances.h"
@@ -21,45 +20,11 @@ namespace {
 using matching::CardinalityProblem;
 using nlohmann::ordered_json;
 
-struct Chosen {
-  const matching::SolverInfo* info;
-  std::unique_ptr<matching::CardinalitySolver> solver;
-  Backend backend;
-  std::string reason;
-};
-
-/// What is named, checked; `auto` is chosen for the graph.
-Chosen choose(const MatchArguments& arguments, const Config& config,
-              const matching::BipartiteGraphView& graph) {
-  const auto wanted = config.execution.backend;
-  const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
-  if (wanted == Backend::cuda && devices.devices.empty())
-    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
-  MatchArguments named = arguments;
-  std::string reason;
-  bool gpu = wanted != Backend::cpu && !devices.devices.empty();
-  if (arguments.solver == "auto") {
-    const auto choice = matching::choose_cardinality_solver(graph, wanted, gpu);
-    named.solver = choice.info->name;
-    reason = choice.reason;
-    gpu = choice.backend == Backend::cuda;
-  }
-  const auto& info = named_solver(named, matching::Family::cardinality);
-  const bool cuda = lists(info.backends, "cuda");
-  if (wanted == Backend::cuda && !cuda)
-    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
-  const bool cpu = lists(info.backends, "cpu");
-  if (wanted == Backend::cpu && !cpu)
-    throw UsageError("--backend: " + std::string(info.name) + " has no CPU form; use cuda");
-  if (!cpu && devices.devices.empty())
-    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " + devices.why_none +
-                        "; use push-relabel");
-  const Backend backend = cuda && gpu ? Backend::cuda : Backend::cpu;
-  try {
-    return {&info, matching::make_cardinality_solver(named.solver), backend, reason};
-  } catch (const std::invalid_argument& error) {
-    throw UsageError("--solver: " + std::string(error.what()));
-  }
+NamedSolver choose(const MatchArguments& arguments, const Config& config,
+                   const matching::BipartiteGraphView& graph) {
+  return name_solver(arguments, config, matching::Family::cardinality, [&](Backend wanted, bool gpu) {
+    return matching::choose_cardinality_solver(graph, wanted, gpu);
+  });
 }
 
 const matching::InitialiserInfo& named_initialiser(const MatchArguments& arguments) {
@@ -119,7 +84,8 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   const Execution cpu = execution_of(config);
   const int threads = thread_count(cpu);
   refuse_assignment_options(arguments);
-  Chosen chosen = choose(arguments, config, {});  // faults are told before a large file is read
+  NamedSolver chosen = choose(arguments, config, {});  // faults are told before a large file is read
+  auto solver = make_solver(chosen, matching::make_cardinality_solver);
   const auto& initialiser = named_initialiser(arguments);
 
   const auto read_start = std::chrono::steady_clock::now();
@@ -127,7 +93,10 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
                                              ? sim::generate_graph(cpu, arguments.instance)
                                              : io::read_graph(arguments.instance);
   const double read_s = seconds_since(read_start);
-  if (arguments.solver == "auto") chosen = choose(arguments, config, graph.view());
+  if (arguments.solver == "auto") {
+    chosen = choose(arguments, config, graph.view());
+    solver = make_solver(chosen, matching::make_cardinality_solver);
+  }
 
   matching::Execution execution;
   execution.threads = config.execution.threads;
@@ -139,7 +108,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   const auto start = initialiser.run(cpu, problem, 0);
   const double init_s = seconds_since(init_start);
   const auto solve_start = std::chrono::steady_clock::now();
-  const matching::CardinalityAnswer answer = chosen.solver->solve(execution, problem, start);
+  const matching::CardinalityAnswer answer = solver->solve(execution, problem, start);
   const double solve_s = seconds_since(solve_start);
   const matching::Matching& pairs = answer.matching;
 
@@ -159,8 +128,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
     verify_s = seconds_since(verify_start);
   }
   const bool on_gpu = chosen.backend == Backend::cuda;
-  const auto transfer = answer.stats.seconds.find("transfer");
-  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+  const double transfer_s = transfer_seconds(answer.stats.seconds);
   const auto initial = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);
 
   ordered_json report = report_head("match");
@@ -173,10 +141,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   report["options"] = matching::split_solver_name(arguments.solver).second;
   if (!chosen.reason.empty()) report["solver_reason"] = chosen.reason;
   report["init"] = initialiser.name;
-  report["backend"] = on_gpu ? "cuda" : "cpu";
-  report["threads"] = threads;
-  report["device"] =
-      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report_where(report, chosen.backend, threads);
   report["status"] = to_string(pairs.status);
   report["cardinality"] = pairs.cardinality;
   report["objective"] = pairs.objective;

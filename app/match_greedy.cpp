@@ -9,7 +9,6 @@
 #include "app/report.h"
 #include "io/atomic_file.h"
 #include "io/problem_files.h"
-#include "matching/device/device.h"
 #include "matching/greedy/coarsen.h"
 #include "matching/greedy/verify.h"
 #include "sim/graphs.h"
@@ -24,38 +23,10 @@ using matching::GreedyProblem;
 using matching::Index;
 using nlohmann::ordered_json;
 
-struct Chosen {
-  const matching::SolverInfo* info;
-  std::unique_ptr<matching::GreedySolver> solver;
-  Backend backend;
-  std::string reason;
-};
-
-/// What is named, checked; `auto` is chosen for the graph.
-Chosen choose(const MatchArguments& arguments, const Config& config, const GreedyProblem& problem) {
-  const auto wanted = config.execution.backend;
-  const auto devices = wanted == Backend::cpu ? matching::DeviceReport{} : matching::list_devices();
-  if (wanted == Backend::cuda && devices.devices.empty())
-    throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
-  MatchArguments named = arguments;
-  std::string reason;
-  bool gpu = wanted != Backend::cpu && !devices.devices.empty();
-  if (arguments.solver == "auto") {
-    const auto choice = matching::choose_greedy_solver(problem, wanted, gpu);
-    named.solver = choice.info->name;
-    reason = choice.reason;
-    gpu = choice.backend == Backend::cuda;
-  }
-  const auto& info = named_solver(named, matching::Family::greedy);
-  const bool cuda = lists(info.backends, "cuda");
-  if (wanted == Backend::cuda && !cuda)
-    throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
-  try {
-    return {&info, matching::make_greedy_solver(named.solver), cuda && gpu ? Backend::cuda : Backend::cpu,
-            reason};
-  } catch (const std::invalid_argument& error) {
-    throw UsageError("--solver: " + std::string(error.what()));
-  }
+NamedSolver choose(const MatchArguments& arguments, const Config& config, const GreedyProblem& problem) {
+  return name_solver(arguments, config, matching::Family::greedy, [&](Backend wanted, bool gpu) {
+    return matching::choose_greedy_solver(problem, wanted, gpu);
+  });
 }
 
 void refuse_other_options(const MatchArguments& arguments) {
@@ -132,7 +103,8 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   const Execution cpu = execution_of(config);
   const int threads = thread_count(cpu);
   refuse_other_options(arguments);
-  Chosen chosen = choose(arguments, config, {});  // faults are told before a large file is read
+  NamedSolver chosen = choose(arguments, config, {});  // faults are told before a large file is read
+  auto solver = make_solver(chosen, matching::make_greedy_solver);
 
   const auto read_start = std::chrono::steady_clock::now();
   const matching::WeightedGraph graph = sim::is_generated(arguments.instance)
@@ -140,13 +112,16 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
                                             : io::read_weighted_graph(arguments.instance);
   const double read_s = seconds_since(read_start);
   const GreedyProblem problem = graph.view();
-  if (arguments.solver == "auto") chosen = choose(arguments, config, problem);
+  if (arguments.solver == "auto") {
+    chosen = choose(arguments, config, problem);
+    solver = make_solver(chosen, matching::make_greedy_solver);
+  }
 
   matching::Execution execution;
   execution.threads = threads;
   execution.backend = chosen.backend;
   const auto solve_start = std::chrono::steady_clock::now();
-  const matching::GreedyAnswer answer = chosen.solver->solve(execution, problem);
+  const matching::GreedyAnswer answer = solver->solve(execution, problem);
   const double solve_s = seconds_since(solve_start);
   const matching::Matching& pairs = answer.matching;
 
@@ -173,8 +148,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
                            "; please report this");
   }
   const bool on_gpu = chosen.backend == Backend::cuda;
-  const auto transfer = answer.stats.seconds.find("transfer");
-  const double transfer_s = transfer == answer.stats.seconds.end() ? 0 : transfer->second;
+  const double transfer_s = transfer_seconds(answer.stats.seconds);
 
   ordered_json report = report_head("match");
   report["problem"] = "greedy";
@@ -186,10 +160,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   report["solver"] = chosen.info->name;
   report["options"] = matching::split_solver_name(arguments.solver).second;
   if (!chosen.reason.empty()) report["solver_reason"] = chosen.reason;
-  report["backend"] = on_gpu ? "cuda" : "cpu";
-  report["threads"] = threads;
-  report["device"] =
-      on_gpu ? ordered_json(matching::list_devices().devices.at(0).name) : ordered_json(nullptr);
+  report_where(report, chosen.backend, threads);
   report["status"] = to_string(pairs.status);
   report["cardinality"] = pairs.cardinality;
   report["objective"] = pairs.objective;
@@ -209,7 +180,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   if (!arguments.matching.empty()) write_pairs(arguments.matching, pairs_of(problem, pairs));
   std::string coarser;
   if (arguments.coarsen > 0) {
-    report["coarsen"] = coarsen(arguments, execution, problem, *chosen.solver);
+    report["coarsen"] = coarsen(arguments, execution, problem, *solver);
     coarser =
         fmt::format("\n{} levels, the coarsest of {} vertices, {:.6f} s", report["coarsen"]["levels"].size(),
                     report["coarsen"]["vertices"].get<Index>(), report["coarsen"]["seconds"].get<double>());

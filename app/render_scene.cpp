@@ -34,6 +34,7 @@
 #include <variant>
 
 #include "io/vtk_messages.h"
+#include "tracking/quantile.h"
 #include "tracking/types/errors.h"
 
 namespace motes::app {
@@ -172,13 +173,7 @@ std::pair<double, double> contrast_of(const VolumeFrame& volume) {
           if (std::isfinite(value)) values.push_back(value);
         }
         if (values.empty()) return {0, 1};
-        const auto rank = [&](double share) {
-          const auto at =
-              values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-          std::nth_element(values.begin(), at, values.end());
-          return *at;
-        };
-        const double low = rank(0.95), high = rank(0.9995);
+        const double low = tracking::quantile(values, 0.95), high = tracking::quantile(values, 0.9995);
         return {low, high > low ? high : low + 1};
       },
       volume.voxels);

@@ -3,7 +3,7 @@
 //   bench_cardinality --instance 'gen:gated?n=1000000&degree=8' [--solver 'ms-bfs-graft pf?fairness=1']
 //                     [--init karp-sipser] [--threads 1,2] [--repeats 5] [--verify 1] [--header 1]
 //                     [--frontiers 0] [--backend cpu|cuda] [--space host|device] [--same-start 0] [--limit 0]
-//                     [--cpu-solver 'pf hk'] [--cpu-repeats 1]
+//                     [--enough 0] [--cpu-solver 'pf hk'] [--cpu-repeats 1]
 //
 // Several instances, solvers and initialisers: separated by blanks. One CSV row for each of their
 // combinations with a number of threads. The graph and its columns' side are in memory before any clock
@@ -18,8 +18,8 @@
 // device, 0 without one) does not. --same-start 1 makes the start of an instance and initialiser once, on the
 // most threads, for all solvers, threads and repeats. --cpu-solver names solvers that run on the CPU after
 // the others, whose back end is the GPU; their numbers of threads are --threads, the others then have one.
-// --limit S: a solver that took more than S seconds is not run again on that instance; `repeats` has how
-// often it was.
+// --limit S: a solver that took more than S seconds is not run again on that instance. --enough S: one that
+// took S seconds in all is not repeated with that number of threads. `repeats` has how often it ran.
 
 #include <algorithm>
 #include <chrono>
@@ -68,7 +68,7 @@ std::string counters(const matching::CardinalityStats& stats) {
 
 struct Settings {
   bool verify, frontiers, same_start;
-  double limit;
+  double limit, enough;
   bool on_device;
 };
 
@@ -103,8 +103,12 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
   const auto within = [&] {
     return solve_seconds.empty() || settings.limit <= 0 || solve_seconds.back() <= settings.limit;
   };
+  const auto enough = [&] {
+    return settings.enough > 0 &&
+           std::accumulate(solve_seconds.begin(), solve_seconds.end(), 0.0) >= settings.enough;
+  };
   if (given != nullptr) start = given->row_to_col;
-  for (int k = 0; k < run.repeats && within(); ++k) {
+  for (int k = 0; k < run.repeats && within() && !enough(); ++k) {
     init_seconds.push_back(given != nullptr ? given->seconds : bench::timed([&] {
       start = initialiser->run(execution, init_there ? there : problem, 0);
     }));
@@ -151,9 +155,10 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
 
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
-  const Settings settings{arguments.number("verify", 1) != 0, arguments.number("frontiers", 0) != 0,
-                          arguments.number("same-start", 0) != 0, arguments.number("limit", 0),
-                          arguments.text("space").value_or("host") == "device"};
+  const Settings settings{
+      arguments.number("verify", 1) != 0,     arguments.number("frontiers", 0) != 0,
+      arguments.number("same-start", 0) != 0, arguments.number("limit", 0),
+      arguments.number("enough", 0),          arguments.text("space").value_or("host") == "device"};
   using matching::Backend;
   const auto backend = arguments.text("backend").value_or("cpu") == "cuda" ? Backend::cuda : Backend::cpu;
   const auto solvers = arguments.words("solver", "ms-bfs-graft");

@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
           candidates += static_cast<double>(pair.candidates) / pairs / n;
           largest = std::max(largest, pair.largest_component);
         }
-        std::printf("%.0f,%g,%g,%.0f,%zu,%.5f,%.5f,%.5f,%.5f,%.5f,%.2f,%lld,%.4f,%s,%s,%s,%s\n", n, ratio,
+        std::printf("%.0f,%g,%g,%.0f,%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.2f,%lld,%.4f,%s,%s,%s,%s\n", n, ratio,
                     persistence, threads, links.size(), seconds[seconds.size() / 2], seconds.front(),
                     seconds.back(), candidates_s, solve_s, candidates, static_cast<long long>(largest),
                     fraction_correct(links),

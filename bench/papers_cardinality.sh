@@ -12,9 +12,10 @@
 #           start that is not timed, over all graphs as they are (table1.csv) and permuted (table1_rcp.csv); geometric means in table1_means.csv
 #
 # BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000); of fig1 N1 (N). THREADS
-# ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph, and TIMEOUT (600) for one graph
-# and part: what takes longer is left out, aloud. ONLY: a pattern of the graphs to do (.). VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have
-# search trees that cover most of the graph, dozens of times: there N / 10 rows are taken.
+# ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph. ENOUGH (0: none): seconds
+# after which a solver is not repeated. TIMEOUT (600) for one graph and part: what takes longer is left out, aloud. ONLY: a pattern of the graphs to do (.).
+# VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have search trees that cover most
+# of the graph, dozens of times: there N / 10 rows are taken.
 set -euo pipefail
 folder=${1:?usage: bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]}
 shift
@@ -54,7 +55,8 @@ on() {
   local file=$folder/$1.csv header=0
   shift
   [ -s "$file" ] || header=1
-  timeout "${TIMEOUT:-600}" "$bench" --header $header --verify "${VERIFY:-1}" --same-start 1 --limit "$limit" "$@" >>"$file" || echo "$*: left out (exit $?)" >&2
+  timeout "${TIMEOUT:-600}" "$bench" --header $header --verify "${VERIFY:-1}" --same-start 1 --limit "$limit" --enough "${ENOUGH:-0}" "$@" >>"$file" ||
+    echo "$*: left out (exit $?)" >&2
 }
 
 # means FILE NAME: the geometric mean of the median seconds of each solver, back end and number of threads, over the graphs that all of them did.
@@ -78,7 +80,7 @@ for part in "${parts[@]}"; do
     sweep)
       for i in "${meshes[@]}" "$gated" "${others[@]}"; do
         do_graph "$i" || continue
-        on sweep --instance "$i" --solver 'ms-bfs-graft ms-bfs-graft?finish=0 push-relabel pf' --threads "$threads" --repeats "$runs"
+        on sweep --instance "$i" --solver 'ms-bfs-graft push-relabel pf ms-bfs-graft?finish=0' --threads "$threads" --repeats "$runs"
         on sweep --instance "$i" --solver 'ms-bfs?direction=0 ms-bfs?direction=1 ms-bfs-graft?direction=0&finish=0' --threads "$most" --repeats "$runs"
       done ;;
     fig8)

@@ -40,6 +40,7 @@ endif()
 if(MOTES_SANITIZE)
   target_compile_options(motes_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${MOTES_SANITIZE} -fno-omit-frame-pointer -g>
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-pass-failed>  # instrumented loops need not become SIMD
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)  # reported falsely of instrumented containers
   target_link_options(motes_options INTERFACE -fsanitize=${MOTES_SANITIZE})
 endif()

@@ -12,6 +12,7 @@
 #include "io/detail/raster.h"
 #include "io/detail/text.h"
 #include "io/png.h"
+#include "tracking/quantile.h"
 #include "tracking/types/errors.h"
 #include "tracking/types/track_runs.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 using detail::Raster;
 using detail::Rgb;
+using tracking::quantile;
 
 /// After Okabe and Ito, without black; the blue is lightened to stand out from a dark ground.
 constexpr std::array<Rgb, 8> kPalette{{{230, 159, 0},
@@ -64,13 +66,7 @@ Scene scene_of(const Projection& projection) {
 std::pair<double, double> robust_range(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) return {0.0, 1.0};
-  const auto rank = [&](double share) {
-    const auto at =
-        values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-  };
-  const double low = rank(0.002), high = rank(0.998);
+  const double low = quantile(values, 0.002), high = quantile(values, 0.998);
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const double slack = 0.25 * (high - low), margin = 0.02 * (high - low);
   return {std::max(*least, low - slack) - margin, std::min(*most, high + slack) + margin};
@@ -123,13 +119,7 @@ Contrast contrast_of(const std::vector<float>& image) {
   std::copy_if(image.begin(), image.end(), std::back_inserter(values),
                [](float v) { return std::isfinite(v); });
   if (values.empty()) return {0, 1};
-  const auto rank = [&](double share) {
-    const auto at =
-        values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-  };
-  const float low = rank(0.005), high = rank(0.998);
+  const float low = quantile(values, 0.005), high = quantile(values, 0.998);
   return {low, high > low ? high : low + 1};
 }
 

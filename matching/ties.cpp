@@ -74,7 +74,7 @@ void keep_contenders(const Matching& matching, const std::vector<char>& row_may_
 Alternatives find_alternatives(const Execution& execution, const CostsView& problem,
                                const Matching& matching) {
   if (space_of(problem) == Space::device) return detail::alternatives_on_device(execution, problem, matching);
-  const auto& [u, v] = matching.duals;
+  const auto &u = matching.duals.u, &v = matching.duals.v;
   Alternatives out;
   constexpr Index kRowsPerTask = 4096;
   const Index rows = rows_of(problem), tasks = (rows + kRowsPerTask - 1) / kRowsPerTask;

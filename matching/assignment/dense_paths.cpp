@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "matching/assignment/row_buffer.h"
+#include "matching/detail/clones.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -28,15 +29,6 @@ constexpr Cost kFar = kForbiddenCost;             ///< an unreached column's key
 constexpr Cost kSettled = -(Cost{1} << 62);       ///< dual of a settled column while its search runs
 constexpr std::int64_t kReductionBidsPerRow = 4;  ///< budget of the row reduction
 constexpr int kSweeps = 2;                        ///< of the row reduction
-
-// The loops that take the time, compiled for several instruction sets; the loader picks. Sanitisers do not
-// get along with the picking.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define MOTES_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define MOTES_CLONES
-#endif
 
 /// key[j] = min(key[j], base + cost[j] - v[j]), `row` remembered where it fell; returns the least key.
 MOTES_CLONES Cost relax(const Cost* __restrict cost, const Cost* __restrict v, Cost base,

@@ -194,9 +194,9 @@ void ForestPaths::bid_chain(Index row, std::int64_t& budget) {
       return;
     }
     if (column->row != -1 && second == best) {
-      const auto is_free = [&](Offset e) {
+      const auto is_free = [&, least = best](Offset e) {
         const Column& other = columns_[at(edges_[at(e)].col)];
-        return other.row == -1 && edges_[at(e)].cost - other.v == best;
+        return other.row == -1 && edges_[at(e)].cost - other.v == least;
       };
       Offset e = chosen + 1;
       while (e < end && !is_free(e)) ++e;

@@ -8,6 +8,7 @@
 
 #include "matching/assignment/hungarian_search.h"
 #include "matching/assignment/hungarian_start.h"
+#include "matching/detail/clones.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -15,13 +16,6 @@ namespace {
 constexpr Index kTile = 512;  ///< columns whose labels a round keeps in the first-level cache
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define MOTES_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define MOTES_CLONES
-#endif
 
 /// Offers base + cost of one row: offer[j] falls to it where it is less, or equal to one of this round and of
 /// lesser rank. All in 64 bits, so that it vectorises.

@@ -7,7 +7,9 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define MOTES_HAS_WIDE 1
 #pragma GCC diagnostic push
+#ifndef __clang__                                       // which has no such warning
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of intrinsics whose unused operand is undefined
+#endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 #define MOTES_WIDE __attribute__((target("avx512f,avx512vl")))

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "matching/device/device.h"
 #include "matching/registry.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
@@ -155,6 +156,29 @@ TEST_CASE("match of cardinality writes what its contract names") {
   CHECK(report["problem"] == "cardinality");
   CHECK(report["options"] == "fairness=0");
   CHECK(report["stats"]["edges_traversed"] > 0);
+}
+
+TEST_CASE("match says which back end a solver lacks, with and without a GPU") {
+  const bool gpu = !matching::list_devices().devices.empty();
+  const auto result_of = [](const std::string& solver, const std::string& backend) {
+    return run_motes({"match", "gen:rgg?n=50&degree=3", "--solver", solver, "--backend", backend});
+  };
+  auto result = result_of("apfb?threads=mt", "cpu");
+  CHECK(result.code == 2);
+  CHECK_THAT(result.err, Catch::Contains("--backend: apfb has no CPU form; use cuda"));
+  result = result_of("apfb", "auto");
+  CHECK(result.code == (gpu ? 0 : 4));
+  if (!gpu)
+    CHECK_THAT(result.err,
+               Catch::Contains("--solver apfb: no GPU: ") && Catch::Contains("; use push-relabel"));
+  for (const std::string solver : {"hk", "greedy-weighted"}) {
+    result = result_of(solver, "cuda");
+    CHECK(result.code == (gpu ? 2 : 4));
+    CHECK_THAT(result.err, Catch::Contains(gpu ? "--backend: " + solver + " has no CUDA form; use cpu"
+                                               : "--backend cuda: no GPU: "));
+  }
+  result = run_motes({"match", "gen:uniform?rows=5&high=9", "--solver", "jv", "--backend", "cuda"});
+  CHECK(result.code == (gpu ? 0 : 4));
 }
 
 TEST_CASE("match refuses what makes no sense, and says what to do") {

@@ -125,10 +125,10 @@ MOTES_HOST_DEVICE inline void for_each_in_gate(const CellTable& table, const Slo
           const GridPoint q = in.points[k];
           const std::int64_t dx = q.x - p.x, dy = q.y - p.y, dz = q.z - p.z;
           // One branch, not three; it also keeps the squares small.
-          const auto beyond = [](std::int64_t d) {
+          const auto beyond = [](std::int64_t d) -> int {
             return static_cast<std::uint64_t>(d + kGateSteps) > 2 * static_cast<std::uint64_t>(kGateSteps);
           };
-          if (beyond(dx) | beyond(dy) | beyond(dz)) continue;
+          if ((beyond(dx) | beyond(dy) | beyond(dz)) != 0) continue;
           const std::int64_t squared = dx * dx + dy * dy + dz * dz;
           if (squared <= kGateSteps * kGateSteps && table.cell(q.y) == cy && table.cell(q.z) == cz)
             visit(k, squared);

@@ -14,13 +14,7 @@
 #include <cmath>
 #include <numbers>
 
-// One clone per instruction set, chosen at load time. Sanitizers run before the resolvers can, so not there.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define MOTES_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define MOTES_CLONES
-#endif
+#include "matching/detail/clones.h"
 
 namespace motes::tracking::detect {
 namespace {

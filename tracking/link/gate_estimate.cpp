@@ -9,6 +9,7 @@
 #include "matching/cardinality/bottleneck.h"
 #include "matching/parallel_for.h"
 #include "tracking/link/gate_sample.h"
+#include "tracking/quantile.h"
 
 namespace motes::tracking {
 namespace {
@@ -28,12 +29,6 @@ constexpr double kMostGatePerWideSpacing = 0.92;
 
 constexpr double kLeastGatePerSpacing = 0.1;
 constexpr int kCurvePoints = 24;
-
-double quantile(std::vector<double>& values, double q) {
-  const auto rank = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + rank, values.end());
-  return values[static_cast<std::size_t>(rank)];
-}
 
 /// Lengths at which pairs are counted: from a sixteenth of the spacing to what the samples reach.
 std::vector<double> counted_lengths(double spacing_um) {
