@@ -11,33 +11,81 @@ namespace pushing {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kFewPeeled = 1024;         ///< vertices of a round that are no more peeled
+constexpr Offset kMostPeeledDegree = 5;  ///< mean degree up to which a graph may be peeled
 
 unsigned blocks_for(Index count) {
   return static_cast<unsigned>(std::clamp((count + kThreads - 1) / kThreads, 1, 1 << 16));
 }
 
-/// Words, and the list of rows that are free and have columns.
+/// Gathers a block's part of a list, which the grid then has with one addition.
+struct Gathered {
+  Index item[2 * kThreads];
+  int count, base;
+
+  __device__ void put(Index index) { item[atomicAdd(&count, 1)] = index; }
+  /// The whole block calls, with `count` at 0 before the first put and at most kThreads put in between.
+  __device__ void flush(int least, Index* list, int* list_count) {
+    __syncthreads();
+    const int held = count;
+    __syncthreads();
+    if (held < least) return;
+    if (threadIdx.x == 0) {
+      base = held > 0 ? atomicAdd(list_count, held) : 0;
+      count = 0;
+    }
+    __syncthreads();
+    for (int k = static_cast<int>(threadIdx.x); k < held; k += kThreads) list[base + k] = item[k];
+    __syncthreads();
+  }
+};
+
+/// Words, and the list of rows that are free and have columns. What peeling has decided over is out of it:
+/// no search reaches such a row, and no row takes such a column.
 __global__ void begin_kernel(Push p, const Index* row_to_col, const Index* col_to_row) {
-  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) p.word[j] = word_of(0, col_to_row[j]);
-  for (Index i = thread_index(); i < p.graph.rows; i += thread_total()) {
-    if (row_to_col[i] != -1) continue;
-    p.sight[i] = kGone;
-    if (p.graph.row_offsets[i] == p.graph.row_offsets[i + 1]) continue;
-    const auto together = cooperative_groups::coalesced_threads();
-    int place = 0;
-    if (together.thread_rank() == 0) place = atomicAdd(p.n->active, static_cast<int>(together.size()));
-    p.active[0][together.shfl(place, 0) + static_cast<int>(together.thread_rank())] = i;
+  __shared__ Gathered rows, cols, active;
+  if (threadIdx.x == 0) rows.count = cols.count = active.count = 0;
+  __syncthreads();
+  const bool peeled = p.peeled();
+  const Index most = max(p.graph.rows, p.graph.cols);
+  for (Offset from = Offset{blockIdx.x} * kThreads;; from += Offset{gridDim.x} * kThreads) {
+    const bool last = from >= most;
+    const Offset k = from + threadIdx.x;
+    if (!last && k < p.graph.cols) {
+      const bool out = peeled && is_peeled(p.peeling.left[p.graph.rows + k]);
+      p.word[k] = word_of(out ? kNoPath : 0, col_to_row[k]);
+      if (peeled && !out) cols.put(static_cast<Index>(k));
+    }
+    if (!last && k < p.graph.rows) {
+      const bool out = peeled && is_peeled(p.peeling.left[k]), has = row_to_col[k] != -1;
+      if (peeled && !out) rows.put(static_cast<Index>(k));
+      if (out || !has) p.sight[k] = kGone;
+      if (!out && !has && p.graph.row_offsets[k] != p.graph.row_offsets[k + 1])
+        active.put(static_cast<Index>(k));
+    }
+    const int least = last ? 0 : kThreads + 1;
+    if (peeled) {
+      cols.flush(least, p.cols_left, &p.peeling.n->cols_left);
+      rows.flush(least, p.rows_left, &p.peeling.n->rows_left);
+    }
+    active.flush(least, p.active[0], p.n->active);
+    if (last) break;
   }
 }
 
 /// The table of near columns, a thread for each of its places.
 template <int kWidth>
-__global__ void near_kernel(DeviceSides graph, Index* near) {
-  const Offset places = Offset{graph.rows} * kWidth, step = Offset{gridDim.x} * blockDim.x;
+__global__ void near_kernel(Push p, Index* near) {
+  const DeviceSides& graph = p.graph;
+  const bool peeled = p.peeled();
+  const Offset places = Offset{peeled ? p.peeling.n->rows_left : graph.rows} * kWidth,
+               step = Offset{gridDim.x} * blockDim.x;
   for (Offset place = Offset{blockIdx.x} * blockDim.x + threadIdx.x; place < places; place += step) {
-    const Offset row = place / kWidth, k = place % kWidth;
+    const Offset row = peeled ? p.rows_left[place / kWidth] : place / kWidth, k = place % kWidth;
     const Offset begin = graph.row_offsets[row], count = graph.row_offsets[row + 1] - begin;
-    near[place] = k == kWidth - 1 && count > kWidth ? kMore : k < count ? graph.col_index[begin + k] : -1;
+    near[row * kWidth + k] = k == kWidth - 1 && count > kWidth ? kMore
+                             : k < count                       ? graph.col_index[begin + k]
+                                                               : -1;
   }
 }
 
@@ -53,7 +101,7 @@ template <class S>
 void launch(Arena& arena, Push p) {
   auto* near = arena.take<Index>(static_cast<std::size_t>(p.graph.rows) * S::kNear);
   near_kernel<S::kNear>
-      <<<static_cast<unsigned>(16 * arena.multiprocessors()), kThreads, 0, arena.stream()>>>(p.graph, near);
+      <<<static_cast<unsigned>(16 * arena.multiprocessors()), kThreads, 0, arena.stream()>>>(p, near);
   MOTES_CUDA_LAUNCHED();
   p.near = near;
   auto kernel = push_relabel_kernel<S>;
@@ -63,6 +111,11 @@ void launch(Arena& arena, Push p) {
   MOTES_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Shared)));
   MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), blocks, kBlock, arguments,
                                          sizeof(Shared), arena.stream()));
+}
+
+/// Peeling costs some walks along every edge: where there are many, more than it spares.
+bool worth_a_look(const DeviceSides& sides, Offset edges) {
+  return 2 * edges <= kMostPeeledDegree * (Offset{sides.rows} + sides.cols);
 }
 
 void tell(const Counters& n, CardinalityStats& stats) {
@@ -110,11 +163,20 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
     MOTES_CUDA(cudaMemsetAsync(p.n, 0, sizeof *p.n, stream));
     there.upload(arena, mates, warm);
     StreamTimer start(stream);
+    const int* settled = nullptr;
+    if (!warm && worth_a_look(sides, edges)) {
+      p.peeling = make_peeling(arena, sides);
+      p.rows_left = arena.take<Index>(rows);
+      p.cols_left = arena.take<Index>(cols);
+      settled = &p.peeling.n->on;
+      peel(arena, sides, edges, {false, kFewPeeled, true}, p.peeling, there.row_to_col, there.col_to_row);
+    }
     cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), there.row_to_col,
-                there.col_to_row);
+                there.col_to_row, settled);
     start.stop();
-    begin_kernel<<<blocks_for(std::max(sides.rows, sides.cols)), kThreads, 0, stream>>>(p, there.row_to_col,
-                                                                                        there.col_to_row);
+    const Index most = std::max(sides.rows, sides.cols);
+    begin_kernel<<<std::min(blocks_for(most), static_cast<unsigned>(8 * arena.multiprocessors())), kThreads,
+                   0, stream>>>(p, there.row_to_col, there.col_to_row);
     MOTES_CUDA_LAUNCHED();
     const Offset degree = edges / std::max(1, sides.rows);
     if (degree <= 5)

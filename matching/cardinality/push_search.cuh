@@ -141,8 +141,10 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
                             long long& round, int active_count, const Index* active, PhaseRecord& record) {
   Counters& n = *p.n;
   const bool first = thread_index() == 0;
-  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
-    const Index row = row_of(p.word[j]);
+  const bool peeled = p.peeled();
+  const Index cols = peeled ? p.peeling.n->cols_left : p.graph.cols;
+  for (Index k = thread_index(); k < cols; k += thread_total()) {
+    const Index j = peeled ? p.cols_left[k] : k, row = row_of(p.word[j]);
     const Offset begin = p.graph.col_offsets[j];
     const Stretch edges = stretch_of(begin, p.graph.col_offsets[j + 1] - begin);
     if (row != -1)
@@ -196,8 +198,8 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     record.reached = reached;
     record.levels += static_cast<int>(level);
   }
-  for (Index j = thread_index(); j < p.graph.cols; j += thread_total()) {
-    const Index row = row_of(p.word[j]);
+  for (Index k = thread_index(); k < cols; k += thread_total()) {
+    const Index j = peeled ? p.cols_left[k] : k, row = row_of(p.word[j]);
     const Word sight = row == -1 ? 0 : __ldcg(p.sight + row);
     p.word[j] = word_of(sight < kUnseen ? static_cast<unsigned>(sight) : kUnreached, row);
   }

@@ -4,6 +4,7 @@
 #include <cooperative_groups.h>
 
 #include "matching/cardinality/device_graph.cuh"
+#include "matching/init/peel_device.cuh"
 
 namespace motes::matching::device::pushing {
 
@@ -18,7 +19,7 @@ constexpr int kApart = 1024;  ///< stretches of a frontier for each block, up to
 constexpr int kLook = 128;    ///< stretches of a block that make for many visits in vain
 constexpr int kHops = 8;      ///< levels that blocks go apart,
 constexpr int kThin = 1 << 12, kThinHops = 32;  ///< and where the whole frontier has few stretches
-constexpr int kShare = 48;    ///< pushes that every chain may make in a phase, beside as many as levels
+constexpr int kShare = 24;    ///< pushes that every chain may make in a phase, beside as many as levels
 constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
 constexpr int kRecords = 64;  ///< phases told apart; what comes after them is added to the last
 
@@ -84,7 +85,11 @@ struct Push {
   Index* active[2];   ///< [rows]
   Stretch* frontier[2];  ///< [cols + nnz / kStretch]
   Counters* n;
-  int chain;  ///< pushes of a chain in a phase; 0: by the levels of its search
+  int chain;                     ///< pushes of a chain in a phase; 0: by the levels of its search
+  Peeling peeling;               ///< n is nullptr where there was none
+  Index *rows_left, *cols_left;  ///< [rows], [cols] what peeling left
+
+  __device__ bool peeled() const { return peeling.n != nullptr && peeling.n->on != 0; }
 };
 
 __device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }

@@ -31,7 +31,9 @@ __global__ void protect_kernel(const Index* row_to_col, Index rows, Index* col_t
 
 template <int kLanes>
 __global__ void __launch_bounds__(kThreads)
-    cheap_kernel(DeviceSides g, detail::VisitOrder order, const Index* row_to_col, unsigned* holder) {
+    cheap_kernel(DeviceSides g, detail::VisitOrder order, const Index* row_to_col, unsigned* holder,
+                 const int* settled) {
+  if (settled != nullptr && *settled != 0) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned me = threadIdx.x % kWarp, first_lane = me / kLanes * kLanes;
   const unsigned mask = kLanes == kWarp ? 0xffffffffU : ((1U << kLanes) - 1) << first_lane;
@@ -65,7 +67,9 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void tell_kernel(Index cols, detail::VisitOrder order, Index* row_to_col, Index* col_to_row) {
+__global__ void tell_kernel(Index cols, detail::VisitOrder order, Index* row_to_col, Index* col_to_row,
+                            const int* settled) {
+  if (settled != nullptr && *settled != 0) return;
   for (Index j = thread_index(); j < cols; j += thread_total()) {
     const Index holder = col_to_row[j];
     if (holder <= 0) continue;
@@ -82,18 +86,19 @@ __global__ void restore_kernel(const Index* row_to_col, Index rows, Index* col_t
 
 template <int kLanes>
 void launch(const Arena& arena, const DeviceSides& sides, detail::VisitOrder order, const Index* row_to_col,
-            Index* col_to_row) {
+            Index* col_to_row, const int* settled) {
   const Offset wanted = (Offset{sides.rows} * kLanes + kThreads - 1) / kThreads;
-  const auto blocks = static_cast<unsigned>(std::clamp<Offset>(wanted, 1, 1 << 22));
-  cheap_kernel<kLanes><<<blocks, kThreads, 0, arena.stream()>>>(sides, order, row_to_col,
-                                                                reinterpret_cast<unsigned*>(col_to_row));
+  const auto blocks = static_cast<unsigned>(
+      std::clamp<Offset>(wanted, 1, settled == nullptr ? 1 << 22 : 32 * arena.multiprocessors()));
+  cheap_kernel<kLanes><<<blocks, kThreads, 0, arena.stream()>>>(
+      sides, order, row_to_col, reinterpret_cast<unsigned*>(col_to_row), settled);
   MOTES_CUDA_LAUNCHED();
 }
 
 }  // namespace
 
 void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
-                 detail::VisitOrder order, Index* row_to_col, Index* col_to_row) {
+                 detail::VisitOrder order, Index* row_to_col, Index* col_to_row, const int* settled) {
   const cudaStream_t stream = arena.stream();
   const auto blocks = static_cast<unsigned>(8 * arena.multiprocessors());
   if (warm) {
@@ -101,10 +106,10 @@ void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, boo
     MOTES_CUDA_LAUNCHED();
   }
   if (edges <= Offset{kDegreeForMoreLanes} * sides.rows)
-    launch<4>(arena, sides, order, row_to_col, col_to_row);
+    launch<4>(arena, sides, order, row_to_col, col_to_row, settled);
   else
-    launch<16>(arena, sides, order, row_to_col, col_to_row);
-  tell_kernel<<<blocks, kThreads, 0, stream>>>(sides.cols, order, row_to_col, col_to_row);
+    launch<16>(arena, sides, order, row_to_col, col_to_row, settled);
+  tell_kernel<<<blocks, kThreads, 0, stream>>>(sides.cols, order, row_to_col, col_to_row, settled);
   MOTES_CUDA_LAUNCHED();
   if (warm) {
     restore_kernel<<<blocks, kThreads, 0, stream>>>(row_to_col, sides.rows, col_to_row);

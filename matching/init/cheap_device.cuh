@@ -11,7 +11,9 @@ namespace motes::matching::device {
 /// come in the order given; both arrays on the device, -1 =
 /// free. The same pairs as the CPU's start on one thread, always. O(rows + cols + nnz) where rows meet their
 /// columns in about the same order, else a row may look through its columns again when it is displaced.
+/// `settled`, on the device: where it is not 0, there is another start already and nothing is done.
 void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
-                 detail::VisitOrder order, Index* row_to_col, Index* col_to_row);
+                 detail::VisitOrder order, Index* row_to_col, Index* col_to_row,
+                 const int* settled = nullptr);
 
 }  // namespace motes::matching::device

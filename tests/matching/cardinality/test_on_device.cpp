@@ -276,6 +276,55 @@ TEST_CASE("cardinality solvers on the GPU prove forests and what hangs on a core
     }
 }
 
+TEST_CASE("what hangs on hubs, paths and trees is peeled on the GPU, and the rest solved") {
+  MOTES_NEED_GPU();
+  // Side by side: stars of thousands of leaves that share some, long paths with leaves, trees whose early
+  // vertices are hubs, and a core that all of them hang on. Nearly every vertex is decided by peeling.
+  matching::Workspace workspace;
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    std::mt19937_64 rng(seed);
+    const auto below = [&](Index bound) { return static_cast<Index>(rng() % static_cast<unsigned>(bound)); };
+    std::vector<std::pair<Index, Index>> edges;
+    Index rows = 2000, cols = 2000;
+    for (Index i = 0; i < rows; ++i)
+      for (int k = 0; k < 3; ++k) edges.emplace_back(i, below(cols) * below(cols) / cols);
+    for (int star = 0; star < 12; ++star) {  // the hub a row, then a column
+      const bool row = star % 2 == 0;
+      const Index hub = row ? rows++ : cols++;
+      for (int leaf = 0; leaf < 1000 + 400 * star; ++leaf) {
+        Index& side = row ? cols : rows;
+        const Index other = leaf % 3 == 0 && side > 3000 ? side - 1 - below(900) : side++;
+        edges.emplace_back(row ? hub : other, row ? other : hub);
+      }
+      edges.emplace_back(row ? hub : below(2000), row ? below(2000) : hub);
+    }
+    for (Index k = 0, last = below(2000); k < 3000; ++k) {  // last row - column - next row, and leaves
+      edges.emplace_back(last, cols);
+      last = rows++;
+      edges.emplace_back(last, cols++);
+      if (k % 7 == 0) edges.emplace_back(last, cols++);
+    }
+    for (Index k = 0; k < 20000; ++k) {
+      edges.emplace_back(below(rows) % (1 + below(rows)), cols++);
+      edges.emplace_back(rows++, below(cols) % (1 + below(cols)));
+    }
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    const auto graph = testing::from_edges(rows, cols, edges);
+    const auto columns = matching::transpose(graph.view(), 1);
+    const CardinalityProblem sided{graph.view(), columns.col_offsets, columns.row_index};
+    const matching::DeviceGraph there(sided);
+    const auto expected = matching::make_cardinality_solver("hk")->solve({1}, sided).matching.cardinality;
+    for (const char* setting : {"push-relabel", "push-relabel?chain=1", "push-relabel?chain=7"})
+      for (const auto& problem : {problem_of(graph), sided, there.view()}) {
+        INFO(setting << " seed " << seed << " edges " << edges.size());
+        const auto answer = matching::make_cardinality_solver(setting)->solve(on_gpu(workspace), problem);
+        CHECK(answer.matching.cardinality == expected);
+        check_maximum(graph, answer, {});
+      }
+  }
+}
+
 TEST_CASE("the cheap start on the GPU is that of one thread, for any seed and in either space") {
   MOTES_NEED_GPU();
   matching::Workspace workspace;

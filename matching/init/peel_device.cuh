@@ -1,0 +1,48 @@
+#pragma once
+/// Peeling on the GPU: vertices with one neighbour left take it, on both sides, with what follows from them
+/// (the first of the two rules of Karp & Sipser, "Maximum matching in sparse random graphs", FOCS 1981).
+///
+/// A graph has a maximum matching with all pairs made so, and the rest of it lies among the vertices that are
+/// left: free, with neighbours that are. Solvers need not look at the others again.
+
+#include "matching/cardinality/device_graph.cuh"
+
+namespace motes::matching::device {
+
+/// Of a vertex: the sum (modulo 2^32) of its neighbours' numbers in the high half, and how many they are in
+/// the low half, without those taken; the highest bit of the low half is set once it is taken itself.
+using Left = unsigned long long;
+constexpr unsigned kTaken = 1U << 31;
+
+/// Whether peeling has decided over a vertex: it has its pair, or no neighbour is left.
+__device__ inline bool is_peeled(Left left) { return static_cast<unsigned>(left) - 1U >= kTaken - 1U; }
+
+/// Of a peeling, in device memory.
+struct PeelCounters {
+  int on;                    ///< whether there was one
+  int listed[3];             ///< length of the list of round r at r % 3
+  int rows_left, cols_left;  ///< for solvers that list what is left
+};
+struct Peeling {
+  Left* left;       ///< [rows + cols], rows first
+  PeelCounters* n;  ///< `on` is 0 until peel() has come to its work
+};
+
+/// When peel() sets to work, and when it leaves off.
+struct PeelPlan {
+  bool always =
+      true;     ///< if not: only where a sample shows that one vertex in kSingleShare has one neighbour
+  int few = 0;  ///< vertices that are no more worth a round, as is a 64th of the first round's
+  bool greedy = false;  ///< rows left take a free column, where they have one, in any order
+};
+constexpr int kSingleShare = 11;
+
+/// Room in the arena for a graph's peeling.
+Peeling make_peeling(Arena& arena, const DeviceSides& sides);
+
+/// Peels a graph without pairs; both mates on the device, filled with -1. Which of several vertices gets
+/// their one neighbour depends on timing. O(rows + cols + nnz) work.
+void peel(Arena& arena, const DeviceSides& sides, Offset edges, const PeelPlan& plan, const Peeling& peeling,
+          Index* row_to_col, Index* col_to_row);
+
+}  // namespace motes::matching::device
