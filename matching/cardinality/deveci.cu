@@ -17,11 +17,13 @@
 /// Races. A search reads what others of its level write only through words that are exchanged (level of a
 /// row, col_to_row of a column) and the root's word, which only ever goes from its level to below kUnseen;
 /// who reads it late looks through edges in vain. Of several columns of one root the last written stands.
-/// Alternate: a walker stops where the row's column is not the one of the search, as then another walker has
-/// been there. The topmost row at which any stopped was passed by one that did not stop above, so that at
-/// least one of each tree reaches its root, and the matching grows by every root reached. Two may both pass a
-/// row before either sees the other; one then owns the pair, and FixMatching frees the other's column. Above
-/// that row both write the same.
+/// Whether a search goes on is read from words that the round it begins does not write: all blocks must
+/// agree, also one that comes late, when others have reached free columns in that round already. Alternate: a
+/// walker stops where the row's column is not the one of the search, as then another walker has been there.
+/// The topmost row at which any stopped was passed by one that did not stop above, so that at least one of
+/// each tree reaches its root, and the matching grows by every root reached. Two may both pass a row before
+/// either sees the other; one then owns the pair, and FixMatching frees the other's column. Above that row
+/// both write the same.
 
 #include <cooperative_groups.h>
 #include <algorithm>
@@ -49,6 +51,7 @@ struct Report {
   int frontier[3];      ///< of a level: stretches
   int free[3];          ///< of a phase: rows without a column at its start
   int reached[2];       ///< of a phase: free columns on the list
+  int ended[3];         ///< of a round: the one before has reached some, where the shortest paths are wanted
   int alone_levels[2];  ///< of a round: levels that one block went through in it
   long long phases;
   unsigned long long edges, init_ns, search_ns, alternate_ns;
@@ -70,7 +73,7 @@ struct Search {
 /// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
 template <bool kShortest, bool kRoots, class Put>
 __device__ unsigned long long visit(const Search& s, const Stretch& stretch, int level, bool look,
-                                    int* reached, Put&& put) {
+                                    int* reached, int* ended, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index root = -1;
   bool stopped = false;
@@ -106,6 +109,7 @@ __device__ unsigned long long visit(const Search& s, const Stretch& stretch, int
         s.predecessor[col[d]] = {stretch.row, stretch.col};
         if constexpr (kRoots) s.level[root] = kShortest ? -col[d] : kFound;
         s.reached[place_in(reached)] = col[d];
+        if constexpr (kShortest) *ended = 1;
       }
     }
   }
@@ -127,6 +131,7 @@ __device__ void search_alone(const Search& s, Staging& staging, int level, int* 
   constexpr int kHalf = kStaged / 2;
   Report& report = *s.report;
   int count = __ldcg(report.frontier + at.round % 3), rounds = 0;
+  int* ended = report.ended + (at.round + 1) % 3;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kThreads)
     staging.stretch[k] = s.frontier[at.side][k];
   for (;;) {
@@ -135,11 +140,11 @@ __device__ void search_alone(const Search& s, Staging& staging, int level, int* 
     Stretch* next = staging.stretch + (rounds + 1) % 2 * kHalf;
     Stretch* list = s.frontier[(at.side + rounds + 1) % 2];
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kThreads / kLanes)
-      at.edges +=
-          visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, [&](const Stretch& some) {
-            const int place = atomicAdd(&staging.count, 1);
-            (place < kHalf ? next : list)[place] = some;
-          });
+      at.edges += visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, ended,
+                                           [&](const Stretch& some) {
+                                             const int place = atomicAdd(&staging.count, 1);
+                                             (place < kHalf ? next : list)[place] = some;
+                                           });
     __syncthreads();
     count = staging.count;
     ++rounds;
@@ -180,7 +185,10 @@ __device__ void begin_phase(const Search& s, Staging& staging, long long phase, 
   }
   free_rows = static_cast<int>(__reduce_add_sync(0xffffffffU, free_rows));
   if (threadIdx.x % 32 == 0 && free_rows > 0) atomicAdd(report.free + phase % 3, free_rows);
-  if (me == 0) report.free[(phase + 1) % 3] = report.reached[(phase + 1) % 2] = 0;
+  if (me == 0) {
+    report.free[(phase + 1) % 3] = report.reached[(phase + 1) % 2] = 0;
+    report.ended[0] = report.ended[1] = report.ended[2] = 0;
+  }
   staging.flush(list, count);
 }
 
@@ -192,9 +200,9 @@ __device__ int search(const cooperative_groups::grid_group& grid, const Search& 
   int level = kFirstLevel;
   for (;;) {
     const int count = __ldcg(report.frontier + at.round % 3);
-    if (count == 0 || (kShortest && __ldcg(reached) > 0)) return level - kFirstLevel;
+    if (count == 0 || (kShortest && __ldcg(report.ended + at.round % 3) != 0)) return level - kFirstLevel;
     const bool alone = count <= kAlone;
-    if (grid_thread() == 0) report.frontier[(at.round + 2) % 3] = 0;
+    if (grid_thread() == 0) report.frontier[(at.round + 2) % 3] = report.ended[(at.round + 2) % 3] = 0;
     if (alone) {
       if (blockIdx.x == 0) search_alone<kShortest, kRoots>(s, staging, level, reached, at);
     } else {
@@ -202,9 +210,9 @@ __device__ int search(const cooperative_groups::grid_group& grid, const Search& 
       Stretch* next = s.frontier[1 - at.side];
       int* next_count = report.frontier + (at.round + 1) % 3;
       for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes)
-        at.edges +=
-            visit<kShortest, kRoots>(s, now[k], level, count > kCrowded, reached,
-                                     [&](const Stretch& some) { staging.put(some, next, next_count); });
+        at.edges += visit<kShortest, kRoots>(
+            s, now[k], level, count > kCrowded, reached, report.ended + (at.round + 1) % 3,
+            [&](const Stretch& some) { staging.put(some, next, next_count); });
       staging.flush(next, next_count);
     }
     grid.sync();
@@ -263,7 +271,7 @@ __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
     }
     if (first) {
       report.levels[min(record, kRecords - 1)] += levels;
-      // Who has yet to read the last count ends its search by that or, as `reached` says, by 0.
+      // Who has yet to read the last count ends its search by that or by 0.
       report.frontier[0] = report.frontier[1] = report.frontier[2] = 0;
     }
     grid.sync();
