@@ -43,9 +43,10 @@ constexpr int kUnseen = kFirstLevel - 1;  ///< its L0 - 1
 constexpr int kFound = kFirstLevel - 2;   ///< its L0 - 2 of a root that has a path; refined: -column
 constexpr Index kReached = -2;            ///< of a free column
 constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a stretch; columns that a lane reads side by side
-constexpr int kAlone = 128;           ///< stretches of a frontier that one block follows alone
-constexpr int kCrowded = 1 << 13;     ///< stretches of a frontier that make for many visits in vain
-constexpr int kRecords = 1 << 14;     ///< phases told apart; the last takes in what follows
+using Staged = Staging<1024>;
+constexpr int kAlone = 128;        ///< stretches of a frontier that one block follows alone
+constexpr int kCrowded = 1 << 13;  ///< stretches of a frontier that make for many visits in vain
+constexpr int kRecords = 1 << 14;  ///< phases told apart; the last takes in what follows
 
 struct Report {
   int frontier[3];      ///< of a level: stretches
@@ -127,8 +128,8 @@ struct Progress {
 /// paths are wanted, one is there. Frontiers lie in the halves of the shared memory, what does not fit in the
 /// grid's lists.
 template <bool kShortest, bool kRoots>
-__device__ void search_alone(const Search& s, Staging& staging, int level, int* reached, Progress& at) {
-  constexpr int kHalf = kStaged / 2;
+__device__ void search_alone(const Search& s, Staged& staging, int level, int* reached, Progress& at) {
+  constexpr int kHalf = Staged::kHalf;
   Report& report = *s.report;
   int count = __ldcg(report.frontier + at.round % 3), rounds = 0;
   int* ended = report.ended + (at.round + 1) % 3;
@@ -164,7 +165,7 @@ __device__ void search_alone(const Search& s, Staging& staging, int level, int* 
 
 /// InitBfsArray, and FixMatching of the phase before.
 template <bool kRoots>
-__device__ void begin_phase(const Search& s, Staging& staging, long long phase, const Progress& at) {
+__device__ void begin_phase(const Search& s, Staged& staging, long long phase, const Progress& at) {
   const int me = grid_thread(), total = grid_threads();
   Report& report = *s.report;
   Stretch* list = s.frontier[at.side];
@@ -194,7 +195,7 @@ __device__ void begin_phase(const Search& s, Staging& staging, long long phase, 
 
 /// All levels of a phase. Returns how many.
 template <bool kShortest, bool kRoots>
-__device__ int search(const cooperative_groups::grid_group& grid, const Search& s, Staging& staging,
+__device__ int search(const cooperative_groups::grid_group& grid, const Search& s, Staged& staging,
                       int* reached, Progress& at) {
   Report& report = *s.report;
   int level = kFirstLevel;
@@ -240,7 +241,7 @@ __device__ inline void alternate(const Search& s, Index col) {
 
 template <bool kShortest, bool kRoots>
 __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
-  __shared__ Staging staging;
+  __shared__ Staged staging;
   const auto grid = cooperative_groups::this_grid();
   const bool first = grid_thread() == 0;
   Report& report = *s.report;
@@ -295,7 +296,7 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
   with_sides(execution, problem, false, stats, [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    const DeviceMates there(arena, rows, cols);
+    DeviceMates there(arena, rows, cols);
     Search s{sides,
              there.row_to_col,
              there.col_to_row,
@@ -306,9 +307,8 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
              {arena.take<Stretch>(most_stretches(sides.rows, edges)),
               arena.take<Stretch>(most_stretches(sides.rows, edges))},
              arena.take_filled<Report>(1, 0)};
-    const bool warm = pairs_of(mates) != 0;
     StreamTimer timer(arena.stream());
-    there.upload(arena, mates, warm);
+    const bool warm = there.upload(arena, mates);
     StreamTimer start(arena.stream());
     if (options.cheap)
       cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), s.row_to_col, s.col_to_row);
@@ -324,7 +324,7 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
                                            static_cast<unsigned>(blocks), kThreads, arguments, 0,
                                            arena.stream()));
     timer.stop();
-    const std::int64_t augmentations = there.download(arena, mates);
+    const std::int64_t augmentations = there.download(arena, mates, execution.threads);
     const std::vector<Report> report = arena.download(s.report, 1);
     const auto phases = static_cast<std::ptrdiff_t>(std::min<long long>(report[0].phases, kRecords));
     const auto paths = std::accumulate(report[0].gained, report[0].gained + phases, std::int64_t{0});

@@ -28,27 +28,33 @@ __global__ void scatter_kernel(const Offset* row_offsets, const Index* col_index
   }
 }
 
-}  // namespace
-
-std::int64_t pairs_of(const Mates& mates) {
-  return std::ssize(mates.row_to_col) - std::count(mates.row_to_col.begin(), mates.row_to_col.end(), -1);
+std::int64_t pairs_in(const std::vector<Index>& row_to_col) {
+  return std::ssize(row_to_col) - std::count(row_to_col.begin(), row_to_col.end(), -1);
 }
 
-void DeviceMates::upload(const Arena& arena, const Mates& mates, bool any) const {
+}  // namespace
+
+bool DeviceMates::upload(const Arena& arena, const Mates& mates) {
+  given = pairs_in(mates.row_to_col);
   const auto copy = [&](Index* to, const std::vector<Index>& from, std::size_t count) {
     if (count == 0) return;
     const std::size_t bytes = count * sizeof(Index);
-    if (!any)
+    if (given == 0)
       MOTES_CUDA(cudaMemsetAsync(to, 0xff, bytes, arena.stream()));
     else
       MOTES_CUDA(cudaMemcpyAsync(to, from.data(), bytes, cudaMemcpyHostToDevice, arena.stream()));
   };
   copy(row_to_col, mates.row_to_col, rows);
   copy(col_to_row, mates.col_to_row, cols);
+  return given > 0;
+}
+
+void DeviceMates::make_room(Mates& mates) const {
+  mates.row_to_col.resize(rows);
+  mates.col_to_row.resize(cols);
 }
 
 std::int64_t DeviceMates::download(Arena& arena, Mates& mates, int threads) const {
-  const std::int64_t before = pairs_of(mates);
   char* staged = arena.staging((rows + cols) * sizeof(Index));
   char* staged_cols = staged + rows * sizeof(Index);
   const auto fetch = [&](char* to, const Index* from, std::size_t count) {
@@ -57,12 +63,11 @@ std::int64_t DeviceMates::download(Arena& arena, Mates& mates, int threads) cons
   };
   fetch(staged, row_to_col, rows);
   fetch(staged_cols, col_to_row, cols);
-  mates.row_to_col.resize(rows);
-  mates.col_to_row.resize(cols);
+  make_room(mates);
   arena.synchronize();
   detail::parallel_copy(mates.row_to_col.data(), staged, rows * sizeof(Index), threads);
   detail::parallel_copy(mates.col_to_row.data(), staged_cols, cols * sizeof(Index), threads);
-  return pairs_of(mates) - before;
+  return pairs_in(mates.row_to_col) - given;
 }
 
 DeviceSides bring_over(Arena& arena, const CardinalityProblem& problem, bool columns) {

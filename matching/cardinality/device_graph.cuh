@@ -19,23 +19,24 @@ template <class F>
 void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
                 CardinalityStats& stats, F&& f);
 
-/// How many pairs there are.
-std::int64_t pairs_of(const Mates& mates);
-
 /// A matching in device memory, -1 = free.
 struct DeviceMates {
   Index *row_to_col, *col_to_row;  ///< [rows], [cols]
   std::size_t rows, cols;
+  std::int64_t given = 0;  ///< pairs that came with upload()
   DeviceMates(Arena& arena, std::size_t row_count, std::size_t col_count)
       : row_to_col(arena.take<Index>(row_count)),
         col_to_row(arena.take<Index>(col_count)),
         rows(row_count),
         cols(col_count) {}
-  /// `any`: there are pairs; if not, the mates may be empty. The mates must stay until the stream has passed.
-  void upload(const Arena& arena, const Mates& mates, bool any) const;
-  /// Waits for the stream, makes room on the host meanwhile; returns how many pairs there are more than
-  /// before.
-  std::int64_t download(Arena& arena, Mates& mates, int threads = 1) const;
+  /// Whether there are pairs; if not, the mates may be empty. The mates must stay until the stream has
+  /// passed.
+  bool upload(const Arena& arena, const Mates& mates);
+  /// Touches the memory that download() fills, while the device works.
+  void make_room(Mates& mates) const;
+  /// Waits for the stream, makes room on the host meanwhile; returns how many pairs there are more than were
+  /// given.
+  std::int64_t download(Arena& arena, Mates& mates, int threads) const;
 };
 
 template <class F>

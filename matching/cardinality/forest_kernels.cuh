@@ -57,17 +57,20 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
   for (;;) {
     const int count = __ldcg(report.frontier + at.round % 3);
     if (count == 0) return;
+    const int after = (at.round + 1) % 3;
     if (me == 0) {
-      report.frontier[(at.round + 2) % 3] = 0;
-      report.joined[(at.round + 2) % 3] = 0;
+      const int clear = (at.round + 2) % 3;
+      report.frontier[clear] = report.hops[clear] = 0;
+      report.joined[clear] = 0;
       if (at.levels < kLevelRecords) f.level_rows[at.levels] = at.rows;
     }
-    const bool alone = count <= kAlone, up = !alone && f.direction && at.rows * f.alpha >= at.unseen;
-    if (alone) {
-      if (blockIdx.x == 0) search_alone<kLanes>(f, shared, at);
+    const bool up = count > kFew && f.direction && at.rows * f.alpha >= at.unseen;
+    const bool apart = !up && count <= kApart * static_cast<int>(gridDim.x);
+    if (apart) {
+      search_apart<kLanes>(f, shared, count, count <= kThin ? kThinHops : kHops, at);
     } else {
       Stretch* next = f.frontier[1 - at.side];
-      int* next_count = report.frontier + (at.round + 1) % 3;
+      int* next_count = report.frontier + after;
       Joined joined;
       if (up) {
         const Index* from = ups == 0 ? nullptr : f.unseen[ups % 2];
@@ -83,17 +86,17 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
           at.edges += downwards<kLanes>(
               f, now[k], joined, [&](const Stretch& some) { shared.staging.put(some, next, next_count); });
       }
-      tell(shared, joined, next, next_count, report.joined + (at.round + 1) % 3);
+      tell(shared, joined, next, next_count, report.joined + after);
+      if (me == 0) report.hops[after] = 1;
     }
     grid.sync();
-    const int levels = alone ? __ldcg(report.alone_levels + at.round % 2) : 1;
     ++at.round;
-    at.levels += levels;
-    at.side = (at.side + levels) % 2;
-    const unsigned long long came = __ldcg(report.joined + at.round % 3);
+    at.levels += __ldcg(report.hops + after);
+    at.side = 1 - at.side;
+    const unsigned long long came = __ldcg(report.joined + after);
     at.rows = static_cast<int>(came & 0xffffffffU);
     at.unseen -= at.rows + static_cast<int>(came >> 32);
-    clock.lap(alone ? report.alone_ns : up ? report.up_ns : report.down_ns);
+    clock.lap(apart ? report.apart_ns : up ? report.up_ns : report.down_ns);
   }
 }
 
@@ -114,8 +117,11 @@ __device__ inline int augment(const Forest& f, const cooperative_groups::grid_gr
   at.edges = 0;
   if (grid_thread() == 0) {
     // Of the round that has just ended others may still be reading.
-    for (const int ahead : {1, 2})
-      report.frontier[(at.round + ahead) % 3] = 0, report.joined[(at.round + ahead) % 3] = 0;
+    for (const int ahead : {1, 2}) {
+      const int clear = (at.round + ahead) % 3;
+      report.frontier[clear] = report.hops[clear] = 0;
+      report.joined[clear] = 0;
+    }
     report.unseen[0] = report.unseen[1] = report.unseen[2] = report.renewable = report.active = 0;
   }
   grid.sync();
@@ -176,19 +182,25 @@ __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_gr
 
 template <int kLanes>
 __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
-  __shared__ Shared shared;
+  extern __shared__ Stretch memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
   const auto grid = cooperative_groups::this_grid();
   const int me = grid_thread(), total = grid_threads();
   Report& report = *f.report;
   Clock clock;
   if (threadIdx.x == 0) shared.staging.count = shared.rows = shared.leaves = shared.hubs = 0;
   __syncthreads();
+  int free_rows = 0;
   for (Index i = me; i < f.graph.rows; i += total) {
-    const bool root = f.row_to_col[i] == -1 && f.graph.row_offsets[i] != f.graph.row_offsets[i + 1];
+    const bool free = f.row_to_col[i] == -1;
+    const bool root = free && f.graph.row_offsets[i] != f.graph.row_offsets[i + 1];
     f.row_root[i] = root ? static_cast<unsigned>(i) : kNone;
     f.leaf[i] = -1;
+    free_rows += free;
     if (root) f.roots[0][place_in(report.roots)] = i;
   }
+  free_rows = static_cast<int>(__reduce_add_sync(0xffffffffU, free_rows));
+  if (threadIdx.x % 32 == 0 && free_rows > 0) atomicAdd(&report.free_rows, free_rows);
   int reachable = 0;
   for (Index j = me; j < f.graph.cols; j += total) {
     f.word[j] = word_of(kNone, f.col_to_row[j]);
@@ -213,8 +225,8 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
     const long long edges = static_cast<long long>(__ldcg(&report.edges));
     clock.lap(report.augment_ns);
     if (me == 0) {
-      report.levels[record] += at.levels - levels_before;
-      report.gained[record] += roots - left;
+      f.record[record].levels += at.levels - levels_before;
+      f.record[record].gained += roots - left;
     }
     done = left == roots || left == 0;
     roots = left;

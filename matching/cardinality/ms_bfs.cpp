@@ -259,13 +259,7 @@ void MsBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& m
 
 void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
                           CardinalityStats& stats) const {
-  const std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
-  if (device::grow_forests(execution, problem, options_,
-                           options_.finish ? kFinishEdges * problem.graph.edges() : no_end, mates, stats))
-    return;
-  const auto before = stats.seconds;
-  device::push_relabel(execution, problem, 0, mates, stats);
-  for (const char* step : {"bring_over", "device", "start"}) stats.seconds[step] += before.at(step);
+  device::grow_forests(execution, problem, options_, kFinishEdges * problem.graph.edges(), mates, stats);
 }
 
 }  // namespace motes::matching

@@ -24,8 +24,9 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
 void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
                        const DeveciOptions& options, Mates& mates, CardinalityStats& stats);
 
-/// False: stopped after `edges_at_most` with free rows left that may have paths.
-bool grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
+/// With options.finish the trees stop growing once they have looked at `edges_at_most`, and push-relabel does
+/// the rest.
+void grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
                   std::int64_t edges_at_most, Mates& mates, CardinalityStats& stats);
 
 }  // namespace motes::matching::device

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "matching/cardinality/on_device.h"
+#include "matching/cardinality/push_device.cuh"
 #include "matching/cardinality/push_kernels.cuh"
 #include "matching/init/cheap_device.cuh"
 
@@ -85,55 +86,67 @@ void tell(const Counters& n, CardinalityStats& stats) {
 }  // namespace
 }  // namespace pushing
 
+bool fits_push_relabel(const CardinalityProblem& problem) {
+  return problem.graph.rows < 1 << pushing::kMostColumnBits &&
+         problem.graph.edges() < Offset{1} << pushing::kMostEdgeBits;
+}
+
+void enqueue_push_relabel(Arena& arena, const DeviceSides& sides, Offset edges, std::int64_t chain,
+                          const DeviceMates& there) {
+  using namespace pushing;
+  const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
+  const cudaStream_t stream = arena.stream();
+  Push p{};
+  p.graph = sides;
+  p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
+  p.word = arena.take<Word>(cols);
+  p.sight = arena.take<Word>(rows);
+  for (Index*& list : p.active) list = arena.take<Index>(rows);
+  for (Stretch*& list : p.frontier)
+    list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
+  p.n = arena.take_filled<Counters>(1, 0);
+  begin_kernel<<<blocks_for(std::max(sides.rows, sides.cols)), kThreads, 0, stream>>>(p, there.row_to_col,
+                                                                                      there.col_to_row);
+  MOTES_CUDA_LAUNCHED();
+  const Offset degree = edges / std::max(1, sides.rows);
+  if (degree <= 5)
+    launch<Shape<4, 2>>(arena, p);
+  else if (degree <= 12)
+    launch<Shape<8, 2>>(arena, p);
+  else
+    launch<Shape<32, 1>>(arena, p);
+  MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
+  finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
+                                                                 there.col_to_row);
+  MOTES_CUDA_LAUNCHED();
+  MOTES_CUDA(cudaMemcpyAsync(arena.pinned(), p.n, sizeof *p.n, cudaMemcpyDeviceToHost, stream));
+}
+
+void tell_push_relabel(const Arena& arena, CardinalityStats& stats) {
+  pushing::tell(*static_cast<const pushing::Counters*>(arena.pinned()), stats);
+}
+
 void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
                   Mates& mates, CardinalityStats& stats) {
-  using namespace pushing;
-  if (problem.graph.rows >= 1 << kMostColumnBits || problem.graph.edges() >= Offset{1} << kMostEdgeBits)
+  if (!fits_push_relabel(problem))
     throw ResourceShortage(
         "push-relabel on the GPU: more than 2^29 rows or 2^34 edges; use the cpu back end");
   with_sides(execution, problem, true, stats, [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    Push p{};
-    p.graph = sides;
-    p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
-    const DeviceMates there(arena, rows, cols);
-    p.word = arena.take<Word>(cols);
-    p.sight = arena.take<Word>(rows);
-    for (Index*& list : p.active) list = arena.take<Index>(rows);
-    for (Stretch*& list : p.frontier)
-      list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
-    p.n = arena.take<Counters>(1);
-    const cudaStream_t stream = arena.stream();
-    const bool warm = pairs_of(mates) != 0;
-    StreamTimer timer(stream);
-    MOTES_CUDA(cudaMemsetAsync(p.n, 0, sizeof *p.n, stream));
-    there.upload(arena, mates, warm);
-    StreamTimer start(stream);
+    DeviceMates there(arena, rows, cols);
+    StreamTimer timer(arena.stream());
+    const bool warm = there.upload(arena, mates);
+    StreamTimer start(arena.stream());
     cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), there.row_to_col,
                 there.col_to_row);
     start.stop();
-    begin_kernel<<<blocks_for(std::max(sides.rows, sides.cols)), kThreads, 0, stream>>>(p, there.row_to_col,
-                                                                                        there.col_to_row);
-    MOTES_CUDA_LAUNCHED();
-    const Offset degree = edges / std::max(1, sides.rows);
-    if (degree <= 5)
-      launch<Shape<4, 2>>(arena, p);
-    else if (degree <= 12)
-      launch<Shape<8, 2>>(arena, p);
-    else
-      launch<Shape<32, 1>>(arena, p);
-    MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
-    finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
-                                                                   there.col_to_row);
-    MOTES_CUDA_LAUNCHED();
+    enqueue_push_relabel(arena, sides, edges, chain, there);
     timer.stop();
-    MOTES_CUDA(cudaMemcpyAsync(arena.pinned(), p.n, sizeof *p.n, cudaMemcpyDeviceToHost, stream));
     stats.augmentations += there.download(arena, mates, execution.threads);
-    const Counters& report = *static_cast<const Counters*>(arena.pinned());
     stats.seconds["device"] = timer.seconds();
     stats.seconds["start"] = start.seconds();
-    tell(report, stats);
+    tell_push_relabel(arena, stats);
   });
 }
 

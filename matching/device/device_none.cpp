@@ -54,7 +54,7 @@ void augment_by_levels(const Execution&, const CardinalityProblem&, const Deveci
                        CardinalityStats&) {
   no_device();
 }
-bool grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOptions&, std::int64_t, Mates&,
+void grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOptions&, std::int64_t, Mates&,
                   CardinalityStats&) {
   no_device();
 }
