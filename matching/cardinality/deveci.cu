@@ -292,10 +292,12 @@ Kernel kernel_of(const DeveciOptions& options) {
 }  // namespace
 
 void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
-                       const DeveciOptions& options, Mates& mates, CardinalityStats& stats) {
-  with_sides(execution, problem, false, stats, [&](Arena& arena, const DeviceSides& sides) {
+                       const DeveciOptions& options, const GivenStart& start, Mates& mates,
+                       CardinalityStats& stats) {
+  const auto run = [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
+    StreamTimer timer(arena.stream());
     DeviceMates there(arena, rows, cols);
     Search s{sides,
              there.row_to_col,
@@ -307,12 +309,11 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
              {arena.take<Stretch>(most_stretches(sides.rows, edges)),
               arena.take<Stretch>(most_stretches(sides.rows, edges))},
              arena.take_filled<Report>(1, 0)};
-    StreamTimer timer(arena.stream());
-    const bool warm = there.upload(arena, mates);
-    StreamTimer start(arena.stream());
+    const bool warm = there.upload(arena, problem, sides, start);
+    StreamTimer cheap(arena.stream());
     if (options.cheap)
       cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), s.row_to_col, s.col_to_row);
-    start.stop();
+    cheap.stop();
     const Kernel kernel = kernel_of(options);
     int fit = 0;
     MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, kThreads, 0));
@@ -324,7 +325,7 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
                                            static_cast<unsigned>(blocks), kThreads, arguments, 0,
                                            arena.stream()));
     timer.stop();
-    const std::int64_t augmentations = there.download(arena, mates, execution.threads);
+    const std::int64_t augmentations = there.download(arena, execution, mates);
     const std::vector<Report> report = arena.download(s.report, 1);
     const auto phases = static_cast<std::ptrdiff_t>(std::min<long long>(report[0].phases, kRecords));
     const auto paths = std::accumulate(report[0].gained, report[0].gained + phases, std::int64_t{0});
@@ -339,11 +340,17 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
     stats.levels.insert(stats.levels.end(), report[0].levels, report[0].levels + phases);
     stats.augmented.insert(stats.augmented.end(), report[0].gained, report[0].gained + phases);
     stats.seconds["device"] = timer.seconds();
-    stats.seconds["start"] = start.seconds();
+    stats.seconds["start"] = cheap.seconds();
     stats.seconds["init"] = 1e-9 * static_cast<double>(report[0].init_ns);
     stats.seconds["search"] = 1e-9 * static_cast<double>(report[0].search_ns);
     stats.seconds["alternate"] = 1e-9 * static_cast<double>(report[0].alternate_ns);
-  });
+  };
+  const auto rows = static_cast<std::size_t>(problem.graph.rows),
+             cols = static_cast<std::size_t>(problem.graph.cols);
+  with_sides(execution, problem, false, stats, run,
+             rows * (sizeof(int) + sizeof(Index)) + cols * (sizeof(Origin) + sizeof(Index)) +
+                 2 * sizeof(Stretch) * most_stretches(problem.graph.rows, problem.graph.edges()) +
+                 sizeof(Report));
 }
 
 }  // namespace motes::matching::device

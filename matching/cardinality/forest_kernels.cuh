@@ -143,8 +143,9 @@ __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_gr
       continue;
     }
     f.word[j] = word_of(kNone, mate_of(word));
-    f.unseen[0][place_in(&report.renewable)] = j;
+    put_left(shared, j, f.unseen[0], &report.renewable);
   }
+  flush_left(shared, f.unseen[0], &report.renewable);
   active = static_cast<int>(__reduce_add_sync(0xffffffffU, active));
   if (threadIdx.x % 32 == 0 && active > 0) atomicAdd(&report.active, active);
   if (me == 0) {
@@ -188,7 +189,8 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
   const int me = grid_thread(), total = grid_threads();
   Report& report = *f.report;
   Clock clock;
-  if (threadIdx.x == 0) shared.staging.count = shared.rows = shared.leaves = shared.hubs = 0;
+  if (threadIdx.x == 0)
+    shared.staging.count = shared.left_count = shared.rows = shared.leaves = shared.hubs = 0;
   __syncthreads();
   int free_rows = 0;
   for (Index i = me; i < f.graph.rows; i += total) {

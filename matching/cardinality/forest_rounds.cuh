@@ -89,6 +89,26 @@ __device__ inline Index active_row(const Forest& f, Offset e, Offset end, int st
   return -1;
 }
 
+/// Keeps a column that is in no tree or, where there is no room, puts it into the grid's list.
+__device__ inline void put_left(Shared& shared, Index col, Index* list, int* list_count) {
+  const int place = atomicAdd(&shared.left_count, 1);
+  if (place < kLeft)
+    shared.left[place] = col;
+  else
+    list[place_in(list_count)] = col;
+}
+/// Moves them to the grid's list. The whole block calls; `left_count` begins at 0.
+__device__ inline void flush_left(Shared& shared, Index* list, int* list_count) {
+  __syncthreads();
+  const int count = min(shared.left_count, kLeft);
+  if (threadIdx.x == 0 && count > 0) shared.left_base = atomicAdd(list_count, count);
+  __syncthreads();
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
+    list[shared.left_base + k] = shared.left[k];
+  if (threadIdx.x == 0) shared.left_count = 0;
+  __syncthreads();
+}
+
 /// Algorithm 6 over the columns that col_of(k), k < count, names (-1: none). Those that join no tree go to
 /// the list `left`, where there is one. The whole grid calls. Returns edges looked at.
 template <int kLanes, class ColOf>
@@ -126,7 +146,7 @@ __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, in
         join_upwards(f, col, mate_of(word), row, root, joined, put);
       if (lane == 0) edges += static_cast<unsigned long long>(min(Offset{kSide * kLanes}, end - e));
     }
-    if (!found && left != nullptr && lane == 0) left[place_in(left_count)] = col;
+    if (!found && left != nullptr && lane == 0) put_left(shared, col, left, left_count);
   }
   __syncthreads();
   const int hubs = min(shared.hubs, kHubs);
@@ -148,7 +168,10 @@ __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, in
     __syncthreads();
   }
   if (threadIdx.x == 0 && hubs > 0) shared.hubs = 0;
-  __syncthreads();
+  if (left != nullptr)
+    flush_left(shared, left, left_count);
+  else
+    __syncthreads();
   return edges;
 }
 

@@ -13,6 +13,7 @@ constexpr int kHops = 8;      ///< levels that blocks go apart,
 constexpr int kThin = 1 << 12, kThinHops = 64;  ///< and where the whole frontier has few stretches
 constexpr int kGrown = 64;  ///< stretches that a block may come to apart, though it began with fewer
 constexpr int kHub = 512, kHubs = 128;  ///< rows of a column that a block takes; most of them put aside
+constexpr int kLeft = 1 << 13;          ///< columns that a block gathers before it needs the grid's list
 constexpr int kRecords = 1 << 13;       ///< phases told apart; the last takes in what follows
 constexpr int kLevelRecords = 1 << 17;  ///< levels whose frontiers are told
 
@@ -66,6 +67,8 @@ struct Shared {
   int rows, leaves;  ///< that joined in this round
   int hop_count[3], hop_rows[3],
       hop_leaves[3];  ///< of a level that a block goes for itself: stretches, joined
+  Index left[kLeft];
+  int left_count, left_base;
   Index hub[kHubs];
   int hubs, row;
 };

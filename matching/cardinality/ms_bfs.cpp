@@ -246,6 +246,8 @@ class Forest {
 
 /// About what push-relabel looks at by itself on the graphs where trees do not pay.
 constexpr std::int64_t kFinishEdges = 6;
+/// On a GPU half the edges are about one phase, and push-relabel from there is faster than more of them.
+constexpr std::int64_t kFinishShareOnDevice = 2;
 
 }  // namespace
 
@@ -257,9 +259,10 @@ void MsBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& m
   if (!done) detail::push_relabel(execution, graph, mates, {}, stats);
 }
 
-void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                          CardinalityStats& stats) const {
-  device::grow_forests(execution, problem, options_, kFinishEdges * problem.graph.edges(), mates, stats);
+void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem,
+                          const GivenStart& start, Mates& mates, CardinalityStats& stats) const {
+  device::grow_forests(execution, problem, options_, problem.graph.edges() / kFinishShareOnDevice, start,
+                       mates, stats);
 }
 
 }  // namespace motes::matching

@@ -46,77 +46,85 @@ void tell_stats(const Report& report, const std::vector<PhaseRecord>& records,
   second("graft", report.graft_ns);
 }
 
+/// About how many bytes it takes.
+std::size_t forest_bytes(const CardinalityProblem& problem) {
+  const auto rows = static_cast<std::size_t>(problem.graph.rows),
+             cols = static_cast<std::size_t>(problem.graph.cols);
+  return rows * (sizeof(unsigned) + 3 * sizeof(Index)) +
+         cols * (sizeof(Word) + sizeof(Origin) + 2 * sizeof(Index)) +
+         2 * sizeof(Stretch) * most_stretches(problem.graph.rows, problem.graph.edges()) +
+         kRecords * sizeof(PhaseRecord) + kLevelRecords * sizeof(int) + sizeof(Report);
+}
+
 }  // namespace
 }  // namespace forests
 
 void grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
-                  std::int64_t edges_at_most, Mates& mates, CardinalityStats& stats) {
+                  std::int64_t edges_at_most, const GivenStart& given, Mates& mates,
+                  CardinalityStats& stats) {
   using namespace forests;
   const bool finish = options.finish && fits_push_relabel(problem);
-  with_sides(
-      execution, problem, options.direction || options.graft || finish, stats,
-      [&](Arena& arena, const DeviceSides& sides) {
-        const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
-        const Offset edges = problem.graph.edges();
-        const std::size_t stretches = most_stretches(sides.rows, edges);
-        DeviceMates there(arena, rows, cols);
-        Forest f{};
-        f.graph = sides;
-        f.row_to_col = there.row_to_col;
-        f.col_to_row = there.col_to_row;
-        f.record = arena.take_filled<PhaseRecord>(kRecords, 0);
-        f.level_rows = arena.take_filled<int>(kLevelRecords, 0);
-        f.report = arena.take_filled<Report>(1, 0);
-        const Arena::Mark before_trees = arena.mark();
-        f.word = arena.take<Word>(cols);
-        f.parent = arena.take<Origin>(cols);
-        f.row_root = arena.take<unsigned>(rows);
-        f.leaf = arena.take<Index>(rows);
-        for (Index*& list : f.roots) list = arena.take<Index>(rows);
-        for (Index*& list : f.unseen) list = arena.take<Index>(cols);
-        for (Stretch*& list : f.frontier) list = arena.take<Stretch>(stretches);
-        f.alpha = options.alpha;
-        f.edges_at_most = finish ? edges_at_most : std::numeric_limits<std::int64_t>::max();
-        f.direction = options.direction;
-        f.graft = options.graft;
-        StreamTimer timer(arena.stream());
-        const bool warm = there.upload(arena, mates);
-        StreamTimer start(arena.stream());
-        cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), f.row_to_col, f.col_to_row);
-        start.stop();
-        if (edges <= Offset{4} * sides.rows)
-          launch<4>(arena, f);
-        else
-          launch<8>(arena, f);
-        timer.stop();
-        MOTES_CUDA(cudaMemcpyAsync(arena.pinned(), f.report, sizeof *f.report, cudaMemcpyDeviceToHost,
-                                   arena.stream()));
-        there.make_room(mates);
-        arena.synchronize();
-        const Report report = *static_cast<const Report*>(arena.pinned());
-        const auto phases = static_cast<std::size_t>(std::min(report.phases, kRecords));
-        StreamTimer rest(arena.stream());
-        if (!report.done) {
-          arena.release(before_trees);
-          enqueue_push_relabel(arena, sides, edges, 0, there);
-        }
-        rest.stop();
-        const std::int64_t augmentations = there.download(arena, mates, execution.threads);
-        const auto records = arena.download(f.record, phases);
-        if (const std::int64_t cheap = sides.rows - report.free_rows - there.given; cheap > 0) {
-          ++stats.phases;  // of one level, whose paths are single edges
-          stats.levels.push_back(1);
-          stats.augmented.push_back(cheap);
-          stats.frontiers.push_back({cheap});
-          stats.path_edges += cheap;
-        }
-        tell_stats(report, records,
-                   arena.download(f.level_rows, static_cast<std::size_t>(report.levels_told)), stats);
-        if (!report.done) tell_push_relabel(arena, stats);
-        stats.augmentations += augmentations;
-        stats.seconds["device"] = timer.seconds() + (report.done ? 0 : rest.seconds());
-        stats.seconds["start"] = start.seconds();
-      });
+  const auto run = [&](Arena& arena, const DeviceSides& sides) {
+    const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
+    const Offset edges = problem.graph.edges();
+    const std::size_t stretches = most_stretches(sides.rows, edges);
+    StreamTimer timer(arena.stream());
+    DeviceMates there(arena, rows, cols);
+    Forest f{};
+    f.graph = sides;
+    f.row_to_col = there.row_to_col;
+    f.col_to_row = there.col_to_row;
+    f.record = arena.take_filled<PhaseRecord>(kRecords, 0);
+    f.level_rows = arena.take_filled<int>(kLevelRecords, 0);
+    f.report = arena.take_filled<Report>(1, 0);
+    const Arena::Mark before_trees = arena.mark();
+    f.word = arena.take<Word>(cols);
+    f.parent = arena.take<Origin>(cols);
+    f.row_root = arena.take<unsigned>(rows);
+    f.leaf = arena.take<Index>(rows);
+    for (Index*& list : f.roots) list = arena.take<Index>(rows);
+    for (Index*& list : f.unseen) list = arena.take<Index>(cols);
+    for (Stretch*& list : f.frontier) list = arena.take<Stretch>(stretches);
+    f.alpha = options.alpha;
+    f.edges_at_most = finish ? edges_at_most : std::numeric_limits<std::int64_t>::max();
+    f.direction = options.direction;
+    f.graft = options.graft;
+    const bool warm = there.upload(arena, problem, sides, given);
+    StreamTimer start(arena.stream());
+    cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), f.row_to_col, f.col_to_row);
+    start.stop();
+    if (edges <= Offset{4} * sides.rows)
+      launch<4>(arena, f);
+    else
+      launch<8>(arena, f);
+    timer.stop();
+    there.make_room(execution, mates);
+    const Report report = arena.download(f.report, 1)[0];
+    const auto phases = static_cast<std::size_t>(std::min(report.phases, kRecords));
+    StreamTimer rest(arena.stream());
+    const pushing::Counters* pushed = nullptr;
+    if (!report.done) {
+      arena.release(before_trees);
+      pushed = enqueue_push_relabel(arena, sides, edges, 0, there);
+    }
+    rest.stop();
+    stats.augmentations += there.download(arena, execution, mates);
+    const auto records = arena.download(f.record, phases);
+    if (const std::int64_t cheap = sides.rows - report.free_rows - there.given(); cheap > 0) {
+      ++stats.phases;  // of one level, whose paths are single edges
+      stats.levels.push_back(1);
+      stats.augmented.push_back(cheap);
+      stats.frontiers.push_back({cheap});
+      stats.path_edges += cheap;
+    }
+    tell_stats(report, records, arena.download(f.level_rows, static_cast<std::size_t>(report.levels_told)),
+               stats);
+    if (pushed != nullptr) tell_push_relabel(arena, pushed, stats);
+    stats.seconds["device"] = timer.seconds() + (pushed != nullptr ? rest.seconds() : 0);
+    stats.seconds["start"] = start.seconds();
+  };
+  with_sides(execution, problem, options.direction || options.graft || finish, stats, run,
+             std::max(forest_bytes(problem), finish ? push_relabel_bytes(problem) : 0));
 }
 
 }  // namespace motes::matching::device

@@ -40,8 +40,8 @@ class MsBfs final : public CardinalitySolver {
   bool needs_columns() const override { return options_.direction || options_.graft || options_.finish; }
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
-  void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                     CardinalityStats& stats) const override;
+  void run_on_device(const Execution& execution, const CardinalityProblem& problem, const GivenStart& start,
+                     Mates& mates, CardinalityStats& stats) const override;
   MsBfsOptions options_;
 };
 

@@ -5,16 +5,22 @@
 
 namespace motes::matching::device {
 
+namespace pushing {
+struct Counters;
+}
+
 /// Whether rows and edges can be told apart in its words.
 bool fits_push_relabel(const CardinalityProblem& problem);
 
-/// Makes a matching maximum, on the arena's stream, without waiting. `sides` needs its columns. `chain`:
-/// double pushes that a chain makes before the next global relabelling; 0: by its levels. Counters come to
-/// the arena's pinned page.
-void enqueue_push_relabel(Arena& arena, const DeviceSides& sides, Offset edges, std::int64_t chain,
-                          const DeviceMates& there);
+/// About how many bytes it takes.
+std::size_t push_relabel_bytes(const CardinalityProblem& problem);
 
-/// Adds those counters, once the stream has passed.
-void tell_push_relabel(const Arena& arena, CardinalityStats& stats);
+/// Makes a matching maximum, on the arena's stream, without waiting. `sides` needs its columns. `chain`:
+/// double pushes that a chain makes before the next global relabelling; 0: by its levels.
+const pushing::Counters* enqueue_push_relabel(Arena& arena, const DeviceSides& sides, Offset edges,
+                                              std::int64_t chain, const DeviceMates& there);
+
+/// Adds what it counted; waits for the stream.
+void tell_push_relabel(Arena& arena, const pushing::Counters* counters, CardinalityStats& stats);
 
 }  // namespace motes::matching::device

@@ -66,6 +66,18 @@ void launch(Arena& arena, Push p) {
                                          sizeof(Shared), arena.stream()));
 }
 
+/// Calls f(Shape) for a graph's mean degree.
+template <class F>
+void with_shape(Index rows, Offset edges, F&& f) {
+  const Offset degree = edges / std::max(1, rows);
+  if (degree <= 5)
+    f(Shape<4, 2>{});
+  else if (degree <= 12)
+    f(Shape<8, 2>{});
+  else
+    f(Shape<32, 1>{});
+}
+
 void tell(const Counters& n, CardinalityStats& stats) {
   stats.phases += n.phases;
   stats.global_relabels += n.phases;
@@ -91,8 +103,20 @@ bool fits_push_relabel(const CardinalityProblem& problem) {
          problem.graph.edges() < Offset{1} << pushing::kMostEdgeBits;
 }
 
-void enqueue_push_relabel(Arena& arena, const DeviceSides& sides, Offset edges, std::int64_t chain,
-                          const DeviceMates& there) {
+std::size_t push_relabel_bytes(const CardinalityProblem& problem) {
+  using namespace pushing;
+  const auto rows = static_cast<std::size_t>(problem.graph.rows),
+             cols = static_cast<std::size_t>(problem.graph.cols),
+             edges = static_cast<std::size_t>(problem.graph.edges());
+  std::size_t near = 0;
+  with_shape(problem.graph.rows, problem.graph.edges(),
+             [&](auto shape) { near = sizeof(Index) * decltype(shape)::kNear; });
+  return rows * (near + sizeof(Word) + 2 * sizeof(Index)) + cols * sizeof(Word) +
+         2 * sizeof(Stretch) * (cols + edges / kStretch) + sizeof(Counters);
+}
+
+const pushing::Counters* enqueue_push_relabel(Arena& arena, const DeviceSides& sides, Offset edges,
+                                              std::int64_t chain, const DeviceMates& there) {
   using namespace pushing;
   const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
   const cudaStream_t stream = arena.stream();
@@ -108,46 +132,41 @@ void enqueue_push_relabel(Arena& arena, const DeviceSides& sides, Offset edges, 
   begin_kernel<<<blocks_for(std::max(sides.rows, sides.cols)), kThreads, 0, stream>>>(p, there.row_to_col,
                                                                                       there.col_to_row);
   MOTES_CUDA_LAUNCHED();
-  const Offset degree = edges / std::max(1, sides.rows);
-  if (degree <= 5)
-    launch<Shape<4, 2>>(arena, p);
-  else if (degree <= 12)
-    launch<Shape<8, 2>>(arena, p);
-  else
-    launch<Shape<32, 1>>(arena, p);
+  with_shape(sides.rows, edges, [&](auto shape) { launch<decltype(shape)>(arena, p); });
   MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
   finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
                                                                  there.col_to_row);
   MOTES_CUDA_LAUNCHED();
-  MOTES_CUDA(cudaMemcpyAsync(arena.pinned(), p.n, sizeof *p.n, cudaMemcpyDeviceToHost, stream));
+  return p.n;
 }
 
-void tell_push_relabel(const Arena& arena, CardinalityStats& stats) {
-  pushing::tell(*static_cast<const pushing::Counters*>(arena.pinned()), stats);
+void tell_push_relabel(Arena& arena, const pushing::Counters* counters, CardinalityStats& stats) {
+  pushing::tell(arena.download(counters, 1)[0], stats);
 }
 
 void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
-                  Mates& mates, CardinalityStats& stats) {
+                  const GivenStart& start, Mates& mates, CardinalityStats& stats) {
   if (!fits_push_relabel(problem))
     throw ResourceShortage(
         "push-relabel on the GPU: more than 2^29 rows or 2^34 edges; use the cpu back end");
-  with_sides(execution, problem, true, stats, [&](Arena& arena, const DeviceSides& sides) {
+  const auto run = [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    DeviceMates there(arena, rows, cols);
     StreamTimer timer(arena.stream());
-    const bool warm = there.upload(arena, mates);
-    StreamTimer start(arena.stream());
+    DeviceMates there(arena, rows, cols);
+    const bool warm = there.upload(arena, problem, sides, start);
+    StreamTimer cheap(arena.stream());
     cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), there.row_to_col,
                 there.col_to_row);
-    start.stop();
-    enqueue_push_relabel(arena, sides, edges, chain, there);
+    cheap.stop();
+    const pushing::Counters* counters = enqueue_push_relabel(arena, sides, edges, chain, there);
     timer.stop();
-    stats.augmentations += there.download(arena, mates, execution.threads);
+    stats.augmentations += there.download(arena, execution, mates);
     stats.seconds["device"] = timer.seconds();
-    stats.seconds["start"] = start.seconds();
-    tell_push_relabel(arena, stats);
-  });
+    stats.seconds["start"] = cheap.seconds();
+    tell_push_relabel(arena, counters, stats);
+  };
+  with_sides(execution, problem, true, stats, run, push_relabel_bytes(problem));
 }
 
 }  // namespace motes::matching::device

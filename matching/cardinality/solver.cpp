@@ -101,15 +101,19 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
   CardinalityAnswer answer;
   answer.matching.stats.initial_assignments =
       std::count_if(start.begin(), start.end(), [](Index j) { return j != -1; });
-  // Room for the answer is made while the device works; a start of no pairs need not be told to it.
+  // A device makes room for the answer while it works, and looks at the start itself.
   const bool on_device = given.backend == Backend::cuda;
-  Mates mates = on_device && answer.matching.stats.initial_assignments == 0
-                    ? Mates{}
-                    : checked_start(problem, start, detail::thread_count(given));
+  Mates mates = on_device ? Mates{} : checked_start(problem, start, detail::thread_count(given));
   Execution execution = given;
   execution.threads = detail::thread_count(given);
   if (on_device) {
-    run_on_device(execution, problem, mates, answer.stats);
+    try {
+      const GivenStart to_enter{start, answer.matching.stats.initial_assignments};
+      run_on_device(execution, problem, to_enter, mates, answer.stats);
+    } catch (const FaultyStart&) {
+      checked_start(problem, start, execution.threads);  // says which pair
+      throw;
+    }
   } else {
     if (problem.space == Space::device)
       throw std::invalid_argument("a graph in device memory needs the cuda back end");
@@ -145,7 +149,7 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
   return answer;
 }
 
-void CardinalitySolver::run_on_device(const Execution&, const CardinalityProblem&, Mates&,
+void CardinalitySolver::run_on_device(const Execution&, const CardinalityProblem&, const GivenStart&, Mates&,
                                       CardinalityStats&) const {
   throw ResourceShortage("this solver has no CUDA form; use the cpu back end");
 }

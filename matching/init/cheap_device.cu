@@ -117,8 +117,8 @@ std::vector<Index> cheap_start(const Execution& execution, const CardinalityProb
   std::vector<Index> row_to_col;
   CardinalityStats stats;
   with_sides(execution, problem, false, stats, [&](Arena& arena, const DeviceSides& sides) {
-    DeviceMates there(arena, static_cast<std::size_t>(sides.rows), static_cast<std::size_t>(sides.cols));
-    there.upload(arena, {});
+    const DeviceMates there(arena, static_cast<std::size_t>(sides.rows),
+                            static_cast<std::size_t>(sides.cols));
     cheap_start(arena, sides, problem.graph.edges(), false, detail::VisitOrder(sides.rows, seed),
                 there.row_to_col, there.col_to_row);
     row_to_col = arena.download(there.row_to_col, there.rows);
