@@ -5,9 +5,11 @@
 /// comes next, and one exchange takes it. What a column was reached from is a row and that row's own column,
 /// so that a path is walked with one read a step. Downwards, groups of lanes share stretches of the
 /// frontier's edges (stretches.cuh); upwards, each group has a column, and columns of many rows, which are
-/// put aside, have a block. A frontier of few stretches is followed downwards by the first block alone,
-/// whatever the rule of direction says: there a level costs the latency of its reads and no barrier of the
-/// grid. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
+/// put aside, have a block. Downwards every block takes a part of the frontier and follows it for several
+/// levels by itself, in its shared memory, as a barrier of the grid takes longer than a level's reads; only a
+/// very large frontier is followed level by level. So trees may be some levels deeper in one block than in
+/// another: a forest needs no levels. A frontier of few stretches goes downwards whatever the rule of direction
+/// says. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
 ///
 /// Races are those of the CPU's form (ms_bfs.cpp). Downwards a column is won by exchanging its word, upwards
 /// it is one group's own; its winner alone writes its parent and its mate's root. Several leaves of a tree:

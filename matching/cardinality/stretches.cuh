@@ -1,8 +1,8 @@
 #pragma once
 /// Frontiers of searches in one cooperative kernel: lists of stretches of edges, gathered block by block.
 ///
-/// A row of many edges is several stretches, which different groups of lanes visit. A frontier of few
-/// stretches is followed by one block alone, in shared memory, as a barrier of one block costs a hundredth of
+/// A row of many edges is several stretches, which different groups of lanes visit. Frontiers that are not
+/// large are followed by a block for itself, in shared memory, as a barrier of one block costs a hundredth of
 /// one of the grid.
 
 #include "matching/cardinality/device_graph.cuh"
