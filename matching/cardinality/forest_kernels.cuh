@@ -8,8 +8,8 @@
 /// put aside, have a block. Downwards every block takes a part of the frontier and follows it for several
 /// levels by itself, in its shared memory, as a barrier of the grid takes longer than a level's reads; only a
 /// very large frontier is followed level by level. So trees may be some levels deeper in one block than in
-/// another: a forest needs no levels. A frontier of few stretches goes downwards whatever the rule of direction
-/// says. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
+/// another: a forest needs no levels. A frontier of few stretches goes downwards whatever the rule of
+/// direction says. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
 ///
 /// Races are those of the CPU's form (ms_bfs.cpp). Downwards a column is won by exchanging its word, upwards
 /// it is one group's own; its winner alone writes its parent and its mate's root. Several leaves of a tree:
@@ -62,7 +62,7 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
     const int after = (at.round + 1) % 3;
     if (me == 0) {
       const int clear = (at.round + 2) % 3;
-      report.frontier[clear] = report.hops[clear] = 0;
+      report.frontier[clear] = report.hops[clear] = report.grown[clear] = 0;
       report.joined[clear] = 0;
       if (at.levels < kLevelRecords) f.level_rows[at.levels] = at.rows;
     }
@@ -121,7 +121,7 @@ __device__ inline int augment(const Forest& f, const cooperative_groups::grid_gr
     // Of the round that has just ended others may still be reading.
     for (const int ahead : {1, 2}) {
       const int clear = (at.round + ahead) % 3;
-      report.frontier[clear] = report.hops[clear] = 0;
+      report.frontier[clear] = report.hops[clear] = report.grown[clear] = 0;
       report.joined[clear] = 0;
     }
     report.unseen[0] = report.unseen[1] = report.unseen[2] = report.renewable = report.active = 0;

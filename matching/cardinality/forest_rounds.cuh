@@ -197,7 +197,8 @@ __device__ inline void tell(Shared& shared, const Joined& joined, Stretch* next,
 
 /// A round in which every block follows its part of the frontier downwards for itself, for up to `hops`
 /// levels, in the two halves of its shared memory; what does not fit goes to the grid's list, as of the last
-/// level.
+/// level. A block that has come to many stretches ends the round for all, so that they are dealt out again:
+/// the others see it a level later.
 template <int kLanes>
 __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int hops, Progress& at) {
   constexpr int kHalf = decltype(Shared::staging)::kHalf;
@@ -207,6 +208,7 @@ __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int 
   int count = max(0, min(part, frontier - begin)), hop = 0, rows = 0, joined_here = 0;
   Stretch* list = f.frontier[1 - at.side];
   int* list_count = report.frontier + (at.round + 1) % 3;
+  int* grown = report.grown + (at.round + 1) % 3;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
     shared.staging.stretch[k] = f.frontier[at.side][begin + k];
   if (threadIdx.x < 3)
@@ -217,6 +219,8 @@ __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int 
     Stretch* next = shared.staging.stretch + (hop + 1) % 2 * kHalf;
     int* next_count = shared.hop_count + (hop + 1) % 3;
     Joined joined;
+    int others_grown = 0;  // under way while the edges are
+    if (threadIdx.x == 0) others_grown = __ldcg(grown);
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kBlock / kLanes)
       at.edges += downwards<kLanes>(f, now[k], joined, [&](const Stretch& some) {
         const int place = atomicAdd(next_count, 1);
@@ -228,6 +232,7 @@ __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int 
     if (joined.rows > 0) atomicAdd(shared.hop_rows + (hop + 1) % 3, joined.rows);
     if (joined.leaves > 0) atomicAdd(shared.hop_leaves + (hop + 1) % 3, joined.leaves);
     if (threadIdx.x == 0) {
+      shared.grown[hop % 2] = others_grown;
       const int clear = (hop + 2) % 3;
       shared.hop_count[clear] = shared.hop_rows[clear] = shared.hop_leaves[clear] = 0;
       if (const int level = at.levels + hop; hop > 0 && level < kLevelRecords)
@@ -238,9 +243,10 @@ __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int 
     count = min(*next_count, kHalf);
     rows = shared.hop_rows[hop % 3];
     joined_here += rows + shared.hop_leaves[hop % 3];
-    if (hop >= hops || count > most) break;
+    if (hop >= hops || count > most || shared.grown[(hop + 1) % 2] != 0) break;
   }
   if (threadIdx.x == 0) {
+    if (count > most) __stcg(grown, 1);
     if (count > 0) shared.staging.base = atomicAdd(list_count, count);
     if (joined_here > 0) atomicAdd(report.joined + (at.round + 1) % 3, joined_word(rows, joined_here - rows));
     if (hop > 0) atomicMax(report.hops + (at.round + 1) % 3, hop);

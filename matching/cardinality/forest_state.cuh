@@ -38,6 +38,7 @@ struct Report {
   int renewable, active, reachable;  ///< columns
   int free_rows;                     ///< before the first phase
   int hops[3];                       ///< of a round: levels that the round before went
+  int grown[3];                      ///< of a round: a block of the one before came to many stretches apart
   int phases, levels_told;
   bool done;
   unsigned long long edges, path_edges;
@@ -65,8 +66,9 @@ struct Forest {
 struct Shared {
   Staging<4096> staging;
   int rows, leaves;  ///< that joined in this round
-  int hop_count[3], hop_rows[3],
-      hop_leaves[3];  ///< of a level that a block goes for itself: stretches, joined
+  /// Of a level that a block goes for itself: stretches, and what joined.
+  int hop_count[3], hop_rows[3], hop_leaves[3];
+  int grown[2];  ///< of such a level: whether another block has grown by then
   Index left[kLeft];
   int left_count, left_base;
   Index hub[kHubs];
