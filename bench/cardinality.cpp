@@ -3,7 +3,7 @@
 //   bench_cardinality --instance 'gen:gated?n=1000000&degree=8' [--solver 'ms-bfs-graft pf?fairness=1']
 //                     [--init karp-sipser] [--threads 1,2] [--repeats 5] [--verify 1] [--header 1]
 //                     [--frontiers 0] [--backend cpu|cuda] [--space host|device] [--same-start 0] [--limit 0]
-//                     [--enough 0] [--cpu-solver 'pf hk'] [--cpu-repeats 1]
+//                     [--enough 0] [--cpu-solver 'pf hk'] [--cpu-repeats 1] [--keep 1]
 //
 // Several instances, solvers and initialisers: separated by blanks. One CSV row for each of their
 // combinations with a number of threads. The graph and its columns' side are in memory before any clock
@@ -18,6 +18,7 @@
 // device, 0 without one) does not. --same-start 1 makes the start of an instance and initialiser once, on the
 // most threads, for all solvers, threads and repeats. --cpu-solver names solvers that run on the CPU after
 // the others, whose back end is the GPU; their numbers of threads are --threads, the others then have one.
+// --keep 0: no device memory is kept from run to run.
 // --limit S: a solver that took more than S seconds is not run again on that instance. --enough S: one that
 // took S seconds in all is not repeated with that number of threads. `repeats` has how often it ran.
 
@@ -67,7 +68,7 @@ std::string counters(const matching::CardinalityStats& stats) {
 }
 
 struct Settings {
-  bool verify, frontiers, same_start;
+  bool verify, frontiers, same_start, keep;
   double limit, enough;
   bool on_device;
 };
@@ -95,7 +96,7 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
   matching::Workspace workspace;
   execution.threads = run.threads;
   execution.backend = run.backend;
-  execution.workspace = &workspace;
+  if (settings.keep) execution.workspace = &workspace;
   const bool init_there = initialiser->backends.find("cuda") != std::string_view::npos;
   std::vector<double> init_seconds, solve_seconds, device_seconds;
   matching::CardinalityAnswer answer;
@@ -155,10 +156,13 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
 
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
-  const Settings settings{
-      arguments.number("verify", 1) != 0,     arguments.number("frontiers", 0) != 0,
-      arguments.number("same-start", 0) != 0, arguments.number("limit", 0),
-      arguments.number("enough", 0),          arguments.text("space").value_or("host") == "device"};
+  const Settings settings{arguments.number("verify", 1) != 0,
+                          arguments.number("frontiers", 0) != 0,
+                          arguments.number("same-start", 0) != 0,
+                          arguments.number("keep", 1) != 0,
+                          arguments.number("limit", 0),
+                          arguments.number("enough", 0),
+                          arguments.text("space").value_or("host") == "device"};
   using matching::Backend;
   const auto backend = arguments.text("backend").value_or("cpu") == "cuda" ? Backend::cuda : Backend::cpu;
   const auto solvers = arguments.words("solver", "ms-bfs-graft");

@@ -13,9 +13,9 @@
 #
 # BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000); of fig1 N1 (N). THREADS
 # ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph. ENOUGH (0: none): seconds
-# after which a solver is not repeated. TIMEOUT (600) for one graph and part: what takes longer is left out, aloud. ONLY: a pattern of the graphs to do (.).
-# VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0, ms-bfs) and pf have search trees that cover most
-# of the graph, dozens of times: there N / 10 rows are taken.
+# after which a solver is not repeated. TIMEOUT (600) for one graph and part: the solver that was at work by then is left out on that graph, aloud, and the others
+# go on. ONLY: a pattern of the graphs to do (.). VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0,
+# ms-bfs) and pf have search trees that cover most of the graph, dozens of times: there N / 10 rows are taken.
 set -euo pipefail
 folder=${1:?usage: bench/papers_cardinality.sh FOLDER [fig1] [sweep] [fig8] [table1]}
 shift
@@ -50,13 +50,37 @@ graphs() {
 # do_graph GRAPH: whether it is asked for.
 do_graph() { [[ $1 =~ ${ONLY:-.} ]]; }
 
-# on FILE ARGUMENTS...: appends rows, the header once.
+# on FILE GRAPH SOLVERS THREADS REPEATS [CPU SOLVERS] [ARGUMENTS...]: appends rows, the header once. Of a run that did not end, the rows that are there tell which
+# solver it was: each has a row for every number of threads (with CPU SOLVERS the others are the GPU's, one row each), fewer where the last passed the limit. Those
+# behind it have another run.
 on() {
-  local file=$folder/$1.csv header=0
-  shift
-  [ -s "$file" ] || header=1
-  timeout "${TIMEOUT:-600}" "$bench" --header $header --verify "${VERIFY:-1}" --same-start 1 --limit "$limit" --enough "${ENOUGH:-0}" "$@" >>"$file" ||
-    echo "$*: left out (exit $?)" >&2
+  local file=$folder/$1.csv graph=$2 header k code each
+  local solvers=() gpu cpu counts repeats=$5
+  read -ra solvers <<<"$3"
+  read -ra cpu <<<"${6:-}"
+  IFS=, read -ra counts <<<"$4"
+  shift $(($# < 6 ? $# : 6))
+  gpu=${#solvers[@]}
+  [ ${#cpu[@]} -gt 0 ] || gpu=0
+  solvers+=(${cpu[@]+"${cpu[@]}"})
+  while [ ${#solvers[@]} -gt 0 ]; do
+    header=0
+    [ -s "$file" ] || header=1
+    local asked=(--solver "${solvers[*]:0:gpu}" --cpu-solver "${solvers[*]:gpu}" --backend cuda --space device)
+    [ ${#cpu[@]} -gt 0 ] || asked=(--solver "${solvers[*]}")
+    code=0
+    timeout "${TIMEOUT:-600}" "$bench" --header $header --verify "${VERIFY:-1}" --same-start 1 --limit "$limit" --enough "${ENOUGH:-0}" --instance "$graph" --threads "$(IFS=,; echo "${counts[*]}")" \
+      --repeats "$repeats" "${asked[@]}" "$@" >>"$file" || code=$?
+    [ $code -eq 124 ] || { [ $code -eq 0 ] || echo "$graph: ${solvers[*]}: exit $code" >&2; return 0; }
+    for ((k = 0; k < ${#solvers[@]}; ++k)); do
+      each=${#counts[@]}
+      [ $k -ge $gpu ] || each=1
+      awk -F, -v g="$graph" -v s="${solvers[k]}" -v each="$each" -v limit="$limit" '$1 == g && $2 == s { n++; last = $13 } END { exit !(n >= each || last > limit) }' "$file" || break
+    done
+    echo "$graph: ${solvers[k]:-certificates}: left out, no answer in ${TIMEOUT:-600} s" >&2
+    solvers=("${solvers[@]:k + 1}")
+    gpu=$((gpu > k + 1 ? gpu - k - 1 : 0))
+  done
 }
 
 # means FILE NAME: the geometric mean of the median seconds of each solver, back end and number of threads, over the graphs that all of them did.
@@ -75,16 +99,16 @@ for part in "${parts[@]}"; do
     fig1)
       graphs "${N1:-$rows}"
       for i in "${one_each[@]}"; do
-        ! do_graph "$i" || on fig1 --instance "$i" --solver 'ss-dfs ss-bfs pf ms-bfs hk' --threads 1 --repeats 1
+        ! do_graph "$i" || on fig1 "$i" 'ss-dfs ss-bfs pf ms-bfs hk' 1 1
       done ;;
     sweep)
       for i in "${meshes[@]}" "$gated" "${others[@]}"; do
         do_graph "$i" || continue
-        on sweep --instance "$i" --solver 'ms-bfs-graft push-relabel pf ms-bfs-graft?finish=0' --threads "$threads" --repeats "$runs"
-        on sweep --instance "$i" --solver 'ms-bfs?direction=0 ms-bfs?direction=1 ms-bfs-graft?direction=0&finish=0' --threads "$most" --repeats "$runs"
+        on sweep "$i" 'ms-bfs-graft push-relabel pf ms-bfs-graft?finish=0' "$threads" "$runs"
+        on sweep "$i" 'ms-bfs?direction=0 ms-bfs?direction=1 ms-bfs-graft?direction=0&finish=0' "$most" "$runs"
       done ;;
     fig8)
-      on fig8 --instance "$dense_rmat" --solver 'ms-bfs ms-bfs-graft?finish=0' --threads "$most" --repeats 1 --frontiers 1
+      on fig8 "$dense_rmat" 'ms-bfs ms-bfs-graft?finish=0' "$most" 1 '' --frontiers 1
       { echo "instance,solver,phase,level,rows"; sed -n 's/^#frontier,//p' "$folder/fig8.csv"; } >"$folder/fig8_frontiers.csv"
       sed -i '/^#frontier,/d' "$folder/fig8.csv" ;;
     table1)
@@ -95,7 +119,7 @@ for part in "${parts[@]}"; do
         for i in "${meshes[@]}" "$large_gated" "${others[@]}"; do
           do_graph "$i" || continue
           [ $set = table1 ] || case $i in *permute=1*) ;; *) i="$i&permute=1" ;; esac
-          on $set --instance "$i" --solver "$variants" --init cheap --backend cuda --space device --repeats "$runs" --cpu-solver 'hk p-dbfs' --threads 8,1
+          on $set "$i" "$variants" 8,1 "$runs" 'hk p-dbfs' --init cheap
         done
       done
       { echo "set,solver,backend,threads,geometric_mean_s,graphs"; means "$folder/table1.csv" original; means "$folder/table1_rcp.csv" permuted; } >"$folder/table1_means.csv" ;;

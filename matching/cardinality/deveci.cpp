@@ -8,9 +8,9 @@ void Deveci::run(const Execution&, const TwoSidedGraph&, Mates&, CardinalityStat
   throw ResourceShortage("apfb and apsb are GPU algorithms; use the cuda back end");
 }
 
-void Deveci::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                           CardinalityStats& stats) const {
-  device::augment_by_levels(execution, problem, options_, mates, stats);
+void Deveci::run_on_device(const Execution& execution, const CardinalityProblem& problem,
+                           const GivenStart& start, Mates& mates, CardinalityStats& stats) const {
+  device::augment_by_levels(execution, problem, options_, start, mates, stats);
 }
 
 }  // namespace motes::matching

@@ -17,11 +17,13 @@
 /// Races. A search reads what others of its level write only through words that are exchanged (level of a
 /// row, col_to_row of a column) and the root's word, which only ever goes from its level to below kUnseen;
 /// who reads it late looks through edges in vain. Of several columns of one root the last written stands.
-/// Alternate: a walker stops where the row's column is not the one of the search, as then another walker has
-/// been there. The topmost row at which any stopped was passed by one that did not stop above, so that at
-/// least one of each tree reaches its root, and the matching grows by every root reached. Two may both pass a
-/// row before either sees the other; one then owns the pair, and FixMatching frees the other's column. Above
-/// that row both write the same.
+/// Whether a search goes on is read from words that the round it begins does not write: all blocks must
+/// agree, also one that comes late, when others have reached free columns in that round already. Alternate: a
+/// walker stops where the row's column is not the one of the search, as then another walker has been there.
+/// The topmost row at which any stopped was passed by one that did not stop above, so that at least one of
+/// each tree reaches its root, and the matching grows by every root reached. Two may both pass a row before
+/// either sees the other; one then owns the pair, and FixMatching frees the other's column. Above that row
+/// both write the same.
 
 #include <cooperative_groups.h>
 #include <algorithm>
@@ -41,14 +43,16 @@ constexpr int kUnseen = kFirstLevel - 1;  ///< its L0 - 1
 constexpr int kFound = kFirstLevel - 2;   ///< its L0 - 2 of a root that has a path; refined: -column
 constexpr Index kReached = -2;            ///< of a free column
 constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a stretch; columns that a lane reads side by side
-constexpr int kAlone = 128;           ///< stretches of a frontier that one block follows alone
-constexpr int kCrowded = 1 << 13;     ///< stretches of a frontier that make for many visits in vain
-constexpr int kRecords = 1 << 14;     ///< phases told apart; the last takes in what follows
+using Staged = Staging<1024>;
+constexpr int kAlone = 128;        ///< stretches of a frontier that one block follows alone
+constexpr int kCrowded = 1 << 13;  ///< stretches of a frontier that make for many visits in vain
+constexpr int kRecords = 1 << 14;  ///< phases told apart; the last takes in what follows
 
 struct Report {
   int frontier[3];      ///< of a level: stretches
   int free[3];          ///< of a phase: rows without a column at its start
   int reached[2];       ///< of a phase: free columns on the list
+  int ended[3];         ///< of a round: the one before has reached some, where the shortest paths are wanted
   int alone_levels[2];  ///< of a round: levels that one block went through in it
   long long phases;
   unsigned long long edges, init_ns, search_ns, alternate_ns;
@@ -70,7 +74,7 @@ struct Search {
 /// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
 template <bool kShortest, bool kRoots, class Put>
 __device__ unsigned long long visit(const Search& s, const Stretch& stretch, int level, bool look,
-                                    int* reached, Put&& put) {
+                                    int* reached, int* ended, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index root = -1;
   bool stopped = false;
@@ -106,6 +110,7 @@ __device__ unsigned long long visit(const Search& s, const Stretch& stretch, int
         s.predecessor[col[d]] = {stretch.row, stretch.col};
         if constexpr (kRoots) s.level[root] = kShortest ? -col[d] : kFound;
         s.reached[place_in(reached)] = col[d];
+        if constexpr (kShortest) *ended = 1;
       }
     }
   }
@@ -123,10 +128,11 @@ struct Progress {
 /// paths are wanted, one is there. Frontiers lie in the halves of the shared memory, what does not fit in the
 /// grid's lists.
 template <bool kShortest, bool kRoots>
-__device__ void search_alone(const Search& s, Staging& staging, int level, int* reached, Progress& at) {
-  constexpr int kHalf = kStaged / 2;
+__device__ void search_alone(const Search& s, Staged& staging, int level, int* reached, Progress& at) {
+  constexpr int kHalf = Staged::kHalf;
   Report& report = *s.report;
   int count = __ldcg(report.frontier + at.round % 3), rounds = 0;
+  int* ended = report.ended + (at.round + 1) % 3;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kThreads)
     staging.stretch[k] = s.frontier[at.side][k];
   for (;;) {
@@ -135,11 +141,11 @@ __device__ void search_alone(const Search& s, Staging& staging, int level, int* 
     Stretch* next = staging.stretch + (rounds + 1) % 2 * kHalf;
     Stretch* list = s.frontier[(at.side + rounds + 1) % 2];
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kThreads / kLanes)
-      at.edges +=
-          visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, [&](const Stretch& some) {
-            const int place = atomicAdd(&staging.count, 1);
-            (place < kHalf ? next : list)[place] = some;
-          });
+      at.edges += visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, ended,
+                                           [&](const Stretch& some) {
+                                             const int place = atomicAdd(&staging.count, 1);
+                                             (place < kHalf ? next : list)[place] = some;
+                                           });
     __syncthreads();
     count = staging.count;
     ++rounds;
@@ -159,7 +165,7 @@ __device__ void search_alone(const Search& s, Staging& staging, int level, int* 
 
 /// InitBfsArray, and FixMatching of the phase before.
 template <bool kRoots>
-__device__ void begin_phase(const Search& s, Staging& staging, long long phase, const Progress& at) {
+__device__ void begin_phase(const Search& s, Staged& staging, long long phase, const Progress& at) {
   const int me = grid_thread(), total = grid_threads();
   Report& report = *s.report;
   Stretch* list = s.frontier[at.side];
@@ -180,21 +186,24 @@ __device__ void begin_phase(const Search& s, Staging& staging, long long phase, 
   }
   free_rows = static_cast<int>(__reduce_add_sync(0xffffffffU, free_rows));
   if (threadIdx.x % 32 == 0 && free_rows > 0) atomicAdd(report.free + phase % 3, free_rows);
-  if (me == 0) report.free[(phase + 1) % 3] = report.reached[(phase + 1) % 2] = 0;
+  if (me == 0) {
+    report.free[(phase + 1) % 3] = report.reached[(phase + 1) % 2] = 0;
+    report.ended[0] = report.ended[1] = report.ended[2] = 0;
+  }
   staging.flush(list, count);
 }
 
 /// All levels of a phase. Returns how many.
 template <bool kShortest, bool kRoots>
-__device__ int search(const cooperative_groups::grid_group& grid, const Search& s, Staging& staging,
+__device__ int search(const cooperative_groups::grid_group& grid, const Search& s, Staged& staging,
                       int* reached, Progress& at) {
   Report& report = *s.report;
   int level = kFirstLevel;
   for (;;) {
     const int count = __ldcg(report.frontier + at.round % 3);
-    if (count == 0 || (kShortest && __ldcg(reached) > 0)) return level - kFirstLevel;
+    if (count == 0 || (kShortest && __ldcg(report.ended + at.round % 3) != 0)) return level - kFirstLevel;
     const bool alone = count <= kAlone;
-    if (grid_thread() == 0) report.frontier[(at.round + 2) % 3] = 0;
+    if (grid_thread() == 0) report.frontier[(at.round + 2) % 3] = report.ended[(at.round + 2) % 3] = 0;
     if (alone) {
       if (blockIdx.x == 0) search_alone<kShortest, kRoots>(s, staging, level, reached, at);
     } else {
@@ -202,9 +211,9 @@ __device__ int search(const cooperative_groups::grid_group& grid, const Search& 
       Stretch* next = s.frontier[1 - at.side];
       int* next_count = report.frontier + (at.round + 1) % 3;
       for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes)
-        at.edges +=
-            visit<kShortest, kRoots>(s, now[k], level, count > kCrowded, reached,
-                                     [&](const Stretch& some) { staging.put(some, next, next_count); });
+        at.edges += visit<kShortest, kRoots>(
+            s, now[k], level, count > kCrowded, reached, report.ended + (at.round + 1) % 3,
+            [&](const Stretch& some) { staging.put(some, next, next_count); });
       staging.flush(next, next_count);
     }
     grid.sync();
@@ -232,7 +241,7 @@ __device__ inline void alternate(const Search& s, Index col) {
 
 template <bool kShortest, bool kRoots>
 __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
-  __shared__ Staging staging;
+  __shared__ Staged staging;
   const auto grid = cooperative_groups::this_grid();
   const bool first = grid_thread() == 0;
   Report& report = *s.report;
@@ -263,7 +272,7 @@ __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
     }
     if (first) {
       report.levels[min(record, kRecords - 1)] += levels;
-      // Who has yet to read the last count ends its search by that or, as `reached` says, by 0.
+      // Who has yet to read the last count ends its search by that or by 0.
       report.frontier[0] = report.frontier[1] = report.frontier[2] = 0;
     }
     grid.sync();
@@ -283,11 +292,13 @@ Kernel kernel_of(const DeveciOptions& options) {
 }  // namespace
 
 void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
-                       const DeveciOptions& options, Mates& mates, CardinalityStats& stats) {
-  with_sides(execution, problem, false, stats, [&](Arena& arena, const DeviceSides& sides) {
+                       const DeveciOptions& options, const GivenStart& start, Mates& mates,
+                       CardinalityStats& stats) {
+  const auto run = [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    const DeviceMates there(arena, rows, cols);
+    StreamTimer timer(arena.stream());
+    DeviceMates there(arena, rows, cols);
     Search s{sides,
              there.row_to_col,
              there.col_to_row,
@@ -298,13 +309,11 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
              {arena.take<Stretch>(most_stretches(sides.rows, edges)),
               arena.take<Stretch>(most_stretches(sides.rows, edges))},
              arena.take_filled<Report>(1, 0)};
-    const bool warm = pairs_of(mates) != 0;
-    StreamTimer timer(arena.stream());
-    there.upload(arena, mates, warm);
-    StreamTimer start(arena.stream());
+    const bool warm = there.upload(arena, problem, sides, start);
+    StreamTimer cheap(arena.stream());
     if (options.cheap)
       cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), s.row_to_col, s.col_to_row);
-    start.stop();
+    cheap.stop();
     const Kernel kernel = kernel_of(options);
     int fit = 0;
     MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, kThreads, 0));
@@ -316,7 +325,7 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
                                            static_cast<unsigned>(blocks), kThreads, arguments, 0,
                                            arena.stream()));
     timer.stop();
-    const std::int64_t augmentations = there.download(arena, mates);
+    const std::int64_t augmentations = there.download(arena, execution, mates);
     const std::vector<Report> report = arena.download(s.report, 1);
     const auto phases = static_cast<std::ptrdiff_t>(std::min<long long>(report[0].phases, kRecords));
     const auto paths = std::accumulate(report[0].gained, report[0].gained + phases, std::int64_t{0});
@@ -331,11 +340,17 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
     stats.levels.insert(stats.levels.end(), report[0].levels, report[0].levels + phases);
     stats.augmented.insert(stats.augmented.end(), report[0].gained, report[0].gained + phases);
     stats.seconds["device"] = timer.seconds();
-    stats.seconds["start"] = start.seconds();
+    stats.seconds["start"] = cheap.seconds();
     stats.seconds["init"] = 1e-9 * static_cast<double>(report[0].init_ns);
     stats.seconds["search"] = 1e-9 * static_cast<double>(report[0].search_ns);
     stats.seconds["alternate"] = 1e-9 * static_cast<double>(report[0].alternate_ns);
-  });
+  };
+  const auto rows = static_cast<std::size_t>(problem.graph.rows),
+             cols = static_cast<std::size_t>(problem.graph.cols);
+  with_sides(execution, problem, false, stats, run,
+             rows * (sizeof(int) + sizeof(Index)) + cols * (sizeof(Origin) + sizeof(Index)) +
+                 2 * sizeof(Stretch) * most_stretches(problem.graph.rows, problem.graph.edges()) +
+                 sizeof(Report));
 }
 
 }  // namespace motes::matching::device

@@ -24,8 +24,8 @@ class Deveci final : public CardinalitySolver {
   bool needs_columns() const override { return false; }
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
-  void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                     CardinalityStats& stats) const override;
+  void run_on_device(const Execution& execution, const CardinalityProblem& problem, const GivenStart& start,
+                     Mates& mates, CardinalityStats& stats) const override;
   DeveciOptions options_;
 };
 

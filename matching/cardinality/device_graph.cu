@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
 
-#include "matching/detail/parallel_copy.h"
+#include "matching/detail/make_room.h"
+#include "matching/device/staged_download.cuh"
 
 namespace motes::matching::device {
 namespace {
@@ -28,41 +29,100 @@ __global__ void scatter_kernel(const Offset* row_offsets, const Index* col_index
   }
 }
 
+__device__ bool has_edge(const DeviceSides& sides, Index row, Index col) {
+  Offset begin = sides.row_offsets[row], end = sides.row_offsets[row + 1];
+  while (begin < end) {
+    const Offset middle = (begin + end) / 2;
+    const Index seen = sides.col_index[middle];
+    if (seen == col) return true;
+    if (seen < col)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return false;
+}
+
+/// Of two rows with the same column one enters.
+__global__ void enter_kernel(DeviceSides sides, const Index* start, bool ask_edges, Index* row_to_col,
+                             Index* col_to_row, Tally* tally) {
+  for (Offset k = thread_index(); k < sides.rows; k += thread_total()) {
+    const auto i = static_cast<Index>(k);
+    const Index j = start[i];
+    if (j == -1) continue;
+    const bool edge = j >= 0 && j < sides.cols && (!ask_edges || has_edge(sides, i, j));
+    if (edge && atomicCAS(col_to_row + j, -1, i) == -1)
+      row_to_col[i] = j;
+    else
+      tally->fault = 1;
+  }
+}
+
+__global__ void count_pairs_kernel(const Index* row_to_col, Index rows, Tally* tally) {
+  unsigned pairs = 0;
+  for (Offset i = thread_index(); i < rows; i += thread_total()) pairs += row_to_col[i] != -1;
+  pairs = __reduce_add_sync(0xffffffffU, pairs);
+  if (threadIdx.x % 32 == 0 && pairs > 0) atomicAdd(&tally->pairs, static_cast<unsigned long long>(pairs));
+}
+
 }  // namespace
 
-std::int64_t pairs_of(const Mates& mates) {
-  return std::ssize(mates.row_to_col) - std::count(mates.row_to_col.begin(), mates.row_to_col.end(), -1);
+DeviceMates::DeviceMates(Arena& arena, std::size_t row_count, std::size_t col_count)
+    : row_to_col(arena.take_filled<Index>(row_count, 0xff)),
+      col_to_row(arena.take_filled<Index>(col_count, 0xff)),
+      rows(row_count),
+      cols(col_count),
+      tally_(arena.take_filled<Tally>(1, 0)) {}
+
+bool DeviceMates::upload(Arena& arena, const CardinalityProblem& problem, const DeviceSides& sides,
+                         const GivenStart& start) {
+  given_ = start.pairs;
+  if (given_ == 0) return false;
+  const Index* there = arena.upload(start.row_to_col);
+  enter_kernel<<<static_cast<unsigned>(8 * arena.multiprocessors()), kThreads, 0, arena.stream()>>>(
+      sides, there, problem.space == Space::host, row_to_col, col_to_row, tally_);
+  MOTES_CUDA_LAUNCHED();
+  return true;
 }
 
-void DeviceMates::upload(const Arena& arena, const Mates& mates, bool any) const {
-  const auto copy = [&](Index* to, const std::vector<Index>& from, std::size_t count) {
-    if (count == 0) return;
-    const std::size_t bytes = count * sizeof(Index);
-    if (!any)
-      MOTES_CUDA(cudaMemsetAsync(to, 0xff, bytes, arena.stream()));
-    else
-      MOTES_CUDA(cudaMemcpyAsync(to, from.data(), bytes, cudaMemcpyHostToDevice, arena.stream()));
-  };
-  copy(row_to_col, mates.row_to_col, rows);
-  copy(col_to_row, mates.col_to_row, cols);
+void DeviceMates::make_room(const Execution& execution, Mates& mates) const {
+  detail::make_room(mates.row_to_col, rows, mates.col_to_row, cols, execution.threads);
 }
 
-std::int64_t DeviceMates::download(Arena& arena, Mates& mates, int threads) const {
-  const std::int64_t before = pairs_of(mates);
-  char* staged = arena.staging((rows + cols) * sizeof(Index));
-  char* staged_cols = staged + rows * sizeof(Index);
-  const auto fetch = [&](char* to, const Index* from, std::size_t count) {
-    if (count > 0)
-      MOTES_CUDA(cudaMemcpyAsync(to, from, count * sizeof(Index), cudaMemcpyDeviceToHost, arena.stream()));
+std::int64_t DeviceMates::download(Arena& arena, const Execution& execution, Mates& mates) const {
+  count_pairs_kernel<<<static_cast<unsigned>(4 * arena.multiprocessors()), kThreads, 0, arena.stream()>>>(
+      row_to_col, static_cast<Index>(rows), tally_);
+  MOTES_CUDA_LAUNCHED();
+  const auto fetch = [&](void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) MOTES_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, arena.stream()));
   };
-  fetch(staged, row_to_col, rows);
-  fetch(staged_cols, col_to_row, cols);
-  mates.row_to_col.resize(rows);
-  mates.col_to_row.resize(cols);
-  arena.synchronize();
-  detail::parallel_copy(mates.row_to_col.data(), staged, rows * sizeof(Index), threads);
-  detail::parallel_copy(mates.col_to_row.data(), staged_cols, cols * sizeof(Index), threads);
-  return pairs_of(mates) - before;
+  if (execution.workspace == nullptr) {
+    make_room(execution, mates);
+    fetch(mates.row_to_col.data(), row_to_col, rows * sizeof(Index));
+    fetch(mates.col_to_row.data(), col_to_row, cols * sizeof(Index));
+  } else {
+    StagedDownload staged(arena, (rows + cols) * sizeof(Index));
+    staged.add(row_to_col, rows * sizeof(Index));
+    staged.add(col_to_row, cols * sizeof(Index));
+    make_room(execution, mates);
+    staged.take(mates.row_to_col.data(), rows * sizeof(Index), execution.threads);
+    staged.take(mates.col_to_row.data(), cols * sizeof(Index), execution.threads);
+  }
+  const Tally tally = arena.download(tally_, 1)[0];
+  if (tally.fault != 0) throw FaultyStart();
+  return static_cast<std::int64_t>(tally.pairs) - given_;
+}
+
+std::size_t bytes_on_device(const CardinalityProblem& problem, bool columns) {
+  const auto rows = static_cast<std::size_t>(problem.graph.rows),
+             cols = static_cast<std::size_t>(problem.graph.cols);
+  const auto edges = static_cast<std::size_t>(problem.graph.edges());
+  std::size_t bytes = 2 * (rows + cols) * sizeof(Index);
+  const bool host = problem.space == Space::host, given = !problem.col_offsets.empty();
+  if (host) bytes += rows * sizeof(Offset) + edges * sizeof(Index);
+  if (columns && given && host) bytes += cols * sizeof(Offset) + edges * sizeof(Index);
+  if (columns && !given) bytes += 3 * cols * sizeof(Offset) + edges * sizeof(Index);
+  return bytes;
 }
 
 DeviceSides bring_over(Arena& arena, const CardinalityProblem& problem, bool columns) {

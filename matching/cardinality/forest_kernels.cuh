@@ -5,9 +5,11 @@
 /// comes next, and one exchange takes it. What a column was reached from is a row and that row's own column,
 /// so that a path is walked with one read a step. Downwards, groups of lanes share stretches of the
 /// frontier's edges (stretches.cuh); upwards, each group has a column, and columns of many rows, which are
-/// put aside, have a block. A frontier of few stretches is followed downwards by the first block alone,
-/// whatever the rule of direction says: there a level costs the latency of its reads and no barrier of the
-/// grid. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
+/// put aside, have a block. Downwards every block takes a part of the frontier and follows it for several
+/// levels by itself, in its shared memory, as a barrier of the grid takes longer than a level's reads; only a
+/// very large frontier is followed level by level. So trees may be some levels deeper in one block than in
+/// another: a forest needs no levels. A frontier of few stretches goes downwards whatever the rule of
+/// direction says. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
 ///
 /// Races are those of the CPU's form (ms_bfs.cpp). Downwards a column is won by exchanging its word, upwards
 /// it is one group's own; its winner alone writes its parent and its mate's root. Several leaves of a tree:
@@ -57,17 +59,20 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
   for (;;) {
     const int count = __ldcg(report.frontier + at.round % 3);
     if (count == 0) return;
+    const int after = (at.round + 1) % 3;
     if (me == 0) {
-      report.frontier[(at.round + 2) % 3] = 0;
-      report.joined[(at.round + 2) % 3] = 0;
+      const int clear = (at.round + 2) % 3;
+      report.frontier[clear] = report.hops[clear] = report.grown[clear] = 0;
+      report.joined[clear] = 0;
       if (at.levels < kLevelRecords) f.level_rows[at.levels] = at.rows;
     }
-    const bool alone = count <= kAlone, up = !alone && f.direction && at.rows * f.alpha >= at.unseen;
-    if (alone) {
-      if (blockIdx.x == 0) search_alone<kLanes>(f, shared, at);
+    const bool up = count > kFew && f.direction && at.rows * f.alpha >= at.unseen;
+    const bool apart = !up && count <= kApart * static_cast<int>(gridDim.x);
+    if (apart) {
+      search_apart<kLanes>(f, shared, count, count <= kThin ? kThinHops : kHops, at);
     } else {
       Stretch* next = f.frontier[1 - at.side];
-      int* next_count = report.frontier + (at.round + 1) % 3;
+      int* next_count = report.frontier + after;
       Joined joined;
       if (up) {
         const Index* from = ups == 0 ? nullptr : f.unseen[ups % 2];
@@ -83,17 +88,17 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
           at.edges += downwards<kLanes>(
               f, now[k], joined, [&](const Stretch& some) { shared.staging.put(some, next, next_count); });
       }
-      tell(shared, joined, next, next_count, report.joined + (at.round + 1) % 3);
+      tell(shared, joined, next, next_count, report.joined + after);
+      if (me == 0) report.hops[after] = 1;
     }
     grid.sync();
-    const int levels = alone ? __ldcg(report.alone_levels + at.round % 2) : 1;
     ++at.round;
-    at.levels += levels;
-    at.side = (at.side + levels) % 2;
-    const unsigned long long came = __ldcg(report.joined + at.round % 3);
+    at.levels += __ldcg(report.hops + after);
+    at.side = 1 - at.side;
+    const unsigned long long came = __ldcg(report.joined + after);
     at.rows = static_cast<int>(came & 0xffffffffU);
     at.unseen -= at.rows + static_cast<int>(came >> 32);
-    clock.lap(alone ? report.alone_ns : up ? report.up_ns : report.down_ns);
+    clock.lap(apart ? report.apart_ns : up ? report.up_ns : report.down_ns);
   }
 }
 
@@ -114,8 +119,11 @@ __device__ inline int augment(const Forest& f, const cooperative_groups::grid_gr
   at.edges = 0;
   if (grid_thread() == 0) {
     // Of the round that has just ended others may still be reading.
-    for (const int ahead : {1, 2})
-      report.frontier[(at.round + ahead) % 3] = 0, report.joined[(at.round + ahead) % 3] = 0;
+    for (const int ahead : {1, 2}) {
+      const int clear = (at.round + ahead) % 3;
+      report.frontier[clear] = report.hops[clear] = report.grown[clear] = 0;
+      report.joined[clear] = 0;
+    }
     report.unseen[0] = report.unseen[1] = report.unseen[2] = report.renewable = report.active = 0;
   }
   grid.sync();
@@ -137,8 +145,9 @@ __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_gr
       continue;
     }
     f.word[j] = word_of(kNone, mate_of(word));
-    f.unseen[0][place_in(&report.renewable)] = j;
+    put_left(shared, j, f.unseen[0], &report.renewable);
   }
+  flush_left(shared, f.unseen[0], &report.renewable);
   active = static_cast<int>(__reduce_add_sync(0xffffffffU, active));
   if (threadIdx.x % 32 == 0 && active > 0) atomicAdd(&report.active, active);
   if (me == 0) {
@@ -176,19 +185,26 @@ __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_gr
 
 template <int kLanes>
 __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
-  __shared__ Shared shared;
+  extern __shared__ Stretch memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
   const auto grid = cooperative_groups::this_grid();
   const int me = grid_thread(), total = grid_threads();
   Report& report = *f.report;
   Clock clock;
-  if (threadIdx.x == 0) shared.staging.count = shared.rows = shared.leaves = shared.hubs = 0;
+  if (threadIdx.x == 0)
+    shared.staging.count = shared.left_count = shared.rows = shared.leaves = shared.hubs = 0;
   __syncthreads();
+  int free_rows = 0;
   for (Index i = me; i < f.graph.rows; i += total) {
-    const bool root = f.row_to_col[i] == -1 && f.graph.row_offsets[i] != f.graph.row_offsets[i + 1];
+    const bool free = f.row_to_col[i] == -1;
+    const bool root = free && f.graph.row_offsets[i] != f.graph.row_offsets[i + 1];
     f.row_root[i] = root ? static_cast<unsigned>(i) : kNone;
     f.leaf[i] = -1;
+    free_rows += free;
     if (root) f.roots[0][place_in(report.roots)] = i;
   }
+  free_rows = static_cast<int>(__reduce_add_sync(0xffffffffU, free_rows));
+  if (threadIdx.x % 32 == 0 && free_rows > 0) atomicAdd(&report.free_rows, free_rows);
   int reachable = 0;
   for (Index j = me; j < f.graph.cols; j += total) {
     f.word[j] = word_of(kNone, f.col_to_row[j]);
@@ -213,8 +229,8 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
     const long long edges = static_cast<long long>(__ldcg(&report.edges));
     clock.lap(report.augment_ns);
     if (me == 0) {
-      report.levels[record] += at.levels - levels_before;
-      report.gained[record] += roots - left;
+      f.record[record].levels += at.levels - levels_before;
+      f.record[record].gained += roots - left;
     }
     done = left == roots || left == 0;
     roots = left;

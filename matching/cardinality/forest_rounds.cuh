@@ -1,6 +1,6 @@
 #pragma once
 /// One round of forest_kernels.cuh: rows that look for columns downwards, columns that look for rows upwards,
-/// and the levels that one block goes through alone.
+/// and the levels that blocks go apart.
 
 #include "matching/cardinality/forest_state.cuh"
 
@@ -89,6 +89,26 @@ __device__ inline Index active_row(const Forest& f, Offset e, Offset end, int st
   return -1;
 }
 
+/// Keeps a column that is in no tree or, where there is no room, puts it into the grid's list.
+__device__ inline void put_left(Shared& shared, Index col, Index* list, int* list_count) {
+  const int place = atomicAdd(&shared.left_count, 1);
+  if (place < kLeft)
+    shared.left[place] = col;
+  else
+    list[place_in(list_count)] = col;
+}
+/// Moves them to the grid's list. The whole block calls; `left_count` begins at 0.
+__device__ inline void flush_left(Shared& shared, Index* list, int* list_count) {
+  __syncthreads();
+  const int count = min(shared.left_count, kLeft);
+  if (threadIdx.x == 0 && count > 0) shared.left_base = atomicAdd(list_count, count);
+  __syncthreads();
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
+    list[shared.left_base + k] = shared.left[k];
+  if (threadIdx.x == 0) shared.left_count = 0;
+  __syncthreads();
+}
+
 /// Algorithm 6 over the columns that col_of(k), k < count, names (-1: none). Those that join no tree go to
 /// the list `left`, where there is one. The whole grid calls. Returns edges looked at.
 template <int kLanes, class ColOf>
@@ -126,7 +146,7 @@ __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, in
         join_upwards(f, col, mate_of(word), row, root, joined, put);
       if (lane == 0) edges += static_cast<unsigned long long>(min(Offset{kSide * kLanes}, end - e));
     }
-    if (!found && left != nullptr && lane == 0) left[place_in(left_count)] = col;
+    if (!found && left != nullptr && lane == 0) put_left(shared, col, left, left_count);
   }
   __syncthreads();
   const int hubs = min(shared.hubs, kHubs);
@@ -148,7 +168,10 @@ __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, in
     __syncthreads();
   }
   if (threadIdx.x == 0 && hubs > 0) shared.hubs = 0;
-  __syncthreads();
+  if (left != nullptr)
+    flush_left(shared, left, left_count);
+  else
+    __syncthreads();
   return edges;
 }
 
@@ -172,46 +195,65 @@ __device__ inline void tell(Shared& shared, const Joined& joined, Stretch* next,
   }
 }
 
-/// One block's levels downwards, from a frontier of few stretches until it is empty or too large. Frontiers
-/// lie in the halves of the shared memory, what does not fit in the grid's lists.
+/// A round in which every block follows its part of the frontier downwards for itself, for up to `hops`
+/// levels, in the two halves of its shared memory; what does not fit goes to the grid's list, as of the last
+/// level. A block that has come to many stretches ends the round for all, so that they are dealt out again:
+/// the others see it a level later.
 template <int kLanes>
-__device__ void search_alone(const Forest& f, Shared& shared, Progress& at) {
-  constexpr int kHalf = kStaged / 2;
+__device__ void search_apart(const Forest& f, Shared& shared, int frontier, int hops, Progress& at) {
+  constexpr int kHalf = decltype(Shared::staging)::kHalf;
   Report& report = *f.report;
-  int count = __ldcg(report.frontier + at.round % 3), rows = at.rows, rounds = 0, joined_here = 0;
+  const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
+  const int begin = static_cast<int>(blockIdx.x) * part, most = max(kGrown, 2 * part);
+  int count = max(0, min(part, frontier - begin)), hop = 0, rows = 0, joined_here = 0;
+  Stretch* list = f.frontier[1 - at.side];
+  int* list_count = report.frontier + (at.round + 1) % 3;
+  int* grown = report.grown + (at.round + 1) % 3;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
-    shared.staging.stretch[k] = f.frontier[at.side][k];
-  for (;;) {
-    __syncthreads();
-    const Stretch* now = shared.staging.stretch + rounds % 2 * kHalf;
-    Stretch* next = shared.staging.stretch + (rounds + 1) % 2 * kHalf;
-    Stretch* list = f.frontier[(at.side + rounds + 1) % 2];
+    shared.staging.stretch[k] = f.frontier[at.side][begin + k];
+  if (threadIdx.x < 3)
+    shared.hop_count[threadIdx.x] = shared.hop_rows[threadIdx.x] = shared.hop_leaves[threadIdx.x] = 0;
+  __syncthreads();
+  while (count > 0) {
+    const Stretch* now = shared.staging.stretch + hop % 2 * kHalf;
+    Stretch* next = shared.staging.stretch + (hop + 1) % 2 * kHalf;
+    int* next_count = shared.hop_count + (hop + 1) % 3;
     Joined joined;
+    int others_grown = 0;  // under way while the edges are
+    if (threadIdx.x == 0) others_grown = __ldcg(grown);
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kBlock / kLanes)
       at.edges += downwards<kLanes>(f, now[k], joined, [&](const Stretch& some) {
-        const int place = atomicAdd(&shared.staging.count, 1);
-        (place < kHalf ? next : list)[place] = some;
+        const int place = atomicAdd(next_count, 1);
+        if (place < kHalf)
+          next[place] = some;
+        else
+          list[place_in(list_count)] = some;
       });
-    if (joined.rows > 0) atomicAdd(&shared.rows, joined.rows);
-    if (joined.leaves > 0) atomicAdd(&shared.leaves, joined.leaves);
-    if (threadIdx.x == 0 && at.levels + rounds < kLevelRecords) f.level_rows[at.levels + rounds] = rows;
+    if (joined.rows > 0) atomicAdd(shared.hop_rows + (hop + 1) % 3, joined.rows);
+    if (joined.leaves > 0) atomicAdd(shared.hop_leaves + (hop + 1) % 3, joined.leaves);
+    if (threadIdx.x == 0) {
+      shared.grown[hop % 2] = others_grown;
+      const int clear = (hop + 2) % 3;
+      shared.hop_count[clear] = shared.hop_rows[clear] = shared.hop_leaves[clear] = 0;
+      if (const int level = at.levels + hop; hop > 0 && level < kLevelRecords)
+        atomicAdd(f.level_rows + level, rows);
+    }
     __syncthreads();
-    count = shared.staging.count;
-    rows = shared.rows;
-    joined_here += shared.rows + shared.leaves;
-    ++rounds;
-    __syncthreads();
-    if (threadIdx.x == 0) shared.staging.count = shared.rows = shared.leaves = 0;
-    if (count > 0 && count <= kAlone) continue;
-    for (int k = static_cast<int>(threadIdx.x); k < min(count, kHalf); k += kBlock) list[k] = next[k];
-    break;
+    ++hop;
+    count = min(*next_count, kHalf);
+    rows = shared.hop_rows[hop % 3];
+    joined_here += rows + shared.hop_leaves[hop % 3];
+    if (hop >= hops || count > most || shared.grown[(hop + 1) % 2] != 0) break;
   }
   if (threadIdx.x == 0) {
-    report.alone_levels[at.round % 2] = rounds;
-    report.frontier[(at.round + 1) % 3] = count;
-    report.joined[(at.round + 1) % 3] = joined_word(rows, joined_here - rows);
+    if (count > most) __stcg(grown, 1);
+    if (count > 0) shared.staging.base = atomicAdd(list_count, count);
+    if (joined_here > 0) atomicAdd(report.joined + (at.round + 1) % 3, joined_word(rows, joined_here - rows));
+    if (hop > 0) atomicMax(report.hops + (at.round + 1) % 3, hop);
   }
   __syncthreads();
+  const Stretch* rest = shared.staging.stretch + hop % 2 * kHalf;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) list[shared.staging.base + k] = rest[k];
 }
 
 }  // namespace motes::matching::device::forests

@@ -6,9 +6,14 @@
 namespace motes::matching::device::forests {
 
 constexpr int kBlock = 1024;
-constexpr int kSide = 4;                ///< edges that a lane reads side by side
-constexpr int kAlone = 256;             ///< stretches of a frontier that one block follows alone
+constexpr int kSide = 4;      ///< edges that a lane reads side by side
+constexpr int kFew = 256;     ///< stretches of a frontier that is followed downwards always
+constexpr int kApart = 1024;  ///< stretches of a frontier for each block, up to which blocks follow it apart
+constexpr int kHops = 8;      ///< levels that blocks go apart,
+constexpr int kThin = 1 << 12, kThinHops = 64;  ///< and where the whole frontier has few stretches
+constexpr int kGrown = 64;  ///< stretches that a block may come to apart, though it began with fewer
 constexpr int kHub = 512, kHubs = 128;  ///< rows of a column that a block takes; most of them put aside
+constexpr int kLeft = 1 << 13;          ///< columns that a block gathers before it needs the grid's list
 constexpr int kRecords = 1 << 13;       ///< phases told apart; the last takes in what follows
 constexpr int kLevelRecords = 1 << 17;  ///< levels whose frontiers are told
 
@@ -20,19 +25,26 @@ __device__ inline Word word_of(unsigned root, Index mate) {
 __device__ inline unsigned root_of(Word word) { return static_cast<unsigned>(word >> 32); }
 __device__ inline Index mate_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
 
+/// What one phase did.
+struct PhaseRecord {
+  int levels, gained;
+};
+
 struct Report {
   int frontier[3];                   ///< of a round: stretches
   unsigned long long joined[3];      ///< of a round: rows | leaves << 32
   int unseen[3];                     ///< of a round upwards: columns left
   int roots[2];                      ///< of a phase
   int renewable, active, reachable;  ///< columns
-  int alone_levels[2];               ///< of a round: levels that one block went through in it
+  int free_rows;                     ///< before the first phase
+  int hops[3];                       ///< of a round: levels that the round before went
+  int grown[3];                      ///< of a round: a block of the one before came to many stretches apart
   int phases, levels_told;
   bool done;
   unsigned long long edges, path_edges;
-  unsigned long long down_ns, alone_ns, up_ns, augment_ns, graft_ns;
-  int levels[kRecords], gained[kRecords];
+  unsigned long long down_ns, apart_ns, up_ns, augment_ns, graft_ns;
 };
+static_assert(sizeof(Report) <= 4096, "comes back in a page");
 
 struct Forest {
   DeviceSides graph;
@@ -44,15 +56,21 @@ struct Forest {
   Index* roots[2];     ///< [rows] free rows, a list
   Index* unseen[2];    ///< [cols] columns that may be in no tree, a list
   Stretch* frontier[2];
-  int* level_rows;  ///< [kLevelRecords] rows in the frontier of each level
+  PhaseRecord* record;  ///< [kRecords]
+  int* level_rows;      ///< [kLevelRecords] rows in the frontier of each level
   Report* report;
   long long alpha, edges_at_most;
   bool direction, graft;
 };
 
 struct Shared {
-  Staging staging;
+  Staging<4096> staging;
   int rows, leaves;  ///< that joined in this round
+  /// Of a level that a block goes for itself: stretches, and what joined.
+  int hop_count[3], hop_rows[3], hop_leaves[3];
+  int grown[2];  ///< of such a level: whether another block has grown by then
+  Index left[kLeft];
+  int left_count, left_base;
   Index hub[kHubs];
   int hubs, row;
 };

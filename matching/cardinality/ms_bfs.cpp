@@ -246,6 +246,8 @@ class Forest {
 
 /// About what push-relabel looks at by itself on the graphs where trees do not pay.
 constexpr std::int64_t kFinishEdges = 6;
+/// On a GPU half the edges are about one phase, and push-relabel from there is faster than more of them.
+constexpr std::int64_t kFinishShareOnDevice = 2;
 
 }  // namespace
 
@@ -257,15 +259,10 @@ void MsBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& m
   if (!done) detail::push_relabel(execution, graph, mates, {}, stats);
 }
 
-void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                          CardinalityStats& stats) const {
-  const std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
-  if (device::grow_forests(execution, problem, options_,
-                           options_.finish ? kFinishEdges * problem.graph.edges() : no_end, mates, stats))
-    return;
-  const auto before = stats.seconds;
-  device::push_relabel(execution, problem, 0, mates, stats);
-  for (const char* step : {"bring_over", "device", "start"}) stats.seconds[step] += before.at(step);
+void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem,
+                          const GivenStart& start, Mates& mates, CardinalityStats& stats) const {
+  device::grow_forests(execution, problem, options_, problem.graph.edges() / kFinishShareOnDevice, start,
+                       mates, stats);
 }
 
 }  // namespace motes::matching

@@ -1,6 +1,6 @@
 #pragma once
-/// The CUDA forms of cardinality solvers, without CUDA types. Each takes problems in either space, and mates
-/// that hold the start; without a device it throws ResourceShortage.
+/// The CUDA forms of cardinality solvers, without CUDA types. Each takes problems in either space, and a
+/// start whose pairs it checks (FaultyStart); without a device it throws ResourceShortage.
 
 #include <cstdint>
 
@@ -19,13 +19,15 @@ std::vector<Index> karp_sipser_start(const Execution& execution, const Cardinali
 
 /// `chain`: double pushes that a chain makes before the next global relabelling; 0: by its levels.
 void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
-                  Mates& mates, CardinalityStats& stats);
+                  const GivenStart& start, Mates& mates, CardinalityStats& stats);
 
 void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
-                       const DeveciOptions& options, Mates& mates, CardinalityStats& stats);
+                       const DeveciOptions& options, const GivenStart& start, Mates& mates,
+                       CardinalityStats& stats);
 
-/// False: stopped after `edges_at_most` with free rows left that may have paths.
-bool grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
-                  std::int64_t edges_at_most, Mates& mates, CardinalityStats& stats);
+/// With options.finish the trees stop growing once they have looked at `edges_at_most`, and push-relabel does
+/// the rest.
+void grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
+                  std::int64_t edges_at_most, const GivenStart& start, Mates& mates, CardinalityStats& stats);
 
 }  // namespace motes::matching::device

@@ -226,9 +226,9 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
                [&](Index col) { return near->cols[detail::at(col)]; }, mates);
 }
 
-void PushRelabel::run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                                CardinalityStats& stats) const {
-  device::push_relabel(execution, problem, options_.chain, mates, stats);
+void PushRelabel::run_on_device(const Execution& execution, const CardinalityProblem& problem,
+                                const GivenStart& start, Mates& mates, CardinalityStats& stats) const {
+  device::push_relabel(execution, problem, options_.chain, start, mates, stats);
 }
 
 }  // namespace motes::matching

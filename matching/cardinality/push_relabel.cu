@@ -1,8 +1,10 @@
 /// Push-relabel on the GPU: one launch of push_kernels.cuh, and what goes in and comes out.
 
 #include <algorithm>
+#include <optional>
 
 #include "matching/cardinality/on_device.h"
+#include "matching/cardinality/push_device.cuh"
 #include "matching/cardinality/push_kernels.cuh"
 #include "matching/init/cheap_device.cuh"
 
@@ -114,8 +116,20 @@ void launch(Arena& arena, Push p) {
 }
 
 /// Peeling costs some walks along every edge: where there are many, more than it spares.
-bool worth_a_look(const DeviceSides& sides, Offset edges) {
-  return 2 * edges <= kMostPeeledDegree * (Offset{sides.rows} + sides.cols);
+bool worth_a_look(Index rows, Index cols, Offset edges) {
+  return 2 * edges <= kMostPeeledDegree * (Offset{rows} + cols);
+}
+
+/// Calls f(Shape) for a graph's mean degree.
+template <class F>
+void with_shape(Index rows, Offset edges, F&& f) {
+  const Offset degree = edges / std::max(1, rows);
+  if (degree <= 5)
+    f(Shape<4, 2>{});
+  else if (degree <= 12)
+    f(Shape<8, 2>{});
+  else
+    f(Shape<32, 1>{});
 }
 
 void tell(const Counters& n, CardinalityStats& stats) {
@@ -138,65 +152,91 @@ void tell(const Counters& n, CardinalityStats& stats) {
 }  // namespace
 }  // namespace pushing
 
-void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
-                  Mates& mates, CardinalityStats& stats) {
+bool fits_push_relabel(const CardinalityProblem& problem) {
+  return problem.graph.rows < 1 << pushing::kMostColumnBits &&
+         problem.graph.edges() < Offset{1} << pushing::kMostEdgeBits;
+}
+
+std::size_t push_relabel_bytes(const CardinalityProblem& problem) {
   using namespace pushing;
-  if (problem.graph.rows >= 1 << kMostColumnBits || problem.graph.edges() >= Offset{1} << kMostEdgeBits)
+  const auto rows = static_cast<std::size_t>(problem.graph.rows),
+             cols = static_cast<std::size_t>(problem.graph.cols),
+             edges = static_cast<std::size_t>(problem.graph.edges());
+  std::size_t near = 0;
+  with_shape(problem.graph.rows, problem.graph.edges(),
+             [&](auto shape) { near = sizeof(Index) * decltype(shape)::kNear; });
+  const std::size_t peeling = worth_a_look(problem.graph.rows, problem.graph.cols, problem.graph.edges())
+                                  ? peeling_bytes(rows, cols, edges) + (rows + cols) * sizeof(Index)
+                                  : 0;
+  return rows * (near + sizeof(Word) + 2 * sizeof(Index)) + cols * sizeof(Word) +
+         2 * sizeof(Stretch) * (cols + edges / kStretch) + sizeof(Counters) + peeling;
+}
+
+const pushing::Counters* enqueue_push_relabel(Arena& arena, const DeviceSides& sides, Offset edges,
+                                              std::int64_t chain, const DeviceMates& there,
+                                              const Peeling* peeling) {
+  using namespace pushing;
+  const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
+  const cudaStream_t stream = arena.stream();
+  Push p{};
+  p.graph = sides;
+  p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
+  p.word = arena.take<Word>(cols);
+  p.sight = arena.take<Word>(rows);
+  for (Index*& list : p.active) list = arena.take<Index>(rows);
+  for (Stretch*& list : p.frontier)
+    list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
+  p.n = arena.take_filled<Counters>(1, 0);
+  if (peeling != nullptr) {
+    p.peeling = *peeling;
+    p.rows_left = arena.take<Index>(rows);
+    p.cols_left = arena.take<Index>(cols);
+  }
+  const Index most = std::max(sides.rows, sides.cols);
+  begin_kernel<<<std::min(blocks_for(most), static_cast<unsigned>(8 * arena.multiprocessors())), kThreads, 0,
+                 stream>>>(p, there.row_to_col, there.col_to_row);
+  MOTES_CUDA_LAUNCHED();
+  with_shape(sides.rows, edges, [&](auto shape) { launch<decltype(shape)>(arena, p); });
+  MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
+  finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
+                                                                 there.col_to_row);
+  MOTES_CUDA_LAUNCHED();
+  return p.n;
+}
+
+void tell_push_relabel(Arena& arena, const pushing::Counters* counters, CardinalityStats& stats) {
+  pushing::tell(arena.download(counters, 1)[0], stats);
+}
+
+void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
+                  const GivenStart& given, Mates& mates, CardinalityStats& stats) {
+  if (!fits_push_relabel(problem))
     throw ResourceShortage(
         "push-relabel on the GPU: more than 2^29 rows or 2^34 edges; use the cpu back end");
-  with_sides(execution, problem, true, stats, [&](Arena& arena, const DeviceSides& sides) {
+  const auto run = [&](Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    Push p{};
-    p.graph = sides;
-    p.chain = static_cast<int>(std::min<std::int64_t>(chain, 1 << 30));
-    const DeviceMates there(arena, rows, cols);
-    p.word = arena.take<Word>(cols);
-    p.sight = arena.take<Word>(rows);
-    for (Index*& list : p.active) list = arena.take<Index>(rows);
-    for (Stretch*& list : p.frontier)
-      list = arena.take<Stretch>(cols + static_cast<std::size_t>(edges / kStretch));
-    p.n = arena.take<Counters>(1);
-    const cudaStream_t stream = arena.stream();
-    const bool warm = pairs_of(mates) != 0;
-    StreamTimer timer(stream);
-    MOTES_CUDA(cudaMemsetAsync(p.n, 0, sizeof *p.n, stream));
-    there.upload(arena, mates, warm);
-    StreamTimer start(stream);
-    const int* settled = nullptr;
-    if (!warm && worth_a_look(sides, edges)) {
-      p.peeling = make_peeling(arena, sides);
-      p.rows_left = arena.take<Index>(rows);
-      p.cols_left = arena.take<Index>(cols);
-      settled = &p.peeling.n->on;
-      peel(arena, sides, edges, {false, kFewPeeled, true}, p.peeling, there.row_to_col, there.col_to_row);
+    StreamTimer timer(arena.stream());
+    DeviceMates there(arena, rows, cols);
+    const bool warm = there.upload(arena, problem, sides, given);
+    StreamTimer start(arena.stream());
+    std::optional<Peeling> peeling;
+    if (!warm && worth_a_look(sides.rows, sides.cols, edges)) {
+      peeling = make_peeling(arena, sides);
+      peel(arena, sides, edges, {false, kFewPeeled, true}, *peeling, there.row_to_col, there.col_to_row);
     }
     cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), there.row_to_col,
-                there.col_to_row, settled);
+                there.col_to_row, peeling ? &peeling->n->on : nullptr);
     start.stop();
-    const Index most = std::max(sides.rows, sides.cols);
-    begin_kernel<<<std::min(blocks_for(most), static_cast<unsigned>(8 * arena.multiprocessors())), kThreads,
-                   0, stream>>>(p, there.row_to_col, there.col_to_row);
-    MOTES_CUDA_LAUNCHED();
-    const Offset degree = edges / std::max(1, sides.rows);
-    if (degree <= 5)
-      launch<Shape<4, 2>>(arena, p);
-    else if (degree <= 12)
-      launch<Shape<8, 2>>(arena, p);
-    else
-      launch<Shape<32, 1>>(arena, p);
-    MOTES_CUDA(cudaMemsetAsync(there.row_to_col, 0xff, rows * sizeof(Index), stream));
-    finish_kernel<<<blocks_for(sides.cols), kThreads, 0, stream>>>(p.word, sides.cols, there.row_to_col,
-                                                                   there.col_to_row);
-    MOTES_CUDA_LAUNCHED();
+    const pushing::Counters* counters =
+        enqueue_push_relabel(arena, sides, edges, chain, there, peeling ? &*peeling : nullptr);
     timer.stop();
-    MOTES_CUDA(cudaMemcpyAsync(arena.pinned(), p.n, sizeof *p.n, cudaMemcpyDeviceToHost, stream));
-    stats.augmentations += there.download(arena, mates, execution.threads);
-    const Counters& report = *static_cast<const Counters*>(arena.pinned());
+    stats.augmentations += there.download(arena, execution, mates);
     stats.seconds["device"] = timer.seconds();
     stats.seconds["start"] = start.seconds();
-    tell(report, stats);
-  });
+    tell_push_relabel(arena, counters, stats);
+  };
+  with_sides(execution, problem, true, stats, run, push_relabel_bytes(problem));
 }
 
 }  // namespace motes::matching::device

@@ -44,8 +44,8 @@ class PushRelabel final : public CardinalitySolver {
   bool needs_columns() const override { return true; }
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
-  void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                     CardinalityStats& stats) const override;
+  void run_on_device(const Execution& execution, const CardinalityProblem& problem, const GivenStart& start,
+                     Mates& mates, CardinalityStats& stats) const override;
   PushRelabelOptions options_;
 };
 

@@ -59,14 +59,18 @@ bool enter_start(const CardinalityProblem& problem, std::span<const Index> start
   return !fault;
 }
 
-/// Throws for lengths, columns out of range or taken twice and, where the graph is at hand, pairs that are no
+void check_length(const CardinalityProblem& problem, std::span<const Index> start) {
+  const auto rows = static_cast<std::size_t>(problem.graph.rows);
+  if (!start.empty() && start.size() != rows)
+    throw std::invalid_argument("start: " + std::to_string(start.size()) + " rows, but the graph has " +
+                                std::to_string(rows));
+}
+
+/// Throws for columns out of range or taken twice and, where the graph is at hand, pairs that are no
 /// edge; the first such pair is told.
 Mates checked_start(const CardinalityProblem& problem, std::span<const Index> start, int threads) {
   const BipartiteGraphView& graph = problem.graph;
   const auto rows = static_cast<std::size_t>(graph.rows), cols = static_cast<std::size_t>(graph.cols);
-  if (!start.empty() && start.size() != rows)
-    throw std::invalid_argument("start: " + std::to_string(start.size()) + " rows, but the graph has " +
-                                std::to_string(rows));
   Mates mates{std::vector<Index>(rows, -1), std::vector<Index>(cols, -1)};
   if (enter_start(problem, start, threads, mates)) return mates;
   std::fill(mates.col_to_row.begin(), mates.col_to_row.end(), -1);
@@ -93,17 +97,23 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
 CardinalityAnswer CardinalitySolver::solve(const Execution& given, const CardinalityProblem& problem,
                                            std::span<const Index> start) const {
   check_problem(problem, detail::thread_count(given));
+  check_length(problem, start);
   CardinalityAnswer answer;
-  // The device makes room for its answer while it works; a start of no pairs need not be told to it.
-  const bool on_device = given.backend == Backend::cuda;
-  Mates mates =
-      on_device && start.empty() ? Mates{} : checked_start(problem, start, detail::thread_count(given));
   answer.matching.stats.initial_assignments =
       std::count_if(start.begin(), start.end(), [](Index j) { return j != -1; });
+  // A device makes room for the answer while it works, and looks at the start itself.
+  const bool on_device = given.backend == Backend::cuda;
+  Mates mates = on_device ? Mates{} : checked_start(problem, start, detail::thread_count(given));
   Execution execution = given;
   execution.threads = detail::thread_count(given);
   if (on_device) {
-    run_on_device(execution, problem, mates, answer.stats);
+    try {
+      const GivenStart to_enter{start, answer.matching.stats.initial_assignments};
+      run_on_device(execution, problem, to_enter, mates, answer.stats);
+    } catch (const FaultyStart&) {
+      checked_start(problem, start, execution.threads);  // says which pair
+      throw;
+    }
   } else {
     if (problem.space == Space::device)
       throw std::invalid_argument("a graph in device memory needs the cuda back end");
@@ -139,7 +149,7 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
   return answer;
 }
 
-void CardinalitySolver::run_on_device(const Execution&, const CardinalityProblem&, Mates&,
+void CardinalitySolver::run_on_device(const Execution&, const CardinalityProblem&, const GivenStart&, Mates&,
                                       CardinalityStats&) const {
   throw ResourceShortage("this solver has no CUDA form; use the cpu back end");
 }

@@ -2,6 +2,7 @@
 /// The interface of maximum cardinality solvers: const inputs in, a Matching out.
 
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "matching/cardinality/problem.h"
@@ -35,6 +36,16 @@ using TwoSidedGraph = BasicTwoSidedGraph<Offset>;
 struct Mates {
   std::vector<Index> row_to_col;  ///< [rows], -1 = free
   std::vector<Index> col_to_row;  ///< [cols], -1 = free
+};
+
+/// A start as it was given, for solvers on a device.
+struct GivenStart {
+  std::span<const Index> row_to_col;  ///< [rows], -1 = free; may be empty where there are no pairs
+  std::int64_t pairs = 0;
+};
+/// Its pairs are no matching, or some are no edges.
+struct FaultyStart : std::invalid_argument {
+  FaultyStart() : std::invalid_argument("start: some pair is no edge or has the column of another") {}
 };
 
 /// What the papers count. Zero or empty where a solver does not count it.
@@ -72,10 +83,11 @@ class CardinalitySolver {
   /// Checked inputs; mates hold the start. Leaves a maximum matching in mates. Host memory, CPU.
   virtual void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                    CardinalityStats& stats) const = 0;
-  /// The CUDA form: the problem in either space; mates without a pair may be empty. Leaves a maximum matching
-  /// in mates and its gain in stats.augmentations. The default throws ResourceShortage: no CUDA form.
-  virtual void run_on_device(const Execution& execution, const CardinalityProblem& problem, Mates& mates,
-                             CardinalityStats& stats) const;
+  /// The CUDA form: the problem in either space; of the start only the length is checked, and pairs with a
+  /// fault end in FaultyStart. Leaves a maximum matching in mates and its gain in stats.augmentations. The
+  /// default throws ResourceShortage: no CUDA form.
+  virtual void run_on_device(const Execution& execution, const CardinalityProblem& problem,
+                             const GivenStart& start, Mates& mates, CardinalityStats& stats) const;
 };
 
 }  // namespace motes::matching

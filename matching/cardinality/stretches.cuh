@@ -1,16 +1,15 @@
 #pragma once
 /// Frontiers of searches in one cooperative kernel: lists of stretches of edges, gathered block by block.
 ///
-/// A row of many edges is several stretches, which different groups of lanes visit. A frontier of few
-/// stretches is followed by one block alone, in shared memory, as a barrier of one block costs a hundredth of
+/// A row of many edges is several stretches, which different groups of lanes visit. Frontiers that are not
+/// large are followed by a block for itself, in shared memory, as a barrier of one block costs a hundredth of
 /// one of the grid.
 
 #include "matching/cardinality/device_graph.cuh"
 
 namespace motes::matching::device {
 
-constexpr int kStretch = 64;   ///< edges of a row that one group visits
-constexpr int kStaged = 1024;  ///< stretches that a block gathers before it needs the grid's list
+constexpr int kStretch = 64;  ///< edges of a row that one group visits
 
 /// Edges of one row, and the column that it has.
 struct alignas(16) Stretch {
@@ -48,15 +47,17 @@ __device__ inline int place_in(int* count) {
   return __shfl_sync(together, place, leader) + __popc(together & ((1U << lane) - 1));
 }
 
-/// What a block gathers for the next level.
+/// What a block gathers for the next level, before it needs the grid's list.
+template <int kRoom>
 struct Staging {
-  Stretch stretch[kStaged];
+  static constexpr int kHalf = kRoom / 2;  ///< for frontiers that a block follows for itself
+  Stretch stretch[kRoom];
   int count, base;
 
   /// Keeps a stretch or, where there is no room, puts it into the grid's list.
   __device__ void put(const Stretch& some, Stretch* list, int* list_count) {
     const int place = atomicAdd(&count, 1);
-    if (place < kStaged)
+    if (place < kRoom)
       stretch[place] = some;
     else
       list[place_in(list_count)] = some;
@@ -64,7 +65,7 @@ struct Staging {
   /// Moves what was gathered to the grid's list. The whole block calls; `count` begins at 0.
   __device__ void flush(Stretch* list, int* list_count) {
     __syncthreads();
-    const int staged = min(count, kStaged);
+    const int staged = min(count, kRoom);
     if (threadIdx.x == 0 && staged > 0) base = atomicAdd(list_count, staged);
     __syncthreads();
     for (int k = static_cast<int>(threadIdx.x); k < staged; k += static_cast<int>(blockDim.x))

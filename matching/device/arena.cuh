@@ -27,6 +27,10 @@ class Arena {
   /// must be idle.
   void reset();
 
+  /// One block of so many bytes where there is none yet: a dozen small ones take a millisecond to get and to
+  /// give back. Where the device has not as much in one piece, none.
+  void reserve(std::size_t bytes);
+
   /// Uninitialised room for `count` values, aligned to 256 bytes, valid until the next reset. Throws
   /// ResourceShortage naming the bytes wanted and free.
   template <class T>
@@ -67,8 +71,9 @@ class Arena {
 
   void synchronize() { MOTES_CUDA(cudaStreamSynchronize(stream_)); }
 
-  /// A page of pinned host memory (4096 bytes) for flags that come back from the device.
-  void* pinned() const { return pinned_; }
+  /// A page of pinned host memory (4096 bytes) for flags that come back from the device; made when it is
+  /// first asked for, which takes longer than many a solve.
+  void* pinned();
 
   /// At least that many bytes of pinned host memory for results on their way back, kept from call to call and
   /// valid until more are asked for.

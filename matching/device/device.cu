@@ -84,7 +84,6 @@ Arena::Arena(int device) : device_(device) {
   MOTES_CUDA(cudaSetDevice(device));
   MOTES_CUDA(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
   MOTES_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  MOTES_CUDA(cudaHostAlloc(&pinned_, 4096, cudaHostAllocDefault));
 }
 
 Arena::~Arena() {
@@ -109,6 +108,20 @@ void Arena::reset() {
   for (const Block& block : blocks_) cudaFree(block.data);
   blocks_.clear();
   blocks_.push_back({static_cast<char*>(allocate(total)), total});
+}
+
+void Arena::reserve(std::size_t bytes) {
+  if (!blocks_.empty()) return;
+  void* data = nullptr;
+  if (cudaMalloc(&data, bytes) == cudaSuccess)
+    blocks_.push_back({static_cast<char*>(data), bytes});
+  else
+    cudaGetLastError();
+}
+
+void* Arena::pinned() {
+  if (pinned_ == nullptr) MOTES_CUDA(cudaHostAlloc(&pinned_, 4096, cudaHostAllocDefault));
+  return pinned_;
 }
 
 char* Arena::staging(std::size_t bytes) {

@@ -47,15 +47,16 @@ std::vector<Index> karp_sipser_start(const Execution&, const CardinalityProblem&
   no_device();
 }
 std::vector<Index> cheap_start(const Execution&, const CardinalityProblem&, std::uint64_t) { no_device(); }
-void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, Mates&, CardinalityStats&) {
-  no_device();
-}
-void augment_by_levels(const Execution&, const CardinalityProblem&, const DeveciOptions&, Mates&,
-                       CardinalityStats&) {
-  no_device();
-}
-bool grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOptions&, std::int64_t, Mates&,
+void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, const GivenStart&, Mates&,
                   CardinalityStats&) {
+  no_device();
+}
+void augment_by_levels(const Execution&, const CardinalityProblem&, const DeveciOptions&, const GivenStart&,
+                       Mates&, CardinalityStats&) {
+  no_device();
+}
+void grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOptions&, std::int64_t,
+                  const GivenStart&, Mates&, CardinalityStats&) {
   no_device();
 }
 void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&, SuitorPlan) { no_device(); }

@@ -119,17 +119,16 @@ void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, boo
 
 std::vector<Index> cheap_start(const Execution& execution, const CardinalityProblem& problem,
                                std::uint64_t seed) {
-  Mates mates{std::vector<Index>(static_cast<std::size_t>(problem.graph.rows), -1),
-              std::vector<Index>(static_cast<std::size_t>(problem.graph.cols), -1)};
+  std::vector<Index> row_to_col;
   CardinalityStats stats;
   with_sides(execution, problem, false, stats, [&](Arena& arena, const DeviceSides& sides) {
-    const DeviceMates there(arena, mates.row_to_col.size(), mates.col_to_row.size());
-    there.upload(arena, mates, false);
-    cheap_start(arena, sides, problem.graph.edges(), false, detail::VisitOrder(problem.graph.rows, seed),
+    const DeviceMates there(arena, static_cast<std::size_t>(sides.rows),
+                            static_cast<std::size_t>(sides.cols));
+    cheap_start(arena, sides, problem.graph.edges(), false, detail::VisitOrder(sides.rows, seed),
                 there.row_to_col, there.col_to_row);
-    mates.row_to_col = arena.download(there.row_to_col, mates.row_to_col.size());
+    row_to_col = arena.download(there.row_to_col, there.rows);
   });
-  return std::move(mates.row_to_col);
+  return row_to_col;
 }
 
 }  // namespace motes::matching::device

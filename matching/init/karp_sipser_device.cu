@@ -9,6 +9,20 @@
 
 namespace motes::matching::device {
 
+namespace {
+
+/// Entries of a list: a hub has one for each stretch of its edges.
+std::size_t most_entries(std::size_t vertices, std::size_t edges) {
+  return vertices + 2 * (edges / static_cast<std::size_t>(peeling::kStretch));
+}
+
+}  // namespace
+
+std::size_t peeling_bytes(std::size_t rows, std::size_t cols, std::size_t edges) {
+  return (rows + cols) * sizeof(Left) + 2 * most_entries(rows + cols, edges) * sizeof(peeling::Entry) +
+         sizeof(PeelCounters);
+}
+
 Peeling make_peeling(Arena& arena, const DeviceSides& sides) {
   const auto vertices = static_cast<std::size_t>(sides.rows) + static_cast<std::size_t>(sides.cols);
   return {arena.take<Left>(vertices), arena.take_filled<PeelCounters>(1, 0)};
@@ -23,7 +37,7 @@ void peel(Arena& arena, const DeviceSides& sides, Offset edges, const PeelPlan& 
   Peel p{sides, row_to_col, col_to_row, peeling.left, {}, peeling.n, plan};
   const auto vertices = static_cast<std::size_t>(sides.rows) + static_cast<std::size_t>(sides.cols);
   for (Entry*& list : p.list)
-    list = arena.take<Entry>(vertices + 2 * static_cast<std::size_t>(edges / kStretch));
+    list = arena.take<Entry>(most_entries(vertices, static_cast<std::size_t>(edges)));
   decide_kernel<<<1, kBlock, 0, stream>>>(p);
   MOTES_CUDA_LAUNCHED();
   const auto multiprocessors = static_cast<std::size_t>(arena.multiprocessors());

@@ -37,6 +37,9 @@ struct PeelPlan {
 };
 constexpr int kSingleShare = 11;
 
+/// About how many bytes it takes.
+std::size_t peeling_bytes(std::size_t rows, std::size_t cols, std::size_t edges);
+
 /// Room in the arena for a graph's peeling.
 Peeling make_peeling(Arena& arena, const DeviceSides& sides);
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <random>
 
 #include "matching/cardinality/verify.h"
@@ -322,6 +323,96 @@ TEST_CASE("what hangs on hubs, paths and trees is peeled on the GPU, and the res
         CHECK(answer.matching.cardinality == expected);
         check_maximum(graph, answer, {});
       }
+  }
+}
+
+TEST_CASE("a start with a fault is told on the GPU as on the CPU") {
+  MOTES_NEED_GPU();
+  const auto graph = testing::random_graph(7, 3000, 2500, 6);
+  const auto problem = problem_of(graph);
+  const matching::DeviceGraph there(problem);
+  matching::Workspace workspace;
+  const auto good = partial_start(graph, 7);
+  Index row = 2000;
+  while (good[row] == -1) ++row;
+  const Index first = graph.col_index[graph.row_offsets[row]];
+  Index no_edge = 0;
+  while (std::find(graph.col_index.begin() + graph.row_offsets[row],
+                   graph.col_index.begin() + graph.row_offsets[row + 1],
+                   no_edge) != graph.col_index.begin() + graph.row_offsets[row + 1] ||
+         std::find(good.begin(), good.end(), no_edge) != good.end())
+    ++no_edge;
+  Index twin = 0;  // an earlier row's column
+  while (good[twin] == -1) ++twin;
+  const auto message = [&](const matching::Execution& execution, const CardinalityProblem& seen,
+                           const std::vector<Index>& start, const char* setting) -> std::string {
+    try {
+      matching::make_cardinality_solver(setting)->solve(execution, seen, start);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const Index wrong : {Index{-2}, Index{2500}, good[twin], no_edge}) {
+    auto start = good;
+    start[row] = wrong;
+    const std::string expected = message({1}, problem, start, "push-relabel");
+    INFO(expected << ", row " << row << " had " << first);
+    CHECK(expected != "");
+    for (const char* setting : kSettings) {
+      INFO(setting);
+      CHECK(message(on_gpu(workspace), problem, start, setting) == expected);
+      CHECK(message({1, Backend::cuda}, problem, start, setting) == expected);
+      // Of a graph in device memory edges are not asked for.
+      if (wrong != no_edge) CHECK(message(on_gpu(workspace), there.view(), start, setting) == expected);
+    }
+  }
+  CHECK(message(on_gpu(workspace), problem, std::vector<Index>(2999, -1), "push-relabel") ==
+        message({1}, problem, std::vector<Index>(2999, -1), "push-relabel"));
+}
+
+TEST_CASE("an answer is the same size with memory kept between calls and without, and from no pairs at all") {
+  MOTES_NEED_GPU();
+  const auto graph = testing::random_graph(3, 200'000, 200'000, 4);
+  const auto problem = problem_of(graph);
+  matching::Workspace workspace;
+  const std::vector<Index> none(200'000, -1);
+  const auto expected = matching::make_cardinality_solver("push-relabel")->solve({1}, problem);
+  for (const char* setting : {"push-relabel", "ms-bfs-graft", "apfb", "apsb"}) {
+    INFO(setting);
+    const auto solver = matching::make_cardinality_solver(setting);
+    for (const int threads : {1, 4}) {
+      matching::Execution kept = on_gpu(workspace);
+      kept.threads = threads;
+      for (const auto& execution : {kept, matching::Execution{threads, Backend::cuda}}) {
+        const auto answer = solver->solve(execution, problem, none);
+        check_maximum(graph, answer, none);
+        CHECK(answer.matching.cardinality == expected.matching.cardinality);
+      }
+    }
+  }
+}
+
+TEST_CASE("searches for the shortest paths end alike in all blocks, time and again") {
+  MOTES_NEED_GPU();
+  // Many blocks and levels of a few microseconds: a block that comes late to one must not end the search
+  // alone.
+  const Index rows = 1 << 17;
+  std::mt19937_64 rng(11);
+  std::vector<std::pair<Index, Index>> edges;
+  for (Index i = 0; i < rows; ++i)
+    for (int k = 0; k < 12; ++k)
+      edges.emplace_back(static_cast<Index>(rng() % rows * (rng() % rows) / rows),
+                         static_cast<Index>(rng() % rows));
+  const auto graph = testing::from_edges(rows, rows, edges);
+  const matching::DeviceGraph there(problem_of(graph));
+  matching::Workspace workspace;
+  for (const char* setting : {"apsb?kernel=bfs&threads=mt", "apsb?threads=mt", "apsb?kernel=bfs"}) {
+    const auto solver = matching::make_cardinality_solver(setting);
+    CardinalityAnswer answer;
+    for (int k = 0; k < 40; ++k) answer = solver->solve(on_gpu(workspace), there.view());
+    INFO(setting);
+    check_maximum(graph, answer, {});
   }
 }
 
