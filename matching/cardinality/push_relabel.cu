@@ -1,4 +1,8 @@
 /// Push-relabel on the GPU: one launch of push_kernels.cuh, and what goes in and comes out.
+///
+/// The start is the cheap one or, where many vertices have one neighbour, peeling: rows that cannot be
+/// matched make most pushes there, since their labels rise until a search proves it, and peeling proves it at
+/// once.
 
 #include <algorithm>
 
