@@ -197,7 +197,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
 }
 
 /// The whole of it. On entry: words the rows that the start gives them; the active rows listed, other free
-/// rows kGone.
+/// rows kGone. Where the graph was peeled, rows that are out of it are kGone and columns kNoPath for good.
 template <class S>
 __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
   extern __shared__ Stretch memory[];

@@ -1,4 +1,8 @@
 /// Push-relabel on the GPU: one launch of push_kernels.cuh, and what goes in and comes out.
+///
+/// The start is the cheap one or, where many vertices have one neighbour, peeling: rows that cannot be
+/// matched make most pushes there, since their labels rise until a search proves it, and peeling proves it at
+/// once.
 
 #include <algorithm>
 #include <optional>
@@ -210,6 +214,7 @@ void tell_push_relabel(Arena& arena, const pushing::Counters* counters, Cardinal
 
 void push_relabel(const Execution& execution, const CardinalityProblem& problem, std::int64_t chain,
                   const GivenStart& given, Mates& mates, CardinalityStats& stats) {
+  using namespace pushing;
   if (!fits_push_relabel(problem))
     throw ResourceShortage(
         "push-relabel on the GPU: more than 2^29 rows or 2^34 edges; use the cpu back end");

@@ -88,8 +88,7 @@ template <int kLanes>
 void launch(const Arena& arena, const DeviceSides& sides, detail::VisitOrder order, const Index* row_to_col,
             Index* col_to_row, const int* settled) {
   const Offset wanted = (Offset{sides.rows} * kLanes + kThreads - 1) / kThreads;
-  const auto blocks = static_cast<unsigned>(
-      std::clamp<Offset>(wanted, 1, settled == nullptr ? 1 << 22 : 32 * arena.multiprocessors()));
+  const auto blocks = static_cast<unsigned>(std::clamp<Offset>(wanted, 1, 1 << 22));
   cheap_kernel<kLanes><<<blocks, kThreads, 0, arena.stream()>>>(
       sides, order, row_to_col, reinterpret_cast<unsigned*>(col_to_row), settled);
   MOTES_CUDA_LAUNCHED();

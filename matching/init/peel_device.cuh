@@ -30,9 +30,8 @@ struct Peeling {
 
 /// When peel() sets to work, and when it leaves off.
 struct PeelPlan {
-  bool always =
-      true;     ///< if not: only where a sample shows that one vertex in kSingleShare has one neighbour
-  int few = 0;  ///< vertices that are no more worth a round, as is a 64th of the first round's
+  bool always = true;  ///< if not, only where a sample shows so: one vertex in kSingleShare has one neighbour
+  int few = 0;         ///< leaves off once so few vertices are listed, and a 64th of the first list
   bool greedy = false;  ///< rows left take a free column, where they have one, in any order
 };
 constexpr int kSingleShare = 11;

@@ -31,7 +31,7 @@ constexpr int kWeighBlock = 256;  ///< and of one that counts,
 constexpr int kWeighBlocks = 6;   ///< of which so many share a multiprocessor
 constexpr int kHeavy = 1024;      ///< edges of a run of vertices that make it heavy,
 constexpr int kHeavyRuns = 64;    ///< and so many of these that a block sets aside
-constexpr int kFewOf = 64;        ///< rounds of less than such a share of the first are not worth it
+constexpr int kFewOf = 64;        ///< PeelPlan::few counts only below such a share of the first list
 constexpr int kSample = 4096;     ///< vertices looked at to decide
 constexpr int kHalf = 4096;       ///< entries of a hop that a block holds
 constexpr int kHops = 8;          ///< of a round
@@ -207,7 +207,7 @@ struct Shared {
   int count[3], base;
 };
 
-/// The lanes of a group follow kSide entries (0: none). Entries that come of it go to put(entry).
+/// The lanes of a group follow kSide entries (kNone: none). Entries that come of it go to put(entry).
 template <int kSide, class Put>
 __device__ void follow(const Peel& p, const Entry* entry, bool rests_only, Put&& put) {
   constexpr int kEach = kStretch / kLanes;
