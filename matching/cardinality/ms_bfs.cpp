@@ -246,7 +246,8 @@ class Forest {
 
 /// About what push-relabel looks at by itself on the graphs where trees do not pay.
 constexpr std::int64_t kFinishEdges = 6;
-/// On a GPU half the edges are about one phase, and push-relabel from there is faster than more of them.
+/// On a GPU half the edges are about one phase, and push-relabel from there is faster than more of them on
+/// most graphs.
 constexpr std::int64_t kFinishShareOnDevice = 2;
 
 }  // namespace

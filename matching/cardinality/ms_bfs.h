@@ -29,10 +29,10 @@ struct MsBfsOptions {
 /// learned of distances. Graphs on which trees do well end before that.
 ///
 /// On a GPU (forest_kernels.cuh) the same forest grows in one kernel, after the cheap start (a phase of one
-/// level), and the finish is push-relabel's CUDA form, from the matching where it lies. It comes once half the
-/// edges have been looked at, after a phase as a rule: there push-relabel is the faster on all families of
-/// graphs. Parts of a frontier are there followed for some levels ahead of others, and rows that are found at
-/// the same time may go to different trees from run to run.
+/// level), and the finish is push-relabel's CUDA form, from the matching where it lies. It comes once half
+/// the edges have been looked at, after a phase as a rule: there push-relabel is the faster on most families
+/// of graphs. Parts of a frontier are there followed for some levels ahead of others, and rows that are found
+/// at the same time may go to different trees from run to run.
 class MsBfs final : public CardinalitySolver {
  public:
   explicit MsBfs(const MsBfsOptions& options) : options_(options) {}
