@@ -37,6 +37,11 @@ struct Mates {
   std::vector<Index> col_to_row;  ///< [cols], -1 = free
 };
 
+namespace detail {
+/// All free; the two sides' memory by a thread each, if there are two.
+Mates no_mates(Index rows, Index cols, int threads);
+}  // namespace detail
+
 /// What the papers count. Zero or empty where a solver does not count it.
 struct CardinalityStats {
   std::int64_t phases = 0;
