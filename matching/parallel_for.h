@@ -34,4 +34,21 @@ void parallel_for(int threads, std::int64_t count, const Body& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// Calls body(thread, threads) once on each of up to `threads` threads, which are told how many they are: for
+/// work that is a thread's own from one call to the next. The first exception caught is thrown on.
+template <class Body>
+void each_thread(int threads, const Body& body) {
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    try {
+      body(static_cast<std::size_t>(omp_get_thread_num()), static_cast<std::size_t>(omp_get_num_threads()));
+    } catch (...) {
+#pragma omp critical(motes_parallel_for_failure)
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
 }  // namespace motes::matching

@@ -12,8 +12,19 @@
 /// also says whether it was seen, and the rows' columns (mate_) are made from the words when they are needed
 /// and not kept in step by pushes. A byte holds 254 levels; what lies beyond, little as a rule, is written to
 /// the words at once.
+///
+/// Threads of a relabelling. Each has a list of the columns that it found and goes on from these, and from
+/// some of who found more than its share, which all know when they have met, once a level. Levels of few
+/// columns are done by one thread for all, while the others wait.
+///
+/// Races. A row's level is written without an exchange, which would wait for another core's line each time.
+/// Two threads that come upon a row in the same level may both see it unseen; both then write the same, and
+/// its column is in both lists and expanded twice. Only rows without a column are counted, and are therefore
+/// won by an exchange. When all have met, everybody sees the level, so that no row gets two.
 
+#include "matching/cardinality/meeting.h"
 #include "matching/cardinality/search.h"
+#include "matching/cardinality/split.h"
 #include "matching/detail/raw_array.h"
 
 namespace motes::matching::detail {
@@ -32,8 +43,10 @@ class Labels {
     return Word{label} << 32 | static_cast<std::uint32_t>(row);
   }
 
-  /// Labels of 0 for the matching that `col_to_row` [cols] holds.
-  Labels(const Graph& graph, const std::vector<Index>& col_to_row, int threads);
+  /// Labels of 0 for the matching that `col_to_row` [cols] holds. `near` (reorder.h): neighbours are numbered
+  /// near each other and each part of the split is a neighbourhood, so that threads have in their caches what
+  /// they look at, and asking for it beforehand costs more than it saves.
+  Labels(const Graph& graph, const std::vector<Index>& col_to_row, Split split, bool near);
 
   const Word* words() const { return words_.data(); }
   Word look(Index col) { return peek(words_[at(col)]); }
@@ -52,77 +65,78 @@ class Labels {
   }
 
   /// A breadth-first search from the free columns makes labels exact, kNoPath for columns without a path. It
-  /// stops as soon as all of `active`, the free rows that may have a path, are reached; columns farther away
-  /// then get that distance as their bound. Returns the levels.
-  std::int64_t relabel(const std::vector<Index>& active);
+  /// stops as soon as all of `active` [parts], the free rows that may have a path, in as many lists as the
+  /// split has parts, are reached; columns farther away then get that distance as their bound. Returns the
+  /// levels.
+  std::int64_t relabel(std::span<const std::vector<Index>> active);
+  /// The row, free, has no path; its column as the last relabelling saw it is not its column any more.
+  void give_up(Index row) { mate_[at(row)] = -1; }
 
-  /// Calls pair(row, col) for each pair of the matching as it stands and free(col) for each free column, by
-  /// parts in all threads.
+  /// Calls pair(row, col) for each pair of the matching as it stands and free(col) for each free column, in
+  /// all threads.
   template <class Pair, class Free>
   void for_each_column(const Pair& pair, const Free& free) {
-    over_columns([&](Lane&, Index col) {
-      const Index row = row_of(words_[at(col)]);
-      if (row == kNoRow)
-        free(col);
-      else
-        pair(row, col);
+    split_.over_parts([&](std::size_t part) {
+      for (Index j = split_.first_col(part); j < split_.end_col(part); ++j) {
+        const Index row = row_of(words_[at(j)]);
+        if (row == kNoRow)
+          free(j);
+        else
+          pair(row, j);
+      }
     });
   }
 
   std::vector<Lane>& lanes() { return lanes_; }
+  const Split& split() const { return split_; }
 
  private:
   static constexpr std::uint8_t kUnseen = 0, kInWord = 255;
-  static constexpr std::int64_t kPassPart = 1 << 14;
-  static constexpr std::int64_t kWorthSharing = 256;  ///< a smaller level is done before all have met
-  static constexpr std::size_t kRoom = 512;           ///< rows put down before they are marked
+  static constexpr std::size_t kRoom = 512;  ///< rows put down before they are marked
 
-  template <class Body>
-  void over_columns(const Body& body) {
-    over_parts(lanes_, graph_.cols, kPassPart, [&](Lane& lane, auto begin, auto end) {
-      for (auto j = begin; j < end; ++j) body(lane, static_cast<Index>(j));
-    });
-  }
   static std::uint8_t byte_of(std::uint32_t level) {
     return level < kInWord ? static_cast<std::uint8_t>(level) : kInWord;
   }
-  /// A thread's columns of the level at work and of the next, which take turns.
+  /// What the threads of a relabelling tell each other when they meet.
+  struct Said {
+    std::int64_t size = 0;      ///< of the frontier, rows put down for others counted in
+    std::uint32_t reached = 0;  ///< rows without a column, of all levels
+    std::uint32_t levels = 0;   ///< done by one thread for all
+    bool failed = false;        ///< memory ran out
+    Said& operator+=(const Said& other) {
+      size += other.size;
+      reached += other.reached;
+      levels += other.levels;
+      failed |= other.failed;
+      return *this;
+    }
+  };
+  /// A thread's part of the frontier and of the next one, which take turns.
   struct alignas(64) Found {
     std::vector<Index> cols[2];
+    std::vector<std::int64_t> sizes;  ///< [threads] what it heard from all
   };
-  std::vector<Index>& next_of(std::size_t thread) { return found_[thread].cols[1 - turn_]; }
-  /// What was found is the frontier now.
-  void begin_level();
-  bool searching() const { return size_ != 0 && reached_.load(std::memory_order_relaxed) < waiting_; }
-  /// Rows that look unseen join `found`.
-  void put_down(std::span<const Index> rows, Index* found, std::size_t& count) {
-    for (const Index i : rows) {
-      found[count] = i;
-      count += peek(level_of_[at(i)]) == kUnseen;
-    }
-  }
-  /// Unseen ones of the rows are marked with this level: their columns are found, those without one are
-  /// counted in reached_. Uses up the list.
+  /// One thread's view of a relabelling.
+  class Search;
+
+  /// Unseen ones of the rows are marked with this level and their columns join `cols`. Returns how many rows
+  /// have no column. Uses up the list.
   template <bool kShared>
-  void mark(Index* rows, std::size_t count, std::vector<Index>& next);
-  /// The same for the rows next to places [begin, end) of the frontier, all threads' columns in turn;
-  /// kShared: while other threads do others.
+  std::uint32_t mark(std::uint32_t level, Index* rows, std::size_t count, std::vector<Index>& cols);
+  /// The same for the rows next to the columns; kShared: while other threads do others.
   template <bool kShared>
-  void expand(std::size_t thread, std::int64_t begin, std::int64_t end);
-  void search();  ///< all levels, in all threads
+  std::uint32_t expand(std::uint32_t level, std::span<const Index> cols, Lane& lane,
+                       std::vector<Index>& next);
 
   const Graph& graph_;
+  const Split split_;
+  const bool near_;
   std::vector<Lane> lanes_;
   RawArray<Word> words_;             ///< [cols] label << 32 | row, or kNoRow
   RawArray<std::uint8_t> level_of_;  ///< [rows] by this relabelling; kUnseen, kInWord: in its column's word
   RawArray<Index> mate_;             ///< [rows] column, as the relabelling began; -1 = free
   std::vector<Found> found_;         ///< [threads]
   std::uint32_t limit_;
-  // The level at work; these words change while the threads meet.
-  std::size_t turn_ = 0;
-  std::int64_t size_ = 0, waiting_ = 0;  ///< of the frontier; rows to be reached
-  std::uint32_t level_ = 0;
-  std::atomic<std::int64_t> reached_ = 0;  ///< of the rows without columns
 };
 
 extern template class Labels<TwoSidedGraph>;

@@ -9,36 +9,61 @@ namespace {
 
 using namespace detail;
 
+/// Free rows that have edges, of each part of the split.
+template <class Graph>
+std::vector<std::vector<Index>> free_rows_of_parts(const Graph& graph, const Mates& mates,
+                                                   const Split& split) {
+  std::vector<std::vector<Index>> out(split.size());
+  split.over_parts([&](std::size_t part) {
+    std::vector<Index> rows;
+    for (Index i = split.first_row(part); i < split.end_row(part); ++i)
+      if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1])
+        rows.push_back(i);
+    out[part] = std::move(rows);
+  });
+  return out;
+}
+
+std::int64_t count_all(const std::vector<std::vector<Index>>& lists) {
+  std::int64_t count = 0;
+  for (const auto& list : lists) count += std::ssize(list);
+  return count;
+}
+
 template <class Graph>
 class Pushing {
  public:
-  Pushing(const Execution& execution, const Graph& graph, const std::vector<Index>& col_to_row,
-          const std::vector<Index>& active, const PushRelabelOptions& options, CardinalityStats& stats)
+  /// `active`: the free rows that may have a path, in as many lists as the split has parts.
+  Pushing(const Graph& graph, bool near, const Split& split, const std::vector<Index>& col_to_row,
+          std::vector<std::vector<Index>> active, const PushRelabelOptions& options, CardinalityStats& stats)
       : graph_(graph),
-        labels_(graph, col_to_row, execution.threads),
+        labels_(graph, col_to_row, split, near),
+        near_(near),
         lanes_(labels_.lanes()),
-        active_(active),
+        active_(std::move(active)),
         options_(options),
         stats_(stats) {}
 
-  /// Returns the rows that have no path.
-  std::int64_t run() {
+  /// Pushes until no row is active, and counts the rows that got a column in.
+  void run() {
     const std::int64_t frequency =
         options_.relabel_frequency != 0 ? options_.relabel_frequency : kRelabelFrequency;
     const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph_.rows / frequency);
-    while (!active_.empty()) {
+    stats_.augmentations += count_all(active_);
+    while (count_all(active_) != 0) {
       relabel();
       push_all(pushes_to_relabel, stats_.levels.back());
     }
     count_in(lanes_, stats_);
-    return given_up_;
+    stats_.augmentations -= given_up_;
   }
 
   /// Both sides of the matching, by names that the caller gives rows and columns.
   template <class RowName, class ColName>
   void tell(const RowName& row_name, const ColName& col_name, Mates& mates) {
-    over_parts(lanes_, graph_.rows, kPart, [&](Lane&, auto begin, auto end) {
-      std::fill(mates.row_to_col.begin() + begin, mates.row_to_col.begin() + end, -1);
+    labels_.split().over_parts([&](std::size_t part) {
+      std::fill(mates.row_to_col.begin() + labels_.split().first_row(part),
+                mates.row_to_col.begin() + labels_.split().end_row(part), -1);
     });
     labels_.for_each_column(
         [&](Index row, Index col) {
@@ -51,8 +76,7 @@ class Pushing {
 
  private:
   using Word = typename Labels<Graph>::Word;
-  static constexpr std::int64_t kRelabelFrequency = 2;
-  static constexpr std::int64_t kPart = 1 << 14;  ///< rows of a pass over all
+  static constexpr std::int64_t kRelabelFrequency = 2, kPartsOfAThread = 4;
 
   void relabel() {
     const Timed timed(stats_, "global_relabel");
@@ -61,41 +85,66 @@ class Pushing {
   }
 
   /// Each thread takes some of the active rows and lets them, and the rows that they displace, push, first
-  /// come, first served, until none is active or its share of `most` pushes is made. Where there are fewer
-  /// rows than threads none gets more: all would wait for pushes that one relabelling by all makes needless.
-  /// But `least`, the levels of the last one, are what one row's path may take.
+  /// come, first served, until none is active or its share of `most` pushes is made: first its own list's,
+  /// whose labels lie in its cache, then what others have not begun. Where there are fewer rows than threads
+  /// none gets more: all would wait for pushes that one relabelling by all makes needless. But `least`, the
+  /// levels of the last one, are what one row's path may take.
   void push_all(std::int64_t most, std::int64_t least) {
     const Timed timed(stats_, "push");
-    const std::int64_t count = std::ssize(active_);
-    const auto threads = std::ssize(lanes_);
+    const std::int64_t count = count_all(active_);
+    const std::size_t lists = active_.size();
+    // Several parts a thread, as the last to end is waited for.
+    const auto wanted = kPartsOfAThread * static_cast<std::int64_t>(lists);
     const std::int64_t part =
-        threads == 1 ? count : std::min(options_.queue_limit, (count + threads - 1) / threads);
-    const std::int64_t parts = (count + part - 1) / part;
+        lists == 1 ? count : std::min(options_.queue_limit, (count + wanted - 1) / wanted);
+    std::int64_t parts = 0;
+    for (const auto& list : active_) parts += (std::ssize(list) + part - 1) / part;
     const std::int64_t share =
-        std::max({std::int64_t{1}, least, most / std::max<std::int64_t>(parts, threads)});
-    over_parts(lanes_, count, part, [&](Lane& lane, auto begin, auto end) {
-      const std::int64_t last = lane.pushes + share;
-      std::vector<Index>& queue = lane.queue;
-      std::vector<Index> displaced;
-      queue.assign(active_.begin() + begin, active_.begin() + end);
-      while (!queue.empty() && lane.pushes < last) {
-        displaced.clear();
-        for_each_ahead(queue, std::int64_t{0}, std::ssize(queue), graph_.row_offsets, graph_.col_index,
-                       labels_.words(), [&](Index row) {
-                         const Index next = push(row, lane);
-                         if (next != -1) displaced.push_back(next);
-                       });
-        queue.swap(displaced);
+        std::max({std::int64_t{1}, least, most / std::max<std::int64_t>(parts, std::ssize(active_))});
+    struct alignas(64) Place {
+      std::atomic<std::int64_t> next = 0;
+    };
+    std::vector<Place> places(lists);
+    each_thread(static_cast<int>(lists), [&](std::size_t thread, std::size_t) {
+      for (std::size_t k = 0; k < lists; ++k) {
+        const std::size_t at_list = (thread + k) % lists;
+        const std::vector<Index>& list = active_[at_list];
+        std::atomic<std::int64_t>& next = places[at_list].next;
+        while (next.load(std::memory_order_relaxed) < std::ssize(list)) {
+          const std::int64_t begin = next.fetch_add(part, std::memory_order_relaxed);
+          if (begin < std::ssize(list))
+            push_some(
+                std::span(list).subspan(static_cast<std::size_t>(begin),
+                                        static_cast<std::size_t>(std::min(part, std::ssize(list) - begin))),
+                share, lanes_[thread]);
+        }
       }
-      lane.next.insert(lane.next.end(), queue.begin(), queue.end());
     });
-    gather(lanes_, active_);
     ++stats_.phases;
-    for (Lane& lane : lanes_) {
+    for (std::size_t k = 0; k < lists; ++k) {
+      Lane& lane = lanes_[k];
+      active_[k].swap(lane.next);
+      lane.next.clear();
       stats_.pushes += lane.pushes;
       stats_.relabels += 2 * lane.pushes;  // a double push raises its row's label and its column's
       lane.pushes = 0;
     }
+  }
+
+  void push_some(std::span<const Index> rows, std::int64_t share, Lane& lane) {
+    const std::int64_t last = lane.pushes + share;
+    std::vector<Index>&queue = lane.queue, &displaced = lane.joined;
+    queue.assign(rows.begin(), rows.end());
+    while (!queue.empty() && lane.pushes < last) {
+      displaced.clear();
+      for_each_ahead(queue, std::int64_t{0}, std::ssize(queue), graph_.row_offsets, graph_.col_index,
+                     near_ && lanes_.size() > 1 ? nullptr : labels_.words(), [&](Index row) {
+                       const Index next = push(row, lane);
+                       if (next != -1) displaced.push_back(next);
+                     });
+      queue.swap(displaced);
+    }
+    lane.next.insert(lane.next.end(), queue.begin(), queue.end());
   }
 
   /// One double push: the row takes a column of least label, whose row is returned (-1: it was free), or
@@ -118,6 +167,7 @@ class Pushing {
       const std::uint32_t label = Labels<Graph>::label_of(best);
       if (label >= labels_.limit()) {
         std::atomic_ref(given_up_).fetch_add(1, std::memory_order_relaxed);
+        labels_.give_up(row);
         return -1;
       }
       const Index col = graph_.col_index[begin + static_cast<std::uint32_t>(best)];
@@ -132,8 +182,9 @@ class Pushing {
 
   const Graph& graph_;
   Labels<Graph> labels_;
+  const bool near_;  ///< as Labels was told
   std::vector<Lane>& lanes_;
-  std::vector<Index> active_;
+  std::vector<std::vector<Index>> active_;  ///< [parts]
   const PushRelabelOptions& options_;
   CardinalityStats& stats_;
   std::int64_t given_up_ = 0;
@@ -165,6 +216,17 @@ std::int64_t match_free_columns(int threads, const Graph& graph, Mates& mates) {
   return pairs;
 }
 
+/// Each region is a thread's own, unless some are much larger than others.
+Split split_of(const Reordered& near) {
+  const std::size_t parts = near.row_borders.size() - 1;
+  Index largest = 0;
+  for (std::size_t k = 0; k < parts; ++k)
+    largest = std::max(largest, near.row_borders[k + 1] - near.row_borders[k]);
+  const Index rows = near.row_borders.back();
+  if (4 * at(largest) * parts <= 5 * at(rows)) return {near.row_borders, near.col_borders};
+  return {near.graph(), static_cast<int>(parts)};
+}
+
 constexpr auto kSameName = [](Index k) { return k; };
 
 }  // namespace
@@ -173,10 +235,11 @@ namespace detail {
 
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
-  const std::vector<Index> active = free_rows(graph, mates, execution.threads);
-  if (active.empty()) return;
-  Pushing pushing(execution, graph, mates.col_to_row, active, options, stats);
-  stats.augmentations += std::ssize(active) - pushing.run();
+  const Split split(graph, execution.threads);
+  std::vector<std::vector<Index>> active = free_rows_of_parts(graph, mates, split);
+  if (count_all(active) == 0) return;
+  Pushing pushing(graph, false, split, mates.col_to_row, std::move(active), options, stats);
+  pushing.run();
   pushing.tell(kSameName, kSameName, mates);
 }
 
@@ -190,10 +253,10 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   const auto pays = [&] {
     if (graph.cols <= kColumnsInCache) return false;
     const auto edges = static_cast<std::size_t>(graph.edges());
-    return detail::scattered({graph.rows,
-                              graph.cols,
-                              {graph.row_offsets, static_cast<std::size_t>(graph.rows) + 1},
-                              {graph.col_index, edges}});
+    return detail::may_have_places({graph.rows,
+                                    graph.cols,
+                                    {graph.row_offsets, static_cast<std::size_t>(graph.rows) + 1},
+                                    {graph.col_index, edges}});
   };
   const bool wanted =
       options_.reorder == Reorder::always || (options_.reorder == Reorder::automatic && pays());
@@ -211,16 +274,17 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   }
   Mates renumbered;
   const detail::NearGraph local = near->graph();
-  std::vector<Index> active;
+  const detail::Split split = split_of(*near);
+  std::vector<std::vector<Index>> active;
   {
     const detail::Timed timed(stats, "start");
     renumbered = near->to_new(mates, execution.threads);
     stats.augmentations += execution.threads == 1 ? detail::match_scarce_first(local, renumbered)
                                                   : match_free_columns(execution.threads, local, renumbered);
-    active = detail::free_rows(local, renumbered, execution.threads);
+    active = free_rows_of_parts(local, renumbered, split);
   }
-  Pushing pushing(execution, local, renumbered.col_to_row, active, options_, stats);
-  stats.augmentations += std::ssize(active) - pushing.run();
+  Pushing pushing(local, true, split, renumbered.col_to_row, std::move(active), options_, stats);
+  pushing.run();
   const detail::Timed timed(stats, "renumber");
   pushing.tell([&](Index row) { return near->rows[detail::at(row)]; },
                [&](Index col) { return near->cols[detail::at(col)]; }, mates);

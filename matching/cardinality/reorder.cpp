@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "matching/cardinality/regions.h"
 #include "matching/cardinality/search.h"
 #include "matching/parallel_for.h"
 
@@ -64,152 +65,6 @@ void expand(const Side& side, Index begin, Index end, Side& other, std::uint32_t
   other.number = number;
 }
 
-/// What one thread of several met, in its order, and the edges of what it met.
-struct Region {
-  std::vector<Index> rows, cols;
-  std::uint32_t row_edges = 0, col_edges = 0;
-  std::uint32_t first_row = 0, first_col = 0, first_row_edge = 0, first_col_edge = 0;  ///< those before it
-};
-
-/// Threads grow regions of their own from roots of their own until all rows are met. Whose a vertex is, the
-/// exchange of its new number says; numbers are given when all have ended, region after region, so that
-/// nobody waits for anybody.
-class Regions {
- public:
-  Regions(const TwoSidedGraph& graph, int threads)
-      : graph_(graph),
-        threads_(threads),
-        most_(at(std::max(graph.rows / (4 * threads), kLeastRim))),
-        regions_(at(threads)),
-        new_row_(at(graph.rows)),
-        new_col_(at(graph.cols)) {}
-
-  /// False: the graph has no such order.
-  bool grow() {
-    clear(new_row_);
-    clear(new_col_);
-    parallel_for(threads_, threads_, [&](std::int64_t k) { grow(regions_[static_cast<std::size_t>(k)]); });
-    return !hopeless_;
-  }
-
-  void tell(Reordered& out) {
-    Region before;
-    for (Region& region : regions_) {
-      region.first_row = before.first_row;
-      region.first_col = before.first_col;
-      region.first_row_edge = before.first_row_edge;
-      region.first_col_edge = before.first_col_edge;
-      before.first_row += static_cast<std::uint32_t>(region.rows.size());
-      before.first_col += static_cast<std::uint32_t>(region.cols.size());
-      before.first_row_edge += region.row_edges;
-      before.first_col_edge += region.col_edges;
-    }
-    out.row_offsets[at(graph_.rows)] = out.col_offsets[at(graph_.cols)] = before.first_row_edge;
-    const auto each = [&](const auto& body) {
-      parallel_for(threads_, threads_, [&](std::int64_t k) { body(regions_[static_cast<std::size_t>(k)]); });
-    };
-    each([&](const Region& region) {
-      number(region.rows, region.first_row, new_row_, out.rows);
-      number(region.cols, region.first_col, new_col_, out.cols);
-    });
-    each([&](const Region& region) {
-      lists(region.rows, graph_.row_offsets, graph_.col_index, new_col_, region.first_row,
-            region.first_row_edge, out.row_offsets, out.col_index);
-      lists(region.cols, graph_.col_offsets, graph_.row_index, new_row_, region.first_col,
-            region.first_col_edge, out.col_offsets, out.row_index);
-    });
-    auto next = static_cast<Index>(before.first_col);
-    for (Index j = 0; next < graph_.cols; ++j)  // columns without edges
-      if (new_col_[at(j)] == kUnmet) {
-        out.col_offsets[at(next)] = before.first_row_edge;
-        out.cols[at(next++)] = j;
-      }
-  }
-
- private:
-  static constexpr Index kUnmet = -1, kMet = -2;
-  static constexpr std::int64_t kPart = 1 << 16, kRoots = 64;
-  static constexpr Index kLeastRim = 64;
-
-  void clear(RawArray<Index>& numbers) {
-    const auto size = static_cast<std::int64_t>(numbers.size());
-    parallel_for(threads_, (size + kPart - 1) / kPart, [&](std::int64_t k) {
-      std::fill(numbers.data() + k * kPart, numbers.data() + std::min(size, (k + 1) * kPart), kUnmet);
-    });
-  }
-
-  static bool win(Index& number) {
-    return peek(number) == kUnmet &&
-           std::atomic_ref(number).exchange(kMet, std::memory_order_relaxed) == kUnmet;
-  }
-
-  void grow(Region& region) {
-    const std::size_t fair = at(graph_.rows / threads_), fair_cols = at(graph_.cols / threads_);
-    region.rows.reserve(fair + fair / 2);
-    region.cols.reserve(fair_cols + fair_cols / 2);
-    std::size_t row = 0, col = 0;  // expanded so far
-    while (true) {
-      const std::int64_t first = next_root_.fetch_add(kRoots, std::memory_order_relaxed);
-      if (first >= graph_.rows) return;
-      for (std::int64_t root = first; root < std::min<std::int64_t>(first + kRoots, graph_.rows); ++root) {
-        if (!win(new_row_[static_cast<std::size_t>(root)])) continue;
-        region.rows.push_back(static_cast<Index>(root));
-        while (row < region.rows.size()) {
-          // A region whose rim is most of it is no neighbourhood.
-          const std::size_t rim = region.rows.size() - row;
-          if (rim > most_ && 2 * rim > region.rows.size()) hopeless_ = true;
-          if (hopeless_) return;
-          region.row_edges +=
-              meet(region.rows, row, graph_.row_offsets, graph_.col_index, new_col_, region.cols);
-          region.col_edges +=
-              meet(region.cols, col, graph_.col_offsets, graph_.row_index, new_row_, region.rows);
-        }
-      }
-    }
-  }
-
-  /// Meets the neighbours of all from `next` on, which becomes their number. Returns their edges.
-  static std::uint32_t meet(const std::vector<Index>& from, std::size_t& next, const Offset* offsets,
-                            const Index* neighbours, RawArray<Index>& numbers, std::vector<Index>& met) {
-    std::uint32_t edges = 0;
-    for_each_ahead(from, static_cast<std::int64_t>(next), std::ssize(from), offsets, neighbours,
-                   numbers.data(), [&](Index old) {
-                     for (Offset e = offsets[old]; e < offsets[old + 1]; ++e)
-                       if (win(numbers[at(neighbours[e])])) met.push_back(neighbours[e]);
-                     edges += static_cast<std::uint32_t>(offsets[old + 1] - offsets[old]);
-                   });
-    next = from.size();
-    return edges;
-  }
-
-  static void number(const std::vector<Index>& met, std::uint32_t first, RawArray<Index>& numbers,
-                     RawArray<Index>& old_of) {
-    std::copy(met.begin(), met.end(), old_of.data() + first);
-    for (std::size_t k = 0; k < met.size(); ++k) {
-      constexpr std::size_t kAhead = 16;
-      if (k + kAhead < met.size()) __builtin_prefetch(&numbers[at(met[k + kAhead])], 1);
-      numbers[at(met[k])] = static_cast<Index>(first + k);
-    }
-  }
-
-  static void lists(const std::vector<Index>& met, const Offset* offsets, const Index* neighbours,
-                    const RawArray<Index>& numbers, std::size_t first, std::uint32_t filled,
-                    RawArray<std::uint32_t>& new_offsets, RawArray<Index>& out) {
-    for_each_ahead(met, 0, std::ssize(met), offsets, neighbours, numbers.data(), [&](Index old) {
-      new_offsets[first++] = filled;
-      for (Offset e = offsets[old]; e < offsets[old + 1]; ++e) out[filled++] = numbers[at(neighbours[e])];
-    });
-  }
-
-  const TwoSidedGraph& graph_;
-  const int threads_;
-  const std::size_t most_;
-  std::vector<Region> regions_;
-  RawArray<Index> new_row_, new_col_;  ///< of an old number; kUnmet; kMet: its region has it in its list
-  std::atomic<std::int64_t> next_root_ = 0;
-  std::atomic<bool> hopeless_ = false;  ///< some thread met too many at once
-};
-
 }  // namespace
 
 NearGraph Reordered::graph() const {
@@ -230,12 +85,11 @@ Mates Reordered::to_new(const Mates& mates, int threads) const {
         body(static_cast<std::size_t>(k));
     });
   };
-  Mates out{std::vector<Index>(mates.row_to_col.size(), -1), std::vector<Index>(mates.col_to_row.size(), -1)};
+  Mates out = no_mates(static_cast<Index>(mates.row_to_col.size()),
+                       static_cast<Index>(mates.col_to_row.size()), threads);
   bool any = false;
   for (std::size_t i = 0; i < mates.row_to_col.size() && !any; ++i) any = mates.row_to_col[i] != -1;
   if (!any) return out;
-  RawArray<Index> new_col(mates.col_to_row.size());
-  each(mates.col_to_row.size(), [&](std::size_t j) { new_col[at(cols[j])] = static_cast<Index>(j); });
   each(mates.row_to_col.size(), [&](std::size_t i) {
     const Index old = mates.row_to_col[at(rows[i])];
     if (old == -1) return;
@@ -254,30 +108,41 @@ bool scattered(const BipartiteGraphView& graph) {
     const Offset here = graph.row_offsets[i], next = graph.row_offsets[i + 1];
     if (here == next || next == graph.row_offsets[i + 2]) continue;
     ++seen;
+    // Some column of each: the first ones of long sorted lists are near each other anyway.
+    const Offset one = here + k % (next - here), two = next + k * 7 % (graph.row_offsets[i + 2] - next);
     // Of two columns drawn at random, fifteen pairs in sixteen are farther apart than this.
-    far += std::abs(graph.col_index[static_cast<std::size_t>(here)] -
-                    graph.col_index[static_cast<std::size_t>(next)]) > graph.cols / 32;
+    far += std::abs(graph.col_index[static_cast<std::size_t>(one)] -
+                    graph.col_index[static_cast<std::size_t>(two)]) > graph.cols / 32;
   }
   return 2 * far > seen;
 }
 
+bool may_have_places(const BipartiteGraphView& graph) {
+  if (graph.rows == 0) return false;
+  constexpr Index kSample = 1024;
+  constexpr Offset kHub = 32;  // times the mean degree
+  const Index count = std::min(kSample, graph.rows);
+  for (Index k = 0; k < count; ++k) {
+    const auto i = static_cast<std::size_t>(Offset{graph.rows} * k / count);
+    if ((graph.row_offsets[i + 1] - graph.row_offsets[i]) * graph.rows > kHub * (graph.edges() + graph.rows))
+      return false;
+  }
+  return scattered(graph);
+}
+
 std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads) {
   if (graph.edges() > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  if (threads > 1) return reorder_in_regions(graph, threads);
   const auto edges = static_cast<std::size_t>(graph.edges());
   Reordered out{{},
                 {},
                 RawArray<std::uint32_t>(at(graph.rows) + 1),
                 RawArray<std::uint32_t>(at(graph.cols) + 1),
                 RawArray<Index>(edges),
-                RawArray<Index>(edges)};
-  if (threads > 1) {
-    Regions regions(graph, threads);
-    if (!regions.grow()) return std::nullopt;
-    out.rows = RawArray<Index>(at(graph.rows) + 1);
-    out.cols = RawArray<Index>(at(graph.cols) + 1);
-    regions.tell(out);
-    return out;
-  }
+                RawArray<Index>(edges),
+                {0, graph.rows},
+                {0, graph.cols},
+                {}};
   Side rows(graph.rows, graph.row_offsets, graph.col_index);
   Side cols(graph.cols, graph.col_offsets, graph.row_index);
   out.row_offsets[0] = out.col_offsets[0] = 0;
@@ -303,6 +168,7 @@ std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads) {
     }
   out.rows = std::move(rows.met);
   out.cols = std::move(cols.met);
+  out.new_col = std::move(cols.new_of);
   return out;
 }
 

@@ -28,34 +28,16 @@ bool has_edge(const BipartiteGraphView& graph, std::size_t row, Index col) {
   return found;
 }
 
-/// Enters the pairs of a start of the right length in the mates; false: some pair has a fault, and the mates
-/// are not to be used.
-bool enter_start(const CardinalityProblem& problem, std::span<const Index> start, int threads, Mates& mates) {
-  const BipartiteGraphView& graph = problem.graph;
+/// Calls body(begin, end) on parts of the rows, which returns whether all is well there.
+template <class Body>
+bool all_well(int threads, std::size_t rows, const Body& body) {
   constexpr std::size_t kPart = 1 << 14;
   bool fault = false;
-  parallel_for(threads, static_cast<std::int64_t>((start.size() + kPart - 1) / kPart),
-               [&](std::int64_t part) {
-                 const std::size_t begin = static_cast<std::size_t>(part) * kPart;
-                 bool here = false;
-                 for (std::size_t i = begin; i < std::min(begin + kPart, start.size()); ++i) {
-                   const Index j = start[i];
-                   if (j == -1) continue;
-                   if (j < 0 || j >= graph.cols) {
-                     here = true;
-                     continue;
-                   }
-                   const auto row = static_cast<Index>(i);
-                   Index& mate = mates.col_to_row[static_cast<std::size_t>(j)];
-                   if (threads == 1)
-                     here |= std::exchange(mate, row) != -1;
-                   else
-                     here |= std::atomic_ref(mate).exchange(row, std::memory_order_relaxed) != -1;
-                   if (problem.space == Space::host) here |= !has_edge(graph, i, j);
-                   mates.row_to_col[i] = j;
-                 }
-                 if (here) std::atomic_ref(fault).store(true, std::memory_order_relaxed);
-               });
+  parallel_for(threads, static_cast<std::int64_t>((rows + kPart - 1) / kPart), [&](std::int64_t part) {
+    const std::size_t begin = static_cast<std::size_t>(part) * kPart;
+    if (!body(begin, std::min(begin + kPart, rows)))
+      std::atomic_ref(fault).store(true, std::memory_order_relaxed);
+  });
   return !fault;
 }
 
@@ -66,12 +48,60 @@ void check_length(const CardinalityProblem& problem, std::span<const Index> star
                                 std::to_string(rows));
 }
 
-/// Throws for columns out of range or taken twice and, where the graph is at hand, pairs that are no
+/// Enters the pairs of a start of the right length in the mates; false: some pair has a fault, and the mates
+/// are not to be used. Of the rows that have the same column one stands in its word, whichever comes last,
+/// and the others see that in a second look: cheaper for several threads than an exchange for each.
+bool enter_start(const CardinalityProblem& problem, std::span<const Index> start, int threads, Mates& mates) {
+  const BipartiteGraphView& graph = problem.graph;
+  const auto word = [&](Index col) {
+    return std::atomic_ref<Index>(mates.col_to_row[static_cast<std::size_t>(col)]);
+  };
+  const bool entered = all_well(threads, start.size(), [&](std::size_t begin, std::size_t end) {
+    bool well = true;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Index j = start[i];
+      if (j == -1) continue;
+      if (j < 0 || j >= graph.cols) {
+        well = false;
+        continue;
+      }
+      const auto row = static_cast<Index>(i);
+      if (threads == 1)
+        well &= std::exchange(mates.col_to_row[static_cast<std::size_t>(j)], row) == -1;
+      else
+        word(j).store(row, std::memory_order_relaxed);
+      if (problem.space == Space::host) well &= has_edge(graph, i, j);
+      mates.row_to_col[i] = j;
+    }
+    return well;
+  });
+  if (threads == 1 || !entered) return entered;
+  return all_well(threads, start.size(), [&](std::size_t begin, std::size_t end) {
+    bool well = true;
+    for (std::size_t i = begin; i < end; ++i)
+      well &= start[i] == -1 || word(start[i]).load(std::memory_order_relaxed) == static_cast<Index>(i);
+    return well;
+  });
+}
+
+/// Entries that are -1.
+std::int64_t count_free(std::span<const Index> mates, int threads) {
+  std::int64_t count = 0;
+  all_well(threads, mates.size(), [&](std::size_t begin, std::size_t end) {
+    const auto here = std::count(mates.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 mates.begin() + static_cast<std::ptrdiff_t>(end), Index{-1});
+    std::atomic_ref(count).fetch_add(here, std::memory_order_relaxed);
+    return true;
+  });
+  return count;
+}
+
+/// Throws for lengths, columns out of range or taken twice and, where the graph is at hand, pairs that are no
 /// edge; the first such pair is told.
 Mates checked_start(const CardinalityProblem& problem, std::span<const Index> start, int threads) {
   const BipartiteGraphView& graph = problem.graph;
   const auto rows = static_cast<std::size_t>(graph.rows), cols = static_cast<std::size_t>(graph.cols);
-  Mates mates{std::vector<Index>(rows, -1), std::vector<Index>(cols, -1)};
+  Mates mates = detail::no_mates(graph.rows, graph.cols, threads);
   if (enter_start(problem, start, threads, mates)) return mates;
   std::fill(mates.col_to_row.begin(), mates.col_to_row.end(), -1);
   for (std::size_t i = 0; i < start.size(); ++i) {
@@ -94,13 +124,27 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
 
 }  // namespace
 
+Mates detail::no_mates(Index rows, Index cols, int threads) {
+  Mates out;
+  // Room is made in this thread, lest the next calls find what they free among other threads' memory.
+  out.row_to_col.reserve(static_cast<std::size_t>(rows));
+  out.col_to_row.reserve(static_cast<std::size_t>(cols));
+  const auto free_all = [](std::vector<Index>& side, Index count) {
+    side.assign(static_cast<std::size_t>(count), -1);
+  };
+  parallel_for(threads, 2, [&](std::int64_t side) {
+    side == 0 ? free_all(out.row_to_col, rows) : free_all(out.col_to_row, cols);
+  });
+  return out;
+}
+
 CardinalityAnswer CardinalitySolver::solve(const Execution& given, const CardinalityProblem& problem,
                                            std::span<const Index> start) const {
   check_problem(problem, detail::thread_count(given));
   check_length(problem, start);
   CardinalityAnswer answer;
   answer.matching.stats.initial_assignments =
-      std::count_if(start.begin(), start.end(), [](Index j) { return j != -1; });
+      std::ssize(start) - count_free(start, detail::thread_count(given));
   // A device makes room for the answer while it works, and looks at the start itself.
   const bool on_device = given.backend == Backend::cuda;
   Mates mates = on_device ? Mates{} : checked_start(problem, start, detail::thread_count(given));
@@ -138,10 +182,9 @@ CardinalityAnswer CardinalitySolver::solve(const Execution& given, const Cardina
   matching.row_to_col = std::move(mates.row_to_col);
   matching.col_to_row = std::move(mates.col_to_row);
   matching.status = Status::optimal;
-  matching.cardinality = on_device
-                             ? matching.stats.initial_assignments + answer.stats.augmentations
-                             : std::ssize(matching.row_to_col) -
-                                   std::count(matching.row_to_col.begin(), matching.row_to_col.end(), -1);
+  matching.cardinality =
+      on_device ? matching.stats.initial_assignments + answer.stats.augmentations
+                : std::ssize(matching.row_to_col) - count_free(matching.row_to_col, execution.threads);
   matching.objective = matching.dual_objective = static_cast<double>(matching.cardinality);
   matching.stats.phases = answer.stats.phases;
   matching.stats.augmentations = answer.stats.augmentations;

@@ -48,6 +48,11 @@ struct FaultyStart : std::invalid_argument {
   FaultyStart() : std::invalid_argument("start: some pair is no edge or has the column of another") {}
 };
 
+namespace detail {
+/// All free; the two sides' memory by a thread each, if there are two.
+Mates no_mates(Index rows, Index cols, int threads);
+}  // namespace detail
+
 /// What the papers count. Zero or empty where a solver does not count it.
 struct CardinalityStats {
   std::int64_t phases = 0;

@@ -7,6 +7,7 @@
 
 #include "matching/parallel_for.h"
 
+using motes::matching::each_thread;
 using motes::matching::parallel_for;
 
 TEST_CASE("parallel_for visits each index once") {
@@ -27,5 +28,21 @@ TEST_CASE("parallel_for passes on what its body throws, and stops early") {
     };
     CHECK_THROWS_AS(parallel_for(threads, 100'000, body), std::bad_alloc);
     CHECK(visited < 100'000);
+  }
+}
+
+TEST_CASE("each_thread runs its body once on each thread, and passes on what it throws") {
+  for (const int wanted : {1, 2, 7}) {
+    std::vector<int> visits(7, 0);
+    std::atomic<int> told = 0;
+    each_thread(wanted, [&](std::size_t thread, std::size_t threads) {
+      ++visits[thread];
+      told = static_cast<int>(threads);
+    });
+    REQUIRE(told >= 1);
+    REQUIRE(told <= wanted);
+    for (int k = 0; k < 7; ++k) CHECK(visits[k] == (k < told ? 1 : 0));
+    CHECK_THROWS_AS(each_thread(wanted, [](std::size_t, std::size_t) { throw std::bad_alloc(); }),
+                    std::bad_alloc);
   }
 }

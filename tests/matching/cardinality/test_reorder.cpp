@@ -177,6 +177,32 @@ TEST_CASE("push-relabel proves wide levels on any number of threads, in old and 
   }
 }
 
+TEST_CASE("whether neighbours are numbered far apart is seen in rows of any degree") {
+  for (const Index degree : {3, 30, 300}) {
+    INFO("degree " << degree);
+    const auto random = testing::random_graph(9, 5'000, 5'000, degree);
+    CHECK(matching::detail::scattered(random.view()));
+    CHECK(matching::detail::may_have_places(random.view()));
+    std::vector<std::pair<Index, Index>> edges;
+    for (Index i = 0; i < 5'000; ++i)
+      for (Index k = 0; k < degree; ++k)
+        if (i / 10 * 10 + k < 5'000) edges.emplace_back(i, i / 10 * 10 + k);
+    CHECK(!matching::detail::scattered(testing::from_edges(5'000, 5'000, edges).view()));
+  }
+}
+
+TEST_CASE("graphs with hubs are not tried to be numbered anew") {
+  std::mt19937_64 rng(6);
+  std::vector<std::pair<Index, Index>> edges;
+  for (Index i = 0; i < 5'000; ++i)
+    for (Index k = 0; k < (i % 100 == 0 ? 1'000 : 3); ++k)
+      edges.emplace_back(i, static_cast<Index>(rng() % 5'000));
+  const auto graph = testing::from_edges(5'000, 5'000, edges);
+  CHECK(matching::detail::scattered(graph.view()));
+  CHECK(!matching::detail::may_have_places(graph.view()));
+  CHECK(!matching::detail::may_have_places({}));
+}
+
 TEST_CASE("graphs without places are not numbered anew") {
   const auto random = testing::random_graph(5, 20'000, 20'000, 6);
   for (const int threads : {1, 4})

@@ -190,9 +190,10 @@ TEST_CASE("cardinality solvers refuse malformed graphs and starts") {
     INFO(info.name);
     const auto solver = info.make_cardinality(matching::SolverOptions(info.options, ""));
     CHECK_THROWS_AS(solver->solve({1}, bad), std::invalid_argument);
+    int threads = 1;
     const auto fault = [&](std::vector<Index> start) -> std::string {
       try {
-        solver->solve({1}, problem_of(graph), start);
+        solver->solve({threads}, problem_of(graph), start);
       } catch (const std::invalid_argument& error) {
         return error.what();
       }
@@ -207,6 +208,9 @@ TEST_CASE("cardinality solvers refuse malformed graphs and starts") {
     CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is no edge");
     CHECK(fault({2, -1, -1}) == "start: row 0 with column 2: there is no such column");
     CHECK(fault({-2, -1, -1}) == "start: row 0 with column -2: there is no such column");
+    threads = 3;
+    CHECK(fault({1, 1, -1}) == "start: row 1 with column 1: the column is taken by row 0");
+    CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is no edge");
     if (info.backends == "cpu") {
       matching::Execution cuda{1, matching::Backend::cuda};
       CHECK_THROWS_AS(solver->solve(cuda, problem_of(graph)), matching::ResourceShortage);
