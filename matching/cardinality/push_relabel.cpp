@@ -2,6 +2,7 @@
 
 #include "matching/cardinality/labels.h"
 #include "matching/cardinality/on_device.h"
+#include "matching/cardinality/push_serial.h"
 #include "matching/cardinality/reorder.h"
 
 namespace motes::matching {
@@ -173,6 +174,7 @@ namespace detail {
 
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
+  if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
   const std::vector<Index> active = free_rows(graph, mates, execution.threads);
   if (active.empty()) return;
   Pushing pushing(execution, graph, mates.col_to_row, active, options, stats);
@@ -187,6 +189,7 @@ constexpr Index kColumnsInCache = 1 << 18;
 
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
+  if (execution.threads == 1) return detail::push_relabel(execution, graph, mates, options_, stats);
   const auto pays = [&] {
     if (graph.cols <= kColumnsInCache) return false;
     const auto edges = static_cast<std::size_t>(graph.edges());

@@ -1,0 +1,320 @@
+#include "matching/cardinality/push_serial.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "matching/cardinality/reorder.h"
+#include "matching/cardinality/search.h"
+#include "matching/cardinality/slots.h"
+#include "matching/detail/raw_array.h"
+
+namespace motes::matching::detail {
+namespace {
+
+/// Lists read where they are. The same names as Slots.
+class PlainLists {
+ public:
+  explicit PlainLists(const TwoSidedGraph& graph) : graph_(graph) {}
+
+  void prefetch_row_early(Index row) const { prefetch(graph_.row_offsets + row); }
+  void prefetch_col_early(Index col) const { prefetch(graph_.col_offsets + col); }
+  void prefetch_row(Index row) const { prefetch_list(graph_.col_index + graph_.row_offsets[row]); }
+  void prefetch_col(Index col) const { prefetch_list(graph_.row_index + graph_.col_offsets[col]); }
+
+  Offer offer(Index row, const ShortLabel* label_of) const {
+    return Slots::offer_of(graph_.cols_of(row), label_of);
+  }
+  std::span<const Index> long_list(Index col) const {
+    const auto rows = graph_.rows_of(col);
+    return rows.size() > kMostSlots ? rows : std::span<const Index>{};
+  }
+  Unseen unseen(Index col, const std::uint32_t* seen, Index* out) const {
+    return Slots::unseen_of(graph_.rows_of(col), seen, out);
+  }
+
+ private:
+  static void prefetch_list(const Index* list) {
+    prefetch(list);
+    prefetch(list + 12);  // a short list that does not end in the first line, ends there
+  }
+  const TwoSidedGraph& graph_;
+};
+
+template <class Lists>
+class SerialPushing {
+ public:
+  SerialPushing(const TwoSidedGraph& graph, const Lists& lists, const Mates& mates, std::vector<Index> active,
+                CardinalityStats& stats)
+      : graph_(graph),
+        lists_(lists),
+        stats_(stats),
+        active_(std::move(active)),
+        label_(at(graph.cols) + kRoom),
+        row_of_(at(graph.cols)),
+        col_of_(at(graph.rows) + 1),
+        seen_(at(graph.rows) / 32 + 1),
+        frontier_{RawArray<Index>(at(graph.cols) + kFar + 1), RawArray<Index>(at(graph.cols) + kFar + 1)} {
+    std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
+    std::copy(mates.row_to_col.begin(), mates.row_to_col.end(), col_of_.data());
+    col_of_[at(graph.rows)] = -1;
+    std::fill_n(label_.data() + graph.cols, kRoom, kNoShortPath);
+    limit_ = static_cast<ShortLabel>(
+        std::min<std::int64_t>(std::int64_t{std::min(graph.rows, graph.cols)} + 1, kNoShortPath));
+  }
+
+  /// False: labels do not reach. given_up() rows have no path.
+  bool run(std::int64_t frequency) {
+    const std::int64_t most = std::max<std::int64_t>(
+        1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kTenthsOfRows / 10);
+    if (std::ssize(active_) * kManyFree >= graph_.rows) {
+      for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
+      push_all(std::max<std::int64_t>(1, graph_.rows * kTenthsAtFirst / 10));
+    }
+    while (!active_.empty()) {
+      if (!relabel()) return false;
+      push_all(most);
+    }
+    return true;
+  }
+  std::int64_t given_up() const { return given_up_; }
+
+  void tell(Mates& mates) {
+    for (const Index i : active_) col_of_[at(i)] = -1;
+    std::copy_n(row_of_.data(), graph_.cols, mates.col_to_row.begin());
+    std::copy_n(col_of_.data(), graph_.rows, mates.row_to_col.begin());
+  }
+
+ private:
+  static constexpr Index kFar = 32, kNear = 16;  ///< vertices ahead whose offsets, lists are asked for
+  static constexpr std::size_t kRoom = 2;        ///< labels behind the last
+  static constexpr std::size_t kBatch = 1024;    ///< rows put down before they are marked
+  static constexpr std::size_t kBehind = 16;     ///< pushes whose rows are still to come
+  static constexpr ShortLabel kMostLevels = 65'000;
+  static constexpr std::int64_t kTenthsOfRows = 6, kTenthsAtFirst = 4;  ///< pushes between relabellings
+  static constexpr std::int64_t kManyFree = 20;
+  /// A sweep of fewer rows waits for memory as long as one of these.
+  static constexpr std::int64_t kLeastSweep = 16;
+
+  /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
+  /// for what is farther. False: there are too many levels.
+  bool relabel() {
+    const Timed timed(stats_, "global_relabel");
+    std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
+    seen_[seen_.size() - 1] = ~std::uint32_t{0} << (graph_.rows & 31);  // those behind the last
+    for (const Index i : active_) col_of_[at(i)] = -1;
+    Index* now = frontier_[0].data();
+    Index* next = frontier_[1].data();
+    std::int64_t size = 0;
+    for (Index j = 0; j < graph_.cols; ++j) {
+      const Index i = row_of_[at(j)];
+      now[size] = j;
+      size += i == -1;
+      label_[at(j)] = i == -1 ? ShortLabel{0} : kNoShortPath;
+    }
+    const auto waiting = std::ssize(active_);
+    std::int64_t reached = 0;
+    ShortLabel level = 0;
+    while (size != 0 && reached < waiting) {
+      if (++level == kMostLevels) return false;
+      std::fill_n(now + size, kFar, now[size - 1]);
+      const std::int64_t found = expand(now, size, next, level, reached);
+      std::swap(now, next);
+      size = found;
+    }
+    if (size != 0)
+      for (Index j = 0; j < graph_.cols; ++j)
+        if (label_[at(j)] == kNoShortPath) label_[at(j)] = static_cast<ShortLabel>(level + 1);
+    stats_.levels.push_back(level);
+    ++stats_.global_relabels;
+    return true;
+  }
+
+  /// The rows next to the columns now[0, size), seen for the first time: their columns go to `next` and get
+  /// the label; those without are counted. Returns the columns.
+  std::int64_t expand(const Index* now, std::int64_t size, Index* next, ShortLabel level,
+                      std::int64_t& reached) {
+    std::array<Index, kBatch + kMostSlots> batch;
+    std::size_t count = 0;
+    std::int64_t found = 0, looks = 0;
+    const auto mark_all = [&] {
+      std::fill_n(batch.data() + count, kNear, graph_.rows);  // asked for ahead
+      mark(batch.data(), count, next, found, level, reached);
+      count = 0;
+    };
+    const auto put_down = [&](const Unseen& unseen) {
+      count += static_cast<std::size_t>(unseen.found);
+      looks += unseen.looks;
+    };
+    for (std::int64_t k = 0; k < size; ++k) {
+      lists_.prefetch_col_early(now[k + kFar]);
+      lists_.prefetch_col(now[k + kNear]);
+      if (count + 2 * kMostSlots > kBatch) mark_all();
+      const std::span<const Index> rows = lists_.long_list(now[k]);
+      if (rows.empty()) [[likely]] {
+        put_down(lists_.unseen(now[k], seen_.data(), batch.data() + count));
+        continue;
+      }
+      for (std::size_t from = 0; from < rows.size(); from += kMostSlots) {
+        if (count + 2 * kMostSlots > kBatch) mark_all();
+        put_down(Slots::unseen_of(rows.subspan(from, std::min(kMostSlots, rows.size() - from)), seen_.data(),
+                                  batch.data() + count));
+      }
+    }
+    mark_all();
+    stats_.edges_traversed += looks;
+    return found;
+  }
+
+  // Rows put down twice are found out here. Nothing is asked that would go wrong often.
+  void mark(const Index* rows, std::size_t count, Index* next, std::int64_t& found, ShortLabel level,
+            std::int64_t& reached) {
+    for (std::size_t k = 0; k < count; ++k) {
+      prefetch(&col_of_[at(rows[k + kNear])]);
+      const Index i = rows[k], j = col_of_[at(i)];
+      const bool mine = see(i);
+      if (j == -1) {
+        reached += mine;
+        continue;
+      }
+      next[found] = j;
+      found += mine;
+      ShortLabel& label = label_[at(j)];
+      label = mine ? level : label;
+    }
+  }
+  /// Whether it was not seen before.
+  bool see(Index i) {
+    std::uint32_t& word = seen_[at(i) / 32];
+    const std::uint32_t before = word;
+    word |= std::uint32_t{1} << (i & 31);
+    return word != before;
+  }
+
+  /// Active rows push, and those that they displace, sweep by sweep, until none is active or `most` pushes
+  /// are made.
+  void push_all(std::int64_t most) {
+    const Timed timed(stats_, "push");
+    std::int64_t spent = 0, looks = 0, pushes = 0;
+    while (!active_.empty() && spent < most) {
+      const std::size_t count = active_.size();
+      spent += std::max<std::int64_t>(std::ssize(active_), kLeastSweep);
+      active_.resize(count + kFar, active_.back());
+      displaced_.resize(count + 1);
+      std::array<Taken, kBehind> taken;
+      std::size_t begun = 0, ended = 0, displaced = 0;
+      const auto end_one = [&] {
+        const Taken& one = taken[ended++ % kBehind];
+        const Index before = std::exchange(row_of_[at(one.col)], one.row);
+        col_of_[at(one.row)] = one.col;
+        displaced_[displaced] = before;
+        displaced += before != -1;
+      };
+      for (std::size_t k = 0; k < count; ++k) {
+        lists_.prefetch_row_early(active_[k + kFar]);
+        lists_.prefetch_row(active_[k + kNear]);
+        prefetch_to_write(&col_of_[at(active_[k + kNear])]);
+        const Offer offer = lists_.offer(active_[k], label_.data());
+        looks += offer.looks;
+        if (offer.label >= limit_) {
+          ++given_up_;
+          col_of_[at(active_[k])] = -1;
+          continue;
+        }
+        label_[at(offer.col)] =
+            offer.second >= kNoShortPath - 1 ? offer.second : static_cast<ShortLabel>(offer.second + 1);
+        prefetch_to_write(&row_of_[at(offer.col)]);
+        if (begun - ended == kBehind) end_one();
+        taken[begun++ % kBehind] = {offer.col, active_[k]};
+      }
+      while (ended != begun) end_one();
+      pushes += static_cast<std::int64_t>(begun);
+      displaced_.resize(displaced);
+      active_.swap(displaced_);
+    }
+    ++stats_.phases;
+    stats_.pushes += pushes;
+    stats_.relabels += 2 * pushes;  // a double push raises its row's label and its column's
+    stats_.edges_traversed += looks;
+  }
+
+  /// A column that a row has taken, in whose place the row before it still stands.
+  struct Taken {
+    Index col, row;
+  };
+
+  const TwoSidedGraph& graph_;
+  const Lists& lists_;
+  CardinalityStats& stats_;
+  std::vector<Index> active_, displaced_;
+  RawArray<ShortLabel> label_;    ///< [cols + kRoom] the last ones kNoShortPath
+  RawArray<Index> row_of_;        ///< [cols] -1 = free
+  RawArray<Index> col_of_;        ///< [rows + 1] -1 = free, but not yet of active rows; of row `rows`, too
+  RawArray<std::uint32_t> seen_;  ///< [rows / 32 + 1] a bit for each row, and bits behind the last
+  RawArray<Index> frontier_[2];   ///< [cols + kFar + 1] columns of a level
+  ShortLabel limit_;              ///< labels from here on mean that there is no path
+  std::int64_t given_up_ = 0;
+};
+
+/// Gives free rows their first free column. Returns the pairs made. O(nnz).
+std::int64_t match_free_columns(const TwoSidedGraph& graph, Mates& mates) {
+  RawArray<std::uint32_t> taken(at(graph.cols) / 32 + 1);
+  std::memset(taken.data(), 0, taken.size() * sizeof(std::uint32_t));
+  for (Index j = 0; j < graph.cols; ++j)
+    taken[at(j) / 32] |= std::uint32_t{mates.col_to_row[at(j)] != -1} << (j & 31);
+  std::int64_t pairs = 0;
+  for (Index i = 0; i < graph.rows; ++i) {
+    if (mates.row_to_col[at(i)] != -1) continue;
+    for (const Index j : graph.cols_of(i)) {
+      std::uint32_t& word = taken[at(j) / 32];
+      const std::uint32_t bit = std::uint32_t{1} << (j & 31);
+      if ((word & bit) != 0) continue;
+      word |= bit;
+      mates.row_to_col[at(i)] = j;
+      mates.col_to_row[at(j)] = i;
+      ++pairs;
+      break;
+    }
+  }
+  return pairs;
+}
+
+/// Labels of this many columns, and the rest of the state, stay in the cache however they are numbered.
+constexpr Index kColumnsInCache = 1 << 18;
+
+}  // namespace
+
+bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRelabelOptions& options,
+                        CardinalityStats& stats) {
+  std::vector<Index> active;
+  {
+    const Timed timed(stats, "start");
+    stats.augmentations += match_free_columns(graph, mates);
+    active = free_rows(graph, mates);
+  }
+  if (active.empty()) return true;
+  const auto push = [&](const auto& lists) {
+    const std::int64_t count = std::ssize(active);
+    SerialPushing pushing(graph, lists, mates, std::move(active), stats);
+    const bool done = pushing.run(options.relabel_frequency);
+    pushing.tell(mates);
+    stats.augmentations += count - pushing.given_up();
+    return done;
+  };
+  const auto pays = [&] {
+    return graph.cols > kColumnsInCache &&
+           scattered({graph.rows,
+                      graph.cols,
+                      {graph.row_offsets, at(graph.rows) + 1},
+                      {graph.col_index, static_cast<std::size_t>(graph.edges())}});
+  };
+  std::optional<Slots> slots;
+  if (options.reorder == Reorder::always || (options.reorder == Reorder::automatic && pays())) {
+    const Timed timed(stats, "slots");
+    slots = Slots::of(graph);
+  }
+  return slots ? push(*slots) : push(PlainLists(graph));
+}
+
+}  // namespace motes::matching::detail
