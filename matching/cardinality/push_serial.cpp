@@ -42,19 +42,15 @@ class PlainLists {
   const TwoSidedGraph& graph_;
 };
 
-template <class Lists>
 class SerialPushing {
  public:
-  SerialPushing(const TwoSidedGraph& graph, const Lists& lists, const Mates& mates, std::vector<Index> active,
-                CardinalityStats& stats)
+  SerialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
       : graph_(graph),
-        lists_(lists),
         stats_(stats),
-        active_(std::move(active)),
         label_(at(graph.cols) + kRoom),
         row_of_(at(graph.cols)),
         col_of_(at(graph.rows) + 1),
-        seen_(at(graph.rows) / 32 + 1),
+        seen_(at(std::max(graph.rows, graph.cols)) / 32 + 1),
         frontier_{RawArray<Index>(at(graph.cols) + kFar + 1), RawArray<Index>(at(graph.cols) + kFar + 1)} {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
     std::copy(mates.row_to_col.begin(), mates.row_to_col.end(), col_of_.data());
@@ -64,21 +60,41 @@ class SerialPushing {
         std::min<std::int64_t>(std::int64_t{std::min(graph.rows, graph.cols)} + 1, kNoShortPath));
   }
 
-  /// False: labels do not reach. given_up() rows have no path.
-  bool run(std::int64_t frequency) {
+  /// Gives free rows their first free column; those left are active. Which columns are taken, a bit of each
+  /// says. O(rows + cols + nnz).
+  void start() {
+    std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
+    for (Index j = 0; j < graph_.cols; ++j)
+      seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
+    for (Index i = 0; i < graph_.rows; ++i) {
+      if (col_of_[at(i)] != -1) continue;
+      const auto cols = graph_.cols_of(i);
+      const auto free = std::find_if(cols.begin(), cols.end(), [&](Index j) { return see(j); });
+      if (free == cols.end()) {
+        if (!cols.empty()) active_.push_back(i);
+        continue;
+      }
+      row_of_[at(*free)] = i;
+      col_of_[at(i)] = *free;
+      ++stats_.augmentations;
+    }
+  }
+
+  /// False: labels do not reach.
+  template <class Lists>
+  bool run(const Lists& lists, std::int64_t frequency) {
     const std::int64_t most = std::max<std::int64_t>(
         1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kTenthsOfRows / 10);
-    if (std::ssize(active_) * kManyFree >= graph_.rows) {
+    const std::int64_t given = std::ssize(active_);
+    if (given * kManyFree >= graph_.rows) {
       for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
-      push_all(std::max<std::int64_t>(1, graph_.rows * kTenthsAtFirst / 10));
+      push_all(lists, std::max<std::int64_t>(1, graph_.rows * kTenthsAtFirst / 10));
     }
-    while (!active_.empty()) {
-      if (!relabel()) return false;
-      push_all(most);
-    }
-    return true;
+    bool reach = true;
+    while (!active_.empty() && (reach = relabel(lists))) push_all(lists, most);
+    stats_.augmentations += given - given_up_ - std::ssize(active_);
+    return reach;
   }
-  std::int64_t given_up() const { return given_up_; }
 
   void tell(Mates& mates) {
     for (const Index i : active_) col_of_[at(i)] = -1;
@@ -99,7 +115,8 @@ class SerialPushing {
 
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
   /// for what is farther. False: there are too many levels.
-  bool relabel() {
+  template <class Lists>
+  bool relabel(const Lists& lists) {
     const Timed timed(stats_, "global_relabel");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
     seen_[seen_.size() - 1] = ~std::uint32_t{0} << (graph_.rows & 31);  // those behind the last
@@ -119,7 +136,7 @@ class SerialPushing {
     while (size != 0 && reached < waiting) {
       if (++level == kMostLevels) return false;
       std::fill_n(now + size, kFar, now[size - 1]);
-      const std::int64_t found = expand(now, size, next, level, reached);
+      const std::int64_t found = expand(lists, now, size, next, level, reached);
       std::swap(now, next);
       size = found;
     }
@@ -133,7 +150,8 @@ class SerialPushing {
 
   /// The rows next to the columns now[0, size), seen for the first time: their columns go to `next` and get
   /// the label; those without are counted. Returns the columns.
-  std::int64_t expand(const Index* now, std::int64_t size, Index* next, ShortLabel level,
+  template <class Lists>
+  std::int64_t expand(const Lists& lists, const Index* now, std::int64_t size, Index* next, ShortLabel level,
                       std::int64_t& reached) {
     std::array<Index, kBatch + kMostSlots> batch;
     std::size_t count = 0;
@@ -148,12 +166,12 @@ class SerialPushing {
       looks += unseen.looks;
     };
     for (std::int64_t k = 0; k < size; ++k) {
-      lists_.prefetch_col_early(now[k + kFar]);
-      lists_.prefetch_col(now[k + kNear]);
+      lists.prefetch_col_early(now[k + kFar]);
+      lists.prefetch_col(now[k + kNear]);
       if (count + 2 * kMostSlots > kBatch) mark_all();
-      const std::span<const Index> rows = lists_.long_list(now[k]);
+      const std::span<const Index> rows = lists.long_list(now[k]);
       if (rows.empty()) [[likely]] {
-        put_down(lists_.unseen(now[k], seen_.data(), batch.data() + count));
+        put_down(lists.unseen(now[k], seen_.data(), batch.data() + count));
         continue;
       }
       for (std::size_t from = 0; from < rows.size(); from += kMostSlots) {
@@ -194,7 +212,8 @@ class SerialPushing {
 
   /// Active rows push, and those that they displace, sweep by sweep, until none is active or `most` pushes
   /// are made.
-  void push_all(std::int64_t most) {
+  template <class Lists>
+  void push_all(const Lists& lists, std::int64_t most) {
     const Timed timed(stats_, "push");
     std::int64_t spent = 0, looks = 0, pushes = 0;
     while (!active_.empty() && spent < most) {
@@ -212,10 +231,10 @@ class SerialPushing {
         displaced += before != -1;
       };
       for (std::size_t k = 0; k < count; ++k) {
-        lists_.prefetch_row_early(active_[k + kFar]);
-        lists_.prefetch_row(active_[k + kNear]);
+        lists.prefetch_row_early(active_[k + kFar]);
+        lists.prefetch_row(active_[k + kNear]);
         prefetch_to_write(&col_of_[at(active_[k + kNear])]);
-        const Offer offer = lists_.offer(active_[k], label_.data());
+        const Offer offer = lists.offer(active_[k], label_.data());
         looks += offer.looks;
         if (offer.label >= limit_) {
           ++given_up_;
@@ -245,40 +264,16 @@ class SerialPushing {
   };
 
   const TwoSidedGraph& graph_;
-  const Lists& lists_;
   CardinalityStats& stats_;
   std::vector<Index> active_, displaced_;
   RawArray<ShortLabel> label_;    ///< [cols + kRoom] the last ones kNoShortPath
   RawArray<Index> row_of_;        ///< [cols] -1 = free
   RawArray<Index> col_of_;        ///< [rows + 1] -1 = free, but not yet of active rows; of row `rows`, too
-  RawArray<std::uint32_t> seen_;  ///< [rows / 32 + 1] a bit for each row, and bits behind the last
+  RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last; at the start for each column
   RawArray<Index> frontier_[2];   ///< [cols + kFar + 1] columns of a level
   ShortLabel limit_;              ///< labels from here on mean that there is no path
   std::int64_t given_up_ = 0;
 };
-
-/// Gives free rows their first free column. Returns the pairs made. O(nnz).
-std::int64_t match_free_columns(const TwoSidedGraph& graph, Mates& mates) {
-  RawArray<std::uint32_t> taken(at(graph.cols) / 32 + 1);
-  std::memset(taken.data(), 0, taken.size() * sizeof(std::uint32_t));
-  for (Index j = 0; j < graph.cols; ++j)
-    taken[at(j) / 32] |= std::uint32_t{mates.col_to_row[at(j)] != -1} << (j & 31);
-  std::int64_t pairs = 0;
-  for (Index i = 0; i < graph.rows; ++i) {
-    if (mates.row_to_col[at(i)] != -1) continue;
-    for (const Index j : graph.cols_of(i)) {
-      std::uint32_t& word = taken[at(j) / 32];
-      const std::uint32_t bit = std::uint32_t{1} << (j & 31);
-      if ((word & bit) != 0) continue;
-      word |= bit;
-      mates.row_to_col[at(i)] = j;
-      mates.col_to_row[at(j)] = i;
-      ++pairs;
-      break;
-    }
-  }
-  return pairs;
-}
 
 /// Labels of this many columns, and the rest of the state, stay in the cache however they are numbered.
 constexpr Index kColumnsInCache = 1 << 18;
@@ -287,21 +282,12 @@ constexpr Index kColumnsInCache = 1 << 18;
 
 bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRelabelOptions& options,
                         CardinalityStats& stats) {
-  std::vector<Index> active;
+  if (std::find(mates.row_to_col.begin(), mates.row_to_col.end(), -1) == mates.row_to_col.end()) return true;
+  SerialPushing pushing(graph, mates, stats);
   {
     const Timed timed(stats, "start");
-    stats.augmentations += match_free_columns(graph, mates);
-    active = free_rows(graph, mates);
+    pushing.start();
   }
-  if (active.empty()) return true;
-  const auto push = [&](const auto& lists) {
-    const std::int64_t count = std::ssize(active);
-    SerialPushing pushing(graph, lists, mates, std::move(active), stats);
-    const bool done = pushing.run(options.relabel_frequency);
-    pushing.tell(mates);
-    stats.augmentations += count - pushing.given_up();
-    return done;
-  };
   const auto pays = [&] {
     return graph.cols > kColumnsInCache &&
            scattered({graph.rows,
@@ -314,7 +300,10 @@ bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRela
     const Timed timed(stats, "slots");
     slots = Slots::of(graph);
   }
-  return slots ? push(*slots) : push(PlainLists(graph));
+  const bool done = slots ? pushing.run(*slots, options.relabel_frequency)
+                          : pushing.run(PlainLists(graph), options.relabel_frequency);
+  pushing.tell(mates);
+  return done;
 }
 
 }  // namespace motes::matching::detail
