@@ -23,7 +23,8 @@ class PlainLists {
   void prefetch_row(Index row) const { prefetch_list(graph_.col_index + graph_.row_offsets[row]); }
   void prefetch_col(Index col) const { prefetch_list(graph_.row_index + graph_.col_offsets[col]); }
 
-  Offer offer(Index row, const ShortLabel* label_of) const {
+  template <class Label>
+  Offer offer(Index row, const Label* label_of) const {
     return Slots::offer_of(graph_.cols_of(row), label_of);
   }
   std::span<const Index> long_list(Index col) const {
@@ -42,6 +43,7 @@ class PlainLists {
   const TwoSidedGraph& graph_;
 };
 
+template <class Label>
 class SerialPushing {
  public:
   SerialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
@@ -55,9 +57,7 @@ class SerialPushing {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
     std::copy(mates.row_to_col.begin(), mates.row_to_col.end(), col_of_.data());
     col_of_[at(graph.rows)] = -1;
-    std::fill_n(label_.data() + graph.cols, kRoom, kNoShortPath);
-    limit_ = static_cast<ShortLabel>(
-        std::min<std::int64_t>(std::int64_t{std::min(graph.rows, graph.cols)} + 1, kNoShortPath));
+    std::fill_n(label_.data() + graph.cols, kRoom, kNoPath);
   }
 
   /// Gives free rows their first free column; those left are active. Which columns are taken, a bit of each
@@ -80,10 +80,10 @@ class SerialPushing {
     }
   }
 
-  /// False: labels do not reach.
+  /// False: the rows left are all farther than labels reach.
   template <class Lists>
   bool run(const Lists& lists, std::int64_t frequency) {
-    const std::int64_t most = std::max<std::int64_t>(
+    std::int64_t most = std::max<std::int64_t>(
         1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kTenthsOfRows / 10);
     const std::int64_t given = std::ssize(active_);
     if (given * kManyFree >= graph_.rows) {
@@ -91,7 +91,13 @@ class SerialPushing {
       push_all(lists, std::max<std::int64_t>(1, graph_.rows * kTenthsAtFirst / 10));
     }
     bool reach = true;
-    while (!active_.empty() && (reach = relabel(lists))) push_all(lists, most);
+    while (!active_.empty() && reach) {
+      relabel(lists);
+      const std::int64_t left = std::ssize(active_);
+      const bool pushed = push_all(lists, most) != 0, fewer = std::ssize(active_) < left;
+      reach = pushed || fewer;
+      if (!fewer) most *= 2;  // so that it ends
+    }
     stats_.augmentations += given - given_up_ - std::ssize(active_);
     return reach;
   }
@@ -104,19 +110,19 @@ class SerialPushing {
 
  private:
   static constexpr Index kFar = 32, kNear = 16;  ///< vertices ahead whose offsets, lists are asked for
-  static constexpr std::size_t kRoom = 2;        ///< labels behind the last
+  static constexpr std::size_t kRoom = 4;        ///< labels behind the last
   static constexpr std::size_t kBatch = 1024;    ///< rows put down before they are marked
   static constexpr std::size_t kBehind = 16;     ///< pushes whose rows are still to come
-  static constexpr ShortLabel kMostLevels = 65'000;
+  static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
   static constexpr std::int64_t kTenthsOfRows = 6, kTenthsAtFirst = 4;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
 
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
-  /// for what is farther. False: there are too many levels.
+  /// for what is farther.
   template <class Lists>
-  bool relabel(const Lists& lists) {
+  void relabel(const Lists& lists) {
     const Timed timed(stats_, "global_relabel");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
     seen_[seen_.size() - 1] = ~std::uint32_t{0} << (graph_.rows & 31);  // those behind the last
@@ -128,30 +134,31 @@ class SerialPushing {
       const Index i = row_of_[at(j)];
       now[size] = j;
       size += i == -1;
-      label_[at(j)] = i == -1 ? ShortLabel{0} : kNoShortPath;
+      label_[at(j)] = i == -1 ? Label{0} : kNoPath;
     }
     const auto waiting = std::ssize(active_);
     std::int64_t reached = 0;
-    ShortLabel level = 0;
+    std::int64_t level = 0;
     while (size != 0 && reached < waiting) {
-      if (++level == kMostLevels) return false;
       std::fill_n(now + size, kFar, now[size - 1]);
-      const std::int64_t found = expand(lists, now, size, next, level, reached);
+      const std::int64_t found = expand(lists, now, size, next, label_for(++level), reached);
       std::swap(now, next);
       size = found;
     }
     if (size != 0)
       for (Index j = 0; j < graph_.cols; ++j)
-        if (label_[at(j)] == kNoShortPath) label_[at(j)] = static_cast<ShortLabel>(level + 1);
+        if (label_[at(j)] == kNoPath) label_[at(j)] = label_for(level + 1);
     stats_.levels.push_back(level);
     ++stats_.global_relabels;
-    return true;
+  }
+  static Label label_for(std::int64_t level) {
+    return static_cast<Label>(std::min<std::int64_t>(level, kTooFar));
   }
 
   /// The rows next to the columns now[0, size), seen for the first time: their columns go to `next` and get
   /// the label; those without are counted. Returns the columns.
   template <class Lists>
-  std::int64_t expand(const Lists& lists, const Index* now, std::int64_t size, Index* next, ShortLabel level,
+  std::int64_t expand(const Lists& lists, const Index* now, std::int64_t size, Index* next, Label level,
                       std::int64_t& reached) {
     std::array<Index, kBatch + kMostSlots> batch;
     std::size_t count = 0;
@@ -186,7 +193,7 @@ class SerialPushing {
   }
 
   // Rows put down twice are found out here. Nothing is asked that would go wrong often.
-  void mark(const Index* rows, std::size_t count, Index* next, std::int64_t& found, ShortLabel level,
+  void mark(const Index* rows, std::size_t count, Index* next, std::int64_t& found, Label level,
             std::int64_t& reached) {
     for (std::size_t k = 0; k < count; ++k) {
       prefetch(&col_of_[at(rows[k + kNear])]);
@@ -198,7 +205,7 @@ class SerialPushing {
       }
       next[found] = j;
       found += mine;
-      ShortLabel& label = label_[at(j)];
+      Label& label = label_[at(j)];
       label = mine ? level : label;
     }
   }
@@ -213,7 +220,7 @@ class SerialPushing {
   /// Active rows push, and those that they displace, sweep by sweep, until none is active or `most` pushes
   /// are made.
   template <class Lists>
-  void push_all(const Lists& lists, std::int64_t most) {
+  std::int64_t push_all(const Lists& lists, std::int64_t most) {
     const Timed timed(stats_, "push");
     std::int64_t spent = 0, looks = 0, pushes = 0;
     while (!active_.empty() && spent < most) {
@@ -236,13 +243,11 @@ class SerialPushing {
         prefetch_to_write(&col_of_[at(active_[k + kNear])]);
         const Offer offer = lists.offer(active_[k], label_.data());
         looks += offer.looks;
-        if (offer.label >= limit_) {
-          ++given_up_;
-          col_of_[at(active_[k])] = -1;
+        if (offer.label >= kTooFar) [[unlikely]] {
+          leave(active_[k], offer.label);
           continue;
         }
-        label_[at(offer.col)] =
-            offer.second >= kNoShortPath - 1 ? offer.second : static_cast<ShortLabel>(offer.second + 1);
+        label_[at(offer.col)] = static_cast<Label>(offer.second + (offer.second < kTooFar));
         prefetch_to_write(&row_of_[at(offer.col)]);
         if (begun - ended == kBehind) end_one();
         taken[begun++ % kBehind] = {offer.col, active_[k]};
@@ -252,10 +257,18 @@ class SerialPushing {
       displaced_.resize(displaced);
       active_.swap(displaced_);
     }
+    active_.insert(active_.end(), far_.begin(), far_.end());
+    far_.clear();
     ++stats_.phases;
     stats_.pushes += pushes;
     stats_.relabels += 2 * pushes;  // a double push raises its row's label and its column's
     stats_.edges_traversed += looks;
+    return pushes;
+  }
+  void leave(Index row, std::uint16_t label) {
+    if (label == kTooFar) return far_.push_back(row);
+    ++given_up_;
+    col_of_[at(row)] = -1;
   }
 
   /// A column that a row has taken, in whose place the row before it still stands.
@@ -265,13 +278,12 @@ class SerialPushing {
 
   const TwoSidedGraph& graph_;
   CardinalityStats& stats_;
-  std::vector<Index> active_, displaced_;
-  RawArray<ShortLabel> label_;    ///< [cols + kRoom] the last ones kNoShortPath
+  std::vector<Index> active_, displaced_, far_;
+  RawArray<Label> label_;         ///< [cols + kRoom] the last ones kNoPath
   RawArray<Index> row_of_;        ///< [cols] -1 = free
   RawArray<Index> col_of_;        ///< [rows + 1] -1 = free, but not yet of active rows; of row `rows`, too
   RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last; at the start for each column
   RawArray<Index> frontier_[2];   ///< [cols + kFar + 1] columns of a level
-  ShortLabel limit_;              ///< labels from here on mean that there is no path
   std::int64_t given_up_ = 0;
 };
 
@@ -283,11 +295,16 @@ constexpr Index kColumnsInCache = 1 << 18;
 bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRelabelOptions& options,
                         CardinalityStats& stats) {
   if (std::find(mates.row_to_col.begin(), mates.row_to_col.end(), -1) == mates.row_to_col.end()) return true;
-  SerialPushing pushing(graph, mates, stats);
-  {
-    const Timed timed(stats, "start");
-    pushing.start();
-  }
+  const auto push = [&]<class Label>(const auto& lists, Label) {
+    SerialPushing<Label> pushing(graph, mates, stats);
+    {
+      const Timed timed(stats, "start");
+      pushing.start();
+    }
+    const bool done = pushing.run(lists, options.relabel_frequency);
+    pushing.tell(mates);
+    return done;
+  };
   const auto pays = [&] {
     return graph.cols > kColumnsInCache &&
            scattered({graph.rows,
@@ -300,10 +317,8 @@ bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRela
     const Timed timed(stats, "slots");
     slots = Slots::of(graph);
   }
-  const bool done = slots ? pushing.run(*slots, options.relabel_frequency)
-                          : pushing.run(PlainLists(graph), options.relabel_frequency);
-  pushing.tell(mates);
-  return done;
+  if (!slots) return push(PlainLists(graph), std::uint16_t{});
+  return push(*slots, std::uint8_t{}) || push(*slots, std::uint16_t{});
 }
 
 }  // namespace motes::matching::detail

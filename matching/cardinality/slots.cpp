@@ -21,22 +21,23 @@ namespace {
 
 /// The least two of words label << 16 | place, without a branch, which would go wrong once a row.
 struct LeastTwo {
-  std::uint32_t best = ~0u, second = ~0u;
+  std::uint32_t best, second;
+  explicit LeastTwo(std::uint32_t no_path) : best(no_path << 16 | 0xffffu), second(best) {}
   void take(std::uint32_t word) {
     const std::uint32_t larger = std::max(best, word);
     best = std::min(best, word);
     second = std::min(second, larger);
   }
-  ShortLabel label() const { return static_cast<ShortLabel>(best >> 16); }
+  std::uint16_t label() const { return static_cast<std::uint16_t>(best >> 16); }
   std::size_t place() const { return best & 0xffffu; }
-  ShortLabel next() const { return static_cast<ShortLabel>(second >> 16); }
+  std::uint16_t next() const { return static_cast<std::uint16_t>(second >> 16); }
 };
 
 bool is_seen(const std::uint32_t* seen, Index i) { return (seen[i >> 5] >> (i & 31) & 1) != 0; }
 
-template <std::size_t kCount>
-Offer plain_offer(const Index* slots, const ShortLabel* label_of, Index none) {
-  LeastTwo least;
+template <std::size_t kCount, class Label>
+Offer plain_offer(const Index* slots, const Label* label_of, Index none) {
+  LeastTwo least(kNoShortPath<Label>);
   std::size_t e = 0;
   for (; e < kCount && slots[e] != none; ++e)
     least.take(std::uint32_t{label_of[slots[e]]} << 16 | static_cast<std::uint32_t>(e));
@@ -54,7 +55,8 @@ Unseen plain_unseen(const Index* slots, const std::uint32_t* seen, Index none, I
 }
 
 template <std::size_t kCount>
-constexpr SlotReader kPlain{&plain_offer<kCount>, &plain_unseen<kCount>};
+constexpr SlotReader kPlain{&plain_offer<kCount, std::uint8_t>, &plain_offer<kCount, std::uint16_t>,
+                            &plain_unseen<kCount>};
 
 #if MOTES_WIDE
 #define MOTES_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
@@ -64,25 +66,29 @@ MOTES_AVX512 inline std::uint32_t least_of(__m256i labels) {
   return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(less))) & 0xffffu;
 }
 
-// Labels are fetched as four bytes each, of which two are kept: the array has room behind its end.
-template <std::size_t kCount>
-MOTES_AVX512 Offer wide_offer(const Index* slots, const ShortLabel* label_of, Index none) {
-  LeastTwo least;
+// Labels are fetched as four bytes each, of which one or two are kept: the array has room behind its end.
+template <std::size_t kCount, class Label>
+MOTES_AVX512 Offer wide_offer(const Index* slots, const Label* label_of, Index none) {
+  constexpr int kBits = static_cast<int>(kNoShortPath<Label>);
+  LeastTwo least(kNoShortPath<Label>);
   unsigned looks = 0;
   if constexpr (kCount == 8) {
     const __m256i cols = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(slots));
-    const __m256i words = _mm256_i32gather_epi32(reinterpret_cast<const int*>(label_of), cols, 2);
+    const __m256i words =
+        _mm256_and_si256(_mm256_i32gather_epi32(reinterpret_cast<const int*>(label_of), cols, sizeof(Label)),
+                         _mm256_set1_epi32(kBits));
     __m128i labels = _mm256_cvtepi32_epi16(words);
     const auto first = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(labels)));
     labels = _mm_mask_set1_epi16(labels, static_cast<__mmask8>(1u << (first >> 16)), -1);
     const auto second = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(labels)));
     least.take(first << 16 | first >> 16);
-    least.second = second << 16;
+    least.second = std::min(least.second, second << 16);
     looks = static_cast<unsigned>(_mm_popcnt_u32(_mm256_cmpneq_epi32_mask(cols, _mm256_set1_epi32(none))));
   } else {
     for (unsigned k = 0; k < kCount; k += 16) {
       const __m512i cols = _mm512_loadu_si512(slots + k);
-      const __m512i words = _mm512_i32gather_epi32(cols, label_of, 2);
+      const __m512i words =
+          _mm512_and_si512(_mm512_i32gather_epi32(cols, label_of, sizeof(Label)), _mm512_set1_epi32(kBits));
       const __m256i labels = _mm512_cvtepi32_epi16(words);
       const std::uint32_t label = least_of(labels);
       const auto same = static_cast<std::uint32_t>(
@@ -128,7 +134,8 @@ MOTES_AVX512 Unseen wide_unseen(const Index* slots, const std::uint32_t* seen, I
 }
 
 template <std::size_t kCount>
-constexpr SlotReader kWide{&wide_offer<kCount>, &wide_unseen<kCount>};
+constexpr SlotReader kWide{&wide_offer<kCount, std::uint8_t>, &wide_offer<kCount, std::uint16_t>,
+                           &wide_unseen<kCount>};
 
 bool has_wide() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -219,21 +226,6 @@ std::optional<Slots> Slots::of(const TwoSidedGraph& graph) {
   const Offset mean = graph.edges() / std::max(1, std::min(graph.rows, graph.cols));
   if (mean > 24 || std::max(graph.rows, graph.cols) == std::numeric_limits<Index>::max()) return std::nullopt;
   return Slots(graph, mean < 5 ? 8 : mean < 12 ? 16 : 32);
-}
-
-Offer Slots::offer_of(std::span<const Index> cols, const ShortLabel* label_of) {
-  // Places of a long list need more bits than are left beside a label: pairs in one word of 64.
-  constexpr std::uint64_t kNone = std::uint64_t{kNoShortPath} << 48;
-  std::uint64_t best = kNone, second = kNone;
-  for (std::size_t e = 0; e < cols.size(); ++e) {
-    const std::uint64_t word = std::uint64_t{label_of[cols[e]]} << 48 | e;
-    const std::uint64_t larger = std::max(best, word);
-    best = std::min(best, word);
-    second = std::min(second, larger);
-  }
-  const std::size_t place = best & ((std::uint64_t{1} << 48) - 1);
-  return {cols[place], static_cast<ShortLabel>(best >> 48), static_cast<ShortLabel>(second >> 48),
-          std::ssize(cols)};
 }
 
 Unseen Slots::unseen_of(std::span<const Index> rows, const std::uint32_t* seen, Index* out) {

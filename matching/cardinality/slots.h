@@ -8,7 +8,9 @@
 /// read alike: how long each one is, is a guess that goes wrong once a visit. Longer lists are few, and are
 /// read where they are.
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -18,15 +20,16 @@
 
 namespace motes::matching::detail {
 
-using ShortLabel = std::uint16_t;
-inline constexpr ShortLabel kNoShortPath = 0xffff;
+/// Labels of 8 or 16 bits. The greatest value says that there is no path, the one before it that the path is
+/// that long or longer.
+template <class Label>
+inline constexpr Label kNoShortPath = std::numeric_limits<Label>::max();
 
-/// What a row's columns offer: the first of those of least label; where none has a path (label ==
-/// kNoShortPath), `col` means nothing.
+/// What a row's columns offer: the first of those of least label; where none has a path, `col` means nothing.
 struct Offer {
   Index col;
-  ShortLabel label, second;  ///< the least label, and the least of the other columns
-  std::int64_t looks;        ///< columns read
+  std::uint16_t label, second;  ///< the least label, and the least of the other columns
+  std::int64_t looks;           ///< columns read
 };
 
 struct Unseen {
@@ -37,10 +40,11 @@ struct Unseen {
 inline constexpr std::size_t kMostSlots = 32;
 
 /// How slots are read; on CPUs with AVX-512 all of a list at once, with the same answers. The label and the
-/// bit of the vertex after the last can be read too, kNoShortPath and seen, and one more label.
+/// bit of the vertex after the last can be read too, no path and seen, and three more bytes of labels.
 struct SlotReader {
   /// Of a row's slots.
-  Offer (*offer)(const Index* slots, const ShortLabel* label_of, Index none);
+  Offer (*offer_8)(const Index* slots, const std::uint8_t* label_of, Index none);
+  Offer (*offer_16)(const Index* slots, const std::uint16_t* label_of, Index none);
   /// Puts down those of a column's slots whose bits are not set.
   Unseen (*unseen)(const Index* slots, const std::uint32_t* seen, Index none, Index* out);
 };
@@ -56,11 +60,15 @@ class Slots {
   void prefetch_row_early(Index) const {}
   void prefetch_col_early(Index) const {}
 
-  Offer offer(Index row, const ShortLabel* label_of) const {
+  template <class Label>
+  Offer offer(Index row, const Label* label_of) const {
     const Index* slots = row_slots_.data() + place(row);
     if (slots[count_ - 1] == kLonger) [[unlikely]]
       return offer_of(graph_->cols_of(row), label_of);
-    return reader_.offer(slots, label_of, graph_->cols);
+    if constexpr (sizeof(Label) == 1)
+      return reader_.offer_8(slots, label_of, graph_->cols);
+    else
+      return reader_.offer_16(slots, label_of, graph_->cols);
   }
   /// The whole list where it is read as it is, else nothing: unseen() is to be asked.
   std::span<const Index> long_list(Index col) const {
@@ -73,7 +81,8 @@ class Slots {
   }
 
   /// The same of any list, one by one.
-  static Offer offer_of(std::span<const Index> cols, const ShortLabel* label_of);
+  template <class Label>
+  static Offer offer_of(std::span<const Index> cols, const Label* label_of);
   static Unseen unseen_of(std::span<const Index> rows, const std::uint32_t* seen, Index* out);
 
  private:
@@ -92,6 +101,22 @@ class Slots {
   RawArray<Index> row_slots_, col_slots_;  ///< [rows * count_], [cols * count_]
   SlotReader reader_;
 };
+
+template <class Label>
+Offer Slots::offer_of(std::span<const Index> cols, const Label* label_of) {
+  // Places of a long list need more bits than are left beside a label in a word of 32.
+  constexpr std::uint64_t kNone = std::uint64_t{kNoShortPath<Label>} << 48;
+  std::uint64_t best = kNone, second = kNone;
+  for (std::size_t e = 0; e < cols.size(); ++e) {
+    const std::uint64_t word = std::uint64_t{label_of[cols[e]]} << 48 | e;
+    const std::uint64_t larger = std::max(best, word);
+    best = std::min(best, word);
+    second = std::min(second, larger);
+  }
+  const std::size_t place = best & ((std::uint64_t{1} << 48) - 1);
+  return {cols[place], static_cast<std::uint16_t>(best >> 48), static_cast<std::uint16_t>(second >> 48),
+          std::ssize(cols)};
+}
 
 /// Readers for 8, 16 or 32 slots: the best this CPU can do, and the plain one. For tests both.
 SlotReader slot_reader(std::size_t count);
