@@ -287,7 +287,7 @@ class SerialPushing {
   std::int64_t given_up_ = 0;
 };
 
-/// Labels of this many columns, and the rest of the state, stay in the cache however they are numbered.
+/// Labels of 16 bits of this many columns stay in the cache however they are numbered.
 constexpr Index kColumnsInCache = 1 << 18;
 
 }  // namespace
@@ -305,20 +305,18 @@ bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRela
     pushing.tell(mates);
     return done;
   };
-  const auto pays = [&] {
-    return graph.cols > kColumnsInCache &&
-           scattered({graph.rows,
-                      graph.cols,
-                      {graph.row_offsets, at(graph.rows) + 1},
-                      {graph.col_index, static_cast<std::size_t>(graph.edges())}});
-  };
   std::optional<Slots> slots;
-  if (options.reorder == Reorder::always || (options.reorder == Reorder::automatic && pays())) {
+  if (options.reorder != Reorder::never) {
     const Timed timed(stats, "slots");
     slots = Slots::of(graph);
   }
   if (!slots) return push(PlainLists(graph), std::uint16_t{});
-  return push(*slots, std::uint8_t{}) || push(*slots, std::uint16_t{});
+  const bool narrow =
+      graph.cols > kColumnsInCache && scattered({graph.rows,
+                                                 graph.cols,
+                                                 {graph.row_offsets, at(graph.rows) + 1},
+                                                 {graph.col_index, static_cast<std::size_t>(graph.edges())}});
+  return (narrow && push(*slots, std::uint8_t{})) || push(*slots, std::uint16_t{});
 }
 
 }  // namespace motes::matching::detail

@@ -1,13 +1,13 @@
 #pragma once
 /// Push-relabel on one thread: the same pushes as push_relabel.h, with state that need not be shared.
 ///
-/// Memory is what one thread waits for. Hence labels lie apart from the columns' rows, in 8 or 16 bits each:
-/// those of a million columns stay in the second-level cache, where a push looks at eight of them. Rows
-/// farther from a free column than labels tell wait for the next relabelling; only when none else is left,
-/// wider labels take over. The row of the one column that a push takes is asked for when the column is known,
-/// and read some pushes later: labels alone decide where rows go, so that rows may follow behind. A
-/// relabelling marks the rows it has seen in a bit each. Where neighbours are numbered far apart, lists lie
-/// in slots (slots.h); numbering the graph anew, as several threads do, takes as long here as it spares.
+/// Memory is what one thread waits for. Hence labels lie apart from the columns' rows, in 16 bits each, or in
+/// 8 where they would leave the cache otherwise (graphs that are large and look scattered): a push looks at
+/// all of a row's. Rows farther from a free column than labels tell wait for the next relabelling; only when
+/// none else is left, wider labels take over. The row of the one column that a push takes is asked for when
+/// the column is known, and read some pushes later: labels alone decide where rows go, so that rows may
+/// follow behind. A relabelling marks the rows it has seen in a bit each. Lists lie in slots (slots.h), which
+/// pays on every graph tried; numbering it anew, as several threads do, takes as long here as it spares.
 ///
 /// The first relabelling is left out where many rows start free: every column that is taken is at least one
 /// step from a free one, and that much is enough to go by as long as free columns are everywhere.

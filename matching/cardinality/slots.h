@@ -1,12 +1,11 @@
 #pragma once
 /// Lists of a graph laid out for visits in no order: a vertex's neighbours in one line of the cache.
 ///
-/// Where neighbours are numbered far apart, each visit of a list waits for memory: for the line with its
-/// offset, then for the one or two lines that a list of mean length lies across. In slots, as many of them
-/// for each vertex as the mean degree asks for, a list is found without an offset and is one line (two for
-/// mean degrees above 11). Slots beyond a list hold a neighbour that does not exist, so that all lists are
-/// read alike: how long each one is, is a guess that goes wrong once a visit. Longer lists are few, and are
-/// read where they are.
+/// A visit of a list waits for memory: for the line with its offset, then for the one or two lines that a
+/// list of mean length lies across. In slots, as many of them for each vertex as the mean degree asks for, a
+/// list is found without an offset and is one line (two for mean degrees from 12 on). Slots beyond a list
+/// hold a neighbour that does not exist, so that all lists are read alike: how long each one is, is a guess
+/// that goes wrong once a visit. Longer lists are few, and are read where they are.
 
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +50,7 @@ struct SlotReader {
 
 class Slots {
  public:
-  /// Nothing for graphs of mean degree above 24, or where the slots would not fit in a machine word's index.
+  /// Nothing for graphs of mean degree above 24, and of as many vertices as an Index can count.
   /// O(rows + cols + nnz); 32, 64 or 128 bytes a vertex.
   static std::optional<Slots> of(const TwoSidedGraph& graph);
 
