@@ -8,9 +8,10 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define MOTES_WIDE 1
-// GCC 12 takes what its own header leaves undefined on purpose for a mistake.
+#ifndef __clang__  // GCC 12 takes what its own header leaves undefined on purpose for a mistake
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 #else
 #define MOTES_WIDE 0
