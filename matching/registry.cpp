@@ -50,7 +50,8 @@ constexpr OptionInfo kPushRelabelOptions[] = {
     {"chain", "0..1000000", "0",
      "cuda: pushes of a chain between two global relabellings; 0: 48, and as many as its levels"},
     {"reorder", "auto|1|0", "auto",
-     "cpu: number rows and columns anew first; auto: large graphs numbered at random, on few threads"},
+     "cpu: lay the graph out anew first: one thread in slots, several numbered anew; auto: slots, or large "
+     "graphs numbered at random"},
 };
 CardinalityRow make_push_relabel(const SolverOptions& options) {
   const std::string& reorder = options.word("reorder");

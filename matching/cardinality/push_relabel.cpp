@@ -2,6 +2,7 @@
 
 #include "matching/cardinality/labels.h"
 #include "matching/cardinality/on_device.h"
+#include "matching/cardinality/push_serial.h"
 #include "matching/cardinality/reorder.h"
 
 namespace motes::matching {
@@ -235,6 +236,7 @@ namespace detail {
 
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
+  if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
   const Split split(graph, execution.threads);
   std::vector<std::vector<Index>> active = free_rows_of_parts(graph, mates, split);
   if (count_all(active) == 0) return;
@@ -250,6 +252,7 @@ constexpr Index kColumnsInCache = 1 << 18;
 
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
+  if (execution.threads == 1) return detail::push_relabel(execution, graph, mates, options_, stats);
   const auto pays = [&] {
     if (graph.cols <= kColumnsInCache) return false;
     const auto edges = static_cast<std::size_t>(graph.edges());

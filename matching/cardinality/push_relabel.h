@@ -9,12 +9,13 @@
 
 namespace motes::matching {
 
-/// Whether the graph is numbered anew first (reorder.h).
+/// Whether the graph is laid out anew first: numbered (reorder.h), or on one thread put into slots (slots.h).
 enum class Reorder { automatic, always, never };
 
 struct PushRelabelOptions {
-  std::int64_t queue_limit = 500;      ///< rows that a thread takes at a time
-  std::int64_t relabel_frequency = 0;  ///< global relabellings for every `rows` pushes; 0: 2
+  std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
+  std::int64_t relabel_frequency =
+      0;                   ///< global relabellings for every `rows` pushes; 0: 2, 1.7 on one thread
   std::int64_t chain = 0;  ///< GPU: pushes of a chain between two global relabellings; 0: by their levels
   Reorder reorder = Reorder::automatic;
 };
@@ -36,7 +37,8 @@ struct PushRelabelOptions {
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
 /// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at
 /// each edge, and makes all later ones local; `automatic` does so for graphs that are large and look
-/// scattered. On one thread, rows that start free then take a free column, those with few columns first.
+/// scattered. One thread, which would wait for the numbering as long as for what it spares, pushes by state
+/// and lists of its own instead (push_serial.h).
 class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}
