@@ -52,12 +52,12 @@ Index cache_shares(const Arena& arena, Offset bytes) {
 }
 
 /// Which launches are the fastest, as far as has been measured (docs/algorithms.md): by how many entries a
-/// vertex has, and whether the words fit the cache.
+/// vertex has, and whether the words fit half of the cache.
 SuitorPlan plan_for(const Arena& arena, const GreedyLists& lists) {
   constexpr Offset kManyEntries = 16;
   if (lists.entries >= kManyEntries * lists.count) return SuitorPlan::wide_first;
   const Offset words = Offset{lists.count} * static_cast<Offset>(sizeof(Word));
-  return lists.shift == 0 && words > cache_bytes(arena) ? SuitorPlan::pairs_first : SuitorPlan::wide_last;
+  return lists.shift == 0 && words > cache_bytes(arena) / 2 ? SuitorPlan::pairs_first : SuitorPlan::wide_last;
 }
 
 /// Pairs, and the suitors of those who are left but for wide vertices; pairs are written to `mate`.

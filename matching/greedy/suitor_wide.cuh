@@ -104,8 +104,8 @@ __device__ inline bool propose(const S& s, Index vertex, Word edge, Waiting& dis
 }
 
 /// The word of a column; that of one who is not to be had is better than all.
-template <class S>
-__device__ inline Word held_by(const S& s, std::uint32_t column) {
+__device__ inline Word held_by(const Suitor& s, std::uint32_t column) { return __ldcg(s.word + column); }
+__device__ inline Word held_by(const SuitorOfLeft& s, std::uint32_t column) {
   const int place = place_of(s, column);
   return place != -1 ? __ldcg(s.word + place) : ~Word{0};
 }
