@@ -59,14 +59,11 @@ matching::Matching pairs_of(const GreedyProblem& problem, const matching::Matchi
   return pairs;
 }
 
-/// The coarse vertex of each vertex of the finest graph.
-void write_map(const std::string& path, Index vertices, const std::vector<matching::CoarseGraph>& levels) {
+/// The coarse vertex of each vertex of the finest graph; of itself where `coarse_of` is empty.
+void write_map(const std::string& path, Index vertices, const std::vector<Index>& coarse_of) {
   std::string text = "vertex,coarse\n";
-  for (Index v = 0; v < vertices; ++v) {
-    Index coarse = v;
-    for (const auto& level : levels) coarse = level.coarse_of[static_cast<std::size_t>(coarse)];
-    text += fmt::format("{},{}\n", v, coarse);
-  }
+  for (Index v = 0; v < vertices; ++v)
+    text += fmt::format("{},{}\n", v, coarse_of.empty() ? v : coarse_of[static_cast<std::size_t>(v)]);
   io::write_text(path, text);
 }
 
@@ -82,16 +79,17 @@ ordered_json coarsen(const MatchArguments& arguments, const matching::Execution&
   }
   const auto by =
       arguments.coarsen_by == "density" ? matching::CoarsenBy::density : matching::CoarsenBy::weight;
-  constexpr double kLeastShrink = 0.95;
-  const auto levels =
-      matching::coarsen_to(execution, fine, solver, static_cast<Index>(arguments.coarsen), kLeastShrink, by);
+  matching::CoarsenSettings settings;
+  settings.vertices = static_cast<Index>(arguments.coarsen);
+  settings.by = by;
+  const matching::Coarsest end = matching::coarsest_of(execution, fine, solver, settings);
   const double seconds = seconds_since(begin);
   ordered_json json = {{"levels", ordered_json::array()}, {"seconds", seconds}};
-  for (const auto& level : levels)
-    json["levels"].push_back({{"vertices", level.graph.rows}, {"edges", level.graph.edges() / 2}});
-  const GreedyProblem coarsest = levels.empty() ? fine : levels.back().view();
+  for (const auto& level : end.levels)
+    json["levels"].push_back({{"vertices", level.vertices}, {"edges", level.entries / 2}});
+  const GreedyProblem coarsest = end.levels.empty() ? fine : end.graph.view();
   if (!arguments.coarse.empty()) io::write_weighted_graph(arguments.coarse, coarsest);
-  if (!arguments.coarse_map.empty()) write_map(arguments.coarse_map, fine.graph.rows, levels);
+  if (!arguments.coarse_map.empty()) write_map(arguments.coarse_map, fine.graph.rows, end.graph.coarse_of);
   json["vertices"] = coarsest.graph.rows;
   return json;
 }

@@ -30,7 +30,7 @@ large=(--repeats 5 --verify "${PROVE:-0}")
 case $part in
   cardinality)
     say "Maximum cardinality on the GPU: graph and its columns' side in device memory, start included (init none: the solver's own); device_median_s between events on the device, solve_* with checks and the answer's way back. Runs of 1e7 rows unchecked."
-    say "machine: $machine   commit: $commit   date: $(date +%F)   command: bench/graphs_gpu.sh FILE.csv cardinality"
+    say "machine: $machine   commit: $commit   date: $(date +%F)   command: ${PROVE:+PROVE=$PROVE }bench/graphs_gpu.sh FILE.csv cardinality"
     run bench_cardinality --init none --solver push-relabel --repeats 15 \
       --instance "gen:gated?n=100000&degree=8 gen:gated?n=1000000&degree=8 gen:gated?n=1000000&degree=4 $families"
     run bench_cardinality --init none --solver push-relabel "${large[@]}" --instance 'gen:gated?n=10000000&degree=8'
@@ -40,7 +40,7 @@ case $part in
     ;;
   greedy)
     say "Greedy matching on the GPU: graph and weights in device memory; device_median_s is the matching between events on the device, initialisation included (of bipartite greedy-proposal without the columns' lists); solve_* with the answer's way back. general=1: all vertices propose, both directions of an edge listed."
-    say "machine: $machine   commit: $commit   date: $(date +%F)   command: bench/graphs_gpu.sh FILE.csv greedy"
+    say "machine: $machine   commit: $commit   date: $(date +%F)   command: ${PROVE:+PROVE=$PROVE }bench/graphs_gpu.sh FILE.csv greedy"
     run bench_greedy --threads 16 --repeats 15 --solver greedy-suitor \
       --instance 'gen:gated?n=1000000&degree=8&general=1 gen:gated?n=1000000&degree=8&general=1&weights=distance gen:gated?n=1000000&degree=8 gen:rmat?scale=20&undirected=1'
     run bench_greedy --threads 16 --solver greedy-suitor "${large[@]}" --instance 'gen:gated?n=10000000&degree=8&general=1'

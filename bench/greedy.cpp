@@ -2,7 +2,7 @@
 //
 //   bench_greedy --instance 'gen:gated?n=1000000&degree=8&general=1' [--solver 'greedy-suitor greedy-sorted']
 //                [--threads 1,2] [--repeats 5] [--verify 1] [--header 1] [--backend cpu|cuda]
-//                [--space host|device] [--rounds 0] [--coarsen 0]
+//                [--space host|device] [--rounds 0] [--coarsen 0] [--hierarchy 0]
 //
 // Several instances and solvers: separated by blanks. One CSV row for each of their combinations with a
 // number of threads. The graph is in memory before any clock starts; solve_* is all of solve(), the problem's
@@ -12,6 +12,9 @@
 // outside the timer: share is the weight over the certificate's upper bound. --rounds 1 adds a line
 // "#round,instance,solver,round,pairs" for each round of the last run. --space device puts the graph and its
 // weights into device memory first. --coarsen 1 times one level of coarsen too (coarsen_median_s).
+// --hierarchy N adds a line "#hierarchy,instance,solver,levels,vertices,all_median_s,coarsest_median_s":
+// graphs coarsened to N vertices, with all levels brought to the host (coarsen_to) and with the last one
+// (coarsest_of).
 
 #include <algorithm>
 #include <chrono>
@@ -63,6 +66,7 @@ class DeviceGreedy {
 struct Settings {
   int repeats;
   bool verify, rounds, coarsen;
+  matching::Index hierarchy;
   matching::Backend backend;
   bool on_device;
 };
@@ -71,6 +75,20 @@ struct Run {
   std::string instance, solver;
   int threads;
 };
+
+void measure_hierarchy(const Settings& settings, const matching::GreedyProblem& there, const Run& run,
+                       const matching::GreedySolver& solver, const matching::Execution& execution) {
+  matching::CoarsenSettings end;
+  end.vertices = settings.hierarchy;
+  std::vector<double> all, last;
+  matching::Coarsest coarsest;
+  for (int k = 0; k < settings.repeats; ++k) {
+    all.push_back(bench::timed([&] { (void)coarsen_to(execution, there, solver, end.vertices); }));
+    last.push_back(bench::timed([&] { coarsest = coarsest_of(execution, there, solver, end); }));
+  }
+  std::printf("#hierarchy,%s,%s,%zu,%d,%.6f,%.6f\n", run.instance.c_str(), run.solver.c_str(),
+              coarsest.levels.size(), coarsest.graph.graph.rows, bench::median(all), bench::median(last));
+}
 
 void measure(const Settings& settings, const matching::GreedyProblem& problem,
              const matching::GreedyProblem& there, const Run& run) {
@@ -116,6 +134,7 @@ void measure(const Settings& settings, const matching::GreedyProblem& problem,
     for (std::size_t round = 0; round < answer.stats.matched.size(); ++round)
       std::printf("#round,%s,%s,%zu,%lld\n", run.instance.c_str(), run.solver.c_str(), round,
                   static_cast<long long>(answer.stats.matched[round]));
+  if (settings.hierarchy > 0) measure_hierarchy(settings, there, run, *solver, execution);
   std::fflush(stdout);
 }
 
@@ -128,6 +147,7 @@ int main(int argc, char** argv) {
       arguments.number("verify", 1) != 0,
       arguments.number("rounds", 0) != 0,
       arguments.number("coarsen", 0) != 0,
+      static_cast<matching::Index>(arguments.number("hierarchy", 0)),
       arguments.text("backend").value_or("cpu") == "cuda" ? matching::Backend::cuda : matching::Backend::cpu,
       arguments.text("space").value_or("host") == "device"};
   if (arguments.number("header", 1) != 0)

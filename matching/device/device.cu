@@ -68,8 +68,10 @@ DeviceBytes& DeviceBytes::operator=(DeviceBytes&& other) noexcept {
 void DeviceBytes::upload(const void* from, std::size_t bytes, std::size_t offset) {
   if (offset > size_ || bytes > size_ - offset)
     throw std::invalid_argument("DeviceBytes::upload: out of range");
-  if (bytes > 0)
-    MOTES_CUDA(cudaMemcpy(static_cast<char*>(data_) + offset, from, bytes, cudaMemcpyHostToDevice));
+  if (bytes == 0) return;
+  MOTES_CUDA(cudaMemcpy(static_cast<char*>(data_) + offset, from, bytes, cudaMemcpyHostToDevice));
+  // Pageable memory has been read then, but may still be on its way, and arenas' streams do not wait for it.
+  MOTES_CUDA(cudaStreamSynchronize(cudaStreamLegacy));
 }
 void DeviceBytes::download(void* to, std::size_t bytes, std::size_t offset) const {
   if (offset > size_ || bytes > size_ - offset)

@@ -66,6 +66,10 @@ void greedy_proposal(const Execution&, const GreedyProblem&, const ProposalOptio
 CoarseGraph coarsen(const Execution&, const GreedyProblem&, std::span<const Index>, std::span<const double>) {
   no_device();
 }
+std::vector<CoarseGraph> coarsen_to(const Execution&, const GreedyProblem&, const GreedySolver&,
+                                    const CoarsenSettings&, std::vector<CoarseSize>*) {
+  no_device();
+}
 }  // namespace device
 
 }  // namespace motes::matching

@@ -15,12 +15,15 @@ namespace {
 
 std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
 
+[[noreturn]] void refuse_bipartite() {
+  throw std::invalid_argument("coarsen: the graph is bipartite; to_general makes a general one of it");
+}
+
 void check_mates(const GreedyProblem& problem, std::span<const Index> mate,
                  std::span<const double> vertex_weight) {
   const Index n = problem.graph.rows;
   const auto refuse = [](const std::string& what) { throw std::invalid_argument("coarsen: " + what); };
-  if (problem.kind != GraphKind::general)
-    refuse("the graph is bipartite; to_general makes a general one of it");
+  if (problem.kind != GraphKind::general) refuse_bipartite();
   if (mate.size() != at(n))
     refuse("there are mates of " + std::to_string(mate.size()) + " vertices, but the graph has " +
            std::to_string(n));
@@ -149,6 +152,37 @@ std::vector<double> densities_of(const CoarseGraph& level, int threads) {
   return densities;
 }
 
+/// Whether the hierarchy is made on a device; then the problem has been checked.
+bool on_device(const Execution& execution, const GreedyProblem& problem, const CoarsenSettings& settings) {
+  if (execution.backend != Backend::cuda || problem.graph.rows <= settings.vertices) return false;
+  check_problem(problem, detail::thread_count(execution));
+  if (problem.kind != GraphKind::general) refuse_bipartite();
+  return true;
+}
+
+/// Makes levels in host memory; add(level) puts each where the next is made from.
+template <class Add>
+void climb(const Execution& execution, const GreedyProblem& problem, const GreedySolver& solver,
+           const CoarsenSettings& settings, const Add& add) {
+  GreedyProblem fine = problem;
+  const CoarseGraph* last = nullptr;
+  while (fine.graph.rows > settings.vertices) {
+    GreedyProblem to_match = fine;
+    std::vector<double> densities;
+    if (settings.by == CoarsenBy::density && last != nullptr) {
+      densities = densities_of(*last, detail::thread_count(execution));
+      to_match.weights = std::span<const double>(densities);
+    }
+    const GreedyAnswer answer = solver.solve(execution, to_match);
+    const std::span<const double> vertex_weight =
+        last != nullptr ? std::span<const double>(last->vertex_weight) : std::span<const double>{};
+    CoarseGraph level = coarsen(execution, fine, answer.matching.row_to_col, vertex_weight);
+    if (level.graph.rows > settings.least_shrink * fine.graph.rows) break;
+    last = &add(std::move(level));
+    fine = last->view();
+  }
+}
+
 }  // namespace
 
 GreedyProblem CoarseGraph::view() const { return {GraphKind::general, graph.view(), std::span(weights)}; }
@@ -168,24 +202,35 @@ CoarseGraph coarsen(const Execution& given, const GreedyProblem& problem, std::s
 std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProblem& problem,
                                     const GreedySolver& solver, Index vertices, double least_shrink,
                                     CoarsenBy by) {
+  const CoarsenSettings settings{vertices, least_shrink, by};
+  if (on_device(execution, problem, settings))
+    return device::coarsen_to(execution, problem, solver, settings, nullptr);
   std::vector<CoarseGraph> levels;
-  std::vector<double> densities;
-  GreedyProblem fine = problem;
-  std::span<const double> vertex_weight;
-  while (fine.graph.rows > vertices) {
-    GreedyProblem to_match = fine;
-    if (by == CoarsenBy::density && !levels.empty()) {
-      densities = densities_of(levels.back(), detail::thread_count(execution));
-      to_match.weights = std::span<const double>(densities);
-    }
-    const GreedyAnswer answer = solver.solve(execution, to_match);
-    CoarseGraph level = coarsen(execution, fine, answer.matching.row_to_col, vertex_weight);
-    if (level.graph.rows > least_shrink * fine.graph.rows) break;
-    levels.push_back(std::move(level));
-    fine = levels.back().view();
-    vertex_weight = levels.back().vertex_weight;
-  }
+  climb(execution, problem, solver, settings,
+        [&](CoarseGraph level) -> const CoarseGraph& { return levels.emplace_back(std::move(level)); });
   return levels;
+}
+
+Coarsest coarsest_of(const Execution& execution, const GreedyProblem& problem, const GreedySolver& solver,
+                     const CoarsenSettings& settings) {
+  Coarsest out;
+  if (on_device(execution, problem, settings)) {
+    auto last = device::coarsen_to(execution, problem, solver, settings, &out.levels);
+    if (!last.empty()) out.graph = std::move(last.back());
+    return out;
+  }
+  std::vector<Index> map;
+  climb(execution, problem, solver, settings, [&](CoarseGraph level) -> const CoarseGraph& {
+    out.levels.push_back({level.graph.rows, level.graph.edges()});
+    if (map.empty())
+      map = level.coarse_of;
+    else
+      for (Index& coarse : map) coarse = level.coarse_of[at(coarse)];
+    out.graph = std::move(level);
+    return out.graph;
+  });
+  if (!out.levels.empty()) out.graph.coarse_of = std::move(map);
+  return out;
 }
 
 }  // namespace motes::matching

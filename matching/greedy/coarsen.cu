@@ -7,7 +7,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "matching/greedy/device_problem.cuh"
+#include "matching/greedy/coarsen.cuh"
 #include "matching/greedy/on_device.h"
 
 namespace motes::matching::device {
@@ -71,9 +71,11 @@ __global__ void first_kernel(const Key* key, Offset entries, int bits, Offset* f
 }
 
 /// `place` [entries + 1]: how many coarse entries lie before each fine one. The first coarse entry of a row
-/// tells where the row begins, and where those rows before it that have none do.
+/// tells where the row begins, and where those rows before it that have none do. All threads that find a
+/// sum infinite write the same.
 __global__ void merge_kernel(const Key* key, const double* weight, const Offset* place, Offset entries,
-                             int bits, Index coarse, Index* cols, double* weights, Offset* offsets) {
+                             int bits, Index coarse, Index* cols, double* weights, Offset* offsets,
+                             int* infinite) {
   const auto row_of = [&](Offset e) { return static_cast<Offset>(key[e] >> (bits + 1)); };
   for (Offset e = thread_index(); e < entries; e += thread_total()) {
     if (!is_first(key, e, bits)) continue;
@@ -82,6 +84,7 @@ __global__ void merge_kernel(const Key* key, const double* weight, const Offset*
       (key[k] & 1 ? cross : straight) += weight[k];
     cols[place[e]] = static_cast<Index>(key[e] >> 1 & ((Key{1} << bits) - 1));
     weights[place[e]] = straight + cross;
+    if (isinf(straight + cross)) *infinite = 1;
     const Offset row = row_of(e), before = e == 0 ? -1 : row_of(e - 1);
     for (Offset r = before + 1; r <= row; ++r) offsets[r] = place[e];
     if (place[e] + 1 == place[entries])
@@ -98,45 +101,36 @@ void scan(Arena& arena, const T* from, T* to, Offset count) {
 
 }  // namespace
 
-CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, std::span<const Index> mate,
-                    std::span<const double> vertex_weight) {
-  Workspace own;
-  Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
-  arena.reset();
+CoarseLists coarsen_lists(Arena& arena, const GreedyProblem& problem, const Index* mates,
+                          const double* vertex_weight) {
   const cudaStream_t stream = arena.stream();
   const auto blocks = static_cast<unsigned>(16 * arena.multiprocessors());
-  const auto there = [&]<class T>(std::span<const T> values) -> const T* {
-    return problem.space == Space::host ? arena.upload(values) : values.data();
-  };
   const Index vertices = problem.graph.rows;
   const Offset entries = problem.graph.edges();
   const auto n = static_cast<std::size_t>(vertices), m = static_cast<std::size_t>(entries);
-  const Offset* offsets = there(problem.graph.row_offsets);
-  const Index* cols = there(problem.graph.col_index);
-  const Index* mates = arena.upload(mate);
-  const double* fine_weight = vertex_weight.empty() ? nullptr : arena.upload(vertex_weight);
 
   auto* lesser = arena.take_filled<Index>(n + 1, 0);
   auto* before = arena.take<Index>(n + 1);
   lesser_kernel<<<blocks, kThreads, 0, stream>>>(mates, vertices, lesser);
   MOTES_CUDA_LAUNCHED();
   scan(arena, lesser, before, Offset{vertices} + 1);
-  const Index coarse = arena.download(before + n, 1)[0];
-  const int bits = std::bit_width(static_cast<std::uint32_t>(coarse));
+  CoarseLists out;
+  out.vertices = arena.download(before + n, 1)[0];
+  const int bits = std::bit_width(static_cast<std::uint32_t>(out.vertices));
 
-  auto* coarse_of = arena.take<Index>(n);
-  auto* coarse_weight = arena.take<double>(static_cast<std::size_t>(coarse));
-  number_kernel<<<blocks, kThreads, 0, stream>>>(mates, before, fine_weight, vertices, coarse_of,
-                                                 coarse_weight);
+  out.coarse_of = arena.take<Index>(n);
+  out.vertex_weight = arena.take<double>(static_cast<std::size_t>(out.vertices));
+  number_kernel<<<blocks, kThreads, 0, stream>>>(mates, before, vertex_weight, vertices, out.coarse_of,
+                                                 out.vertex_weight);
   auto* key = arena.take<Key>(m);
   auto* sorted_key = arena.take<Key>(m);
   auto* weight = arena.take<double>(m);
   auto* sorted_weight = arena.take<double>(m);
   std::visit(
       [&]<class T>(std::span<const T> weights) {
-        keys_kernel<<<blocks, kThreads, 0, stream>>>(offsets, cols,
-                                                     weights.empty() ? nullptr : there(weights), mates,
-                                                     coarse_of, vertices, bits, key, weight);
+        keys_kernel<<<blocks, kThreads, 0, stream>>>(
+            problem.graph.row_offsets.data(), problem.graph.col_index.data(),
+            weights.empty() ? nullptr : weights.data(), mates, out.coarse_of, vertices, bits, key, weight);
       },
       problem.weights);
   MOTES_CUDA_LAUNCHED();
@@ -152,20 +146,41 @@ CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, st
   first_kernel<<<blocks, kThreads, 0, stream>>>(sorted_key, entries, bits, first);
   MOTES_CUDA_LAUNCHED();
   scan(arena, first, place, entries + 1);
-  const auto merged = static_cast<std::size_t>(arena.download(place + m, 1)[0]);
-  auto* coarse_cols = arena.take<Index>(merged);
-  auto* coarse_weights = arena.take<double>(merged);
-  auto* coarse_offsets = arena.take_filled<Offset>(static_cast<std::size_t>(coarse) + 1, 0);
-  merge_kernel<<<blocks, kThreads, 0, stream>>>(sorted_key, sorted_weight, place, entries, bits, coarse,
-                                                coarse_cols, coarse_weights, coarse_offsets);
+  out.entries = arena.download(place + m, 1)[0];
+  out.cols = arena.take<Index>(static_cast<std::size_t>(out.entries));
+  out.weights = arena.take<double>(static_cast<std::size_t>(out.entries));
+  out.offsets = arena.take_filled<Offset>(static_cast<std::size_t>(out.vertices) + 1, 0);
+  out.infinite = arena.take_filled<int>(1, 0);
+  merge_kernel<<<blocks, kThreads, 0, stream>>>(sorted_key, sorted_weight, place, entries, bits, out.vertices,
+                                                out.cols, out.weights, out.offsets, out.infinite);
   MOTES_CUDA_LAUNCHED();
+  return out;
+}
 
+CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, std::span<const Index> mate,
+                    std::span<const double> vertex_weight) {
+  Workspace own;
+  Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  arena.reset();
+  GreedyProblem there = problem;
+  if (problem.space == Space::host) {
+    const auto upload = [&]<class T>(std::span<const T>& values) {
+      values = std::span<const T>(arena.upload(values), values.size());
+    };
+    upload(there.graph.row_offsets);
+    upload(there.graph.col_index);
+    std::visit(upload, there.weights);
+    there.space = Space::device;
+  }
+  const double* fine_weight = vertex_weight.empty() ? nullptr : arena.upload(vertex_weight);
+  const CoarseLists lists = coarsen_lists(arena, there, arena.upload(mate), fine_weight);
+  const auto coarse = static_cast<std::size_t>(lists.vertices), m = static_cast<std::size_t>(lists.entries);
   CoarseGraph out;
-  out.graph = {coarse, coarse, arena.download(coarse_offsets, static_cast<std::size_t>(coarse) + 1),
-               arena.download(coarse_cols, merged)};
-  out.weights = arena.download(coarse_weights, merged);
-  out.vertex_weight = arena.download(coarse_weight, static_cast<std::size_t>(coarse));
-  out.coarse_of = arena.download(coarse_of, n);
+  out.graph = {lists.vertices, lists.vertices, arena.download(lists.offsets, coarse + 1),
+               arena.download(lists.cols, m)};
+  out.weights = arena.download(lists.weights, m);
+  out.vertex_weight = arena.download(lists.vertex_weight, coarse);
+  out.coarse_of = arena.download(lists.coarse_of, mate.size());
   return out;
 }
 

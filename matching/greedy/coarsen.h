@@ -37,10 +37,35 @@ enum class CoarsenBy {
   density,
 };
 
+/// When a hierarchy ends, and how its pairs are chosen.
+struct CoarsenSettings {
+  Index vertices = 1;          ///< enough: no level is made of a graph with as many or fewer
+  double least_shrink = 0.95;  ///< a level of more than this share of the vertices before is the end
+  CoarsenBy by = CoarsenBy::weight;
+};
+
 /// Levels of coarser and coarser graphs, each matched by `solver`, until at most `vertices` are left or a
-/// level shrinks the graph by less than `least_shrink` (.95: to more than 95 % of its vertices).
+/// level shrinks the graph by less than `least_shrink` (.95: to more than 95 % of its vertices). General
+/// graphs; of problems in device memory, or with backend cuda, levels are made on the device, one of the
+/// other without a way through host memory.
 std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProblem& problem,
                                     const GreedySolver& solver, Index vertices, double least_shrink = 0.95,
                                     CoarsenBy by = CoarsenBy::weight);
+
+struct CoarseSize {
+  Index vertices;
+  Offset entries;  ///< both directions of an edge
+};
+
+/// The end of a hierarchy.
+struct Coarsest {
+  std::vector<CoarseSize> levels;  ///< sizes of all of them; empty where the problem is coarse enough
+  CoarseGraph graph;  ///< the last level, empty where there is none; coarse_of of the problem's vertices
+};
+
+/// The last level of coarsen_to() alone: others are forgotten once the next is made, and with backend cuda
+/// never leave the device.
+Coarsest coarsest_of(const Execution& execution, const GreedyProblem& problem, const GreedySolver& solver,
+                     const CoarsenSettings& settings);
 
 }  // namespace motes::matching

@@ -15,17 +15,22 @@ enum class WeightForm {
   keys,    ///< as the key itself: the rank among the distinct weights, from 1
 };
 
+/// coarse: a number of which the leading 26 bits are never in another order than keys, but may be equal where
+/// these are not.
 struct UnitWeights {
   static constexpr bool kStored = false;
   static __device__ std::uint32_t key(std::uint32_t) { return 1; }
+  static __device__ std::uint32_t coarse(std::uint32_t) { return 0; }
 };
 struct FloatWeights {
   static constexpr bool kStored = true;
   static __device__ std::uint32_t key(std::uint32_t raw) { return weight_key(__uint_as_float(raw)); }
+  static __device__ std::uint32_t coarse(std::uint32_t raw) { return raw << 1; }
 };
 struct KeyWeights {
   static constexpr bool kStored = true;
   static __device__ std::uint32_t key(std::uint32_t raw) { return raw; }
+  static __device__ std::uint32_t coarse(std::uint32_t raw) { return min(raw, 0x3ffffffU) << 6; }
 };
 
 /// Lists of neighbours on the device; a trivially copyable view.

@@ -27,4 +27,10 @@ void greedy_proposal(const Execution& execution, const GreedyProblem& problem, c
 CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, std::span<const Index> mate,
                     std::span<const double> vertex_weight);
 
+/// coarsen_to() of a checked general graph. With `sizes` as coarsest_of(): these, and of the levels the last
+/// alone, with the map of the problem's vertices.
+std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProblem& problem,
+                                    const GreedySolver& solver, const CoarsenSettings& settings,
+                                    std::vector<CoarseSize>* sizes);
+
 }  // namespace motes::matching::device

@@ -28,8 +28,7 @@ namespace motes::matching::device::suitor {
 struct alignas(16) Room {
   Index col[kRoom];
   std::uint32_t weight[kRoom];
-  Word limit[64];
-  Index vertex[64];
+  Queue<64> queue;
 };
 
 /// The best two of entries [first, last) of the room; 0 = none. Keys alone tell in most cases, and columns
@@ -83,10 +82,10 @@ __device__ inline Two two_of(const Room& room, int first, int last, std::uint32_
 }
 
 /// The best of entries [first, last) of the room, below the limit and above the floor, whose other end has no
-/// better suitor; 0 = none. Ends of which is_taken(column) says that they are not to be had are not asked.
-template <class Weights, class Taken>
-__device__ inline Word open_of(const Suitor& s, const Room& room, int first, int last, const Waiting& me,
-                               Word floor, const Taken& is_taken) {
+/// better suitor; 0 = none.
+template <class Weights, class S>
+__device__ inline Word open_of(const S& s, const Room& room, int first, int last, const Waiting& me,
+                               Word floor) {
   constexpr int kSide = 4;
   const auto shift = static_cast<std::uint32_t>(s.lists.shift);
   const std::uint32_t mixed = mix(static_cast<std::uint32_t>(me.vertex));
@@ -99,7 +98,7 @@ __device__ inline Word open_of(const Suitor& s, const Room& room, int first, int
       const auto col = static_cast<std::uint32_t>(room.col[at]);
       edge[d] = pack(Weights::key(Weights::kStored ? room.weight[at] : 0), mix(col + shift));
       const bool wanted = edge[d] < me.limit && edge[d] > best;
-      held[d] = wanted && !is_taken(col) ? __ldcg(s.word + col) : ~Word{0};
+      held[d] = wanted ? held_by(s, col) : ~Word{0};
     }
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
@@ -110,9 +109,9 @@ __device__ inline Word open_of(const Suitor& s, const Room& room, int first, int
 
 /// What a warp does: 32 vertices are copied into the room, every lane settles its own.
 /// kMerged: vertices of many edges are settled when they come up, and were found before.
-template <class Weights, bool kMerged = false>
+template <class Weights, class S = Suitor, bool kMerged = false>
 struct Warp {
-  const Suitor& s;
+  const S& s;
   Room& room;
   int lane;
   int waiting = 0;    ///< in the room's queue, below 64
@@ -266,7 +265,7 @@ struct Warp {
     int length = 0;
     bool is_wide = false;
     if (lane < count) {
-      load.me = {room.limit[waiting + lane], room.vertex[waiting + lane]};
+      load.me = {room.queue.limit[waiting + lane], room.queue.vertex[waiting + lane]};
       source = s.lists.offsets[load.me.vertex];
       const Offset entries = s.lists.offsets[load.me.vertex + 1] - source;
       is_wide = entries >= kWide;
@@ -294,8 +293,7 @@ struct Warp {
       if (me.limit == ~Word{0})
         two = two_of<Weights>(room, load.first, load.last, static_cast<std::uint32_t>(s.lists.shift));
       else
-        two.best = open_of<Weights>(s, room, load.first, load.last, me, load.floor,
-                                    [](std::uint32_t) { return false; });
+        two.best = open_of<Weights>(s, room, load.first, load.last, me, load.floor);
       if (two.best != 0 && !attempt(me, two.best, load.after)) {
         load.after = {two.best, me.vertex};
         if (two.second != 0 && !attempt(me, two.second, load.after)) load.after = {two.second, me.vertex};
@@ -312,21 +310,12 @@ struct Warp {
   }
 
   /// Puts lanes' vertices, where they have one, into the queue.
-  __device__ void wait(const Waiting& after) {
-    __syncwarp();
-    const unsigned who = __ballot_sync(kAll, after.vertex != -1);
-    if (after.vertex != -1) {
-      room.limit[waiting + rank(who)] = after.limit;
-      room.vertex[waiting + rank(who)] = after.vertex;
-    }
-    waiting += __popc(who);
-    __syncwarp();
-  }
+  __device__ void wait(const Waiting& after) { waiting += room.queue.add(waiting, lane, after); }
 };
 
 /// Warps of a block take vertices far apart, so that regions of many edges are everybody's.
-template <class AWarp>
-__device__ inline AWarp warp_of(const Suitor& s, Room* rooms) {
+template <class AWarp, class S>
+__device__ inline AWarp warp_of(const S& s, Room* rooms) {
   const int me = static_cast<int>(threadIdx.x / 32 * gridDim.x + blockIdx.x);
   return {s, rooms[threadIdx.x / 32], static_cast<int>(threadIdx.x % 32),
           0, Offset{32} * me,         Offset{32} * (kBlock / 32) * gridDim.x};
@@ -357,25 +346,29 @@ __global__ void __launch_bounds__(kBlock, kBlocks) suitor_kernel(Suitor s) {
   tell(s.n, warp.tally);
 }
 
-/// Lists the vertices of many edges.
+/// Lists the vertices of many edges; a block adds to the lengths at a time.
 __global__ inline void list_kernel(Suitor s) {
-  const unsigned lane = threadIdx.x % 32;
-  const auto add = [&](bool is_in, int& length) {
-    const unsigned who = __ballot_sync(kAll, is_in);
-    int place = 0;
-    if (lane == 0 && who != 0) place = atomicAdd(&length, __popc(who));
-    return __shfl_sync(kAll, place, 0) + __popc(who & ((1U << lane) - 1));
-  };
-  for (Offset v = Offset{blockIdx.x} * blockDim.x + threadIdx.x; v - lane < s.lists.count;
-       v += Offset{gridDim.x} * blockDim.x) {
+  __shared__ int found[3], before[3];
+  int* const lengths[3] = {&s.n->wide, &s.n->big, &s.n->hubs};
+  for (Offset begin = Offset{blockIdx.x} * blockDim.x; begin < s.lists.count;
+       begin += Offset{gridDim.x} * blockDim.x) {
+    if (threadIdx.x < 3) found[threadIdx.x] = 0;
+    __syncthreads();
+    const Offset v = begin + threadIdx.x;
     const Offset degree = v < s.lists.count ? s.lists.offsets[v + 1] - s.lists.offsets[v] : 0;
-    const bool is_hub = degree >= kHub, is_big = !is_hub && degree >= kBig,
-               is_wide = degree >= kWide && degree < kBig;
-    const int hub = add(is_hub, s.n->hubs), big = add(is_big, s.n->big), wide = add(is_wide, s.n->wide);
+    const int kind = degree < kWide ? -1 : degree < kBig ? 0 : degree < kHub ? 1 : 2;
+    const int mine = kind != -1 ? atomicAdd(found + kind, 1) : 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 3; ++k)
+      if (threadIdx.x == k && found[k] != 0) before[k] = atomicAdd(lengths[k], found[k]);
+    __syncthreads();
+    if (kind == -1) continue;
+    const int place = before[kind] + mine;
     const Waiting me{~Word{0}, static_cast<Index>(v)};
-    if (is_hub) s.hubs[hub] = me;
-    if (is_big) s.wide[s.lists.entries / kWide - big] = me;
-    if (is_wide) s.wide[wide] = me;
+    if (kind == 0) s.wide[place] = me;
+    if (kind == 1) s.wide[s.lists.entries / kWide - place] = me;
+    if (kind == 2) s.hubs[place] = me;
   }
 }
 
@@ -384,19 +377,15 @@ __global__ inline void list_kernel(Suitor s) {
 template <class Weights>
 __global__ void __launch_bounds__(kBlock, kMergedBlocks) merged_kernel(Suitor s) {
   __shared__ Room rooms[kBlock / 32];
-  auto warp = warp_of<Warp<Weights, true>>(s, rooms);
-  const auto number = [&](int& of) {
-    int k = 0;
-    if (warp.lane == 0) k = atomicAdd(&of, 1);
-    return __shfl_sync(kAll, k, 0);
-  };
+  auto warp = warp_of<Warp<Weights, Suitor, true>>(s, rooms);
   const int wide = s.n->wide, big = s.n->big;
-  for (int k = wide + big > 0 ? number(s.n->taken) : 0; k < wide + big; k = number(s.n->taken))
+  const auto next = [&] { return next_of(s.n->taken, warp.lane); };
+  for (int k = wide + big > 0 ? next() : 0; k < wide + big; k = next())
     settle_alone<Weights>(s, k < big ? s.wide[s.lists.entries / kWide - k] : s.wide[k - big], warp.lane,
                           warp.tally);
   warp.next = 0;
   work_through(warp, s.lists.count, [&] {
-    warp.next = Offset{32} * number(s.n->chunks);
+    warp.next = Offset{32} * next_of(s.n->chunks, warp.lane);
     if (warp.next < s.lists.count) warp.advance();
   });
   tell(s.n, warp.tally);

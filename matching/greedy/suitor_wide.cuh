@@ -20,11 +20,13 @@ constexpr int kMergedBlocks = 4;
 constexpr int kHubBlock = 512, kHubBlocks = 2;
 
 struct Counters {
-  int wide, hubs;  ///< lengths of the lists
-  int big;         ///< of the list that begins at the other end of wide
-  int taken;       ///< of both
-  int chunks;      ///< 32 vertices each, that warps have begun
-  unsigned long long proposals, refused, entries;
+  int wide, hubs;               ///< lengths of the lists
+  int big;                      ///< of the list that begins at the other end of wide
+  int taken;                    ///< of both
+  int chunks;                   ///< 32 vertices each, that warps have begun
+  int left;                     ///< columns that have words, where not all have (Left)
+  int pages;                    ///< of the list of Choices, beside each warp's first (dominant_kernels.cuh)
+  unsigned long long total[3];  ///< proposals, refused ones, entries looked at
 };
 
 /// A vertex that has to propose, along edges below the limit only.
@@ -33,27 +35,79 @@ struct Waiting {
   Index vertex;
 };
 
+/// A warp's vertices that wait, in shared memory.
+template <int kSize>
+struct Queue {
+  Word limit[kSize];
+  Index vertex[kSize];
+
+  /// Adds lanes' vertices, where they have one, to the `waiting` that are there; returns how many.
+  __device__ int add(int waiting, int lane, const Waiting& me) {
+    __syncwarp();
+    const unsigned who = __ballot_sync(kAll, me.vertex != -1);
+    if (me.vertex != -1) {
+      const int at = waiting + __popc(who & ((1U << lane) - 1));
+      limit[at] = me.limit;
+      vertex[at] = me.vertex;
+    }
+    __syncwarp();
+    return __popc(who);
+  }
+};
+
 struct Suitor {
   GreedyLists lists;
   Index columns;
-  Word* word;     ///< [columns]
+  Word* word;     ///< [columns], by place_of()
   Waiting* wide;  ///< [nnz / kWide + 1] vertices left to the second launch; big ones from the end
   Waiting* hubs;  ///< [nnz / kHub + 1] and to the third
   Counters* n;
 };
 
+/// Of 32 columns in a row: those who have words, and the place of the first one's.
+struct Left {
+  unsigned who;
+  int place;
+};
+
+/// Suitors of those who are left: others are in pairs that nobody can part (dominant_kernels.cuh). Words lie
+/// closer so, and more of them stay in the cache.
+struct SuitorOfLeft : Suitor {
+  const Left* left;  ///< [columns / 32 + 1]
+};
+
+/// Where the column's word is; -1 = it has none, and is not to be had.
+__device__ inline int place_of(const Suitor&, std::uint32_t column) { return static_cast<int>(column); }
+__device__ inline int place_of(const SuitorOfLeft& s, std::uint32_t column) {
+  const int2 left = __ldg(reinterpret_cast<const int2*>(s.left) + column / 32);
+  const auto who = static_cast<unsigned>(left.x), me = 1U << column % 32;
+  return (who & me) != 0 ? left.y + __popc(who & (me - 1)) : -1;
+}
+
 __device__ inline Word pack(std::uint32_t key, std::uint32_t mixed) { return Word{key} << 32 | mixed; }
 
-/// A proposal of `vertex` along an edge, as the vertex sees it. Returns whether it stands; then tells who was
-/// displaced, or nobody (vertex -1).
-__device__ inline bool propose(const Suitor& s, Index vertex, Word edge, Waiting& displaced) {
+/// A proposal of `vertex` along an edge, as the vertex sees it, to the column whose word is at `place`.
+/// Returns whether it stands; then tells who was displaced, or nobody (vertex -1).
+__device__ inline bool propose(const Suitor& s, Index vertex, Word edge, int place, Waiting& displaced) {
   const Word mine = pack(key_of(edge), mix(static_cast<std::uint32_t>(vertex)));
-  const std::uint32_t target = vertex_of(edge) - static_cast<std::uint32_t>(s.lists.shift);
-  const Word old = atomicMax(reinterpret_cast<unsigned long long*>(s.word + target), mine);
+  const Word old = atomicMax(reinterpret_cast<unsigned long long*>(s.word + place), mine);
   if (old >= mine) return false;
   displaced.vertex = old != 0 ? static_cast<Index>(vertex_of(old)) : -1;
   displaced.limit = pack(key_of(old), static_cast<std::uint32_t>(edge));
   return true;
+}
+
+template <class S>
+__device__ inline bool propose(const S& s, Index vertex, Word edge, Waiting& displaced) {
+  const int place = place_of(s, vertex_of(edge) - static_cast<std::uint32_t>(s.lists.shift));
+  return propose(s, vertex, edge, place, displaced);
+}
+
+/// The word of a column; that of one who is not to be had is better than all.
+__device__ inline Word held_by(const Suitor& s, std::uint32_t column) { return __ldcg(s.word + column); }
+__device__ inline Word held_by(const SuitorOfLeft& s, std::uint32_t column) {
+  const int place = place_of(s, column);
+  return place != -1 ? __ldcg(s.word + place) : ~Word{0};
 }
 
 struct Tally {
@@ -61,24 +115,33 @@ struct Tally {
   unsigned long long entries = 0;
 };
 
+/// Adds up a block's tallies; all its threads call it. One address takes an atomicAdd in some nanoseconds
+/// only, so that thousands of warps do not add to it one by one.
 __device__ inline void tell(Counters* n, Tally tally) {
+  __shared__ unsigned long long sum[3];
+  if (threadIdx.x < 3) sum[threadIdx.x] = 0;
+  __syncthreads();
   for (int step = 16; step > 0; step /= 2) {
     tally.proposals += __shfl_xor_sync(kAll, tally.proposals, step);
     tally.refused += __shfl_xor_sync(kAll, tally.refused, step);
     tally.entries += __shfl_xor_sync(kAll, tally.entries, step);
   }
-  if (threadIdx.x % 32 != 0) return;
-  atomicAdd(&n->proposals, static_cast<unsigned long long>(tally.proposals));
-  atomicAdd(&n->refused, static_cast<unsigned long long>(tally.refused));
-  atomicAdd(&n->entries, tally.entries);
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&sum[0], static_cast<unsigned long long>(tally.proposals));
+    atomicAdd(&sum[1], static_cast<unsigned long long>(tally.refused));
+    atomicAdd(&sum[2], tally.entries);
+  }
+  __syncthreads();
+  if (threadIdx.x < 3) atomicAdd(n->total + threadIdx.x, sum[threadIdx.x]);
 }
 
 /// The word below which no edge is open to the vertex, less 1. No word ever passes what its vertex has in the
 /// end (the first to do so would need another one before it), so that the best open edge of a vertex is never
 /// behind its suitor of now. Of general graphs that spares reads; rows of bipartite ones have no suitors.
-__device__ inline Word floor_of(const Suitor& s, const Waiting& me) {
+template <class S>
+__device__ inline Word floor_of(const S& s, const Waiting& me) {
   if (s.lists.shift != 0) return 0;
-  const Word suitor = __ldcg(s.word + me.vertex);
+  const Word suitor = held_by(s, static_cast<std::uint32_t>(me.vertex));
   return suitor != 0 && suitor < me.limit ? suitor - 1 : 0;
 }
 
@@ -94,9 +157,9 @@ __device__ inline Word warp_greatest(Word value) {
 /// A vertex of many edges, by `lanes` threads that call with the same arguments. Every thread keeps the best
 /// edge of its own part and whether that is open; only threads whose best is taken, and still better than the
 /// best open one, look again. reduce: the greatest of all threads' words, any: whether one says so.
-template <class Weights, class Reduce, class Any>
-__device__ inline Waiting settle_wide(const Suitor& s, Offset begin, Offset end, Waiting me, int lane,
-                                      int lanes, Tally& tally, const Reduce& reduce, const Any& any) {
+template <class Weights, class S, class Reduce, class Any>
+__device__ inline Waiting settle_wide(const S& s, Offset begin, Offset end, Waiting me, int lane, int lanes,
+                                      Tally& tally, const Reduce& reduce, const Any& any) {
   constexpr int kSide = 8;
   const auto shift = static_cast<std::uint32_t>(s.lists.shift);
   const auto* weights = s.lists.raw;
@@ -125,7 +188,7 @@ __device__ inline Waiting settle_wide(const Suitor& s, Offset begin, Offset end,
       }
       tally.entries += lane == 0 ? static_cast<unsigned long long>(end - begin) : 0;
       if (best == floor) best = 0;
-      if (best != 0 && __ldcg(s.word + (vertex_of(best) - shift)) >=
+      if (best != 0 && held_by(s, vertex_of(best) - shift) >=
                            pack(key_of(best), mix(static_cast<std::uint32_t>(me.vertex)))) {
         limit = best;
         best = 0;
@@ -156,8 +219,8 @@ __device__ inline Waiting settle_wide(const Suitor& s, Offset begin, Offset end,
 
 /// A vertex of many edges and those that it displaces, one after the other, by a warp. Hubs are left to
 /// hub_kernel.
-template <class Weights>
-__device__ inline void settle_alone(const Suitor& s, Waiting me, int lane, Tally& tally) {
+template <class Weights, class S>
+__device__ inline void settle_alone(const S& s, Waiting me, int lane, Tally& tally) {
   const auto any = [](bool yes) { return __any_sync(kAll, yes) != 0; };
   while (me.vertex != -1) {
     const Offset begin = s.lists.offsets[me.vertex], end = s.lists.offsets[me.vertex + 1];
@@ -169,24 +232,26 @@ __device__ inline void settle_alone(const Suitor& s, Waiting me, int lane, Tally
   }
 }
 
+/// The next of a list, for a warp.
+__device__ inline int next_of(int& taken, int lane) {
+  int k = 0;
+  if (lane == 0) k = atomicAdd(&taken, 1);
+  return __shfl_sync(kAll, k, 0);
+}
+
 /// The vertices of many edges, and those that they displace, a warp for each.
-template <class Weights>
-__global__ void __launch_bounds__(kWideBlock, kWideBlocks) wide_kernel(Suitor s) {
+template <class Weights, class S>
+__global__ void __launch_bounds__(kWideBlock, kWideBlocks) wide_kernel(S s) {
   const int lane = static_cast<int>(threadIdx.x % 32), count = s.n->wide;
   Tally tally;
-  for (;;) {
-    int k = 0;
-    if (lane == 0) k = atomicAdd(&s.n->taken, 1);
-    k = __shfl_sync(kAll, k, 0);
-    if (k >= count) break;
+  for (int k = count > 0 ? next_of(s.n->taken, lane) : 0; k < count; k = next_of(s.n->taken, lane))
     settle_alone<Weights>(s, s.wide[k], lane, tally);
-  }
   if (count > 0) tell(s.n, tally);
 }
 
 /// The vertices of very many edges, and those that they displace, a block for each.
-template <class Weights>
-__global__ void __launch_bounds__(kHubBlock) hub_kernel(Suitor s) {
+template <class Weights, class S>
+__global__ void __launch_bounds__(kHubBlock) hub_kernel(S s) {
   __shared__ Word greatest[kHubBlock / 32];
   const int lane = static_cast<int>(threadIdx.x);
   Tally tally;

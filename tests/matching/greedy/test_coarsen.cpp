@@ -134,6 +134,36 @@ TEST_CASE("a hierarchy shrinks to the size asked for, or as far as it can") {
   CHECK(coarsen_to({1}, star.graph.view(), *solver, 298, 1.0).size() == 2);
 }
 
+TEST_CASE("the end of a hierarchy is its last level, with the map of all") {
+  const auto solver = matching::make_greedy_solver("greedy-suitor");
+  for (const auto& instance : testing::weighted_graphs(300, 2)) {
+    if (instance.graph.kind != GraphKind::general) continue;
+    INFO(instance.name);
+    for (const auto by : {matching::CoarsenBy::weight, matching::CoarsenBy::density}) {
+      const auto levels = coarsen_to({1}, instance.graph.view(), *solver, 20, 0.95, by);
+      const auto end = coarsest_of({2}, instance.graph.view(), *solver, {20, 0.95, by});
+      REQUIRE(end.levels.size() == levels.size());
+      for (std::size_t level = 0; level < levels.size(); ++level) {
+        CHECK(end.levels[level].vertices == levels[level].graph.rows);
+        CHECK(end.levels[level].entries == levels[level].graph.edges());
+      }
+      if (levels.empty()) {
+        CHECK(end.graph.coarse_of.empty());
+        continue;
+      }
+      CHECK(end.graph.graph.col_index == levels.back().graph.col_index);
+      CHECK(end.graph.weights == levels.back().weights);
+      CHECK(end.graph.vertex_weight == levels.back().vertex_weight);
+      REQUIRE(end.graph.coarse_of.size() == static_cast<std::size_t>(instance.graph.graph.rows));
+      for (Index v = 0; v < instance.graph.graph.rows; ++v) {
+        Index coarse = v;
+        for (const auto& level : levels) coarse = level.coarse_of[static_cast<std::size_t>(coarse)];
+        CHECK(end.graph.coarse_of[static_cast<std::size_t>(v)] == coarse);
+      }
+    }
+  }
+}
+
 TEST_CASE("coarsening refuses what is no matching of the graph") {
   const auto path = testing::general_graph(4, {{0, 1, 1.0}, {1, 2, 1.0}, {2, 3, 1.0}, {3, 3, 1.0}});
   const auto fault = [&](std::vector<Index> mate, std::vector<double> vertex_weight = {}) -> std::string {

@@ -74,6 +74,25 @@ void check_same(const GreedyAnswer& there, const GreedyAnswer& here) {
   REQUIRE(there.stats.matched == here.stats.matched);
 }
 
+void check_same(const matching::CoarseGraph& there, const matching::CoarseGraph& here) {
+  REQUIRE(there.coarse_of == here.coarse_of);
+  REQUIRE(there.vertex_weight == here.vertex_weight);
+  REQUIRE(there.graph.rows == here.graph.rows);
+  REQUIRE(there.graph.cols == here.graph.cols);
+  REQUIRE(there.graph.row_offsets == here.graph.row_offsets);
+  REQUIRE(there.graph.col_index == here.graph.col_index);
+  REQUIRE(there.weights == here.weights);
+}
+
+void check_same(const matching::Coarsest& there, const matching::Coarsest& here) {
+  REQUIRE(there.levels.size() == here.levels.size());
+  for (std::size_t level = 0; level < here.levels.size(); ++level) {
+    REQUIRE(there.levels[level].vertices == here.levels[level].vertices);
+    REQUIRE(there.levels[level].entries == here.levels[level].entries);
+  }
+  check_same(there.graph, here.graph);
+}
+
 void check_all(Index vertices, std::uint64_t seed, matching::Workspace& workspace, std::size_t& turn) {
   Execution cuda;
   cuda.backend = Backend::cuda;
@@ -176,15 +195,7 @@ TEST_CASE("coarser graphs made on a GPU are those of the CPU") {
           vertex_weight[v] = 0.1 * static_cast<double>(v);
         for (const bool weighted : {false, true}) {
           const std::span<const double> given = weighted ? vertex_weight : std::span<const double>{};
-          const auto here = coarsen({1}, graph.view(), mate, given);
-          const auto there = coarsen(cuda, graph.view(), mate, given);
-          REQUIRE(there.coarse_of == here.coarse_of);
-          REQUIRE(there.vertex_weight == here.vertex_weight);
-          REQUIRE(there.graph.rows == here.graph.rows);
-          REQUIRE(there.graph.cols == here.graph.cols);
-          REQUIRE(there.graph.row_offsets == here.graph.row_offsets);
-          REQUIRE(there.graph.col_index == here.graph.col_index);
-          REQUIRE(there.weights == here.weights);
+          check_same(coarsen(cuda, graph.view(), mate, given), coarsen({1}, graph.view(), mate, given));
         }
       }
     }
@@ -192,19 +203,49 @@ TEST_CASE("coarser graphs made on a GPU are those of the CPU") {
 
 TEST_CASE("a hierarchy made on a GPU is that of the CPU") {
   MOTES_NEED_GPU();
+  matching::Workspace workspace;
   Execution cuda;
   cuda.backend = Backend::cuda;
   const auto solver = matching::make_greedy_solver("greedy-suitor");
+  std::size_t turn = 0;
   for (const auto& instance : testing::weighted_graphs(1'000, 5)) {
     if (instance.graph.kind != GraphKind::general) continue;
-    INFO(instance.name);
-    const auto here = coarsen_to({1}, instance.graph.view(), *solver, 50);
-    const auto there = coarsen_to(cuda, instance.graph.view(), *solver, 50);
-    REQUIRE(there.size() == here.size());
-    for (std::size_t level = 0; level < here.size(); ++level) {
-      REQUIRE(there[level].graph.col_index == here[level].graph.col_index);
-      REQUIRE(there[level].weights == here[level].weights);
-      REQUIRE(there[level].vertex_weight == here[level].vertex_weight);
+    const auto kind = testing::kWeightKinds[turn++ % std::size(testing::kWeightKinds)];
+    const auto graph = turn % 2 == 0 ? instance.graph : testing::with_weights(instance.graph, kind, 5);
+    const OnDevice there(graph.view());
+    for (const auto by : {matching::CoarsenBy::weight, matching::CoarsenBy::density}) {
+      INFO(instance.name << " weights " << kind << " by " << static_cast<int>(by));
+      cuda.workspace = turn % 2 == 0 ? &workspace : nullptr;
+      cuda.threads = turn % 3 == 0 ? 1 : 2;
+      const auto here = coarsen_to({1}, graph.view(), *solver, 50, 0.95, by);
+      const auto made = coarsen_to(cuda, turn % 2 == 0 ? graph.view() : there.view(), *solver, 50, 0.95, by);
+      REQUIRE(made.size() == here.size());
+      for (std::size_t level = 0; level < here.size(); ++level) check_same(made[level], here[level]);
+      const auto end = coarsest_of(cuda, graph.view(), *solver, {50, 0.95, by});
+      check_same(end, coarsest_of({1}, graph.view(), *solver, {50, 0.95, by}));
     }
   }
+}
+
+TEST_CASE("a hierarchy made on a GPU refuses what one on the CPU does") {
+  MOTES_NEED_GPU();
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  const auto solver = matching::make_greedy_solver("greedy-suitor");
+  const auto fault = [&](const Execution& execution, const GreedyProblem& problem) -> std::string {
+    try {
+      coarsen_to(execution, problem, *solver, 1);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  // Sums of weights that no double holds: merged once, refused at the next level.
+  const double huge = 1.5e308;
+  const auto square = testing::general_graph(
+      6, {{0, 1, huge}, {1, 2, 1e308}, {2, 3, huge}, {0, 3, 1e308}, {3, 4, 1.0}, {4, 5, huge}});
+  CHECK(fault(cuda, square.view()) == fault({1}, square.view()));
+  CHECK(fault(cuda, square.view()).find("is infinite") != std::string::npos);
+  const auto pairs = testing::bipartite_graph(2, 2, {{0, 0, 1.0}});
+  CHECK(fault(cuda, pairs.view()) == fault({1}, pairs.view()));
 }
