@@ -138,7 +138,7 @@ Command add_match(CLI::App& app, Session& session) {
   command
       ->add_option("--init", arguments->init,
                    "Of cardinality: what the solver starts from, " + initialiser_names() +
-                       " [cheap with auto, else karp-sipser]")
+                       " [on a GPU none: solvers make their own there; cheap with auto; else karp-sipser]")
       ->type_name("NAME");
   command->add_flag("--verify", arguments->verify, "Check the certificate of optimality");
   command->add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")

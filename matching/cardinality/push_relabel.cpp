@@ -282,8 +282,7 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   {
     const detail::Timed timed(stats, "start");
     renumbered = near->to_new(mates, execution.threads);
-    stats.augmentations += execution.threads == 1 ? detail::match_scarce_first(local, renumbered)
-                                                  : match_free_columns(execution.threads, local, renumbered);
+    stats.augmentations += match_free_columns(execution.threads, local, renumbered);
     active = free_rows_of_parts(local, renumbered, split);
   }
   Pushing pushing(local, true, split, renumbered.col_to_row, std::move(active), options_, stats);

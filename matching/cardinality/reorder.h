@@ -12,8 +12,8 @@ namespace motes::matching::detail {
 /// A graph of fewer than 2^32 edges.
 using NearGraph = BasicTwoSidedGraph<std::uint32_t>;
 
-/// Rows and columns in the order in which a breadth-first search meets them; both sides' lists follow. Of
-/// several threads, each one's search has a range of the new numbers.
+/// Rows and columns in the order in which a breadth-first search meets them; both sides' lists follow. Each
+/// thread's search has a range of the new numbers.
 struct Reordered {
   RawArray<Index> rows, cols;  ///< [rows + 1], [cols + 1], the last unused: of a new number, the old one
   RawArray<std::uint32_t> row_offsets, col_offsets;  ///< [rows + 1], [cols + 1]
@@ -33,16 +33,11 @@ bool scattered(const BipartiteGraphView& graph);
 /// Whether numbering anew is worth a try: scattered, and no hubs in a sample of the rows. O(1).
 bool may_have_places(const BipartiteGraphView& graph);
 
-/// Nothing, after part of the work, for a graph that has no such order: more than an eighth of the rows are
-/// met at once (random graphs, graphs with hubs); nor for one of 2^32 edges. Needs columns. Several threads
-/// search from roots of their own, and where each one's vertices end differs from run to run; they give up
-/// when a level has more than a quarter of one thread's rows and half of those that it met, or 64 times the
-/// mean degree and four fifths of those that it met. O(rows + cols + nnz); 8 bytes an edge, and on several
-/// threads as much again until it ends.
+/// Nothing, after part of the work, for a graph that has no such order (random graphs, graphs with hubs); nor
+/// for one of 2^32 edges. Needs columns. Threads search from roots of their own, and where each one's
+/// vertices end differs from run to run; they give up when a level has more than a quarter of one thread's
+/// rows and half of those that it met, or 64 times the mean degree and four fifths of those that it met.
+/// O(rows + cols + nnz); 16 bytes an edge until it ends, then 8.
 std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads);
-
-/// Gives free rows a free column, few choices first: rows of low degree go first, and take the column of
-/// least degree. Returns the pairs made. O(nnz).
-std::int64_t match_scarce_first(const NearGraph& graph, Mates& mates);
 
 }  // namespace motes::matching::detail

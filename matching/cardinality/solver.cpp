@@ -100,7 +100,6 @@ std::int64_t count_free(std::span<const Index> mates, int threads) {
 /// edge; the first such pair is told.
 Mates checked_start(const CardinalityProblem& problem, std::span<const Index> start, int threads) {
   const BipartiteGraphView& graph = problem.graph;
-  const auto rows = static_cast<std::size_t>(graph.rows), cols = static_cast<std::size_t>(graph.cols);
   Mates mates = detail::no_mates(graph.rows, graph.cols, threads);
   if (enter_start(problem, start, threads, mates)) return mates;
   std::fill(mates.col_to_row.begin(), mates.col_to_row.end(), -1);
@@ -108,7 +107,7 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
     const Index j = start[i];
     if (j == -1) continue;
     const auto pair = [&] { return "start: row " + std::to_string(i) + " with column " + std::to_string(j); };
-    if (j < 0 || static_cast<std::size_t>(j) >= cols)
+    if (j < 0 || j >= graph.cols)
       throw std::invalid_argument(pair() + ": there is no such column");
     Index& mate = mates.col_to_row[static_cast<std::size_t>(j)];
     if (mate != -1)
