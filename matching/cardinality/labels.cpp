@@ -20,7 +20,7 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
   for (Found& found : found_) found.sizes.resize(split_.size());
   split_.over_parts([&](std::size_t part) {
     for (Index j = split_.first_col(part); j < split_.end_col(part); ++j)
-      words_[at(j)] = word_of(0, col_to_row[at(j)]);
+      words_[at(j)] = word_of(col_to_row[at(j)] == -1 ? 0 : 1, col_to_row[at(j)]);
     std::fill(mate_.data() + split_.first_row(part), mate_.data() + split_.end_row(part), Index{-1});
   });
 }

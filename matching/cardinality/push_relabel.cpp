@@ -50,7 +50,10 @@ class Pushing {
     const std::int64_t frequency =
         options_.relabel_frequency != 0 ? options_.relabel_frequency : kRelabelFrequency;
     const std::int64_t pushes_to_relabel = std::max<std::int64_t>(1, graph_.rows / frequency);
-    stats_.augmentations += count_all(active_);
+    const std::int64_t active = count_all(active_);
+    stats_.augmentations += active;
+    // Where free columns are everywhere, it is enough to go by that a taken one is a step from them.
+    if (kManyFree * active >= graph_.rows) push_all(pushes_to_relabel, 1);
     while (count_all(active_) != 0) {
       relabel();
       push_all(pushes_to_relabel, stats_.levels.back());
@@ -78,6 +81,7 @@ class Pushing {
  private:
   using Word = typename Labels<Graph>::Word;
   static constexpr std::int64_t kRelabelFrequency = 2, kPartsOfAThread = 4;
+  static constexpr std::int64_t kManyFree = 20;  ///< one row in so many starts free: no relabelling at first
 
   void relabel() {
     const Timed timed(stats_, "global_relabel");
