@@ -43,9 +43,10 @@ class Labels {
     return Word{label} << 32 | static_cast<std::uint32_t>(row);
   }
 
-  /// Labels of the matching that `col_to_row` [cols] holds: 0 for free columns, 1 for others. `near` (reorder.h): neighbours are numbered
-  /// near each other and each part of the split is a neighbourhood, so that threads have in their caches what
-  /// they look at, and asking for it beforehand costs more than it saves.
+  /// Labels of the matching that `col_to_row` [cols] holds: 0 for free columns, 1 for others. `near`
+  /// (reorder.h): neighbours are numbered near each other and each part of the split is a neighbourhood, so
+  /// that threads have in their caches what they look at, and asking for it beforehand costs more than it
+  /// saves.
   Labels(const Graph& graph, const std::vector<Index>& col_to_row, Split split, bool near);
 
   const Word* words() const { return words_.data(); }

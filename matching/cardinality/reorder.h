@@ -30,7 +30,8 @@ struct Reordered {
 /// turn are far apart. O(1).
 bool scattered(const BipartiteGraphView& graph);
 
-/// Whether numbering anew is worth a try: scattered, and no hubs in a sample of the rows. O(1).
+/// Whether numbering anew is worth a try: scattered, no long lists, and no hubs in a sample of the rows.
+/// O(1).
 bool may_have_places(const BipartiteGraphView& graph);
 
 /// Nothing, after part of the work, for a graph that has no such order (random graphs, graphs with hubs); nor

@@ -107,8 +107,7 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
     const Index j = start[i];
     if (j == -1) continue;
     const auto pair = [&] { return "start: row " + std::to_string(i) + " with column " + std::to_string(j); };
-    if (j < 0 || j >= graph.cols)
-      throw std::invalid_argument(pair() + ": there is no such column");
+    if (j < 0 || j >= graph.cols) throw std::invalid_argument(pair() + ": there is no such column");
     Index& mate = mates.col_to_row[static_cast<std::size_t>(j)];
     if (mate != -1)
       throw std::invalid_argument(pair() + ": the column is taken by row " + std::to_string(mate));

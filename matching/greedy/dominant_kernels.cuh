@@ -5,9 +5,9 @@
 /// a graph's vertices are in one. All best neighbours are found in one read of the graph, in order, and
 /// two vertices agree by one read of four bytes; an atomicMax on words that do not fit the cache costs
 /// several times that. The best four edges of a vertex are kept, in the 32 bytes that memory is read by:
-/// those who are left are suitors along them and need no list. One bit tells whether a vertex is left, and the
-/// number of those before it where its word is, so that words lie close. Only who finds all four neighbours in
-/// pairs, or is refused by them, looks through its list.
+/// those who are left are suitors along them and need no list. One bit tells whether a vertex is left, and
+/// the number of those before it where its word is, so that words lie close. Only who finds all four
+/// neighbours in pairs, or is refused by them, looks through its list.
 ///
 /// Races: each launch writes what its own vertices have and reads what the launch before has left, but for
 /// chase_kernel and late_kernel, which have the words of suitors.
