@@ -48,7 +48,7 @@ constexpr OptionInfo kPushRelabelOptions[] = {
     {"relabel_frequency", "0..1000", "0",
      "cpu: global relabellings for every so many pushes as there are rows; 0: 2"},
     {"chain", "0..1000000", "0",
-     "cuda: pushes of a chain between two global relabellings; 0: 48, and as many as its levels"},
+     "cuda: pushes of a chain between two global relabellings; 0: 24, and as many as its levels"},
     {"reorder", "auto|1|0", "auto",
      "cpu: lay the graph out anew first: one thread in slots, several numbered anew; auto: slots, or large "
      "graphs numbered at random"},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "matching/cardinality/solver.h"
 #include "matching/problem.h"
 
 namespace motes::testing {
@@ -33,6 +34,20 @@ std::vector<GraphInstance> small_graphs(std::uint64_t seed);
 /// Larger ones (hundreds to tens of thousands of rows): random of several degrees, rectangular, long chains,
 /// a hub, gated points of the plane, many components.
 std::vector<GraphInstance> large_graphs(std::uint64_t seed);
+
+/// A graph with its columns' side, as solvers on the CPU see it. The graph must stay.
+struct TwoSides {
+  explicit TwoSides(const matching::BipartiteGraph& graph)
+      : columns(matching::transpose(graph.view(), 1)),
+        sides{graph.rows,
+              graph.cols,
+              graph.row_offsets.data(),
+              graph.col_index.data(),
+              columns.col_offsets.data(),
+              columns.row_index.data()} {}
+  matching::Transposed columns;
+  matching::TwoSidedGraph sides;
+};
 
 /// The most pairs, by dynamic programming over sets of columns (at most 16).
 std::int64_t brute_force_cardinality(const matching::BipartiteGraphView& graph);

@@ -21,19 +21,6 @@ using Labels = matching::detail::Labels<TwoSidedGraph>;
 
 namespace {
 
-struct TwoSides {
-  explicit TwoSides(const BipartiteGraph& graph)
-      : columns(matching::transpose(graph.view(), 1)),
-        sides{graph.rows,
-              graph.cols,
-              graph.row_offsets.data(),
-              graph.col_index.data(),
-              columns.col_offsets.data(),
-              columns.row_index.data()} {}
-  matching::Transposed columns;
-  TwoSidedGraph sides;
-};
-
 /// Some rows take a random column that is free; about one in `leave_out` does not try.
 Mates random_matching(const TwoSidedGraph& graph, std::uint64_t seed, int leave_out) {
   std::mt19937_64 rng(seed);
@@ -106,7 +93,7 @@ TEST_CASE("labels are distances, on any number of threads, also beyond a byte") 
   graphs.push_back({"chain", testing::chain_graph(2'000, true)});
   std::uint32_t farthest = 0;
   for (const auto& [name, graph] : graphs) {
-    const TwoSides two(graph);
+    const testing::TwoSides two(graph);
     for (const int leave_out : {3, 1'000}) {
       const Mates mates = random_matching(two.sides, seed, leave_out);
       const Distances exact = distances(two.sides, mates);
@@ -155,7 +142,7 @@ TEST_CASE("labels follow the rows that push, and rows given up are forgotten") {
     if (i < n) edges.emplace_back(i, i + 1);
   }
   const auto graph = testing::from_edges(n + 1, n + 1, edges);
-  const TwoSides two(graph);
+  const testing::TwoSides two(graph);
   for (const int threads : {1, 3}) {
     Mates mates{std::vector<Index>(n + 1, -1), std::vector<Index>(n + 1, -1)};
     for (Index i = 0; i < n; ++i) mates.col_to_row[mates.row_to_col[i] = i + 1] = i;
@@ -203,7 +190,7 @@ TEST_CASE("threads that meet hear what all have said, again and again") {
 
 TEST_CASE("a split gives each row and column to one part, and parts of about as many edges") {
   const auto graph = testing::random_graph(3, 5'000, 4'000, 6);
-  const TwoSides two(graph);
+  const testing::TwoSides two(graph);
   for (const int threads : {1, 3, 16}) {
     const Split split(two.sides, threads);
     REQUIRE(split.size() == static_cast<std::size_t>(threads));
@@ -226,7 +213,7 @@ TEST_CASE("a split gives each row and column to one part, and parts of about as 
   // More parts than rows, and nothing at all.
   for (const Index rows : {0, 1, 3}) {
     const auto few = testing::random_graph(1, rows, 2, 1);
-    const TwoSides sides(few);
+    const testing::TwoSides sides(few);
     const Split split(sides.sides, 8);
     CHECK(split.end_row(7) == rows);
     CHECK(split.end_col(7) == 2);

@@ -33,19 +33,6 @@ BipartiteGraph shuffled_band(Index rows, std::uint64_t seed) {
   return testing::from_edges(rows, rows, edges);
 }
 
-struct TwoSides {
-  explicit TwoSides(const BipartiteGraph& graph)
-      : columns(matching::transpose(graph.view(), 1)),
-        sides{graph.rows,
-              graph.cols,
-              graph.row_offsets.data(),
-              graph.col_index.data(),
-              columns.col_offsets.data(),
-              columns.row_index.data()} {}
-  matching::Transposed columns;
-  matching::TwoSidedGraph sides;
-};
-
 bool is_permutation_of_all(const matching::detail::RawArray<Index>& order, Index count) {
   std::vector<Index> sorted(order.data(), order.data() + count);
   std::sort(sorted.begin(), sorted.end());
@@ -85,7 +72,7 @@ TEST_CASE("a graph numbered anew is the same graph, or is left alone") {
       if (seed == 1) graphs.push_back(std::move(large));
     for (const auto& [name, graph] : graphs) {
       INFO(name);
-      const TwoSides two(graph);
+      const testing::TwoSides two(graph);
       // A parallel loop of next to nothing costs most: other threads have one seed, the one with large
       // graphs.
       for (const int threads : {1, 2, 5}) {
@@ -103,7 +90,7 @@ TEST_CASE("a graph numbered anew is the same graph, or is left alone") {
 TEST_CASE("numbering anew brings neighbours together") {
   const Index rows = 20'000;
   const auto graph = shuffled_band(rows, 7);
-  const TwoSides two(graph);
+  const testing::TwoSides two(graph);
   for (const int threads : {1, 3}) {
     const auto order = matching::detail::reorder(two.sides, threads);
     REQUIRE(order.has_value());
@@ -118,7 +105,7 @@ TEST_CASE("numbering anew brings neighbours together") {
 
 TEST_CASE("matchings go to new numbers and back unchanged") {
   const auto graph = shuffled_band(500, 3);
-  const TwoSides two(graph);
+  const testing::TwoSides two(graph);
   const auto order = matching::detail::reorder(two.sides, 2);
   REQUIRE(order.has_value());
   matching::Mates mates{std::vector<Index>(500, -1), std::vector<Index>(500, -1)};
@@ -187,7 +174,7 @@ TEST_CASE("graphs with hubs are not tried to be numbered anew") {
 TEST_CASE("graphs without places are not numbered anew") {
   const auto random = testing::random_graph(5, 20'000, 20'000, 6);
   for (const int threads : {1, 4})
-    CHECK(!matching::detail::reorder(TwoSides(random).sides, threads).has_value());
+    CHECK(!matching::detail::reorder(testing::TwoSides(random).sides, threads).has_value());
 }
 
 TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hubs and dead ends") {
