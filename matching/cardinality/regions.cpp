@@ -1,5 +1,6 @@
-/// Threads grow regions of their own from roots of their own until all rows are met, and copy the lists that
-/// they read. Numbers are given when all have ended, region after region, so that nobody waits for anybody.
+/// Numbering anew (reorder.h): threads grow regions of their own from roots of their own until all rows are
+/// met, and copy the lists that they read. Numbers are given when all have ended, region after region, so
+/// that nobody waits for anybody.
 ///
 /// Races. A thread that sees a vertex unmet writes its own name there and takes it into its list, with plain
 /// stores: an exchange for each vertex would wait for another core's line each time. Two may do so at the
@@ -7,11 +8,11 @@
 /// each has it in its list once: a thread sees what it wrote itself, and from then on nobody writes "unmet"
 /// there), and the other drops it from its list.
 
-#include "matching/cardinality/regions.h"
-
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "matching/cardinality/reorder.h"
 #include "matching/cardinality/search.h"
 #include "matching/parallel_for.h"
 
@@ -284,7 +285,8 @@ class Regions {
 
 }  // namespace
 
-std::optional<Reordered> reorder_in_regions(const TwoSidedGraph& graph, int threads) {
+std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads) {
+  if (graph.edges() > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   return Regions(graph, threads).reorder();
 }
 

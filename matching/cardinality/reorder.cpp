@@ -1,13 +1,12 @@
 #include "matching/cardinality/reorder.h"
 
 #include <algorithm>
-#include <limits>
 
-#include "matching/cardinality/regions.h"
 #include "matching/cardinality/search.h"
 #include "matching/parallel_for.h"
 
 namespace motes::matching::detail {
+
 NearGraph Reordered::graph() const {
   return {static_cast<Index>(row_offsets.size() - 1),
           static_cast<Index>(col_offsets.size() - 1),
@@ -71,11 +70,6 @@ bool may_have_places(const BipartiteGraphView& graph) {
       return false;
   }
   return scattered(graph);
-}
-
-std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads) {
-  if (graph.edges() > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  return reorder_in_regions(graph, threads);
 }
 
 }  // namespace motes::matching::detail
