@@ -40,7 +40,7 @@ Command add_convert(CLI::App& app, Session& session) {
       app.add_subcommand("convert", "Convert tracks between formats (by the output's extension)");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("IN", arguments->in, "Tracks in any readable format");
-  command->add_option("OUT", arguments->out, "File to write: .h5, .csv, .xml or .vtp");
+  command->add_option("OUT", arguments->out, "File to write: .h5, .csv, .xml, .vtp or .vtkhdf");
   return {command, [&session, arguments] {
             require_argument(arguments->out, "convert needs IN and OUT");
             run_convert(session, *arguments);

@@ -11,6 +11,7 @@
 #include "io/detections_h5.h"
 #include "io/track_files.h"
 #include "io/tracks_h5.h"
+#include "io/vtk_tracks.h"
 #include "tracking/types/errors.h"
 
 namespace motes::app {
@@ -35,7 +36,7 @@ bool is_table_name(const std::string& extension) {
 
 bool holds_tracks(const std::string& path, const std::string& extension) {
   if (extension == ".vtp") return true;
-  return io::is_tracks_h5(path) || (extension == ".xml" && io::is_challenge_xml(path));
+  return io::is_tracks_h5(path) || io::is_vtkhdf(path) || (extension == ".xml" && io::is_challenge_xml(path));
 }
 
 std::string vector_text(const Vec3& v) { return fmt::format("[{:g}, {:g}, {:g}]", v.z, v.y, v.x); }

@@ -118,7 +118,7 @@ void add_execution_and_output(std::vector<Option>& table) {
   table.push_back(row("output.preview", "", truth_value(), MOTES_AT(output.preview),
                       "Write preview.png: maximum projections with the tracks drawn over."));
   table.push_back(row("output.vtk", "", truth_value(), MOTES_AT(output.vtk),
-                      "Write tracks.vtp, frames.pvd and frames/*.vtp for ParaView."));
+                      "Write tracks.vtp, tracks.vtkhdf, frames.pvd and frames/*.vtp for ParaView."));
 }
 
 Codec<sim::Motion> own_motion() {

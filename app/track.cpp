@@ -72,6 +72,8 @@ std::vector<std::string> write_results(const Execution& execution, const Config&
     extras.configuration = to_yaml(config, {"input", "detection", "linking"});
     io::write_tracks_h5(dir / "tracks.h5", tracks, extras);
     io::write_tracks_csv(dir / "tracks.csv", tracks);
+    // Here and not below: HDF5 knows one thread at a time, too.
+    if (config.output.vtk) io::write_tracks_vtkhdf(dir / "tracks.vtkhdf", tracks, config.input.frame_step);
     io::write_text(dir / "config.yaml",
                    to_yaml(config, {"input", "detection", "linking", "execution", "output"}));
   }));
@@ -82,7 +84,7 @@ std::vector<std::string> write_results(const Execution& execution, const Config&
     }
     if (config.output.preview) io::write_preview_png(dir / "preview.png", tracks, series.projection);
   }));
-  if (config.output.vtk) files.insert(files.end(), {"tracks.vtp", "frames.pvd"});
+  if (config.output.vtk) files.insert(files.end(), {"tracks.vtp", "tracks.vtkhdf", "frames.pvd"});
   if (config.output.preview) files.emplace_back("preview.png");
   for (std::future<void>& writer : writers) writer.get();
   return files;

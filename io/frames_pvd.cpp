@@ -7,48 +7,23 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <set>
 #include <system_error>
 
 #include "io/atomic_file.h"
 #include "io/detail/file_batch.h"
+#include "io/detail/frame_points.h"
 #include "io/detail/text.h"
 #include "io/detail/track_rows.h"
 #include "io/detail/vtk_arrays.h"
 #include "io/detail/vtk_support.h"
 #include "io/vtk_tracks.h"
-#include "tracking/types/track_runs.h"
 
 namespace motes::io {
 namespace {
 
-using PointsByFrame = std::map<std::int32_t, std::vector<std::size_t>>;
-
-/// Per point what the tracks know and the frames' files show.
-struct PointFields {
-  std::vector<std::int64_t> track_id;
-  std::vector<float> speed;
-};
-
-PointsByFrame points_by_frame(const TrackSet& tracks) {
-  PointsByFrame by_frame;
-  for (std::size_t i = 0; i < tracks.points(); ++i) by_frame[tracks.frame[i]].push_back(i);
-  return by_frame;
-}
-
-PointFields point_fields(const TrackSet& tracks, std::int32_t frame_step) {
-  PointFields fields{{}, point_speeds(tracks, cut_runs(tracks, frame_step))};
-  fields.track_id.reserve(tracks.points());
-  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
-    const auto length = tracks.track_offsets[t + 1] - tracks.track_offsets[t];
-    fields.track_id.insert(fields.track_id.end(), static_cast<std::size_t>(length), tracks.track_id[t]);
-  }
-  return fields;
-}
-
 /// One vertex a point, so that ParaView can select and threshold single particles.
-vtkNew<vtkPolyData> frame_data(const TrackSet& tracks, const PointFields& fields,
+vtkNew<vtkPolyData> frame_data(const TrackSet& tracks, const detail::PointFields& fields,
                                const std::vector<std::size_t>& points) {
   vtkNew<vtkPolyData> data;
   data->SetPoints(detail::make_points(tracks, points));
@@ -100,14 +75,16 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
                       std::int32_t frame_step) {
   const std::string folder_name = pvd_path.stem().string();
   const std::filesystem::path folder = pvd_path.parent_path() / folder_name;
-  const PointFields fields = point_fields(tracks, frame_step);
+  const detail::PointFields fields = detail::point_fields(tracks, frame_step);
+  const detail::FramePoints by_frame = detail::points_by_frame(tracks);
   std::string index =
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
       "  <Collection>\n";
   std::set<std::string> written;
   detail::FileBatch files(folder);
-  for (const auto& [frame, points] : points_by_frame(tracks)) {
-    const std::string name = frame_file(frame);
+  for (std::size_t f = 0; f < by_frame.frames(); ++f) {
+    const std::vector<std::size_t> points = by_frame.points_of(f);
+    const std::string name = frame_file(by_frame.frame[f]);
     files.add(name, detail::vtp_bytes(frame_data(tracks, fields, points), folder / name));
     written.insert(name);
     index += "    <DataSet timestep=\"";

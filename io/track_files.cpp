@@ -48,7 +48,8 @@ const std::vector<TrackFormat>& track_formats() {
   static const std::vector<TrackFormat> formats{{"motes HDF5", ".h5", true, true},
                                                 {"CSV", ".csv", true, true},
                                                 {"challenge XML", ".xml", true, true},
-                                                {"VTK PolyData", ".vtp", true, true}};
+                                                {"VTK PolyData", ".vtp", true, true},
+                                                {"VTKHDF over time", ".vtkhdf", true, true}};
   return formats;
 }
 
@@ -57,7 +58,7 @@ TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& opti
   constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";
   const std::string start = detail::read_file_start(path, kStart);
   if (start.empty()) unknown(path, "the file is empty");
-  if (start.starts_with(kHdf5)) return read_tracks_h5(path);
+  if (start.starts_with(kHdf5)) return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
   if (starts_as_xml(start)) return read_xml(path, start);
   const bool gzip = start.starts_with("\x1f\x8b");
   if (!gzip && start.find('\0') != std::string::npos) unknown(path, "this binary file is of no known kind");
@@ -70,6 +71,7 @@ void write_tracks(const std::filesystem::path& path, const TrackSet& tracks) {
   if (extension == ".csv") return write_tracks_csv(path, tracks);
   if (extension == ".xml") return write_challenge_xml(path, tracks);
   if (extension == ".vtp") return write_tracks_vtp(path, tracks);
+  if (extension == ".vtkhdf") return write_tracks_vtkhdf(path, tracks);
   throw UsageError(path.string() + ": the extension '" + extension + "' names no track format; use one of " +
                    known_formats(", ", &TrackFormat::writes));
 }

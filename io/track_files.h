@@ -11,8 +11,8 @@
 namespace motes::io {
 
 struct TrackFormat {
-  std::string name;       ///< "motes HDF5", "CSV", "challenge XML", "VTK PolyData"
-  std::string extension;  ///< ".h5", ".csv", ".xml", ".vtp"
+  std::string name;       ///< "motes HDF5", "CSV", "challenge XML", "VTK PolyData", "VTKHDF over time"
+  std::string extension;  ///< ".h5", ".csv", ".xml", ".vtp", ".vtkhdf"
   bool reads, writes;
 };
 

@@ -21,4 +21,18 @@ TrackSet read_tracks_vtp(const std::filesystem::path& path);
 void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
                       std::int32_t frame_step = 1);
 
+/// The same points as frames.pvd has, in one file of the VTKHDF format (2.0, temporal PolyData, which
+/// ParaView reads from 5.12 on): a step for each frame that has points, a vertex a point. Point data:
+/// track_id, frame, speed, parent where divisions are known, properties. HDF5 attributes of the root, which
+/// VTK passes over: motes_version, units, dt_s.
+void write_tracks_vtkhdf(const std::filesystem::path& path, const TrackSet& tracks,
+                         std::int32_t frame_step = 1);
+
+/// Tracks back from a file that write_tracks_vtkhdf wrote (any temporal VTKHDF PolyData with point data
+/// track_id and frame, of any number of parts a step). A point's time is its step's.
+TrackSet read_tracks_vtkhdf(const std::filesystem::path& path);
+
+/// Whether the file is HDF5 and has a group VTKHDF.
+bool is_vtkhdf(const std::filesystem::path& path);
+
 }  // namespace motes::io

@@ -36,12 +36,12 @@ void order_by_creation(const Handle& list) {
   H5Pset_obj_track_times(list.id(), false);
 }
 
-Handle dataset_creation(hsize_t count) {
+Handle dataset_creation(hsize_t rows, hsize_t width) {
   Handle list = property_list(H5P_DATASET_CREATE);
   H5Pset_obj_track_times(list.id(), false);
-  if (count == 0) return list;
-  const hsize_t chunk = std::min(count, kChunk);
-  H5Pset_chunk(list.id(), 1, &chunk);
+  if (rows == 0) return list;
+  const hsize_t chunk[]{std::min(rows, kChunk), width};
+  H5Pset_chunk(list.id(), width == 0 ? 1 : 2, chunk);
   H5Pset_shuffle(list.id());
   H5Pset_deflate(list.id(), 1);
   H5Pset_fletcher32(list.id());
@@ -94,16 +94,18 @@ void Writer::group(const std::string& name) {
       check(H5Gcreate2(file_.id(), name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), name), H5Gclose);
 }
 
-void Writer::write(const std::string& name, hid_t type, const void* values, std::size_t count) {
-  const hsize_t length = count;
-  const Handle space(check(H5Screate_simple(1, &length, nullptr), name), H5Sclose);
-  const Handle creation = dataset_creation(length);
+void Writer::write(const std::string& name, hid_t type, const void* values, std::size_t count,
+                   std::size_t width) {
+  const hsize_t shape[]{width == 0 ? count : count / width, width};
+  const Handle space(check(H5Screate_simple(width == 0 ? 1 : 2, shape, nullptr), name), H5Sclose);
+  const Handle creation = dataset_creation(shape[0], width);
   Handle made(
       check(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
             name),
       H5Dclose);
-  if (count >= kChunksAlone * kChunk) {
-    write_chunks(made, name, static_cast<const unsigned char*>(values), count, H5Tget_size(type));
+  if (shape[0] >= kChunksAlone * kChunk) {
+    write_chunks(made, name, static_cast<const unsigned char*>(values), shape[0],
+                 std::max<std::size_t>(width, 1), H5Tget_size(type));
   } else if (count > 0) {
     require(H5Dwrite(made.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name);
   }
@@ -111,10 +113,11 @@ void Writer::write(const std::string& name, hid_t type, const void* values, std:
 }
 
 void Writer::write_chunks(const Handle& dataset, const std::string& name, const unsigned char* values,
-                          std::size_t count, std::size_t value_size) {
+                          std::size_t rows, std::size_t width, std::size_t value_size) {
   static_assert(std::endian::native == std::endian::little, "the bytes are written as they lie in memory");
-  const std::size_t chunks = (count + kChunk - 1) / kChunk, chunk_bytes = kChunk * value_size;
-  const EncodedChunk first = encode_chunk(values, kChunk, value_size);
+  const std::size_t chunks = (rows + kChunk - 1) / kChunk, chunk_values = kChunk * width,
+                    chunk_bytes = chunk_values * value_size;
+  const EncodedChunk first = encode_chunk(values, chunk_values, value_size);
   const auto batch = static_cast<std::size_t>(4 * omp_get_num_procs());
   std::vector<EncodedChunk> encoded(batch);
   for (std::size_t begin = 0; begin < chunks; begin += batch) {
@@ -123,26 +126,29 @@ void Writer::write_chunks(const Handle& dataset, const std::string& name, const 
       const std::size_t chunk = begin + static_cast<std::size_t>(i);
       const unsigned char* from = values + chunk * chunk_bytes;
       EncodedChunk& to = encoded[static_cast<std::size_t>(i)];
-      const std::size_t there = std::min<std::size_t>(kChunk, count - chunk * kChunk) * value_size;
+      const std::size_t there = std::min<std::size_t>(kChunk, rows - chunk * kChunk) * width * value_size;
       if (there < chunk_bytes) {  // the last one: filled up with zeros, as the library does
         std::vector<unsigned char> padded(chunk_bytes, 0);
         std::memcpy(padded.data(), from, there);
-        to = encode_chunk(padded.data(), kChunk, value_size);
+        to = encode_chunk(padded.data(), chunk_values, value_size);
       } else if (std::memcmp(from, values, chunk_bytes) == 0) {
         to = first;  // columns of one value
       } else {
-        to = encode_chunk(from, kChunk, value_size);
+        to = encode_chunk(from, chunk_values, value_size);
       }
     });
     for (std::size_t i = 0; i < size; ++i) {
-      const hsize_t offset = (begin + i) * kChunk;
-      require(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, encoded[i].filter_mask, &offset,
+      const hsize_t offset[]{(begin + i) * kChunk, 0};
+      require(H5Dwrite_chunk(dataset.id(), H5P_DEFAULT, encoded[i].filter_mask, offset,
                              encoded[i].bytes.size(), encoded[i].bytes.data()),
               name);
     }
   }
 }
 
+void Writer::dataset(const std::string& name, const std::vector<float>& values) {
+  write(name, H5T_IEEE_F32LE, values.data(), values.size());
+}
 void Writer::dataset(const std::string& name, const std::vector<double>& values) {
   write(name, H5T_IEEE_F64LE, values.data(), values.size());
 }
@@ -152,34 +158,65 @@ void Writer::dataset(const std::string& name, const std::vector<std::int32_t>& v
 void Writer::dataset(const std::string& name, const std::vector<std::int64_t>& values) {
   write(name, H5T_STD_I64LE, values.data(), values.size());
 }
+void Writer::table(const std::string& name, const std::vector<double>& values, std::size_t width) {
+  write(name, H5T_IEEE_F64LE, values.data(), values.size(), width);
+}
+void Writer::table(const std::string& name, const std::vector<std::int64_t>& values, std::size_t width) {
+  write(name, H5T_STD_I64LE, values.data(), values.size(), width);
+}
 
-void Writer::write_attribute(const std::string& name, hid_t type, const Handle& space, const void* values) {
-  const Handle made(
-      check(H5Acreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), name),
-      H5Aclose);
+Handle Writer::open_group(const std::string& name) const {
+  return {check(H5Gopen2(file_.id(), name.c_str(), H5P_DEFAULT), name), H5Gclose};
+}
+
+void Writer::write_attribute(hid_t object, const std::string& name, hid_t type, const Handle& space,
+                             const void* values) {
+  const Handle made(check(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), name),
+                    H5Aclose);
   require(H5Awrite(made.id(), type, values), name);
 }
 
-void Writer::attribute(const std::string& name, const std::string& text) {
+void Writer::write_text(hid_t object, const std::string& name, const std::string& text,
+                        H5T_cset_t characters) {
   // Fixed length (at least 1, as the library wants): variable-length text lies in a heap without checksum.
   const Handle type(check(H5Tcopy(H5T_C_S1), name), H5Tclose);
   H5Tset_size(type.id(), std::max<std::size_t>(1, text.size()));
   H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
-  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  H5Tset_cset(type.id(), characters);
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  write_attribute(name, type.id(), space, text.c_str());
+  write_attribute(object, name, type.id(), space, text.c_str());
+}
+
+void Writer::attribute(const std::string& name, const std::string& text) {
+  write_text(file_.id(), name, text, H5T_CSET_UTF8);
 }
 
 void Writer::attribute(const std::string& name, const std::vector<double>& values) {
   const hsize_t length = values.size();
   const Handle space(values.size() == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &length, nullptr),
                      H5Sclose);
-  write_attribute(name, H5T_IEEE_F64LE, space, values.data());
+  write_attribute(file_.id(), name, H5T_IEEE_F64LE, space, values.data());
 }
 
 void Writer::attribute(const std::string& name, std::int64_t value) {
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  write_attribute(name, H5T_STD_I64LE, space, &value);
+  write_attribute(file_.id(), name, H5T_STD_I64LE, space, &value);
+}
+
+void Writer::attribute_of(const std::string& group, const std::string& name, const std::string& text) {
+  write_text(open_group(group).id(), name, text, H5T_CSET_ASCII);
+}
+
+void Writer::attribute_of(const std::string& group, const std::string& name,
+                          const std::vector<std::int64_t>& values) {
+  const hsize_t length = values.size();
+  const Handle space(check(H5Screate_simple(1, &length, nullptr), name), H5Sclose);
+  write_attribute(open_group(group).id(), name, H5T_STD_I64LE, space, values.data());
+}
+
+void Writer::attribute_of(const std::string& group, const std::string& name, std::int64_t value) {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  write_attribute(open_group(group).id(), name, H5T_STD_I64LE, space, &value);
 }
 
 void Writer::close() {
@@ -211,19 +248,31 @@ bool Reader::has(const std::string& name) const {
   }
 }
 
-std::size_t Reader::checked_length(const Handle& dataset, const std::string& name) const {
+int Reader::dimensions(const std::string& name) const {
+  const Handle dataset(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (!dataset) return -1;
   const Handle space(H5Dget_space(dataset.id()), H5Sclose);
-  if (!space || H5Sget_simple_extent_ndims(space.id()) != 1) fail(name + " is no one-dimensional dataset");
-  hsize_t length = 0;
-  if (H5Sget_simple_extent_dims(space.id(), &length, nullptr) != 1) fail(name + " has no readable length");
-  if (length > file_size_ / sizeof(double) * kMaxDeflateRatio) {
-    fail(name + " claims " + std::to_string(length) + " values, more than the file can hold: it is damaged");
+  return space ? H5Sget_simple_extent_ndims(space.id()) : -1;
+}
+
+std::size_t Reader::checked_length(const Handle& dataset, const std::string& name, std::size_t width) const {
+  const Handle space(H5Dget_space(dataset.id()), H5Sclose);
+  const int wanted = width == 0 ? 1 : 2;
+  if (!space || H5Sget_simple_extent_ndims(space.id()) != wanted)
+    fail(name + (width == 0 ? " is no one-dimensional dataset" : " is no table"));
+  hsize_t shape[]{0, 0};
+  if (H5Sget_simple_extent_dims(space.id(), shape, nullptr) != wanted) fail(name + " has no readable length");
+  if (width != 0 && shape[1] != width) fail(name + " must have " + std::to_string(width) + " columns");
+  if (shape[0] > file_size_ / sizeof(double) * kMaxDeflateRatio) {
+    fail(name + " claims " + std::to_string(shape[0]) +
+         " values, more than the file can hold: it is damaged");
   }
-  return static_cast<std::size_t>(length);
+  return static_cast<std::size_t>(shape[0]) * std::max<std::size_t>(width, 1);
 }
 
 template <class T>
-std::vector<T> Reader::read(const std::string& name, hid_t type, H5T_class_t expected) const {
+std::vector<T> Reader::read(const std::string& name, hid_t type, H5T_class_t expected,
+                            std::size_t width) const {
   if (!has(name)) fail("the dataset " + name + " is missing");
   const Handle dataset(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
   if (!dataset) fail(name + " is damaged or no dataset");
@@ -232,7 +281,7 @@ std::vector<T> Reader::read(const std::string& name, hid_t type, H5T_class_t exp
   const H5T_class_t kind = H5Tget_class(stored.id());
   const bool numeric = kind == H5T_INTEGER || (kind == H5T_FLOAT && expected == H5T_FLOAT);
   if (!numeric) fail(name + " holds values of the wrong type");
-  std::vector<T> values(checked_length(dataset, name));
+  std::vector<T> values(checked_length(dataset, name, width));
   if (!values.empty() && H5Dread(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
     fail("the values of " + name + " are damaged or cut off");
   }
@@ -247,6 +296,10 @@ std::vector<std::int32_t> Reader::int32s(const std::string& name) const {
 }
 std::vector<std::int64_t> Reader::int64s(const std::string& name) const {
   return read<std::int64_t>(name, H5T_NATIVE_INT64, H5T_INTEGER);
+}
+
+std::vector<double> Reader::table(const std::string& name, std::size_t width) const {
+  return read<double>(name, H5T_NATIVE_DOUBLE, H5T_FLOAT, width);
 }
 
 std::vector<std::string> Reader::names(const std::string& group) const {

@@ -94,9 +94,9 @@ struct DenseEntries {
   }
   template <class F>
   MOTES_HOST_DEVICE void for_each(Index i, Index first, Index step, F&& f) const {
-    const T* row = data + i * row_stride;
+    const Offset row = i * row_stride;  // no pointer yet: a matrix without columns may have none
     for (Offset j = first; j < cols; j += step) {
-      const Cost c = grid_value(row[j * col_stride], scale);
+      const Cost c = grid_value(data[row + j * col_stride], scale);
       if (c != kInfiniteCost) f(static_cast<Index>(j), c);
     }
   }

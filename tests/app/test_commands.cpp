@@ -147,7 +147,7 @@ TEST_CASE("convert keeps the tracks, and scores prove it") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
   const std::string truth = (simulated / "truth.h5").string();
-  for (const char* name : {"t.csv", "t.vtp", "t.h5"}) {
+  for (const char* name : {"t.csv", "t.vtp", "t.vtkhdf", "t.h5"}) {
     const std::string copy = (dir / name).string();
     REQUIRE(run_motes({"convert", truth, copy}).code == 0);
     const Outcome scored =

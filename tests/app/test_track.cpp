@@ -65,7 +65,8 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
   must_run({"track", input, "-o", (dir / "cpu").string(), "--backend", "cpu"});
   must_run({"track", input, "-o", (dir / "auto").string(), "--backend", "auto"});
-  const std::vector<std::string> same{"tracks.h5", "tracks.csv", "tracks.vtp", "frames.pvd", "preview.png"};
+  const std::vector<std::string> same{"tracks.h5",     "tracks.csv", "tracks.vtp",
+                                      "tracks.vtkhdf", "frames.pvd", "preview.png"};
   for (const std::string& name : same)
     CHECK(file_bytes(dir / "auto" / name) == file_bytes(dir / "cpu" / name));
   for (const json& pair : read_json(dir / "auto" / "report.json")["pairs"]) CHECK(pair["backend"] == "cpu");
@@ -130,8 +131,8 @@ TEST_CASE("Volumes in, scored tracks out, with every output there") {
   CHECK_THAT(outcome.err,
              Contains("axes:") && Contains("voxel size:") && Contains("spot radius") && Contains("gate "));
   CHECK_THAT(outcome.out, Contains(out.string()));
-  for (const char* name :
-       {"tracks.h5", "tracks.csv", "tracks.vtp", "frames.pvd", "config.yaml", "report.json", "preview.png"}) {
+  for (const char* name : {"tracks.h5", "tracks.csv", "tracks.vtp", "tracks.vtkhdf", "frames.pvd",
+                           "config.yaml", "report.json", "preview.png"}) {
     INFO(name);
     CHECK(std::filesystem::is_regular_file(out / name));
   }
