@@ -11,8 +11,13 @@
 // other bits are the live degree: the neighbours that were not yet matched and told of, so never less than
 // the neighbours not taken. A vertex is handed on by the one thread whose decrement reached 1. One word for
 // both, since visits are random and each costs a miss of the cache.
+//
+// A cascade is a chain of such misses. So a thread follows several side by side, a vertex of each in turn,
+// and asks memory for what all of them read next before it looks at the first.
 
+#include "matching/cardinality/reorder.h"
 #include "matching/detail/graph_side.h"
+#include "matching/detail/raw_array.h"
 #include "matching/init/starts.h"
 
 namespace motes::matching {
@@ -30,6 +35,18 @@ struct Vertex {
 using State = std::uint32_t;
 constexpr State kTaken = State{1} << 31;
 
+/// Vertices that look for a mate one after another: starts, each with those that its pair leaves with one
+/// live neighbour.
+struct Cascade {
+  Index start = 0, end = 0;  ///< not looked at yet, in the order of visits
+  std::vector<Vertex> next;  ///< left with one neighbour
+  Vertex vertex{};           ///< looks for a mate in this round
+  Index partner = -1;        ///< what it found
+  bool last = false;         ///< which was all that it had left
+
+  Vertex mate() const { return {partner, 1 - vertex.side}; }
+};
+
 template <bool kShared>
 class KarpSipser {
  public:
@@ -37,46 +54,116 @@ class KarpSipser {
       : sides_{rows, cols}, threads_(threads) {
     for (int s = 0; s < 2; ++s) {
       const GraphSide& side = sides_[s];
-      state_[s].resize(at(side.count));
+      state_[s] = detail::RawArray<State>(at(side.count));
+      mate_[s].resize(at(side.count));
 #pragma omp parallel for num_threads(threads_) schedule(static) if (kShared)
-      for (Index k = 0; k < side.count; ++k) state_[s][at(k)] = static_cast<State>(side.of(k).size());
-      mate_[s].assign(at(side.count), -1);
+      for (Index k = 0; k < side.count; ++k) {
+        state_[s][at(k)] = static_cast<State>(side.of(k).size());
+        mate_[s][at(k)] = -1;
+      }
     }
   }
 
   std::vector<Index> run(const detail::VisitOrder& order) {
+    // Whichever order vertices of degree one go in, nothing is lost. A row that takes a column without need
+    // does it better where what that brings is over before the next: rows in turn may be neighbours.
     for (int s = 0; s < 2; ++s)
-      look([](Index k) { return k; }, s, [&](Index k) { return sides_[s].of(k).size() == 1; });
-    look(order, 0, [](Index) { return true; });
-    if constexpr (kShared)
-      detail::match_free_rows<true>(
-          {sides_[0].count, sides_[1].count, sides_[0].offsets, sides_[0].neighbours}, threads_, order,
-          mate_[0], mate_[1]);
+      look([](Index k) { return k; }, s, kTogether, [&](Index k) { return sides_[s].of(k).size() == 1; });
+    const BipartiteGraphView graph{sides_[0].count, sides_[1].count, sides_[0].offsets, sides_[0].neighbours};
+    look(order, 0, detail::scattered(graph) ? kTogether : 1,
+         [&](Index i) { return (Word::load(state_[0][at(i)]) & kTaken) == 0; });
+    if constexpr (kShared) detail::match_free_rows<true>(graph, threads_, order, mate_[0], mate_[1]);
     return std::move(mate_[0]);
   }
 
  private:
   using Word = detail::Word<kShared>;
 
+  /// As many cascades of a thread go on side by side where that is no loss.
+  static constexpr int kTogether = 16;
+
   /// Each vertex of a side that `may_start` looks for a mate, and then those that its pair leaves with one
-  /// live neighbour.
+  /// live neighbour. Each thread has `together` such cascades.
   template <class Order, class MayStart>
-  void look(const Order& order, int side, const MayStart& may_start) {
+  void look(const Order& order, int side, int together, const MayStart& may_start) {
+    // Long ranges would meet other cascades' at borders where neither finds what the other left.
+    constexpr Index kRange = 64;
+    const Index count = sides_[side].count;
+    Offset given = 0;  // of all ranges
 #pragma omp parallel num_threads(threads_) if (kShared)
     {
-      std::vector<Vertex> next;
-#pragma omp for schedule(dynamic, 1024)
-      for (Index k = 0; k < sides_[side].count; ++k) {
-        const Vertex start{order(k), side};
-        if (!may_start(start.index)) continue;
-        match(start, next);
-        while (!next.empty()) {
-          const Vertex vertex = next.back();
-          next.pop_back();
-          match(vertex, next);
+      const auto starts = [&](Cascade& cascade) {
+        for (;;) {
+          if (cascade.start == cascade.end) {
+            const Offset begin = Word::add(given, kRange);
+            if (begin >= count) return false;
+            cascade.start = static_cast<Index>(begin);
+            cascade.end = static_cast<Index>(std::min<Offset>(begin + kRange, count));
+          }
+          const Index k = order(cascade.start++);
+          if (!may_start(k)) continue;
+          cascade.vertex = {k, side};
+          return true;
         }
+      };
+      std::vector<Cascade> cascades(static_cast<std::size_t>(together));
+      if (together == 1) {
+        for (Cascade& cascade = cascades[0]; goes_on(cascade) || starts(cascade);) {
+          match(cascade);
+          tell(cascade);
+        }
+      } else {
+        std::vector<Cascade*> busy;
+        do {
+          busy.clear();
+          for (Cascade& cascade : cascades)
+            if (goes_on(cascade) || starts(cascade)) busy.push_back(&cascade);
+          round(busy);
+        } while (!busy.empty());
       }
     }
+  }
+
+  /// The next vertex of the cascade that can have a mate still.
+  bool goes_on(Cascade& cascade) {
+    while (!cascade.next.empty()) {
+      cascade.vertex = cascade.next.back();
+      cascade.next.pop_back();
+      const State state = Word::load(state_[cascade.vertex.side][at(cascade.vertex.index)]);
+      if (state != 0 && (state & kTaken) == 0) return true;
+    }
+    return false;
+  }
+
+  /// One vertex of each cascade, with all of what that brings.
+  void round(const std::vector<Cascade*>& cascades) {
+    ask_for_neighbours(cascades, [](const Cascade& c) { return c.vertex; });
+    for (Cascade* cascade : cascades) match(*cascade);
+    ask_for_neighbours(cascades, [](const Cascade& c) { return c.mate(); });
+    for (Cascade* cascade : cascades) tell(*cascade);
+  }
+
+  /// Prefetches the lists and then the neighbours' states of one vertex of each cascade (index -1: none).
+  /// Always inline: calls of a function that does no more than prefetch are dropped as without effect.
+  template <class VertexOf>
+  [[gnu::always_inline]] void ask_for_neighbours(const std::vector<Cascade*>& cascades,
+                                                 const VertexOf& vertex_of) {
+    constexpr Offset kMost = 24;  // states of one list
+    for (const Cascade* cascade : cascades)
+      if (const Vertex v = vertex_of(*cascade); v.index != -1)
+        __builtin_prefetch(sides_[v.side].offsets.data() + v.index);
+    for (const Cascade* cascade : cascades)
+      if (const Vertex v = vertex_of(*cascade); v.index != -1) {
+        const GraphSide& side = sides_[v.side];
+        __builtin_prefetch(side.neighbours.data() + side.offsets[at(v.index)]);
+      }
+    for (const Cascade* cascade : cascades)
+      if (const Vertex v = vertex_of(*cascade); v.index != -1) {
+        const GraphSide& side = sides_[v.side];
+        const Offset begin = side.offsets[at(v.index)], size = side.offsets[at(v.index) + 1] - begin;
+        for (Offset e = begin; e < begin + std::min(size, kMost); ++e)
+          __builtin_prefetch(&state_[1 - v.side][at(side.neighbours[at(e)])]);
+      }
   }
 
   bool take(int side, Index k) {
@@ -84,23 +171,31 @@ class KarpSipser {
     return (Word::load(state) & kTaken) == 0 && (Word::set_bits(state, kTaken) & kTaken) == 0;
   }
 
-  /// Pairs a vertex with its first neighbour that can be had. `next` receives those left with one neighbour.
-  void match(Vertex vertex, std::vector<Vertex>& next) {
-    const auto [index, side] = vertex;
+  /// Pairs the cascade's vertex with its first neighbour that can be had.
+  void match(Cascade& cascade) {
+    const auto [index, side] = cascade.vertex;
     const int other = 1 - side;
+    cascade.partner = -1;
     const State before = Word::load(state_[side][at(index)]);
     if (before == 0 || !take(side, index)) return;
     for (const Index partner : sides_[side].of(index)) {
       if (!take(other, partner)) continue;
       mate_[side][at(index)] = partner;
       mate_[other][at(partner)] = index;
-      release({partner, other}, next);
-      if (before > 1) release(vertex, next);  // with one live neighbour, nobody else is left to tell
+      cascade.partner = partner;
+      cascade.last = before == 1;  // nobody else is left to tell
       return;
     }
   }
 
-  /// The vertex is gone: one neighbour less for those around it.
+  /// Tells those around the pair found in this round.
+  void tell(Cascade& cascade) {
+    if (cascade.partner == -1) return;
+    release(cascade.mate(), cascade.next);
+    if (!cascade.last) release(cascade.vertex, cascade.next);
+  }
+
+  /// The vertex is gone: one neighbour less for those around it. `next` receives those left with one.
   void release(Vertex gone, std::vector<Vertex>& next) {
     const int other = 1 - gone.side;
     for (const Index k : sides_[gone.side].of(gone.index)) {
@@ -112,7 +207,7 @@ class KarpSipser {
 
   GraphSide sides_[2];
   int threads_;
-  std::vector<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
+  detail::RawArray<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
   std::vector<Index> mate_[2];
 };
 
