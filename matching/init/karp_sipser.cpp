@@ -16,9 +16,11 @@
 // and asks memory for what all of them read next before it looks at the first.
 
 #include "matching/cardinality/reorder.h"
+#include "matching/cardinality/solver.h"
 #include "matching/detail/graph_side.h"
 #include "matching/detail/raw_array.h"
 #include "matching/init/starts.h"
+#include "matching/parallel_for.h"
 
 namespace motes::matching {
 namespace {
@@ -47,20 +49,21 @@ struct Cascade {
   Vertex mate() const { return {partner, 1 - vertex.side}; }
 };
 
+/// One thread's part of a side; no two in one line.
+struct alignas(64) Share {
+  Offset next = 0, end = 0;  ///< next: the first not given to a cascade, beyond the end at last
+};
+
 template <bool kShared>
 class KarpSipser {
  public:
   KarpSipser(const GraphSide& rows, const GraphSide& cols, int threads)
-      : sides_{rows, cols}, threads_(threads) {
+      : sides_{rows, cols}, threads_(threads), mates_(detail::no_mates(rows.count, cols.count, threads)) {
     for (int s = 0; s < 2; ++s) {
       const GraphSide& side = sides_[s];
       state_[s] = detail::RawArray<State>(at(side.count));
-      mate_[s].resize(at(side.count));
 #pragma omp parallel for num_threads(threads_) schedule(static) if (kShared)
-      for (Index k = 0; k < side.count; ++k) {
-        state_[s][at(k)] = static_cast<State>(side.of(k).size());
-        mate_[s][at(k)] = -1;
-      }
+      for (Index k = 0; k < side.count; ++k) state_[s][at(k)] = static_cast<State>(side.of(k).size());
     }
   }
 
@@ -72,8 +75,9 @@ class KarpSipser {
     const BipartiteGraphView graph{sides_[0].count, sides_[1].count, sides_[0].offsets, sides_[0].neighbours};
     look(order, 0, detail::scattered(graph) ? kTogether : 1,
          [&](Index i) { return (Word::load(state_[0][at(i)]) & kTaken) == 0; });
-    if constexpr (kShared) detail::match_free_rows<true>(graph, threads_, order, mate_[0], mate_[1]);
-    return std::move(mate_[0]);
+    if constexpr (kShared)
+      detail::match_free_rows<true>(graph, threads_, order, mates_.row_to_col, mates_.col_to_row);
+    return std::move(mates_.row_to_col);
   }
 
  private:
@@ -83,22 +87,33 @@ class KarpSipser {
   static constexpr int kTogether = 16;
 
   /// Each vertex of a side that `may_start` looks for a mate, and then those that its pair leaves with one
-  /// live neighbour. Each thread has `together` such cascades.
+  /// live neighbour. Each thread has `together` such cascades, and a share of the side: where rows in turn
+  /// are neighbours, threads meet at the few borders of shares alone. Who is through helps others, range by
+  /// range.
   template <class Order, class MayStart>
   void look(const Order& order, int side, int together, const MayStart& may_start) {
-    // Long ranges would meet other cascades' at borders where neither finds what the other left.
     constexpr Index kRange = 64;
-    const Index count = sides_[side].count;
-    Offset given = 0;  // of all ranges
+    std::vector<Share> shares(at(threads_));
+    for (int t = 0; t < threads_; ++t) {
+      shares[at(t)].next = Offset{sides_[side].count} * t / threads_;
+      shares[at(t)].end = Offset{sides_[side].count} * (t + 1) / threads_;
+    }
 #pragma omp parallel num_threads(threads_) if (kShared)
     {
+      const int own = kShared ? omp_get_thread_num() : 0;
+      int helped = 0;  // shares that have no ranges left, from the own one on
       const auto starts = [&](Cascade& cascade) {
         for (;;) {
-          if (cascade.start == cascade.end) {
-            const Offset begin = Word::add(given, kRange);
-            if (begin >= count) return false;
+          while (cascade.start == cascade.end) {
+            if (helped == threads_) return false;
+            Share& share = shares[at((own + helped) % threads_)];
+            const Offset begin = Word::add(share.next, kRange);
+            if (begin >= share.end) {
+              ++helped;
+              continue;
+            }
             cascade.start = static_cast<Index>(begin);
-            cascade.end = static_cast<Index>(std::min<Offset>(begin + kRange, count));
+            cascade.end = static_cast<Index>(std::min(begin + kRange, share.end));
           }
           const Index k = order(cascade.start++);
           if (!may_start(k)) continue;
@@ -180,8 +195,8 @@ class KarpSipser {
     if (before == 0 || !take(side, index)) return;
     for (const Index partner : sides_[side].of(index)) {
       if (!take(other, partner)) continue;
-      mate_[side][at(index)] = partner;
-      mate_[other][at(partner)] = index;
+      (side == 0 ? mates_.row_to_col : mates_.col_to_row)[at(index)] = partner;
+      (side == 0 ? mates_.col_to_row : mates_.row_to_col)[at(partner)] = index;
       cascade.partner = partner;
       cascade.last = before == 1;  // nobody else is left to tell
       return;
@@ -207,8 +222,8 @@ class KarpSipser {
 
   GraphSide sides_[2];
   int threads_;
+  Mates mates_;
   detail::RawArray<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
-  std::vector<Index> mate_[2];
 };
 
 }  // namespace
