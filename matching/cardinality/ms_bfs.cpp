@@ -222,7 +222,10 @@ class Forest {
     Frontier forest;
     forest.take(lanes_, &Lane::joined);
     forest.over_parts(lanes_, kListPart, [&](Lane& lane, const auto& cols, auto begin, auto end) {
+      const auto col = [&](std::int64_t k) { return at(cols[static_cast<std::size_t>(k)]); };
       for (auto k = begin; k < end; ++k) {
+        if (k + 2 * kAhead < end) __builtin_prefetch(&col_root_[col(k + 2 * kAhead)]);
+        if (k + kAhead < end) __builtin_prefetch(&leaf_[at(col_root_[col(k + kAhead)])]);
         const Index j = cols[static_cast<std::size_t>(k)];
         if (leaf_[at(col_root_[at(j)])] == -1) {
           lane.joined.push_back(j);
@@ -251,7 +254,7 @@ class Forest {
     frontier_ = roots_;
   }
 
-  static constexpr std::int64_t kListPart = 4096;
+  static constexpr std::int64_t kListPart = 4096, kAhead = 16;
 
   const TwoSidedGraph& graph_;
   Mates& mates_;
