@@ -215,7 +215,8 @@ class KarpSipser {
     const int other = 1 - gone.side;
     for (const Index k : sides_[gone.side].of(gone.index)) {
       State& state = state_[other][at(k)];
-      if ((Word::load(state) & kTaken) != 0) continue;
+      // One thread counts down those taken too, which nobody asks any more, rather than guess which they are.
+      if (kShared && (Word::load(state) & kTaken) != 0) continue;
       if (Word::decrement(state) == 1) next.push_back({k, other});
     }
   }
