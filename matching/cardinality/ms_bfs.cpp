@@ -1,6 +1,7 @@
 #include "matching/cardinality/ms_bfs.h"
 
 #include <cmath>
+#include <ranges>
 
 #include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_relabel.h"
@@ -180,12 +181,13 @@ class Forest {
   }
 
   /// Algorithm 6: each of `cols` that is in no tree joins the first active tree that it has a row in; those
-  /// that find none are the lanes' `left`.
+  /// that find none are the lanes' `left`. Lists are looked at from their ends: where rows were matched in
+  /// their order, those left free, and trees, are rather among the later ones.
   void upwards(const Frontier& cols) {
     cols.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& list, auto begin, auto end) {
       const auto visit = [&](Index j) {
         if (col_root_[at(j)] != -1) return;
-        for (const Index row : graph_.rows_of(j)) {
+        for (const Index row : std::views::reverse(graph_.rows_of(j))) {
           ++lane.edges;
           if (!active(row)) continue;
           const Index root = peek(row_root_[at(row)]);
@@ -195,7 +197,8 @@ class Forest {
         }
         lane.left.push_back(j);
       };
-      for_each_ahead<kWords>(list, begin, end, graph_.col_offsets, graph_.row_index, row_root_.data(), visit);
+      for_each_ahead<kWords, true>(list, begin, end, graph_.col_offsets, graph_.row_index, row_root_.data(),
+                                   visit);
     });
     frontier_.take(lanes_);
   }

@@ -92,8 +92,9 @@ inline constexpr std::int64_t kLevelPart = 512;
 
 /// Calls body(vertex) for vertices[begin, end), and asks memory beforehand for what the later calls read: the
 /// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr) of the first kWords of a
-/// list; longer ones are read in order anyway. A list of vertices in no order is a chain of misses otherwise.
-template <int kWords = 12, class OffsetType, class Word, class Body>
+/// list (kFromEnd: the last); longer ones are read in order anyway. A list of vertices in no order is a chain
+/// of misses otherwise.
+template <int kWords = 12, bool kFromEnd = false, class OffsetType, class Word, class Body>
 void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::int64_t end,
                     const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
   constexpr std::int64_t kAhead = 8;
@@ -112,7 +113,8 @@ void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::in
       const OffsetType first = offsets[v], last = offsets[v + 1];
       if (first != last)
         for (OffsetType e = 0; e < OffsetType{kWords}; ++e)
-          __builtin_prefetch(words + neighbours[std::min(first + e, last - 1)]);
+          __builtin_prefetch(
+              words + neighbours[kFromEnd ? std::max(last - 1 - e, first) : std::min(first + e, last - 1)]);
     }
     body(vertex(0));
   }
