@@ -283,7 +283,7 @@ constexpr std::int64_t kFinishShareOnDevice = 2;
 void MsBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                 CardinalityStats& stats) const {
   const bool done = Forest(execution, graph, mates, options_, stats).run(options_.finish);
-  if (!done) detail::push_relabel(execution, graph, mates, {}, stats);
+  if (!done) PushRelabel({}).run(execution, graph, mates, stats);
 }
 
 void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem,
