@@ -1,5 +1,8 @@
 #include "matching/cardinality/ms_bfs.h"
 
+#include <cmath>
+#include <ranges>
+
 #include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_relabel.h"
 #include "matching/cardinality/search.h"
@@ -9,6 +12,11 @@ namespace motes::matching {
 namespace {
 
 using namespace detail;
+
+/// Looks at edges, in edges of the graph, after which trees stop in any case, and that trees are worth from
+/// where push-relabel could do the rest: about what that looks at by itself where trees do not pay, and what
+/// it takes as long for as they do for so many.
+constexpr double kFinishEdges = 6, kWorthEdges = 2;
 
 /// Every vertex in the forest knows its tree's root, a free row; -1: in no tree. leaf_[root] is the free
 /// column the tree has found. A tree without a leaf is active, one with a leaf renewable; a row whose root
@@ -55,9 +63,10 @@ class Forest {
     reachable_ = reachable;
   }
 
-  /// False: stopped after `edges_at_most` with free rows left that may have paths.
-  bool run(std::int64_t edges_at_most) {
+  /// False: with `may_stop`, stopped where trees do not pay, with free rows left that may have paths.
+  bool run(bool may_stop) {
     frontier_ = roots_;
+    std::int64_t paths_before = 0, edges_before = stats_.edges_traversed;
     while (!roots_.empty()) {
       ++stats_.phases;
       stats_.frontiers.emplace_back();
@@ -66,7 +75,10 @@ class Forest {
       stats_.levels.push_back(std::ssize(stats_.frontiers.back()));
       stats_.augmented.push_back(paths);
       if (paths == 0) return true;
-      if (stats_.edges_traversed > edges_at_most) return roots_.empty();
+      if (may_stop && !pays(paths, paths_before, stats_.edges_traversed - edges_before))
+        return roots_.empty();
+      paths_before = paths;
+      edges_before = stats_.edges_traversed;
       next_frontier();
     }
     return true;
@@ -74,6 +86,19 @@ class Forest {
 
  private:
   static constexpr std::int64_t kPassPart = 1 << 14;
+  static constexpr int kWords = 4;  ///< asked for ahead; a look at a list often ends with its first
+
+  /// Whether the phases to come are worth their looks at edges: each taken to find as much less than the one
+  /// before as this one did, and to look at as many edges, until less than one path or no free row is left.
+  bool pays(std::int64_t paths, std::int64_t paths_before, std::int64_t edges) const {
+    const auto all = static_cast<double>(graph_.edges());
+    if (static_cast<double>(stats_.edges_traversed) > kFinishEdges * all) return false;
+    if (paths_before == 0) return true;
+    const double kept = static_cast<double>(paths) / static_cast<double>(paths_before);
+    double phases = static_cast<double>(roots_.size());
+    if (kept < 1) phases = std::min(phases, std::log(static_cast<double>(paths)) / -std::log(kept));
+    return phases * static_cast<double>(edges) <= kWorthEdges * all;
+  }
 
   bool has_rows(Index col) const {
     return graph_.col_offsets == nullptr || graph_.col_offsets[col] != graph_.col_offsets[col + 1];
@@ -150,18 +175,19 @@ class Forest {
           if (mates_.col_to_row[at(j)] == -1) break;
         }
       };
-      for_each_ahead(rows, begin, end, graph_.row_offsets, graph_.col_index, col_root_.data(), visit);
+      for_each_ahead<kWords>(rows, begin, end, graph_.row_offsets, graph_.col_index, col_root_.data(), visit);
     });
     frontier_.take(lanes_);
   }
 
   /// Algorithm 6: each of `cols` that is in no tree joins the first active tree that it has a row in; those
-  /// that find none are the lanes' `left`.
+  /// that find none are the lanes' `left`. Lists are looked at from their ends: where rows were matched in
+  /// their order, those left free, and trees, are rather among the later ones.
   void upwards(const Frontier& cols) {
     cols.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& list, auto begin, auto end) {
       const auto visit = [&](Index j) {
         if (col_root_[at(j)] != -1) return;
-        for (const Index row : graph_.rows_of(j)) {
+        for (const Index row : std::views::reverse(graph_.rows_of(j))) {
           ++lane.edges;
           if (!active(row)) continue;
           const Index root = peek(row_root_[at(row)]);
@@ -171,7 +197,8 @@ class Forest {
         }
         lane.left.push_back(j);
       };
-      for_each_ahead(list, begin, end, graph_.col_offsets, graph_.row_index, row_root_.data(), visit);
+      for_each_ahead<kWords, true>(list, begin, end, graph_.col_offsets, graph_.row_index, row_root_.data(),
+                                   visit);
     });
     frontier_.take(lanes_);
   }
@@ -198,7 +225,10 @@ class Forest {
     Frontier forest;
     forest.take(lanes_, &Lane::joined);
     forest.over_parts(lanes_, kListPart, [&](Lane& lane, const auto& cols, auto begin, auto end) {
+      const auto col = [&](std::int64_t k) { return at(cols[static_cast<std::size_t>(k)]); };
       for (auto k = begin; k < end; ++k) {
+        if (k + 2 * kAhead < end) __builtin_prefetch(&col_root_[col(k + 2 * kAhead)]);
+        if (k + kAhead < end) __builtin_prefetch(&leaf_[at(col_root_[col(k + kAhead)])]);
         const Index j = cols[static_cast<std::size_t>(k)];
         if (leaf_[at(col_root_[at(j)])] == -1) {
           lane.joined.push_back(j);
@@ -227,7 +257,7 @@ class Forest {
     frontier_ = roots_;
   }
 
-  static constexpr std::int64_t kListPart = 4096;
+  static constexpr std::int64_t kListPart = 4096, kAhead = 16;
 
   const TwoSidedGraph& graph_;
   Mates& mates_;
@@ -244,8 +274,6 @@ class Forest {
   std::int64_t reachable_ = 0;  ///< columns with edges
 };
 
-/// About what push-relabel looks at by itself on the graphs where trees do not pay.
-constexpr std::int64_t kFinishEdges = 6;
 /// On a GPU half the edges are about one phase, and push-relabel from there is faster than more of them on
 /// most graphs.
 constexpr std::int64_t kFinishShareOnDevice = 2;
@@ -254,10 +282,8 @@ constexpr std::int64_t kFinishShareOnDevice = 2;
 
 void MsBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                 CardinalityStats& stats) const {
-  const std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
-  const bool done = Forest(execution, graph, mates, options_, stats)
-                        .run(options_.finish ? kFinishEdges * graph.edges() : no_end);
-  if (!done) detail::push_relabel(execution, graph, mates, {}, stats);
+  const bool done = Forest(execution, graph, mates, options_, stats).run(options_.finish);
+  if (!done) PushRelabel({}).run(execution, graph, mates, stats);
 }
 
 void MsBfs::run_on_device(const Execution& execution, const CardinalityProblem& problem,

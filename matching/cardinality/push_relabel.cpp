@@ -234,10 +234,7 @@ Split split_of(const Reordered& near) {
 
 constexpr auto kSameName = [](Index k) { return k; };
 
-}  // namespace
-
-namespace detail {
-
+/// The graph as it lies.
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
   if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
@@ -249,14 +246,14 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
   pushing.tell(kSameName, kSameName, mates);
 }
 
-}  // namespace detail
+}  // namespace
 
 /// Labels of this many columns stay in the cache however they are numbered.
 constexpr Index kColumnsInCache = 1 << 18;
 
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
-  if (execution.threads == 1) return detail::push_relabel(execution, graph, mates, options_, stats);
+  if (execution.threads == 1) return push_relabel(execution, graph, mates, options_, stats);
   const auto pays = [&] {
     if (graph.cols <= kColumnsInCache) return false;
     const auto edges = static_cast<std::size_t>(graph.edges());
@@ -277,7 +274,7 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
       const detail::Timed timed(stats, "start");
       stats.augmentations += match_free_columns(execution.threads, graph, mates);
     }
-    return detail::push_relabel(execution, graph, mates, options_, stats);
+    return push_relabel(execution, graph, mates, options_, stats);
   }
   Mates renumbered;
   const detail::NearGraph local = near->graph();

@@ -43,19 +43,16 @@ class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}
 
- private:
-  bool needs_columns() const override { return true; }
+  /// For other solvers' last rows, too: from any matching, unchecked, a two-sided graph; phases are added to
+  /// the statistics as they are counted here.
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
            CardinalityStats& stats) const override;
+
+ private:
+  bool needs_columns() const override { return true; }
   void run_on_device(const Execution& execution, const CardinalityProblem& problem, const GivenStart& start,
                      Mates& mates, CardinalityStats& stats) const override;
   PushRelabelOptions options_;
 };
-
-namespace detail {
-/// The same from any matching; phases are added to the statistics as they are counted here.
-void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
-                  const PushRelabelOptions& options, CardinalityStats& stats);
-}  // namespace detail
 
 }  // namespace motes::matching

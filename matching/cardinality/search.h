@@ -91,14 +91,14 @@ void over_parts(std::vector<Lane>& lanes, std::int64_t count, std::int64_t part,
 inline constexpr std::int64_t kLevelPart = 512;
 
 /// Calls body(vertex) for vertices[begin, end), and asks memory beforehand for what the later calls read: the
-/// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr). A list of vertices in no
-/// order is a chain of misses otherwise.
-template <class OffsetType, class Word, class Body>
+/// vertices' lists in offsets and neighbours, and words[neighbour] (unless nullptr) of the first kWords of a
+/// list (kFromEnd: the last); longer ones are read in order anyway. A list of vertices in no order is a chain
+/// of misses otherwise.
+template <int kWords = 12, bool kFromEnd = false, class OffsetType, class Word, class Body>
 void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::int64_t end,
                     const OffsetType* offsets, const Index* neighbours, const Word* words, const Body& body) {
   constexpr std::int64_t kAhead = 8;
   constexpr int kLine = 16;
-  constexpr OffsetType kWords = 12;  // of one list; longer ones are read in order anyway
   for (std::int64_t k = begin; k < end; ++k) {
     const auto vertex = [&](std::int64_t n) { return vertices[static_cast<std::size_t>(k + n)]; };
     if (k + 3 * kAhead < end) __builtin_prefetch(offsets + vertex(3 * kAhead));
@@ -112,8 +112,9 @@ void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::in
       const Index v = vertex(kAhead);
       const OffsetType first = offsets[v], last = offsets[v + 1];
       if (first != last)
-        for (OffsetType e = 0; e < kWords; ++e)
-          __builtin_prefetch(words + neighbours[std::min(first + e, last - 1)]);
+        for (OffsetType e = 0; e < OffsetType{kWords}; ++e)
+          __builtin_prefetch(
+              words + neighbours[kFromEnd ? std::max(last - 1 - e, first) : std::min(first + e, last - 1)]);
     }
     body(vertex(0));
   }

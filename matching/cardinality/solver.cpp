@@ -56,9 +56,12 @@ bool enter_start(const CardinalityProblem& problem, std::span<const Index> start
   const auto word = [&](Index col) {
     return std::atomic_ref<Index>(mates.col_to_row[static_cast<std::size_t>(col)]);
   };
+  constexpr std::size_t kAhead = 16;
   const bool entered = all_well(threads, start.size(), [&](std::size_t begin, std::size_t end) {
     bool well = true;
     for (std::size_t i = begin; i < end; ++i) {
+      if (const Index ahead = start[std::min(i + kAhead, end - 1)]; ahead >= 0 && ahead < graph.cols)
+        __builtin_prefetch(&mates.col_to_row[static_cast<std::size_t>(ahead)], 1);
       const Index j = start[i];
       if (j == -1) continue;
       if (j < 0 || j >= graph.cols) {

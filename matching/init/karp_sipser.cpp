@@ -11,9 +11,16 @@
 // other bits are the live degree: the neighbours that were not yet matched and told of, so never less than
 // the neighbours not taken. A vertex is handed on by the one thread whose decrement reached 1. One word for
 // both, since visits are random and each costs a miss of the cache.
+//
+// A cascade is a chain of such misses. So a thread follows several side by side, a vertex of each in turn,
+// and asks memory for what all of them read next before it looks at the first.
 
+#include "matching/cardinality/reorder.h"
+#include "matching/cardinality/solver.h"
 #include "matching/detail/graph_side.h"
+#include "matching/detail/raw_array.h"
 #include "matching/init/starts.h"
+#include "matching/parallel_for.h"
 
 namespace motes::matching {
 namespace {
@@ -30,53 +37,148 @@ struct Vertex {
 using State = std::uint32_t;
 constexpr State kTaken = State{1} << 31;
 
+/// Vertices that look for a mate one after another: starts, each with those that its pair leaves with one
+/// live neighbour.
+struct Cascade {
+  Index start = 0, end = 0;  ///< not looked at yet, in the order of visits
+  std::vector<Vertex> next;  ///< left with one neighbour
+  Vertex vertex{};           ///< looks for a mate in this round
+  Index partner = -1;        ///< what it found
+  bool last = false;         ///< which was all that it had left
+
+  Vertex mate() const { return {partner, 1 - vertex.side}; }
+};
+
+/// One thread's part of a side; no two in one line.
+struct alignas(64) Share {
+  Offset next = 0, end = 0;  ///< next: the first not given to a cascade, beyond the end at last
+};
+
 template <bool kShared>
 class KarpSipser {
  public:
   KarpSipser(const GraphSide& rows, const GraphSide& cols, int threads)
-      : sides_{rows, cols}, threads_(threads) {
+      : sides_{rows, cols}, threads_(threads), mates_(detail::no_mates(rows.count, cols.count, threads)) {
     for (int s = 0; s < 2; ++s) {
       const GraphSide& side = sides_[s];
-      state_[s].resize(at(side.count));
+      state_[s] = detail::RawArray<State>(at(side.count));
 #pragma omp parallel for num_threads(threads_) schedule(static) if (kShared)
       for (Index k = 0; k < side.count; ++k) state_[s][at(k)] = static_cast<State>(side.of(k).size());
-      mate_[s].assign(at(side.count), -1);
     }
   }
 
   std::vector<Index> run(const detail::VisitOrder& order) {
+    // Whichever order vertices of degree one go in, nothing is lost. A row that takes a column without need
+    // does it better where what that brings is over before the next: rows in turn may be neighbours.
     for (int s = 0; s < 2; ++s)
-      look([](Index k) { return k; }, s, [&](Index k) { return sides_[s].of(k).size() == 1; });
-    look(order, 0, [](Index) { return true; });
+      look([](Index k) { return k; }, s, kTogether, [&](Index k) { return sides_[s].of(k).size() == 1; });
+    const BipartiteGraphView graph{sides_[0].count, sides_[1].count, sides_[0].offsets, sides_[0].neighbours};
+    look(order, 0, detail::scattered(graph) ? kTogether : 1,
+         [&](Index i) { return (Word::load(state_[0][at(i)]) & kTaken) == 0; });
     if constexpr (kShared)
-      detail::match_free_rows<true>(
-          {sides_[0].count, sides_[1].count, sides_[0].offsets, sides_[0].neighbours}, threads_, order,
-          mate_[0], mate_[1]);
-    return std::move(mate_[0]);
+      detail::match_free_rows<true>(graph, threads_, order, mates_.row_to_col, mates_.col_to_row);
+    return std::move(mates_.row_to_col);
   }
 
  private:
   using Word = detail::Word<kShared>;
 
+  /// As many cascades of a thread go on side by side where that is no loss.
+  static constexpr int kTogether = 16;
+
   /// Each vertex of a side that `may_start` looks for a mate, and then those that its pair leaves with one
-  /// live neighbour.
+  /// live neighbour. Each thread has `together` such cascades, and a share of the side: where rows in turn
+  /// are neighbours, threads meet at the few borders of shares alone. Who is through helps others, range by
+  /// range.
   template <class Order, class MayStart>
-  void look(const Order& order, int side, const MayStart& may_start) {
+  void look(const Order& order, int side, int together, const MayStart& may_start) {
+    constexpr Index kRange = 64;
+    std::vector<Share> shares(at(threads_));
+    for (int t = 0; t < threads_; ++t) {
+      shares[at(t)].next = Offset{sides_[side].count} * t / threads_;
+      shares[at(t)].end = Offset{sides_[side].count} * (t + 1) / threads_;
+    }
 #pragma omp parallel num_threads(threads_) if (kShared)
     {
-      std::vector<Vertex> next;
-#pragma omp for schedule(dynamic, 1024)
-      for (Index k = 0; k < sides_[side].count; ++k) {
-        const Vertex start{order(k), side};
-        if (!may_start(start.index)) continue;
-        match(start, next);
-        while (!next.empty()) {
-          const Vertex vertex = next.back();
-          next.pop_back();
-          match(vertex, next);
+      const int own = kShared ? omp_get_thread_num() : 0;
+      int helped = 0;  // shares that have no ranges left, from the own one on
+      const auto starts = [&](Cascade& cascade) {
+        for (;;) {
+          while (cascade.start == cascade.end) {
+            if (helped == threads_) return false;
+            Share& share = shares[at((own + helped) % threads_)];
+            const Offset begin = Word::add(share.next, kRange);
+            if (begin >= share.end) {
+              ++helped;
+              continue;
+            }
+            cascade.start = static_cast<Index>(begin);
+            cascade.end = static_cast<Index>(std::min(begin + kRange, share.end));
+          }
+          const Index k = order(cascade.start++);
+          if (!may_start(k)) continue;
+          cascade.vertex = {k, side};
+          return true;
         }
+      };
+      std::vector<Cascade> cascades(static_cast<std::size_t>(together));
+      if (together == 1) {
+        for (Cascade& cascade = cascades[0]; goes_on(cascade) || starts(cascade);) {
+          match(cascade);
+          tell(cascade);
+        }
+      } else {
+        std::vector<Cascade*> busy;
+        do {
+          busy.clear();
+          for (Cascade& cascade : cascades)
+            if (goes_on(cascade) || starts(cascade)) busy.push_back(&cascade);
+          round(busy);
+        } while (!busy.empty());
       }
     }
+  }
+
+  /// The next vertex of the cascade that can have a mate still.
+  bool goes_on(Cascade& cascade) {
+    while (!cascade.next.empty()) {
+      cascade.vertex = cascade.next.back();
+      cascade.next.pop_back();
+      const State state = Word::load(state_[cascade.vertex.side][at(cascade.vertex.index)]);
+      if (state != 0 && (state & kTaken) == 0) return true;
+    }
+    return false;
+  }
+
+  /// One vertex of each cascade, with all of what that brings.
+  void round(const std::vector<Cascade*>& cascades) {
+    ask_for_neighbours(cascades, [](const Cascade& c) { return c.vertex; });
+    for (Cascade* cascade : cascades) match(*cascade);
+    ask_for_neighbours(cascades, [](const Cascade& c) { return c.mate(); });
+    for (Cascade* cascade : cascades) tell(*cascade);
+  }
+
+  /// Prefetches the lists and then the neighbours' states of one vertex of each cascade (index -1: none).
+  /// Always inline: calls of a function that does no more than prefetch are dropped as without effect.
+  template <class VertexOf>
+  [[gnu::always_inline]] void ask_for_neighbours(const std::vector<Cascade*>& cascades,
+                                                 const VertexOf& vertex_of) {
+    constexpr Offset kMost = 24;  // states of one list
+    for (const Cascade* cascade : cascades)
+      if (const Vertex v = vertex_of(*cascade); v.index != -1)
+        __builtin_prefetch(sides_[v.side].offsets.data() + v.index);
+    for (const Cascade* cascade : cascades)
+      if (const Vertex v = vertex_of(*cascade); v.index != -1) {
+        const GraphSide& side = sides_[v.side];
+        __builtin_prefetch(side.neighbours.data() + side.offsets[at(v.index)]);
+      }
+    for (const Cascade* cascade : cascades)
+      if (const Vertex v = vertex_of(*cascade); v.index != -1) {
+        const GraphSide& side = sides_[v.side];
+        const Offset begin = side.offsets[at(v.index)], size = side.offsets[at(v.index) + 1] - begin;
+        for (Offset e = begin; e < begin + std::min(size, kMost); ++e)
+          __builtin_prefetch(&state_[1 - v.side][at(side.neighbours[at(e)])]);
+      }
   }
 
   bool take(int side, Index k) {
@@ -84,36 +186,45 @@ class KarpSipser {
     return (Word::load(state) & kTaken) == 0 && (Word::set_bits(state, kTaken) & kTaken) == 0;
   }
 
-  /// Pairs a vertex with its first neighbour that can be had. `next` receives those left with one neighbour.
-  void match(Vertex vertex, std::vector<Vertex>& next) {
-    const auto [index, side] = vertex;
+  /// Pairs the cascade's vertex with its first neighbour that can be had.
+  void match(Cascade& cascade) {
+    const auto [index, side] = cascade.vertex;
     const int other = 1 - side;
+    cascade.partner = -1;
     const State before = Word::load(state_[side][at(index)]);
     if (before == 0 || !take(side, index)) return;
     for (const Index partner : sides_[side].of(index)) {
       if (!take(other, partner)) continue;
-      mate_[side][at(index)] = partner;
-      mate_[other][at(partner)] = index;
-      release({partner, other}, next);
-      if (before > 1) release(vertex, next);  // with one live neighbour, nobody else is left to tell
+      (side == 0 ? mates_.row_to_col : mates_.col_to_row)[at(index)] = partner;
+      (side == 0 ? mates_.col_to_row : mates_.row_to_col)[at(partner)] = index;
+      cascade.partner = partner;
+      cascade.last = before == 1;  // nobody else is left to tell
       return;
     }
   }
 
-  /// The vertex is gone: one neighbour less for those around it.
+  /// Tells those around the pair found in this round.
+  void tell(Cascade& cascade) {
+    if (cascade.partner == -1) return;
+    release(cascade.mate(), cascade.next);
+    if (!cascade.last) release(cascade.vertex, cascade.next);
+  }
+
+  /// The vertex is gone: one neighbour less for those around it. `next` receives those left with one.
   void release(Vertex gone, std::vector<Vertex>& next) {
     const int other = 1 - gone.side;
     for (const Index k : sides_[gone.side].of(gone.index)) {
       State& state = state_[other][at(k)];
-      if ((Word::load(state) & kTaken) != 0) continue;
+      // One thread counts down those taken too, which nobody asks any more, rather than guess which they are.
+      if (kShared && (Word::load(state) & kTaken) != 0) continue;
       if (Word::decrement(state) == 1) next.push_back({k, other});
     }
   }
 
   GraphSide sides_[2];
   int threads_;
-  std::vector<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
-  std::vector<Index> mate_[2];
+  Mates mates_;
+  detail::RawArray<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "matching/cardinality/problem.h"
@@ -67,6 +69,14 @@ struct Word {
       word |= bits;
       return before;
     }
+  }
+  /// More by `count`; returns what the word was.
+  template <class T>
+  static T add(T& word, std::type_identity_t<T> count) {
+    if constexpr (kShared)
+      return std::atomic_ref<T>(word).fetch_add(count, std::memory_order_relaxed);
+    else
+      return std::exchange(word, word + count);
   }
   /// One less; returns what is left.
   template <class T>
