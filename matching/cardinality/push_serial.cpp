@@ -18,29 +18,78 @@ class PlainLists {
  public:
   explicit PlainLists(const TwoSidedGraph& graph) : graph_(graph) {}
 
-  void prefetch_row_early(Index row) const { prefetch(graph_.row_offsets + row); }
-  void prefetch_col_early(Index col) const { prefetch(graph_.col_offsets + col); }
-  void prefetch_row(Index row) const { prefetch_list(graph_.col_index + graph_.row_offsets[row]); }
-  void prefetch_col(Index col) const { prefetch_list(graph_.row_index + graph_.col_offsets[col]); }
-
+  template <class Label>
+  std::int64_t offers(std::span<const Index> rows, const Label* label_of, Offers& out) const {
+    std::int64_t looks = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      ask_ahead(rows.data() + k, graph_.row_offsets, graph_.col_index);
+      const Offer here = offer(rows[k], label_of);
+      out.col[k] = here.col, out.label[k] = here.label, out.second[k] = here.second;
+      looks += graph_.row_offsets[rows[k] + 1] - graph_.row_offsets[rows[k]];
+    }
+    return looks;
+  }
   template <class Label>
   Offer offer(Index row, const Label* label_of) const {
     return Slots::offer_of(graph_.cols_of(row), label_of);
   }
-  std::span<const Index> long_list(Index col) const {
-    const auto rows = graph_.rows_of(col);
-    return rows.size() > kMostSlots ? rows : std::span<const Index>{};
+  Visit unseen(std::span<const Index> cols, const std::uint32_t* seen, Index* out) const {
+    Visit visit{};
+    for (std::size_t k = 0; k < cols.size(); ++k) {
+      ask_ahead(cols.data() + k, graph_.col_offsets, graph_.row_index);
+      const auto rows = graph_.rows_of(cols[k]);
+      const auto here = rows.first(std::min(rows.size(), kMostSlots));
+      for (const Index i : here) {
+        out[visit.found] = i;
+        visit.found += (seen[i >> 5] >> (i & 31) & 1) == 0;
+      }
+      visit.looks += std::ssize(here);
+      visit.longer |= here.size() != rows.size();
+    }
+    return visit;
   }
-  Unseen unseen(Index col, const std::uint32_t* seen, Index* out) const {
-    return Slots::unseen_of(graph_.rows_of(col), seen, out);
+  std::span<const Index> rest(Index col) const {
+    const auto rows = graph_.rows_of(col);
+    return rows.subspan(std::min(rows.size(), kMostSlots));
   }
 
  private:
-  static void prefetch_list(const Index* list) {
+  static void ask_ahead(const Index* vertices, const Offset* offsets, const Index* neighbours) {
+    prefetch(offsets + vertices[kAskedAhead]);
+    const Index* const list = neighbours + offsets[vertices[kAskedAhead / 2]];
     prefetch(list);
     prefetch(list + 12);  // a short list that does not end in the first line, ends there
   }
   const TwoSidedGraph& graph_;
+};
+
+/// The graph's lists, in slots once that is asked for and allowed.
+class Layout {
+ public:
+  Layout(const TwoSidedGraph& graph, bool slots_allowed)
+      : graph_(graph), plain_(graph), wanted_(slots_allowed && Slots::pay(graph)) {}
+
+  bool may_lie_in_slots() const { return wanted_ || slots_; }
+  void lay_out(CardinalityStats& stats) {
+    if (!wanted_) return;
+    const Timed timed(stats, "slots");
+    slots_.emplace(graph_);
+    wanted_ = false;
+  }
+  /// Calls body(Slots or PlainLists).
+  template <class Body>
+  void visit(const Body& body) const {
+    if (slots_)
+      body(*slots_);
+    else
+      body(plain_);
+  }
+
+ private:
+  const TwoSidedGraph& graph_;
+  const PlainLists plain_;
+  std::optional<Slots> slots_;
+  bool wanted_;
 };
 
 template <class Label>
@@ -49,20 +98,27 @@ class SerialPushing {
   SerialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
       : graph_(graph),
         stats_(stats),
-        label_(at(graph.cols) + kRoom),
+        labels_(kRoomBefore + at(graph.cols) + kRoom),
+        label_(labels_.data() + kRoomBefore),
         row_of_(at(graph.cols)),
         col_of_(at(graph.rows) + 1),
-        seen_(at(std::max(graph.rows, graph.cols)) / 32 + 1),
-        frontier_{RawArray<Index>(at(graph.cols) + kFar + 1), RawArray<Index>(at(graph.cols) + kFar + 1)} {
+        seen_((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1),
+        frontier_{RawArray<Index>(at(graph.cols) + kAskedAhead),
+                  RawArray<Index>(at(graph.cols) + kAskedAhead)},
+        found_(at(graph.rows) + kUnseenRoom),
+        free_(at(graph.cols) + 1),
+        active_(at(graph.rows) + kAskedAhead),
+        displaced_(at(graph.rows) + kAskedAhead) {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
     std::copy(mates.row_to_col.begin(), mates.row_to_col.end(), col_of_.data());
     col_of_[at(graph.rows)] = -1;
-    std::fill_n(label_.data() + graph.cols, kRoom, kNoPath);
+    std::fill_n(label_ + graph.cols, kRoom, kNoPath);
   }
 
   /// Gives free rows their first free column; those left are active. Which columns are taken, a bit of each
   /// says. O(rows + cols + nnz).
   void start() {
+    const Timed timed(stats_, "start");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
     for (Index j = 0; j < graph_.cols; ++j)
       seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
@@ -71,7 +127,7 @@ class SerialPushing {
       const auto cols = graph_.cols_of(i);
       const auto free = std::find_if(cols.begin(), cols.end(), [&](Index j) { return see(j); });
       if (free == cols.end()) {
-        if (!cols.empty()) active_.push_back(i);
+        if (!cols.empty()) active_[active_count_++] = i;
         continue;
       }
       row_of_[at(*free)] = i;
@@ -81,43 +137,53 @@ class SerialPushing {
   }
 
   /// False: the rows left are all farther than labels reach.
-  template <class Lists>
-  bool run(const Lists& lists, std::int64_t frequency) {
+  bool run(Layout& lists, std::int64_t frequency) {
     std::int64_t most = std::max<std::int64_t>(
         1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kTenthsOfRows / 10);
-    const std::int64_t given = std::ssize(active_);
+    const std::int64_t given = count();
     if (given * kManyFree >= graph_.rows) {
-      for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
-      push_all(lists, std::max<std::int64_t>(1, graph_.rows * kTenthsAtFirst / 10));
+      lists.lay_out(stats_);
+      for (Index j = 0; j < graph_.cols; ++j) label_[j] = row_of_[at(j)] != -1;
+      lists.visit([&](const auto& them) { push_all(them, graph_.rows * kTenthsAtFirst / 10); });
     }
     bool reach = true;
-    while (!active_.empty() && reach) {
-      relabel(lists);
-      const std::int64_t left = std::ssize(active_);
-      const bool pushed = push_all(lists, most) != 0, fewer = std::ssize(active_) < left;
+    while (active_count_ != 0 && reach) {
+      lists.visit([&](const auto& them) { relabel(them); });
+      const std::int64_t left = count();
+      bool pushed = false;
+      lists.visit([&](const auto& them) { pushed = push_all(them, most) != 0; });
+      const bool fewer = count() < left;
+      if (active_count_ != 0) lists.lay_out(stats_);
       reach = pushed || fewer;
       if (!fewer) most *= 2;  // so that it ends
     }
-    stats_.augmentations += given - given_up_ - std::ssize(active_);
+    stats_.augmentations += given - given_up_ - count();
     return reach;
   }
 
   void tell(Mates& mates) {
-    for (const Index i : active_) col_of_[at(i)] = -1;
+    for (const Index i : active()) col_of_[at(i)] = -1;
     std::copy_n(row_of_.data(), graph_.cols, mates.col_to_row.begin());
     std::copy_n(col_of_.data(), graph_.rows, mates.row_to_col.begin());
   }
 
  private:
-  static constexpr Index kFar = 32, kNear = 16;  ///< vertices ahead whose offsets, lists are asked for
-  static constexpr std::size_t kRoom = 4;        ///< labels behind the last
-  static constexpr std::size_t kBatch = 1024;    ///< rows put down before they are marked
-  static constexpr std::size_t kBehind = 16;     ///< pushes whose rows are still to come
+  std::span<const Index> active() const { return {active_.data(), active_count_}; }
+  std::int64_t count() const { return static_cast<std::int64_t>(active_count_); }
+
+  static constexpr std::size_t kRoom = 8;  ///< labels behind the last
+  static constexpr std::size_t kRoomBefore = 64;
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
   static constexpr std::int64_t kTenthsOfRows = 6, kTenthsAtFirst = 4;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
+
+  /// Batches of rows are read from beyond the last.
+  void pad_active() {
+    if (active_count_ != 0)
+      std::fill_n(active_.data() + active_count_, kAskedAhead, active_[active_count_ - 1]);
+  }
 
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
   /// for what is farther.
@@ -125,89 +191,103 @@ class SerialPushing {
   void relabel(const Lists& lists) {
     const Timed timed(stats_, "global_relabel");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
-    seen_[seen_.size() - 1] = ~std::uint32_t{0} << (graph_.rows & 31);  // those behind the last
-    for (const Index i : active_) col_of_[at(i)] = -1;
-    Index* now = frontier_[0].data();
-    Index* next = frontier_[1].data();
-    std::int64_t size = 0;
-    for (Index j = 0; j < graph_.cols; ++j) {
-      const Index i = row_of_[at(j)];
-      now[size] = j;
-      size += i == -1;
-      label_[at(j)] = i == -1 ? Label{0} : kNoPath;
-    }
-    const auto waiting = std::ssize(active_);
-    std::int64_t reached = 0;
-    std::int64_t level = 0;
+    see(graph_.rows);  // slots of no row
+    see(graph_.rows + 1);
+    for (const Index i : active()) col_of_[at(i)] = -1;
+    find_free();
+    std::memset(label_, 0xff, at(graph_.cols) * sizeof(Label));  // kNoPath
+    for (std::size_t k = 0; k < free_count_; ++k) label_[free_[k]] = 0;
+    std::size_t size = free_count_;
+    std::copy_n(free_.data(), size, frontier_[0].data());
+    const std::int64_t waiting = count();
+    std::int64_t reached = 0, level = 0;
     while (size != 0 && reached < waiting) {
-      std::fill_n(now + size, kFar, now[size - 1]);
-      const std::int64_t found = expand(lists, now, size, next, label_for(++level), reached);
-      std::swap(now, next);
-      size = found;
+      std::fill_n(frontier_[0].data() + size, kAskedAhead, frontier_[0][size - 1]);
+      size = expand(lists, {frontier_[0].data(), size}, label_for(++level), reached);
+      std::swap(frontier_[0], frontier_[1]);
     }
     if (size != 0)
       for (Index j = 0; j < graph_.cols; ++j)
-        if (label_[at(j)] == kNoPath) label_[at(j)] = label_for(level + 1);
+        if (label_[j] == kNoPath) label_[j] = label_for(level + 1);
     stats_.levels.push_back(level);
     ++stats_.global_relabels;
+  }
+  /// Columns that are taken stay so.
+  void find_free() {
+    std::size_t count = 0;
+    if (!free_known_) {
+      for (Index j = 0; j < graph_.cols; ++j) {
+        free_[count] = j;
+        count += row_of_[at(j)] == -1;
+      }
+    } else {
+      for (std::size_t k = 0; k < free_count_; ++k) {
+        const Index j = free_[k];
+        free_[count] = j;
+        count += row_of_[at(j)] == -1;
+      }
+    }
+    free_count_ = count;
+    free_known_ = true;
   }
   static Label label_for(std::int64_t level) {
     return static_cast<Label>(std::min<std::int64_t>(level, kTooFar));
   }
 
-  /// The rows next to the columns now[0, size), seen for the first time: their columns go to `next` and get
-  /// the label; those without are counted. Returns the columns.
+  /// The rows next to these columns that were not seen before: their columns get the label and go to
+  /// frontier_[1]; those without are counted. Returns how many columns.
   template <class Lists>
-  std::int64_t expand(const Lists& lists, const Index* now, std::int64_t size, Index* next, Label level,
-                      std::int64_t& reached) {
-    std::array<Index, kBatch + kMostSlots> batch;
-    std::size_t count = 0;
-    std::int64_t found = 0, looks = 0;
-    const auto mark_all = [&] {
-      std::fill_n(batch.data() + count, kNear, graph_.rows);  // asked for ahead
-      mark(batch.data(), count, next, found, level, reached);
-      count = 0;
-    };
-    const auto put_down = [&](const Unseen& unseen) {
-      count += static_cast<std::size_t>(unseen.found);
-      looks += unseen.looks;
-    };
-    for (std::int64_t k = 0; k < size; ++k) {
-      lists.prefetch_col_early(now[k + kFar]);
-      lists.prefetch_col(now[k + kNear]);
-      if (count + 2 * kMostSlots > kBatch) mark_all();
-      const std::span<const Index> rows = lists.long_list(now[k]);
-      if (rows.empty()) [[likely]] {
-        put_down(lists.unseen(now[k], seen_.data(), batch.data() + count));
-        continue;
+  std::size_t expand(const Lists& lists, std::span<const Index> cols, Label level, std::int64_t& reached) {
+    std::size_t found = 0, followed = 0, size = 0;
+    std::int64_t looks = 0;
+    // Rows next to two columns of a batch are put down twice, and found out here.
+    const auto sieve = [&](std::span<const Index> rows) {
+      for (const Index i : rows) {
+        prefetch(&col_of_[at(i)]);
+        found_[found] = i;
+        found += see(i);
       }
-      for (std::size_t from = 0; from < rows.size(); from += kMostSlots) {
-        if (count + 2 * kMostSlots > kBatch) mark_all();
-        put_down(Slots::unseen_of(rows.subspan(from, std::min(kMostSlots, rows.size() - from)), seen_.data(),
-                                  batch.data() + count));
+    };
+    const auto follow = [&](std::size_t last) {
+      for (; followed != last; ++followed) {
+        const Index j = col_of_[at(found_[followed])];
+        frontier_[1][size] = j;
+        size += j != -1;
+        label_[j] = level;
       }
+    };
+    std::array<Index, kUnseenRoom> put_down;
+    for (std::size_t k = 0; k < cols.size(); k += kColsAtOnce) {
+      const auto some = cols.subspan(k, std::min(kColsAtOnce, cols.size() - k));
+      const Visit visit = lists.unseen(some, seen_.data(), put_down.data());
+      looks += visit.looks;
+      const std::size_t before = found;
+      sieve({put_down.data(), static_cast<std::size_t>(visit.found)});
+      if (visit.longer) [[unlikely]]
+        for (const Index j : some) {
+          std::span<const Index> rest = lists.rest(j);
+          looks += std::ssize(rest);
+          while (!rest.empty()) {
+            const auto here = rest.first(std::min(rest.size(), kUnseenRoom));
+            sieve({put_down.data(), put_down_unseen(here, put_down.data())});
+            rest = rest.subspan(here.size());
+          }
+        }
+      follow(before);
     }
-    mark_all();
+    follow(found);
+    reached += static_cast<std::int64_t>(found - size);
     stats_.edges_traversed += looks;
-    return found;
+    return size;
   }
 
-  // Rows put down twice are found out here. Nothing is asked that would go wrong often.
-  void mark(const Index* rows, std::size_t count, Index* next, std::int64_t& found, Label level,
-            std::int64_t& reached) {
-    for (std::size_t k = 0; k < count; ++k) {
-      prefetch(&col_of_[at(rows[k + kNear])]);
-      const Index i = rows[k], j = col_of_[at(i)];
-      const bool mine = see(i);
-      if (j == -1) {
-        reached += mine;
-        continue;
-      }
-      next[found] = j;
-      found += mine;
-      Label& label = label_[at(j)];
-      label = mine ? level : label;
+  std::size_t put_down_unseen(std::span<const Index> rows, Index* out) const {
+    std::size_t count = 0;
+    for (const Index i : rows) {
+      out[count] = i;
+      count += (seen_[at(i) / 32] >> (i & 31) & 1) == 0;
     }
+    return count;
   }
   /// Whether it was not seen before.
   bool see(Index i) {
@@ -218,46 +298,55 @@ class SerialPushing {
   }
 
   /// Active rows push, and those that they displace, sweep by sweep, until none is active or `most` pushes
-  /// are made.
+  /// are made. Rows look at their columns a batch at a time; who finds the label of its choice raised by
+  /// another of the batch, looks again. Labels only rise, so that a second least that was seen earlier is
+  /// still a bound.
   template <class Lists>
   std::int64_t push_all(const Lists& lists, std::int64_t most) {
     const Timed timed(stats_, "push");
     std::int64_t spent = 0, looks = 0, pushes = 0;
-    while (!active_.empty() && spent < most) {
-      const std::size_t count = active_.size();
-      spent += std::max<std::int64_t>(std::ssize(active_), kLeastSweep);
-      active_.resize(count + kFar, active_.back());
-      displaced_.resize(count + 1);
-      std::array<Taken, kBehind> taken;
+    while (active_count_ != 0 && spent < most) {
+      spent += std::max<std::int64_t>(count(), kLeastSweep);
+      pad_active();
+      std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before
+      Offers offers;
       std::size_t begun = 0, ended = 0, displaced = 0;
-      const auto end_one = [&] {
-        const Taken& one = taken[ended++ % kBehind];
-        const Index before = std::exchange(row_of_[at(one.col)], one.row);
-        col_of_[at(one.row)] = one.col;
-        displaced_[displaced] = before;
-        displaced += before != -1;
-      };
-      for (std::size_t k = 0; k < count; ++k) {
-        lists.prefetch_row_early(active_[k + kFar]);
-        lists.prefetch_row(active_[k + kNear]);
-        prefetch_to_write(&col_of_[at(active_[k + kNear])]);
-        const Offer offer = lists.offer(active_[k], label_.data());
-        looks += offer.looks;
-        if (offer.label >= kTooFar) [[unlikely]] {
-          leave(active_[k], offer.label);
-          continue;
+      const auto end_all = [&](std::size_t last) {
+        for (; ended != last; ++ended) {
+          const Taken& one = taken[ended % taken.size()];
+          const Index before = std::exchange(row_of_[at(one.col)], one.row);
+          col_of_[at(one.row)] = one.col;
+          displaced_[displaced] = before;
+          displaced += before != -1;
         }
-        label_[at(offer.col)] = static_cast<Label>(offer.second + (offer.second < kTooFar));
-        prefetch_to_write(&row_of_[at(offer.col)]);
-        if (begun - ended == kBehind) end_one();
-        taken[begun++ % kBehind] = {offer.col, active_[k]};
+      };
+      for (std::size_t k = 0; k < active_count_; k += kRowsAtOnce) {
+        const auto rows = active().subspan(k, std::min(kRowsAtOnce, active_count_ - k));
+        looks += lists.offers(rows, label_, offers);
+        const std::size_t before = begun;
+        for (std::size_t n = 0; n < rows.size(); ++n) {
+          Offer offer{offers.col[n], static_cast<std::uint16_t>(offers.label[n]),
+                      static_cast<std::uint16_t>(offers.second[n])};
+          if (label_[offer.col] != offer.label) [[unlikely]]
+            offer = lists.offer(rows[n], label_);
+          if (offer.label >= kTooFar) [[unlikely]] {
+            leave(rows[n], offer.label);
+            continue;
+          }
+          label_[offer.col] = static_cast<Label>(offer.second + (offer.second < kTooFar));
+          prefetch_to_write(&row_of_[at(offer.col)]);
+          prefetch_to_write(&col_of_[at(rows[n])]);
+          taken[begun++ % taken.size()] = {offer.col, rows[n]};
+        }
+        end_all(before);
       }
-      while (ended != begun) end_one();
+      end_all(begun);
       pushes += static_cast<std::int64_t>(begun);
-      displaced_.resize(displaced);
-      active_.swap(displaced_);
+      std::swap(active_, displaced_);
+      active_count_ = displaced;
     }
-    active_.insert(active_.end(), far_.begin(), far_.end());
+    std::copy(far_.begin(), far_.end(), active_.data() + active_count_);
+    active_count_ += far_.size();
     far_.clear();
     ++stats_.phases;
     stats_.pushes += pushes;
@@ -278,12 +367,19 @@ class SerialPushing {
 
   const TwoSidedGraph& graph_;
   CardinalityStats& stats_;
-  std::vector<Index> active_, displaced_, far_;
-  RawArray<Label> label_;         ///< [cols + kRoom] the last ones kNoPath
+  std::vector<Index> far_;
+  RawArray<Label> labels_;
+  Label* const label_;            ///< [cols + kRoom] the last ones kNoPath; of column -1, too
   RawArray<Index> row_of_;        ///< [cols] -1 = free
   RawArray<Index> col_of_;        ///< [rows + 1] -1 = free, but not yet of active rows; of row `rows`, too
-  RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last; at the start for each column
-  RawArray<Index> frontier_[2];   ///< [cols + kFar + 1] columns of a level
+  RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last
+  RawArray<Index> frontier_[2];   ///< [cols + kAskedAhead] columns of a level, and of the next
+  RawArray<Index> found_;         ///< [rows + kUnseenRoom] rows of the next level
+  RawArray<Index> free_;          ///< [cols + 1] columns that the last relabelling found free
+  std::size_t free_count_ = 0;
+  bool free_known_ = false;
+  RawArray<Index> active_, displaced_;  ///< [rows + kAskedAhead] rows that push in this sweep and the next
+  std::size_t active_count_ = 0;
   std::int64_t given_up_ = 0;
 };
 
@@ -295,28 +391,20 @@ constexpr Index kColumnsInCache = 1 << 18;
 bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRelabelOptions& options,
                         CardinalityStats& stats) {
   if (std::find(mates.row_to_col.begin(), mates.row_to_col.end(), -1) == mates.row_to_col.end()) return true;
-  const auto push = [&]<class Label>(const auto& lists, Label) {
+  Layout lists(graph, options.reorder != Reorder::never);
+  const auto push = [&]<class Label>(Label) {
     SerialPushing<Label> pushing(graph, mates, stats);
-    {
-      const Timed timed(stats, "start");
-      pushing.start();
-    }
+    pushing.start();
     const bool done = pushing.run(lists, options.relabel_frequency);
     pushing.tell(mates);
     return done;
   };
-  std::optional<Slots> slots;
-  if (options.reorder != Reorder::never) {
-    const Timed timed(stats, "slots");
-    slots = Slots::of(graph);
-  }
-  if (!slots) return push(PlainLists(graph), std::uint16_t{});
-  const bool narrow =
-      graph.cols > kColumnsInCache && scattered({graph.rows,
-                                                 graph.cols,
-                                                 {graph.row_offsets, at(graph.rows) + 1},
-                                                 {graph.col_index, static_cast<std::size_t>(graph.edges())}});
-  return (narrow && push(*slots, std::uint8_t{})) || push(*slots, std::uint16_t{});
+  const bool narrow = lists.may_lie_in_slots() && graph.cols > kColumnsInCache &&
+                      scattered({graph.rows,
+                                 graph.cols,
+                                 {graph.row_offsets, at(graph.rows) + 1},
+                                 {graph.col_index, static_cast<std::size_t>(graph.edges())}});
+  return (narrow && push(std::uint8_t{})) || push(std::uint16_t{});
 }
 
 }  // namespace motes::matching::detail

@@ -37,105 +37,200 @@ struct LeastTwo {
 bool is_seen(const std::uint32_t* seen, Index i) { return (seen[i >> 5] >> (i & 31) & 1) != 0; }
 
 template <std::size_t kCount, class Label>
-Offer plain_offer(const Index* slots, const Label* label_of, Index none) {
-  LeastTwo least(kNoShortPath<Label>);
-  std::size_t e = 0;
-  for (; e < kCount && slots[e] != none; ++e)
-    least.take(std::uint32_t{label_of[slots[e]]} << 16 | static_cast<std::uint32_t>(e));
-  return {slots[least.place() % kCount], least.label(), least.next(), static_cast<std::int64_t>(e)};
-}
-
-template <std::size_t kCount>
-Unseen plain_unseen(const Index* slots, const std::uint32_t* seen, Index none, Index* out) {
-  std::size_t e = 0, found = 0;
-  for (; e < kCount && slots[e] != none; ++e) {
-    out[found] = slots[e];
-    found += !is_seen(seen, slots[e]);
+Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label* label_of, Index none,
+                   Offers& out) {
+  Visit visit{};
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Index* const list = slots + at(rows[k]) * kCount;
+    LeastTwo least(kNoShortPath<Label>);
+    std::size_t e = 0;
+    for (; e < kCount && list[e] < none; ++e)
+      least.take(std::uint32_t{label_of[list[e]]} << 16 | static_cast<std::uint32_t>(e));
+    out.col[k] = list[least.place() % kCount];
+    out.label[k] = least.label();
+    out.second[k] = least.next();
+    visit.looks += static_cast<std::int64_t>(e);
+    visit.longer |= list[kCount - 1] > none;
   }
-  return {static_cast<std::int64_t>(found), static_cast<std::int64_t>(e)};
+  return visit;
 }
 
 template <std::size_t kCount>
-constexpr SlotReader kPlain{&plain_offer<kCount, std::uint8_t>, &plain_offer<kCount, std::uint16_t>,
+Visit plain_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen, Index none,
+                   Index* out) {
+  Visit visit{};
+  for (const Index col : cols) {
+    const Index* const list = slots + at(col) * kCount;
+    std::size_t e = 0;
+    for (; e < kCount && list[e] < none; ++e) {
+      out[visit.found] = list[e];
+      visit.found += !is_seen(seen, list[e]);
+    }
+    visit.looks += static_cast<std::int64_t>(e);
+    visit.longer |= list[kCount - 1] > none;
+  }
+  return visit;
+}
+
+template <std::size_t kCount>
+constexpr SlotReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kCount, std::uint16_t>,
                             &plain_unseen<kCount>};
 
 #if MOTES_WIDE
 #define MOTES_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
 
-MOTES_AVX512 inline std::uint32_t least_of(__m256i labels) {
-  const __m128i less = _mm_min_epu16(_mm256_castsi256_si128(labels), _mm256_extracti128_si256(labels, 1));
-  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(less))) & 0xffffu;
+template <std::size_t kCount>
+void prefetch_slots(const Index* list) {
+  prefetch(list);
+  if (kCount > 16) prefetch(list + 16);
 }
 
-// Labels are fetched as four bytes each, of which one or two are kept: the array has room behind its end.
-template <std::size_t kCount, class Label>
-MOTES_AVX512 Offer wide_offer(const Index* slots, const Label* label_of, Index none) {
-  constexpr int kBits = static_cast<int>(kNoShortPath<Label>);
-  LeastTwo least(kNoShortPath<Label>);
-  unsigned looks = 0;
+/// Fours of 32-bit words, turned within each 128 bits of four vectors.
+MOTES_AVX512 inline void turn_fours(__m512i* four) {
+  const __m512i a = _mm512_unpacklo_epi32(four[0], four[1]), b = _mm512_unpackhi_epi32(four[0], four[1]);
+  const __m512i c = _mm512_unpacklo_epi32(four[2], four[3]), d = _mm512_unpackhi_epi32(four[2], four[3]);
+  four[0] = _mm512_unpacklo_epi64(a, c);
+  four[1] = _mm512_unpackhi_epi64(a, c);
+  four[2] = _mm512_unpacklo_epi64(b, d);
+  four[3] = _mm512_unpackhi_epi64(b, d);
+}
+
+/// The slots [from, from + 8 or 16) of sixteen lists, turned: vector e has everybody's slot from + e.
+template <std::size_t kCount>
+MOTES_AVX512 inline void load_turned(const Index* slots, const Index* vertices, std::size_t from,
+                                     __m512i* turned) {
+  const auto list = [&](std::size_t k) { return slots + at(vertices[k]) * kCount + from; };
+  __m512i block[16];
   if constexpr (kCount == 8) {
-    const __m256i cols = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(slots));
-    const __m256i words =
-        _mm256_and_si256(_mm256_i32gather_epi32(reinterpret_cast<const int*>(label_of), cols, sizeof(Label)),
-                         _mm256_set1_epi32(kBits));
-    __m128i labels = _mm256_cvtepi32_epi16(words);
-    const auto first = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(labels)));
-    labels = _mm_mask_set1_epi16(labels, static_cast<__mmask8>(1u << (first >> 16)), -1);
-    const auto second = static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(labels)));
-    least.take(first << 16 | first >> 16);
-    least.second = std::min(least.second, second << 16);
-    looks = static_cast<unsigned>(_mm_popcnt_u32(_mm256_cmpneq_epi32_mask(cols, _mm256_set1_epi32(none))));
+    for (std::size_t k = 0; k < 8; ++k) {
+      const std::size_t row = k + (k & 4);  // with the fourth from it
+      const auto one = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list(row)));
+      const auto other = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list(row + 4)));
+      block[k] = _mm512_inserti64x4(_mm512_castsi256_si512(one), other, 1);
+    }
+    turn_fours(block);
+    turn_fours(block + 4);
+    for (std::size_t k = 0; k < 4; ++k) {
+      turned[k] = _mm512_shuffle_i32x4(block[k], block[k + 4], 0x88);
+      turned[k + 4] = _mm512_shuffle_i32x4(block[k], block[k + 4], 0xdd);
+    }
   } else {
-    for (unsigned k = 0; k < kCount; k += 16) {
-      const __m512i cols = _mm512_loadu_si512(slots + k);
-      const __m512i words =
-          _mm512_and_si512(_mm512_i32gather_epi32(cols, label_of, sizeof(Label)), _mm512_set1_epi32(kBits));
-      const __m256i labels = _mm512_cvtepi32_epi16(words);
-      const std::uint32_t label = least_of(labels);
-      const auto same = static_cast<std::uint32_t>(
-          _mm256_cmpeq_epi16_mask(labels, _mm256_set1_epi16(static_cast<short>(label))));
-      const std::uint32_t first = same & (0u - same);
-      least.take(label << 16 | (k + static_cast<unsigned>(std::countr_zero(first))));
-      const __m256i others = _mm256_mask_set1_epi16(labels, static_cast<__mmask16>(first), -1);
-      least.second = std::min(least.second, least_of(others) << 16);
-      looks += static_cast<unsigned>(_mm_popcnt_u32(_mm512_cmpneq_epi32_mask(cols, _mm512_set1_epi32(none))));
-      if (kCount > 16 && slots[k + 15] == none) break;
+    for (std::size_t k = 0; k < 16; ++k) block[k] = _mm512_loadu_si512(list(k));
+    for (std::size_t k = 0; k < 16; k += 4) turn_fours(block + k);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const __m512i a = _mm512_shuffle_i32x4(block[k], block[k + 4], 0x88);
+      const __m512i b = _mm512_shuffle_i32x4(block[k], block[k + 4], 0xdd);
+      const __m512i c = _mm512_shuffle_i32x4(block[k + 8], block[k + 12], 0x88);
+      const __m512i d = _mm512_shuffle_i32x4(block[k + 8], block[k + 12], 0xdd);
+      turned[k] = _mm512_shuffle_i32x4(a, c, 0x88);
+      turned[k + 4] = _mm512_shuffle_i32x4(b, d, 0x88);
+      turned[k + 8] = _mm512_shuffle_i32x4(a, c, 0xdd);
+      turned[k + 12] = _mm512_shuffle_i32x4(b, d, 0xdd);
     }
   }
-  return {slots[least.place() % kCount], least.label(), least.next(), looks};
 }
 
+// Sixteen rows at once, slot by slot. Labels are fetched as four bytes each, of which one or two are kept:
+// the array has room behind its end.
+template <std::size_t kCount, class Label>
+MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, const Label* label_of,
+                               Index none, Offers& out) {
+  static_assert(kRowsAtOnce == 16);
+  constexpr std::size_t kBlock = std::min<std::size_t>(kCount, 16);
+  const __m512i no_path = _mm512_set1_epi32(kNoShortPath<Label>), nobody = _mm512_set1_epi32(none);
+  const auto asked = static_cast<__mmask16>((1u << rows.size()) - 1);
+  __m512i label = no_path, second = no_path, col = nobody;
+  for (std::size_t k = 0; k < kRowsAtOnce; ++k)
+    prefetch_slots<kCount>(slots + at(rows.data()[k + kAskedAhead]) * kCount);
+  std::int64_t looks = 0;
+  bool longer = false;
+  for (std::size_t from = 0; from < kCount; from += kBlock) {
+    __m512i block[kBlock];
+    load_turned<kCount>(slots, rows.data(), from, block);
+    if (from + kBlock == kCount) longer = _mm512_mask_cmpgt_epi32_mask(asked, block[kBlock - 1], nobody) != 0;
+    std::size_t e = 0;
+    for (; e < kBlock; ++e) {
+      const __mmask16 there = _mm512_mask_cmplt_epi32_mask(asked, block[e], nobody);
+      if (there == 0) break;
+      looks += _mm_popcnt_u32(there);
+      const __m512i here =
+          _mm512_and_si512(_mm512_i32gather_epi32(block[e], label_of, sizeof(Label)), no_path);
+      col = _mm512_mask_mov_epi32(col, _mm512_cmplt_epu32_mask(here, label), block[e]);
+      second = _mm512_min_epu32(second, _mm512_max_epu32(label, here));
+      label = _mm512_min_epu32(label, here);
+    }
+    if (e != kBlock) break;
+  }
+  _mm512_store_si512(out.col.data(), col);
+  _mm512_store_si512(out.label.data(), label);
+  _mm512_store_si512(out.second.data(), second);
+  return {0, looks, longer};
+}
+
+/// Neighbours in a list's slots.
 template <std::size_t kCount>
-MOTES_AVX512 Unseen wide_unseen(const Index* slots, const std::uint32_t* seen, Index none, Index* out) {
-  unsigned looks = 0, found = 0;
+MOTES_AVX512 inline unsigned length_of(const Index* list, Index none) {
   if constexpr (kCount == 8) {
-    const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(slots));
+    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
+    return static_cast<unsigned>(_mm_popcnt_u32(_mm256_cmplt_epi32_mask(slots, _mm256_set1_epi32(none))));
+  } else {
+    unsigned length = 0;
+    for (unsigned k = 0; k < kCount; k += 16)
+      length += static_cast<unsigned>(
+          _mm_popcnt_u32(_mm512_cmplt_epi32_mask(_mm512_loadu_si512(list + k), _mm512_set1_epi32(none))));
+    return length;
+  }
+}
+
+/// Which of the slots' bits are not set.
+template <std::size_t kCount>
+MOTES_AVX512 inline std::uint32_t fresh_of(const Index* list, const std::uint32_t* seen, Index none) {
+  if constexpr (kCount == 8) {
+    const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
     const __m256i words =
         _mm256_i32gather_epi32(reinterpret_cast<const int*>(seen), _mm256_srai_epi32(rows, 5), 4);
     const __m256i bits =
         _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(rows, _mm256_set1_epi32(31)));
-    const __mmask8 fresh = _mm256_testn_epi32_mask(words, bits);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_maskz_compress_epi32(fresh, rows));
-    found = static_cast<unsigned>(_mm_popcnt_u32(fresh));
-    looks = static_cast<unsigned>(_mm_popcnt_u32(_mm256_cmpneq_epi32_mask(rows, _mm256_set1_epi32(none))));
+    return _mm256_testn_epi32_mask(words, bits);
   } else {
-    for (unsigned k = 0; k < kCount; k += 16) {
-      const __m512i rows = _mm512_loadu_si512(slots + k);
+    std::uint32_t fresh = 0;
+    for (unsigned from = 0; from < kCount && (from == 0 || list[from] < none); from += 16) {
+      const __m512i rows = _mm512_loadu_si512(list + from);
       const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(rows, 5), seen, 4);
       const __m512i bits =
           _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(rows, _mm512_set1_epi32(31)));
-      const __mmask16 fresh = _mm512_testn_epi32_mask(words, bits);
-      _mm512_storeu_si512(out + found, _mm512_maskz_compress_epi32(fresh, rows));
-      found += static_cast<unsigned>(_mm_popcnt_u32(fresh));
-      looks += static_cast<unsigned>(_mm_popcnt_u32(_mm512_cmpneq_epi32_mask(rows, _mm512_set1_epi32(none))));
-      if (kCount > 16 && slots[k + 15] == none) break;
+      fresh |= std::uint32_t{_mm512_testn_epi32_mask(words, bits)} << from;
     }
+    return fresh;
   }
-  return {found, looks};
 }
 
 template <std::size_t kCount>
-constexpr SlotReader kWide{&wide_offer<kCount, std::uint8_t>, &wide_offer<kCount, std::uint16_t>,
+MOTES_AVX512 Visit wide_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen,
+                               Index none, Index* out) {
+  std::uint32_t fresh[kColsAtOnce];
+  std::int64_t found = 0, looks = 0;
+  bool longer = false;
+  for (std::size_t k = 0; k < cols.size(); ++k) {
+    prefetch_slots<kCount>(slots + at(cols.data()[k + kAskedAhead]) * kCount);
+    const Index* const list = slots + at(cols[k]) * kCount;
+    fresh[k] = fresh_of<kCount>(list, seen, none);
+    looks += length_of<kCount>(list, none);
+    longer |= list[kCount - 1] > none;
+  }
+  for (std::size_t k = 0; k < cols.size(); ++k) {
+    const Index* const list = slots + at(cols[k]) * kCount;
+    for (unsigned from = 0; from < kCount; from += 16) {
+      const auto mask = static_cast<__mmask16>(fresh[k] >> from);
+      _mm512_storeu_si512(out + found, _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(list + from)));
+      found += _mm_popcnt_u32(mask);
+    }
+  }
+  return {found, looks, longer};
+}
+
+template <std::size_t kCount>
+constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
                            &wide_unseen<kCount>};
 
 bool has_wide() {
@@ -208,12 +303,14 @@ SlotReader slot_reader(std::size_t count) {
 Slots::Slots(const TwoSidedGraph& graph, std::size_t count)
     : graph_(&graph),
       count_(count),
-      row_slots_(at(graph.rows) * count),
-      col_slots_(at(graph.cols) * count),
+      row_slots_(at(graph.rows) * count + 8),  // 16 are read at once
+      col_slots_(at(graph.cols) * count + 8),
       reader_(slot_reader(count)) {
   const auto fill_both = [&]<std::size_t kCount>() {
-    fill<kCount>({row_slots_.data(), graph.rows, graph.row_offsets, graph.col_index, graph.cols, kLonger});
-    fill<kCount>({col_slots_.data(), graph.cols, graph.col_offsets, graph.row_index, graph.rows, kLonger});
+    fill<kCount>(
+        {row_slots_.data(), graph.rows, graph.row_offsets, graph.col_index, graph.cols, graph.cols + 1});
+    fill<kCount>(
+        {col_slots_.data(), graph.cols, graph.col_offsets, graph.row_index, graph.rows, graph.rows + 1});
   };
   if (count == 8)
     fill_both.template operator()<8>();
@@ -223,19 +320,21 @@ Slots::Slots(const TwoSidedGraph& graph, std::size_t count)
     fill_both.template operator()<32>();
 }
 
-std::optional<Slots> Slots::of(const TwoSidedGraph& graph) {
-  const Offset mean = graph.edges() / std::max(1, std::min(graph.rows, graph.cols));
-  if (mean > 24 || std::max(graph.rows, graph.cols) == std::numeric_limits<Index>::max()) return std::nullopt;
-  return Slots(graph, mean < 5 ? 8 : mean < 12 ? 16 : 32);
+namespace {
+
+Offset mean_degree(const TwoSidedGraph& graph) {
+  return graph.edges() / std::max(1, std::min(graph.rows, graph.cols));
 }
 
-Unseen Slots::unseen_of(std::span<const Index> rows, const std::uint32_t* seen, Index* out) {
-  std::size_t found = 0;
-  for (const Index i : rows) {
-    out[found] = i;
-    found += !is_seen(seen, i);
-  }
-  return {static_cast<std::int64_t>(found), std::ssize(rows)};
+}  // namespace
+
+bool Slots::pay(const TwoSidedGraph& graph) {
+  return mean_degree(graph) <= 24 && std::max(graph.rows, graph.cols) < std::numeric_limits<Index>::max() - 1;
 }
+
+Slots::Slots(const TwoSidedGraph& graph)
+    : Slots(graph, mean_degree(graph) < 5    ? 8
+                   : mean_degree(graph) < 12 ? 16
+                                             : 32) {}
 
 }  // namespace motes::matching::detail

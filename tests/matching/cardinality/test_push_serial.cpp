@@ -44,24 +44,25 @@ struct LongPath {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("slots are read alike, all at once and one by one", "", std::uint8_t, std::uint16_t) {
+TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std::uint8_t, std::uint16_t) {
   using Label = TestType;
   constexpr Label kNoPath = kNoShortPath<Label>;
   const std::uint64_t seed = 5;
   INFO("seed " << seed);
   std::mt19937_64 rng(seed);
-  constexpr Index kVertices = 1000;
-  const auto offer = [](const SlotReader& reader, const Index* slots, const Label* labels) {
+  constexpr Index kVertices = 1000, kLists = 100;
+  const auto read = [](const SlotReader& reader, const Index* slots, std::span<const Index> rows,
+                       const Label* labels, Offers& out) {
     if constexpr (sizeof(Label) == 1)
-      return reader.offer_8(slots, labels, kVertices);
+      return reader.offers_8(slots, rows, labels, kVertices, out);
     else
-      return reader.offer_16(slots, labels, kVertices);
+      return reader.offers_16(slots, rows, labels, kVertices, out);
   };
   for (const std::size_t count : {8u, 16u, 32u}) {
     const SlotReader best = slot_reader(count), plain = plain_slot_reader(count);
     int different = 0;
-    for (int round = 0; round < 4000; ++round) {
-      std::vector<Label> labels(kVertices + 4, kNoPath);
+    for (int round = 0; round < 400; ++round) {
+      std::vector<Label> labels(kVertices + 8, kNoPath);
       std::vector<std::uint32_t> seen(kVertices / 32 + 1);
       const int most = round % 3 == 0 ? 3 : round % 3 == 1 ? 100 : kNoPath;  // many alike, few alike
       for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - rng() % (most + 1));
@@ -69,23 +70,48 @@ TEMPLATE_TEST_CASE("slots are read alike, all at once and one by one", "", std::
         for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - labels[v]);
       for (std::uint32_t& word : seen) word = static_cast<std::uint32_t>(rng());
       seen.back() |= ~0u << (kVertices & 31);
-      std::vector<Index> slots(count, kVertices);
-      const std::size_t length = rng() % (count + 1);
-      for (std::size_t k = 0; k < length; ++k) slots[k] = static_cast<Index>(rng() % kVertices);
-      const Offer a = offer(best, slots.data(), labels.data());
-      const Offer b = offer(plain, slots.data(), labels.data());
-      different += a.label != b.label || a.second != b.second || a.looks != b.looks ||
-                   (a.label != kNoPath && a.col != b.col);
-      std::vector<Label> sorted{kNoPath, kNoPath};
-      for (std::size_t k = 0; k < length; ++k) sorted.push_back(labels[slots[k]]);
-      std::sort(sorted.begin(), sorted.end());
-      different += b.label != sorted[0] || b.second != sorted[1];
-      std::vector<Index> found(kMostSlots), expected(kMostSlots);
-      const Unseen c = best.unseen(slots.data(), seen.data(), kVertices, found.data());
-      const Unseen d = plain.unseen(slots.data(), seen.data(), kVertices, expected.data());
+      // Some lists end anywhere, and some go on: their last slot says so.
+      std::vector<Index> slots(kLists * count + 8, kVertices);
+      std::vector<std::size_t> length(kLists);
+      bool longer = false;
+      for (std::size_t list = 0; list < kLists; ++list) {
+        const std::size_t longest = round % 4 == 0 ? 5 : count + (round % 4 == 1);
+        length[list] = rng() % (longest + 1);
+        if (length[list] > count) slots[list * count + --(length[list] = count)] = kVertices + 1;
+        for (std::size_t k = 0; k < length[list]; ++k)
+          slots[list * count + k] = static_cast<Index>(rng() % kVertices);
+      }
+      std::vector<Index> batch(kColsAtOnce + kAskedAhead);
+      for (Index& v : batch) v = static_cast<Index>(rng() % kLists);
+      const std::span<const Index> rows(batch.data(), 1 + rng() % kRowsAtOnce),
+          cols(batch.data(), 1 + rng() % kColsAtOnce);
+
+      Offers a, b;
+      const Visit at_once = read(best, slots.data(), rows, labels.data(), a);
+      const Visit one_by_one = read(plain, slots.data(), rows, labels.data(), b);
+      std::int64_t looks = 0;
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const auto list = static_cast<std::size_t>(rows[k]);
+        different += a.label[k] != b.label[k] || a.second[k] != b.second[k] ||
+                     (a.label[k] != kNoPath && a.col[k] != b.col[k]);
+        std::vector<Label> sorted{kNoPath, kNoPath};
+        for (std::size_t e = 0; e < length[list]; ++e) sorted.push_back(labels[slots[list * count + e]]);
+        std::sort(sorted.begin(), sorted.end());
+        different += b.label[k] != sorted[0] || b.second[k] != sorted[1];
+        looks += static_cast<std::int64_t>(length[list]);
+        longer |= slots[list * count + count - 1] > kVertices;
+      }
+      different += at_once.looks != looks || one_by_one.looks != looks;
+      different += at_once.longer != longer || one_by_one.longer != longer;
+
+      std::vector<Index> found(kUnseenRoom), expected(kUnseenRoom);
+      const Visit c = best.unseen(slots.data(), cols, seen.data(), kVertices, found.data());
+      const Visit d = plain.unseen(slots.data(), cols, seen.data(), kVertices, expected.data());
       found.resize(static_cast<std::size_t>(c.found));
       expected.resize(static_cast<std::size_t>(d.found));
-      different += found != expected || c.looks != d.looks || d.looks != static_cast<std::int64_t>(length);
+      different += found != expected || c.looks != d.looks || c.longer != d.longer;
+      std::erase_if(expected, [&](Index v) { return (seen[v / 32] >> (v % 32) & 1) == 0; });
+      different += !expected.empty();
     }
     CHECK(different == 0);
   }
