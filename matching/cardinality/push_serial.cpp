@@ -33,6 +33,10 @@ class PlainLists {
   Offer offer(Index row, const Label* label_of) const {
     return Slots::offer_of(graph_.cols_of(row), label_of);
   }
+  template <class Take>
+  void take_first(std::span<const Index> rows, const std::uint32_t*, const Take& take, Index* out) const {
+    for (std::size_t k = 0; k < rows.size(); ++k) out[k] = Slots::first_of(graph_.cols_of(rows[k]), take);
+  }
   Visit unseen(std::span<const Index> cols, const std::uint32_t* seen, Index* out) const {
     Visit visit{};
     for (std::size_t k = 0; k < cols.size(); ++k) {
@@ -103,36 +107,17 @@ class SerialPushing {
         row_of_(at(graph.cols)),
         col_of_(at(graph.rows) + 1),
         seen_((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1),
-        frontier_{RawArray<Index>(at(graph.cols) + kAskedAhead),
-                  RawArray<Index>(at(graph.cols) + kAskedAhead)},
+        met_(at(graph.cols) + kAskedAhead + 1),
         found_(at(graph.rows) + kUnseenRoom),
-        free_(at(graph.cols) + 1),
         active_(at(graph.rows) + kAskedAhead),
         displaced_(at(graph.rows) + kAskedAhead) {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
     std::copy(mates.row_to_col.begin(), mates.row_to_col.end(), col_of_.data());
     col_of_[at(graph.rows)] = -1;
     std::fill_n(label_ + graph.cols, kRoom, kNoPath);
-  }
-
-  /// Gives free rows their first free column; those left are active. Which columns are taken, a bit of each
-  /// says. O(rows + cols + nnz).
-  void start() {
-    const Timed timed(stats_, "start");
-    std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
-    for (Index j = 0; j < graph_.cols; ++j)
-      seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
-    for (Index i = 0; i < graph_.rows; ++i) {
-      if (col_of_[at(i)] != -1) continue;
-      const auto cols = graph_.cols_of(i);
-      const auto free = std::find_if(cols.begin(), cols.end(), [&](Index j) { return see(j); });
-      if (free == cols.end()) {
-        if (!cols.empty()) active_[active_count_++] = i;
-        continue;
-      }
-      row_of_[at(*free)] = i;
-      col_of_[at(i)] = *free;
-      ++stats_.augmentations;
+    for (Index i = 0; i < graph.rows; ++i) {
+      active_[active_count_] = i;
+      active_count_ += col_of_[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1];
     }
   }
 
@@ -141,8 +126,10 @@ class SerialPushing {
     std::int64_t most = std::max<std::int64_t>(
         1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kTenthsOfRows / 10);
     const std::int64_t given = count();
-    if (given * kManyFree >= graph_.rows) {
-      lists.lay_out(stats_);
+    const bool many = given * kManyFree >= graph_.rows;
+    if (many) lists.lay_out(stats_);
+    lists.visit([&](const auto& them) { take_free(them); });
+    if (many && count() * kManyFree >= graph_.rows) {
       for (Index j = 0; j < graph_.cols; ++j) label_[j] = row_of_[at(j)] != -1;
       lists.visit([&](const auto& them) { push_all(them, graph_.rows * kTenthsAtFirst / 10); });
     }
@@ -185,8 +172,40 @@ class SerialPushing {
       std::fill_n(active_.data() + active_count_, kAskedAhead, active_[active_count_ - 1]);
   }
 
+  /// Active rows take their first free column; those left stay active. Which columns are taken, a bit of each
+  /// says.
+  template <class Lists>
+  void take_free(const Lists& lists) {
+    const Timed timed(stats_, "start");
+    std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
+    for (Index j = 0; j < graph_.cols; ++j)
+      seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
+    see(graph_.cols);  // slots of no column
+    see(graph_.cols + 1);
+    pad_active();
+    std::array<Index, kColsAtOnce> col;
+    std::size_t left = 0;
+    for (std::size_t k = 0; k < active_count_; k += kColsAtOnce) {
+      const auto rows = active().subspan(k, std::min(kColsAtOnce, active_count_ - k));
+      const auto take = [&](Index j) {
+        prefetch_to_write(&row_of_[at(j)]);
+        return see(j);
+      };
+      lists.take_first(rows, seen_.data(), take, col.data());
+      for (std::size_t n = 0; n < rows.size(); ++n) {
+        const Index i = rows[n];
+        active_[left] = i;
+        left += col[n] == -1;
+        if (col[n] == -1) continue;
+        row_of_[at(col[n])] = i;
+        col_of_[at(i)] = col[n];
+      }
+    }
+    active_count_ = left;
+  }
+
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
-  /// for what is farther.
+  /// for what is farther. Labels are written when it has ended: until then other words are in the cache.
   template <class Lists>
   void relabel(const Lists& lists) {
     const Timed timed(stats_, "global_relabel");
@@ -195,38 +214,32 @@ class SerialPushing {
     see(graph_.rows + 1);
     for (const Index i : active()) col_of_[at(i)] = -1;
     find_free();
-    std::memset(label_, 0xff, at(graph_.cols) * sizeof(Label));  // kNoPath
-    for (std::size_t k = 0; k < free_count_; ++k) label_[free_[k]] = 0;
-    std::size_t size = free_count_;
-    std::copy_n(free_.data(), size, frontier_[0].data());
     const std::int64_t waiting = count();
-    std::int64_t reached = 0, level = 0;
-    while (size != 0 && reached < waiting) {
-      std::fill_n(frontier_[0].data() + size, kAskedAhead, frontier_[0][size - 1]);
-      size = expand(lists, {frontier_[0].data(), size}, label_for(++level), reached);
-      std::swap(frontier_[0], frontier_[1]);
-    }
-    if (size != 0)
-      for (Index j = 0; j < graph_.cols; ++j)
-        if (label_[j] == kNoPath) label_[j] = label_for(level + 1);
-    stats_.levels.push_back(level);
+    std::int64_t reached = 0;
+    level_ends_.assign({0, free_count_});
+    while (level_ends_.back() != level_ends_.end()[-2] && reached < waiting)
+      level_ends_.push_back(expand(lists, level_ends_.end()[-2], level_ends_.back(), reached));
+    const bool all = level_ends_.back() == level_ends_.end()[-2];
+    const std::int64_t levels = std::ssize(level_ends_) - 2;
+    std::fill_n(label_, graph_.cols, all ? kNoPath : label_for(levels + 1));
+    for (std::int64_t level = 0; level <= levels; ++level)
+      for (std::size_t k = level_ends_[static_cast<std::size_t>(level)];
+           k < level_ends_[static_cast<std::size_t>(level) + 1]; ++k)
+        label_[met_[k]] = label_for(level);
+    stats_.levels.push_back(levels);
     ++stats_.global_relabels;
   }
-  /// Columns that are taken stay so.
+  /// The free columns come first. Columns that are taken stay so.
   void find_free() {
     std::size_t count = 0;
-    if (!free_known_) {
-      for (Index j = 0; j < graph_.cols; ++j) {
-        free_[count] = j;
-        count += row_of_[at(j)] == -1;
-      }
-    } else {
-      for (std::size_t k = 0; k < free_count_; ++k) {
-        const Index j = free_[k];
-        free_[count] = j;
-        count += row_of_[at(j)] == -1;
-      }
-    }
+    const auto put = [&](Index j) {
+      met_[count] = j;
+      count += row_of_[at(j)] == -1;
+    };
+    if (free_known_)
+      for (std::size_t k = 0; k < free_count_; ++k) put(met_[k]);
+    else
+      for (Index j = 0; j < graph_.cols; ++j) put(j);
     free_count_ = count;
     free_known_ = true;
   }
@@ -234,11 +247,12 @@ class SerialPushing {
     return static_cast<Label>(std::min<std::int64_t>(level, kTooFar));
   }
 
-  /// The rows next to these columns that were not seen before: their columns get the label and go to
-  /// frontier_[1]; those without are counted. Returns how many columns.
+  /// Of the rows next to the columns met_[begin, end) that were not seen before, the columns are put behind
+  /// them; those without are counted. Returns the new end.
   template <class Lists>
-  std::size_t expand(const Lists& lists, std::span<const Index> cols, Label level, std::int64_t& reached) {
-    std::size_t found = 0, followed = 0, size = 0;
+  std::size_t expand(const Lists& lists, std::size_t begin, std::size_t end, std::int64_t& reached) {
+    std::fill_n(met_.data() + end, kAskedAhead, met_[end - 1]);
+    std::size_t found = 0, followed = 0, size = end;
     std::int64_t looks = 0;
     // Rows next to two columns of a batch are put down twice, and found out here.
     const auto sieve = [&](std::span<const Index> rows) {
@@ -251,20 +265,19 @@ class SerialPushing {
     const auto follow = [&](std::size_t last) {
       for (; followed != last; ++followed) {
         const Index j = col_of_[at(found_[followed])];
-        frontier_[1][size] = j;
+        met_[size] = j;
         size += j != -1;
-        label_[j] = level;
       }
     };
     std::array<Index, kUnseenRoom> put_down;
-    for (std::size_t k = 0; k < cols.size(); k += kColsAtOnce) {
-      const auto some = cols.subspan(k, std::min(kColsAtOnce, cols.size() - k));
-      const Visit visit = lists.unseen(some, seen_.data(), put_down.data());
+    for (std::size_t k = begin; k < end; k += kColsAtOnce) {
+      const std::span<const Index> cols(met_.data() + k, std::min(kColsAtOnce, end - k));
+      const Visit visit = lists.unseen(cols, seen_.data(), put_down.data());
       looks += visit.looks;
       const std::size_t before = found;
       sieve({put_down.data(), static_cast<std::size_t>(visit.found)});
       if (visit.longer) [[unlikely]]
-        for (const Index j : some) {
+        for (const Index j : cols) {
           std::span<const Index> rest = lists.rest(j);
           looks += std::ssize(rest);
           while (!rest.empty()) {
@@ -276,7 +289,7 @@ class SerialPushing {
       follow(before);
     }
     follow(found);
-    reached += static_cast<std::int64_t>(found - size);
+    reached += static_cast<std::int64_t>(found - (size - end));
     stats_.edges_traversed += looks;
     return size;
   }
@@ -373,9 +386,9 @@ class SerialPushing {
   RawArray<Index> row_of_;        ///< [cols] -1 = free
   RawArray<Index> col_of_;        ///< [rows + 1] -1 = free, but not yet of active rows; of row `rows`, too
   RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last
-  RawArray<Index> frontier_[2];   ///< [cols + kAskedAhead] columns of a level, and of the next
-  RawArray<Index> found_;         ///< [rows + kUnseenRoom] rows of the next level
-  RawArray<Index> free_;          ///< [cols + 1] columns that the last relabelling found free
+  RawArray<Index> met_;  ///< [cols + kAskedAhead] columns in the order in which a relabelling meets them
+  std::vector<std::size_t> level_ends_;  ///< in met_
+  RawArray<Index> found_;                ///< [rows + kUnseenRoom] rows of a level
   std::size_t free_count_ = 0;
   bool free_known_ = false;
   RawArray<Index> active_, displaced_;  ///< [rows + kAskedAhead] rows that push in this sweep and the next
@@ -394,7 +407,6 @@ bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRela
   Layout lists(graph, options.reorder != Reorder::never);
   const auto push = [&]<class Label>(Label) {
     SerialPushing<Label> pushing(graph, mates, stats);
-    pushing.start();
     const bool done = pushing.run(lists, options.relabel_frequency);
     pushing.tell(mates);
     return done;

@@ -56,6 +56,21 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
 }
 
 template <std::size_t kCount>
+Visit plain_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
+                  std::uint32_t* out) {
+  Visit visit{};
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    const Index* const list = slots + at(vertices[k]) * kCount;
+    out[k] = 0;
+    std::size_t e = 0;
+    for (; e < kCount && list[e] < none; ++e) out[k] |= std::uint32_t{!is_seen(bits, list[e])} << e;
+    visit.looks += static_cast<std::int64_t>(e);
+    visit.longer |= list[kCount - 1] > none;
+  }
+  return visit;
+}
+
+template <std::size_t kCount>
 Visit plain_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen, Index none,
                    Index* out) {
   Visit visit{};
@@ -74,7 +89,7 @@ Visit plain_unseen(const Index* slots, std::span<const Index> cols, const std::u
 
 template <std::size_t kCount>
 constexpr SlotReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kCount, std::uint16_t>,
-                            &plain_unseen<kCount>};
+                            &plain_unset<kCount>, &plain_unseen<kCount>};
 
 #if MOTES_WIDE
 #define MOTES_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
@@ -184,54 +199,62 @@ MOTES_AVX512 inline unsigned length_of(const Index* list, Index none) {
 
 /// Which of the slots' bits are not set.
 template <std::size_t kCount>
-MOTES_AVX512 inline std::uint32_t fresh_of(const Index* list, const std::uint32_t* seen, Index none) {
+MOTES_AVX512 inline std::uint32_t unset_of(const Index* list, const std::uint32_t* bits, Index none) {
   if constexpr (kCount == 8) {
-    const __m256i rows = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
+    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
     const __m256i words =
-        _mm256_i32gather_epi32(reinterpret_cast<const int*>(seen), _mm256_srai_epi32(rows, 5), 4);
-    const __m256i bits =
-        _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(rows, _mm256_set1_epi32(31)));
-    return _mm256_testn_epi32_mask(words, bits);
+        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bits), _mm256_srai_epi32(slots, 5), 4);
+    const __m256i masks =
+        _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(slots, _mm256_set1_epi32(31)));
+    return _mm256_testn_epi32_mask(words, masks);
   } else {
-    std::uint32_t fresh = 0;
+    std::uint32_t unset = 0;
     for (unsigned from = 0; from < kCount && (from == 0 || list[from] < none); from += 16) {
-      const __m512i rows = _mm512_loadu_si512(list + from);
-      const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(rows, 5), seen, 4);
-      const __m512i bits =
-          _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(rows, _mm512_set1_epi32(31)));
-      fresh |= std::uint32_t{_mm512_testn_epi32_mask(words, bits)} << from;
+      const __m512i slots = _mm512_loadu_si512(list + from);
+      const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(slots, 5), bits, 4);
+      const __m512i masks =
+          _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(slots, _mm512_set1_epi32(31)));
+      unset |= std::uint32_t{_mm512_testn_epi32_mask(words, masks)} << from;
     }
-    return fresh;
+    return unset;
   }
+}
+
+template <std::size_t kCount>
+MOTES_AVX512 Visit wide_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits,
+                              Index none, std::uint32_t* out) {
+  std::int64_t looks = 0;
+  bool longer = false;
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    prefetch_slots<kCount>(slots + at(vertices.data()[k + kAskedAhead]) * kCount);
+    const Index* const list = slots + at(vertices[k]) * kCount;
+    out[k] = unset_of<kCount>(list, bits, none);
+    looks += length_of<kCount>(list, none);
+    longer |= list[kCount - 1] > none;
+  }
+  return {0, looks, longer};
 }
 
 template <std::size_t kCount>
 MOTES_AVX512 Visit wide_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen,
                                Index none, Index* out) {
   std::uint32_t fresh[kColsAtOnce];
-  std::int64_t found = 0, looks = 0;
-  bool longer = false;
-  for (std::size_t k = 0; k < cols.size(); ++k) {
-    prefetch_slots<kCount>(slots + at(cols.data()[k + kAskedAhead]) * kCount);
-    const Index* const list = slots + at(cols[k]) * kCount;
-    fresh[k] = fresh_of<kCount>(list, seen, none);
-    looks += length_of<kCount>(list, none);
-    longer |= list[kCount - 1] > none;
-  }
+  Visit visit = wide_unset<kCount>(slots, cols, seen, none, fresh);
   for (std::size_t k = 0; k < cols.size(); ++k) {
     const Index* const list = slots + at(cols[k]) * kCount;
     for (unsigned from = 0; from < kCount; from += 16) {
       const auto mask = static_cast<__mmask16>(fresh[k] >> from);
-      _mm512_storeu_si512(out + found, _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(list + from)));
-      found += _mm_popcnt_u32(mask);
+      _mm512_storeu_si512(out + visit.found,
+                          _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(list + from)));
+      visit.found += _mm_popcnt_u32(mask);
     }
   }
-  return {found, looks, longer};
+  return visit;
 }
 
 template <std::size_t kCount>
 constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
-                           &wide_unseen<kCount>};
+                           &wide_unset<kCount>, &wide_unseen<kCount>};
 
 bool has_wide() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -60,6 +61,9 @@ struct SlotReader {
                                Index none, Offers& out);
   ReadOffers<std::uint8_t> offers_8;
   ReadOffers<std::uint16_t> offers_16;
+  /// Which slots' bits are not set, a word for each list.
+  Visit (*unset)(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
+                 std::uint32_t* out);
   /// Puts down those neighbours whose bits are not set, in order.
   Visit (*unseen)(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen, Index none,
                   Index* out);
@@ -95,6 +99,29 @@ class Slots {
   template <class Label>
   Offer offer(Index row, const Label* label_of) const {
     return offer_of(goes_on(row_slots_, row, graph_->cols) ? graph_->cols_of(row) : in_slots(row), label_of);
+  }
+  /// For each of up to kColsAtOnce rows, one after another, the first of its columns that take(col) accepts,
+  /// or -1, into `out`. Those that it would not accept at first have a bit in `taken`.
+  template <class Take>
+  void take_first(std::span<const Index> rows, const std::uint32_t* taken, const Take& take,
+                  Index* out) const {
+    std::array<std::uint32_t, kColsAtOnce> offered;
+    const bool longer = reader_.unset(row_slots_.data(), rows, taken, graph_->cols, offered.data()).longer;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Index* const slots = row_slots_.data() + static_cast<std::size_t>(rows[k]) * count_;
+      out[k] = -1;
+      for (std::uint32_t left = offered[k]; left != 0 && out[k] == -1; left &= left - 1) {
+        const Index col = slots[std::countr_zero(left)];
+        if (take(col)) out[k] = col;
+      }
+      if (longer && out[k] == -1 && goes_on(row_slots_, rows[k], graph_->cols))
+        out[k] = first_of(graph_->cols_of(rows[k]), take);
+    }
+  }
+  template <class Take>
+  static Index first_of(std::span<const Index> cols, const Take& take) {
+    const auto first = std::find_if(cols.begin(), cols.end(), take);
+    return first == cols.end() ? -1 : *first;
   }
   /// Of these columns' lists, as far as they lie in slots; likewise.
   Visit unseen(std::span<const Index> cols, const std::uint32_t* seen, Index* out) const {
