@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -96,6 +97,43 @@ class Layout {
   bool wanted_;
 };
 
+/// When pushes should make way for new labels. All figures in pushes.
+class Until {
+ public:
+  explicit Until(std::int64_t most) : most_(most) {}
+  /// Not only when most are made, but also when they bring less than they and the relabelling before them, at
+  /// its cost, have brought on average. What pushes bring is the logarithm of the active rows before to those
+  /// after. `active`: those with a path. Looks after each `window`.
+  void watch(std::int64_t active, std::int64_t cost, std::int64_t window) {
+    first_ = last_ = active;
+    cost_ = cost;
+    window_ = window;
+  }
+  void spend(std::int64_t pushes) { spent_ += pushes; }
+  bool go_on(std::int64_t active) {
+    if (spent_ >= most_) return false;
+    if (window_ == 0 || spent_ - looked_ < window_) return true;
+    const double lately = logarithm(last_) - logarithm(active), all = logarithm(first_) - logarithm(active);
+    const bool less =
+        lately * static_cast<double>(cost_ + spent_) < all * static_cast<double>(spent_ - looked_);
+    last_ = active;
+    looked_ = spent_;
+    return !less;
+  }
+
+ private:
+  /// The same bits everywhere, which std::log does not promise.
+  static double logarithm(std::int64_t n) {
+    int exponent = 0;
+    const double half = std::frexp(static_cast<double>(n), &exponent), t = (half - 1) / (half + 1),
+                 tt = t * t;
+    return exponent * 0.6931471805599453 +
+           2 * t * (1 + tt * (1. / 3 + tt * (1. / 5 + tt * (1. / 7 + tt / 9))));
+  }
+  std::int64_t most_, spent_ = 0, looked_ = 0;
+  std::int64_t first_ = 0, last_ = 0, cost_ = 0, window_ = 0;
+};
+
 template <class Label>
 class SerialPushing {
  public:
@@ -123,22 +161,25 @@ class SerialPushing {
 
   /// False: the rows left are all farther than labels reach.
   bool run(Layout& lists, std::int64_t frequency) {
-    std::int64_t most = std::max<std::int64_t>(
-        1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kTenthsOfRows / 10);
+    std::int64_t most =
+        std::max<std::int64_t>(1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kMostOfRows);
     const std::int64_t given = count();
     const bool many = given * kManyFree >= graph_.rows;
     if (many) lists.lay_out(stats_);
     lists.visit([&](const auto& them) { take_free(them); });
     if (many && count() * kManyFree >= graph_.rows) {
       for (Index j = 0; j < graph_.cols; ++j) label_[j] = row_of_[at(j)] != -1;
-      lists.visit([&](const auto& them) { push_all(them, graph_.rows * kTenthsAtFirst / 10); });
+      lists.visit([&](const auto& them) { push_all(them, Until{graph_.rows * kTenthsAtFirst / 10}); });
     }
     bool reach = true;
     while (active_count_ != 0 && reach) {
-      lists.visit([&](const auto& them) { relabel(them); });
+      std::int64_t reached = 0;
+      lists.visit([&](const auto& them) { reached = relabel(them); });
       const std::int64_t left = count();
       bool pushed = false;
-      lists.visit([&](const auto& them) { pushed = push_all(them, most) != 0; });
+      Until until(most);
+      if (frequency == 0) until.watch(reached, cost_of_relabelling(), least_watched());
+      lists.visit([&](const auto& them) { pushed = push_all(them, until) != 0; });
       const bool fewer = count() < left;
       if (active_count_ != 0) lists.lay_out(stats_);
       reach = pushed || fewer;
@@ -161,10 +202,19 @@ class SerialPushing {
   static constexpr std::size_t kRoom = 8;  ///< labels behind the last
   static constexpr std::size_t kRoomBefore = 64;
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
-  static constexpr std::int64_t kTenthsOfRows = 6, kTenthsAtFirst = 4;  ///< pushes between relabellings
+  static constexpr std::int64_t kMostOfRows = 2, kTenthsAtFirst = 4;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
+
+  /// A column that the search meets takes as long as a push; relabelling too early costs more than too late.
+  std::int64_t cost_of_relabelling() const {
+    return 2 * (static_cast<std::int64_t>(level_ends_.back()) + graph_.cols / 20);
+  }
+  /// Paths must have had the time to end.
+  std::int64_t least_watched() const {
+    return std::max<std::int64_t>(graph_.rows / 25, 64 * stats_.levels.back());
+  }
 
   /// Batches of rows are read from beyond the last.
   void pad_active() {
@@ -206,8 +256,9 @@ class SerialPushing {
 
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
   /// for what is farther. Labels are written when it has ended: until then other words are in the cache.
+  /// Returns the active rows reached.
   template <class Lists>
-  void relabel(const Lists& lists) {
+  std::int64_t relabel(const Lists& lists) {
     const Timed timed(stats_, "global_relabel");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
     see(graph_.rows);  // slots of no row
@@ -228,6 +279,7 @@ class SerialPushing {
         label_[met_[k]] = label_for(level);
     stats_.levels.push_back(levels);
     ++stats_.global_relabels;
+    return std::min(reached, waiting);
   }
   /// The free columns come first. Columns that are taken stay so.
   void find_free() {
@@ -310,16 +362,16 @@ class SerialPushing {
     return word != before;
   }
 
-  /// Active rows push, and those that they displace, sweep by sweep, until none is active or `most` pushes
-  /// are made. Rows look at their columns a batch at a time; who finds the label of its choice raised by
-  /// another of the batch, looks again. Labels only rise, so that a second least that was seen earlier is
-  /// still a bound.
+  /// Active rows push, and those that they displace, sweep by sweep, until none is active or it is
+  /// time for new labels. Rows look at their columns a batch at a time; who finds the label of its choice
+  /// raised by another of the batch, looks again. Labels only rise, so that a second least that was seen
+  /// earlier is still a bound.
   template <class Lists>
-  std::int64_t push_all(const Lists& lists, std::int64_t most) {
+  std::int64_t push_all(const Lists& lists, Until until) {
     const Timed timed(stats_, "push");
-    std::int64_t spent = 0, looks = 0, pushes = 0;
-    while (active_count_ != 0 && spent < most) {
-      spent += std::max<std::int64_t>(count(), kLeastSweep);
+    std::int64_t looks = 0, pushes = 0;
+    while (active_count_ != 0 && until.go_on(count() + std::ssize(far_))) {
+      until.spend(std::max<std::int64_t>(count(), kLeastSweep));
       pad_active();
       std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before
       Offers offers;

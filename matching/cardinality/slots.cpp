@@ -348,16 +348,34 @@ namespace {
 Offset mean_degree(const TwoSidedGraph& graph) {
   return graph.edges() / std::max(1, std::min(graph.rows, graph.cols));
 }
+std::size_t slots_of_vertex(const TwoSidedGraph& graph) {
+  const Offset mean = mean_degree(graph);
+  return mean < 5 ? 8 : mean < 12 ? 16 : 32;
+}
+
+/// In a sample, an eighth of the entries of all lists lie beyond their slots.
+bool lists_go_on(Index vertices, const Offset* offsets, std::size_t slots) {
+  constexpr Index kSample = 1024;
+  const Index count = std::min(kSample, vertices);
+  Offset all = 0, beyond = 0;
+  for (Index k = 0; k < count; ++k) {
+    const auto v = static_cast<Index>(Offset{vertices} * k / count);
+    const Offset length = offsets[v + 1] - offsets[v];
+    all += length;
+    beyond += std::max<Offset>(0, length - static_cast<Offset>(slots));
+  }
+  return 8 * beyond > all;
+}
 
 }  // namespace
 
 bool Slots::pay(const TwoSidedGraph& graph) {
-  return mean_degree(graph) <= 24 && std::max(graph.rows, graph.cols) < std::numeric_limits<Index>::max() - 1;
+  return mean_degree(graph) <= 24 &&
+         std::max(graph.rows, graph.cols) < std::numeric_limits<Index>::max() - 1 &&
+         !lists_go_on(graph.rows, graph.row_offsets, slots_of_vertex(graph)) &&
+         !lists_go_on(graph.cols, graph.col_offsets, slots_of_vertex(graph));
 }
 
-Slots::Slots(const TwoSidedGraph& graph)
-    : Slots(graph, mean_degree(graph) < 5    ? 8
-                   : mean_degree(graph) < 12 ? 16
-                                             : 32) {}
+Slots::Slots(const TwoSidedGraph& graph) : Slots(graph, slots_of_vertex(graph)) {}
 
 }  // namespace motes::matching::detail
