@@ -2,137 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "matching/cardinality/lists.h"
 #include "matching/cardinality/reorder.h"
 #include "matching/cardinality/search.h"
-#include "matching/cardinality/slots.h"
+#include "matching/cardinality/until.h"
 #include "matching/detail/raw_array.h"
 
 namespace motes::matching::detail {
 namespace {
-
-/// Lists read where they are. The same names as Slots.
-class PlainLists {
- public:
-  explicit PlainLists(const TwoSidedGraph& graph) : graph_(graph) {}
-
-  template <class Label>
-  std::int64_t offers(std::span<const Index> rows, const Label* label_of, Offers& out) const {
-    std::int64_t looks = 0;
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      ask_ahead(rows.data() + k, graph_.row_offsets, graph_.col_index);
-      const Offer here = offer(rows[k], label_of);
-      out.col[k] = here.col, out.label[k] = here.label, out.second[k] = here.second;
-      looks += graph_.row_offsets[rows[k] + 1] - graph_.row_offsets[rows[k]];
-    }
-    return looks;
-  }
-  template <class Label>
-  Offer offer(Index row, const Label* label_of) const {
-    return Slots::offer_of(graph_.cols_of(row), label_of);
-  }
-  template <class Take>
-  void take_first(std::span<const Index> rows, const std::uint32_t*, const Take& take, Index* out) const {
-    for (std::size_t k = 0; k < rows.size(); ++k) out[k] = Slots::first_of(graph_.cols_of(rows[k]), take);
-  }
-  Visit unseen(std::span<const Index> cols, const std::uint32_t* seen, Index* out) const {
-    Visit visit{};
-    for (std::size_t k = 0; k < cols.size(); ++k) {
-      ask_ahead(cols.data() + k, graph_.col_offsets, graph_.row_index);
-      const auto rows = graph_.rows_of(cols[k]);
-      const auto here = rows.first(std::min(rows.size(), kMostSlots));
-      for (const Index i : here) {
-        out[visit.found] = i;
-        visit.found += (seen[i >> 5] >> (i & 31) & 1) == 0;
-      }
-      visit.looks += std::ssize(here);
-      visit.longer |= here.size() != rows.size();
-    }
-    return visit;
-  }
-  std::span<const Index> rest(Index col) const {
-    const auto rows = graph_.rows_of(col);
-    return rows.subspan(std::min(rows.size(), kMostSlots));
-  }
-
- private:
-  static void ask_ahead(const Index* vertices, const Offset* offsets, const Index* neighbours) {
-    prefetch(offsets + vertices[kAskedAhead]);
-    const Index* const list = neighbours + offsets[vertices[kAskedAhead / 2]];
-    prefetch(list);
-    prefetch(list + 12);  // a short list that does not end in the first line, ends there
-  }
-  const TwoSidedGraph& graph_;
-};
-
-/// The graph's lists, in slots once that is asked for and allowed.
-class Layout {
- public:
-  Layout(const TwoSidedGraph& graph, bool slots_allowed)
-      : graph_(graph), plain_(graph), wanted_(slots_allowed && Slots::pay(graph)) {}
-
-  bool may_lie_in_slots() const { return wanted_ || slots_; }
-  void lay_out(CardinalityStats& stats) {
-    if (!wanted_) return;
-    const Timed timed(stats, "slots");
-    slots_.emplace(graph_);
-    wanted_ = false;
-  }
-  /// Calls body(Slots or PlainLists).
-  template <class Body>
-  void visit(const Body& body) const {
-    if (slots_)
-      body(*slots_);
-    else
-      body(plain_);
-  }
-
- private:
-  const TwoSidedGraph& graph_;
-  const PlainLists plain_;
-  std::optional<Slots> slots_;
-  bool wanted_;
-};
-
-/// When pushes should make way for new labels. All figures in pushes.
-class Until {
- public:
-  explicit Until(std::int64_t most) : most_(most) {}
-  /// Not only when most are made, but also when they bring less than they and the relabelling before them, at
-  /// its cost, have brought on average. What pushes bring is the logarithm of the active rows before to those
-  /// after. `active`: those with a path. Looks after each `window`.
-  void watch(std::int64_t active, std::int64_t cost, std::int64_t window) {
-    first_ = last_ = active;
-    cost_ = cost;
-    window_ = window;
-  }
-  void spend(std::int64_t pushes) { spent_ += pushes; }
-  bool go_on(std::int64_t active) {
-    if (spent_ >= most_) return false;
-    if (window_ == 0 || spent_ - looked_ < window_) return true;
-    const double lately = logarithm(last_) - logarithm(active), all = logarithm(first_) - logarithm(active);
-    const bool less =
-        lately * static_cast<double>(cost_ + spent_) < all * static_cast<double>(spent_ - looked_);
-    last_ = active;
-    looked_ = spent_;
-    return !less;
-  }
-
- private:
-  /// The same bits everywhere, which std::log does not promise.
-  static double logarithm(std::int64_t n) {
-    int exponent = 0;
-    const double half = std::frexp(static_cast<double>(n), &exponent), t = (half - 1) / (half + 1),
-                 tt = t * t;
-    return exponent * 0.6931471805599453 +
-           2 * t * (1 + tt * (1. / 3 + tt * (1. / 5 + tt * (1. / 7 + tt / 9))));
-  }
-  std::int64_t most_, spent_ = 0, looked_ = 0;
-  std::int64_t first_ = 0, last_ = 0, cost_ = 0, window_ = 0;
-};
 
 template <class Label>
 class SerialPushing {

@@ -51,10 +51,11 @@ struct Visit {
 };
 
 /// How the slots of a batch of vertices are read; on CPUs with AVX-512 many at once, with the same answers.
-/// Reading many before anything is written is what makes it fast: a list's neighbours are fetched from all
-/// over, and the CPU lets no such fetch go ahead of a store whose place is not known yet. The labels and the
-/// bits of two vertices after the last can be read too, no path and seen, and three more bytes of labels. Of
-/// a list that goes on, the slots but the last are read.
+/// Nothing is written until all are read, so that what they fetch from all over overlaps: a gather waits for
+/// older stores whose place is not known yet. Sixteen rows' slots are turned, so that one gather fetches a
+/// label for each row and least labels are kept without a reduction within a row. The labels and the bits of
+/// two vertices after the last can be read too, no path and seen, and three more bytes of labels. Of a list
+/// that goes on, the slots but the last are read.
 struct SlotReader {
   template <class Label>
   using ReadOffers = Visit (*)(const Index* slots, std::span<const Index> rows, const Label* label_of,
