@@ -68,7 +68,6 @@ class Layout {
   Layout(const TwoSidedGraph& graph, bool slots_allowed)
       : graph_(graph), plain_(graph), wanted_(slots_allowed && Slots::pay(graph)) {}
 
-  bool may_lie_in_slots() const { return wanted_ || slots_; }
   void lay_out(CardinalityStats& stats) {
     if (!wanted_) return;
     const Timed timed(stats, "slots");

@@ -118,8 +118,9 @@ class SerialPushing {
     for (std::size_t k = 0; k < active_count_; k += kColsAtOnce) {
       const auto rows = active().subspan(k, std::min(kColsAtOnce, active_count_ - k));
       const auto take = [&](Index j) {
+        if (!see(j)) return false;
         prefetch_to_write(&row_of_[at(j)]);
-        return see(j);
+        return true;
       };
       lists.take_first(rows, seen_.data(), take, col.data());
       for (std::size_t n = 0; n < rows.size(); ++n) {
@@ -343,11 +344,11 @@ bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRela
     pushing.tell(mates);
     return done;
   };
-  const bool narrow = lists.may_lie_in_slots() && graph.cols > kColumnsInCache &&
-                      scattered({graph.rows,
-                                 graph.cols,
-                                 {graph.row_offsets, at(graph.rows) + 1},
-                                 {graph.col_index, static_cast<std::size_t>(graph.edges())}});
+  const bool narrow =
+      graph.cols > kColumnsInCache && scattered({graph.rows,
+                                                 graph.cols,
+                                                 {graph.row_offsets, at(graph.rows) + 1},
+                                                 {graph.col_index, static_cast<std::size_t>(graph.edges())}});
   return (narrow && push(std::uint8_t{})) || push(std::uint16_t{});
 }
 

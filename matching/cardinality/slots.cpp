@@ -353,7 +353,7 @@ std::size_t slots_of_vertex(const TwoSidedGraph& graph) {
   return mean < 5 ? 8 : mean < 12 ? 16 : 32;
 }
 
-/// In a sample, an eighth of the entries of all lists lie beyond their slots.
+/// In a sample, half of the entries of all lists lie beyond their slots.
 bool lists_go_on(Index vertices, const Offset* offsets, std::size_t slots) {
   constexpr Index kSample = 1024;
   const Index count = std::min(kSample, vertices);
@@ -364,7 +364,7 @@ bool lists_go_on(Index vertices, const Offset* offsets, std::size_t slots) {
     all += length;
     beyond += std::max<Offset>(0, length - static_cast<Offset>(slots));
   }
-  return 8 * beyond > all;
+  return 2 * beyond > all;
 }
 
 }  // namespace

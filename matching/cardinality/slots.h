@@ -72,7 +72,7 @@ struct SlotReader {
 
 class Slots {
  public:
-  /// Not for graphs of mean degree above 24, nor where hubs have much of the edges in a sample of the lists,
+  /// Not for graphs of mean degree above 24, nor where hubs have most of the edges in a sample of the lists,
   /// nor of as many vertices as an Index can count. O(1).
   static bool pay(const TwoSidedGraph& graph);
   /// O(rows + cols + nnz); 32, 64 or 128 bytes a vertex.
