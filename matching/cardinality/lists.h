@@ -11,7 +11,7 @@ namespace motes::matching::detail {
 /// Lists read where they are. The same names as Slots.
 class PlainLists {
  public:
-  explicit PlainLists(const TwoSidedGraph& graph) : graph_(graph) {}
+  explicit PlainLists(const TwoSidedGraph& graph) : graph_(graph), reader_(one_list_reader()) {}
 
   template <class Label>
   std::int64_t offers(std::span<const Index> rows, const Label* label_of, Offers& out) const {
@@ -26,7 +26,7 @@ class PlainLists {
   }
   template <class Label>
   Offer offer(Index row, const Label* label_of) const {
-    return Slots::offer_of(graph_.cols_of(row), label_of);
+    return reader_.offer(graph_.cols_of(row), label_of);
   }
   template <class Take>
   void take_first(std::span<const Index> rows, const std::uint32_t*, const Take& take, Index* out) const {
@@ -38,10 +38,7 @@ class PlainLists {
       ask_ahead(cols.data() + k, graph_.col_offsets, graph_.row_index);
       const auto rows = graph_.rows_of(cols[k]);
       const auto here = rows.first(std::min(rows.size(), kMostSlots));
-      for (const Index i : here) {
-        out[visit.found] = i;
-        visit.found += (seen[i >> 5] >> (i & 31) & 1) == 0;
-      }
+      visit.found += reader_.unseen(here, seen, out + visit.found);
       visit.looks += std::ssize(here);
       visit.longer |= here.size() != rows.size();
     }
@@ -51,6 +48,7 @@ class PlainLists {
     const auto rows = graph_.rows_of(col);
     return rows.subspan(std::min(rows.size(), kMostSlots));
   }
+  const OneListReader& lists() const { return reader_; }
 
  private:
   static void ask_ahead(const Index* vertices, const Offset* offsets, const Index* neighbours) {
@@ -58,8 +56,10 @@ class PlainLists {
     const Index* const list = neighbours + offsets[vertices[kAskedAhead / 2]];
     prefetch(list);
     prefetch(list + 12);  // a short list that does not end in the first line, ends there
+    prefetch(list + 28);
   }
   const TwoSidedGraph& graph_;
+  const OneListReader reader_;
 };
 
 /// The graph's lists, in slots once that is asked for and allowed.

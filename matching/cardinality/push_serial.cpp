@@ -214,8 +214,9 @@ class SerialPushing {
           std::span<const Index> rest = lists.rest(j);
           looks += std::ssize(rest);
           while (!rest.empty()) {
-            const auto here = rest.first(std::min(rest.size(), kUnseenRoom));
-            sieve({put_down.data(), put_down_unseen(here, put_down.data())});
+            const auto here = rest.first(std::min(rest.size(), kUnseenRoom - kMostSlots));
+            const std::int64_t unseen = lists.lists().unseen(here, seen_.data(), put_down.data());
+            sieve({put_down.data(), static_cast<std::size_t>(unseen)});
             rest = rest.subspan(here.size());
           }
         }
@@ -227,14 +228,6 @@ class SerialPushing {
     return size;
   }
 
-  std::size_t put_down_unseen(std::span<const Index> rows, Index* out) const {
-    std::size_t count = 0;
-    for (const Index i : rows) {
-      out[count] = i;
-      count += (seen_[at(i) / 32] >> (i & 31) & 1) == 0;
-    }
-    return count;
-  }
   /// Whether it was not seen before.
   bool see(Index i) {
     std::uint32_t& word = seen_[at(i) / 32];

@@ -70,6 +70,22 @@ struct SlotReader {
                   Index* out);
 };
 
+/// How a list of any length is read where it is; likewise.
+struct OneListReader {
+  Offer (*offer_8)(std::span<const Index> cols, const std::uint8_t* label_of);
+  Offer (*offer_16)(std::span<const Index> cols, const std::uint16_t* label_of);
+  /// Puts down those neighbours whose bits are not set, in order, and up to 16 words more. Returns how many.
+  std::int64_t (*unseen)(std::span<const Index> list, const std::uint32_t* seen, Index* out);
+
+  template <class Label>
+  Offer offer(std::span<const Index> cols, const Label* label_of) const {
+    if constexpr (sizeof(Label) == 1)
+      return offer_8(cols, label_of);
+    else
+      return offer_16(cols, label_of);
+  }
+};
+
 class Slots {
  public:
   /// Not for graphs of mean degree above 24, nor where hubs have most of the edges in a sample of the lists,
@@ -91,7 +107,7 @@ class Slots {
       for (std::size_t k = 0; k < rows.size(); ++k) {
         if (!goes_on(row_slots_, rows[k], graph_->cols)) continue;
         const auto cols = graph_->cols_of(rows[k]);
-        const Offer offer = offer_of(cols, label_of);
+        const Offer offer = list_reader_.offer(cols, label_of);
         out.col[k] = offer.col, out.label[k] = offer.label, out.second[k] = offer.second;
         visit.looks += std::ssize(cols) - static_cast<std::int64_t>(count_ - 1);
       }
@@ -100,7 +116,7 @@ class Slots {
   /// The offer of one row.
   template <class Label>
   Offer offer(Index row, const Label* label_of) const {
-    return offer_of(goes_on(row_slots_, row, graph_->cols) ? graph_->cols_of(row) : in_slots(row), label_of);
+    return list_reader_.offer(graph_->cols_of(row), label_of);
   }
   /// For each of up to kColsAtOnce rows, one after another, the first of its columns that take(col) accepts,
   /// or -1, into `out`. Those that it would not accept at first have a bit in `taken`.
@@ -129,23 +145,15 @@ class Slots {
   Visit unseen(std::span<const Index> cols, const std::uint32_t* seen, Index* out) const {
     return reader_.unseen(col_slots_.data(), cols, seen, graph_->rows, out);
   }
-  /// What unseen() leaves of a column's list.
+  /// What unseen() leaves of a column's list, to be read by lists().
   std::span<const Index> rest(Index col) const {
     if (!goes_on(col_slots_, col, graph_->rows)) return {};
     return graph_->rows_of(col).subspan(count_ - 1);
   }
-
-  /// The offer of any list.
-  template <class Label>
-  static Offer offer_of(std::span<const Index> cols, const Label* label_of);
+  const OneListReader& lists() const { return list_reader_; }
 
  private:
   Slots(const TwoSidedGraph& graph, std::size_t count);
-  /// A row's list that does not go on.
-  std::span<const Index> in_slots(Index row) const {
-    const Index* const slots = row_slots_.data() + static_cast<std::size_t>(row) * count_;
-    return {slots, std::lower_bound(slots, slots + count_, graph_->cols)};
-  }
   bool goes_on(const RawArray<Index>& slots, Index v, Index none) const {
     return slots[static_cast<std::size_t>(v) * count_ + count_ - 1] > none;
   }
@@ -155,25 +163,13 @@ class Slots {
   /// [rows * count_], [cols * count_]; beyond a list `cols`, `rows`; in the last slot one more: it goes on
   RawArray<Index> row_slots_, col_slots_;
   SlotReader reader_;
+  OneListReader list_reader_;
 };
-
-template <class Label>
-Offer Slots::offer_of(std::span<const Index> cols, const Label* label_of) {
-  // Places of a long list need more bits than are left beside a label in a word of 32.
-  constexpr std::uint64_t kNone = std::uint64_t{kNoShortPath<Label>} << 48;
-  std::uint64_t best = kNone, second = kNone;
-  for (std::size_t e = 0; e < cols.size(); ++e) {
-    const std::uint64_t word = std::uint64_t{label_of[cols[e]]} << 48 | e;
-    const std::uint64_t larger = std::max(best, word);
-    best = std::min(best, word);
-    second = std::min(second, larger);
-  }
-  const std::size_t place = best & ((std::uint64_t{1} << 48) - 1);
-  return {cols[place], static_cast<std::uint16_t>(best >> 48), static_cast<std::uint16_t>(second >> 48)};
-}
 
 /// Readers for 8, 16 or 32 slots: the best this CPU can do, and the plain one. For tests both.
 SlotReader slot_reader(std::size_t count);
 SlotReader plain_slot_reader(std::size_t count);
+OneListReader one_list_reader();
+OneListReader plain_one_list_reader();
 
 }  // namespace motes::matching::detail

@@ -117,6 +117,39 @@ TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std:
   }
 }
 
+TEMPLATE_TEST_CASE("a list where it lies is read alike, many at once and one by one", "", std::uint8_t,
+                   std::uint16_t) {
+  using Label = TestType;
+  constexpr Label kNoPath = kNoShortPath<Label>;
+  const std::uint64_t seed = 6;
+  INFO("seed " << seed);
+  std::mt19937_64 rng(seed);
+  constexpr Index kVertices = 1000;
+  const OneListReader best = one_list_reader(), plain = plain_one_list_reader();
+  int different = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<Label> labels(kVertices + 8, kNoPath);
+    std::vector<std::uint32_t> seen(kVertices / 32 + 1);
+    const int most = round % 3 == 0 ? 3 : round % 3 == 1 ? 100 : kNoPath;
+    for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - rng() % (most + 1));
+    for (std::uint32_t& word : seen) word = static_cast<std::uint32_t>(rng());
+    std::vector<Index> list(1 + rng() % 70);
+    for (Index& v : list) v = static_cast<Index>(rng() % kVertices);
+    const Offer a = best.offer(list, labels.data()), b = plain.offer(list, labels.data());
+    different += a.label != b.label || a.second != b.second || a.col != b.col;
+    std::vector<Label> sorted{kNoPath};
+    for (const Index v : list) sorted.push_back(labels[v]);
+    std::sort(sorted.begin(), sorted.end());
+    different += b.label != sorted[0] || b.second != sorted[1] || labels[b.col] != b.label;
+    std::vector<Index> found(list.size() + 16), expected(list.size() + 16);
+    found.resize(static_cast<std::size_t>(best.unseen(list, seen.data(), found.data())));
+    expected.resize(static_cast<std::size_t>(plain.unseen(list, seen.data(), expected.data())));
+    std::erase_if(list, [&](Index v) { return (seen[v / 32] >> (v % 32) & 1) != 0; });
+    different += found != expected || expected != list;
+  }
+  CHECK(different == 0);
+}
+
 TEST_CASE("push-relabel on one thread is maximum with lists in slots and without") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     INFO("seed " << seed);
