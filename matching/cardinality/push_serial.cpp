@@ -20,10 +20,9 @@ class SerialPushing {
   SerialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
       : graph_(graph),
         stats_(stats),
-        labels_(kRoomBefore + at(graph.cols) + kRoom),
-        label_(labels_.data() + kRoomBefore),
+        label_(at(graph.cols) + kRoom),
         row_of_(at(graph.cols)),
-        col_of_(at(graph.rows) + 1),
+        col_of_(at(graph.rows)),
         seen_((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1),
         met_(at(graph.cols) + kAskedAhead + 1),
         found_(at(graph.rows) + kUnseenRoom),
@@ -31,8 +30,7 @@ class SerialPushing {
         displaced_(at(graph.rows) + kAskedAhead) {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
     std::copy(mates.row_to_col.begin(), mates.row_to_col.end(), col_of_.data());
-    col_of_[at(graph.rows)] = -1;
-    std::fill_n(label_ + graph.cols, kRoom, kNoPath);
+    std::fill_n(label_.data() + graph.cols, kRoom, kNoPath);
     for (Index i = 0; i < graph.rows; ++i) {
       active_[active_count_] = i;
       active_count_ += col_of_[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1];
@@ -48,7 +46,7 @@ class SerialPushing {
     if (many) lists.lay_out(stats_);
     lists.visit([&](const auto& them) { take_free(them); });
     if (many && count() * kManyFree >= graph_.rows) {
-      for (Index j = 0; j < graph_.cols; ++j) label_[j] = row_of_[at(j)] != -1;
+      for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
       lists.visit([&](const auto& them) { push_all(them, Until{graph_.rows * kTenthsAtFirst / 10}); });
     }
     bool reach = true;
@@ -80,7 +78,6 @@ class SerialPushing {
   std::int64_t count() const { return static_cast<std::int64_t>(active_count_); }
 
   static constexpr std::size_t kRoom = 8;  ///< labels behind the last
-  static constexpr std::size_t kRoomBefore = 64;
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
   static constexpr std::int64_t kMostOfRows = 2, kTenthsAtFirst = 4;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
@@ -153,11 +150,11 @@ class SerialPushing {
       level_ends_.push_back(expand(lists, level_ends_.end()[-2], level_ends_.back(), reached));
     const bool all = level_ends_.back() == level_ends_.end()[-2];
     const std::int64_t levels = std::ssize(level_ends_) - 2;
-    std::fill_n(label_, graph_.cols, all ? kNoPath : label_for(levels + 1));
+    std::fill_n(label_.data(), graph_.cols, all ? kNoPath : label_for(levels + 1));
     for (std::int64_t level = 0; level <= levels; ++level)
       for (std::size_t k = level_ends_[static_cast<std::size_t>(level)];
            k < level_ends_[static_cast<std::size_t>(level) + 1]; ++k)
-        label_[met_[k]] = label_for(level);
+        label_[at(met_[k])] = label_for(level);
     stats_.levels.push_back(levels);
     ++stats_.global_relabels;
     return std::min(reached, waiting);
@@ -198,7 +195,7 @@ class SerialPushing {
     const auto follow = [&](std::size_t last) {
       for (; followed != last; ++followed) {
         const Index j = col_of_[at(found_[followed])];
-        met_[size] = j;
+        met_[size] = std::max(j, 0);  // it may be read ahead
         size += j != -1;
       }
     };
@@ -261,18 +258,18 @@ class SerialPushing {
       };
       for (std::size_t k = 0; k < active_count_; k += kRowsAtOnce) {
         const auto rows = active().subspan(k, std::min(kRowsAtOnce, active_count_ - k));
-        looks += lists.offers(rows, label_, offers);
+        looks += lists.offers(rows, label_.data(), offers);
         const std::size_t before = begun;
         for (std::size_t n = 0; n < rows.size(); ++n) {
           Offer offer{offers.col[n], static_cast<std::uint16_t>(offers.label[n]),
                       static_cast<std::uint16_t>(offers.second[n])};
-          if (label_[offer.col] != offer.label) [[unlikely]]
-            offer = lists.offer(rows[n], label_);
+          if (label_[at(offer.col)] != offer.label) [[unlikely]]
+            offer = lists.offer(rows[n], label_.data());
           if (offer.label >= kTooFar) [[unlikely]] {
             leave(rows[n], offer.label);
             continue;
           }
-          label_[offer.col] = static_cast<Label>(offer.second + (offer.second < kTooFar));
+          label_[at(offer.col)] = static_cast<Label>(offer.second + (offer.second < kTooFar));
           prefetch_to_write(&row_of_[at(offer.col)]);
           prefetch_to_write(&col_of_[at(rows[n])]);
           taken[begun++ % taken.size()] = {offer.col, rows[n]};
@@ -307,10 +304,9 @@ class SerialPushing {
   const TwoSidedGraph& graph_;
   CardinalityStats& stats_;
   std::vector<Index> far_;
-  RawArray<Label> labels_;
-  Label* const label_;            ///< [cols + kRoom] the last ones kNoPath; of column -1, too
+  RawArray<Label> label_;         ///< [cols + kRoom] the last ones kNoPath
   RawArray<Index> row_of_;        ///< [cols] -1 = free
-  RawArray<Index> col_of_;        ///< [rows + 1] -1 = free, but not yet of active rows; of row `rows`, too
+  RawArray<Index> col_of_;        ///< [rows] -1 = free, but not yet of active rows
   RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last
   RawArray<Index> met_;  ///< [cols + kAskedAhead] columns in the order in which a relabelling meets them
   std::vector<std::size_t> level_ends_;  ///< in met_
