@@ -56,7 +56,7 @@ class PlainLists {
     const Index* const list = neighbours + offsets[vertices[kAskedAhead / 2]];
     prefetch(list);
     prefetch(list + 12);  // a short list that does not end in the first line, ends there
-    prefetch(list + 28);
+    prefetch(list + 28);  // of a longer one most
   }
   const TwoSidedGraph& graph_;
   const OneListReader reader_;

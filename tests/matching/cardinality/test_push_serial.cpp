@@ -6,6 +6,7 @@
 #include <random>
 
 #include "matching/cardinality/slots.h"
+#include "matching/cardinality/until.h"
 #include "matching/cardinality/verify.h"
 #include "matching/registry.h"
 #include "tests/support/graphs.h"
@@ -148,6 +149,31 @@ TEMPLATE_TEST_CASE("a list where it lies is read alike, many at once and one by 
     different += found != expected || expected != list;
   }
   CHECK(different == 0);
+}
+
+TEST_CASE("pushes end at their number, or when they bring less than on average") {
+  Until number(100);
+  number.spend(99);
+  CHECK(number.go_on(5));
+  number.spend(1);
+  CHECK(!number.go_on(5));
+
+  Until yield(1'000'000);
+  yield.watch(1024, 100, 10);
+  std::int64_t active = 1024;
+  for (int k = 0; k < 5; ++k) {  // as good as ever
+    yield.spend(10);
+    CHECK(yield.go_on(active /= 2));
+  }
+  yield.spend(9);
+  CHECK(yield.go_on(active));  // too early to say
+  yield.spend(1);
+  CHECK(!yield.go_on(active));
+
+  Until stuck(1'000'000);  // nothing is brought at all: labels are not the matter
+  stuck.watch(3, 100, 10);
+  stuck.spend(500);
+  CHECK(stuck.go_on(3));
 }
 
 TEST_CASE("push-relabel on one thread is maximum with lists in slots and without") {
