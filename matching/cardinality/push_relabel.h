@@ -15,7 +15,7 @@ enum class Reorder { automatic, always, never };
 struct PushRelabelOptions {
   std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
   std::int64_t relabel_frequency =
-      0;                   ///< global relabellings for every `rows` pushes; 0: 2, 1.7 on one thread
+      0;  ///< global relabellings for every `rows` pushes; 0: 2, on one thread as until.h says
   std::int64_t chain = 0;  ///< GPU: pushes of a chain between two global relabellings; 0: by their levels
   Reorder reorder = Reorder::automatic;
 };

@@ -5,43 +5,14 @@
 #include <cstring>
 #include <utility>
 
+#include "matching/cardinality/lists.h"
 #include "matching/cardinality/reorder.h"
 #include "matching/cardinality/search.h"
-#include "matching/cardinality/slots.h"
+#include "matching/cardinality/until.h"
 #include "matching/detail/raw_array.h"
 
 namespace motes::matching::detail {
 namespace {
-
-/// Lists read where they are. The same names as Slots.
-class PlainLists {
- public:
-  explicit PlainLists(const TwoSidedGraph& graph) : graph_(graph) {}
-
-  void prefetch_row_early(Index row) const { prefetch(graph_.row_offsets + row); }
-  void prefetch_col_early(Index col) const { prefetch(graph_.col_offsets + col); }
-  void prefetch_row(Index row) const { prefetch_list(graph_.col_index + graph_.row_offsets[row]); }
-  void prefetch_col(Index col) const { prefetch_list(graph_.row_index + graph_.col_offsets[col]); }
-
-  template <class Label>
-  Offer offer(Index row, const Label* label_of) const {
-    return Slots::offer_of(graph_.cols_of(row), label_of);
-  }
-  std::span<const Index> long_list(Index col) const {
-    const auto rows = graph_.rows_of(col);
-    return rows.size() > kMostSlots ? rows : std::span<const Index>{};
-  }
-  Unseen unseen(Index col, const std::uint32_t* seen, Index* out) const {
-    return Slots::unseen_of(graph_.rows_of(col), seen, out);
-  }
-
- private:
-  static void prefetch_list(const Index* list) {
-    prefetch(list);
-    prefetch(list + 12);  // a short list that does not end in the first line, ends there
-  }
-  const TwoSidedGraph& graph_;
-};
 
 template <class Label>
 class SerialPushing {
@@ -51,164 +22,209 @@ class SerialPushing {
         stats_(stats),
         label_(at(graph.cols) + kRoom),
         row_of_(at(graph.cols)),
-        col_of_(at(graph.rows) + 1),
-        seen_(at(std::max(graph.rows, graph.cols)) / 32 + 1),
-        frontier_{RawArray<Index>(at(graph.cols) + kFar + 1), RawArray<Index>(at(graph.cols) + kFar + 1)} {
+        col_of_(at(graph.rows)),
+        seen_((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1),
+        met_(at(graph.cols) + kAskedAhead + 1),
+        found_(at(graph.rows) + kUnseenRoom),
+        active_(at(graph.rows) + kAskedAhead),
+        displaced_(at(graph.rows) + kAskedAhead) {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
     std::copy(mates.row_to_col.begin(), mates.row_to_col.end(), col_of_.data());
-    col_of_[at(graph.rows)] = -1;
     std::fill_n(label_.data() + graph.cols, kRoom, kNoPath);
-  }
-
-  /// Gives free rows their first free column; those left are active. Which columns are taken, a bit of each
-  /// says. O(rows + cols + nnz).
-  void start() {
-    std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
-    for (Index j = 0; j < graph_.cols; ++j)
-      seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
-    for (Index i = 0; i < graph_.rows; ++i) {
-      if (col_of_[at(i)] != -1) continue;
-      const auto cols = graph_.cols_of(i);
-      const auto free = std::find_if(cols.begin(), cols.end(), [&](Index j) { return see(j); });
-      if (free == cols.end()) {
-        if (!cols.empty()) active_.push_back(i);
-        continue;
-      }
-      row_of_[at(*free)] = i;
-      col_of_[at(i)] = *free;
-      ++stats_.augmentations;
+    for (Index i = 0; i < graph.rows; ++i) {
+      active_[active_count_] = i;
+      active_count_ += col_of_[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1];
     }
   }
 
   /// False: the rows left are all farther than labels reach.
-  template <class Lists>
-  bool run(const Lists& lists, std::int64_t frequency) {
-    std::int64_t most = std::max<std::int64_t>(
-        1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kTenthsOfRows / 10);
-    const std::int64_t given = std::ssize(active_);
-    if (given * kManyFree >= graph_.rows) {
+  bool run(Layout& lists, std::int64_t frequency) {
+    std::int64_t most =
+        std::max<std::int64_t>(1, frequency != 0 ? graph_.rows / frequency : graph_.rows * kMostOfRows);
+    const std::int64_t given = count();
+    const bool many = given * kManyFree >= graph_.rows;
+    if (many) lists.lay_out(stats_);
+    lists.visit([&](const auto& them) { take_free(them); });
+    if (many && count() * kManyFree >= graph_.rows) {
       for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
-      push_all(lists, std::max<std::int64_t>(1, graph_.rows * kTenthsAtFirst / 10));
+      lists.visit([&](const auto& them) { push_all(them, Until{graph_.rows * kTenthsAtFirst / 10}); });
     }
     bool reach = true;
-    while (!active_.empty() && reach) {
-      relabel(lists);
-      const std::int64_t left = std::ssize(active_);
-      const bool pushed = push_all(lists, most) != 0, fewer = std::ssize(active_) < left;
+    while (active_count_ != 0 && reach) {
+      std::int64_t reached = 0;
+      lists.visit([&](const auto& them) { reached = relabel(them); });
+      const std::int64_t left = count();
+      bool pushed = false;
+      Until until(most);
+      if (frequency == 0) until.watch(reached, cost_of_relabelling(), least_watched());
+      lists.visit([&](const auto& them) { pushed = push_all(them, until) != 0; });
+      const bool fewer = count() < left;
+      if (active_count_ != 0) lists.lay_out(stats_);
       reach = pushed || fewer;
       if (!fewer) most *= 2;  // so that it ends
     }
-    stats_.augmentations += given - given_up_ - std::ssize(active_);
+    stats_.augmentations += given - given_up_ - count();
     return reach;
   }
 
   void tell(Mates& mates) {
-    for (const Index i : active_) col_of_[at(i)] = -1;
+    for (const Index i : active()) col_of_[at(i)] = -1;
     std::copy_n(row_of_.data(), graph_.cols, mates.col_to_row.begin());
     std::copy_n(col_of_.data(), graph_.rows, mates.row_to_col.begin());
   }
 
  private:
-  static constexpr Index kFar = 32, kNear = 16;  ///< vertices ahead whose offsets, lists are asked for
-  static constexpr std::size_t kRoom = 4;        ///< labels behind the last
-  static constexpr std::size_t kBatch = 1024;    ///< rows put down before they are marked
-  static constexpr std::size_t kBehind = 16;     ///< pushes whose rows are still to come
+  std::span<const Index> active() const { return {active_.data(), active_count_}; }
+  std::int64_t count() const { return static_cast<std::int64_t>(active_count_); }
+
+  static constexpr std::size_t kRoom = 8;  ///< labels behind the last
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
-  static constexpr std::int64_t kTenthsOfRows = 6, kTenthsAtFirst = 4;  ///< pushes between relabellings
+  static constexpr std::int64_t kMostOfRows = 2, kTenthsAtFirst = 4;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
 
-  /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
-  /// for what is farther.
+  /// A column that the search meets takes as long as a push; relabelling too early costs more than too late.
+  std::int64_t cost_of_relabelling() const {
+    return 2 * (static_cast<std::int64_t>(level_ends_.back()) + graph_.cols / 20);
+  }
+  /// Paths must have had the time to end.
+  std::int64_t least_watched() const {
+    return std::max<std::int64_t>(graph_.rows / 25, 64 * stats_.levels.back());
+  }
+
+  /// Batches of rows are read from beyond the last.
+  void pad_active() {
+    if (active_count_ != 0)
+      std::fill_n(active_.data() + active_count_, kAskedAhead, active_[active_count_ - 1]);
+  }
+
+  /// Active rows take their first free column; those left stay active. Which columns are taken, a bit of each
+  /// says.
   template <class Lists>
-  void relabel(const Lists& lists) {
+  void take_free(const Lists& lists) {
+    const Timed timed(stats_, "start");
+    std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
+    for (Index j = 0; j < graph_.cols; ++j)
+      seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
+    see(graph_.cols);  // slots of no column
+    see(graph_.cols + 1);
+    pad_active();
+    std::array<Index, kColsAtOnce> col;
+    std::size_t left = 0;
+    for (std::size_t k = 0; k < active_count_; k += kColsAtOnce) {
+      const auto rows = active().subspan(k, std::min(kColsAtOnce, active_count_ - k));
+      const auto take = [&](Index j) {
+        if (!see(j)) return false;
+        prefetch_to_write(&row_of_[at(j)]);
+        return true;
+      };
+      lists.take_first(rows, seen_.data(), take, col.data());
+      for (std::size_t n = 0; n < rows.size(); ++n) {
+        const Index i = rows[n];
+        active_[left] = i;
+        left += col[n] == -1;
+        if (col[n] == -1) continue;
+        row_of_[at(col[n])] = i;
+        col_of_[at(i)] = col[n];
+      }
+    }
+    active_count_ = left;
+  }
+
+  /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
+  /// for what is farther. Labels are written when it has ended: until then other words are in the cache.
+  /// Returns the active rows reached.
+  template <class Lists>
+  std::int64_t relabel(const Lists& lists) {
     const Timed timed(stats_, "global_relabel");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
-    seen_[seen_.size() - 1] = ~std::uint32_t{0} << (graph_.rows & 31);  // those behind the last
-    for (const Index i : active_) col_of_[at(i)] = -1;
-    Index* now = frontier_[0].data();
-    Index* next = frontier_[1].data();
-    std::int64_t size = 0;
-    for (Index j = 0; j < graph_.cols; ++j) {
-      const Index i = row_of_[at(j)];
-      now[size] = j;
-      size += i == -1;
-      label_[at(j)] = i == -1 ? Label{0} : kNoPath;
-    }
-    const auto waiting = std::ssize(active_);
+    see(graph_.rows);  // slots of no row
+    see(graph_.rows + 1);
+    for (const Index i : active()) col_of_[at(i)] = -1;
+    find_free();
+    const std::int64_t waiting = count();
     std::int64_t reached = 0;
-    std::int64_t level = 0;
-    while (size != 0 && reached < waiting) {
-      std::fill_n(now + size, kFar, now[size - 1]);
-      const std::int64_t found = expand(lists, now, size, next, label_for(++level), reached);
-      std::swap(now, next);
-      size = found;
-    }
-    if (size != 0)
-      for (Index j = 0; j < graph_.cols; ++j)
-        if (label_[at(j)] == kNoPath) label_[at(j)] = label_for(level + 1);
-    stats_.levels.push_back(level);
+    level_ends_.assign({0, free_count_});
+    while (level_ends_.back() != level_ends_.end()[-2] && reached < waiting)
+      level_ends_.push_back(expand(lists, level_ends_.end()[-2], level_ends_.back(), reached));
+    const bool all = level_ends_.back() == level_ends_.end()[-2];
+    const std::int64_t levels = std::ssize(level_ends_) - 2;
+    std::fill_n(label_.data(), graph_.cols, all ? kNoPath : label_for(levels + 1));
+    for (std::int64_t level = 0; level <= levels; ++level)
+      for (std::size_t k = level_ends_[static_cast<std::size_t>(level)];
+           k < level_ends_[static_cast<std::size_t>(level) + 1]; ++k)
+        label_[at(met_[k])] = label_for(level);
+    stats_.levels.push_back(levels);
     ++stats_.global_relabels;
+    return std::min(reached, waiting);
+  }
+  /// The free columns come first. Columns that are taken stay so.
+  void find_free() {
+    std::size_t count = 0;
+    const auto put = [&](Index j) {
+      met_[count] = j;
+      count += row_of_[at(j)] == -1;
+    };
+    if (free_known_)
+      for (std::size_t k = 0; k < free_count_; ++k) put(met_[k]);
+    else
+      for (Index j = 0; j < graph_.cols; ++j) put(j);
+    free_count_ = count;
+    free_known_ = true;
   }
   static Label label_for(std::int64_t level) {
     return static_cast<Label>(std::min<std::int64_t>(level, kTooFar));
   }
 
-  /// The rows next to the columns now[0, size), seen for the first time: their columns go to `next` and get
-  /// the label; those without are counted. Returns the columns.
+  /// Of the rows next to the columns met_[begin, end) that were not seen before, the columns are put behind
+  /// them; those without are counted. Returns the new end.
   template <class Lists>
-  std::int64_t expand(const Lists& lists, const Index* now, std::int64_t size, Index* next, Label level,
-                      std::int64_t& reached) {
-    std::array<Index, kBatch + kMostSlots> batch;
-    std::size_t count = 0;
-    std::int64_t found = 0, looks = 0;
-    const auto mark_all = [&] {
-      std::fill_n(batch.data() + count, kNear, graph_.rows);  // asked for ahead
-      mark(batch.data(), count, next, found, level, reached);
-      count = 0;
-    };
-    const auto put_down = [&](const Unseen& unseen) {
-      count += static_cast<std::size_t>(unseen.found);
-      looks += unseen.looks;
-    };
-    for (std::int64_t k = 0; k < size; ++k) {
-      lists.prefetch_col_early(now[k + kFar]);
-      lists.prefetch_col(now[k + kNear]);
-      if (count + 2 * kMostSlots > kBatch) mark_all();
-      const std::span<const Index> rows = lists.long_list(now[k]);
-      if (rows.empty()) [[likely]] {
-        put_down(lists.unseen(now[k], seen_.data(), batch.data() + count));
-        continue;
+  std::size_t expand(const Lists& lists, std::size_t begin, std::size_t end, std::int64_t& reached) {
+    std::fill_n(met_.data() + end, kAskedAhead, met_[end - 1]);
+    std::size_t found = 0, followed = 0, size = end;
+    std::int64_t looks = 0;
+    // Rows next to two columns of a batch are put down twice, and found out here.
+    const auto sieve = [&](std::span<const Index> rows) {
+      for (const Index i : rows) {
+        prefetch(&col_of_[at(i)]);
+        found_[found] = i;
+        found += see(i);
       }
-      for (std::size_t from = 0; from < rows.size(); from += kMostSlots) {
-        if (count + 2 * kMostSlots > kBatch) mark_all();
-        put_down(Slots::unseen_of(rows.subspan(from, std::min(kMostSlots, rows.size() - from)), seen_.data(),
-                                  batch.data() + count));
+    };
+    const auto follow = [&](std::size_t last) {
+      for (; followed != last; ++followed) {
+        const Index j = col_of_[at(found_[followed])];
+        met_[size] = std::max(j, 0);  // it may be read ahead
+        size += j != -1;
       }
+    };
+    std::array<Index, kUnseenRoom> put_down;
+    for (std::size_t k = begin; k < end; k += kColsAtOnce) {
+      const std::span<const Index> cols(met_.data() + k, std::min(kColsAtOnce, end - k));
+      const Visit visit = lists.unseen(cols, seen_.data(), put_down.data());
+      looks += visit.looks;
+      const std::size_t before = found;
+      sieve({put_down.data(), static_cast<std::size_t>(visit.found)});
+      if (visit.longer) [[unlikely]]
+        for (const Index j : cols) {
+          std::span<const Index> rest = lists.rest(j);
+          looks += std::ssize(rest);
+          while (!rest.empty()) {
+            const auto here = rest.first(std::min(rest.size(), kUnseenRoom - kMostSlots));
+            const std::int64_t unseen = lists.lists().unseen(here, seen_.data(), put_down.data());
+            sieve({put_down.data(), static_cast<std::size_t>(unseen)});
+            rest = rest.subspan(here.size());
+          }
+        }
+      follow(before);
     }
-    mark_all();
+    follow(found);
+    reached += static_cast<std::int64_t>(found - (size - end));
     stats_.edges_traversed += looks;
-    return found;
+    return size;
   }
 
-  // Rows put down twice are found out here. Nothing is asked that would go wrong often.
-  void mark(const Index* rows, std::size_t count, Index* next, std::int64_t& found, Label level,
-            std::int64_t& reached) {
-    for (std::size_t k = 0; k < count; ++k) {
-      prefetch(&col_of_[at(rows[k + kNear])]);
-      const Index i = rows[k], j = col_of_[at(i)];
-      const bool mine = see(i);
-      if (j == -1) {
-        reached += mine;
-        continue;
-      }
-      next[found] = j;
-      found += mine;
-      Label& label = label_[at(j)];
-      label = mine ? level : label;
-    }
-  }
   /// Whether it was not seen before.
   bool see(Index i) {
     std::uint32_t& word = seen_[at(i) / 32];
@@ -217,47 +233,56 @@ class SerialPushing {
     return word != before;
   }
 
-  /// Active rows push, and those that they displace, sweep by sweep, until none is active or `most` pushes
-  /// are made.
+  /// Active rows push, and those that they displace, sweep by sweep, until none is active or it is
+  /// time for new labels. Rows look at their columns a batch at a time; who finds the label of its choice
+  /// raised by another of the batch, looks again. Labels only rise, so that a second least that was seen
+  /// earlier is still a bound.
   template <class Lists>
-  std::int64_t push_all(const Lists& lists, std::int64_t most) {
+  std::int64_t push_all(const Lists& lists, Until until) {
     const Timed timed(stats_, "push");
-    std::int64_t spent = 0, looks = 0, pushes = 0;
-    while (!active_.empty() && spent < most) {
-      const std::size_t count = active_.size();
-      spent += std::max<std::int64_t>(std::ssize(active_), kLeastSweep);
-      active_.resize(count + kFar, active_.back());
-      displaced_.resize(count + 1);
-      std::array<Taken, kBehind> taken;
+    std::int64_t looks = 0, pushes = 0;
+    while (active_count_ != 0 && until.go_on(count() + std::ssize(far_))) {
+      until.spend(std::max<std::int64_t>(count(), kLeastSweep));
+      pad_active();
+      std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before
+      Offers offers;
       std::size_t begun = 0, ended = 0, displaced = 0;
-      const auto end_one = [&] {
-        const Taken& one = taken[ended++ % kBehind];
-        const Index before = std::exchange(row_of_[at(one.col)], one.row);
-        col_of_[at(one.row)] = one.col;
-        displaced_[displaced] = before;
-        displaced += before != -1;
-      };
-      for (std::size_t k = 0; k < count; ++k) {
-        lists.prefetch_row_early(active_[k + kFar]);
-        lists.prefetch_row(active_[k + kNear]);
-        prefetch_to_write(&col_of_[at(active_[k + kNear])]);
-        const Offer offer = lists.offer(active_[k], label_.data());
-        looks += offer.looks;
-        if (offer.label >= kTooFar) [[unlikely]] {
-          leave(active_[k], offer.label);
-          continue;
+      const auto end_all = [&](std::size_t last) {
+        for (; ended != last; ++ended) {
+          const Taken& one = taken[ended % taken.size()];
+          const Index before = std::exchange(row_of_[at(one.col)], one.row);
+          col_of_[at(one.row)] = one.col;
+          displaced_[displaced] = before;
+          displaced += before != -1;
         }
-        label_[at(offer.col)] = static_cast<Label>(offer.second + (offer.second < kTooFar));
-        prefetch_to_write(&row_of_[at(offer.col)]);
-        if (begun - ended == kBehind) end_one();
-        taken[begun++ % kBehind] = {offer.col, active_[k]};
+      };
+      for (std::size_t k = 0; k < active_count_; k += kRowsAtOnce) {
+        const auto rows = active().subspan(k, std::min(kRowsAtOnce, active_count_ - k));
+        looks += lists.offers(rows, label_.data(), offers);
+        const std::size_t before = begun;
+        for (std::size_t n = 0; n < rows.size(); ++n) {
+          Offer offer{offers.col[n], static_cast<std::uint16_t>(offers.label[n]),
+                      static_cast<std::uint16_t>(offers.second[n])};
+          if (label_[at(offer.col)] != offer.label) [[unlikely]]
+            offer = lists.offer(rows[n], label_.data());
+          if (offer.label >= kTooFar) [[unlikely]] {
+            leave(rows[n], offer.label);
+            continue;
+          }
+          label_[at(offer.col)] = static_cast<Label>(offer.second + (offer.second < kTooFar));
+          prefetch_to_write(&row_of_[at(offer.col)]);
+          prefetch_to_write(&col_of_[at(rows[n])]);
+          taken[begun++ % taken.size()] = {offer.col, rows[n]};
+        }
+        end_all(before);
       }
-      while (ended != begun) end_one();
+      end_all(begun);
       pushes += static_cast<std::int64_t>(begun);
-      displaced_.resize(displaced);
-      active_.swap(displaced_);
+      std::swap(active_, displaced_);
+      active_count_ = displaced;
     }
-    active_.insert(active_.end(), far_.begin(), far_.end());
+    std::copy(far_.begin(), far_.end(), active_.data() + active_count_);
+    active_count_ += far_.size();
     far_.clear();
     ++stats_.phases;
     stats_.pushes += pushes;
@@ -278,12 +303,18 @@ class SerialPushing {
 
   const TwoSidedGraph& graph_;
   CardinalityStats& stats_;
-  std::vector<Index> active_, displaced_, far_;
+  std::vector<Index> far_;
   RawArray<Label> label_;         ///< [cols + kRoom] the last ones kNoPath
   RawArray<Index> row_of_;        ///< [cols] -1 = free
-  RawArray<Index> col_of_;        ///< [rows + 1] -1 = free, but not yet of active rows; of row `rows`, too
-  RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last; at the start for each column
-  RawArray<Index> frontier_[2];   ///< [cols + kFar + 1] columns of a level
+  RawArray<Index> col_of_;        ///< [rows] -1 = free, but not yet of active rows
+  RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last
+  RawArray<Index> met_;  ///< [cols + kAskedAhead] columns in the order in which a relabelling meets them
+  std::vector<std::size_t> level_ends_;  ///< in met_
+  RawArray<Index> found_;                ///< [rows + kUnseenRoom] rows of a level
+  std::size_t free_count_ = 0;
+  bool free_known_ = false;
+  RawArray<Index> active_, displaced_;  ///< [rows + kAskedAhead] rows that push in this sweep and the next
+  std::size_t active_count_ = 0;
   std::int64_t given_up_ = 0;
 };
 
@@ -295,28 +326,19 @@ constexpr Index kColumnsInCache = 1 << 18;
 bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRelabelOptions& options,
                         CardinalityStats& stats) {
   if (std::find(mates.row_to_col.begin(), mates.row_to_col.end(), -1) == mates.row_to_col.end()) return true;
-  const auto push = [&]<class Label>(const auto& lists, Label) {
+  Layout lists(graph, options.reorder != Reorder::never);
+  const auto push = [&]<class Label>(Label) {
     SerialPushing<Label> pushing(graph, mates, stats);
-    {
-      const Timed timed(stats, "start");
-      pushing.start();
-    }
     const bool done = pushing.run(lists, options.relabel_frequency);
     pushing.tell(mates);
     return done;
   };
-  std::optional<Slots> slots;
-  if (options.reorder != Reorder::never) {
-    const Timed timed(stats, "slots");
-    slots = Slots::of(graph);
-  }
-  if (!slots) return push(PlainLists(graph), std::uint16_t{});
   const bool narrow =
       graph.cols > kColumnsInCache && scattered({graph.rows,
                                                  graph.cols,
                                                  {graph.row_offsets, at(graph.rows) + 1},
                                                  {graph.col_index, static_cast<std::size_t>(graph.edges())}});
-  return (narrow && push(*slots, std::uint8_t{})) || push(*slots, std::uint16_t{});
+  return (narrow && push(std::uint8_t{})) || push(std::uint16_t{});
 }
 
 }  // namespace motes::matching::detail

@@ -8,9 +8,10 @@
 /// that goes wrong once a visit. Longer lists are few, and are read where they are.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "matching/cardinality/solver.h"
@@ -28,97 +29,147 @@ inline constexpr Label kNoShortPath = std::numeric_limits<Label>::max();
 struct Offer {
   Index col;
   std::uint16_t label, second;  ///< the least label, and the least of the other columns
-  std::int64_t looks;           ///< columns read
 };
 
-struct Unseen {
-  std::int64_t found, looks;
-};
-
-/// unseen() writes this many words, most of no meaning.
 inline constexpr std::size_t kMostSlots = 32;
+/// Lists read in one batch at most, and vertices behind the batch that can be read, too: their lists are
+/// asked for meanwhile.
+inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 32, kAskedAhead = 32;
+/// Words that unseen() may write: more than it finds.
+inline constexpr std::size_t kUnseenRoom = (kColsAtOnce + 1) * kMostSlots;
 
-/// How slots are read; on CPUs with AVX-512 all of a list at once, with the same answers. The label and the
-/// bit of the vertex after the last can be read too, no path and seen, and three more bytes of labels.
+/// The offers of a batch of rows, each in its place.
+struct Offers {
+  alignas(64) std::array<Index, kRowsAtOnce> col;
+  alignas(64) std::array<std::uint32_t, kRowsAtOnce> label, second;
+};
+
+/// What a batch of visits came upon.
+struct Visit {
+  std::int64_t found, looks;  ///< words written (unseen), neighbours read
+  bool longer;                ///< some lists go on beyond their slots
+};
+
+/// How the slots of a batch of vertices are read; on CPUs with AVX-512 many at once, with the same answers.
+/// Nothing is written until all are read, so that what they fetch from all over overlaps: a gather waits for
+/// older stores whose place is not known yet. Sixteen rows' slots are turned, so that one gather fetches a
+/// label for each row and least labels are kept without a reduction within a row. The labels and the bits of
+/// two vertices after the last can be read too, no path and seen, and three more bytes of labels. Of a list
+/// that goes on, the slots but the last are read.
 struct SlotReader {
-  /// Of a row's slots.
-  Offer (*offer_8)(const Index* slots, const std::uint8_t* label_of, Index none);
-  Offer (*offer_16)(const Index* slots, const std::uint16_t* label_of, Index none);
-  /// Puts down those of a column's slots whose bits are not set.
-  Unseen (*unseen)(const Index* slots, const std::uint32_t* seen, Index none, Index* out);
+  template <class Label>
+  using ReadOffers = Visit (*)(const Index* slots, std::span<const Index> rows, const Label* label_of,
+                               Index none, Offers& out);
+  ReadOffers<std::uint8_t> offers_8;
+  ReadOffers<std::uint16_t> offers_16;
+  /// Which slots' bits are not set, a word for each list.
+  Visit (*unset)(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
+                 std::uint32_t* out);
+  /// Puts down those neighbours whose bits are not set, in order.
+  Visit (*unseen)(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen, Index none,
+                  Index* out);
+};
+
+/// How a list of any length is read where it is; likewise.
+struct OneListReader {
+  Offer (*offer_8)(std::span<const Index> cols, const std::uint8_t* label_of);
+  Offer (*offer_16)(std::span<const Index> cols, const std::uint16_t* label_of);
+  /// Puts down those neighbours whose bits are not set, in order, and up to 16 words more. Returns how many.
+  std::int64_t (*unseen)(std::span<const Index> list, const std::uint32_t* seen, Index* out);
+
+  template <class Label>
+  Offer offer(std::span<const Index> cols, const Label* label_of) const {
+    if constexpr (sizeof(Label) == 1)
+      return offer_8(cols, label_of);
+    else
+      return offer_16(cols, label_of);
+  }
 };
 
 class Slots {
  public:
-  /// Nothing for graphs of mean degree above 24, and of as many vertices as an Index can count.
+  /// Not for graphs of mean degree above 24, nor where hubs have most of the edges in a sample of the lists,
+  /// nor of as many vertices as an Index can count. O(1).
+  static bool pay(const TwoSidedGraph& graph);
   /// O(rows + cols + nnz); 32, 64 or 128 bytes a vertex.
-  static std::optional<Slots> of(const TwoSidedGraph& graph);
+  explicit Slots(const TwoSidedGraph& graph);
 
-  void prefetch_row(Index row) const { prefetch_lines(row_slots_.data() + place(row)); }
-  void prefetch_col(Index col) const { prefetch_lines(col_slots_.data() + place(col)); }
-  void prefetch_row_early(Index) const {}
-  void prefetch_col_early(Index) const {}
-
+  /// What the columns of up to kRowsAtOnce rows offer; kAskedAhead more rows can be read behind them. Returns
+  /// the columns read.
+  template <class Label>
+  std::int64_t offers(std::span<const Index> rows, const Label* label_of, Offers& out) const {
+    Visit visit;
+    if constexpr (sizeof(Label) == 1)
+      visit = reader_.offers_8(row_slots_.data(), rows, label_of, graph_->cols, out);
+    else
+      visit = reader_.offers_16(row_slots_.data(), rows, label_of, graph_->cols, out);
+    if (visit.longer) [[unlikely]]
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        if (!goes_on(row_slots_, rows[k], graph_->cols)) continue;
+        const auto cols = graph_->cols_of(rows[k]);
+        const Offer offer = list_reader_.offer(cols, label_of);
+        out.col[k] = offer.col, out.label[k] = offer.label, out.second[k] = offer.second;
+        visit.looks += std::ssize(cols) - static_cast<std::int64_t>(count_ - 1);
+      }
+    return visit.looks;
+  }
+  /// The offer of one row.
   template <class Label>
   Offer offer(Index row, const Label* label_of) const {
-    const Index* slots = row_slots_.data() + place(row);
-    if (slots[count_ - 1] == kLonger) [[unlikely]]
-      return offer_of(graph_->cols_of(row), label_of);
-    if constexpr (sizeof(Label) == 1)
-      return reader_.offer_8(slots, label_of, graph_->cols);
-    else
-      return reader_.offer_16(slots, label_of, graph_->cols);
+    return list_reader_.offer(graph_->cols_of(row), label_of);
   }
-  /// The whole list where it is read as it is, else nothing: unseen() is to be asked.
-  std::span<const Index> long_list(Index col) const {
-    if (col_slots_[place(col) + count_ - 1] != kLonger) [[likely]]
-      return {};
-    return graph_->rows_of(col);
+  /// For each of up to kColsAtOnce rows, one after another, the first of its columns that take(col) accepts,
+  /// or -1, into `out`. Those that it would not accept at first have a bit in `taken`.
+  template <class Take>
+  void take_first(std::span<const Index> rows, const std::uint32_t* taken, const Take& take,
+                  Index* out) const {
+    std::array<std::uint32_t, kColsAtOnce> offered;
+    const bool longer = reader_.unset(row_slots_.data(), rows, taken, graph_->cols, offered.data()).longer;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Index* const slots = row_slots_.data() + static_cast<std::size_t>(rows[k]) * count_;
+      out[k] = -1;
+      for (std::uint32_t left = offered[k]; left != 0 && out[k] == -1; left &= left - 1) {
+        const Index col = slots[std::countr_zero(left)];
+        if (take(col)) out[k] = col;
+      }
+      if (longer && out[k] == -1 && goes_on(row_slots_, rows[k], graph_->cols))
+        out[k] = first_of(graph_->cols_of(rows[k]), take);
+    }
   }
-  Unseen unseen(Index col, const std::uint32_t* seen, Index* out) const {
-    return reader_.unseen(col_slots_.data() + place(col), seen, graph_->rows, out);
+  template <class Take>
+  static Index first_of(std::span<const Index> cols, const Take& take) {
+    const auto first = std::find_if(cols.begin(), cols.end(), take);
+    return first == cols.end() ? -1 : *first;
   }
-
-  /// The same of any list, one by one.
-  template <class Label>
-  static Offer offer_of(std::span<const Index> cols, const Label* label_of);
-  static Unseen unseen_of(std::span<const Index> rows, const std::uint32_t* seen, Index* out);
+  /// Of these columns' lists, as far as they lie in slots; likewise.
+  Visit unseen(std::span<const Index> cols, const std::uint32_t* seen, Index* out) const {
+    return reader_.unseen(col_slots_.data(), cols, seen, graph_->rows, out);
+  }
+  /// What unseen() leaves of a column's list, to be read by lists().
+  std::span<const Index> rest(Index col) const {
+    if (!goes_on(col_slots_, col, graph_->rows)) return {};
+    return graph_->rows_of(col).subspan(count_ - 1);
+  }
+  const OneListReader& lists() const { return list_reader_; }
 
  private:
-  static constexpr Index kLonger = -1;  ///< in the last slot: the list does not fit
-  static constexpr std::size_t kLine = 16;
-
   Slots(const TwoSidedGraph& graph, std::size_t count);
-  std::size_t place(Index v) const { return static_cast<std::size_t>(v) * count_; }
-  void prefetch_lines(const Index* slots) const {
-    prefetch(slots);
-    if (count_ > kLine) prefetch(slots + kLine);
+  bool goes_on(const RawArray<Index>& slots, Index v, Index none) const {
+    return slots[static_cast<std::size_t>(v) * count_ + count_ - 1] > none;
   }
 
   const TwoSidedGraph* graph_;
-  std::size_t count_;                      ///< slots of a vertex
-  RawArray<Index> row_slots_, col_slots_;  ///< [rows * count_], [cols * count_]
+  std::size_t count_;  ///< slots of a vertex
+  /// [rows * count_], [cols * count_]; beyond a list `cols`, `rows`; in the last slot one more: it goes on
+  RawArray<Index> row_slots_, col_slots_;
   SlotReader reader_;
+  OneListReader list_reader_;
 };
-
-template <class Label>
-Offer Slots::offer_of(std::span<const Index> cols, const Label* label_of) {
-  // Places of a long list need more bits than are left beside a label in a word of 32.
-  constexpr std::uint64_t kNone = std::uint64_t{kNoShortPath<Label>} << 48;
-  std::uint64_t best = kNone, second = kNone;
-  for (std::size_t e = 0; e < cols.size(); ++e) {
-    const std::uint64_t word = std::uint64_t{label_of[cols[e]]} << 48 | e;
-    const std::uint64_t larger = std::max(best, word);
-    best = std::min(best, word);
-    second = std::min(second, larger);
-  }
-  const std::size_t place = best & ((std::uint64_t{1} << 48) - 1);
-  return {cols[place], static_cast<std::uint16_t>(best >> 48), static_cast<std::uint16_t>(second >> 48),
-          std::ssize(cols)};
-}
 
 /// Readers for 8, 16 or 32 slots: the best this CPU can do, and the plain one. For tests both.
 SlotReader slot_reader(std::size_t count);
 SlotReader plain_slot_reader(std::size_t count);
+OneListReader one_list_reader();
+OneListReader plain_one_list_reader();
 
 }  // namespace motes::matching::detail

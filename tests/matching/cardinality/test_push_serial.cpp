@@ -6,6 +6,7 @@
 #include <random>
 
 #include "matching/cardinality/slots.h"
+#include "matching/cardinality/until.h"
 #include "matching/cardinality/verify.h"
 #include "matching/registry.h"
 #include "tests/support/graphs.h"
@@ -44,24 +45,25 @@ struct LongPath {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("slots are read alike, all at once and one by one", "", std::uint8_t, std::uint16_t) {
+TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std::uint8_t, std::uint16_t) {
   using Label = TestType;
   constexpr Label kNoPath = kNoShortPath<Label>;
   const std::uint64_t seed = 5;
   INFO("seed " << seed);
   std::mt19937_64 rng(seed);
-  constexpr Index kVertices = 1000;
-  const auto offer = [](const SlotReader& reader, const Index* slots, const Label* labels) {
+  constexpr Index kVertices = 1000, kLists = 100;
+  const auto read = [](const SlotReader& reader, const Index* slots, std::span<const Index> rows,
+                       const Label* labels, Offers& out) {
     if constexpr (sizeof(Label) == 1)
-      return reader.offer_8(slots, labels, kVertices);
+      return reader.offers_8(slots, rows, labels, kVertices, out);
     else
-      return reader.offer_16(slots, labels, kVertices);
+      return reader.offers_16(slots, rows, labels, kVertices, out);
   };
   for (const std::size_t count : {8u, 16u, 32u}) {
     const SlotReader best = slot_reader(count), plain = plain_slot_reader(count);
     int different = 0;
-    for (int round = 0; round < 4000; ++round) {
-      std::vector<Label> labels(kVertices + 4, kNoPath);
+    for (int round = 0; round < 400; ++round) {
+      std::vector<Label> labels(kVertices + 8, kNoPath);
       std::vector<std::uint32_t> seen(kVertices / 32 + 1);
       const int most = round % 3 == 0 ? 3 : round % 3 == 1 ? 100 : kNoPath;  // many alike, few alike
       for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - rng() % (most + 1));
@@ -69,26 +71,109 @@ TEMPLATE_TEST_CASE("slots are read alike, all at once and one by one", "", std::
         for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - labels[v]);
       for (std::uint32_t& word : seen) word = static_cast<std::uint32_t>(rng());
       seen.back() |= ~0u << (kVertices & 31);
-      std::vector<Index> slots(count, kVertices);
-      const std::size_t length = rng() % (count + 1);
-      for (std::size_t k = 0; k < length; ++k) slots[k] = static_cast<Index>(rng() % kVertices);
-      const Offer a = offer(best, slots.data(), labels.data());
-      const Offer b = offer(plain, slots.data(), labels.data());
-      different += a.label != b.label || a.second != b.second || a.looks != b.looks ||
-                   (a.label != kNoPath && a.col != b.col);
-      std::vector<Label> sorted{kNoPath, kNoPath};
-      for (std::size_t k = 0; k < length; ++k) sorted.push_back(labels[slots[k]]);
-      std::sort(sorted.begin(), sorted.end());
-      different += b.label != sorted[0] || b.second != sorted[1];
-      std::vector<Index> found(kMostSlots), expected(kMostSlots);
-      const Unseen c = best.unseen(slots.data(), seen.data(), kVertices, found.data());
-      const Unseen d = plain.unseen(slots.data(), seen.data(), kVertices, expected.data());
+      // Some lists end anywhere, and some go on: their last slot says so.
+      std::vector<Index> slots(kLists * count + 8, kVertices);
+      std::vector<std::size_t> length(kLists);
+      bool longer = false;
+      for (std::size_t list = 0; list < kLists; ++list) {
+        const std::size_t longest = round % 4 == 0 ? 5 : count + (round % 4 == 1);
+        length[list] = rng() % (longest + 1);
+        if (length[list] > count) slots[list * count + --(length[list] = count)] = kVertices + 1;
+        for (std::size_t k = 0; k < length[list]; ++k)
+          slots[list * count + k] = static_cast<Index>(rng() % kVertices);
+      }
+      std::vector<Index> batch(kColsAtOnce + kAskedAhead);
+      for (Index& v : batch) v = static_cast<Index>(rng() % kLists);
+      const std::span<const Index> rows(batch.data(), 1 + rng() % kRowsAtOnce),
+          cols(batch.data(), 1 + rng() % kColsAtOnce);
+
+      Offers a, b;
+      const Visit at_once = read(best, slots.data(), rows, labels.data(), a);
+      const Visit one_by_one = read(plain, slots.data(), rows, labels.data(), b);
+      std::int64_t looks = 0;
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const auto list = static_cast<std::size_t>(rows[k]);
+        different += a.label[k] != b.label[k] || a.second[k] != b.second[k] ||
+                     (a.label[k] != kNoPath && a.col[k] != b.col[k]);
+        std::vector<Label> sorted{kNoPath, kNoPath};
+        for (std::size_t e = 0; e < length[list]; ++e) sorted.push_back(labels[slots[list * count + e]]);
+        std::sort(sorted.begin(), sorted.end());
+        different += b.label[k] != sorted[0] || b.second[k] != sorted[1];
+        looks += static_cast<std::int64_t>(length[list]);
+        longer |= slots[list * count + count - 1] > kVertices;
+      }
+      different += at_once.looks != looks || one_by_one.looks != looks;
+      different += at_once.longer != longer || one_by_one.longer != longer;
+
+      std::vector<Index> found(kUnseenRoom), expected(kUnseenRoom);
+      const Visit c = best.unseen(slots.data(), cols, seen.data(), kVertices, found.data());
+      const Visit d = plain.unseen(slots.data(), cols, seen.data(), kVertices, expected.data());
       found.resize(static_cast<std::size_t>(c.found));
       expected.resize(static_cast<std::size_t>(d.found));
-      different += found != expected || c.looks != d.looks || d.looks != static_cast<std::int64_t>(length);
+      different += found != expected || c.looks != d.looks || c.longer != d.longer;
+      std::erase_if(expected, [&](Index v) { return (seen[v / 32] >> (v % 32) & 1) == 0; });
+      different += !expected.empty();
     }
     CHECK(different == 0);
   }
+}
+
+TEMPLATE_TEST_CASE("a list where it lies is read alike, many at once and one by one", "", std::uint8_t,
+                   std::uint16_t) {
+  using Label = TestType;
+  constexpr Label kNoPath = kNoShortPath<Label>;
+  const std::uint64_t seed = 6;
+  INFO("seed " << seed);
+  std::mt19937_64 rng(seed);
+  constexpr Index kVertices = 1000;
+  const OneListReader best = one_list_reader(), plain = plain_one_list_reader();
+  int different = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<Label> labels(kVertices + 8, kNoPath);
+    std::vector<std::uint32_t> seen(kVertices / 32 + 1);
+    const int most = round % 3 == 0 ? 3 : round % 3 == 1 ? 100 : kNoPath;
+    for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - rng() % (most + 1));
+    for (std::uint32_t& word : seen) word = static_cast<std::uint32_t>(rng());
+    std::vector<Index> list(1 + rng() % 70);
+    for (Index& v : list) v = static_cast<Index>(rng() % kVertices);
+    const Offer a = best.offer(list, labels.data()), b = plain.offer(list, labels.data());
+    different += a.label != b.label || a.second != b.second || a.col != b.col;
+    std::vector<Label> sorted{kNoPath};
+    for (const Index v : list) sorted.push_back(labels[v]);
+    std::sort(sorted.begin(), sorted.end());
+    different += b.label != sorted[0] || b.second != sorted[1] || labels[b.col] != b.label;
+    std::vector<Index> found(list.size() + 16), expected(list.size() + 16);
+    found.resize(static_cast<std::size_t>(best.unseen(list, seen.data(), found.data())));
+    expected.resize(static_cast<std::size_t>(plain.unseen(list, seen.data(), expected.data())));
+    std::erase_if(list, [&](Index v) { return (seen[v / 32] >> (v % 32) & 1) != 0; });
+    different += found != expected || expected != list;
+  }
+  CHECK(different == 0);
+}
+
+TEST_CASE("pushes end at their number, or when they bring less than on average") {
+  Until number(100);
+  number.spend(99);
+  CHECK(number.go_on(5));
+  number.spend(1);
+  CHECK(!number.go_on(5));
+
+  Until yield(1'000'000);
+  yield.watch(1024, 100, 10);
+  std::int64_t active = 1024;
+  for (int k = 0; k < 5; ++k) {  // as good as ever
+    yield.spend(10);
+    CHECK(yield.go_on(active /= 2));
+  }
+  yield.spend(9);
+  CHECK(yield.go_on(active));  // too early to say
+  yield.spend(1);
+  CHECK(!yield.go_on(active));
+
+  Until stuck(1'000'000);  // nothing is brought at all: labels are not the matter
+  stuck.watch(3, 100, 10);
+  stuck.spend(500);
+  CHECK(stuck.go_on(3));
 }
 
 TEST_CASE("push-relabel on one thread is maximum with lists in slots and without") {
@@ -113,17 +198,29 @@ TEST_CASE("lists of any length around that of the slots") {
   const std::uint64_t seed = 9;
   INFO("seed " << seed);
   std::mt19937_64 rng(seed);
-  for (const Index mean : {2, 7, 15, 22, 40}) {
+  for (const Index mean : {2, 7, 15, 18, 40}) {
+    CAPTURE(mean);
     const Index rows = 600, cols = 500;
     std::vector<std::pair<Index, Index>> edges;
     for (Index i = 0; i < rows; ++i) {
-      const auto length = i % 50 == 0 ? 150u : rng() % static_cast<std::uint64_t>(2 * mean + 1);
+      const auto length = i % 100 == 0 ? 2u * mean + 30u : rng() % static_cast<std::uint64_t>(2 * mean + 1);
       for (std::uint64_t k = 0; k < length; ++k) edges.emplace_back(i, static_cast<Index>(rng() % cols));
     }
     const auto graph = testing::from_edges(rows, cols, edges);
     const auto slots = certified(graph, "push-relabel?reorder=1");
+    CHECK(slots.stats.seconds.contains("slots") == (mean != 40));
     CHECK(slots.matching.row_to_col == certified(graph, "push-relabel?reorder=0").matching.row_to_col);
   }
+}
+
+TEST_CASE("lists of hubs stay where they are") {
+  std::vector<std::pair<Index, Index>> edges;
+  for (Index i = 0; i < 300; ++i) {
+    edges.emplace_back(i, i);
+    for (Index j = 0; i % 60 == 0 && j < 300; ++j) edges.emplace_back(i, j);
+  }
+  const auto graph = testing::from_edges(300, 300, edges);
+  CHECK(!certified(graph, "push-relabel?reorder=1").stats.seconds.contains("slots"));
 }
 
 TEST_CASE("paths longer than labels of 8 and of 16 bits count") {

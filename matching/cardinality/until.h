@@ -1,0 +1,46 @@
+#pragma once
+/// When pushes should make way for a global relabelling.
+
+#include <cmath>
+#include <cstdint>
+
+namespace motes::matching::detail {
+
+/// When pushes should make way for new labels. All figures in pushes.
+class Until {
+ public:
+  explicit Until(std::int64_t most) : most_(most) {}
+  /// Not only when most are made, but also when they bring less than they and the relabelling before them, at
+  /// its cost, have brought on average. What pushes bring is the logarithm of the active rows before to those
+  /// after. `active`: those with a path. Looks after each `window`.
+  void watch(std::int64_t active, std::int64_t cost, std::int64_t window) {
+    first_ = last_ = active;
+    cost_ = cost;
+    window_ = window;
+  }
+  void spend(std::int64_t pushes) { spent_ += pushes; }
+  bool go_on(std::int64_t active) {
+    if (spent_ >= most_) return false;
+    if (window_ == 0 || spent_ - looked_ < window_) return true;
+    const double lately = logarithm(last_) - logarithm(active), all = logarithm(first_) - logarithm(active);
+    const bool less =
+        lately * static_cast<double>(cost_ + spent_) < all * static_cast<double>(spent_ - looked_);
+    last_ = active;
+    looked_ = spent_;
+    return !less;
+  }
+
+ private:
+  /// The same bits everywhere, which std::log does not promise.
+  static double logarithm(std::int64_t n) {
+    int exponent = 0;
+    const double half = std::frexp(static_cast<double>(n), &exponent), t = (half - 1) / (half + 1),
+                 tt = t * t;
+    return exponent * 0.6931471805599453 +
+           2 * t * (1 + tt * (1. / 3 + tt * (1. / 5 + tt * (1. / 7 + tt / 9))));
+  }
+  std::int64_t most_, spent_ = 0, looked_ = 0;
+  std::int64_t first_ = 0, last_ = 0, cost_ = 0, window_ = 0;
+};
+
+}  // namespace motes::matching::detail
