@@ -18,10 +18,7 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
       limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)),
       reader_(list_reader<OffsetType>()) {
   short_[at(graph.cols)] = kShortNoPath;
-  for (Place& place : places_) {
-    place.sizes.resize(places_.size());
-    place.from.reserve(places_.size());
-  }
+  for (Place& place : places_) place.from.reserve(places_.size());
   over_parts([&](std::size_t part) {
     std::fill(mate_.data() + split_.first_row(part), mate_.data() + split_.end_row(part), Index{-1});
   });
@@ -69,7 +66,6 @@ class Labels<Graph>::Search {
   std::int64_t levels() const { return level_; }
 
  private:
-  static constexpr std::size_t kWorthHelp = 32;  ///< columns more than a share
   static constexpr std::size_t kBatch =
       kListsAhead;  ///< columns whose rows are found before they are settled
 
@@ -105,7 +101,6 @@ class Labels<Graph>::Search {
     const std::uint64_t me = std::uint64_t{1} << thread_ % 64;
     meeting_.meet(thread_, threads_, mine_, [&](std::size_t thread, const Said& said) {
       all_ += said;
-      place_.sizes[thread] = said.cols;
       if ((said.mail & me) != 0) place_.from.push_back(thread);
     });
   }
@@ -136,7 +131,7 @@ class Labels<Graph>::Search {
     });
     for (std::size_t k = thread_; k < active_.size(); k += threads_)
       for (const Index i : active_[k]) labels_.mate_[at(i)] = -1;
-    mine_.size = mine_.cols = static_cast<std::int64_t>(size_);
+    mine_.size = static_cast<std::int64_t>(size_);
   }
 
   /// A thread's rows join its frontiers once each, after its free columns.
@@ -174,51 +169,14 @@ class Labels<Graph>::Search {
 
   void go_on() {
     for (auto& rows : place_.mail[turn_]) rows.clear();
-    const std::size_t own = size_;
     receive();
     found_ = sent_ = 0;
     mine_.mail = 0;
-    const Index* const now = place_.cols[turn_].data();
-    expand({now, own - too_many(thread_)});
-    expand({now + own, size_ - own});
-    help();
+    expand({place_.cols[turn_].data(), size_});
     ++level_;
     turn_ = 1 - turn_;
     size_ = found_;
-    mine_.cols = static_cast<std::int64_t>(found_);
     mine_.size = static_cast<std::int64_t>(found_ + sent_);
-  }
-
-  /// Of the columns that it found itself, a thread leaves to others what is far more than its share; those
-  /// that have less than theirs take of all that in the order of the threads. Who helps sends what it finds.
-  std::size_t fair() const { return static_cast<std::size_t>(all_.cols) / threads_; }
-  std::size_t too_many(std::size_t thread) const {
-    const std::size_t most = fair() + fair() / 4 + kWorthHelp,
-                      size = static_cast<std::size_t>(place_.sizes[thread]);
-    return size > most ? size - most : 0;
-  }
-  std::size_t too_few(std::size_t thread) const {
-    const auto size = static_cast<std::size_t>(place_.sizes[thread]);
-    return size < fair() ? fair() - size : 0;
-  }
-  void help() {
-    if (too_few(thread_) == 0) return;
-    std::size_t all_many = 0, all_few = 0, few_before = 0;
-    for (std::size_t k = 0; k < threads_; ++k) {
-      if (k == thread_) few_before = all_few;
-      all_many += too_many(k);
-      all_few += too_few(k);
-    }
-    const std::size_t begin = all_many * few_before / all_few;
-    const std::size_t end = all_many * (few_before + too_few(thread_)) / all_few;
-    std::size_t place = 0;
-    for (std::size_t k = 0; k < threads_ && place < end; ++k) {
-      const std::size_t many = too_many(k), from = std::max(begin, place), to = std::min(end, place + many);
-      const Index* const cols =
-          labels_.places_[k].cols[turn_].data() + static_cast<std::size_t>(place_.sizes[k]) - many;
-      if (from < to) expand({cols + (from - place), to - from});
-      place += many;
-    }
   }
 
   /// Columns of the frontier get their labels, and the rows next to them join the next one, or go to their
@@ -241,10 +199,8 @@ class Labels<Graph>::Search {
       for (const Index i : std::span(place_.others.data(), settled.others)) send(i);
     }
   }
-  /// To the row's owner, unless that has seen it: what others have written there since is read or not.
   void send(Index row) {
     const std::size_t to = owner(row);
-    if ((peek(labels_.places_[to].seen[at(row) / 32]) >> (row & 31) & 1) != 0) return;
     place_.mail[turn_][to].push_back(row);
     mine_.mail |= std::uint64_t{1} << to % 64;
     ++sent_;

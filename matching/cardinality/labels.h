@@ -14,17 +14,17 @@
 /// take the column. Labels that do not fit, little as a rule, are read in the words.
 ///
 /// A relabelling is a breadth-first search over rows. Each thread marks the rows of its own parts of the
-/// split alone, with a bit each in an array that it alone writes, where it also marks which rows of others it
-/// has found; those it sends to their owners, who see at the next meeting whether they are new. So few lines
-/// of memory go to and fro but those of the mail; threads meet once a level. Parts are several a thread, as
-/// frontiers are thick in some places and thin in others; who still found far more columns than others leaves
-/// some to them, which all know from the meeting. Those find rows for their owners only.
+/// split alone, with a bit each in an array that it alone uses, where it also marks which rows of others it
+/// has found; those it sends to their owners, who see after the next meeting whether they are new. So no line
+/// of memory goes to and fro but those of the mail and of the few columns whose row is in another's part;
+/// threads meet once a level. Parts are several a thread, as frontiers are thick in some places and thin in
+/// others. (To look into others' bits before sending, or to let who has little to do expand others' columns,
+/// was slower.)
 ///
-/// Races. Between two meetings a thread writes its own bits and lists and the mail that others read after the
-/// next meeting. Others read its bits meanwhile, to send it less: a bit that is set says that its owner has
-/// the row, and one that is not yet is found out by the owner. The short label of a column is written by the
-/// one thread that expands it, and is another's to read when all have met. Rows' columns (mates) are written
-/// by who pushes the row, and read after that.
+/// Races. Between two meetings a thread writes its own bits and lists, and the mail that others read after
+/// the next meeting. The short label of a column is written by its row's owner, who is one, and is the
+/// column's owner's to read when all have met. Rows' columns (mates) are written by who pushes the row, and
+/// read after that.
 
 #include <atomic>
 #include <exception>
@@ -120,13 +120,11 @@ class Labels {
   /// What the threads of a relabelling tell each other when they meet.
   struct Said {
     std::int64_t size = 0;     ///< of the frontier, mail counted in
-    std::int64_t cols = 0;     ///< the columns of the frontier that it found itself
     std::int64_t reached = 0;  ///< rows without a column, of all levels
     std::uint64_t mail = 0;    ///< a bit for each thread, modulo 64, that has some
     bool failed = false;       ///< memory ran out
     Said& operator+=(const Said& other) {
       size += other.size;
-      cols += other.cols;
       reached += other.reached;
       mail |= other.mail;
       failed |= other.failed;
@@ -139,8 +137,7 @@ class Labels {
     std::vector<Index> free;       ///< columns of its parts, free when it looked last
     RawArray<Index> cols[2];       ///< its part of the frontier and of the next one
     RawArray<Index> found, others;
-    std::vector<std::int64_t> sizes;  ///< [threads] of the parts of the frontier, as it heard
-    std::vector<std::size_t> from;    ///< who has mail for it
+    std::vector<std::size_t> from;  ///< who has mail for it
     /// [threads] rows for others, of this level and of the one before by turns: they are read until the
     /// meeting after the next.
     std::vector<std::vector<Index>> mail[2];

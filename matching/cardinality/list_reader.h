@@ -6,7 +6,6 @@
 /// On CPUs with AVX-512 16 neighbours are looked at at once.
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -22,13 +21,12 @@ using ShortLabel = std::uint16_t;
 inline constexpr ShortLabel kShortNoPath = std::numeric_limits<ShortLabel>::max();
 inline constexpr ShortLabel kShortFar = kShortNoPath - 1;
 
-/// Sets the bit of a vertex. Whether it was not set. Only one thread writes the bits, but others may read
-/// them.
+/// Sets the bit of a vertex. Whether it was not set.
 inline bool set_bit(std::uint32_t* bits, Index v) {
   std::uint32_t& word = bits[static_cast<std::size_t>(v) / 32];
-  const std::uint32_t before = word, after = before | std::uint32_t{1} << (v & 31);
-  std::atomic_ref(word).store(after, std::memory_order_relaxed);
-  return after != before;
+  const std::uint32_t before = word;
+  word |= std::uint32_t{1} << (v & 31);
+  return word != before;
 }
 
 /// What a row's columns offer: one of those of least label. Where none has a path, `col` means nothing.
@@ -78,7 +76,7 @@ struct Settled {
 };
 
 /// Vertices are read at places [begin, end) of a list whose later ones are asked of memory ahead. Labels may
-/// be read two bytes beyond their end. Labels and bits may be written by others meanwhile: what is read is
+/// be read two bytes beyond their end. Labels may be written by others meanwhile: what is read is
 /// what they were at some time.
 template <class OffsetType>
 struct ListReader {

@@ -95,7 +95,8 @@ class Regions {
         edges_(static_cast<std::size_t>(graph.edges())),
         most_(at(std::max(graph.rows / (4 * threads), kLeastRim))),
         early_(kLeastRim * (edges_ / at(std::max(graph.rows, 1)) + 1)),
-        stretch_(at(rows_.count) / (at(threads) * kStretches) + 1),
+        stretches_(threads == 1 ? 1 : kStretches),
+        stretch_(at(rows_.count) / (at(threads) * stretches_) + 1),
         regions_(at(threads)) {}
 
   std::optional<Reordered> reorder() {
@@ -135,7 +136,7 @@ class Regions {
 
  private:
   static constexpr std::int64_t kRoots = 64;
-  /// Several for each thread, as a frontier is thick in few places at some times.
+  /// Several for each of many threads, as a frontier is thick in few places at some times.
   static constexpr std::size_t kStretches = 4;
   static constexpr Index kLeastRim = 64;
   static constexpr std::size_t kBatch = 64;  ///< vertices whose neighbours are read before they are met
@@ -197,7 +198,7 @@ class Regions {
         if (peek(number) != kUnmet) continue;
         put(number, region.name);
         rows.met.push_back(static_cast<Index>(root));
-        const bool is_last = done / stretch_ + 1 >= kStretches;
+        const bool is_last = done / stretch_ + 1 >= stretches_;
         if (!grow_to(region, notes, is_last ? at(rows_.count) : (done / stretch_ + 1) * stretch_)) return;
         done = rows.met.size();
       }
@@ -353,7 +354,7 @@ class Regions {
 
   const int threads_;
   Side rows_, cols_;
-  const std::size_t edges_, most_, early_, stretch_;
+  const std::size_t edges_, most_, early_, stretches_, stretch_;
   std::vector<Region> regions_;
   const ListReader<Offset> reader_ = list_reader<Offset>();
   std::atomic<std::int64_t> next_root_ = 0;
