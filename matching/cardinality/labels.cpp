@@ -136,14 +136,14 @@ class Labels<Graph>::Search {
 
   /// A thread's rows join its frontiers once each, after its free columns.
   void make_room() {
-    if (place_.cols[0].size() != 0) return;
     std::size_t most = ListReader<OffsetType>::kSlack;
     each_part([&](std::size_t part) {
       const Split& split = labels_.split_;
       most +=
           at(split.end_row(part) - split.first_row(part)) + at(split.end_col(part) - split.first_col(part));
     });
-    for (auto& cols : place_.cols) cols = RawArray<Index>(most);
+    for (auto& cols : place_.cols)
+      if (cols.size() < most) cols = RawArray<Index>(most);
   }
   void make_room_for_found(std::size_t count) {
     if (count + ListReader<OffsetType>::kSlack <= place_.found.size()) return;
