@@ -139,7 +139,7 @@ TEST_CASE("labels are distances, on any number of threads") {
 TEST_CASE("labels follow the rows that push, and rows given up are forgotten") {
   // Columns 0 .. n: row i sees columns i and i + 1 and has column i + 1; the last row is free, column 0 too.
   // On the longer chain labels do not fit in the short ones.
-  for (const auto& [n, threads] : {std::pair{1'000, 1}, {1'000, 3}, {70'000, 1}, {70'000, 2}}) {
+  for (const auto& [n, threads] : {std::pair{1'000, 1}, {1'000, 3}, {70'000, 1}}) {
     INFO("rows " << n << ", threads " << threads);
     std::vector<std::pair<Index, Index>> edges;
     for (Index i = 0; i <= n; ++i) {
