@@ -55,8 +55,12 @@ class Labels<Graph>::Search {
     guarded([&] { begin(); });
     meet();
     while (searching()) {
-      guarded([&] { go_on(); });
-      meet();
+      if (threads_ > 1 && all_.size <= kWorthSharing) {
+        one_for_all();
+      } else {
+        guarded([&] { go_on(); });
+        meet();
+      }
     }
     if (!all_.failed) guarded([&] { end(); });
     meet();
@@ -66,6 +70,8 @@ class Labels<Graph>::Search {
   std::int64_t levels() const { return level_; }
 
  private:
+  static constexpr std::int64_t kWorthSharing = 128;  ///< columns: fewer are for one thread
+  static constexpr std::size_t kTooMuchForOne = 256;  ///< who goes on until they are more
   static constexpr std::size_t kBatch =
       kListsAhead;  ///< columns whose rows are found before they are settled
 
@@ -121,22 +127,23 @@ class Labels<Graph>::Search {
       std::memset(labels_.short_.data() + labels_.split_.first_col(part), 0xff,
                   at(labels_.split_.end_col(part) - labels_.split_.first_col(part)) * sizeof(ShortLabel));
     });
-    make_room();
+    make_room(16 * kTooMuchForOne);
+    place_.size = 0;
     each_place([&](std::size_t k) {
       std::vector<Index>& free = labels_.places_[k].free;
       std::erase_if(free, [&](Index j) { return row_of(labels_.words_[at(j)]) != kNoRow; });
       for (const Index j : free) prefetch(graph.col_offsets + j);
-      std::copy(free.begin(), free.end(), place_.cols[turn_].data() + size_);
-      size_ += free.size();
+      std::copy(free.begin(), free.end(), place_.cols[turn_].data() + place_.size);
+      place_.size += free.size();
     });
     for (std::size_t k = thread_; k < active_.size(); k += threads_)
       for (const Index i : active_[k]) labels_.mate_[at(i)] = -1;
-    mine_.size = static_cast<std::int64_t>(size_);
+    mine_.size = static_cast<std::int64_t>(place_.size);
   }
 
-  /// A thread's rows join its frontiers once each, after its free columns.
-  void make_room() {
-    std::size_t most = ListReader<OffsetType>::kSlack;
+  /// A thread's rows join its frontiers once each, after its free columns, and `more` before.
+  void make_room(std::size_t more) {
+    std::size_t most = ListReader<OffsetType>::kSlack + more;
     each_part([&](std::size_t part) {
       const Split& split = labels_.split_;
       most +=
@@ -163,7 +170,7 @@ class Labels<Graph>::Search {
         fresh[count] = i;
         count += set_bit(place_.seen.data(), i);
       }
-      size_ += settle({fresh, count}, place_.cols[turn_].data() + size_).cols;
+      place_.size += settle({fresh, count}, place_.cols[turn_].data() + place_.size).cols;
     }
   }
 
@@ -172,10 +179,10 @@ class Labels<Graph>::Search {
     receive();
     found_ = sent_ = 0;
     mine_.mail = 0;
-    expand({place_.cols[turn_].data(), size_});
+    expand({place_.cols[turn_].data(), place_.size});
     ++level_;
     turn_ = 1 - turn_;
-    size_ = found_;
+    place_.size = found_;
     mine_.size = static_cast<std::int64_t>(found_ + sent_);
   }
 
@@ -206,6 +213,58 @@ class Labels<Graph>::Search {
     ++sent_;
   }
 
+  /// Few columns: the first thread goes on alone, in all bits, until there are more or no more. What it has
+  /// then is its part of the frontier, whoever's the rows are.
+  void one_for_all() {
+    mine_.mail = 0;
+    if (thread_ == 0)
+      guarded([&] { one_for_all_by_me(); });
+    else
+      mine_.size = 0;
+    meet();
+    if (thread_ != 0) place_.size = 0;  // until then the first one's to read, and not in the next level
+    level_ += all_.levels;
+    mine_.levels = 0;
+  }
+  void one_for_all_by_me() {
+    std::vector<Index> now, next;
+    std::int64_t reached = 0;
+    const auto find = [&](Index row, std::vector<Index>& cols) {
+      if (!set_bit(labels_.places_[owner(row)].seen.data(), row)) return;
+      const Index j = labels_.mate_[at(row)];
+      if (j == -1)
+        ++reached;
+      else
+        cols.push_back(j);
+    };
+    for (std::size_t k = 0; k < threads_; ++k) {
+      const Place& place = labels_.places_[k];
+      now.insert(now.end(), place.cols[turn_].data(), place.cols[turn_].data() + place.size);
+    }
+    for (std::size_t k = 0; k < threads_ && all_.mail != 0; ++k)
+      for (const auto& rows : labels_.places_[k].mail[1 - turn_])
+        for (const Index i : rows) find(i, now);
+    const std::uint32_t level = level_;
+    while (!now.empty() && now.size() <= kTooMuchForOne && all_.reached + reached < waiting_) {
+      next.clear();
+      for (const Index j : now) {
+        set_label(j);
+        const auto rows = labels_.graph_.rows_of(j);
+        labels_.lanes_[0].edges += std::ssize(rows);
+        for (const Index i : rows) find(i, next);
+      }
+      ++level_;
+      now.swap(next);
+    }
+    mine_.levels = level_ - level;
+    level_ = level;
+    make_room(2 * now.size());
+    std::copy(now.begin(), now.end(), place_.cols[turn_].data());
+    place_.size = now.size();
+    mine_.size = std::ssize(now);
+    mine_.reached += reached;
+  }
+
   /// Rows seen for the first time, in this level.
   Settled settle(std::span<const Index> rows, Index* cols) {
     const Settled settled =
@@ -226,7 +285,7 @@ class Labels<Graph>::Search {
   /// The columns found last get their labels.
   void end() {
     receive();
-    for (std::size_t k = 0; k < size_; ++k) set_label(place_.cols[turn_][k]);
+    for (std::size_t k = 0; k < place_.size; ++k) set_label(place_.cols[turn_][k]);
   }
 
   void finish() {
@@ -255,7 +314,6 @@ class Labels<Graph>::Search {
   Place& place_;
   Said mine_, all_;
   std::vector<Index> fewer_;  ///< owners, if fewer threads were given than asked for
-  std::size_t size_ = 0;      ///< of this thread's part of the frontier
   std::size_t found_ = 0;     ///< of the next one, by itself
   std::size_t sent_ = 0;
   std::size_t turn_ = 0;

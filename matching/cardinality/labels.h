@@ -122,11 +122,13 @@ class Labels {
     std::int64_t size = 0;     ///< of the frontier, mail counted in
     std::int64_t reached = 0;  ///< rows without a column, of all levels
     std::uint64_t mail = 0;    ///< a bit for each thread, modulo 64, that has some
+    std::uint32_t levels = 0;  ///< done by one thread for all
     bool failed = false;       ///< memory ran out
     Said& operator+=(const Said& other) {
       size += other.size;
       reached += other.reached;
       mail |= other.mail;
+      levels += other.levels;
       failed |= other.failed;
       return *this;
     }
@@ -136,6 +138,7 @@ class Labels {
     RawArray<std::uint32_t> seen;  ///< a bit for each row: its own that are seen, others' that it has sent
     std::vector<Index> free;       ///< columns of its parts, free when it looked last
     RawArray<Index> cols[2];       ///< its part of the frontier and of the next one
+    std::size_t size = 0;          ///< of its part of the frontier
     RawArray<Index> found, others;
     std::vector<std::size_t> from;  ///< who has mail for it
     /// [threads] rows for others, of this level and of the one before by turns: they are read until the
