@@ -94,8 +94,8 @@ class Pushing {
   static constexpr std::size_t kBatch = 16;  ///< rows that look before they push
   static constexpr std::int64_t kTurnsOfAThread = 4;
   static constexpr std::int64_t kLeastPart = 16;  ///< rows: a batch
-  static constexpr std::int64_t kPathsOfARow =
-      32;                                        ///< as long as the last one's levels, before a relabelling
+  /// As long as the last relabelling's levels; so much of one row is pushed before the next.
+  static constexpr std::int64_t kPathsOfARow = 128;
   static constexpr std::int64_t kManyFree = 20;  ///< one row in so many starts free: no relabelling at first
 
   void relabel() {
