@@ -1,135 +1,95 @@
 #include "matching/cardinality/labels.h"
 
 #include <cstring>
-#include <exception>
 #include <utility>
 
 namespace motes::matching::detail {
 
 template <class Graph>
-Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, Split split, bool near)
+Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, Split split, int threads)
     : graph_(graph),
       split_(std::move(split)),
-      near_(near),
-      lanes_(split_.size()),
+      owners_(split_.owners(static_cast<std::size_t>(threads))),
+      lanes_(static_cast<std::size_t>(threads)),
       words_(at(graph.cols)),
-      level_of_(at(graph.rows)),
+      short_(at(graph.cols) + 1),
       mate_(at(graph.rows)),
-      found_(split_.size()),
-      limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)) {
-  for (Found& found : found_) found.sizes.resize(split_.size());
-  split_.over_parts([&](std::size_t part) {
-    for (Index j = split_.first_col(part); j < split_.end_col(part); ++j)
-      words_[at(j)] = word_of(col_to_row[at(j)] == -1 ? 0 : 1, col_to_row[at(j)]);
+      places_(lanes_.size()),
+      limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)),
+      reader_(list_reader<OffsetType>()) {
+  short_[at(graph.cols)] = kShortNoPath;
+  for (Place& place : places_) place.from.reserve(places_.size());
+  over_parts([&](std::size_t part) {
     std::fill(mate_.data() + split_.first_row(part), mate_.data() + split_.end_row(part), Index{-1});
+  });
+  over_parts([&](std::size_t part) {
+    std::vector<Index>& free = places_[part % lanes_.size()].free;
+    for (Index j = split_.first_col(part); j < split_.end_col(part); ++j) {
+      const Index i = col_to_row[at(j)];
+      words_[at(j)] = word_of(i == -1 ? 0 : 1, i);
+      short_[at(j)] = i == -1 ? 0 : 1;
+      if (i == -1)
+        free.push_back(j);
+      else
+        mate_[at(i)] = j;
+    }
   });
 }
 
-// Seen or not is a guess that goes wrong once a column: rows that look unseen are put down without a branch,
-// and marked when many have come together. Those put down twice until then are found out there.
-template <class Graph>
-template <bool kShared>
-std::uint32_t Labels<Graph>::expand(std::uint32_t level, std::span<const Index> cols, Lane& lane,
-                                    std::vector<Index>& next) {
-  Index found[kRoom];
-  std::size_t count = 0;
-  std::uint32_t reached = 0;
-  std::int64_t edges = 0;
-  const auto put_down = [&](std::span<const Index> rows) {
-    for (const Index i : rows) {
-      found[count] = i;
-      count += peek(level_of_[at(i)]) == kUnseen;
-    }
-  };
-  for_each_ahead(cols, 0, std::ssize(cols), graph_.col_offsets, graph_.row_index,
-                 kShared && !near_ ? level_of_.data() : nullptr, [&](Index col) {
-                   std::span<const Index> rows = graph_.rows_of(col);
-                   edges += std::ssize(rows);
-                   while (count + rows.size() > kRoom) {
-                     const auto now = rows.first(std::min(rows.size(), kRoom - count));
-                     put_down(now);
-                     rows = rows.subspan(now.size());
-                     reached += mark<kShared>(level, found, count, next);
-                     count = 0;
-                   }
-                   put_down(rows);
-                 });
-  lane.edges += edges;
-  return reached + mark<kShared>(level, found, count, next);
-}
-
-template <class Graph>
-template <bool kShared>
-std::uint32_t Labels<Graph>::mark(std::uint32_t level, Index* rows, std::size_t count,
-                                  std::vector<Index>& cols) {
-  constexpr std::size_t kAhead = 16;
-  const std::uint8_t byte = byte_of(level);
-  std::uint32_t reached = 0;
-  std::size_t matched = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    if (k + kAhead < count) __builtin_prefetch(&mate_[at(rows[k + kAhead])]);
-    const Index i = rows[k], j = mate_[at(i)];
-    std::uint8_t& seen = level_of_[at(i)];
-    if (j == -1) {  // rare
-      if constexpr (kShared)
-        reached += std::atomic_ref(seen).exchange(byte, std::memory_order_relaxed) == kUnseen;
-      else
-        reached += std::exchange(seen, byte) == kUnseen;
-      continue;
-    }
-    const bool mine = peek(seen) == kUnseen;
-    put(seen, byte);  // what others put down was unseen before this level
-    if (byte == kInWord && mine) put(words_[at(j)], word_of(level, i));
-    rows[matched] = j;
-    matched += mine;
-  }
-  cols.insert(cols.end(), rows, rows + matched);
-  return reached;
-}
-
-/// Races. Between two meetings a thread's next list is its own, and the lists of the frontier are read by all
-/// and written by nobody. mate_ of a matched row is written by whoever has its column, of an active one by
-/// whoever has that in its list, of others by nobody, and read after the first meeting. When one thread works
-/// for all, the others only wait. Levels beyond the bytes are written to the words by who marks the row; only
-/// this row's column has that word.
 template <class Graph>
 class Labels<Graph>::Search {
  public:
   Search(Labels& labels, std::span<const std::vector<Index>> active, Meeting<Said>& meeting,
          std::exception_ptr& failure)
       : labels_(labels),
-        found_(labels.found_),
         active_(active),
         meeting_(meeting),
         failure_(failure),
         thread_(static_cast<std::size_t>(omp_get_thread_num())),
         threads_(static_cast<std::size_t>(omp_get_num_threads())),
-        sizes_(found_[thread_].sizes) {
-    for (const auto& rows : active) waiting_ += rows.size();
+        place_(labels.places_[thread_]) {
+    for (const auto& rows : active) waiting_ += std::ssize(rows);
   }
 
   void run() {
-    begin();
+    guarded([&] { begin(); });
+    meet();
     while (searching()) {
-      if (threads_ == 1 || all_.size <= kWorthSharing)
+      if (threads_ > 1 && all_.size <= kWorthSharing) {
         one_for_all();
-      else
-        share_level();
+      } else {
+        guarded([&] { go_on(); });
+        meet();
+      }
     }
+    if (!all_.failed) guarded([&] { end(); });
+    meet();
     finish();
   }
 
   std::int64_t levels() const { return level_; }
 
  private:
-  static constexpr std::int64_t kWorthSharing = 128;   ///< a smaller level is done by one thread
-  static constexpr std::int64_t kTooMuchForOne = 256;  ///< who goes on until one is larger than that
+  static constexpr std::int64_t kWorthSharing = 128;  ///< columns: fewer are for one thread
+  static constexpr std::size_t kTooMuchForOne = 256;  ///< who goes on until they are more
+  static constexpr std::size_t kBatch =
+      kListsAhead;  ///< columns whose rows are found before they are settled
 
-  /// A thread does its parts of the split: one, unless fewer threads were given than asked for.
+  /// A thread has the parts of one place: of more, if fewer threads were given than asked for.
+  template <class Body>
+  void each_place(const Body& body) {
+    for (std::size_t k = thread_; k < labels_.places_.size(); k += threads_) body(k);
+  }
   template <class Body>
   void each_part(const Body& body) {
-    labels_.split_.each_part(thread_, threads_, body);
+    each_place([&](std::size_t k) { labels_.split_.each_part(k, labels_.places_.size(), body); });
   }
+  OwnersView owners_view() const {
+    return {fewer_.empty() ? labels_.owners_.data() : fewer_.data(), labels_.split_.grain_shift(),
+            static_cast<Index>(thread_)};
+  }
+  std::size_t owner(Index row) const { return labels_.owner(row) % threads_; }
+
   /// Memory may run out, but all must meet.
   template <class Work>
   void guarded(const Work& work) {
@@ -143,94 +103,189 @@ class Labels<Graph>::Search {
   }
   void meet() {
     all_ = {};
+    place_.from.clear();
+    const std::uint64_t me = std::uint64_t{1} << thread_ % 64;
     meeting_.meet(thread_, threads_, mine_, [&](std::size_t thread, const Said& said) {
       all_ += said;
-      sizes_[thread] = said.size;
+      if ((said.mail & me) != 0) place_.from.push_back(thread);
     });
   }
   bool searching() const { return all_.size != 0 && all_.reached < waiting_ && !all_.failed; }
 
   void begin() {
-    guarded([&] {
-      Found& found = found_[thread_];
-      for (auto& cols : found.cols) cols.clear();
-      each_part([&](std::size_t part) {
-        const Split& split = labels_.split_;
-        std::memset(labels_.level_of_.data() + split.first_row(part), kUnseen,
-                    at(split.end_row(part) - split.first_row(part)));
-        for (Index j = split.first_col(part); j < split.end_col(part); ++j) {
-          const Index i = row_of(labels_.words_[at(j)]);
-          if (i == kNoRow)
-            found.cols[turn_].push_back(j);
-          else
-            labels_.mate_[at(i)] = j;
-        }
-        for (const Index i : active_[part]) labels_.mate_[at(i)] = -1;
-      });
-      mine_.size = std::ssize(found.cols[turn_]);
-    });
-    meet();
-  }
-
-  void one_for_all() {
-    mine_.size = 0;
-    if (thread_ == 0) guarded([&] { one_for_all_by_me(); });
-    meet();
-    level_ += all_.levels;
-    mine_.levels = 0;
-    if (thread_ != 0) found_[thread_].cols[turn_].clear();
-  }
-  void one_for_all_by_me() {
-    std::vector<Index>&now = found_[0].cols[turn_], &next = found_[0].cols[1 - turn_];
-    for (std::size_t k = 1; k < threads_; ++k)
-      now.insert(now.end(), found_[k].cols[turn_].begin(), found_[k].cols[turn_].end());
-    std::uint32_t reached = all_.reached;
-    const std::int64_t most = threads_ == 1 ? std::numeric_limits<std::int64_t>::max() : kTooMuchForOne;
-    std::uint32_t level = level_;
-    while (!now.empty() && std::ssize(now) <= most && reached < waiting_) {
-      next.clear();
-      reached += labels_.template expand<false>(++level, now, labels_.lanes_[0], next);
-      now.swap(next);
+    const Graph& graph = labels_.graph_;
+    if (threads_ < labels_.places_.size())
+      for (const Index lane : labels_.owners_) fewer_.push_back(lane % static_cast<Index>(threads_));
+    const std::size_t words = at(graph.rows) / 32 + 1;
+    if (place_.seen.size() == 0) place_.seen = RawArray<std::uint32_t>(words);
+    std::memset(place_.seen.data(), 0, words * sizeof(std::uint32_t));
+    for (auto& mail : place_.mail) {
+      mail.resize(threads_);
+      for (auto& rows : mail) rows.clear();
     }
-    mine_.size = std::ssize(now);
-    mine_.reached += reached - all_.reached;
-    mine_.levels = level - level_;
+    each_part([&](std::size_t part) {
+      std::memset(labels_.short_.data() + labels_.split_.first_col(part), 0xff,
+                  at(labels_.split_.end_col(part) - labels_.split_.first_col(part)) * sizeof(ShortLabel));
+    });
+    make_room(16 * kTooMuchForOne);
+    place_.size = 0;
+    each_place([&](std::size_t k) {
+      std::vector<Index>& free = labels_.places_[k].free;
+      std::erase_if(free, [&](Index j) { return row_of(labels_.words_[at(j)]) != kNoRow; });
+      for (const Index j : free) prefetch(graph.col_offsets + j);
+      std::copy(free.begin(), free.end(), place_.cols[turn_].data() + place_.size);
+      place_.size += free.size();
+    });
+    for (std::size_t k = thread_; k < active_.size(); k += threads_)
+      for (const Index i : active_[k]) labels_.mate_[at(i)] = -1;
+    mine_.size = static_cast<std::int64_t>(place_.size);
   }
 
-  void share_level() {
-    guarded([&] {
-      std::vector<Index>& next = found_[thread_].cols[1 - turn_];
-      next.clear();
-      each_share([&](std::span<const Index> cols) {
-        mine_.reached += labels_.template expand<true>(level_ + 1, cols, labels_.lanes_[thread_], next);
-      });
-      mine_.size = std::ssize(next);
+  /// A thread's rows join its frontiers once each, after its free columns, and `more` before.
+  void make_room(std::size_t more) {
+    std::size_t most = ListReader<OffsetType>::kSlack + more;
+    each_part([&](std::size_t part) {
+      const Split& split = labels_.split_;
+      most +=
+          at(split.end_row(part) - split.first_row(part)) + at(split.end_col(part) - split.first_col(part));
     });
+    for (auto& cols : place_.cols)
+      if (cols.size() < most) cols = RawArray<Index>(most);
+  }
+  void make_room_for_found(std::size_t count) {
+    if (count + ListReader<OffsetType>::kSlack <= place_.found.size()) return;
+    place_.found = RawArray<Index>(2 * count + ListReader<OffsetType>::kSlack);
+    place_.others = RawArray<Index>(place_.found.size());
+  }
+
+  /// The rows that others have found and are this thread's: the columns of those that are new join the
+  /// frontier of this level.
+  void receive() {
+    for (const std::size_t from : place_.from) {
+      const std::vector<Index>& rows = labels_.places_[from].mail[1 - turn_][thread_];
+      make_room_for_found(rows.size());
+      Index* const fresh = place_.found.data();
+      std::size_t count = 0;
+      for (const Index i : rows) {
+        fresh[count] = i;
+        count += set_bit(place_.seen.data(), i);
+      }
+      place_.size += settle({fresh, count}, place_.cols[turn_].data() + place_.size).cols;
+    }
+  }
+
+  void go_on() {
+    for (auto& rows : place_.mail[turn_]) rows.clear();
+    receive();
+    found_ = sent_ = 0;
+    mine_.mail = 0;
+    expand({place_.cols[turn_].data(), place_.size});
     ++level_;
     turn_ = 1 - turn_;
-    meet();
+    place_.size = found_;
+    mine_.size = static_cast<std::int64_t>(found_ + sent_);
   }
-  /// Calls body(columns) for this thread's share of the frontier: of its own as many as are fair; if these
-  /// are fewer, it takes what others have too many, which is dealt out in the order of the threads.
-  template <class Body>
-  void each_share(const Body& body) {
-    const auto count = static_cast<std::int64_t>(threads_);
-    const std::int64_t fair = (all_.size + count - 1) / count;
-    const auto cols = [&](std::size_t k, std::int64_t begin, std::int64_t end) {
-      return std::span<const Index>(found_[k].cols[turn_])
-          .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-    };
-    body(cols(thread_, 0, std::min(fair, sizes_[thread_])));
-    std::int64_t begin = 0;  // of what is left over by all, where this thread's begins
-    for (std::size_t k = 0; k < thread_; ++k) begin += std::max<std::int64_t>(0, fair - sizes_[k]);
-    const std::int64_t end = begin + std::max<std::int64_t>(0, fair - sizes_[thread_]);
-    std::int64_t place = 0;
-    for (std::size_t k = 0; k < threads_ && place < end; ++k) {
-      const std::int64_t over = std::max<std::int64_t>(0, sizes_[k] - fair);
-      const std::int64_t from = std::max(begin, place), to = std::min(end, place + over);
-      if (from < to) body(cols(k, fair + from - place, fair + to - place));
-      place += over;
+
+  /// Columns of the frontier get their labels, and the rows next to them join the next one, or go to their
+  /// owners.
+  void expand(std::span<const Index> cols) {
+    const ListsView<OffsetType> lists{labels_.graph_.col_offsets, labels_.graph_.row_index};
+    for (std::size_t begin = 0; begin < cols.size(); begin += kBatch) {
+      const std::size_t last = std::min(begin + kBatch, cols.size());
+      std::size_t looks = 0;
+      for (std::size_t k = begin; k < last; ++k) {
+        set_label(cols[k]);
+        looks += static_cast<std::size_t>(lists.degree(cols[k]));
+      }
+      labels_.lanes_[thread_].edges += static_cast<std::int64_t>(looks);
+      make_room_for_found(looks);
+      const std::size_t count =
+          labels_.reader_.unseen(lists, cols, begin, last, place_.seen.data(), place_.found.data());
+      const Settled settled = settle({place_.found.data(), count}, place_.cols[1 - turn_].data() + found_);
+      found_ += settled.cols;
+      for (const Index i : std::span(place_.others.data(), settled.others)) send(i);
     }
+  }
+  void send(Index row) {
+    const std::size_t to = owner(row);
+    place_.mail[turn_][to].push_back(row);
+    mine_.mail |= std::uint64_t{1} << to % 64;
+    ++sent_;
+  }
+
+  /// Few columns: the first thread goes on alone, in all bits, until there are more or no more. What it has
+  /// then is its part of the frontier, whoever's the rows are.
+  void one_for_all() {
+    mine_.mail = 0;
+    if (thread_ == 0)
+      guarded([&] { one_for_all_by_me(); });
+    else
+      mine_.size = 0;
+    meet();
+    if (thread_ != 0) place_.size = 0;  // until then the first one's to read, and not in the next level
+    level_ += all_.levels;
+    mine_.levels = 0;
+  }
+  void one_for_all_by_me() {
+    std::vector<Index> now, next;
+    std::int64_t reached = 0;
+    const auto find = [&](Index row, std::vector<Index>& cols) {
+      if (!set_bit(labels_.places_[owner(row)].seen.data(), row)) return;
+      const Index j = labels_.mate_[at(row)];
+      if (j == -1)
+        ++reached;
+      else
+        cols.push_back(j);
+    };
+    for (std::size_t k = 0; k < threads_; ++k) {
+      const Place& place = labels_.places_[k];
+      now.insert(now.end(), place.cols[turn_].data(), place.cols[turn_].data() + place.size);
+    }
+    for (std::size_t k = 0; k < threads_ && all_.mail != 0; ++k)
+      for (const auto& rows : labels_.places_[k].mail[1 - turn_])
+        for (const Index i : rows) find(i, now);
+    const std::uint32_t level = level_;
+    while (!now.empty() && now.size() <= kTooMuchForOne && all_.reached + reached < waiting_) {
+      next.clear();
+      for (const Index j : now) {
+        set_label(j);
+        const auto rows = labels_.graph_.rows_of(j);
+        labels_.lanes_[0].edges += std::ssize(rows);
+        for (const Index i : rows) find(i, next);
+      }
+      ++level_;
+      now.swap(next);
+    }
+    mine_.levels = level_ - level;
+    level_ = level;
+    make_room(2 * now.size());
+    std::copy(now.begin(), now.end(), place_.cols[turn_].data());
+    place_.size = now.size();
+    mine_.size = std::ssize(now);
+    mine_.reached += reached;
+  }
+
+  /// Rows seen for the first time, in this level.
+  Settled settle(std::span<const Index> rows, Index* cols) {
+    const Settled settled =
+        labels_.reader_.settle(rows, owners_view(), labels_.mate_.data(), cols, place_.others.data());
+    mine_.reached += static_cast<std::int64_t>(settled.without);
+    for (std::size_t k = 0; k < settled.cols; ++k) prefetch(labels_.graph_.col_offsets + cols[k]);
+    return settled;
+  }
+  /// Each column of the frontier gets its label when its turn comes.
+  void set_label(Index col) {
+    labels_.short_[at(col)] = short_of(level_);
+    if (level_ < kShortFar) [[likely]]
+      return;
+    Word& word = labels_.words_[at(col)];
+    word = word_of(level_, row_of(word));
+  }
+
+  /// The columns found last get their labels.
+  void end() {
+    receive();
+    for (std::size_t k = 0; k < place_.size; ++k) set_label(place_.cols[turn_][k]);
   }
 
   void finish() {
@@ -239,36 +294,38 @@ class Labels<Graph>::Search {
     each_part([&](std::size_t part) {
       for (Index j = labels_.split_.first_col(part); j < labels_.split_.end_col(part); ++j) {
         Word& word = labels_.words_[at(j)];
-        const Index i = row_of(word);
-        if (i == kNoRow) continue;
-        const std::uint8_t byte = labels_.level_of_[at(i)];
-        if (byte == kUnseen)
-          word = word_of(std::max(label_of(word), beyond), i);
-        else if (byte != kInWord)
-          word = word_of(byte, i);
+        ShortLabel& label = labels_.short_[at(j)];
+        if (label < kShortFar) {
+          word = word_of(label, row_of(word));
+        } else if (label == kShortNoPath) {
+          word = word_of(std::max(label_of(word), beyond), row_of(word));
+          label = short_of(label_of(word));
+        }
       }
     });
   }
 
   Labels& labels_;
-  std::vector<Found>& found_;
   const std::span<const std::vector<Index>> active_;
-  std::size_t waiting_ = 0;  ///< rows to be reached
+  std::int64_t waiting_ = 0;  ///< rows to be reached
   Meeting<Said>& meeting_;
   std::exception_ptr& failure_;
   const std::size_t thread_, threads_;
+  Place& place_;
   Said mine_, all_;
-  std::vector<std::int64_t>& sizes_;  ///< [threads] of the lists of the frontier, as this thread heard them
+  std::vector<Index> fewer_;  ///< owners, if fewer threads were given than asked for
+  std::size_t found_ = 0;     ///< of the next one, by itself
+  std::size_t sent_ = 0;
   std::size_t turn_ = 0;
   std::uint32_t level_ = 0;
 };
 
 template <class Graph>
 std::int64_t Labels<Graph>::relabel(std::span<const std::vector<Index>> active) {
-  Meeting<Said> meeting(split_.size());
+  Meeting<Said> meeting(lanes_.size());
   std::exception_ptr failure;
   std::int64_t levels = 0;
-#pragma omp parallel num_threads(static_cast <int>(split_.size()))
+#pragma omp parallel num_threads(static_cast <int>(lanes_.size()))
   {
     Search search(*this, active, meeting, failure);
     search.run();

@@ -1,26 +1,36 @@
 #include "matching/cardinality/push_relabel.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "matching/cardinality/labels.h"
 #include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_serial.h"
 #include "matching/cardinality/reorder.h"
+#include "matching/detail/prefetch.h"
 
 namespace motes::matching {
 namespace {
 
 using namespace detail;
 
-/// Free rows that have edges, of each part of the split.
+/// Several parts of the graph for each thread, dealt out by turns: work is thick in some places at some
+/// times.
+constexpr int kPartsOfAThread = 4;
+
+/// Free rows that have edges: a list for each thread, of its parts of the split.
 template <class Graph>
-std::vector<std::vector<Index>> free_rows_of_parts(const Graph& graph, const Mates& mates,
-                                                   const Split& split) {
-  std::vector<std::vector<Index>> out(split.size());
-  split.over_parts([&](std::size_t part) {
-    std::vector<Index> rows;
+std::vector<std::vector<Index>> free_rows_of_parts(const Graph& graph, const Mates& mates, const Split& split,
+                                                   int threads) {
+  std::vector<std::vector<Index>> out(at(threads));
+  split.over_parts(threads, [&](std::size_t part) {
+    std::vector<Index> rows;  // apart from what other threads write
+    rows.swap(out[part % out.size()]);
     for (Index i = split.first_row(part); i < split.end_row(part); ++i)
       if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1])
         rows.push_back(i);
-    out[part] = std::move(rows);
+    rows.swap(out[part % out.size()]);
   });
   return out;
 }
@@ -34,12 +44,11 @@ std::int64_t count_all(const std::vector<std::vector<Index>>& lists) {
 template <class Graph>
 class Pushing {
  public:
-  /// `active`: the free rows that may have a path, in as many lists as the split has parts.
-  Pushing(const Graph& graph, bool near, const Split& split, const std::vector<Index>& col_to_row,
+  /// `active`: the free rows that may have a path, a list for each thread.
+  Pushing(const Graph& graph, const Split& split, const std::vector<Index>& col_to_row,
           std::vector<std::vector<Index>> active, const PushRelabelOptions& options, CardinalityStats& stats)
       : graph_(graph),
-        labels_(graph, col_to_row, split, near),
-        near_(near),
+        labels_(graph, col_to_row, split, static_cast<int>(active.size())),
         lanes_(labels_.lanes()),
         active_(std::move(active)),
         options_(options),
@@ -56,7 +65,8 @@ class Pushing {
     if (kManyFree * active >= graph_.rows) push_all(pushes_to_relabel, 1);
     while (count_all(active_) != 0) {
       relabel();
-      push_all(pushes_to_relabel, stats_.levels.back());
+      const std::int64_t levels = stats_.levels.back();
+      push_all(std::min(pushes_to_relabel, kPathsOfARow * levels * count_all(active_)), levels);
     }
     count_in(lanes_, stats_);
     stats_.augmentations -= given_up_;
@@ -65,7 +75,7 @@ class Pushing {
   /// Both sides of the matching, by names that the caller gives rows and columns.
   template <class RowName, class ColName>
   void tell(const RowName& row_name, const ColName& col_name, Mates& mates) {
-    labels_.split().over_parts([&](std::size_t part) {
+    labels_.over_parts([&](std::size_t part) {
       std::fill(mates.row_to_col.begin() + labels_.split().first_row(part),
                 mates.row_to_col.begin() + labels_.split().end_row(part), -1);
     });
@@ -80,7 +90,12 @@ class Pushing {
 
  private:
   using Word = typename Labels<Graph>::Word;
-  static constexpr std::int64_t kRelabelFrequency = 2, kPartsOfAThread = 4;
+  static constexpr std::int64_t kRelabelFrequency = 2;
+  static constexpr std::size_t kBatch = 16;  ///< rows that look before they push
+  static constexpr std::int64_t kTurnsOfAThread = 4;
+  static constexpr std::int64_t kLeastPart = 16;  ///< rows: a batch
+  /// As long as the last relabelling's levels; so much of one row is pushed before the next.
+  static constexpr std::int64_t kPathsOfARow = 128;
   static constexpr std::int64_t kManyFree = 20;  ///< one row in so many starts free: no relabelling at first
 
   void relabel() {
@@ -99,9 +114,10 @@ class Pushing {
     const std::int64_t count = count_all(active_);
     const std::size_t lists = active_.size();
     // Several parts a thread, as the last to end is waited for.
-    const auto wanted = kPartsOfAThread * static_cast<std::int64_t>(lists);
+    const auto wanted = kTurnsOfAThread * static_cast<std::int64_t>(lists);
     const std::int64_t part =
-        lists == 1 ? count : std::min(options_.queue_limit, (count + wanted - 1) / wanted);
+        lists == 1 ? count
+                   : std::min(options_.queue_limit, std::max((count + wanted - 1) / wanted, kLeastPart));
     std::int64_t parts = 0;
     for (const auto& list : active_) parts += (std::ssize(list) + part - 1) / part;
     const std::int64_t share =
@@ -126,14 +142,23 @@ class Pushing {
       }
     });
     ++stats_.phases;
-    for (std::size_t k = 0; k < lists; ++k) {
-      Lane& lane = lanes_[k];
-      active_[k].swap(lane.next);
+    each_thread(static_cast<int>(lists), [&](std::size_t thread, std::size_t given) {
+      for (std::size_t k = thread; k < lists; k += given) gather_own(k);
+    });
+    for (Lane& lane : lanes_) {
       lane.next.clear();
       stats_.pushes += lane.pushes;
       stats_.relabels += 2 * lane.pushes;  // a double push raises its row's label and its column's
       lane.pushes = 0;
     }
+  }
+  /// The active rows that are a thread's, whoever displaced them.
+  void gather_own(std::size_t thread) {
+    std::vector<Index>& active = active_[thread];
+    active.clear();
+    for (const Lane& lane : lanes_)
+      for (const Index row : lane.next)
+        if (labels_.owner(row) == thread) active.push_back(row);
   }
 
   void push_some(std::span<const Index> rows, std::int64_t share, Lane& lane) {
@@ -142,40 +167,70 @@ class Pushing {
     queue.assign(rows.begin(), rows.end());
     while (!queue.empty() && lane.pushes < last) {
       displaced.clear();
-      for_each_ahead(queue, std::int64_t{0}, std::ssize(queue), graph_.row_offsets, graph_.col_index,
-                     near_ && lanes_.size() > 1 ? nullptr : labels_.words(), [&](Index row) {
-                       const Index next = push(row, lane);
-                       if (next != -1) displaced.push_back(next);
-                     });
+      for (std::size_t begin = 0; begin < queue.size(); begin += kBatch)
+        push_batch(queue, begin, std::min(begin + kBatch, queue.size()), displaced, lane);
       queue.swap(displaced);
     }
     lane.next.insert(lane.next.end(), queue.begin(), queue.end());
   }
 
+  /// The rows queue[begin, end) look, then push. Those that came too late, as another one has raised the
+  /// column that they chose, look again in the next sweep.
+  void push_batch(std::span<const Index> queue, std::size_t begin, std::size_t end,
+                  std::vector<Index>& displaced, Lane& lane) {
+    std::array<ShortOffer, kBatch> offers;
+    lane.edges += labels_.reader().offers({graph_.row_offsets, graph_.col_index}, queue, begin, end,
+                                          labels_.short_labels(), offers.data());
+    for (std::size_t k = 0; k < end - begin; ++k)
+      if (offers[k].label < kShortFar) prefetch_to_write(labels_.words() + offers[k].col);
+    for (std::size_t k = begin; k < end; ++k) {
+      const Index row = queue[k];
+      const ShortOffer& offer = offers[k - begin];
+      if (offer.label >= kShortFar || offer.label >= labels_.limit()) [[unlikely]] {
+        const Index next = push_by_words(row, lane);
+        if (next != -1) displaced.push_back(next);
+        continue;
+      }
+      const Word seen = labels_.look(offer.col);
+      const std::uint32_t now = Labels<Graph>::label_of(seen);
+      const std::uint32_t raised =
+          offer.second == kShortNoPath ? Labels<Graph>::kNoPath : std::uint32_t{offer.second} + 1;
+      if (now != offer.label) labels_.tell_short(offer.col, now);
+      if (now != offer.label || !labels_.push(offer.col, seen, raised, row)) {
+        displaced.push_back(row);
+        continue;
+      }
+      ++lane.pushes;
+      const Index next = Labels<Graph>::row_of(seen);
+      if (next == -1) continue;
+      prefetch(graph_.row_offsets + next);
+      displaced.push_back(next);
+    }
+  }
+
   /// One double push: the row takes a column of least label, whose row is returned (-1: it was free), or
   /// stays free for good, -1 too. The column cannot be left but through the row's other columns: its label
   /// becomes one more than the least of theirs.
-  Index push(Index row, Lane& lane) {
+  Index push_by_words(Index row, Lane& lane) {
     while (true) {
-      const auto begin = graph_.row_offsets[row], end = graph_.row_offsets[row + 1];
-      // Label and place of the least, label of the next, without a branch, which would go wrong once a row.
+      const auto cols = graph_.cols_of(row);
+      // Label and place of the least, label of the next.
       constexpr Word kNone = Word{Labels<Graph>::kNoPath} << 32;
       Word best = kNone, second = kNone;
-      for (auto e = begin; e < end; ++e) {
-        const Word here = Labels<Graph>::word_of(Labels<Graph>::label_of(labels_.look(graph_.col_index[e])),
-                                                 static_cast<Index>(e - begin));
-        const Word larger = std::max(best, here);
+      for (std::size_t e = 0; e < cols.size(); ++e) {
+        const Word here =
+            Labels<Graph>::word_of(Labels<Graph>::label_of(labels_.look(cols[e])), static_cast<Index>(e));
+        second = std::min(second, std::max(best, here));
         best = std::min(best, here);
-        second = std::min(second, larger);
       }
-      lane.edges += static_cast<std::int64_t>(end - begin);
+      lane.edges += std::ssize(cols);
       const std::uint32_t label = Labels<Graph>::label_of(best);
       if (label >= labels_.limit()) {
         std::atomic_ref(given_up_).fetch_add(1, std::memory_order_relaxed);
         labels_.give_up(row);
         return -1;
       }
-      const Index col = graph_.col_index[begin + static_cast<std::uint32_t>(best)];
+      const Index col = cols[static_cast<std::uint32_t>(best)];
       const Word seen = labels_.look(col);
       if (Labels<Graph>::label_of(seen) != label) continue;  // raised since: look again
       const std::uint32_t raised = std::min(Labels<Graph>::label_of(second) + 1, Labels<Graph>::kNoPath);
@@ -187,9 +242,8 @@ class Pushing {
 
   const Graph& graph_;
   Labels<Graph> labels_;
-  const bool near_;  ///< as Labels was told
   std::vector<Lane>& lanes_;
-  std::vector<std::vector<Index>> active_;  ///< [parts]
+  std::vector<std::vector<Index>> active_;  ///< [threads]
   const PushRelabelOptions& options_;
   CardinalityStats& stats_;
   std::int64_t given_up_ = 0;
@@ -221,15 +275,15 @@ std::int64_t match_free_columns(int threads, const Graph& graph, Mates& mates) {
   return pairs;
 }
 
-/// Each region is a thread's own, unless some are much larger than others.
-Split split_of(const Reordered& near) {
+/// Regions are threads' own, unless some thread has much more than others.
+Split split_of(const Reordered& near, int threads) {
   const std::size_t parts = near.row_borders.size() - 1;
-  Index largest = 0;
+  std::vector<Index> rows(at(threads), 0);
   for (std::size_t k = 0; k < parts; ++k)
-    largest = std::max(largest, near.row_borders[k + 1] - near.row_borders[k]);
-  const Index rows = near.row_borders.back();
-  if (4 * at(largest) * parts <= 5 * at(rows)) return {near.row_borders, near.col_borders};
-  return {near.graph(), static_cast<int>(parts)};
+    rows[k % rows.size()] += near.row_borders[k + 1] - near.row_borders[k];
+  const Index largest = *std::max_element(rows.begin(), rows.end()), all = near.row_borders.back();
+  if (4 * at(largest) * rows.size() <= 5 * at(all)) return {near.row_borders, near.col_borders};
+  return {near.graph(), kPartsOfAThread * threads};
 }
 
 constexpr auto kSameName = [](Index k) { return k; };
@@ -238,10 +292,10 @@ constexpr auto kSameName = [](Index k) { return k; };
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
   if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
-  const Split split(graph, execution.threads);
-  std::vector<std::vector<Index>> active = free_rows_of_parts(graph, mates, split);
+  const Split split(graph, kPartsOfAThread * execution.threads);
+  std::vector<std::vector<Index>> active = free_rows_of_parts(graph, mates, split, execution.threads);
   if (count_all(active) == 0) return;
-  Pushing pushing(graph, false, split, mates.col_to_row, std::move(active), options, stats);
+  Pushing pushing(graph, split, mates.col_to_row, std::move(active), options, stats);
   pushing.run();
   pushing.tell(kSameName, kSameName, mates);
 }
@@ -278,15 +332,15 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   }
   Mates renumbered;
   const detail::NearGraph local = near->graph();
-  const detail::Split split = split_of(*near);
+  const detail::Split split = split_of(*near, execution.threads);
   std::vector<std::vector<Index>> active;
   {
     const detail::Timed timed(stats, "start");
     renumbered = near->to_new(mates, execution.threads);
     stats.augmentations += match_free_columns(execution.threads, local, renumbered);
-    active = free_rows_of_parts(local, renumbered, split);
+    active = free_rows_of_parts(local, renumbered, split, execution.threads);
   }
-  Pushing pushing(local, true, split, renumbered.col_to_row, std::move(active), options_, stats);
+  Pushing pushing(local, split, renumbered.col_to_row, std::move(active), options_, stats);
   pushing.run();
   const detail::Timed timed(stats, "renumber");
   pushing.tell([&](Index row) { return near->rows[detail::at(row)]; },

@@ -29,10 +29,12 @@ struct PushRelabelOptions {
 /// nnz). Rows that start free first take free columns.
 ///
 /// Threads. Between two relabellings each thread pushes rows of its own, with the rows that these displace,
-/// and meets the others in the words of columns alone; a graph numbered anew has a range of rows and columns
-/// for each thread (split.h) that is a neighbourhood and stays in its cache. A share of the pushes is for
-/// each thread, also where there are fewer rows than threads: the last few rows are better off with new
-/// labels than with one thread's long walk.
+/// and meets the others in the words of columns alone; then rows go home to the thread whose part of the
+/// graph (split.h) they are in. In a graph numbered anew a thread's parts are neighbourhoods and stay in its
+/// cache. A share of the pushes is for each thread, also where there are fewer rows than threads: the last
+/// few rows are better off with new labels than with one thread's long walk. A batch of rows looks at its
+/// columns' labels before the first of them pushes (list_reader.h), and who chose a column that has been
+/// raised since looks again.
 ///
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
 /// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at

@@ -12,8 +12,10 @@
 #include <limits>
 #include <utility>
 
+#include "matching/cardinality/list_reader.h"
 #include "matching/cardinality/reorder.h"
 #include "matching/cardinality/search.h"
+#include "matching/detail/prefetch.h"
 #include "matching/parallel_for.h"
 
 namespace motes::matching::detail {
@@ -67,12 +69,21 @@ struct alignas(64) Region {
   Index name = 0;
 };
 
+/// What one thread has come upon, a bit for each vertex of a side. All threads' vertices lie side by side,
+/// and a line of memory that others write has to come from them at each look; one's own notes do not.
+struct Notes {
+  RawArray<std::uint32_t> rows, cols;
+  RawArray<Index> fresh;  ///< come upon just now
+};
+
 /// One side of the graph.
 struct Side {
   Index count;
   const Offset* offsets;
   const Index* neighbours;
   RawArray<Index> number;  ///< [count] kUnmet; the name of a region; in the end the new number
+
+  ListsView<Offset> lists() const { return {offsets, neighbours}; }
 };
 
 class Regions {
@@ -84,6 +95,8 @@ class Regions {
         edges_(static_cast<std::size_t>(graph.edges())),
         most_(at(std::max(graph.rows / (4 * threads), kLeastRim))),
         early_(kLeastRim * (edges_ / at(std::max(graph.rows, 1)) + 1)),
+        stretches_(threads == 1 ? 1 : kStretches),
+        stretch_(at(rows_.count) / (at(threads) * stretches_) + 1),
         regions_(at(threads)) {}
 
   std::optional<Reordered> reorder() {
@@ -123,7 +136,11 @@ class Regions {
 
  private:
   static constexpr std::int64_t kRoots = 64;
+  /// Several for each of many threads, as a frontier is thick in few places at some times.
+  static constexpr std::size_t kStretches = 4;
   static constexpr Index kLeastRim = 64;
+  static constexpr std::size_t kBatch = 64;  ///< vertices whose neighbours are read before they are met
+  static constexpr std::size_t kWhole = 16;  ///< a line of neighbours
 
   template <class Body>
   void each(const Body& body) {
@@ -147,60 +164,118 @@ class Regions {
     return (rim > most_ && 2 * rim > met) || (rim > early_ && 5 * rim > 4 * met);
   }
 
-  void grow(Region& region) {
-    const auto make_room = [&](Part& part, const Side& side) {
+  void make_room(Region& region) {
+    const auto reserve = [&](Part& part, const Side& side) {
       const auto with_slack = [&](std::size_t all) { return all / regions_.size() * 3 / 2; };
       part.met.reserve(with_slack(at(side.count)));
       part.degrees.reserve(with_slack(at(side.count)));
       part.lists.reserve(with_slack(edges_));
     };
-    make_room(region.rows, rows_);
-    make_room(region.cols, cols_);
-    while (true) {
+    reserve(region.rows, rows_);
+    reserve(region.cols, cols_);
+  }
+
+  Notes new_notes() const {
+    const auto none = [](const Side& side) {
+      RawArray<std::uint32_t> bits(at(side.count) / 32 + 1);
+      std::fill_n(bits.data(), bits.size(), 0u);
+      return bits;
+    };
+    return {none(rows_), none(cols_), {}};
+  }
+
+  /// A region is several stretches, each grown from a root where nobody has been yet; all but the last end
+  /// when they have their share of the rows.
+  void grow(Region& region) {
+    make_room(region);
+    Notes notes = new_notes();
+    Part& rows = region.rows;
+    for (std::size_t done = 0;;) {
       const std::int64_t first = next_root_.fetch_add(kRoots, std::memory_order_relaxed);
       if (first >= rows_.count) return;
       for (std::int64_t root = first; root < std::min<std::int64_t>(first + kRoots, rows_.count); ++root) {
         Index& number = rows_.number[static_cast<std::size_t>(root)];
         if (peek(number) != kUnmet) continue;
         put(number, region.name);
-        region.rows.met.push_back(static_cast<Index>(root));
-        while (region.rows.degrees.size() < region.rows.met.size()) {
-          if (!grow_by_one(region.rows, rows_, cols_, region.name, region.cols.met)) return;
-          if (!grow_by_one(region.cols, cols_, rows_, region.name, region.rows.met)) return;
-        }
+        rows.met.push_back(static_cast<Index>(root));
+        const bool is_last = done / stretch_ + 1 >= stretches_;
+        if (!grow_to(region, notes, is_last ? at(rows_.count) : (done / stretch_ + 1) * stretch_)) return;
+        done = rows.met.size();
       }
     }
   }
 
-  /// A level of one side. False: some region has no hope.
-  bool grow_by_one(Part& part, const Side& side, Side& other, Index name, Pile<Index>& met) {
-    if (hopeless(part.met.size() - part.degrees.size(), part.met.size())) hopeless_ = true;
-    if (hopeless_) return false;
-    expand(part, side, other, name, met);
+  /// Meets what can be met, or until there are about `most` rows. False: some region has no hope.
+  bool grow_to(Region& region, Notes& notes, std::size_t most) {
+    Part &rows = region.rows, &cols = region.cols;
+    while (rows.degrees.size() < rows.met.size() && rows.met.size() < most) {
+      if (!may_go_on(rows)) return false;
+      expand(rows, rows_, cols_, notes.cols, notes.fresh, region.name, cols.met);
+      if (!may_go_on(cols)) return false;
+      expand(cols, cols_, rows_, notes.rows, notes.fresh, region.name, rows.met);
+    }
+    // Its last rows still meet their columns, lest nobody does; rows that nobody meets are roots.
+    expand(rows, rows_, cols_, notes.cols, notes.fresh, region.name, cols.met);
+    copy_rest(cols, cols_);
     return true;
   }
 
+  /// False: some region has no hope.
+  bool may_go_on(const Part& part) {
+    if (hopeless(part.met.size() - part.degrees.size(), part.met.size())) hopeless_ = true;
+    return !hopeless_;
+  }
+
   /// Copies the lists of all that were not expanded yet, and meets their neighbours.
-  static void expand(Part& part, const Side& side, Side& other, Index name, Pile<Index>& met) {
-    Index nowhere = 0;
-    for_each_ahead(part.met.span(), std::ssize(part.degrees.span()), std::ssize(part.met.span()),
-                   side.offsets, side.neighbours, other.number.data(), [&](Index old) {
-                     const std::span<const Index> list{side.neighbours + side.offsets[old],
-                                                       side.neighbours + side.offsets[old + 1]};
-                     part.degrees.push_back(static_cast<std::uint32_t>(list.size()));
-                     Index *copy = part.lists.room_for(list.size()), *next = met.room_for(list.size());
-                     // Met or not is a guess that goes wrong once a list: no branch.
-                     std::size_t unmet = 0;
-                     for (const Index neighbour : list) {
-                       *copy++ = next[unmet] = neighbour;
-                       Index& number = other.number[at(neighbour)];
-                       const bool mine = peek(number) == kUnmet;
-                       put(*(mine ? &number : &nowhere), name);
-                       unmet += mine;
-                     }
-                     part.lists.keep(list.size());
-                     met.keep(unmet);
-                   });
+  void expand(Part& part, const Side& side, Side& other, RawArray<std::uint32_t>& noted,
+              RawArray<Index>& fresh, Index name, Pile<Index>& met) {
+    const std::size_t end = part.met.size();
+    for (std::size_t begin = part.degrees.size(); begin < end; begin += kBatch) {
+      const std::size_t last = std::min(begin + kBatch, end);
+      const std::size_t edges = copy_lists(part, side, begin, last);
+      if (fresh.size() < edges + ListReader<Offset>::kSlack)
+        fresh = RawArray<Index>(2 * edges + ListReader<Offset>::kSlack);
+      const std::size_t count =
+          reader_.unseen(side.lists(), part.met.span().first(end), begin, last, noted.data(), fresh.data());
+      for (std::size_t k = 0; k < count; ++k) prefetch(&other.number[at(fresh[k])]);
+      // Met or not is a guess that goes wrong at the rim: no branch.
+      Index* const next = met.room_for(count);
+      Index nowhere = 0;
+      std::size_t unmet = 0;
+      for (std::size_t k = 0; k < count; ++k) {
+        next[unmet] = fresh[k];
+        Index& number = other.number[at(fresh[k])];
+        const bool mine = peek(number) == kUnmet;
+        put(*(mine ? &number : &nowhere), name);
+        unmet += mine;
+      }
+      met.keep(unmet);
+    }
+  }
+  /// Of those met from `begin` to `end`, all before which have been copied. Returns their edges.
+  std::size_t copy_lists(Part& part, const Side& side, std::size_t begin, std::size_t end) {
+    std::size_t edges = 0;
+    look_ahead(side.lists(), part.met.span(), begin, end);
+    for (std::size_t k = begin; k < end; ++k) {
+      const Index old = part.met[k];
+      const Index* const list = side.neighbours + side.offsets[old];
+      const auto length = static_cast<std::size_t>(side.offsets[old + 1] - side.offsets[old]);
+      edges += length;
+      part.degrees.push_back(static_cast<std::uint32_t>(length));
+      Index* const to = part.lists.room_for(length + kWhole);
+      part.lists.keep(length);
+      // A whole number of lines where there is something to read: how long a list is, is hard to guess.
+      if (list + length + kWhole <= side.neighbours + edges_)
+        for (std::size_t e = 0; e < length; e += kWhole) std::copy_n(list + e, kWhole, to + e);
+      else
+        std::copy_n(list, length, to);
+    }
+    return edges;
+  }
+  void copy_rest(Part& part, const Side& side) {
+    const std::size_t end = part.met.size();
+    for (std::size_t begin = part.degrees.size(); begin < end; begin += kBatch)
+      copy_lists(part, side, begin, std::min(begin + kBatch, end));
   }
 
   static constexpr std::size_t kAhead = 48;
@@ -244,22 +319,24 @@ class Regions {
     }
   }
 
-  static void lists(const Part& part, const Side& other, RawArray<std::uint32_t>& new_offsets,
-                    RawArray<Index>& out) {
-    constexpr std::size_t kLook = 96;
-    std::size_t next = part.first, filled = part.first_edge, read = 0;
+  void lists(const Part& part, const Side& other, RawArray<std::uint32_t>& new_offsets,
+             RawArray<Index>& out) const {
+    std::size_t next = part.first, filled = part.first_edge, begin = 0, read = 0;
+    const auto copy = [&] {  // what was read since `begin`
+      reader_.look_up(part.lists.span().subspan(begin, read - begin), other.number.data(), &out[filled]);
+      filled += read - begin;
+    };
     for (std::size_t k = 0; k < part.met.size(); ++k) {
       const std::size_t degree = part.degrees[k];
       if (part.met[k] == -1) {
-        read += degree;
+        copy();
+        begin = read += degree;
         continue;
       }
-      new_offsets[next++] = static_cast<std::uint32_t>(filled);
-      for (const std::size_t end = read + degree; read < end; ++read) {
-        if (read + kLook < part.lists.size()) __builtin_prefetch(&other.number[at(part.lists[read + kLook])]);
-        out[filled++] = other.number[at(part.lists[read])];
-      }
+      new_offsets[next++] = static_cast<std::uint32_t>(filled + read - begin);
+      read += degree;
     }
+    copy();
   }
 
   /// Ends of lists, and columns without edges, which nobody meets.
@@ -277,8 +354,9 @@ class Regions {
 
   const int threads_;
   Side rows_, cols_;
-  const std::size_t edges_, most_, early_;
+  const std::size_t edges_, most_, early_, stretches_, stretch_;
   std::vector<Region> regions_;
+  const ListReader<Offset> reader_ = list_reader<Offset>();
   std::atomic<std::int64_t> next_root_ = 0;
   std::atomic<bool> hopeless_ = false;  ///< some thread met too many at once
 };

@@ -59,7 +59,7 @@ bool scattered(const BipartiteGraphView& graph) {
 
 bool may_have_places(const BipartiteGraphView& graph) {
   // Longer lists cost more to copy than their neighbours' nearness spares.
-  constexpr Offset kMostDegree = 24;
+  constexpr Offset kMostDegree = 40;
   if (graph.rows == 0 || graph.edges() > kMostDegree * graph.rows) return false;
   constexpr Index kSample = 1024;
   constexpr Offset kHub = 32;  // times the mean degree

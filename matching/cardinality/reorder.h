@@ -13,7 +13,7 @@ namespace motes::matching::detail {
 using NearGraph = BasicTwoSidedGraph<std::uint32_t>;
 
 /// Rows and columns in the order in which a breadth-first search meets them; both sides' lists follow. Each
-/// thread's search has a range of the new numbers.
+/// thread's search has a range of the new numbers, which is several neighbourhoods one after another.
 struct Reordered {
   RawArray<Index> rows, cols;  ///< [rows + 1], [cols + 1], the last unused: of a new number, the old one
   RawArray<std::uint32_t> row_offsets, col_offsets;  ///< [rows + 1], [cols + 1]

@@ -150,7 +150,7 @@ TEST_CASE("whether neighbours are numbered far apart is seen in rows of any degr
     INFO("degree " << degree);
     const auto random = testing::random_graph(9, 5'000, 5'000, degree);
     CHECK(matching::detail::scattered(random.view()));
-    CHECK(matching::detail::may_have_places(random.view()) == (degree == 3));
+    CHECK(matching::detail::may_have_places(random.view()) == (degree < 300));
     std::vector<std::pair<Index, Index>> edges;
     for (Index i = 0; i < 5'000; ++i)
       for (Index k = 0; k < degree; ++k)
