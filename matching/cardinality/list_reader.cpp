@@ -4,16 +4,7 @@
 #include <atomic>
 #include <bit>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define MOTES_WIDE 1
-#ifndef __clang__  // GCC 12 takes what its own header leaves undefined on purpose for a mistake
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#else
-#define MOTES_WIDE 0
-#endif
+#include "matching/cardinality/wide.h"
 
 namespace motes::matching::detail {
 namespace {
@@ -91,8 +82,6 @@ void plain_look_up(std::span<const Index> names, const Index* word_of, Index* to
 }
 
 #if MOTES_WIDE
-#define MOTES_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt,bmi2")))
-
 constexpr std::int64_t kWidth = 16;
 
 MOTES_AVX512 inline std::uint32_t least_of(__m256i labels) {
@@ -236,11 +225,6 @@ MOTES_AVX512 void wide_look_up(std::span<const Index> names, const Index* word_o
     _mm512_mask_storeu_epi32(to + k, lanes,
                              _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, here, word_of, 4));
   }
-}
-
-bool has_wide() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 }
 #endif
 

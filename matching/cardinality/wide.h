@@ -14,13 +14,13 @@
 #endif
 
 #if MOTES_WIDE
-#define MOTES_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt")))
+#define MOTES_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt,bmi2")))
 
 namespace motes::matching::detail {
 
 inline bool has_wide() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl");
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 }
 
 }  // namespace motes::matching::detail
