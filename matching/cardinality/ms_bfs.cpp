@@ -1,7 +1,6 @@
 #include "matching/cardinality/ms_bfs.h"
 
 #include <cmath>
-#include <ranges>
 
 #include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_relabel.h"
@@ -187,7 +186,9 @@ class Forest {
     cols.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& list, auto begin, auto end) {
       const auto visit = [&](Index j) {
         if (col_root_[at(j)] != -1) return;
-        for (const Index row : std::views::reverse(graph_.rows_of(j))) {
+        const std::span<const Index> rows = graph_.rows_of(j);
+        for (auto at_row = rows.rbegin(); at_row != rows.rend(); ++at_row) {
+          const Index row = *at_row;
           ++lane.edges;
           if (!active(row)) continue;
           const Index root = peek(row_root_[at(row)]);
