@@ -127,6 +127,7 @@ def fig8(rows, path):
             if r["level"] == "0":
                 axes.axvline(x, color="0.9", zorder=0)
     axes.set_yscale("symlog")
+    axes.set_ylim(bottom=0)
     axes.set_xlabel("level, phase after phase")
     axes.set_ylabel("rows in the frontier")
     axes.legend(fontsize=8)
