@@ -23,8 +23,8 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
 
 /// The same points as frames.pvd has, in one file of the VTKHDF format (2.0, temporal PolyData, which
 /// ParaView reads from 5.12 on): a step for each frame that has points, a vertex a point. Point data:
-/// track_id, frame, speed, parent where divisions are known, properties. HDF5 attributes of the root, which
-/// VTK passes over: motes_version, units, dt_s.
+/// track_id, frame, speed, parent where divisions are known, properties. Of the root, passed over by VTK:
+/// attributes motes_version, units, dt_s, and track_order, the tracks' numbers in their order.
 void write_tracks_vtkhdf(const std::filesystem::path& path, const TrackSet& tracks,
                          std::int32_t frame_step = 1);
 

@@ -45,6 +45,7 @@ class VtkHdfWriter {
     file_.attribute("motes_version", std::string(MOTES_VERSION));
     file_.attribute("units", tracks_.length_unit);
     if (tracks_.dt_s) file_.attribute("dt_s", std::vector<double>{*tracks_.dt_s});
+    file_.dataset("/track_order", tracks_.track_id);
     file_.group("/VTKHDF");
     file_.attribute_of("/VTKHDF", "Version", Numbers{2, 0});
     file_.attribute_of("/VTKHDF", "Type", "PolyData");

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <unordered_map>
 
 #include "io/detail/detections_group.h"
 #include "io/detail/h5.h"
@@ -26,6 +28,7 @@ class VtkHdfReader {
             " in this VTKHDF file; give PolyData over time with track_id and frame at its points");
     read_steps();
     detail::TrackRows rows = make_rows();
+    if (file_.has("/track_order")) put_in_order(rows, file_.int64s("/track_order"));
     TrackSet tracks = detail::group_tracks(
         std::move(rows), [&](std::size_t row) { return path_ + ", point " + std::to_string(row); });
     tracks.length_unit = file_.text_attribute("units").value_or("px") == "um" ? "um" : "px";
@@ -111,6 +114,30 @@ class VtkHdfReader {
           {detail::decoded_property(name), field(name, file_.doubles(field_path(name)))});
     }
     return rows;
+  }
+
+  /// Rows of the tracks in that order; those that it does not name come last.
+  static void put_in_order(detail::TrackRows& rows, const Numbers& tracks) {
+    std::unordered_map<std::int64_t, std::size_t> rank;
+    for (const std::int64_t id : tracks) rank.try_emplace(id, rank.size());
+    std::vector<std::size_t> rank_of, order(rows.size());
+    for (const std::int64_t id : rows.track_id) {
+      const auto found = rank.find(id);
+      rank_of.push_back(found == rank.end() ? rank.size() : found->second);
+    }
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return rank_of[a] < rank_of[b]; });
+    const auto sort = [&](auto& values) {
+      auto sorted = values;
+      for (std::size_t i = 0; i < values.size(); ++i) sorted[i] = values[order[i]];
+      values = std::move(sorted);
+    };
+    sort(rows.track_id);
+    sort(rows.parent);
+    sort(rows.frame);
+    for (auto* column : {&rows.time_s, &rows.x_um, &rows.y_um, &rows.z_um}) sort(*column);
+    for (PropertyColumn& column : rows.properties) sort(column.values);
   }
 
   const std::string path_;

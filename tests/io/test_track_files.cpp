@@ -29,8 +29,9 @@ TEST_CASE("tracks pass through a chain of formats unchanged") {
   io::write_tracks(dir / "a.h5", tracks);
   io::write_tracks(dir / "b.CSV", io::read_tracks(dir / "a.h5"));
   io::write_tracks(dir / "c.vtp", io::read_tracks(dir / "b.CSV"));
-  io::write_tracks(dir / "d.h5", io::read_tracks(dir / "c.vtp"));
-  require_same_tracks(tracks, io::read_tracks(dir / "d.h5"));
+  io::write_tracks(dir / "d.vtkhdf", io::read_tracks(dir / "c.vtp"));
+  io::write_tracks(dir / "e.h5", io::read_tracks(dir / "d.vtkhdf"));
+  require_same_tracks(tracks, io::read_tracks(dir / "e.h5"));
 }
 
 TEST_CASE("unknown formats are refused, naming the known ones") {

@@ -56,25 +56,7 @@ TEST_CASE("tracks.vtkhdf keeps tracks to the bit") {
   tracks.point_properties.push_back({"\xC2\xB5/<&> 'a'", std::vector<double>(tracks.points(), 1)});
   if (tracks.length_unit == "px") tracks.parent.clear();
   io::write_tracks(dir / "t.vtkhdf", tracks);
-  TrackSet back = io::read_tracks(dir / "t.vtkhdf");
-  // Tracks come in the order of their first frames.
-  const auto sorted = [](const TrackSet& set) {
-    std::vector<std::tuple<std::int64_t, std::int32_t, double, double, double, double, double>> rows;
-    for (std::size_t t = 0; t < set.tracks(); ++t)
-      for (auto i = static_cast<std::size_t>(set.track_offsets[t]);
-           i < static_cast<std::size_t>(set.track_offsets[t + 1]); ++i)
-        rows.emplace_back(set.track_id[t], set.frame[i], set.time_s[i], set.x_um[i], set.y_um[i], set.z_um[i],
-                          set.point_properties.back().values[i]);
-    std::sort(rows.begin(), rows.end());
-    return rows;
-  };
-  CHECK(sorted(back) == sorted(tracks));
-  CHECK(back.length_unit == tracks.length_unit);
-  CHECK(back.dt_s == tracks.dt_s);
-  CHECK(back.parent.size() == tracks.parent.size());
-  REQUIRE(back.point_properties.size() == tracks.point_properties.size());
-  for (std::size_t p = 0; p < back.point_properties.size(); ++p)
-    CHECK(back.point_properties[p].name == tracks.point_properties[p].name);
+  require_same_tracks(tracks, io::read_tracks(dir / "t.vtkhdf"));
   io::write_tracks(dir / "again.vtkhdf", tracks);
   CHECK(slurp(dir / "again.vtkhdf") == slurp(dir / "t.vtkhdf"));
 }
