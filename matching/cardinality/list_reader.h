@@ -53,6 +53,7 @@ inline constexpr std::size_t kListsAhead = 32;
 template <class OffsetType>
 inline void look_ahead(const ListsView<OffsetType>& lists, std::span<const Index> vertices, std::size_t begin,
                        std::size_t end) {
+  if (lists.neighbours == nullptr) return;  // a graph without edges
   const auto up_to = [&](std::size_t k) { return std::min(k, vertices.size()); };
   for (std::size_t k = begin == 0 ? 0 : up_to(begin + kListsAhead); k < up_to(end + kListsAhead); ++k) {
     const Index* list = lists.neighbours + lists.offsets[vertices[k]];

@@ -265,7 +265,7 @@ class Regions {
       Index* const to = part.lists.room_for(length + kWhole);
       part.lists.keep(length);
       // A whole number of lines where there is something to read: how long a list is, is hard to guess.
-      if (list + length + kWhole <= side.neighbours + edges_)
+      if (static_cast<std::size_t>(side.offsets[old + 1]) + kWhole <= edges_)
         for (std::size_t e = 0; e < length; e += kWhole) std::copy_n(list + e, kWhole, to + e);
       else
         std::copy_n(list, length, to);

@@ -169,7 +169,7 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
   const __m512i no_path = _mm512_set1_epi32(kNoShortPath<Label>), nobody = _mm512_set1_epi32(none);
   const auto asked = static_cast<__mmask16>((1u << rows.size()) - 1);
   __m512i label = no_path, second = no_path, col = nobody;
-  for (std::size_t k = 0; k < kRowsAtOnce; ++k)
+  for (std::size_t k = 0; k < rows.size(); ++k)
     prefetch_slots<kCount>(slots + at(rows.data()[k + kAskedAhead]) * kCount);
   std::int64_t looks = 0;
   bool longer = false;
