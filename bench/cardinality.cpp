@@ -18,7 +18,7 @@
 // device, 0 without one) does not. --same-start 1 makes the start of an instance and initialiser once, on the
 // most threads, for all solvers, threads and repeats. --cpu-solver names solvers that run on the CPU after
 // the others, whose back end is the GPU; their numbers of threads are --threads, the others then have one.
-// --keep 0: no device memory is kept from run to run.
+// --keep 0: no working memory is kept from run to run, on the host or on a device.
 // --limit S: a solver that took more than S seconds is not run again on that instance. --enough S: one that
 // took S seconds in all is not repeated with that number of threads. `repeats` has how often it ran.
 

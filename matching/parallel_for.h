@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <exception>
 
+#include "matching/detail/host_blocks.h"
+
 namespace motes::matching {
 
 /// Calls body(i) for i in [0, count) on up to `threads` threads (at least 1), in any order; the bodies must
@@ -35,12 +37,15 @@ void parallel_for(int threads, std::int64_t count, const Body& body) {
 }
 
 /// Calls body(thread, threads) once on each of up to `threads` threads, which are told how many they are: for
-/// work that is a thread's own from one call to the next. The first exception caught is thrown on.
+/// work that is a thread's own from one call to the next. They take large arrays from the blocks that the
+/// caller has in use. The first exception caught is thrown on.
 template <class Body>
 void each_thread(int threads, const Body& body) {
   std::exception_ptr failure;
+  detail::HostBlocks* const blocks = detail::HostBlocks::in_use();
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
+    const detail::HostBlocks::Use same(blocks);
     try {
       body(static_cast<std::size_t>(omp_get_thread_num()), static_cast<std::size_t>(omp_get_num_threads()));
     } catch (...) {

@@ -325,8 +325,10 @@ std::int64_t Labels<Graph>::relabel(std::span<const std::vector<Index>> active) 
   Meeting<Said> meeting(lanes_.size());
   std::exception_ptr failure;
   std::int64_t levels = 0;
+  HostBlocks* const blocks = HostBlocks::in_use();
 #pragma omp parallel num_threads(static_cast <int>(lanes_.size()))
   {
+    const HostBlocks::Use same(blocks);
     Search search(*this, active, meeting, failure);
     search.run();
     if (omp_get_thread_num() == 0) levels = search.levels();

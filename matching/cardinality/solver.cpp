@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "matching/detail/canonical.h"
+#include "matching/detail/host_blocks.h"
 #include "matching/parallel_for.h"
 
 namespace motes::matching {
@@ -141,6 +142,7 @@ Mates detail::no_mates(Index rows, Index cols, int threads) {
 
 CardinalityAnswer CardinalitySolver::solve(const Execution& given, const CardinalityProblem& problem,
                                            std::span<const Index> start) const {
+  const detail::HostBlocks::Solve kept(given.workspace);
   check_problem(problem, detail::thread_count(given));
   check_length(problem, start);
   CardinalityAnswer answer;

@@ -1,32 +1,36 @@
 #pragma once
 /// Large working arrays that need no first value.
 
-#include <sys/mman.h>
-
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <type_traits>
 
+#include "matching/detail/host_blocks.h"
+
 namespace motes::matching::detail {
 
 /// `count` words, not initialised: who fills them touches their pages first. Large ones ask for huge pages,
-/// as random visits of small ones are a walk through the page tables each. Throws std::bad_alloc.
+/// as random visits of small ones are a walk through the page tables each, and come from the blocks that the
+/// thread has in use (host_blocks.h), which must outlive them. Throws std::bad_alloc.
 template <class T>
 class RawArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
   RawArray() = default;
-  explicit RawArray(std::size_t count) : size_(count) {
-    constexpr std::size_t kHugePage = std::size_t{1} << 21;
-    const std::size_t bytes = count * sizeof(T);
-    const std::size_t grain = bytes < kHugePage ? alignof(std::max_align_t) : kHugePage;
-    const std::size_t whole = (bytes + grain) / grain * grain;  // at least one, and no end before `bytes`
-    data_.reset(static_cast<T*>(std::aligned_alloc(grain, whole)));
-    if (data_ == nullptr) throw std::bad_alloc();
-    if (grain == kHugePage) madvise(data_.get(), whole, MADV_HUGEPAGE);  // advice: may be refused
+  explicit RawArray(std::size_t count) : data_(nullptr, Free{}), size_(count) {
+    const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(T);
+    if (bytes < HostBlocks::kPage) {
+      data_.reset(static_cast<T*>(std::malloc(bytes)));
+      if (data_ == nullptr) throw std::bad_alloc();
+    } else {
+      HostBlocks* const blocks = HostBlocks::in_use();
+      data_ = {static_cast<T*>(blocks != nullptr ? blocks->take(bytes) : HostBlocks::allocate(bytes)),
+               Free{blocks}};
+    }
   }
 
   T* data() { return data_.get(); }
@@ -37,7 +41,8 @@ class RawArray {
 
  private:
   struct Free {
-    void operator()(T* p) const { std::free(p); }
+    HostBlocks* blocks = nullptr;  ///< whose it is
+    void operator()(T* p) const { blocks != nullptr ? blocks->give(p) : std::free(p); }
   };
   std::unique_ptr<T[], Free> data_;
   std::size_t size_ = 0;

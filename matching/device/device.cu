@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "matching/detail/host_blocks.h"
 #include "matching/device/arena.cuh"
 
 namespace motes::matching {

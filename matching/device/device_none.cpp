@@ -2,6 +2,7 @@
 
 #include "matching/cardinality/on_device.h"
 #include "matching/detail/device_problem.h"
+#include "matching/detail/host_blocks.h"
 #include "matching/device/device.h"
 #include "matching/device/point_queries.h"
 #include "matching/greedy/on_device.h"

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "matching/detail/canonical.h"
+#include "matching/detail/host_blocks.h"
 #include "matching/greedy/weight.h"
 
 namespace motes::matching {
@@ -24,6 +25,7 @@ int threads_for(const Execution& execution, const GreedyProblem& problem) {
 }  // namespace
 
 GreedyAnswer GreedySolver::solve(const Execution& given, const GreedyProblem& problem) const {
+  const detail::HostBlocks::Solve kept(given.workspace);
   Execution execution = given;
   execution.threads = threads_for(given, problem);
   GreedyAnswer answer;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "matching/cardinality/on_device.h"
+#include "matching/detail/host_blocks.h"
 #include "matching/init/starts.h"
 
 namespace motes::matching {
@@ -20,6 +21,7 @@ std::vector<Index> on_host(const Execution& execution, const CardinalityProblem&
                            std::uint64_t seed) {
   if (problem.space == Space::device)
     throw std::invalid_argument("initialiser: the graph lies on a device; this one needs it in host memory");
+  const detail::HostBlocks::Solve kept(execution.workspace);
   return kStart(execution, problem, seed);
 }
 
