@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/detecting.h"
 #include "app/input.h"
+#include "app/interrupt.h"
 #include "app/report.h"
 #include "io/detections_h5.h"
 #include "io/tables.h"
@@ -44,6 +45,7 @@ void run_detect(Session& session, const Arguments& arguments) {
   const Config config = configure(session, arguments.input);
   Console& console = session.console;
   const OpenedInput input = open_input(config);
+  hear_interrupts();
   if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
   for (const std::string& line : describe(input)) console.note(line);
   const std::filesystem::path file = output_path(arguments.file, {}, input.path, "_detections.csv");

@@ -138,6 +138,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   if (config.imaging.write_frames) sim::check_options(config.simulation, config.imaging.optics);
   const Backend backend = sim::motion_backend(execution, config.simulation);
   prepare_folder(dir);
+  hear_interrupts();
 
   const std::int32_t frames = config.simulation.frames;
   std::vector<StageTime> stages;

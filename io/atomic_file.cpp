@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "io/unfinished_files.h"
 #include "tracking/types/errors.h"
 
 namespace motes::io {
@@ -83,6 +84,7 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   if (is_stream(target_, there)) {
     stream_ = true;
     temporary_ = temporary_beside(std::filesystem::temp_directory_path() / target_.filename());
+    note_unfinished(temporary_);
     return;
   }
   if (std::filesystem::exists(there) && std::filesystem::is_symlink(target_, none))
@@ -93,11 +95,14 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   if (error) fail(folder, "cannot create folder", error.value());
   if (access(folder.c_str(), W_OK) != 0) fail(folder, "folder is not writable", errno);
   temporary_ = temporary_beside(place_);
+  note_unfinished(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
+  if (temporary_.empty()) return;
   std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+  std::filesystem::remove(temporary_, ignored);
+  forget_unfinished(temporary_);
 }
 
 void AtomicFile::commit() {
@@ -106,6 +111,7 @@ void AtomicFile::commit() {
   std::error_code error;
   std::filesystem::rename(temporary_, place_, error);
   if (error) fail(target_, "cannot put the finished file in place", error.value());
+  forget_unfinished(temporary_);
   temporary_.clear();
   sync_path(folder_of(place_), O_RDONLY | O_DIRECTORY);
 }
