@@ -88,7 +88,8 @@ NamedSolver name_solver(const MatchArguments& arguments, const Config& config, m
   const bool gpu = gpu_there(config);
   if (arguments.solver == "auto") {
     const auto choice = automatic(wanted, gpu);
-    return {choice.info, std::string(choice.info->name), choice.backend, choice.reason};
+    return {choice.info, std::string(choice.info->name), choice.backend, choice.reason,
+            std::string(choice.init)};
   }
   const auto& info = named_solver(arguments, family);
   require_form(info, wanted);
@@ -96,7 +97,7 @@ NamedSolver name_solver(const MatchArguments& arguments, const Config& config, m
   if (!cpu && !gpu)
     throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " +
                         matching::list_devices().why_none + "; use " + std::string(either_form(family)));
-  return {&info, arguments.solver, cuda && gpu ? Backend::cuda : Backend::cpu, ""};
+  return {&info, arguments.solver, cuda && gpu ? Backend::cuda : Backend::cpu, "", ""};
 }
 
 void write_pairs(const std::string& path, const matching::Matching& answer) {
@@ -138,7 +139,9 @@ Command add_match(CLI::App& app, Session& session) {
   command
       ->add_option("--init", arguments->init,
                    "Of cardinality: what the solver starts from, " + initialiser_names() +
-                       " [on a GPU none: solvers make their own there; cheap with auto; else karp-sipser]")
+                       " [on a GPU none: solvers make their own there; with auto none, or cheap where trees "
+                       "solve; else "
+                       "karp-sipser]")
       ->type_name("NAME");
   command->add_flag("--verify", arguments->verify, "Check the certificate of optimality");
   command->add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")

@@ -45,6 +45,7 @@ struct NamedSolver {
   std::string text;  ///< with its options
   Backend backend;
   std::string reason;  ///< of auto; else empty
+  std::string init;    ///< of auto, the initialiser to begin with; else empty
 };
 
 /// The choice that `auto` stands for, by back end asked for and whether a GPU may be taken.

@@ -27,12 +27,11 @@ NamedSolver choose(const MatchArguments& arguments, const Config& config,
   });
 }
 
-const matching::InitialiserInfo& named_initialiser(const MatchArguments& arguments, Backend backend) {
-  // What auto chooses makes up for a cheap start in less time than a better one takes; on a GPU all solvers
-  // make their own there.
-  const std::string otherwise = backend == Backend::cuda     ? "none"
-                                : arguments.solver == "auto" ? "cheap"
-                                                             : "karp-sipser";
+const matching::InitialiserInfo& named_initialiser(const MatchArguments& arguments,
+                                                   const NamedSolver& solver) {
+  const std::string otherwise = solver.backend == Backend::cuda ? "none"  // all make their own there
+                                : !solver.init.empty()          ? solver.init
+                                                                : "karp-sipser";
   const std::string name = arguments.init.empty() ? otherwise : arguments.init;
   const auto* info = matching::find_initialiser(name);
   if (info != nullptr) return *info;
@@ -89,7 +88,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   refuse_assignment_options(arguments);
   NamedSolver chosen = choose(arguments, config, {});  // faults are told before a large file is read
   auto solver = make_solver(chosen, matching::make_cardinality_solver);
-  named_initialiser(arguments, chosen.backend);
+  named_initialiser(arguments, chosen);
 
   const auto read_start = std::chrono::steady_clock::now();
   const matching::BipartiteGraph graph = sim::is_generated(arguments.instance)
@@ -100,7 +99,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
     chosen = choose(arguments, config, graph.view());
     solver = make_solver(chosen, matching::make_cardinality_solver);
   }
-  const auto& initialiser = named_initialiser(arguments, chosen.backend);
+  const auto& initialiser = named_initialiser(arguments, chosen);
 
   matching::Execution execution;
   execution.threads = config.execution.threads;

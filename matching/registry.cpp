@@ -272,24 +272,21 @@ AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend ba
             "push-relabel is the fastest on a GPU where it takes long, and close to the fastest elsewhere"};
   // Trees do well where few rows are left after a start and all of them have paths, short ones: on
   // triangulations and points of a plane, whose files number neighbours alike. They go over most of the graph
-  // time and again where it has hubs, is random or joins two sets of random places, or has dead ends (roads,
-  // lattices with holes), whose rows compete for columns that some of them will not get.
-  constexpr Offset kHub = 32, kDeadEndOf = 1000;
-  Offset most = 0, dead_ends = 0;
-  for (std::size_t i = 0; i + 1 < graph.row_offsets.size(); ++i) {
-    const Offset degree = graph.row_offsets[i + 1] - graph.row_offsets[i];
-    most = std::max(most, degree);
-    dead_ends += degree == 1;
-  }
-  if (most * graph.rows > kHub * graph.edges())
-    return {find_solver("push-relabel"), Backend::cpu, "the graph has hubs, where trees do not pay"};
-  if (detail::scattered(graph))
-    return {find_solver("push-relabel"), Backend::cpu,
-            "rows in turn have columns far apart, as if at random"};
-  if (dead_ends * kDeadEndOf > graph.rows)
-    return {find_solver("push-relabel"), Backend::cpu, "rows with a single column compete for it"};
+  // time and again where it has hubs, is random or joins two sets of random places, or where degrees are low
+  // (roads, lattices, duals of meshes), so that paths are long or rows compete for columns that some of them
+  // will not get.
+  constexpr Offset kHub = 32, kLowDegree = 5;
+  const auto push = [](const char* reason) {
+    return AutoChoice{find_solver("push-relabel"), Backend::cpu, reason};
+  };
+  Offset most = 0;
+  for (std::size_t i = 0; i + 1 < graph.row_offsets.size(); ++i)
+    most = std::max(most, graph.row_offsets[i + 1] - graph.row_offsets[i]);
+  if (most * graph.rows > kHub * graph.edges()) return push("the graph has hubs, where trees do not pay");
+  if (detail::scattered(graph)) return push("rows in turn have columns far apart, as if at random");
+  if (graph.edges() < kLowDegree * graph.rows) return push("rows have few columns, and paths are long");
   return {find_solver("ms-bfs-graft"), Backend::cpu,
-          "rows in turn have columns near each other, as in a mesh"};
+          "rows in turn have columns near each other, as in a mesh", "cheap"};
 }
 
 AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend, bool gpu_there) {

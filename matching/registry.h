@@ -50,6 +50,7 @@ struct AutoChoice {
   const SolverInfo* info;
   Backend backend;
   std::string reason;
+  std::string_view init = "none";  ///< of cardinality: the initialiser to begin with
 };
 AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, bool gpu_there = false);
 

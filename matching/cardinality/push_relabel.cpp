@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "matching/cardinality/labels.h"
+#include "matching/cardinality/near_paths.h"
 #include "matching/cardinality/on_device.h"
 #include "matching/cardinality/push_serial.h"
 #include "matching/cardinality/reorder.h"
@@ -18,22 +19,6 @@ using namespace detail;
 /// Several parts of the graph for each thread, dealt out by turns: work is thick in some places at some
 /// times.
 constexpr int kPartsOfAThread = 4;
-
-/// Free rows that have edges: a list for each thread, of its parts of the split.
-template <class Graph>
-std::vector<std::vector<Index>> free_rows_of_parts(const Graph& graph, const Mates& mates, const Split& split,
-                                                   int threads) {
-  std::vector<std::vector<Index>> out(at(threads));
-  split.over_parts(threads, [&](std::size_t part) {
-    std::vector<Index> rows;  // apart from what other threads write
-    rows.swap(out[part % out.size()]);
-    for (Index i = split.first_row(part); i < split.end_row(part); ++i)
-      if (mates.row_to_col[at(i)] == -1 && graph.row_offsets[i] != graph.row_offsets[i + 1])
-        rows.push_back(i);
-    rows.swap(out[part % out.size()]);
-  });
-  return out;
-}
 
 std::int64_t count_all(const std::vector<std::vector<Index>>& lists) {
   std::int64_t count = 0;
@@ -249,32 +234,6 @@ class Pushing {
   std::int64_t given_up_ = 0;
 };
 
-/// Gives free rows their first free column. Returns the pairs made. O(nnz).
-template <class Graph>
-std::int64_t match_free_columns(int threads, const Graph& graph, Mates& mates) {
-  std::vector<Lane> lanes(at(threads));
-  // One range of rows for each thread, as in start_cheap.
-  over_parts(lanes, graph.rows, graph.rows / threads + 1, [&](Lane& lane, auto begin, auto end) {
-    for (auto i = static_cast<Index>(begin); i < end; ++i) {
-      if (mates.row_to_col[at(i)] != -1) continue;
-      for (const Index j : graph.cols_of(i)) {
-        Index& mate = mates.col_to_row[at(j)];
-        Index none = -1;
-        if (peek(mate) != -1) continue;
-        if (threads > 1 && !std::atomic_ref(mate).compare_exchange_strong(none, i, std::memory_order_relaxed))
-          continue;
-        put(mate, i);
-        mates.row_to_col[at(i)] = j;
-        ++lane.augmentations;
-        break;
-      }
-    }
-  });
-  std::int64_t pairs = 0;
-  for (const Lane& lane : lanes) pairs += lane.augmentations;
-  return pairs;
-}
-
 /// Regions are threads' own, unless some thread has much more than others. Somewhat more it has where its
 /// core is faster: then it grew more in the same time, and takes no longer for it afterwards either.
 Split split_of(const Reordered& near, int threads) {
@@ -287,6 +246,27 @@ Split split_of(const Reordered& near, int threads) {
   return {near.graph(), kPartsOfAThread * threads};
 }
 
+BipartiteGraphView view_of(const TwoSidedGraph& graph) {
+  return {graph.rows,
+          graph.cols,
+          {graph.row_offsets, at(graph.rows) + 1},
+          {graph.col_index, static_cast<std::size_t>(graph.edges())}};
+}
+
+/// Whether, in a sample, more than one row in 1024 has a single column: others compete for it, so that some
+/// have no path. A search for such a row takes all that it can reach.
+bool has_dead_ends(const TwoSidedGraph& graph) {
+  constexpr Index kSample = 4096;
+  constexpr Offset kOneIn = 1024;
+  const Index count = std::min(kSample, graph.rows);
+  Offset found = 0;
+  for (Index k = 0; k < count; ++k) {
+    const auto i = static_cast<Index>(Offset{graph.rows} * k / count);
+    found += graph.row_offsets[i + 1] - graph.row_offsets[i] == 1;
+  }
+  return found * kOneIn > count;
+}
+
 constexpr auto kSameName = [](Index k) { return k; };
 
 /// The graph as it lies.
@@ -294,7 +274,11 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
                   const PushRelabelOptions& options, CardinalityStats& stats) {
   if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
   const Split split(graph, kPartsOfAThread * execution.threads);
-  std::vector<std::vector<Index>> active = free_rows_of_parts(graph, mates, split, execution.threads);
+  const bool by_place = !scattered(view_of(graph));
+  std::vector<std::vector<Index>> active =
+      take_free_columns(graph, split, execution.threads, by_place, mates, stats);
+  if (by_place && execution.threads > 1 && !has_dead_ends(graph))
+    find_near_paths(graph, active, mates, stats);
   if (count_all(active) == 0) return;
   Pushing pushing(graph, split, mates.col_to_row, std::move(active), options, stats);
   pushing.run();
@@ -303,19 +287,16 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 
 }  // namespace
 
-/// Labels of this many columns stay in the cache however they are numbered.
-constexpr Index kColumnsInCache = 1 << 18;
+/// So many columns are worth numbering anew: it is not only the cache that labels no longer fit in, but also
+/// the mail between threads that nearness spares.
+constexpr Index kWorthReordering = 1 << 16;
 
 void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                       CardinalityStats& stats) const {
   if (execution.threads == 1) return push_relabel(execution, graph, mates, options_, stats);
   const auto pays = [&] {
-    if (graph.cols <= kColumnsInCache) return false;
-    const auto edges = static_cast<std::size_t>(graph.edges());
-    return detail::may_have_places({graph.rows,
-                                    graph.cols,
-                                    {graph.row_offsets, static_cast<std::size_t>(graph.rows) + 1},
-                                    {graph.col_index, edges}});
+    if (graph.cols <= kWorthReordering) return false;
+    return detail::may_have_places(view_of(graph));
   };
   const bool wanted =
       options_.reorder == Reorder::always || (options_.reorder == Reorder::automatic && pays());
@@ -324,23 +305,16 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
     const detail::Timed timed(stats, "reorder");
     near = detail::reorder(graph, execution.threads);
   }
-  if (!near) {
-    {
-      const detail::Timed timed(stats, "start");
-      stats.augmentations += match_free_columns(execution.threads, graph, mates);
-    }
-    return push_relabel(execution, graph, mates, options_, stats);
-  }
+  if (!near) return push_relabel(execution, graph, mates, options_, stats);
   Mates renumbered;
   const detail::NearGraph local = near->graph();
   const detail::Split split = split_of(*near, execution.threads);
-  std::vector<std::vector<Index>> active;
   {
     const detail::Timed timed(stats, "start");
     renumbered = near->to_new(mates, execution.threads);
-    stats.augmentations += match_free_columns(execution.threads, local, renumbered);
-    active = free_rows_of_parts(local, renumbered, split, execution.threads);
   }
+  std::vector<std::vector<Index>> active =
+      detail::take_free_columns(local, split, execution.threads, false, renumbered, stats);
   Pushing pushing(local, split, renumbered.col_to_row, std::move(active), options_, stats);
   pushing.run();
   const detail::Timed timed(stats, "renumber");

@@ -28,12 +28,13 @@ struct PushRelabelOptions {
 /// a GPU (push_kernels.cuh) it leaves lengths of paths, most of them the shortest. Labels only rise. O(rows *
 /// nnz). Rows that start free first take free columns.
 ///
-/// Threads. Between two relabellings each thread pushes rows of its own, with the rows that these displace,
-/// and meets the others in the words of columns alone; then rows go home to the thread whose part of the
-/// graph (split.h) they are in. In a graph numbered anew a thread's parts are neighbourhoods and stay in its
-/// cache. A share of the pushes is for each thread, also where there are fewer rows than threads: the last
-/// few rows are better off with new labels than with one thread's long walk. A batch of rows looks at its
-/// columns' labels before the first of them pushes (list_reader.h), and who chose a column that has been
+/// Threads. Where rows are numbered by place, each looks for paths from its own rows by itself first
+/// (near_paths.h). Between two relabellings each thread pushes rows of its own, with the rows that these
+/// displace, and meets the others in the words of columns alone; then rows go home to the thread whose part
+/// of the graph (split.h) they are in. In a graph numbered anew a thread's parts are neighbourhoods and stay
+/// in its cache. A share of the pushes is for each thread, also where there are fewer rows than threads: the
+/// last few rows are better off with new labels than with one thread's long walk. A batch of rows looks at
+/// its columns' labels before the first of them pushes (list_reader.h), and who chose a column that has been
 /// raised since looks again.
 ///
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart

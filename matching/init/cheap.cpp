@@ -1,3 +1,4 @@
+#include "matching/cardinality/reorder.h"
 #include "matching/init/starts.h"
 
 namespace motes::matching {
@@ -8,9 +9,10 @@ std::vector<Index> start_cheap(const Execution& execution, const CardinalityProb
   const detail::VisitOrder order(graph.rows, seed);
   std::vector<Index> row_to_col(detail::at(graph.rows), -1), col_to_row(detail::at(graph.cols), -1);
   if (const int threads = detail::threads_for(execution, graph.rows); threads > 1)
-    detail::match_free_rows<true>(graph, threads, order, row_to_col, col_to_row);
+    detail::match_free_rows<true>(graph, threads, order, order.natural() && !detail::scattered(graph),
+                                  row_to_col, col_to_row);
   else
-    detail::match_free_rows<false>(graph, 1, order, row_to_col, col_to_row);
+    detail::match_free_rows<false>(graph, 1, order, false, row_to_col, col_to_row);
   return row_to_col;
 }
 

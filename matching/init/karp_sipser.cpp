@@ -37,12 +37,20 @@ struct Vertex {
 using State = std::uint32_t;
 constexpr State kTaken = State{1} << 31;
 
+/// Numbers of vertices from one on, and before another.
+struct Range {
+  Index begin = 0, end = 0;
+  bool has(Index k) const { return begin <= k && k < end; }
+};
+
 /// Vertices that look for a mate one after another: starts, each with those that its pair leaves with one
 /// live neighbour.
 struct Cascade {
   Index start = 0, end = 0;  ///< not looked at yet, in the order of visits
+  Range partners;            ///< that these starts may choose from
   std::vector<Vertex> next;  ///< left with one neighbour
   Vertex vertex{};           ///< looks for a mate in this round
+  bool choosy = false;       ///< only among `partners`
   Index partner = -1;        ///< what it found
   bool last = false;         ///< which was all that it had left
 
@@ -52,6 +60,7 @@ struct Cascade {
 /// One thread's part of a side; no two in one line.
 struct alignas(64) Share {
   Offset next = 0, end = 0;  ///< next: the first not given to a cascade, beyond the end at last
+  Range partners;            ///< the same part of the other side
 };
 
 template <bool kShared>
@@ -71,12 +80,15 @@ class KarpSipser {
     // Whichever order vertices of degree one go in, nothing is lost. A row that takes a column without need
     // does it better where what that brings is over before the next: rows in turn may be neighbours.
     for (int s = 0; s < 2; ++s)
-      look([](Index k) { return k; }, s, kTogether, [&](Index k) { return sides_[s].of(k).size() == 1; });
+      look([](Index k) { return k; }, s, kTogether, false,
+           [&](Index k) { return sides_[s].of(k).size() == 1; });
     const BipartiteGraphView graph{sides_[0].count, sides_[1].count, sides_[0].offsets, sides_[0].neighbours};
-    look(order, 0, detail::scattered(graph) ? kTogether : 1,
-         [&](Index i) { return (Word::load(state_[0][at(i)]) & kTaken) == 0; });
+    const bool by_place = !detail::scattered(graph);
+    const auto free = [&](Index i) { return (Word::load(state_[0][at(i)]) & kTaken) == 0; };
+    if (kShared && by_place && order.natural()) look(order, 0, 1, true, free);
+    look(order, 0, by_place ? 1 : kTogether, false, free);
     if constexpr (kShared)
-      detail::match_free_rows<true>(graph, threads_, order, mates_.row_to_col, mates_.col_to_row);
+      detail::match_free_rows<true>(graph, threads_, order, false, mates_.row_to_col, mates_.col_to_row);
     return std::move(mates_.row_to_col);
   }
 
@@ -89,15 +101,18 @@ class KarpSipser {
   /// Each vertex of a side that `may_start` looks for a mate, and then those that its pair leaves with one
   /// live neighbour. Each thread has `together` such cascades, and a share of the side: where rows in turn
   /// are neighbours, threads meet at the few borders of shares alone. Who is through helps others, range by
-  /// range.
+  /// range. `choosy`: starts have a mate of the same share of the other side, or none for now, lest the first
+  /// of a share take what the last ones of the share before it need (match_free_rows).
   template <class Order, class MayStart>
-  void look(const Order& order, int side, int together, const MayStart& may_start) {
+  void look(const Order& order, int side, int together, bool choosy, const MayStart& may_start) {
     constexpr Index kRange = 64;
     std::vector<Share> shares(at(threads_));
-    for (int t = 0; t < threads_; ++t) {
-      shares[at(t)].next = Offset{sides_[side].count} * t / threads_;
-      shares[at(t)].end = Offset{sides_[side].count} * (t + 1) / threads_;
-    }
+    const auto begin_of = [&](int s, int t) {
+      return detail::range_begin(sides_[s].count, at(t), shares.size());
+    };
+    for (int t = 0; t < threads_; ++t)
+      shares[at(t)] = {
+          begin_of(side, t), begin_of(side, t + 1), {begin_of(1 - side, t), begin_of(1 - side, t + 1)}};
 #pragma omp parallel num_threads(threads_) if (kShared)
     {
       const int own = kShared ? omp_get_thread_num() : 0;
@@ -113,11 +128,13 @@ class KarpSipser {
               continue;
             }
             cascade.start = static_cast<Index>(begin);
+            cascade.partners = share.partners;
             cascade.end = static_cast<Index>(std::min(begin + kRange, share.end));
           }
           const Index k = order(cascade.start++);
           if (!may_start(k)) continue;
           cascade.vertex = {k, side};
+          cascade.choosy = choosy;
           return true;
         }
       };
@@ -144,6 +161,7 @@ class KarpSipser {
     while (!cascade.next.empty()) {
       cascade.vertex = cascade.next.back();
       cascade.next.pop_back();
+      cascade.choosy = false;
       const State state = Word::load(state_[cascade.vertex.side][at(cascade.vertex.index)]);
       if (state != 0 && (state & kTaken) == 0) return true;
     }
@@ -186,21 +204,34 @@ class KarpSipser {
     return (Word::load(state) & kTaken) == 0 && (Word::set_bits(state, kTaken) & kTaken) == 0;
   }
 
+  /// Whether the cascade's vertex has a neighbour that it may choose.
+  bool has_choice(const Cascade& cascade) const {
+    const auto [index, side] = cascade.vertex;
+    for (const Index k : sides_[side].of(index))
+      if (cascade.partners.has(k) && (Word::load(state_[1 - side][at(k)]) & kTaken) == 0) return true;
+    return false;
+  }
+
   /// Pairs the cascade's vertex with its first neighbour that can be had.
   void match(Cascade& cascade) {
     const auto [index, side] = cascade.vertex;
-    const int other = 1 - side;
     cascade.partner = -1;
     const State before = Word::load(state_[side][at(index)]);
-    if (before == 0 || !take(side, index)) return;
+    if (before == 0 || (cascade.choosy && !has_choice(cascade)) || !take(side, index)) return;
+    if (cascade.choosy && match(cascade, before, cascade.partners)) return;
+    match(cascade, before, {0, sides_[1 - side].count});  // its choice may be gone
+  }
+  bool match(Cascade& cascade, State before, Range partners) {
+    const auto [index, side] = cascade.vertex;
     for (const Index partner : sides_[side].of(index)) {
-      if (!take(other, partner)) continue;
+      if (!partners.has(partner) || !take(1 - side, partner)) continue;
       (side == 0 ? mates_.row_to_col : mates_.col_to_row)[at(index)] = partner;
       (side == 0 ? mates_.col_to_row : mates_.row_to_col)[at(partner)] = index;
       cascade.partner = partner;
       cascade.last = before == 1;  // nobody else is left to tell
-      return;
+      return true;
     }
+    return false;
   }
 
   /// Tells those around the pair found in this round.

@@ -11,6 +11,7 @@
 #include "matching/cardinality/problem.h"
 #include "matching/detail/canonical.h"
 #include "matching/init/visit_order.h"
+#include "matching/parallel_for.h"
 #include "matching/solver.h"
 
 namespace motes::matching {
@@ -88,24 +89,50 @@ struct Word {
   }
 };
 
+/// Where the k-th of so many even ranges of [0, count) begins.
+inline Index range_begin(Index count, std::size_t k, std::size_t ranges) {
+  return static_cast<Index>(Offset{count} * static_cast<Offset>(k) / static_cast<Offset>(ranges));
+}
+
 /// Gives every free row of `row_to_col` a free column where it has one: what makes a matching maximal. A row
 /// is its own thread's alone, and a column goes to whoever claims its word of `col_to_row` first. Each thread
-/// has one range of rows: where rows in turn are neighbours, each takes what the one before it left, and
-/// every end of a range breaks that.
+/// has one range of rows. Where rows in turn are neighbours, each takes what the one before it left; the
+/// first rows of a range would take what the last ones of the range before it need, so that a band of rows
+/// stays free on one side of each border and a band of columns on the other, far away. `by_place`: rows in
+/// turn have columns near each other, and take those of their own range of columns first.
 template <bool kShared>
-void match_free_rows(const BipartiteGraphView& graph, int threads, const VisitOrder& order,
+void match_free_rows(const BipartiteGraphView& graph, int threads, const VisitOrder& order, bool by_place,
                      std::vector<Index>& row_to_col, std::vector<Index>& col_to_row) {
-#pragma omp parallel for num_threads(threads) schedule(static) if (kShared)
-  for (Index k = 0; k < graph.rows; ++k) {
-    const Index i = order(k);
-    if (row_to_col[at(i)] != -1) continue;
+  const auto match = [&](Index i, Index begin, Index end) {
     for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e) {
       const Index j = graph.col_index[at(e)];
-      if (!Word<kShared>::claim(col_to_row[at(j)], Index{-1}, i)) continue;
+      if (j < begin || j >= end || !Word<kShared>::claim(col_to_row[at(j)], Index{-1}, i)) continue;
       row_to_col[at(i)] = j;
-      break;
+      return true;
     }
-  }
+    return false;
+  };
+  const std::size_t ranges = at(threads);
+  const auto over_ranges = [&](const auto& body) {
+    each_thread(threads, [&](std::size_t k, std::size_t given) {
+      for (; k < ranges; k += given) body(k);
+    });
+  };
+  std::vector<std::vector<Index>> left(ranges);
+  over_ranges([&](std::size_t k) {
+    const Index begin = by_place ? range_begin(graph.cols, k, ranges) : 0;
+    const Index end = by_place ? range_begin(graph.cols, k + 1, ranges) : graph.cols;
+    std::vector<Index> mine;
+    for (Index n = range_begin(graph.rows, k, ranges); n < range_begin(graph.rows, k + 1, ranges); ++n) {
+      const Index i = order(n);
+      if (row_to_col[at(i)] == -1 && !match(i, begin, end) && by_place) mine.push_back(i);
+    }
+    left[k].swap(mine);
+  });
+  if (!by_place) return;
+  over_ranges([&](std::size_t k) {
+    for (const Index i : left[k]) match(i, 0, graph.cols);
+  });
 }
 
 }  // namespace detail

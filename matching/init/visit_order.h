@@ -20,6 +20,7 @@ class VisitOrder {
     step_ = (drawn & 0xffffffff) % count_ | 1;
     while (std::gcd(step_, count_) != 1) step_ += 2;
   }
+  bool natural() const { return step_ == 0; }
   MOTES_HOST_DEVICE Index operator()(Index k) const {
     if (step_ == 0) return k;  // spares the natural order a division per vertex
     return static_cast<Index>((first_ + static_cast<std::uint64_t>(k) * step_) % count_);

@@ -178,19 +178,26 @@ TEST_CASE("graphs without places are not numbered anew") {
     CHECK(!matching::detail::reorder(testing::TwoSides(random).sides, threads).has_value());
 }
 
-TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hubs and dead ends") {
+TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hubs and its mean degree") {
   const auto chosen = [](const BipartiteGraph& graph) {
     return matching::choose_cardinality_solver(graph.view()).info->name;
   };
   CHECK(chosen(testing::random_graph(5, 20'000, 20'000, 6)) == "push-relabel");
   CHECK(chosen(shuffled_band(1000, 2)) == "push-relabel");
-  CHECK(chosen(testing::chain_graph(1000, true)) == "ms-bfs-graft");
+  CHECK(chosen(testing::chain_graph(1000, true)) == "push-relabel");
+  std::vector<std::pair<Index, Index>> band;
+  for (Index i = 3; i < 1000; ++i)
+    for (Index j = i - 3; j < std::min(i + 3, 1000); ++j) band.emplace_back(i, j);
+  const auto mesh = testing::from_edges(1000, 1000, band);
+  CHECK(chosen(mesh) == "ms-bfs-graft");
+  CHECK(matching::choose_cardinality_solver(mesh.view()).init == "cheap");
+  CHECK(matching::choose_cardinality_solver(testing::chain_graph(1000, true).view()).init == "none");
   auto edges = std::vector<std::pair<Index, Index>>{};
   for (Index j = 0; j < 1000; ++j) edges.emplace_back(0, j);
   for (Index i = 1; i < 1000; ++i) edges.emplace_back(i, i);
   CHECK(chosen(testing::from_edges(1000, 1000, edges)) == "push-relabel");
   CHECK(chosen(testing::from_edges(0, 0, {})) == "ms-bfs-graft");
-  CHECK(chosen(testing::from_edges(2, 2, {{0, 0}, {0, 1}, {1, 0}, {1, 1}})) == "ms-bfs-graft");
+  CHECK(chosen(testing::from_edges(2, 2, {{0, 0}, {0, 1}, {1, 0}, {1, 1}})) == "push-relabel");
   CHECK(chosen(testing::from_edges(1, 1, {{0, 0}})) == "push-relabel");
   CHECK(matching::choose_cardinality_solver({}).info != nullptr);
 }
