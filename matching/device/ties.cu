@@ -127,6 +127,7 @@ __global__ void gather_kernel(Exchanges e, int round, detail::Alternatives::Cont
   for (Index i = thread_index(); i < e.rows; i += thread_total()) {
     if (!e.alive(i, round)) continue;
     detail::Alternatives::Contender& to = rows[atomicAdd(&e.found->rows_left, 1U)];
+    memset(static_cast<void*>(&to), 0, sizeof(to));  // its gaps are copied to the host, too
     to.row = i;
     to.may_stay_free = e.may_stay_free(i);
     to.col_may_stay_free = e.row_to_col[i] != -1 && e.col_may_stay_free(e.row_to_col[i]);

@@ -250,6 +250,21 @@ TEST_CASE("points on the GPU: jv without a matrix agrees with the CPU") {
   }
 }
 
+TEST_CASE("for the memory and race checkers: points without a matrix") {
+  MOTES_NEED_GPU();
+  OnDevice gpu;
+  Random random(12);
+  auto some = shapes(21, 70);
+  for (std::size_t k = 0; k < some.size(); k += 3) {
+    GeometricCosts& costs = some[k].costs;
+    INFO(some[k].name);
+    compare(gpu, costs);
+    costs.gate = 1.5;
+    set_unmatched(random, costs, 1 << 17, 0);
+    compare(gpu, costs);
+  }
+}
+
 TEST_CASE("points on the GPU: a large problem in device memory, warm and cold") {
   MOTES_NEED_GPU();
   OnDevice gpu;
