@@ -104,14 +104,18 @@ std::int64_t plain_list_unseen(std::span<const Index> list, const std::uint32_t*
   return found;
 }
 
+Index* plain_append(std::span<const Index> list, Index* to) {
+  return std::copy_n(list.begin(), std::min(list.size(), kMostSlots), to);
+}
+
 constexpr OneListReader kPlainList{&plain_list_offer<std::uint8_t>, &plain_list_offer<std::uint16_t>,
-                                   &plain_list_unseen};
+                                   &plain_list_unseen, &plain_append};
 
 #if MOTES_WIDE
 template <std::size_t kCount>
 void prefetch_slots(const Index* list) {
-  prefetch(list);
-  if (kCount > 16) prefetch(list + 16);
+  prefetch_early(list);
+  if (kCount > 16) prefetch_early(list + 16);
 }
 
 /// Fours of 32-bit words, turned within each 128 bits of four vectors.
@@ -249,58 +253,13 @@ MOTES_AVX512 Visit wide_unset(const Index* slots, std::span<const Index> vertice
   return {0, looks, longer};
 }
 
-template <std::size_t kCount>
-MOTES_AVX512 Visit wide_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen,
-                               Index none, Index* out) {
-  std::uint32_t fresh[kColsAtOnce];
-  Visit visit = wide_unset<kCount>(slots, cols, seen, none, fresh);
-  for (std::size_t k = 0; k < cols.size(); ++k) {
-    const Index* const list = slots + at(cols[k]) * kCount;
-    for (unsigned from = 0; from < kCount; from += 16) {
-      const auto mask = static_cast<__mmask16>(fresh[k] >> from);
-      _mm512_storeu_si512(out + visit.found,
-                          _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(list + from)));
-      visit.found += _mm_popcnt_u32(mask);
-    }
-  }
-  return visit;
-}
-
-template <std::size_t kCount>
-constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
-                           &wide_unset<kCount>, &wide_unseen<kCount>};
-
 /// A list's next sixteen entries or fewer.
 MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
-  return static_cast<__mmask16>(size - e < 16 ? (1u << (size - e)) - 1 : 0xffffu);
+  const std::size_t left = size > e ? std::min<std::size_t>(size - e, 16) : 0;
+  return static_cast<__mmask16>(_bzhi_u32(0xffffu, static_cast<unsigned>(left)));
 }
 
 // Sixteen lanes keep the two least labels of every sixteenth column each; whose is first is asked at the end.
-template <class Label>
-MOTES_AVX512 Offer wide_list_offer(std::span<const Index> cols, const Label* label_of) {
-  const __m512i no_path = _mm512_set1_epi32(kNoShortPath<Label>);
-  __m512i here = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  __m512i label = no_path, second = no_path, place = _mm512_set1_epi32(-1);
-  for (std::size_t e = 0; e < cols.size(); e += 16) {
-    const __mmask16 mask = entries_from(e, cols.size());
-    const __m512i list = _mm512_maskz_loadu_epi32(mask, cols.data() + e);
-    const __m512i words = _mm512_mask_i32gather_epi32(no_path, mask, list, label_of, sizeof(Label));
-    const __m512i labels = _mm512_and_si512(words, no_path);
-    place = _mm512_mask_mov_epi32(place, _mm512_cmplt_epu32_mask(labels, label), here);
-    second = _mm512_min_epu32(second, _mm512_max_epu32(label, labels));
-    label = _mm512_min_epu32(label, labels);
-    here = _mm512_add_epi32(here, _mm512_set1_epi32(16));
-  }
-  const std::uint32_t least = _mm512_reduce_min_epu32(label);
-  if (least == kNoShortPath<Label>) return {cols[0], kNoShortPath<Label>, kNoShortPath<Label>};
-  const __mmask16 alike = _mm512_cmpeq_epu32_mask(label, _mm512_set1_epi32(static_cast<int>(least)));
-  const std::uint32_t first = _mm512_mask_reduce_min_epu32(alike, place);
-  const __mmask16 chosen =
-      _mm512_mask_cmpeq_epu32_mask(alike, place, _mm512_set1_epi32(static_cast<int>(first)));
-  const std::uint32_t next = _mm512_reduce_min_epu32(_mm512_mask_mov_epi32(label, chosen, second));
-  return {cols[first], static_cast<std::uint16_t>(least), static_cast<std::uint16_t>(next)};
-}
-
 MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,
                                            Index* out) {
   std::int64_t found = 0;
@@ -317,8 +276,67 @@ MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const st
   return found;
 }
 
+// The lists one after another, as far as they go, so that no look is at a slot of nobody.
+template <std::size_t kCount>
+MOTES_AVX512 Visit wide_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen,
+                               Index none, Index* out) {
+  std::array<Index, kColsAtOnce * kCount + 16> flat;
+  Index* end = flat.data();
+  bool longer = false;
+  for (std::size_t k = 0; k < cols.size(); ++k) {
+    prefetch_slots<kCount>(slots + at(cols.data()[k + kAskedAhead]) * kCount);
+    const Index* const list = slots + at(cols[k]) * kCount;
+    for (std::size_t from = 0; from < kCount; from += 16) {
+      const __m512i here = _mm512_loadu_si512(list + from);
+      const auto there = _cvtmask16_u32(_mm512_cmplt_epi32_mask(here, _mm512_set1_epi32(none)));
+      _mm512_storeu_si512(end, here);
+      end += _mm_popcnt_u32(kCount < 16 ? there & 0xffu : there);
+    }
+    longer |= list[kCount - 1] > none;
+  }
+  const std::int64_t looks = end - flat.data();
+  return {wide_list_unseen({flat.data(), end}, seen, out), looks, longer};
+}
+
+template <std::size_t kCount>
+constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
+                           &wide_unset<kCount>, &wide_unseen<kCount>};
+
+// Labels in the upper half of a word, places in the lower: lists that are longer are rare. Up to 32 columns
+// without a branch, whatever their number.
+template <class Label>
+MOTES_AVX512 Offer wide_list_offer(std::span<const Index> cols, const Label* label_of) {
+  constexpr std::uint32_t kNone = kNoShortPath<Label>;
+  if (cols.size() > 0x10000) [[unlikely]]
+    return plain_list_offer(cols, label_of);
+  const __m512i no_path = _mm512_set1_epi32(kNone);
+  __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512i best = _mm512_set1_epi32(kNone << 16), second = best;
+  for (std::size_t e = 0; e < std::max<std::size_t>(cols.size(), 32); e += 16) {
+    const __mmask16 mask = entries_from(e, cols.size());
+    const __m512i list = _mm512_maskz_loadu_epi32(mask, cols.data() + e);
+    const __m512i words = _mm512_mask_i32gather_epi32(no_path, mask, list, label_of, sizeof(Label));
+    const __m512i label = _mm512_slli_epi32(_mm512_and_si512(words, no_path), 16);
+    const __m512i here = _mm512_or_si512(label, place);
+    second = _mm512_min_epu32(second, _mm512_max_epu32(best, here));
+    best = _mm512_min_epu32(best, here);
+    place = _mm512_add_epi32(place, _mm512_set1_epi32(16));
+  }
+  const std::uint32_t least = _mm512_reduce_min_epu32(best);
+  const __mmask16 chosen = _mm512_cmpeq_epu32_mask(best, _mm512_set1_epi32(static_cast<int>(least)));
+  const std::uint32_t next = _mm512_reduce_min_epu32(_mm512_mask_mov_epi32(best, chosen, second));
+  return {cols[least & 0xffffu], static_cast<std::uint16_t>(least >> 16),
+          static_cast<std::uint16_t>(next >> 16)};
+}
+
+MOTES_AVX512 Index* wide_append(std::span<const Index> list, Index* to) {
+  for (std::size_t e = 0; e < kMostSlots; e += 16)
+    _mm512_storeu_si512(to + e, _mm512_maskz_loadu_epi32(entries_from(e, list.size()), list.data() + e));
+  return to + std::min(list.size(), kMostSlots);
+}
+
 constexpr OneListReader kWideList{&wide_list_offer<std::uint8_t>, &wide_list_offer<std::uint16_t>,
-                                  &wide_list_unseen};
+                                  &wide_list_unseen, &wide_append};
 #endif
 
 }  // namespace

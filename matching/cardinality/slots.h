@@ -34,7 +34,7 @@ struct Offer {
 inline constexpr std::size_t kMostSlots = 32;
 /// Lists read in one batch at most, and vertices behind the batch that can be read, too: their lists are
 /// asked for meanwhile.
-inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 32, kAskedAhead = 32;
+inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 32, kAskedAhead = 64;
 /// Words that unseen() may write: more than it finds.
 inline constexpr std::size_t kUnseenRoom = (kColsAtOnce + 1) * kMostSlots;
 
@@ -76,6 +76,8 @@ struct OneListReader {
   Offer (*offer_16)(std::span<const Index> cols, const std::uint16_t* label_of);
   /// Puts down those neighbours whose bits are not set, in order, and up to 16 words more. Returns how many.
   std::int64_t (*unseen)(std::span<const Index> list, const std::uint32_t* seen, Index* out);
+  /// Puts down a list, of more than kMostSlots as many, and up to kMostSlots words more. Returns its end.
+  Index* (*append)(std::span<const Index> list, Index* to);
 
   template <class Label>
   Offer offer(std::span<const Index> cols, const Label* label_of) const {
