@@ -105,10 +105,13 @@ class SerialPushing {
   void take_free(const Lists& lists) {
     const Timed timed(stats_, "start");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
-    for (Index j = 0; j < graph_.cols; ++j)
-      seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
+    for (Index begin = 0; begin < graph_.cols; begin += 32) {
+      std::uint32_t word = 0;
+      for (Index j = begin; j < std::min(begin + 32, graph_.cols); ++j)
+        word |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
+      seen_[at(begin) / 32] = word;
+    }
     see(graph_.cols);  // slots of no column
-    see(graph_.cols + 1);
     pad_active();
     std::array<Index, kColsAtOnce> col;
     std::size_t left = 0;
@@ -140,7 +143,6 @@ class SerialPushing {
     const Timed timed(stats_, "global_relabel");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
     see(graph_.rows);  // slots of no row
-    see(graph_.rows + 1);
     for (const Index i : active()) col_of_[at(i)] = -1;
     find_free();
     const std::int64_t waiting = count();
@@ -150,11 +152,16 @@ class SerialPushing {
       level_ends_.push_back(expand(lists, level_ends_.end()[-2], level_ends_.back(), reached));
     const bool all = level_ends_.back() == level_ends_.end()[-2];
     const std::int64_t levels = std::ssize(level_ends_) - 2;
-    std::fill_n(label_.data(), graph_.cols, all ? kNoPath : label_for(levels + 1));
-    for (std::int64_t level = 0; level <= levels; ++level)
-      for (std::size_t k = level_ends_[static_cast<std::size_t>(level)];
-           k < level_ends_[static_cast<std::size_t>(level) + 1]; ++k)
-        label_[at(met_[k])] = label_for(level);
+    Label* const label_of =
+        label_.data();  // a store of bytes may change any word, for all the compiler knows
+    const Index* met = met_.data();
+    std::fill_n(label_of, graph_.cols, all ? kNoPath : label_for(levels + 1));
+    for (std::int64_t level = 0; level <= levels; ++level) {
+      const Label label = label_for(level);
+      for (const Index* const end = met_.data() + level_ends_[static_cast<std::size_t>(level) + 1];
+           met != end; ++met)
+        label_of[*met] = label;
+    }
     stats_.levels.push_back(levels);
     ++stats_.global_relabels;
     return std::min(reached, waiting);
@@ -247,31 +254,33 @@ class SerialPushing {
       std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before
       Offers offers;
       std::size_t begun = 0, ended = 0, displaced = 0;
+      Label* const label_of = label_.data();  // a store of bytes may change any word, for all one knows
+      Index *const row_of = row_of_.data(), *const col_of = col_of_.data(), *const next = displaced_.data();
       const auto end_all = [&](std::size_t last) {
         for (; ended != last; ++ended) {
           const Taken& one = taken[ended % taken.size()];
-          const Index before = std::exchange(row_of_[at(one.col)], one.row);
-          col_of_[at(one.row)] = one.col;
-          displaced_[displaced] = before;
+          const Index before = std::exchange(row_of[one.col], one.row);
+          col_of[one.row] = one.col;
+          next[displaced] = before;
           displaced += before != -1;
         }
       };
       for (std::size_t k = 0; k < active_count_; k += kRowsAtOnce) {
         const auto rows = active().subspan(k, std::min(kRowsAtOnce, active_count_ - k));
-        looks += lists.offers(rows, label_.data(), offers);
+        looks += lists.offers(rows, label_of, offers);
         const std::size_t before = begun;
         for (std::size_t n = 0; n < rows.size(); ++n) {
           Offer offer{offers.col[n], static_cast<std::uint16_t>(offers.label[n]),
                       static_cast<std::uint16_t>(offers.second[n])};
-          if (label_[at(offer.col)] != offer.label) [[unlikely]]
-            offer = lists.offer(rows[n], label_.data());
+          if (label_of[offer.col] != offer.label) [[unlikely]]
+            offer = lists.offer(rows[n], label_of);
           if (offer.label >= kTooFar) [[unlikely]] {
             leave(rows[n], offer.label);
             continue;
           }
-          label_[at(offer.col)] = static_cast<Label>(offer.second + (offer.second < kTooFar));
-          prefetch_to_write(&row_of_[at(offer.col)]);
-          prefetch_to_write(&col_of_[at(rows[n])]);
+          label_of[offer.col] = static_cast<Label>(offer.second + (offer.second < kTooFar));
+          prefetch_to_write(row_of + offer.col);
+          prefetch_to_write(col_of + rows[n]);
           taken[begun++ % taken.size()] = {offer.col, rows[n]};
         }
         end_all(before);

@@ -180,7 +180,11 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
   for (std::size_t from = 0; from < kCount; from += kBlock) {
     __m512i block[kBlock];
     load_turned<kCount>(slots, rows.data(), from, block);
-    if (from + kBlock == kCount) longer = _mm512_mask_cmpgt_epi32_mask(asked, block[kBlock - 1], nobody) != 0;
+    if (from + kBlock == kCount) {
+      __m512i& last = block[kBlock - 1];
+      longer = _mm512_mask_cmpgt_epi32_mask(asked, last, nobody) != 0;
+      last = _mm512_min_epi32(last, nobody);
+    }
     std::size_t e = 0;
     for (; e < kBlock; ++e) {
       const __mmask16 there = _mm512_mask_cmplt_epi32_mask(asked, block[e], nobody);
@@ -219,7 +223,8 @@ MOTES_AVX512 inline unsigned length_of(const Index* list, Index none) {
 template <std::size_t kCount>
 MOTES_AVX512 inline std::uint32_t unset_of(const Index* list, const std::uint32_t* bits, Index none) {
   if constexpr (kCount == 8) {
-    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
+    const __m256i slots =
+        _mm256_min_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(none));
     const __m256i words =
         _mm256_i32gather_epi32(reinterpret_cast<const int*>(bits), _mm256_srai_epi32(slots, 5), 4);
     const __m256i masks =
@@ -228,7 +233,7 @@ MOTES_AVX512 inline std::uint32_t unset_of(const Index* list, const std::uint32_
   } else {
     std::uint32_t unset = 0;
     for (unsigned from = 0; from < kCount && (from == 0 || list[from] < none); from += 16) {
-      const __m512i slots = _mm512_loadu_si512(list + from);
+      const __m512i slots = _mm512_min_epi32(_mm512_loadu_si512(list + from), _mm512_set1_epi32(none));
       const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(slots, 5), bits, 4);
       const __m512i masks =
           _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(slots, _mm512_set1_epi32(31)));

@@ -5,7 +5,7 @@
 /// list of mean length lies across. In slots, as many of them for each vertex as the mean degree asks for, a
 /// list is found without an offset and is one line (two for mean degrees from 12 on). Slots beyond a list
 /// hold a neighbour that does not exist, so that all lists are read alike: how long each one is, is a guess
-/// that goes wrong once a visit. Longer lists are few, and are read where they are.
+/// that goes wrong once a visit. Longer lists are few; what is left of them lies in a place of its own.
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "matching/cardinality/solver.h"
 #include "matching/detail/prefetch.h"
@@ -53,9 +54,9 @@ struct Visit {
 /// How the slots of a batch of vertices are read; on CPUs with AVX-512 many at once, with the same answers.
 /// Nothing is written until all are read, so that what they fetch from all over overlaps: a gather waits for
 /// older stores whose place is not known yet. Sixteen rows' slots are turned, so that one gather fetches a
-/// label for each row and least labels are kept without a reduction within a row. The labels and the bits of
-/// two vertices after the last can be read too, no path and seen, and three more bytes of labels. Of a list
-/// that goes on, the slots but the last are read.
+/// label for each row and least labels are kept without a reduction within a row. The label and the bit of
+/// one vertex after the last, `none`, can be read too, no path and seen, and three more bytes of labels. Of a
+/// list that goes on, whose last slot has more than `none`, the others are read.
 struct SlotReader {
   template <class Label>
   using ReadOffers = Visit (*)(const Index* slots, std::span<const Index> rows, const Label* label_of,
@@ -91,7 +92,7 @@ struct OneListReader {
 class Slots {
  public:
   /// Not for graphs of mean degree above 24, nor where hubs have most of the edges in a sample of the lists,
-  /// nor of as many vertices as an Index can count. O(1).
+  /// nor where vertices and twice the edges are more than an Index can count. O(1).
   static bool pay(const TwoSidedGraph& graph);
   /// O(rows + cols + nnz); 32, 64 or 128 bytes a vertex.
   explicit Slots(const TwoSidedGraph& graph);
@@ -107,11 +108,14 @@ class Slots {
       visit = reader_.offers_16(row_slots_.data(), rows, label_of, graph_->cols, out);
     if (visit.longer) [[unlikely]]
       for (std::size_t k = 0; k < rows.size(); ++k) {
-        if (!goes_on(row_slots_, rows[k], graph_->cols)) continue;
-        const auto cols = graph_->cols_of(rows[k]);
-        const Offer offer = list_reader_.offer(cols, label_of);
-        out.col[k] = offer.col, out.label[k] = offer.label, out.second[k] = offer.second;
-        visit.looks += std::ssize(cols) - static_cast<std::int64_t>(count_ - 1);
+        const auto cols = rest_of(row_slots_, rows[k], graph_->cols);
+        if (cols.empty()) continue;
+        const Offer more = list_reader_.offer(cols, label_of);
+        const std::uint32_t label = out.label[k];
+        if (more.label < label) out.col[k] = more.col, out.label[k] = more.label;
+        out.second[k] = more.label < label ? std::min<std::uint32_t>(label, more.second)
+                                           : std::min<std::uint32_t>(out.second[k], more.label);
+        visit.looks += std::ssize(cols);
       }
     return visit.looks;
   }
@@ -134,8 +138,7 @@ class Slots {
         const Index col = slots[std::countr_zero(left)];
         if (take(col)) out[k] = col;
       }
-      if (longer && out[k] == -1 && goes_on(row_slots_, rows[k], graph_->cols))
-        out[k] = first_of(graph_->cols_of(rows[k]), take);
+      if (longer && out[k] == -1) out[k] = first_of(rest_of(row_slots_, rows[k], graph_->cols), take);
     }
   }
   template <class Take>
@@ -148,22 +151,25 @@ class Slots {
     return reader_.unseen(col_slots_.data(), cols, seen, graph_->rows, out);
   }
   /// What unseen() leaves of a column's list, to be read by lists().
-  std::span<const Index> rest(Index col) const {
-    if (!goes_on(col_slots_, col, graph_->rows)) return {};
-    return graph_->rows_of(col).subspan(count_ - 1);
-  }
+  std::span<const Index> rest(Index col) const { return rest_of(col_slots_, col, graph_->rows); }
   const OneListReader& lists() const { return list_reader_; }
 
  private:
   Slots(const TwoSidedGraph& graph, std::size_t count);
-  bool goes_on(const RawArray<Index>& slots, Index v, Index none) const {
-    return slots[static_cast<std::size_t>(v) * count_ + count_ - 1] > none;
+  std::span<const Index> rest_of(const RawArray<Index>& slots, Index v, Index none) const {
+    const Index last = slots[static_cast<std::size_t>(v) * count_ + count_ - 1];
+    if (last <= none) return {};
+    const Index* const more = more_.data() + (last - none - 1);
+    return {more + 1, static_cast<std::size_t>(*more)};
   }
 
   const TwoSidedGraph* graph_;
   std::size_t count_;  ///< slots of a vertex
-  /// [rows * count_], [cols * count_]; beyond a list `cols`, `rows`; in the last slot one more: it goes on
+  /// [rows * count_], [cols * count_]; beyond a list `cols`, `rows`. More than that in the last slot: the
+  /// list goes on in more_, so many words less one from its begin.
   RawArray<Index> row_slots_, col_slots_;
+  std::vector<Index>
+      more_;  ///< lengths, each followed by as many neighbours; few, so that they stay in cache
   SlotReader reader_;
   OneListReader list_reader_;
 };

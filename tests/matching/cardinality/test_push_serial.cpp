@@ -78,7 +78,8 @@ TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std:
       for (std::size_t list = 0; list < kLists; ++list) {
         const std::size_t longest = round % 4 == 0 ? 5 : count + (round % 4 == 1);
         length[list] = rng() % (longest + 1);
-        if (length[list] > count) slots[list * count + --(length[list] = count)] = kVertices + 1;
+        if (length[list] > count)
+          slots[list * count + --(length[list] = count)] = static_cast<Index>(kVertices + 1 + rng() % 100000);
         for (std::size_t k = 0; k < length[list]; ++k)
           slots[list * count + k] = static_cast<Index>(rng() % kVertices);
       }
