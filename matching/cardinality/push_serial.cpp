@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -14,18 +15,26 @@
 namespace motes::matching::detail {
 namespace {
 
+/// Words to ask for where `count` are needed and visited in no order: a huge page's, if they are many small
+/// ones.
+template <class T>
+std::size_t in_one_page(std::size_t count) {
+  constexpr std::size_t kSmallPages = std::size_t{1} << 17, kHugePage = HostBlocks::kPage;
+  return count * sizeof(T) < kSmallPages ? count : std::max(count, kHugePage / sizeof(T));
+}
+
 template <class Label>
 class SerialPushing {
  public:
   SerialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
       : graph_(graph),
         stats_(stats),
-        label_(at(graph.cols) + kRoom),
+        label_(in_one_page<Label>(at(graph.cols) + kRoom)),
         row_of_(at(graph.cols)),
         col_of_(at(graph.rows)),
-        seen_((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1),
+        seen_(in_one_page<std::uint32_t>((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1)),
         met_(at(graph.cols) + kAskedAhead + 1),
-        found_(at(graph.rows) + kUnseenRoom),
+        found_(at(graph.rows) + kFlatRoom),
         active_(at(graph.rows) + kAskedAhead),
         displaced_(at(graph.rows) + kAskedAhead) {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
@@ -81,6 +90,7 @@ class SerialPushing {
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
   static constexpr std::int64_t kMostOfRows = 2, kTenthsAtFirst = 4;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
+  static constexpr std::size_t kMostInTurn = 4096;  ///< neighbours of a batch of rows
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
 
@@ -113,26 +123,62 @@ class SerialPushing {
     }
     see(graph_.cols);  // slots of no column
     pad_active();
-    std::array<Index, kColsAtOnce> col;
+    std::array<Index, kFlatRoom> flat;
+    std::array<std::uint32_t, kColsAtOnce> ends;
+    std::array<std::uint16_t, kMostInTurn / 16 + 8> unset;
     std::size_t left = 0;
     for (std::size_t k = 0; k < active_count_; k += kColsAtOnce) {
       const auto rows = active().subspan(k, std::min(kColsAtOnce, active_count_ - k));
-      const auto take = [&](Index j) {
-        if (!see(j)) return false;
-        prefetch_to_write(&row_of_[at(j)]);
-        return true;
-      };
-      lists.take_first(rows, seen_.data(), take, col.data());
+      std::span<const Index> cols = lists_in_turn(rows, ends);
+      if (cols.empty()) {
+        const Visit visit = lists.flat_rows(rows, flat.data(), ends.data());
+        cols = {flat.data(), static_cast<std::size_t>(visit.looks)};
+      }
+      lists.lists().unset(cols, seen_.data(), unset.data());
       for (std::size_t n = 0; n < rows.size(); ++n) {
         const Index i = rows[n];
+        const std::size_t begin = n == 0 ? 0 : ends[n - 1];
+        const Index j = take_first(i, cols.subspan(begin, ends[n] - begin), unset.data(), begin);
         active_[left] = i;
-        left += col[n] == -1;
-        if (col[n] == -1) continue;
-        row_of_[at(col[n])] = i;
-        col_of_[at(i)] = col[n];
+        left += j == -1;
+        if (j == -1) continue;
+        row_of_[at(j)] = i;
+        col_of_[at(i)] = j;
       }
     }
     active_count_ = left;
+  }
+  /// The lists of rows in turn are one where they lie; empty: they are not in turn, or that is too long.
+  std::span<const Index> lists_in_turn(std::span<const Index> rows,
+                                       std::array<std::uint32_t, kColsAtOnce>& ends) const {
+    const Offset* const offsets = graph_.row_offsets + rows.front();
+    if (static_cast<std::size_t>(rows.back() - rows.front()) + 1 != rows.size()) return {};
+    const auto size = static_cast<std::size_t>(offsets[rows.size()] - offsets[0]);
+    if (size > kMostInTurn) return {};
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      ends[k] = static_cast<std::uint32_t>(offsets[k + 1] - offsets[0]);
+    return {graph_.col_index + offsets[0], size};
+  }
+  /// The first free one of a row's columns, which is free no more; -1: none. `cols`, or the first of them,
+  /// had the bits from `begin` on set in `unset` when they were looked at.
+  Index take_first(Index row, std::span<const Index> cols, const std::uint16_t* unset, std::size_t begin) {
+    const auto take = [&](Index j) {
+      if (!see(j)) return false;
+      prefetch_to_write(&row_of_[at(j)]);
+      return true;
+    };
+    constexpr std::size_t kOfOneWord = 57;  // from any bit of a byte on
+    std::uint64_t left;
+    std::memcpy(&left, reinterpret_cast<const char*>(unset) + begin / 8, sizeof left);
+    left = left >> begin % 8 & ((std::uint64_t{1} << std::min(cols.size(), kOfOneWord)) - 1);
+    for (; left != 0; left &= left - 1) {
+      const Index j = cols[static_cast<std::size_t>(std::countr_zero(left))];
+      if (take(j)) return j;
+    }
+    const auto all = graph_.cols_of(row);
+    if (all.size() <= std::min(cols.size(), kOfOneWord)) return -1;
+    const auto first = std::find_if(all.begin(), all.end(), take);
+    return first == all.end() ? -1 : *first;
   }
 
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
@@ -206,21 +252,25 @@ class SerialPushing {
         size += j != -1;
       }
     };
-    std::array<Index, kUnseenRoom> put_down;
+    std::array<Index, kFlatRoom> flat, put_down;
+    std::array<std::uint32_t, kColsAtOnce> ends;
     for (std::size_t k = begin; k < end; k += kColsAtOnce) {
       const std::span<const Index> cols(met_.data() + k, std::min(kColsAtOnce, end - k));
-      const Visit visit = lists.unseen(cols, seen_.data(), put_down.data());
+      const Visit visit = lists.flat_cols(cols, flat.data(), ends.data());
       looks += visit.looks;
       const std::size_t before = found;
-      sieve({put_down.data(), static_cast<std::size_t>(visit.found)});
+      const auto see_all = [&](std::span<const Index> rows) {
+        const std::int64_t unseen = lists.lists().unseen(rows, seen_.data(), put_down.data());
+        sieve({put_down.data(), static_cast<std::size_t>(unseen)});
+      };
+      see_all({flat.data(), static_cast<std::size_t>(visit.looks)});
       if (visit.longer) [[unlikely]]
         for (const Index j : cols) {
           std::span<const Index> rest = lists.rest(j);
           looks += std::ssize(rest);
           while (!rest.empty()) {
-            const auto here = rest.first(std::min(rest.size(), kUnseenRoom - kMostSlots));
-            const std::int64_t unseen = lists.lists().unseen(here, seen_.data(), put_down.data());
-            sieve({put_down.data(), static_cast<std::size_t>(unseen)});
+            const auto here = rest.first(std::min(rest.size(), kFlatRoom - kMostSlots));
+            see_all(here);
             rest = rest.subspan(here.size());
           }
         }
@@ -319,7 +369,7 @@ class SerialPushing {
   RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last
   RawArray<Index> met_;  ///< [cols + kAskedAhead] columns in the order in which a relabelling meets them
   std::vector<std::size_t> level_ends_;  ///< in met_
-  RawArray<Index> found_;                ///< [rows + kUnseenRoom] rows of a level
+  RawArray<Index> found_;                ///< [rows + kFlatRoom] rows of a level
   std::size_t free_count_ = 0;
   bool free_known_ = false;
   RawArray<Index> active_, displaced_;  ///< [rows + kAskedAhead] rows that push in this sweep and the next

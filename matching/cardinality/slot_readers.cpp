@@ -45,40 +45,22 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
 }
 
 template <std::size_t kCount>
-Visit plain_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
-                  std::uint32_t* out) {
-  Visit visit{};
+Visit plain_flatten(const Index* slots, std::span<const Index> vertices, Index none, Index* flat,
+                    std::uint32_t* ends) {
+  Index* end = flat;
+  bool longer = false;
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     const Index* const list = slots + at(vertices[k]) * kCount;
-    out[k] = 0;
-    std::size_t e = 0;
-    for (; e < kCount && list[e] < none; ++e) out[k] |= std::uint32_t{!is_seen(bits, list[e])} << e;
-    visit.looks += static_cast<std::int64_t>(e);
-    visit.longer |= list[kCount - 1] > none;
+    for (std::size_t e = 0; e < kCount && list[e] < none; ++e) *end++ = list[e];
+    ends[k] = static_cast<std::uint32_t>(end - flat);
+    longer |= list[kCount - 1] > none;
   }
-  return visit;
-}
-
-template <std::size_t kCount>
-Visit plain_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen, Index none,
-                   Index* out) {
-  Visit visit{};
-  for (const Index col : cols) {
-    const Index* const list = slots + at(col) * kCount;
-    std::size_t e = 0;
-    for (; e < kCount && list[e] < none; ++e) {
-      out[visit.found] = list[e];
-      visit.found += !is_seen(seen, list[e]);
-    }
-    visit.looks += static_cast<std::int64_t>(e);
-    visit.longer |= list[kCount - 1] > none;
-  }
-  return visit;
+  return {end - flat, longer};
 }
 
 template <std::size_t kCount>
 constexpr SlotReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kCount, std::uint16_t>,
-                            &plain_unset<kCount>, &plain_unseen<kCount>};
+                            &plain_flatten<kCount>};
 
 template <class Label>
 Offer plain_list_offer(std::span<const Index> cols, const Label* label_of) {
@@ -104,18 +86,26 @@ std::int64_t plain_list_unseen(std::span<const Index> list, const std::uint32_t*
   return found;
 }
 
+void plain_list_unset(std::span<const Index> list, const std::uint32_t* bits, std::uint16_t* out) {
+  for (std::size_t e = 0; e < list.size(); e += 16) {
+    std::uint32_t unset = 0;
+    for (std::size_t k = e; k < std::min(e + 16, list.size()); ++k)
+      unset |= std::uint32_t{!is_seen(bits, list[k])} << (k - e);
+    out[e / 16] = static_cast<std::uint16_t>(unset);
+  }
+}
+
 Index* plain_append(std::span<const Index> list, Index* to) {
   return std::copy_n(list.begin(), std::min(list.size(), kMostSlots), to);
 }
 
 constexpr OneListReader kPlainList{&plain_list_offer<std::uint8_t>, &plain_list_offer<std::uint16_t>,
-                                   &plain_list_unseen, &plain_append};
+                                   &plain_list_unseen, &plain_list_unset, &plain_append};
 
 #if MOTES_WIDE
 template <std::size_t kCount>
 void prefetch_slots(const Index* list) {
-  prefetch_early(list);
-  if (kCount > 16) prefetch_early(list + 16);
+  for (std::size_t from = 0; from < kCount; from += 16) prefetch_early(list + from);
 }
 
 /// Fours of 32-bit words, turned within each 128 bits of four vectors.
@@ -201,62 +191,32 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
   _mm512_store_si512(out.col.data(), col);
   _mm512_store_si512(out.label.data(), label);
   _mm512_store_si512(out.second.data(), second);
-  return {0, looks, longer};
-}
-
-/// Neighbours in a list's slots.
-template <std::size_t kCount>
-MOTES_AVX512 inline unsigned length_of(const Index* list, Index none) {
-  if constexpr (kCount == 8) {
-    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
-    return static_cast<unsigned>(_mm_popcnt_u32(_mm256_cmplt_epi32_mask(slots, _mm256_set1_epi32(none))));
-  } else {
-    unsigned length = 0;
-    for (unsigned k = 0; k < kCount; k += 16)
-      length += static_cast<unsigned>(
-          _mm_popcnt_u32(_mm512_cmplt_epi32_mask(_mm512_loadu_si512(list + k), _mm512_set1_epi32(none))));
-    return length;
-  }
-}
-
-/// Which of the slots' bits are not set.
-template <std::size_t kCount>
-MOTES_AVX512 inline std::uint32_t unset_of(const Index* list, const std::uint32_t* bits, Index none) {
-  if constexpr (kCount == 8) {
-    const __m256i slots =
-        _mm256_min_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(none));
-    const __m256i words =
-        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bits), _mm256_srai_epi32(slots, 5), 4);
-    const __m256i masks =
-        _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(slots, _mm256_set1_epi32(31)));
-    return _mm256_testn_epi32_mask(words, masks);
-  } else {
-    std::uint32_t unset = 0;
-    for (unsigned from = 0; from < kCount && (from == 0 || list[from] < none); from += 16) {
-      const __m512i slots = _mm512_min_epi32(_mm512_loadu_si512(list + from), _mm512_set1_epi32(none));
-      const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(slots, 5), bits, 4);
-      const __m512i masks =
-          _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(slots, _mm512_set1_epi32(31)));
-      unset |= std::uint32_t{_mm512_testn_epi32_mask(words, masks)} << from;
-    }
-    return unset;
-  }
+  return {looks, longer};
 }
 
 template <std::size_t kCount>
-MOTES_AVX512 Visit wide_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits,
-                              Index none, std::uint32_t* out) {
-  std::int64_t looks = 0;
+MOTES_AVX512 Visit wide_flatten(const Index* slots, std::span<const Index> vertices, Index none, Index* flat,
+                                std::uint32_t* ends) {
+  Index* end = flat;
   bool longer = false;
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     prefetch_slots<kCount>(slots + at(vertices.data()[k + kAskedAhead]) * kCount);
     const Index* const list = slots + at(vertices[k]) * kCount;
-    out[k] = unset_of<kCount>(list, bits, none);
-    looks += length_of<kCount>(list, none);
+    for (std::size_t from = 0; from < kCount; from += 16) {
+      const __m512i here = _mm512_loadu_si512(list + from);
+      const auto there = _cvtmask16_u32(_mm512_cmplt_epi32_mask(here, _mm512_set1_epi32(none)));
+      _mm512_storeu_si512(end, here);
+      end += _mm_popcnt_u32(kCount < 16 ? there & 0xffu : there);
+    }
+    ends[k] = static_cast<std::uint32_t>(end - flat);
     longer |= list[kCount - 1] > none;
   }
-  return {0, looks, longer};
+  return {end - flat, longer};
 }
+
+template <std::size_t kCount>
+constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
+                           &wide_flatten<kCount>};
 
 /// A list's next sixteen entries or fewer.
 MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
@@ -265,47 +225,32 @@ MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
 }
 
 // Sixteen lanes keep the two least labels of every sixteenth column each; whose is first is asked at the end.
-MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,
-                                           Index* out) {
-  std::int64_t found = 0;
+MOTES_AVX512 void wide_list_unset(std::span<const Index> list, const std::uint32_t* bits,
+                                  std::uint16_t* out) {
   for (std::size_t e = 0; e < list.size(); e += 16) {
     const __mmask16 mask = entries_from(e, list.size());
     const __m512i here = _mm512_maskz_loadu_epi32(mask, list.data() + e);
-    const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(here, 5), seen, 4);
-    const __m512i bits =
+    const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(here, 5), bits, 4);
+    const __m512i masks =
         _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(here, _mm512_set1_epi32(31)));
-    const __mmask16 unset = _mm512_mask_testn_epi32_mask(mask, words, bits);
-    _mm512_storeu_si512(out + found, _mm512_maskz_compress_epi32(unset, here));
-    found += _mm_popcnt_u32(unset);
+    out[e / 16] = static_cast<std::uint16_t>(_mm512_mask_testn_epi32_mask(mask, words, masks));
+  }
+}
+
+MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,
+                                           Index* out) {
+  // First all that is looked up, to fixed places: where a row is put down depends on those before it.
+  std::array<std::uint16_t, kFlatRoom / 16 + 1> unset;
+  wide_list_unset(list, seen, unset.data());
+  std::int64_t found = 0;
+  for (std::size_t e = 0; e < list.size(); e += 16) {
+    const __mmask16 mask = unset[e / 16];
+    const __m512i here = _mm512_maskz_loadu_epi32(mask, list.data() + e);
+    _mm512_storeu_si512(out + found, _mm512_maskz_compress_epi32(mask, here));
+    found += _mm_popcnt_u32(mask);
   }
   return found;
 }
-
-// The lists one after another, as far as they go, so that no look is at a slot of nobody.
-template <std::size_t kCount>
-MOTES_AVX512 Visit wide_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen,
-                               Index none, Index* out) {
-  std::array<Index, kColsAtOnce * kCount + 16> flat;
-  Index* end = flat.data();
-  bool longer = false;
-  for (std::size_t k = 0; k < cols.size(); ++k) {
-    prefetch_slots<kCount>(slots + at(cols.data()[k + kAskedAhead]) * kCount);
-    const Index* const list = slots + at(cols[k]) * kCount;
-    for (std::size_t from = 0; from < kCount; from += 16) {
-      const __m512i here = _mm512_loadu_si512(list + from);
-      const auto there = _cvtmask16_u32(_mm512_cmplt_epi32_mask(here, _mm512_set1_epi32(none)));
-      _mm512_storeu_si512(end, here);
-      end += _mm_popcnt_u32(kCount < 16 ? there & 0xffu : there);
-    }
-    longer |= list[kCount - 1] > none;
-  }
-  const std::int64_t looks = end - flat.data();
-  return {wide_list_unseen({flat.data(), end}, seen, out), looks, longer};
-}
-
-template <std::size_t kCount>
-constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
-                           &wide_unset<kCount>, &wide_unseen<kCount>};
 
 // Labels in the upper half of a word, places in the lower: lists that are longer are rare. Up to 32 columns
 // without a branch, whatever their number.
@@ -341,18 +286,19 @@ MOTES_AVX512 Index* wide_append(std::span<const Index> list, Index* to) {
 }
 
 constexpr OneListReader kWideList{&wide_list_offer<std::uint8_t>, &wide_list_offer<std::uint16_t>,
-                                  &wide_list_unseen, &wide_append};
+                                  &wide_list_unseen, &wide_list_unset, &wide_append};
 #endif
 
 }  // namespace
 
 SlotReader plain_slot_reader(std::size_t count) {
-  return count == 8 ? kPlain<8> : count == 16 ? kPlain<16> : kPlain<32>;
+  return count == 8 ? kPlain<8> : count == 16 ? kPlain<16> : count == 32 ? kPlain<32> : kPlain<48>;
 }
 
 SlotReader slot_reader(std::size_t count) {
 #if MOTES_WIDE
-  if (has_wide()) return count == 8 ? kWide<8> : count == 16 ? kWide<16> : kWide<32>;
+  if (has_wide())
+    return count == 8 ? kWide<8> : count == 16 ? kWide<16> : count == 32 ? kWide<32> : kWide<48>;
 #endif
   return plain_slot_reader(count);
 }

@@ -38,8 +38,9 @@ void plain_fill(const Filling& of) {
 }
 
 #if MOTES_WIDE
-// Always as many steps: where a list ends is a guess that goes wrong once a vertex.
-template <std::size_t kCount>
+// Always as many steps: where a list ends is a guess that goes wrong once a vertex. Streaming: past the
+// cache, which would read each line before it is written.
+template <std::size_t kCount, bool kStream>
 MOTES_AVX512 void wide_fill(const Filling& of) {
   for (Index v = 0; v < of.vertices; ++v) {
     Index* const to = of.slots + at(v) * kCount;
@@ -49,7 +50,10 @@ MOTES_AVX512 void wide_fill(const Filling& of) {
       const auto left = static_cast<unsigned>(std::clamp<Offset>(length - k, 0, 16));
       const auto mask = static_cast<__mmask16>((1u << left) - 1);
       const __m512i list = _mm512_mask_loadu_epi32(_mm512_set1_epi32(of.none), mask, from + k);
-      _mm512_mask_storeu_epi32(to + k, static_cast<__mmask16>(kCount < 16 ? 0xff : 0xffff), list);
+      if constexpr (kStream)
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(to + k), list);
+      else
+        _mm512_mask_storeu_epi32(to + k, static_cast<__mmask16>(kCount < 16 ? 0xff : 0xffff), list);
     }
     if (length > Offset{kCount}) [[unlikely]]
       lay_out_rest(of, to, kCount, {from, static_cast<std::size_t>(length)});
@@ -60,7 +64,9 @@ MOTES_AVX512 void wide_fill(const Filling& of) {
 template <std::size_t kCount>
 void fill(const Filling& of) {
 #if MOTES_WIDE
-  if (has_wide()) return wide_fill<kCount>(of);
+  // Large arrays begin with a page.
+  const bool lines = kCount >= 16 && at(of.vertices) * kCount * sizeof(Index) >= HostBlocks::kPage;
+  if (has_wide()) return lines ? wide_fill<kCount, (kCount >= 16)>(of) : wide_fill<kCount, false>(of);
 #endif
   plain_fill<kCount>(of);
 }
@@ -82,8 +88,10 @@ Slots::Slots(const TwoSidedGraph& graph, std::size_t count)
     fill_both.template operator()<8>();
   else if (count == 16)
     fill_both.template operator()<16>();
-  else
+  else if (count == 32)
     fill_both.template operator()<32>();
+  else
+    fill_both.template operator()<48>();
 }
 
 namespace {
@@ -93,7 +101,7 @@ Offset mean_degree(const TwoSidedGraph& graph) {
 }
 std::size_t slots_of_vertex(const TwoSidedGraph& graph) {
   const Offset mean = mean_degree(graph);
-  return mean < 5 ? 8 : mean < 12 ? 16 : 32;
+  return mean < 5 ? 8 : mean < 12 ? 16 : mean < 25 ? 32 : 48;
 }
 
 /// In a sample, half of the entries of all lists lie beyond their slots.
@@ -113,7 +121,7 @@ bool lists_go_on(Index vertices, const Offset* offsets, std::size_t slots) {
 }  // namespace
 
 bool Slots::pay(const TwoSidedGraph& graph) {
-  return mean_degree(graph) <= 24 &&
+  return mean_degree(graph) <= 40 &&
          std::max(graph.rows, graph.cols) + 2 * graph.edges() < std::numeric_limits<Index>::max() &&
          !lists_go_on(graph.rows, graph.row_offsets, slots_of_vertex(graph)) &&
          !lists_go_on(graph.cols, graph.col_offsets, slots_of_vertex(graph));
