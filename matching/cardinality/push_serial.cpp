@@ -56,7 +56,9 @@ class SerialPushing {
     lists.visit([&](const auto& them) { take_free(them); });
     if (many && count() * kManyFree >= graph_.rows) {
       for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
-      lists.visit([&](const auto& them) { push_all(them, Until{graph_.rows * kTenthsAtFirst / 10}); });
+      Until until(most);
+      if (frequency == 0) until.watch(count(), cost_of_relabelling(at(graph_.cols)), graph_.rows / kOfRows);
+      lists.visit([&](const auto& them) { push_all(them, until); });
     }
     bool reach = true;
     while (active_count_ != 0 && reach) {
@@ -65,7 +67,7 @@ class SerialPushing {
       const std::int64_t left = count();
       bool pushed = false;
       Until until(most);
-      if (frequency == 0) until.watch(reached, cost_of_relabelling(), least_watched());
+      if (frequency == 0) until.watch(reached, cost_of_relabelling(level_ends_.back()), least_watched());
       lists.visit([&](const auto& them) { pushed = push_all(them, until) != 0; });
       const bool fewer = count() < left;
       if (active_count_ != 0) lists.lay_out(stats_);
@@ -88,19 +90,19 @@ class SerialPushing {
 
   static constexpr std::size_t kRoom = 8;  ///< labels behind the last
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
-  static constexpr std::int64_t kMostOfRows = 2, kTenthsAtFirst = 4;  ///< pushes between relabellings
+  static constexpr std::int64_t kMostOfRows = 2;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
-  static constexpr std::size_t kMostInTurn = 4096;  ///< neighbours of a batch of rows
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
 
   /// A column that the search meets takes as long as a push; relabelling too early costs more than too late.
-  std::int64_t cost_of_relabelling() const {
-    return 2 * (static_cast<std::int64_t>(level_ends_.back()) + graph_.cols / 20);
+  std::int64_t cost_of_relabelling(std::size_t met) const {
+    return 2 * (static_cast<std::int64_t>(met) + graph_.cols / 20);
   }
+  static constexpr std::int64_t kOfRows = 25;
   /// Paths must have had the time to end.
   std::int64_t least_watched() const {
-    return std::max<std::int64_t>(graph_.rows / 25, 64 * stats_.levels.back());
+    return std::max<std::int64_t>(graph_.rows / kOfRows, 64 * stats_.levels.back());
   }
 
   /// Batches of rows are read from beyond the last.
@@ -125,15 +127,12 @@ class SerialPushing {
     pad_active();
     std::array<Index, kFlatRoom> flat;
     std::array<std::uint32_t, kColsAtOnce> ends;
-    std::array<std::uint16_t, kMostInTurn / 16 + 8> unset;
+    std::array<std::uint16_t, kFlatRoom / 16 + 8> unset;
     std::size_t left = 0;
     for (std::size_t k = 0; k < active_count_; k += kColsAtOnce) {
       const auto rows = active().subspan(k, std::min(kColsAtOnce, active_count_ - k));
-      std::span<const Index> cols = lists_in_turn(rows, ends);
-      if (cols.empty()) {
-        const Visit visit = lists.flat_rows(rows, flat.data(), ends.data());
-        cols = {flat.data(), static_cast<std::size_t>(visit.looks)};
-      }
+      const Visit visit = lists.flat_rows(rows, flat.data(), ends.data());
+      const std::span<const Index> cols(flat.data(), static_cast<std::size_t>(visit.looks));
       lists.lists().unset(cols, seen_.data(), unset.data());
       for (std::size_t n = 0; n < rows.size(); ++n) {
         const Index i = rows[n];
@@ -147,17 +146,6 @@ class SerialPushing {
       }
     }
     active_count_ = left;
-  }
-  /// The lists of rows in turn are one where they lie; empty: they are not in turn, or that is too long.
-  std::span<const Index> lists_in_turn(std::span<const Index> rows,
-                                       std::array<std::uint32_t, kColsAtOnce>& ends) const {
-    const Offset* const offsets = graph_.row_offsets + rows.front();
-    if (static_cast<std::size_t>(rows.back() - rows.front()) + 1 != rows.size()) return {};
-    const auto size = static_cast<std::size_t>(offsets[rows.size()] - offsets[0]);
-    if (size > kMostInTurn) return {};
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      ends[k] = static_cast<std::uint32_t>(offsets[k + 1] - offsets[0]);
-    return {graph_.col_index + offsets[0], size};
   }
   /// The first free one of a row's columns, which is free no more; -1: none. `cols`, or the first of them,
   /// had the bits from `begin` on set in `unset` when they were looked at.

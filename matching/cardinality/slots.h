@@ -36,7 +36,7 @@ struct Offer {
 inline constexpr std::size_t kMostSlots = 48;
 /// Lists read in one batch at most, and vertices behind the batch that can be read, too: their lists are
 /// asked for meanwhile.
-inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 32, kAskedAhead = 64;
+inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 64, kAskedAhead = 64;
 /// The neighbours of a batch of vertices, one list after another, and words behind the last.
 inline constexpr std::size_t kFlatRoom = (kColsAtOnce + 1) * kMostSlots;
 
