@@ -28,11 +28,20 @@ class PlainLists {
   Offer offer(Index row, const Label* label_of) const {
     return reader_.offer(graph_.cols_of(row), label_of);
   }
-  Visit flat_rows(std::span<const Index> rows, Index* flat, std::uint32_t* ends) const {
-    return flatten(rows, graph_.row_offsets, graph_.col_index, flat, ends);
+  template <class Take>
+  void take_first(std::span<const Index> rows, const std::uint32_t*, const Take& take, Index* out) const {
+    for (std::size_t k = 0; k < rows.size(); ++k) out[k] = Slots::first_of(graph_.cols_of(rows[k]), take);
   }
-  Visit flat_cols(std::span<const Index> cols, Index* flat, std::uint32_t* ends) const {
-    return flatten(cols, graph_.col_offsets, graph_.row_index, flat, ends);
+  Visit flat_cols(std::span<const Index> cols, Index* flat) const {
+    Index* end = flat;
+    bool longer = false;
+    for (std::size_t k = 0; k < cols.size(); ++k) {
+      ask_ahead(cols.data() + k, graph_.col_offsets, graph_.row_index);
+      const auto rows = graph_.rows_of(cols[k]);
+      end = reader_.append(rows, end);
+      longer |= rows.size() > kMostSlots;
+    }
+    return {end - flat, longer};
   }
   std::span<const Index> rest(Index col) const {
     const auto rows = graph_.rows_of(col);
@@ -41,20 +50,6 @@ class PlainLists {
   const OneListReader& lists() const { return reader_; }
 
  private:
-  Visit flatten(std::span<const Index> vertices, const Offset* offsets, const Index* neighbours, Index* flat,
-                std::uint32_t* ends) const {
-    Index* end = flat;
-    bool longer = false;
-    for (std::size_t k = 0; k < vertices.size(); ++k) {
-      ask_ahead(vertices.data() + k, offsets, neighbours);
-      const Offset begin = offsets[vertices[k]];
-      const auto length = static_cast<std::size_t>(offsets[vertices[k] + 1] - begin);
-      end = reader_.append({neighbours + begin, length}, end);
-      ends[k] = static_cast<std::uint32_t>(end - flat);
-      longer |= length > kMostSlots;
-    }
-    return {end - flat, longer};
-  }
   static void ask_ahead(const Index* vertices, const Offset* offsets, const Index* neighbours) {
     prefetch_early(offsets + vertices[kAskedAhead]);
     const Index* const list = neighbours + offsets[vertices[kAskedAhead / 2]];

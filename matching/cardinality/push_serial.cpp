@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -125,48 +124,26 @@ class SerialPushing {
     }
     see(graph_.cols);  // slots of no column
     pad_active();
-    std::array<Index, kFlatRoom> flat;
-    std::array<std::uint32_t, kColsAtOnce> ends;
-    std::array<std::uint16_t, kFlatRoom / 16 + 8> unset;
+    std::array<Index, kColsAtOnce> col;
     std::size_t left = 0;
     for (std::size_t k = 0; k < active_count_; k += kColsAtOnce) {
       const auto rows = active().subspan(k, std::min(kColsAtOnce, active_count_ - k));
-      const Visit visit = lists.flat_rows(rows, flat.data(), ends.data());
-      const std::span<const Index> cols(flat.data(), static_cast<std::size_t>(visit.looks));
-      lists.lists().unset(cols, seen_.data(), unset.data());
+      const auto take = [&](Index j) {
+        if (!see(j)) return false;
+        prefetch_to_write(&row_of_[at(j)]);
+        return true;
+      };
+      lists.take_first(rows, seen_.data(), take, col.data());
       for (std::size_t n = 0; n < rows.size(); ++n) {
         const Index i = rows[n];
-        const std::size_t begin = n == 0 ? 0 : ends[n - 1];
-        const Index j = take_first(i, cols.subspan(begin, ends[n] - begin), unset.data(), begin);
         active_[left] = i;
-        left += j == -1;
-        if (j == -1) continue;
-        row_of_[at(j)] = i;
-        col_of_[at(i)] = j;
+        left += col[n] == -1;
+        if (col[n] == -1) continue;
+        row_of_[at(col[n])] = i;
+        col_of_[at(i)] = col[n];
       }
     }
     active_count_ = left;
-  }
-  /// The first free one of a row's columns, which is free no more; -1: none. `cols`, or the first of them,
-  /// had the bits from `begin` on set in `unset` when they were looked at.
-  Index take_first(Index row, std::span<const Index> cols, const std::uint16_t* unset, std::size_t begin) {
-    const auto take = [&](Index j) {
-      if (!see(j)) return false;
-      prefetch_to_write(&row_of_[at(j)]);
-      return true;
-    };
-    constexpr std::size_t kOfOneWord = 57;  // from any bit of a byte on
-    std::uint64_t left;
-    std::memcpy(&left, reinterpret_cast<const char*>(unset) + begin / 8, sizeof left);
-    left = left >> begin % 8 & ((std::uint64_t{1} << std::min(cols.size(), kOfOneWord)) - 1);
-    for (; left != 0; left &= left - 1) {
-      const Index j = cols[static_cast<std::size_t>(std::countr_zero(left))];
-      if (take(j)) return j;
-    }
-    const auto all = graph_.cols_of(row);
-    if (all.size() <= std::min(cols.size(), kOfOneWord)) return -1;
-    const auto first = std::find_if(all.begin(), all.end(), take);
-    return first == all.end() ? -1 : *first;
   }
 
   /// A breadth-first search from the free columns, until all active rows are reached: exact labels, or bounds
@@ -241,10 +218,9 @@ class SerialPushing {
       }
     };
     std::array<Index, kFlatRoom> flat, put_down;
-    std::array<std::uint32_t, kColsAtOnce> ends;
     for (std::size_t k = begin; k < end; k += kColsAtOnce) {
       const std::span<const Index> cols(met_.data() + k, std::min(kColsAtOnce, end - k));
-      const Visit visit = lists.flat_cols(cols, flat.data(), ends.data());
+      const Visit visit = lists.flat_cols(cols, flat.data());
       looks += visit.looks;
       const std::size_t before = found;
       const auto see_all = [&](std::span<const Index> rows) {

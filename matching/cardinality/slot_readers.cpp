@@ -45,14 +45,27 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
 }
 
 template <std::size_t kCount>
-Visit plain_flatten(const Index* slots, std::span<const Index> vertices, Index none, Index* flat,
-                    std::uint32_t* ends) {
+Visit plain_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
+                  std::uint64_t* out) {
+  Visit visit{};
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    const Index* const list = slots + at(vertices[k]) * kCount;
+    out[k] = 0;
+    std::size_t e = 0;
+    for (; e < kCount && list[e] < none; ++e) out[k] |= std::uint64_t{!is_seen(bits, list[e])} << e;
+    visit.looks += static_cast<std::int64_t>(e);
+    visit.longer |= list[kCount - 1] > none;
+  }
+  return visit;
+}
+
+template <std::size_t kCount>
+Visit plain_flatten(const Index* slots, std::span<const Index> vertices, Index none, Index* flat) {
   Index* end = flat;
   bool longer = false;
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     const Index* const list = slots + at(vertices[k]) * kCount;
     for (std::size_t e = 0; e < kCount && list[e] < none; ++e) *end++ = list[e];
-    ends[k] = static_cast<std::uint32_t>(end - flat);
     longer |= list[kCount - 1] > none;
   }
   return {end - flat, longer};
@@ -60,7 +73,7 @@ Visit plain_flatten(const Index* slots, std::span<const Index> vertices, Index n
 
 template <std::size_t kCount>
 constexpr SlotReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kCount, std::uint16_t>,
-                            &plain_flatten<kCount>};
+                            &plain_unset<kCount>, &plain_flatten<kCount>};
 
 template <class Label>
 Offer plain_list_offer(std::span<const Index> cols, const Label* label_of) {
@@ -86,21 +99,12 @@ std::int64_t plain_list_unseen(std::span<const Index> list, const std::uint32_t*
   return found;
 }
 
-void plain_list_unset(std::span<const Index> list, const std::uint32_t* bits, std::uint16_t* out) {
-  for (std::size_t e = 0; e < list.size(); e += 16) {
-    std::uint32_t unset = 0;
-    for (std::size_t k = e; k < std::min(e + 16, list.size()); ++k)
-      unset |= std::uint32_t{!is_seen(bits, list[k])} << (k - e);
-    out[e / 16] = static_cast<std::uint16_t>(unset);
-  }
-}
-
 Index* plain_append(std::span<const Index> list, Index* to) {
   return std::copy_n(list.begin(), std::min(list.size(), kMostSlots), to);
 }
 
 constexpr OneListReader kPlainList{&plain_list_offer<std::uint8_t>, &plain_list_offer<std::uint16_t>,
-                                   &plain_list_unseen, &plain_list_unset, &plain_append};
+                                   &plain_list_unseen, &plain_append};
 
 #if MOTES_WIDE
 template <std::size_t kCount>
@@ -194,9 +198,63 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
   return {looks, longer};
 }
 
+/// Neighbours in a list's slots.
 template <std::size_t kCount>
-MOTES_AVX512 Visit wide_flatten(const Index* slots, std::span<const Index> vertices, Index none, Index* flat,
-                                std::uint32_t* ends) {
+MOTES_AVX512 inline unsigned length_of(const Index* list, Index none) {
+  if constexpr (kCount == 8) {
+    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
+    return static_cast<unsigned>(_mm_popcnt_u32(_mm256_cmplt_epi32_mask(slots, _mm256_set1_epi32(none))));
+  } else {
+    unsigned length = 0;
+    for (unsigned k = 0; k < kCount; k += 16)
+      length += static_cast<unsigned>(
+          _mm_popcnt_u32(_mm512_cmplt_epi32_mask(_mm512_loadu_si512(list + k), _mm512_set1_epi32(none))));
+    return length;
+  }
+}
+
+/// Which of the slots' bits are not set.
+template <std::size_t kCount>
+MOTES_AVX512 inline std::uint64_t unset_of(const Index* list, const std::uint32_t* bits, Index none) {
+  if constexpr (kCount == 8) {
+    const __m256i slots =
+        _mm256_min_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(none));
+    const __m256i words =
+        _mm256_i32gather_epi32(reinterpret_cast<const int*>(bits), _mm256_srai_epi32(slots, 5), 4);
+    const __m256i masks =
+        _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(slots, _mm256_set1_epi32(31)));
+    return _mm256_testn_epi32_mask(words, masks);
+  } else {
+    std::uint64_t unset = 0;
+    for (unsigned from = 0; from < kCount && (from == 0 || list[from] < none); from += 16) {
+      const __m512i slots = _mm512_min_epi32(_mm512_loadu_si512(list + from), _mm512_set1_epi32(none));
+      const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(slots, 5), bits, 4);
+      const __m512i masks =
+          _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(slots, _mm512_set1_epi32(31)));
+      unset |= std::uint64_t{_mm512_testn_epi32_mask(words, masks)} << from;
+    }
+    return unset;
+  }
+}
+
+template <std::size_t kCount>
+MOTES_AVX512 Visit wide_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits,
+                              Index none, std::uint64_t* out) {
+  std::int64_t looks = 0;
+  bool longer = false;
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    prefetch_slots<kCount>(slots + at(vertices.data()[k + kAskedAhead]) * kCount);
+    const Index* const list = slots + at(vertices[k]) * kCount;
+    out[k] = unset_of<kCount>(list, bits, none);
+    looks += length_of<kCount>(list, none);
+    longer |= list[kCount - 1] > none;
+  }
+  return {looks, longer};
+}
+
+template <std::size_t kCount>
+MOTES_AVX512 Visit wide_flatten(const Index* slots, std::span<const Index> vertices, Index none,
+                                Index* flat) {
   Index* end = flat;
   bool longer = false;
   for (std::size_t k = 0; k < vertices.size(); ++k) {
@@ -208,7 +266,6 @@ MOTES_AVX512 Visit wide_flatten(const Index* slots, std::span<const Index> verti
       _mm512_storeu_si512(end, here);
       end += _mm_popcnt_u32(kCount < 16 ? there & 0xffu : there);
     }
-    ends[k] = static_cast<std::uint32_t>(end - flat);
     longer |= list[kCount - 1] > none;
   }
   return {end - flat, longer};
@@ -216,7 +273,7 @@ MOTES_AVX512 Visit wide_flatten(const Index* slots, std::span<const Index> verti
 
 template <std::size_t kCount>
 constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
-                           &wide_flatten<kCount>};
+                           &wide_unset<kCount>, &wide_flatten<kCount>};
 
 /// A list's next sixteen entries or fewer.
 MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
@@ -225,23 +282,18 @@ MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
 }
 
 // Sixteen lanes keep the two least labels of every sixteenth column each; whose is first is asked at the end.
-MOTES_AVX512 void wide_list_unset(std::span<const Index> list, const std::uint32_t* bits,
-                                  std::uint16_t* out) {
-  for (std::size_t e = 0; e < list.size(); e += 16) {
-    const __mmask16 mask = entries_from(e, list.size());
-    const __m512i here = _mm512_maskz_loadu_epi32(mask, list.data() + e);
-    const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(here, 5), bits, 4);
-    const __m512i masks =
-        _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(here, _mm512_set1_epi32(31)));
-    out[e / 16] = static_cast<std::uint16_t>(_mm512_mask_testn_epi32_mask(mask, words, masks));
-  }
-}
-
 MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,
                                            Index* out) {
   // First all that is looked up, to fixed places: where a row is put down depends on those before it.
-  std::array<std::uint16_t, kFlatRoom / 16 + 1> unset;
-  wide_list_unset(list, seen, unset.data());
+  std::array<__mmask16, kFlatRoom / 16 + 1> unset;
+  for (std::size_t e = 0; e < list.size(); e += 16) {
+    const __mmask16 mask = entries_from(e, list.size());
+    const __m512i here = _mm512_maskz_loadu_epi32(mask, list.data() + e);
+    const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(here, 5), seen, 4);
+    const __m512i bits =
+        _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(here, _mm512_set1_epi32(31)));
+    unset[e / 16] = _mm512_mask_testn_epi32_mask(mask, words, bits);
+  }
   std::int64_t found = 0;
   for (std::size_t e = 0; e < list.size(); e += 16) {
     const __mmask16 mask = unset[e / 16];
@@ -286,7 +338,7 @@ MOTES_AVX512 Index* wide_append(std::span<const Index> list, Index* to) {
 }
 
 constexpr OneListReader kWideList{&wide_list_offer<std::uint8_t>, &wide_list_offer<std::uint16_t>,
-                                  &wide_list_unseen, &wide_list_unset, &wide_append};
+                                  &wide_list_unseen, &wide_append};
 #endif
 
 }  // namespace

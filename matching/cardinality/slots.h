@@ -64,9 +64,11 @@ struct SlotReader {
                                Index none, Offers& out);
   ReadOffers<std::uint8_t> offers_8;
   ReadOffers<std::uint16_t> offers_16;
-  /// Puts down the neighbours of up to kColsAtOnce vertices, of which `looks` are, and where each one's end.
-  Visit (*flatten)(const Index* slots, std::span<const Index> vertices, Index none, Index* flat,
-                   std::uint32_t* ends);
+  /// Which slots' bits are not set, a word for each of up to kColsAtOnce vertices. The bit of `none` is set.
+  Visit (*unset)(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
+                 std::uint64_t* out);
+  /// Puts down the neighbours of up to kColsAtOnce vertices, of which `looks` are.
+  Visit (*flatten)(const Index* slots, std::span<const Index> vertices, Index none, Index* flat);
 };
 
 /// How a list of any length is read where it is; likewise.
@@ -76,8 +78,6 @@ struct OneListReader {
   /// Puts down those neighbours whose bits are not set, in order, and up to 16 words more. Returns how many.
   /// At most kFlatRoom neighbours.
   std::int64_t (*unseen)(std::span<const Index> list, const std::uint32_t* seen, Index* out);
-  /// Which of a list have no bit set: a bit each into `out`, and up to 15 more.
-  void (*unset)(std::span<const Index> list, const std::uint32_t* bits, std::uint16_t* out);
   /// Puts down a list, of more than kMostSlots as many, and up to kMostSlots words more. Returns its end.
   Index* (*append)(std::span<const Index> list, Index* to);
 
@@ -125,13 +125,32 @@ class Slots {
   Offer offer(Index row, const Label* label_of) const {
     return list_reader_.offer(graph_->cols_of(row), label_of);
   }
-  /// The neighbours of up to kColsAtOnce vertices as far as they lie in slots, one list after another, and
-  /// where each one's end; kAskedAhead more vertices can be read behind them.
-  Visit flat_rows(std::span<const Index> rows, Index* flat, std::uint32_t* ends) const {
-    return reader_.flatten(row_slots_.data(), rows, graph_->cols, flat, ends);
+  /// For each of up to kColsAtOnce rows, one after another, the first of its columns that take(col) accepts,
+  /// or -1, into `out`. Those that it would not accept at first have a bit in `taken`.
+  template <class Take>
+  void take_first(std::span<const Index> rows, const std::uint32_t* taken, const Take& take,
+                  Index* out) const {
+    std::array<std::uint64_t, kColsAtOnce> offered;
+    const bool longer = reader_.unset(row_slots_.data(), rows, taken, graph_->cols, offered.data()).longer;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Index* const slots = row_slots_.data() + static_cast<std::size_t>(rows[k]) * count_;
+      out[k] = -1;
+      for (std::uint64_t left = offered[k]; left != 0 && out[k] == -1; left &= left - 1) {
+        const Index col = slots[std::countr_zero(left)];
+        if (take(col)) out[k] = col;
+      }
+      if (longer && out[k] == -1) out[k] = first_of(rest_of(row_slots_, rows[k], graph_->cols), take);
+    }
   }
-  Visit flat_cols(std::span<const Index> cols, Index* flat, std::uint32_t* ends) const {
-    return reader_.flatten(col_slots_.data(), cols, graph_->rows, flat, ends);
+  template <class Take>
+  static Index first_of(std::span<const Index> cols, const Take& take) {
+    const auto first = std::find_if(cols.begin(), cols.end(), take);
+    return first == cols.end() ? -1 : *first;
+  }
+  /// The neighbours of up to kColsAtOnce columns as far as they lie in slots, one list after another;
+  /// kAskedAhead more columns can be read behind them.
+  Visit flat_cols(std::span<const Index> cols, Index* flat) const {
+    return reader_.flatten(col_slots_.data(), cols, graph_->rows, flat);
   }
   /// What flat_cols() leaves of a column's list, to be read by lists().
   std::span<const Index> rest(Index col) const { return rest_of(col_slots_, col, graph_->rows); }
