@@ -14,8 +14,8 @@
 namespace motes::matching::detail {
 namespace {
 
-/// Words to ask for where `count` are needed and visited in no order: a huge page's, if they are many small
-/// ones.
+/// Words to ask for where `count` are needed and visited in no order: a huge page of them instead of many
+/// small ones.
 template <class T>
 std::size_t in_one_page(std::size_t count) {
   constexpr std::size_t kSmallPages = std::size_t{1} << 17, kHugePage = HostBlocks::kPage;
@@ -98,6 +98,7 @@ class SerialPushing {
   std::int64_t cost_of_relabelling(std::size_t met) const {
     return 2 * (static_cast<std::int64_t>(met) + graph_.cols / 20);
   }
+  /// Pushes are judged every rows / kOfRows of them.
   static constexpr std::int64_t kOfRows = 25;
   /// Paths must have had the time to end.
   std::int64_t least_watched() const {
@@ -163,8 +164,8 @@ class SerialPushing {
       level_ends_.push_back(expand(lists, level_ends_.end()[-2], level_ends_.back(), reached));
     const bool all = level_ends_.back() == level_ends_.end()[-2];
     const std::int64_t levels = std::ssize(level_ends_) - 2;
-    Label* const label_of =
-        label_.data();  // a store of bytes may change any word, for all the compiler knows
+    // Apart, as a store of bytes may change any word, for all the compiler knows.
+    Label* const label_of = label_.data();
     const Index* met = met_.data();
     std::fill_n(label_of, graph_.cols, all ? kNoPath : label_for(levels + 1));
     for (std::int64_t level = 0; level <= levels; ++level) {
@@ -268,7 +269,7 @@ class SerialPushing {
       std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before
       Offers offers;
       std::size_t begun = 0, ended = 0, displaced = 0;
-      Label* const label_of = label_.data();  // a store of bytes may change any word, for all one knows
+      Label* const label_of = label_.data();  // apart, as in relabel()
       Index *const row_of = row_of_.data(), *const col_of = col_of_.data(), *const next = displaced_.data();
       const auto end_all = [&](std::size_t last) {
         for (; ended != last; ++ended) {

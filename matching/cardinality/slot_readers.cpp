@@ -35,7 +35,7 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
     std::size_t e = 0;
     for (; e < kCount && list[e] < none; ++e)
       least.take(std::uint32_t{label_of[list[e]]} << 16 | static_cast<std::uint32_t>(e));
-    out.col[k] = list[least.place() % kCount];
+    out.col[k] = std::min(list[least.place() % kCount], none);  // without a path, not where a list goes on
     out.label[k] = least.label();
     out.second[k] = least.next();
     visit.looks += static_cast<std::int64_t>(e);
@@ -281,7 +281,6 @@ MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
   return static_cast<__mmask16>(_bzhi_u32(0xffffu, static_cast<unsigned>(left)));
 }
 
-// Sixteen lanes keep the two least labels of every sixteenth column each; whose is first is asked at the end.
 MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,
                                            Index* out) {
   // First all that is looked up, to fixed places: where a row is put down depends on those before it.
@@ -304,8 +303,9 @@ MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const st
   return found;
 }
 
-// Labels in the upper half of a word, places in the lower: lists that are longer are rare. Up to 32 columns
-// without a branch, whatever their number.
+// Sixteen lanes keep the two least of every sixteenth column each, with labels in the upper half of a word
+// and places in the lower: lists that are longer are rare. Up to 32 columns are read alike, however many
+// there are.
 template <class Label>
 MOTES_AVX512 Offer wide_list_offer(std::span<const Index> cols, const Label* label_of) {
   constexpr std::uint32_t kNone = kNoShortPath<Label>;
