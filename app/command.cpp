@@ -13,17 +13,19 @@
 namespace motes::app {
 namespace {
 
-bool is_yaml(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
-  return extension == ".yaml" || extension == ".yml";
-}
-
 void set_if_given(Config& config, const std::string& key, const std::string& text,
                   const std::string& option) {
   if (!text.empty()) set_key(config, key, text, option);
 }
 
 }  // namespace
+
+bool is_yaml(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  return extension == ".yaml" || extension == ".yml";
+}
+
+std::string refuse_empty_name(const std::string& name) { return name.empty() ? "give a file's name" : ""; }
 
 void add_common_options(CLI::App& command, Session& session) {
   const auto group = "Common options";
@@ -38,6 +40,7 @@ void add_common_options(CLI::App& command, Session& session) {
   command.add_option("--threads", session.threads, "CPU threads, 0: all")->type_name("N")->group(group);
   command.add_option("--seed", session.seed, "Seed of random numbers")->type_name("N")->group(group);
   command.add_option("--json", session.json, "Write the result as JSON; - is standard output")
+      ->check(refuse_empty_name)
       ->type_name("FILE")
       ->group(group);
   command.add_flag("--quiet", session.quiet, "Print nothing but errors (and the JSON of --json -)")

@@ -42,6 +42,12 @@ Command add_render(CLI::App& app, Session& session);
 Command add_convert(CLI::App& app, Session& session);
 Command add_info(CLI::App& app, Session& session);
 
+/// Whether the name is that of a YAML configuration (.yaml, .yml).
+bool is_yaml(const std::string& path);
+
+/// For CLI11's check(): what is wrong with an empty name of a file, or nothing.
+std::string refuse_empty_name(const std::string& name);
+
 /// Adds --backend, --threads, --set, --json, --quiet, --seed and --config.
 void add_common_options(CLI::App& command, Session& session);
 

@@ -9,7 +9,9 @@
 #include "app/command.h"
 #include "app/detecting.h"
 #include "app/input.h"
+#include "app/interrupt.h"
 #include "app/report.h"
+#include "io/detections_h5.h"
 #include "io/tables.h"
 #include "tracking/types/errors.h"
 
@@ -20,18 +22,39 @@ struct Arguments {
   std::string input, file;
 };
 
+/// Whether the file is to be HDF5; the name decides. Asked before the work, which can be long.
+bool wants_h5(const std::filesystem::path& file) {
+  const std::string extension = file.extension().string();
+  if (extension == ".h5" || extension == ".hdf5") return true;
+  if (extension == ".csv") return false;
+  throw UsageError("-o " + file.string() + ": detect writes tables that end in .csv or .h5");
+}
+
+void write_points(const std::filesystem::path& file, bool h5, const PointSeries& series, const Config& config,
+                  const std::string& source) {
+  if (!h5) return io::write_points_csv(file, series.frames, series.length_unit, series.dt_s);
+  io::DetectionsH5Extras extras;
+  extras.length_unit = series.length_unit;
+  extras.dt_s = series.dt_s;
+  extras.source = source;
+  extras.configuration = to_yaml(config, {"input", "detection"});
+  io::write_detections_h5(file, series.frames, extras);
+}
+
 void run_detect(Session& session, const Arguments& arguments) {
   const Config config = configure(session, arguments.input);
   Console& console = session.console;
   const OpenedInput input = open_input(config);
+  hear_interrupts();
   if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
   for (const std::string& line : describe(input)) console.note(line);
   const std::filesystem::path file = output_path(arguments.file, {}, input.path, "_detections.csv");
+  const bool h5 = wants_h5(file);
   if (file.has_parent_path()) prepare_folder(file.parent_path());
 
   const PointSeries series =
       detect_series(execution_of(config), config, *input.source, console, session.hooks, nullptr);
-  io::write_points_csv(file, series.frames, series.length_unit);
+  write_points(file, h5, series, config, input.path);
 
   std::int64_t total = 0;
   for (const FrameSummary& frame : series.summaries) total += frame.detections;
@@ -53,7 +76,7 @@ Command add_detect(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("detect", "Find the particles of every frame");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
-  command->add_option("-o,--output", arguments->file, "Table to write (CSV)")->type_name("FILE");
+  command->add_option("-o,--output", arguments->file, "Table to write: .csv or .h5")->type_name("FILE");
   return {command, [&session, arguments] { run_detect(session, *arguments); }};
 }
 

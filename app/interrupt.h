@@ -1,15 +1,21 @@
 #pragma once
-/// Ctrl-C and SIGTERM: noted at once, obeyed at the next frame (or frame pair), so that what was finished is
-/// kept. A second signal ends the process at once.
+/// Ctrl-C and SIGTERM. A command that looks for them (hear_interrupts) is told, and ends after the frame (or
+/// frame pair) at hand, so that what was finished is kept. Every other command, and with a second signal
+/// every command, ends at once, with exit code 130 and without half-written files.
 
 #include <string>
 
 namespace motes::app {
 
-/// Routes SIGINT and SIGTERM here, and ignores SIGPIPE (a closed pipe is an ordinary write error).
+/// Routes SIGINT and SIGTERM here, and ignores SIGPIPE (a closed pipe is an ordinary write error). Starts the
+/// thread that answers signals; call it once, in the process's first thread.
 void install_signal_handlers();
 
+/// From now on the first signal is only noted, for interrupt_requested() to tell.
+void hear_interrupts();
+
 void request_interrupt();
+/// Forgets what was requested, and that somebody looks for it: a command begins.
 void clear_interrupt();
 bool interrupt_requested();
 

@@ -142,6 +142,7 @@ Command add_match(CLI::App& app, Session& session) {
       ->type_name("NAME");
   command->add_flag("--verify", arguments->verify, "Check the certificate of optimality");
   command->add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")
+      ->check(refuse_empty_name)
       ->type_name("FILE");
   command
       ->add_option("--ties", arguments->ties,

@@ -83,7 +83,7 @@ class Output {
         io::write_detections_h5(named("detections.h5"), observation.frames, extras);
         continue;
       }
-      io::write_points_csv(named("detections.csv"), observation.frames, truth.length_unit);
+      io::write_points_csv(named("detections.csv"), observation.frames, truth.length_unit, truth.dt_s);
       io::write_text(named("detection_truth.csv"), origins_text(observation, truth));
     }
   }
@@ -138,6 +138,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   if (config.imaging.write_frames) sim::check_options(config.simulation, config.imaging.optics);
   const Backend backend = sim::motion_backend(execution, config.simulation);
   prepare_folder(dir);
+  hear_interrupts();
 
   const std::int32_t frames = config.simulation.frames;
   std::vector<StageTime> stages;
@@ -155,7 +156,8 @@ void run_simulate(Session& session, const Arguments& arguments) {
   if (wanted)
     observation = timed(console, stages, "observe", "frames", frames, [&] {
       stop_if_interrupted("interrupted while simulating; nothing was written");
-      sim::Observation observed = sim::observe(execution, truth, config.simulation, config.faults);
+      sim::Observation observed =
+          sim::observe(execution, truth, config.simulation, config.faults, interrupt_requested);
       sim::note_detections(observed, truth);
       return observed;
     });
@@ -199,6 +201,9 @@ Command add_simulate(CLI::App& app, Session& session) {
   return {command, [&session, arguments] {
             require_argument(arguments->config,
                              "simulate needs a CONFIG (a YAML file, such as configs/demo.yaml)");
+            if (!is_yaml(arguments->config))
+              throw UsageError("simulate needs a YAML configuration, and '" + arguments->config +
+                               "' is none: its name must end in .yaml or .yml");
             run_simulate(session, *arguments);
           }};
 }

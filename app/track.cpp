@@ -11,6 +11,7 @@
 #include "app/command.h"
 #include "app/detecting.h"
 #include "app/input.h"
+#include "app/interrupt.h"
 #include "app/linking.h"
 #include "app/report.h"
 #include "io/atomic_file.h"
@@ -117,6 +118,7 @@ void run_track(Session& session, const Arguments& arguments) {
   for (const std::string& line : describe(input)) console.note(line);
   const std::filesystem::path dir = output_path(arguments.dir, config.output.dir, input.path, "_tracks");
   prepare_folder(dir);
+  hear_interrupts();
 
   const PointSeries series = input.source
                                  ? detect_with_log(session, config, *input.source, dir, arguments.resume)

@@ -9,7 +9,9 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <vector>
 
+#include "io/unfinished_files.h"
 #include "tracking/types/errors.h"
 
 namespace motes::io {
@@ -43,29 +45,75 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
   return target.parent_path() / name;
 }
 
+/// What is there already and is no file: a device, a pipe, what a shell opened. A file that takes its name
+/// would not be read by who waits there, and /dev/null would be a file from then on.
+bool is_stream(const std::filesystem::path& target, const std::filesystem::file_status& status) {
+  if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return false;
+  if (!std::filesystem::is_regular_file(status)) return true;
+  const std::string name = std::filesystem::absolute(target).lexically_normal().string();
+  return name == "/dev/stdout" || name == "/dev/stderr" || name.starts_with("/dev/fd/") ||
+         name.starts_with("/proc/");
+}
+
+void append_to_stream(const std::filesystem::path& from, const std::filesystem::path& stream) {
+  std::ifstream in(from, std::ios::binary);
+  const int fd = open(stream.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) fail(stream, "cannot open", errno);
+  std::vector<char> block(1 << 16);
+  int error = 0;
+  while (error == 0 && in) {
+    in.read(block.data(), static_cast<std::streamsize>(block.size()));
+    for (std::streamsize done = 0; error == 0 && done < in.gcount();) {
+      const ssize_t wrote = write(fd, block.data() + done, static_cast<std::size_t>(in.gcount() - done));
+      if (wrote >= 0)
+        done += wrote;
+      else if (errno != EINTR)
+        error = errno;
+    }
+  }
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error != 0) fail(stream, "cannot write", error);
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
-  const std::filesystem::path folder = folder_of(target_);
+AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)), place_(target_) {
+  std::error_code none;
+  const std::filesystem::file_status there = std::filesystem::status(target_, none);
+  if (std::filesystem::is_directory(there)) fail(target_, "cannot write", EISDIR);
+  if (is_stream(target_, there)) {
+    stream_ = true;
+    temporary_ = temporary_beside(std::filesystem::temp_directory_path() / target_.filename());
+    note_unfinished(temporary_);
+    return;
+  }
+  if (std::filesystem::exists(there) && std::filesystem::is_symlink(target_, none))
+    place_ = std::filesystem::canonical(target_);
+  const std::filesystem::path folder = folder_of(place_);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail(folder, "cannot create folder", error.value());
   if (access(folder.c_str(), W_OK) != 0) fail(folder, "folder is not writable", errno);
-  temporary_ = temporary_beside(target_);
+  temporary_ = temporary_beside(place_);
+  note_unfinished(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
+  if (temporary_.empty()) return;
   std::error_code ignored;
-  if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+  std::filesystem::remove(temporary_, ignored);
+  forget_unfinished(temporary_);
 }
 
 void AtomicFile::commit() {
+  if (stream_) return append_to_stream(temporary_, target_);
   sync_path(temporary_, O_RDONLY);
   std::error_code error;
-  std::filesystem::rename(temporary_, target_, error);
+  std::filesystem::rename(temporary_, place_, error);
   if (error) fail(target_, "cannot put the finished file in place", error.value());
+  forget_unfinished(temporary_);
   temporary_.clear();
-  sync_path(folder_of(target_), O_RDONLY | O_DIRECTORY);
+  sync_path(folder_of(place_), O_RDONLY | O_DIRECTORY);
 }
 
 void write_atomically(const std::filesystem::path& target,

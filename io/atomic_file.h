@@ -8,25 +8,30 @@
 namespace motes::io {
 
 /// A file being written beside its target, which takes the target's name on commit() and is removed without
-/// it.
+/// it. A target that is a link stays one: what it points to is replaced. What is there and is no file (a
+/// device, a pipe, /dev/stdout) stays too: commit() copies the finished file, made in the system's temporary
+/// folder, into it.
 class AtomicFile {
  public:
-  /// Creates the parent folder. Throws ResourceError (path and the system's reason) when that cannot be done
-  /// or the folder cannot be written.
+  /// Creates the parent folder. Throws ResourceError (path and the system's reason) when that cannot be done,
+  /// the folder cannot be written, or the target is a folder.
   explicit AtomicFile(std::filesystem::path target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   const std::filesystem::path& target() const { return target_; }
-  /// Where to write: in the target's folder, with the target's extension.
+  /// Where to write: in the target's folder (of a link: in that of the file it points to; of a stream: in the
+  /// temporary one), with the target's extension.
   const std::filesystem::path& path() const { return temporary_; }
 
   /// Fsyncs and renames; call it once, with the file closed. Throws ResourceError.
   void commit();
 
  private:
-  std::filesystem::path target_, temporary_;  // no temporary left once it is committed
+  std::filesystem::path target_, place_;  // place_: target_, or the file that it links to
+  std::filesystem::path temporary_;       // empty once it has taken its name
+  bool stream_ = false;
 };
 
 /// Calls `write` with a temporary path in the target's folder (same extension), then fsyncs and renames it.

@@ -49,8 +49,11 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
     case Kind::other:
       break;
   }
-  if (detail::read_file_start(path, 2) == "\x1f\x8b")
+  const std::string start = detail::read_file_start(path, 2);
+  if (start.empty()) throw InputError(path.string() + ": the file is empty; copy or export it again");
+  if (start == "\x1f\x8b")
     throw InputError(path.string() + ": is compressed with gzip; decompress it first (gunzip -k)");
+  detail::refuse_damaged_hdf5(path);
   throw InputError(
       fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
                   "BigDataViewer HDF5 (.h5 or .xml), or a folder of TIFFs",

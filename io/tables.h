@@ -45,8 +45,9 @@ TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& 
 void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks);
 
 /// frame, t_s, x_um, y_um, z_um, radius_um, intensity, quality (those known), then the properties. For unit
-/// px the lengths are named x, y, z, radius_px; t_s is written where the frames' times are not their numbers.
+/// px the lengths are named x, y, z, radius_px. t_s is written where `dt_s` (seconds between frames) is
+/// known, and where the frames' times are not their numbers.
 void write_points_csv(const std::filesystem::path& path, const std::vector<Detections>& frames,
-                      const std::string& length_unit);
+                      const std::string& length_unit, std::optional<double> dt_s = {});
 
 }  // namespace motes::io

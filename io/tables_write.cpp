@@ -128,8 +128,8 @@ void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks)
 }
 
 void write_points_csv(const std::filesystem::path& path, const std::vector<Detections>& frames,
-                      const std::string& length_unit) {
-  const bool times = has_times(frames);
+                      const std::string& length_unit, std::optional<double> dt_s) {
+  const bool times = dt_s || has_times(frames);
   std::vector<std::pair<Known, std::string>> known;
   const std::string radius = length_unit == "px" ? "radius_px" : "radius_um";
   for (const auto& [field, name] : {std::pair<Known, std::string>{&Detections::radius_um, radius},

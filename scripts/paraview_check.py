@@ -54,6 +54,24 @@ for time in times:
     total += servermanager.Fetch(series).GetNumberOfPoints()
 check(total == data.GetNumberOfPoints(), "the frames hold each point of the tracks once")
 
+version = simple.GetParaViewVersion()
+if (version.major, version.minor) < (5, 12):
+    print(f"       tracks.vtkhdf is left out: ParaView {version.major}.{version.minor} is older than 5.12")
+else:
+    steps = simple.OpenDataFile(os.path.join(folder, "tracks.vtkhdf"))
+    steps.UpdatePipelineInformation()
+    check(list(steps.TimestepValues) == times, "tracks.vtkhdf puts the same times on the slider")
+    differing = 0
+    for time in times:
+        found = []
+        for source in (series, steps):
+            source.UpdatePipeline(time)
+            step = servermanager.Fetch(source)
+            numbers = step.GetPointData().GetArray("track_id")
+            found.append(sorted((numbers.GetValue(k), *step.GetPoint(k)) for k in range(step.GetNumberOfPoints())))
+        differing += found[0] != found[1]
+    check(differing == 0, "each of its steps holds the points and tracks of frames.pvd")
+
 view = simple.CreateView("RenderView")
 view.ViewSize = [1000, 800]
 view.UseColorPaletteForBackground = 0

@@ -14,8 +14,10 @@
 #include "sim/detail/flow.h"
 #include "sim/detail/large_memory.h"
 #include "sim/detail/point_grid.h"
+#include "sim/detail/records.h"
 #include "sim/detail/refuse.h"
 #include "sim/random.h"
+#include "sim/stop.h"
 
 namespace motes::sim {
 namespace {
@@ -291,6 +293,11 @@ void check_options(const FaultOptions& faults) {
 
 Observation observe(const Execution& execution, const TrackSet& truth, const MotionOptions& motion,
                     const FaultOptions& faults) {
+  return observe(execution, truth, motion, faults, {});
+}
+
+Observation observe(const Execution& execution, const TrackSet& truth, const MotionOptions& motion,
+                    const FaultOptions& faults, const StopAsked& stop) {
   check_options(faults);
   std::vector<Spots> spots = spots_by_frame(execution, truth, motion, faults);
   const std::vector<double> times = frame_times(motion);
@@ -298,6 +305,7 @@ Observation observe(const Execution& execution, const TrackSet& truth, const Mot
   observation.frames.resize(spots.size());
   observation.origins.resize(spots.size());
   matching::parallel_for(thread_count(execution), motion.frames, [&](std::int64_t k) {
+    if (stop && stop()) detail::throw_stopped();
     Frame frame(static_cast<std::int32_t>(k), times[at(k)], motion, faults, std::move(spots[at(k)]));
     frame.observe(observation.frames[at(k)], observation.origins[at(k)]);
   });

@@ -278,7 +278,9 @@ matching::Costs generate_assignment(const Execution& execution, std::string_view
   matching::Costs costs = [&]() -> matching::Costs {
     if (recipe.family() == "uniform") return uniform(execution, recipe);
     if (recipe.family() == "points") return points(execution, recipe);
-    recipe.fail("no assignment family is called '" + recipe.family() + "'; there are uniform and points");
+    recipe.fail(
+        "no assignment family is called '" + recipe.family() +
+        "'; there are uniform and points (families of graphs are for --problem cardinality and greedy)");
   }();
   recipe.finish();
   if (!unmatched_given) {

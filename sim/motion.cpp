@@ -81,7 +81,7 @@ TrackSet simulate_motion(const Execution& execution, const MotionOptions& option
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options, const StopAsked& stop) {
   check_options(options);
   const Backend backend = motion_backend(execution, options);
-  const detail::Simulation simulation = detail::make_simulation(execution, options);
+  const detail::Simulation simulation = detail::make_simulation(execution, options, stop);
   detail::Records records;
   if (detail::needs_population(options)) {
     records = detail::simulate_population(execution, options, simulation, stop);

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "sim/faults.h"
 #include "sim/motion.h"
 
 namespace motes::sim {
@@ -12,5 +13,9 @@ using StopAsked = std::function<bool()>;
 
 /// As simulate_motion, but once `stop` says true the work ends with Interrupted. Being asked changes nothing.
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options, const StopAsked& stop);
+
+/// As observe, likewise; asked before each frame.
+Observation observe(const Execution& execution, const TrackSet& truth, const MotionOptions& motion,
+                    const FaultOptions& faults, const StopAsked& stop);
 
 }  // namespace motes::sim

@@ -35,7 +35,11 @@ constexpr std::size_t kXmlHead = 65536;  // SpimData's root may follow a licence
 h5::Handle open_file(const fs::path& path) {
   if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) fail(path, "is no HDF5 file");
   h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file) fail(path, fmt::format("cannot be opened as HDF5: {}", h5::last_error()));
+  if (!file)
+    throw InputError(
+        fmt::format("{}: the HDF5 file cannot be opened: it is truncated, damaged or locked ({}); copy or "
+                    "export it again",
+                    path.string(), h5::last_error()));
   return file;
 }
 
@@ -241,6 +245,11 @@ bool is_bdv(const fs::path& path) {
   const std::string head = InputFile(path).head(kXmlHead);
   if (head.starts_with(kHdf5Signature)) return holds_timepoint(path);
   return is_bdv_xml_head(head);
+}
+
+void refuse_damaged_hdf5(const fs::path& path) {
+  h5::silence();
+  if (InputFile(path).head(kHdf5Signature.size()) == kHdf5Signature) open_file(path);
 }
 
 std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOptions& options) {

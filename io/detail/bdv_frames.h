@@ -14,4 +14,7 @@ std::unique_ptr<FrameSource> open_bdv_frames(const std::filesystem::path& path, 
 /// True for an HDF5 file with a time point of that layout, or an XML file with a SpimData root.
 bool is_bdv(const std::filesystem::path& path);
 
+/// Throws InputError for a file that begins as HDF5 does and cannot be opened: cut off, damaged or locked.
+void refuse_damaged_hdf5(const std::filesystem::path& path);
+
 }  // namespace motes::io::detail

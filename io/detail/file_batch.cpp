@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "io/unfinished_files.h"
 #include "tracking/types/errors.h"
 
 namespace motes::io::detail {
@@ -29,12 +30,16 @@ FileBatch::FileBatch(std::filesystem::path folder) : folder_(std::move(folder)) 
 
 FileBatch::~FileBatch() {
   std::error_code ignored;
-  for (const auto& [temporary, target] : files_) std::filesystem::remove(temporary, ignored);
+  for (const auto& [temporary, target] : files_) {
+    std::filesystem::remove(temporary, ignored);
+    forget_unfinished(temporary);
+  }
 }
 
 void FileBatch::add(const std::string& name, std::string_view bytes) {
   const std::string temporary = "." + name + ".tmp-" + std::to_string(getpid());
   const auto& [path, target] = files_.emplace_back(folder_ / temporary, folder_ / name);
+  note_unfinished(path);
   errno = 0;
   std::ofstream out(path, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -54,6 +59,7 @@ void FileBatch::commit() {
     std::filesystem::rename(temporary, target, failed);
     if (failed) fail(target, "cannot put the finished file in place", failed.value());
   }
+  for (const auto& [temporary, target] : files_) forget_unfinished(temporary);
   files_.clear();
 }
 

@@ -50,7 +50,12 @@ Handle dataset_creation(hsize_t rows, hsize_t width) {
 
 }  // namespace
 
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void silence() {
+  // Its clean-up at the process's end writes again what a full disk refused, and crashes. Handles close here.
+  static const bool no_cleanup = H5dont_atexit() >= 0;
+  static_cast<void>(no_cleanup);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 std::string last_error() {
   std::string text;

@@ -38,7 +38,8 @@ class Handle {
   Close close_ = nullptr;
 };
 
-/// Keeps the library from printing its error stack; call before the first use in a thread.
+/// Keeps the library from printing its error stack, and from cleaning up at exit; call before the first use
+/// in a thread.
 void silence();
 
 /// What the library says of the last failed call: the innermost message.

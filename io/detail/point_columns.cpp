@@ -17,6 +17,8 @@ namespace {
 using Names = std::initializer_list<std::string_view>;
 
 constexpr std::int64_t kMaxFrameSpan = 10'000'000;
+/// Squares of differences are then ordinary numbers.
+constexpr double kMostCoordinate = 1e100;
 
 /// The first column that bears one of the names, in the names' order; exact spelling before any case.
 int find_column(const std::vector<std::string>& header, Names names) {
@@ -62,6 +64,19 @@ bool is_micrometre(std::string_view unit) {
          folded.starts_with("micron") || folded.starts_with("micromet");
 }
 
+/// Without this a height under another family's name would be left out, and all points lie in one plane.
+void reject_mixed_heights(const std::vector<std::string>& header, const Family& taken,
+                          const std::string& where) {
+  for (const Family& family : kFamilies) {
+    const int other = find_column(header, {family.z});
+    if (other < 0) continue;
+    const std::string name = header[static_cast<std::size_t>(other)];
+    throw InputError(where + ": column '" + name + "' does not go with " + std::string(taken.x) + " and " +
+                     std::string(taken.y) + "; name it " + std::string(taken.z) + " (in the same unit), or " +
+                     name + "_ where it is no coordinate");
+  }
+}
+
 /// The first family that has x and y.
 void assign_coordinates(ColumnRoles& roles, const std::vector<std::string>& header,
                         const std::string& where) {
@@ -72,7 +87,10 @@ void assign_coordinates(ColumnRoles& roles, const std::vector<std::string>& head
     roles.z = find_column(header, {family.z});
     roles.micrometres = family.micrometres;
     roles.trackmate = family.x == "POSITION_X";
-    if (roles.x >= 0 && roles.y >= 0) return;
+    if (roles.x >= 0 && roles.y >= 0) {
+      if (roles.z < 0) reject_mixed_heights(header, family, where);
+      return;
+    }
     any_x = any_x || roles.x >= 0;
   }
   if (any_x) missing_column(where, "y", "y_um, y or POSITION_Y");
@@ -157,6 +175,8 @@ class Parser {
     const auto value = parse_double(field(column));
     if (!value) bad_value(column, "a number is needed");
     if (!std::isfinite(*value)) bad_value(column, "coordinates must be finite; remove the row");
+    if (std::abs(*value) > kMostCoordinate)
+      bad_value(column, "coordinates end at 1e100; correct the number or remove the row");
     return *value;
   }
 

@@ -76,7 +76,11 @@ TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_
   reject_repeated_frames(tracks, order, where);
   if (!rows.parent.empty()) {
     for (std::size_t t = 0; t < tracks.tracks(); ++t) {
-      tracks.parent.push_back(rows.parent[order[static_cast<std::size_t>(tracks.track_offsets[t])]]);
+      const std::size_t first = order[static_cast<std::size_t>(tracks.track_offsets[t])];
+      if (rows.parent[first] == tracks.track_id[t])
+        throw InputError(where(first) + ": track " + std::to_string(tracks.track_id[t]) +
+                         " is its own parent; give its mother's number, or -1");
+      tracks.parent.push_back(rows.parent[first]);
     }
   }
   if (rows.time_s.empty()) {

@@ -219,7 +219,7 @@ std::vector<double> stationary_shares(std::vector<std::vector<double>> rates) {
   return shares;
 }
 
-Simulation make_simulation(const Execution& execution, const MotionOptions& options) {
+Simulation make_simulation(const Execution& execution, const MotionOptions& options, const StopAsked& stop) {
   Simulation simulation;
   MotionModel& model = simulation.model;
   model.seed = options.seed;
@@ -250,7 +250,7 @@ Simulation make_simulation(const Execution& execution, const MotionOptions& opti
   const std::vector<double> later =
       birth_times(options, first,
                   simulation.times.empty() ? (options.frames - 1) * options.dt_s : simulation.times.back());
-  simulation.seeds = seed_positions(execution, options, domain, simulation.initial, later.size());
+  simulation.seeds = seed_positions(execution, options, domain, simulation.initial, later.size(), stop);
   if (!later.empty()) {
     simulation.births.assign(simulation.initial, first);
     simulation.births.insert(simulation.births.end(), later.begin(), later.end());

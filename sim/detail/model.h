@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/detail/walker.h"
+#include "sim/stop.h"
 
 namespace motes::sim::detail {
 
@@ -21,8 +22,8 @@ struct Simulation {
 };
 
 /// The options must have been checked. Throws UsageError naming simulation.min_distance_um where no room is
-/// found.
-Simulation make_simulation(const Execution& execution, const MotionOptions& options);
+/// found, Interrupted once `stop` says true.
+Simulation make_simulation(const Execution& execution, const MotionOptions& options, const StopAsked& stop);
 
 /// Particles in the box that the options ask for, by number or density.
 double wanted_particles(const MotionOptions& options);

@@ -1,9 +1,11 @@
 #include "sim/detail/seeding.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <sstream>
 
+#include "sim/detail/records.h"
 #include "sim/random.h"
 #include "tracking/types/errors.h"
 
@@ -11,6 +13,8 @@ namespace motes::sim::detail {
 namespace {
 
 constexpr int kDraws = 1000;
+/// Draws of a place between two questions whether to go on: well below a millisecond.
+constexpr std::size_t kDrawsAQuestion = 4096;
 
 double cube(Random& random) { return 2 * random.uniform() - 1; }
 
@@ -174,11 +178,16 @@ class PlacedCells {
 };
 
 void seed_apart(const MotionOptions& options, const Domain& domain, const Places& places,
-                std::size_t particles, std::vector<Vec3>& placed) {
+                std::size_t particles, const StopAsked& stop, std::vector<Vec3>& placed) {
+  std::size_t drawn = 0;
+  const auto draw_from = [&](Random& random) {
+    if (drawn++ % kDrawsAQuestion == 0 && stop && stop()) throw_stopped();
+    return places.draw(random);
+  };
   PlacedCells cells(domain, options.min_distance_um, particles, options.boundary == Boundary::periodic);
   while (placed.size() < particles) {
     Random random = stream_of(options, placed.size());
-    Vec3 p = places.draw(random);
+    Vec3 p = draw_from(random);
     for (int draw = 1; !cells.has_room(p, placed); ++draw) {
       if (draw == kDraws) {
         std::ostringstream message;
@@ -187,7 +196,7 @@ void seed_apart(const MotionOptions& options, const Domain& domain, const Places
                 << " um apart; lower it or simulation.particles, or enlarge simulation.box_um";
         throw UsageError(message.str());
       }
-      p = places.draw(random);
+      p = draw_from(random);
     }
     placed.push_back(p);
     cells.add(p);
@@ -197,18 +206,23 @@ void seed_apart(const MotionOptions& options, const Domain& domain, const Places
 }  // namespace
 
 std::vector<Vec3> seed_positions(const Execution& execution, const MotionOptions& options,
-                                 const Domain& domain, std::size_t initial, std::size_t later) {
+                                 const Domain& domain, std::size_t initial, std::size_t later,
+                                 const StopAsked& stop) {
   const Places places(options, domain);
   std::vector<Vec3> positions;
   positions.reserve(initial + later);
-  if (options.min_distance_um > 0) seed_apart(options, domain, places, initial, positions);
+  if (options.min_distance_um > 0) seed_apart(options, domain, places, initial, stop, positions);
   const std::size_t placed = positions.size();
   positions.resize(initial + later);
+  std::atomic<bool> stopped{false};  // no exception may leave the threads' loop
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
   for (std::size_t i = placed; i < positions.size(); ++i) {
+    if (i % kDrawsAQuestion == 0 && stop && stop()) stopped.store(true, std::memory_order_relaxed);
+    if (stopped.load(std::memory_order_relaxed)) continue;
     Random random = stream_of(options, i);
     positions[i] = places.draw(random);
   }
+  if (stopped) throw_stopped();
   return positions;
 }
 

@@ -5,6 +5,7 @@
 
 #include "sim/detail/model.h"
 #include "sim/motion.h"
+#include "sim/stop.h"
 
 namespace motes::sim::detail {
 
@@ -12,8 +13,10 @@ namespace motes::sim::detail {
 /// domain, in clusters, or on a surface, as options.seeding says. Of the first ones no two are nearer than
 /// min_distance_um, with boundary periodic across the walls too (random sequential addition: a particle that
 /// comes too near an earlier one is drawn again). Expected O(particles) while there is room. Throws
-/// UsageError naming simulation.min_distance_um where no place is found in 1000 draws.
+/// UsageError naming simulation.min_distance_um where no place is found in 1000 draws. Asks `stop` every few
+/// thousand draws, and throws Interrupted once it says true.
 std::vector<Vec3> seed_positions(const Execution& execution, const MotionOptions& options,
-                                 const Domain& domain, std::size_t initial, std::size_t later);
+                                 const Domain& domain, std::size_t initial, std::size_t later,
+                                 const StopAsked& stop);
 
 }  // namespace motes::sim::detail

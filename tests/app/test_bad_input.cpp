@@ -75,6 +75,52 @@ TEST_CASE("Tables with nonsense in them") {
   track_fails(table(dir, "frame,x,y,z\n0,1,1,1\n"), dir, kUsage, "input.voxel_um");
   track_fails(table(dir, "frame,x_um,y_um,z_um\n1,1,1,1\n3,1,1,1\n"), dir, kInput, "frame_step",
               {"--set", "input.frame_step=100"});
+  track_fails(table(dir, "frame,x_um,y_um,z\n0,1,1,1\n"), dir, kInput, "name it z_um");
+}
+
+TEST_CASE("Files of other kinds, empty and cut off") {
+  const TempDir dir;
+  const std::string whole = file_bytes(simulate_small(dir.path(), false) / "truth.h5");
+  for (const std::size_t size : {std::size_t{8}, whole.size() / 2, whole.size() - 5}) {
+    INFO(size);
+    write_file(dir / "cut.h5", whole.substr(0, size));
+    track_fails((dir / "cut.h5").string(), dir, kInput, "cut.h5: the HDF5 file cannot be opened");
+  }
+  write_file(dir / "empty.h5", "");
+  track_fails((dir / "empty.h5").string(), dir, kInput, "the file is empty");
+}
+
+TEST_CASE("Gates beyond all lengths, and results without a name") {
+  const TempDir dir;
+  const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1,1,1\n");
+  for (const char* gate : {"linking.gate_um=1e300", "linking.gate_um=1e-300"})
+    track_fails(points, dir, kUsage, "linking.gate_um", {"--set", gate});
+  track_fails(points, dir, kUsage, "--json", {"--json", ""});
+  const Outcome match = run_motes({"match", "gen:uniform?rows=3&high=5", "--matching", ""});
+  CHECK(match.code == kUsage);
+  CHECK_THAT(match.err, Contains("--matching"));
+}
+
+TEST_CASE("What simulate is given is a configuration") {
+  const TempDir dir;
+  for (const std::string& config :
+       {table(dir, "frame,x_um,y_um\n0,1,1\n"), (dir / "absent.yml").string(), dir.path().string()}) {
+    const Outcome outcome = run_motes({"simulate", config, "-o", (dir / "s").string()});
+    INFO(outcome.err);
+    CHECK(outcome.code == kUsage);
+    CHECK(is_one_error_line(outcome.err));
+    CHECK_THAT(outcome.err, Contains(config));
+    CHECK(!std::filesystem::exists(dir / "s"));
+  }
+}
+
+TEST_CASE("A track that is its own mother") {
+  const TempDir dir;
+  write_file(dir / "t.csv", "particle,frame,x_um,y_um,z_um,parent\n1,0,1,1,1,-1\n2,1,1,1,1,2\n");
+  const Outcome outcome = run_motes({"convert", (dir / "t.csv").string(), (dir / "t.h5").string()});
+  CHECK(outcome.code == kInput);
+  CHECK_THAT(outcome.err, Contains("t.csv:3: track 2 is its own parent"));
+  CHECK(!std::filesystem::exists(dir / "t.h5"));
 }
 
 TEST_CASE("A speed without a frame interval") {

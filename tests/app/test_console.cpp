@@ -1,9 +1,18 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "app/console.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
+#include "io/atomic_file.h"
+#include "tests/support/skip.h"
 #include "tracking/types/errors.h"
 
 using namespace motes;
@@ -77,4 +86,57 @@ TEST_CASE("An interrupt is obeyed where the work asks") {
   request_interrupt();
   CHECK_THROWS_AS(stop_if_interrupted("stopped"), Interrupted);
   clear_interrupt();
+}
+
+namespace {
+
+/// How a process of its own ends that does this with the handlers installed; 1 where it comes to its end.
+int end_of(const std::function<void()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    close(STDERR_FILENO);
+    clear_interrupt();  // earlier commands of this process looked for signals
+    install_signal_handlers();
+    work();
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void wait_long() { sleep(30); }
+
+}  // namespace
+
+TEST_CASE("A signal ends commands that do not look for it at once, without half-written files") {
+  const motes::testing::TempDir dir;
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const auto interrupted = [&] {
+      io::write_atomically(dir / "t.csv", [&](const std::filesystem::path& temporary) {
+        std::ofstream(temporary) << "half";
+        raise(signal);
+        wait_long();
+      });
+    };
+    CHECK(end_of(interrupted) == 130);
+    CHECK(std::filesystem::is_empty(dir.path()));
+  }
+}
+
+TEST_CASE("Commands that look for a signal are told once, and ended by the second") {
+  const auto told = [] {
+    hear_interrupts();
+    raise(SIGINT);
+    usleep(100000);
+    if (interrupt_requested()) _exit(7);
+  };
+  CHECK(end_of(told) == 7);
+  const auto twice = [] {
+    hear_interrupts();
+    raise(SIGINT);
+    raise(SIGINT);
+    wait_long();
+  };
+  CHECK(end_of(twice) == 130);
 }

@@ -263,10 +263,28 @@ TEST_CASE("track --json - prints JSON alone, and --quiet nothing") {
 TEST_CASE("detect writes a table that track links") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), true);
-  const std::string table = (dir / "found.csv").string();
-  must_run({"detect", (simulated / "frames/frames.ome.tif").string(), "-o", table});
-  must_run({"track", table, "-o", (dir / "t").string(), "--set", "linking.gate_um=0.5"});
-  CHECK(link_f1((simulated / "truth.h5").string(), dir / "t") > 0.95);
+  const std::string frames = (simulated / "frames/frames.ome.tif").string();
+  for (const std::string& table : {(dir / "found.csv").string(), (dir / "found.h5").string()}) {
+    INFO(table);
+    must_run({"detect", frames, "-o", table});
+    must_run({"track", table, "-o", (dir / "t").string(), "--set", "linking.gate_um=0.5"});
+    const json report = read_json(dir / "t" / "report.json");
+    CHECK(report["input"]["dt_s"] == 0.5);
+    CHECK(link_f1((simulated / "truth.h5").string(), dir / "t") > 0.95);
+  }
+  const Outcome refused = run_motes({"detect", frames, "-o", (dir / "found.vtp").string()});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Contains("found.vtp") && Contains(".csv or .h5"));
+  CHECK(!std::filesystem::exists(dir / "found.vtp"));
+}
+
+TEST_CASE("A simulated table tells a frame interval of one second too") {
+  const TempDir dir;
+  write_file(dir / "s.yaml", "simulation: {particles: 5, frames: 3, dt_s: 1}\n");
+  must_run({"simulate", (dir / "s.yaml").string(), "-o", (dir / "s").string()});
+  must_run({"track", (dir / "s" / "detections.csv").string(), "-o", (dir / "t").string()});
+  const json report = read_json(dir / "t" / "report.json");
+  CHECK(report["input"]["dt_s"] == 1.0);
 }
 
 TEST_CASE("A solver by name gives the tracks of auto") {

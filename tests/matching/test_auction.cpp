@@ -244,7 +244,7 @@ TEST_CASE("auctions on the GPU answer the same on every run and from any memory"
   }
 }
 
-TEST_CASE("every kernel of the auctions at a size for the memory and race checkers") {
+TEST_CASE("for the memory and race checkers: auctions") {
   MOTES_NEED_GPU();
   // Large enough for the grid, the block, the lone bidder, lists that must be made anew, and columns that
   // bid.

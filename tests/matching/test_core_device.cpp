@@ -184,6 +184,32 @@ TEST_CASE("jv on the GPU: matrices made to mislead the selection") {
   }
 }
 
+TEST_CASE("for the memory and race checkers: jv on misleading matrices") {
+  MOTES_NEED_GPU();
+  OnDevice device;
+  auto matrices = awkward();
+  constexpr std::size_t kMostEntries = 45000;
+  std::erase_if(matrices, [](const Named& each) {
+    return static_cast<std::size_t>(each.costs.rows) * static_cast<std::size_t>(each.costs.cols) >
+           kMostEntries;
+  });
+  matrices.push_back(
+      {"everybody's cheapest 64 are the same columns", matrix<std::int32_t>(130, 130, [](Index i, Index j) {
+         return j < 64 ? (i * 7 + j * 5) % 11 : 1000000 + (i * 31 + j * 17) % 1009;
+       })});
+  matrices.push_back({"all equal", matrix<float>(100, 180, [](Index, Index) { return 5.0F; })});
+  for (const auto& [name, costs] : matrices) {
+    INFO(name);
+    const auto view = costs.view();
+    const auto reference = matching::find_solver("jv")->make()->solve({1}, view);
+    const auto answer = device.solve(view, 4);
+    REQUIRE(answer.status == reference.status);
+    if (reference.status == Status::infeasible) continue;
+    CHECK(answer.objective == reference.objective);
+    CHECK(device.proves(view, answer));
+  }
+}
+
 TEST_CASE("jv on the GPU: a matrix in device memory, from right, wrong and partial starts") {
   MOTES_NEED_GPU();
   OnDevice device;

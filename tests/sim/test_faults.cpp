@@ -1,8 +1,10 @@
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
 #include "sim/faults.h"
+#include "sim/stop.h"
 #include "tests/sim/motion_statistics.h"
 #include "tracking/types/errors.h"
 
@@ -248,4 +250,20 @@ TEST_CASE("fault options that make no sense are refused by their key") {
   check_refused("faults.blink_off_s", with([](auto& o) { o.blink_on_s = 1; }));
   check_refused("faults.false_per_frame", with([](auto& o) { o.false_per_frame = -3; }));
   check_refused("faults.merge_um", with([](auto& o) { o.merge_um = -0.1; }));
+}
+
+TEST_CASE("observing ends where it is asked to, and being asked changes nothing") {
+  MotionOptions motion;
+  motion.frames = 6;
+  const TrackSet truth = simulate_motion({}, motion);
+  FaultOptions faults;
+  faults.noise_um = {0.1, 0.1, 0.1};
+  faults.false_per_frame = 5;
+  std::atomic<int> asked{0};
+  const Observation whole = observe({2}, truth, motion, faults, [&] { return ++asked < 0; });
+  CHECK(asked == 6);
+  const Observation plain = observe({2}, truth, motion, faults);
+  for (std::size_t k = 0; k < 6; ++k) CHECK(whole.frames[k].x_um == plain.frames[k].x_um);
+  asked = 0;
+  CHECK_THROWS_AS(observe({2}, truth, motion, faults, [&] { return ++asked > 2; }), Interrupted);
 }

@@ -277,7 +277,7 @@ TEST_CASE("flows are incompressible, and still where they must be") {
   options.rotation_deg_s = 10;
   options.rotation_axis = {1, 2, 3};
   options.drift_um_s = {1, 2, 3};
-  const auto simulation = detail::make_simulation({}, options);
+  const auto simulation = detail::make_simulation({}, options, {});
   const detail::FlowField& flow = simulation.model.flow;
   Random random(5, Stream::seeding, 0, 0);
   const double h = 1e-4;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "sim/motion.h"
+#include "sim/stop.h"
 #include "tests/sim/motion_statistics.h"
 #include "tracking/types/errors.h"
 
@@ -92,4 +93,14 @@ TEST_CASE("a shell keeps the minimum distance too") {
   for (std::size_t i = 0; i < 200; ++i)
     for (std::size_t j = 0; j < i; ++j)
       CHECK(squared(difference(position(tracks, i), position(tracks, j))) >= 0.25);
+}
+
+TEST_CASE("the search for room ends where it is asked to") {
+  MotionOptions options = first_frame(Seeding::uniform);
+  options.particles = 1000000;  // there is room for some 12,000, so the last ones are drawn again and again
+  options.min_distance_um = 0.4;
+  options.frames = 1;
+  int asked = 0;
+  CHECK_THROWS_AS(simulate_motion({1}, options, [&] { return ++asked > 3; }), Interrupted);
+  CHECK(asked == 4);
 }

@@ -124,6 +124,9 @@ TEST_CASE("bad positions, gates and no-link costs are refused by name") {
   a.x_um[1] = 2;
   CHECK_THROWS_WITH(build_candidates({1}, a, a, {0, LinkCost::squared, -1}),
                     Catch::Contains("linking.gate_um"));
+  for (const double gate : {1e-300, 1e300})
+    CHECK_THROWS_WITH(build_candidates({1}, a, a, {gate, LinkCost::squared, -1}),
+                      Catch::Contains("linking.gate_um"));
   CHECK_THROWS_WITH(build_candidates({1}, a, a, {1, LinkCost::squared, 300}),
                     Catch::Contains("linking.no_link_cost"));
   CHECK_NOTHROW(build_candidates({1}, a, a, {1, LinkCost::squared, 256}));

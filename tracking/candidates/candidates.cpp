@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -170,6 +171,12 @@ std::int64_t candidates_in_memory() {
 CandidateTerms terms_of(const CandidateOptions& options) {
   if (!(options.gate_um > 0) || !std::isfinite(options.gate_um))
     throw UsageError("linking.gate_um must be a positive length, not " + std::to_string(options.gate_um));
+  if (!(options.gate_um >= kLeastGate && options.gate_um <= kMostGate)) {
+    std::ostringstream message;
+    message << "linking.gate_um is " << options.gate_um << "; give a length from " << kLeastGate << " to "
+            << kMostGate;
+    throw UsageError(message.str());
+  }
   const bool squared = options.cost == LinkCost::squared;
   const double gate_cost = squared ? options.gate_um * options.gate_um : options.gate_um;
   const double no_link = options.no_link_cost < 0 ? gate_cost : options.no_link_cost;
@@ -187,9 +194,10 @@ void refuse_position(const Detections& detections, std::size_t k, double steps_p
   double um = detections.x_um[k];
   if (snap(um, steps_per_um, snapped)) um = detections.y_um[k];
   if (snap(um, steps_per_um, snapped)) um = detections.z_um[k];
-  throw InputError("frame " + std::to_string(detections.frame) + ", detection " + std::to_string(k) +
-                   ": position " + std::to_string(um) +
-                   " is not finite or over 2^30 gates from the origin; check the input's positions");
+  throw InputError(
+      "frame " + std::to_string(detections.frame) + ", detection " + std::to_string(k) + ": position " +
+      std::to_string(um) +
+      " is not finite or over 2^30 gates from the origin; check the input's positions and linking.gate_um");
 }
 
 void refuse_candidates(const Detections& from, const Detections& to, double gate_um, std::int64_t most) {

@@ -23,10 +23,13 @@ struct CandidateOptions {
 /// Largest no-link cost, in units of gate^2 (or gate).
 inline constexpr double kMaxNoLinkGates = 256;
 
+/// Gates whose squares, and prices in steps of them, are ordinary numbers.
+inline constexpr double kLeastGate = 1e-100, kMostGate = 1e100;
+
 /// Candidates of one frame pair, O(N + edges), parallel, the same for any thread count.
 /// Throws InputError for non-finite positions, or ones farther than 2^30 gates from the origin; UsageError
-/// for a gate that is not positive, or a no-link cost above kMaxNoLinkGates; ResourceError for more than
-/// max_candidates.
+/// for a gate that is not positive or outside [kLeastGate, kMostGate], or a no-link cost above
+/// kMaxNoLinkGates; ResourceError for more than max_candidates.
 CandidateGraph build_candidates(const Execution& execution, const Detections& from, const Detections& to,
                                 const CandidateOptions& options);
 
