@@ -18,7 +18,7 @@ namespace {
 /// small ones.
 template <class T>
 std::size_t in_one_page(std::size_t count) {
-  constexpr std::size_t kSmallPages = std::size_t{1} << 17, kHugePage = HostBlocks::kPage;
+  constexpr std::size_t kSmallPages = std::size_t{1} << 19, kHugePage = HostBlocks::kPage;
   return count * sizeof(T) < kSmallPages ? count : std::max(count, kHugePage / sizeof(T));
 }
 
@@ -53,7 +53,8 @@ class SerialPushing {
     const bool many = given * kManyFree >= graph_.rows;
     if (many) lists.lay_out(stats_);
     lists.visit([&](const auto& them) { take_free(them); });
-    if (many && count() * kManyFree >= graph_.rows) {
+    const auto free_cols = std::count(row_of_.data(), row_of_.data() + graph_.cols, Index{-1});
+    if (many && count() * kManyFree >= graph_.rows && free_cols * kManyFree >= graph_.cols) {
       for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
       Until until(most);
       if (frequency == 0) until.watch(count(), cost_of_relabelling(at(graph_.cols)), graph_.rows / kOfRows);
