@@ -32,17 +32,16 @@ class PlainLists {
   void take_first(std::span<const Index> rows, const std::uint32_t*, const Take& take, Index* out) const {
     for (std::size_t k = 0; k < rows.size(); ++k) out[k] = Slots::first_of(graph_.cols_of(rows[k]), take);
   }
-  Visit unseen(std::span<const Index> cols, const std::uint32_t* seen, Index* out) const {
-    Visit visit{};
+  Visit flat_cols(std::span<const Index> cols, Index* flat) const {
+    Index* end = flat;
+    bool longer = false;
     for (std::size_t k = 0; k < cols.size(); ++k) {
       ask_ahead(cols.data() + k, graph_.col_offsets, graph_.row_index);
       const auto rows = graph_.rows_of(cols[k]);
-      const auto here = rows.first(std::min(rows.size(), kMostSlots));
-      visit.found += reader_.unseen(here, seen, out + visit.found);
-      visit.looks += std::ssize(here);
-      visit.longer |= here.size() != rows.size();
+      end = reader_.append(rows, end);
+      longer |= rows.size() > kMostSlots;
     }
-    return visit;
+    return {end - flat, longer};
   }
   std::span<const Index> rest(Index col) const {
     const auto rows = graph_.rows_of(col);
@@ -52,11 +51,12 @@ class PlainLists {
 
  private:
   static void ask_ahead(const Index* vertices, const Offset* offsets, const Index* neighbours) {
-    prefetch(offsets + vertices[kAskedAhead]);
+    prefetch_early(offsets + vertices[kAskedAhead]);
     const Index* const list = neighbours + offsets[vertices[kAskedAhead / 2]];
-    prefetch(list);
-    prefetch(list + 12);  // a short list that does not end in the first line, ends there
-    prefetch(list + 28);  // of a longer one most
+    prefetch_early(list);
+    prefetch_early(list + 12);  // a short list that does not end in the first line, ends there
+    prefetch_early(list + 28);  // of a longer one most
+    prefetch_early(list + 40);
   }
   const TwoSidedGraph& graph_;
   const OneListReader reader_;

@@ -14,18 +14,26 @@
 namespace motes::matching::detail {
 namespace {
 
+/// Words to ask for where `count` are needed and visited in no order: a huge page of them instead of many
+/// small ones.
+template <class T>
+std::size_t in_one_page(std::size_t count) {
+  constexpr std::size_t kSmallPages = std::size_t{1} << 19, kHugePage = HostBlocks::kPage;
+  return count * sizeof(T) < kSmallPages ? count : std::max(count, kHugePage / sizeof(T));
+}
+
 template <class Label>
 class SerialPushing {
  public:
   SerialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
       : graph_(graph),
         stats_(stats),
-        label_(at(graph.cols) + kRoom),
+        label_(in_one_page<Label>(at(graph.cols) + kRoom)),
         row_of_(at(graph.cols)),
         col_of_(at(graph.rows)),
-        seen_((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1),
+        seen_(in_one_page<std::uint32_t>((at(std::max(graph.rows, graph.cols)) + 1) / 32 + 1)),
         met_(at(graph.cols) + kAskedAhead + 1),
-        found_(at(graph.rows) + kUnseenRoom),
+        found_(at(graph.rows) + kFlatRoom),
         active_(at(graph.rows) + kAskedAhead),
         displaced_(at(graph.rows) + kAskedAhead) {
     std::copy(mates.col_to_row.begin(), mates.col_to_row.end(), row_of_.data());
@@ -45,9 +53,12 @@ class SerialPushing {
     const bool many = given * kManyFree >= graph_.rows;
     if (many) lists.lay_out(stats_);
     lists.visit([&](const auto& them) { take_free(them); });
-    if (many && count() * kManyFree >= graph_.rows) {
+    const auto free_cols = std::count(row_of_.data(), row_of_.data() + graph_.cols, Index{-1});
+    if (many && count() * kManyFree >= graph_.rows && free_cols * kManyFree >= graph_.cols) {
       for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
-      lists.visit([&](const auto& them) { push_all(them, Until{graph_.rows * kTenthsAtFirst / 10}); });
+      Until until(most);
+      if (frequency == 0) until.watch(count(), cost_of_relabelling(at(graph_.cols)), graph_.rows / kOfRows);
+      lists.visit([&](const auto& them) { push_all(them, until); });
     }
     bool reach = true;
     while (active_count_ != 0 && reach) {
@@ -56,7 +67,7 @@ class SerialPushing {
       const std::int64_t left = count();
       bool pushed = false;
       Until until(most);
-      if (frequency == 0) until.watch(reached, cost_of_relabelling(), least_watched());
+      if (frequency == 0) until.watch(reached, cost_of_relabelling(level_ends_.back()), least_watched());
       lists.visit([&](const auto& them) { pushed = push_all(them, until) != 0; });
       const bool fewer = count() < left;
       if (active_count_ != 0) lists.lay_out(stats_);
@@ -79,18 +90,20 @@ class SerialPushing {
 
   static constexpr std::size_t kRoom = 8;  ///< labels behind the last
   static constexpr Label kNoPath = kNoShortPath<Label>, kTooFar = kNoPath - 1;
-  static constexpr std::int64_t kMostOfRows = 2, kTenthsAtFirst = 4;  ///< pushes between relabellings
+  static constexpr std::int64_t kMostOfRows = 2;  ///< pushes between relabellings
   static constexpr std::int64_t kManyFree = 20;
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
 
   /// A column that the search meets takes as long as a push; relabelling too early costs more than too late.
-  std::int64_t cost_of_relabelling() const {
-    return 2 * (static_cast<std::int64_t>(level_ends_.back()) + graph_.cols / 20);
+  std::int64_t cost_of_relabelling(std::size_t met) const {
+    return 2 * (static_cast<std::int64_t>(met) + graph_.cols / 20);
   }
+  /// Pushes are judged every rows / kOfRows of them.
+  static constexpr std::int64_t kOfRows = 25;
   /// Paths must have had the time to end.
   std::int64_t least_watched() const {
-    return std::max<std::int64_t>(graph_.rows / 25, 64 * stats_.levels.back());
+    return std::max<std::int64_t>(graph_.rows / kOfRows, 64 * stats_.levels.back());
   }
 
   /// Batches of rows are read from beyond the last.
@@ -105,10 +118,13 @@ class SerialPushing {
   void take_free(const Lists& lists) {
     const Timed timed(stats_, "start");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
-    for (Index j = 0; j < graph_.cols; ++j)
-      seen_[at(j) / 32] |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
+    for (Index begin = 0; begin < graph_.cols; begin += 32) {
+      std::uint32_t word = 0;
+      for (Index j = begin; j < std::min(begin + 32, graph_.cols); ++j)
+        word |= std::uint32_t{row_of_[at(j)] != -1} << (j & 31);
+      seen_[at(begin) / 32] = word;
+    }
     see(graph_.cols);  // slots of no column
-    see(graph_.cols + 1);
     pad_active();
     std::array<Index, kColsAtOnce> col;
     std::size_t left = 0;
@@ -140,7 +156,6 @@ class SerialPushing {
     const Timed timed(stats_, "global_relabel");
     std::memset(seen_.data(), 0, seen_.size() * sizeof(std::uint32_t));
     see(graph_.rows);  // slots of no row
-    see(graph_.rows + 1);
     for (const Index i : active()) col_of_[at(i)] = -1;
     find_free();
     const std::int64_t waiting = count();
@@ -150,11 +165,16 @@ class SerialPushing {
       level_ends_.push_back(expand(lists, level_ends_.end()[-2], level_ends_.back(), reached));
     const bool all = level_ends_.back() == level_ends_.end()[-2];
     const std::int64_t levels = std::ssize(level_ends_) - 2;
-    std::fill_n(label_.data(), graph_.cols, all ? kNoPath : label_for(levels + 1));
-    for (std::int64_t level = 0; level <= levels; ++level)
-      for (std::size_t k = level_ends_[static_cast<std::size_t>(level)];
-           k < level_ends_[static_cast<std::size_t>(level) + 1]; ++k)
-        label_[at(met_[k])] = label_for(level);
+    // Apart, as a store of bytes may change any word, for all the compiler knows.
+    Label* const label_of = label_.data();
+    const Index* met = met_.data();
+    std::fill_n(label_of, graph_.cols, all ? kNoPath : label_for(levels + 1));
+    for (std::int64_t level = 0; level <= levels; ++level) {
+      const Label label = label_for(level);
+      for (const Index* const end = met_.data() + level_ends_[static_cast<std::size_t>(level) + 1];
+           met != end; ++met)
+        label_of[*met] = label;
+    }
     stats_.levels.push_back(levels);
     ++stats_.global_relabels;
     return std::min(reached, waiting);
@@ -199,21 +219,24 @@ class SerialPushing {
         size += j != -1;
       }
     };
-    std::array<Index, kUnseenRoom> put_down;
+    std::array<Index, kFlatRoom> flat, put_down;
     for (std::size_t k = begin; k < end; k += kColsAtOnce) {
       const std::span<const Index> cols(met_.data() + k, std::min(kColsAtOnce, end - k));
-      const Visit visit = lists.unseen(cols, seen_.data(), put_down.data());
+      const Visit visit = lists.flat_cols(cols, flat.data());
       looks += visit.looks;
       const std::size_t before = found;
-      sieve({put_down.data(), static_cast<std::size_t>(visit.found)});
+      const auto see_all = [&](std::span<const Index> rows) {
+        const std::int64_t unseen = lists.lists().unseen(rows, seen_.data(), put_down.data());
+        sieve({put_down.data(), static_cast<std::size_t>(unseen)});
+      };
+      see_all({flat.data(), static_cast<std::size_t>(visit.looks)});
       if (visit.longer) [[unlikely]]
         for (const Index j : cols) {
           std::span<const Index> rest = lists.rest(j);
           looks += std::ssize(rest);
           while (!rest.empty()) {
-            const auto here = rest.first(std::min(rest.size(), kUnseenRoom - kMostSlots));
-            const std::int64_t unseen = lists.lists().unseen(here, seen_.data(), put_down.data());
-            sieve({put_down.data(), static_cast<std::size_t>(unseen)});
+            const auto here = rest.first(std::min(rest.size(), kFlatRoom - kMostSlots));
+            see_all(here);
             rest = rest.subspan(here.size());
           }
         }
@@ -247,31 +270,33 @@ class SerialPushing {
       std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before
       Offers offers;
       std::size_t begun = 0, ended = 0, displaced = 0;
+      Label* const label_of = label_.data();  // apart, as in relabel()
+      Index *const row_of = row_of_.data(), *const col_of = col_of_.data(), *const next = displaced_.data();
       const auto end_all = [&](std::size_t last) {
         for (; ended != last; ++ended) {
           const Taken& one = taken[ended % taken.size()];
-          const Index before = std::exchange(row_of_[at(one.col)], one.row);
-          col_of_[at(one.row)] = one.col;
-          displaced_[displaced] = before;
+          const Index before = std::exchange(row_of[one.col], one.row);
+          col_of[one.row] = one.col;
+          next[displaced] = before;
           displaced += before != -1;
         }
       };
       for (std::size_t k = 0; k < active_count_; k += kRowsAtOnce) {
         const auto rows = active().subspan(k, std::min(kRowsAtOnce, active_count_ - k));
-        looks += lists.offers(rows, label_.data(), offers);
+        looks += lists.offers(rows, label_of, offers);
         const std::size_t before = begun;
         for (std::size_t n = 0; n < rows.size(); ++n) {
           Offer offer{offers.col[n], static_cast<std::uint16_t>(offers.label[n]),
                       static_cast<std::uint16_t>(offers.second[n])};
-          if (label_[at(offer.col)] != offer.label) [[unlikely]]
-            offer = lists.offer(rows[n], label_.data());
+          if (label_of[offer.col] != offer.label) [[unlikely]]
+            offer = lists.offer(rows[n], label_of);
           if (offer.label >= kTooFar) [[unlikely]] {
             leave(rows[n], offer.label);
             continue;
           }
-          label_[at(offer.col)] = static_cast<Label>(offer.second + (offer.second < kTooFar));
-          prefetch_to_write(&row_of_[at(offer.col)]);
-          prefetch_to_write(&col_of_[at(rows[n])]);
+          label_of[offer.col] = static_cast<Label>(offer.second + (offer.second < kTooFar));
+          prefetch_to_write(row_of + offer.col);
+          prefetch_to_write(col_of + rows[n]);
           taken[begun++ % taken.size()] = {offer.col, rows[n]};
         }
         end_all(before);
@@ -310,7 +335,7 @@ class SerialPushing {
   RawArray<std::uint32_t> seen_;  ///< a bit for each row, and behind the last
   RawArray<Index> met_;  ///< [cols + kAskedAhead] columns in the order in which a relabelling meets them
   std::vector<std::size_t> level_ends_;  ///< in met_
-  RawArray<Index> found_;                ///< [rows + kUnseenRoom] rows of a level
+  RawArray<Index> found_;                ///< [rows + kFlatRoom] rows of a level
   std::size_t free_count_ = 0;
   bool free_known_ = false;
   RawArray<Index> active_, displaced_;  ///< [rows + kAskedAhead] rows that push in this sweep and the next

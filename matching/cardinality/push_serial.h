@@ -11,8 +11,9 @@
 /// (slots.h) where many rows have to be matched; numbering the graph anew, as several threads do, takes
 /// longer here than it spares.
 ///
-/// The first relabelling is left out where many rows start free: every column that is taken is at least one
-/// step from a free one, and that much is enough to go by as long as free columns are everywhere.
+/// The first relabelling is left out where many rows start free, and columns: every column that is taken is
+/// at least one step from a free one, and that much is enough to go by as long as free columns are
+/// everywhere.
 
 #include "matching/cardinality/push_relabel.h"
 

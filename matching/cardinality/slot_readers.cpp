@@ -35,7 +35,7 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
     std::size_t e = 0;
     for (; e < kCount && list[e] < none; ++e)
       least.take(std::uint32_t{label_of[list[e]]} << 16 | static_cast<std::uint32_t>(e));
-    out.col[k] = list[least.place() % kCount];
+    out.col[k] = std::min(list[least.place() % kCount], none);  // without a path, not where a list goes on
     out.label[k] = least.label();
     out.second[k] = least.next();
     visit.looks += static_cast<std::int64_t>(e);
@@ -46,13 +46,13 @@ Visit plain_offers(const Index* slots, std::span<const Index> rows, const Label*
 
 template <std::size_t kCount>
 Visit plain_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
-                  std::uint32_t* out) {
+                  std::uint64_t* out) {
   Visit visit{};
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     const Index* const list = slots + at(vertices[k]) * kCount;
     out[k] = 0;
     std::size_t e = 0;
-    for (; e < kCount && list[e] < none; ++e) out[k] |= std::uint32_t{!is_seen(bits, list[e])} << e;
+    for (; e < kCount && list[e] < none; ++e) out[k] |= std::uint64_t{!is_seen(bits, list[e])} << e;
     visit.looks += static_cast<std::int64_t>(e);
     visit.longer |= list[kCount - 1] > none;
   }
@@ -60,25 +60,20 @@ Visit plain_unset(const Index* slots, std::span<const Index> vertices, const std
 }
 
 template <std::size_t kCount>
-Visit plain_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen, Index none,
-                   Index* out) {
-  Visit visit{};
-  for (const Index col : cols) {
-    const Index* const list = slots + at(col) * kCount;
-    std::size_t e = 0;
-    for (; e < kCount && list[e] < none; ++e) {
-      out[visit.found] = list[e];
-      visit.found += !is_seen(seen, list[e]);
-    }
-    visit.looks += static_cast<std::int64_t>(e);
-    visit.longer |= list[kCount - 1] > none;
+Visit plain_flatten(const Index* slots, std::span<const Index> vertices, Index none, Index* flat) {
+  Index* end = flat;
+  bool longer = false;
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    const Index* const list = slots + at(vertices[k]) * kCount;
+    for (std::size_t e = 0; e < kCount && list[e] < none; ++e) *end++ = list[e];
+    longer |= list[kCount - 1] > none;
   }
-  return visit;
+  return {end - flat, longer};
 }
 
 template <std::size_t kCount>
 constexpr SlotReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kCount, std::uint16_t>,
-                            &plain_unset<kCount>, &plain_unseen<kCount>};
+                            &plain_unset<kCount>, &plain_flatten<kCount>};
 
 template <class Label>
 Offer plain_list_offer(std::span<const Index> cols, const Label* label_of) {
@@ -104,14 +99,17 @@ std::int64_t plain_list_unseen(std::span<const Index> list, const std::uint32_t*
   return found;
 }
 
+Index* plain_append(std::span<const Index> list, Index* to) {
+  return std::copy_n(list.begin(), std::min(list.size(), kMostSlots), to);
+}
+
 constexpr OneListReader kPlainList{&plain_list_offer<std::uint8_t>, &plain_list_offer<std::uint16_t>,
-                                   &plain_list_unseen};
+                                   &plain_list_unseen, &plain_append};
 
 #if MOTES_WIDE
 template <std::size_t kCount>
 void prefetch_slots(const Index* list) {
-  prefetch(list);
-  if (kCount > 16) prefetch(list + 16);
+  for (std::size_t from = 0; from < kCount; from += 16) prefetch_early(list + from);
 }
 
 /// Fours of 32-bit words, turned within each 128 bits of four vectors.
@@ -176,7 +174,11 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
   for (std::size_t from = 0; from < kCount; from += kBlock) {
     __m512i block[kBlock];
     load_turned<kCount>(slots, rows.data(), from, block);
-    if (from + kBlock == kCount) longer = _mm512_mask_cmpgt_epi32_mask(asked, block[kBlock - 1], nobody) != 0;
+    if (from + kBlock == kCount) {
+      __m512i& last = block[kBlock - 1];
+      longer = _mm512_mask_cmpgt_epi32_mask(asked, last, nobody) != 0;
+      last = _mm512_min_epi32(last, nobody);
+    }
     std::size_t e = 0;
     for (; e < kBlock; ++e) {
       const __mmask16 there = _mm512_mask_cmplt_epi32_mask(asked, block[e], nobody);
@@ -193,7 +195,7 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
   _mm512_store_si512(out.col.data(), col);
   _mm512_store_si512(out.label.data(), label);
   _mm512_store_si512(out.second.data(), second);
-  return {0, looks, longer};
+  return {looks, longer};
 }
 
 /// Neighbours in a list's slots.
@@ -213,22 +215,23 @@ MOTES_AVX512 inline unsigned length_of(const Index* list, Index none) {
 
 /// Which of the slots' bits are not set.
 template <std::size_t kCount>
-MOTES_AVX512 inline std::uint32_t unset_of(const Index* list, const std::uint32_t* bits, Index none) {
+MOTES_AVX512 inline std::uint64_t unset_of(const Index* list, const std::uint32_t* bits, Index none) {
   if constexpr (kCount == 8) {
-    const __m256i slots = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(list));
+    const __m256i slots =
+        _mm256_min_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(list)), _mm256_set1_epi32(none));
     const __m256i words =
         _mm256_i32gather_epi32(reinterpret_cast<const int*>(bits), _mm256_srai_epi32(slots, 5), 4);
     const __m256i masks =
         _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(slots, _mm256_set1_epi32(31)));
     return _mm256_testn_epi32_mask(words, masks);
   } else {
-    std::uint32_t unset = 0;
+    std::uint64_t unset = 0;
     for (unsigned from = 0; from < kCount && (from == 0 || list[from] < none); from += 16) {
-      const __m512i slots = _mm512_loadu_si512(list + from);
+      const __m512i slots = _mm512_min_epi32(_mm512_loadu_si512(list + from), _mm512_set1_epi32(none));
       const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(slots, 5), bits, 4);
       const __m512i masks =
           _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(slots, _mm512_set1_epi32(31)));
-      unset |= std::uint32_t{_mm512_testn_epi32_mask(words, masks)} << from;
+      unset |= std::uint64_t{_mm512_testn_epi32_mask(words, masks)} << from;
     }
     return unset;
   }
@@ -236,7 +239,7 @@ MOTES_AVX512 inline std::uint32_t unset_of(const Index* list, const std::uint32_
 
 template <std::size_t kCount>
 MOTES_AVX512 Visit wide_unset(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits,
-                              Index none, std::uint32_t* out) {
+                              Index none, std::uint64_t* out) {
   std::int64_t looks = 0;
   bool longer = false;
   for (std::size_t k = 0; k < vertices.size(); ++k) {
@@ -246,90 +249,108 @@ MOTES_AVX512 Visit wide_unset(const Index* slots, std::span<const Index> vertice
     looks += length_of<kCount>(list, none);
     longer |= list[kCount - 1] > none;
   }
-  return {0, looks, longer};
+  return {looks, longer};
 }
 
 template <std::size_t kCount>
-MOTES_AVX512 Visit wide_unseen(const Index* slots, std::span<const Index> cols, const std::uint32_t* seen,
-                               Index none, Index* out) {
-  std::uint32_t fresh[kColsAtOnce];
-  Visit visit = wide_unset<kCount>(slots, cols, seen, none, fresh);
-  for (std::size_t k = 0; k < cols.size(); ++k) {
-    const Index* const list = slots + at(cols[k]) * kCount;
-    for (unsigned from = 0; from < kCount; from += 16) {
-      const auto mask = static_cast<__mmask16>(fresh[k] >> from);
-      _mm512_storeu_si512(out + visit.found,
-                          _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(list + from)));
-      visit.found += _mm_popcnt_u32(mask);
+MOTES_AVX512 Visit wide_flatten(const Index* slots, std::span<const Index> vertices, Index none,
+                                Index* flat) {
+  Index* end = flat;
+  bool longer = false;
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    prefetch_slots<kCount>(slots + at(vertices.data()[k + kAskedAhead]) * kCount);
+    const Index* const list = slots + at(vertices[k]) * kCount;
+    for (std::size_t from = 0; from < kCount; from += 16) {
+      const __m512i here = _mm512_loadu_si512(list + from);
+      const auto there = _cvtmask16_u32(_mm512_cmplt_epi32_mask(here, _mm512_set1_epi32(none)));
+      _mm512_storeu_si512(end, here);
+      end += _mm_popcnt_u32(kCount < 16 ? there & 0xffu : there);
     }
+    longer |= list[kCount - 1] > none;
   }
-  return visit;
+  return {end - flat, longer};
 }
 
 template <std::size_t kCount>
 constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
-                           &wide_unset<kCount>, &wide_unseen<kCount>};
+                           &wide_unset<kCount>, &wide_flatten<kCount>};
 
 /// A list's next sixteen entries or fewer.
 MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
-  return static_cast<__mmask16>(size - e < 16 ? (1u << (size - e)) - 1 : 0xffffu);
-}
-
-// Sixteen lanes keep the two least labels of every sixteenth column each; whose is first is asked at the end.
-template <class Label>
-MOTES_AVX512 Offer wide_list_offer(std::span<const Index> cols, const Label* label_of) {
-  const __m512i no_path = _mm512_set1_epi32(kNoShortPath<Label>);
-  __m512i here = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  __m512i label = no_path, second = no_path, place = _mm512_set1_epi32(-1);
-  for (std::size_t e = 0; e < cols.size(); e += 16) {
-    const __mmask16 mask = entries_from(e, cols.size());
-    const __m512i list = _mm512_maskz_loadu_epi32(mask, cols.data() + e);
-    const __m512i words = _mm512_mask_i32gather_epi32(no_path, mask, list, label_of, sizeof(Label));
-    const __m512i labels = _mm512_and_si512(words, no_path);
-    place = _mm512_mask_mov_epi32(place, _mm512_cmplt_epu32_mask(labels, label), here);
-    second = _mm512_min_epu32(second, _mm512_max_epu32(label, labels));
-    label = _mm512_min_epu32(label, labels);
-    here = _mm512_add_epi32(here, _mm512_set1_epi32(16));
-  }
-  const std::uint32_t least = _mm512_reduce_min_epu32(label);
-  if (least == kNoShortPath<Label>) return {cols[0], kNoShortPath<Label>, kNoShortPath<Label>};
-  const __mmask16 alike = _mm512_cmpeq_epu32_mask(label, _mm512_set1_epi32(static_cast<int>(least)));
-  const std::uint32_t first = _mm512_mask_reduce_min_epu32(alike, place);
-  const __mmask16 chosen =
-      _mm512_mask_cmpeq_epu32_mask(alike, place, _mm512_set1_epi32(static_cast<int>(first)));
-  const std::uint32_t next = _mm512_reduce_min_epu32(_mm512_mask_mov_epi32(label, chosen, second));
-  return {cols[first], static_cast<std::uint16_t>(least), static_cast<std::uint16_t>(next)};
+  const std::size_t left = size > e ? std::min<std::size_t>(size - e, 16) : 0;
+  return static_cast<__mmask16>(_bzhi_u32(0xffffu, static_cast<unsigned>(left)));
 }
 
 MOTES_AVX512 std::int64_t wide_list_unseen(std::span<const Index> list, const std::uint32_t* seen,
                                            Index* out) {
-  std::int64_t found = 0;
+  // First all that is looked up, to fixed places: where a row is put down depends on those before it.
+  std::array<__mmask16, kFlatRoom / 16 + 1> unset;
   for (std::size_t e = 0; e < list.size(); e += 16) {
     const __mmask16 mask = entries_from(e, list.size());
     const __m512i here = _mm512_maskz_loadu_epi32(mask, list.data() + e);
     const __m512i words = _mm512_i32gather_epi32(_mm512_srai_epi32(here, 5), seen, 4);
     const __m512i bits =
         _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(here, _mm512_set1_epi32(31)));
-    const __mmask16 unset = _mm512_mask_testn_epi32_mask(mask, words, bits);
-    _mm512_storeu_si512(out + found, _mm512_maskz_compress_epi32(unset, here));
-    found += _mm_popcnt_u32(unset);
+    unset[e / 16] = _mm512_mask_testn_epi32_mask(mask, words, bits);
+  }
+  std::int64_t found = 0;
+  for (std::size_t e = 0; e < list.size(); e += 16) {
+    const __mmask16 mask = unset[e / 16];
+    const __m512i here = _mm512_maskz_loadu_epi32(mask, list.data() + e);
+    _mm512_storeu_si512(out + found, _mm512_maskz_compress_epi32(mask, here));
+    found += _mm_popcnt_u32(mask);
   }
   return found;
 }
 
+// Sixteen lanes keep the two least of every sixteenth column each, with labels in the upper half of a word
+// and places in the lower: lists that are longer are rare. Up to 32 columns are read alike, however many
+// there are.
+template <class Label>
+MOTES_AVX512 Offer wide_list_offer(std::span<const Index> cols, const Label* label_of) {
+  constexpr std::uint32_t kNone = kNoShortPath<Label>;
+  if (cols.size() > 0x10000) [[unlikely]]
+    return plain_list_offer(cols, label_of);
+  const __m512i no_path = _mm512_set1_epi32(kNone);
+  __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512i best = _mm512_set1_epi32(kNone << 16), second = best;
+  for (std::size_t e = 0; e < std::max<std::size_t>(cols.size(), 32); e += 16) {
+    const __mmask16 mask = entries_from(e, cols.size());
+    const __m512i list = _mm512_maskz_loadu_epi32(mask, cols.data() + e);
+    const __m512i words = _mm512_mask_i32gather_epi32(no_path, mask, list, label_of, sizeof(Label));
+    const __m512i label = _mm512_slli_epi32(_mm512_and_si512(words, no_path), 16);
+    const __m512i here = _mm512_or_si512(label, place);
+    second = _mm512_min_epu32(second, _mm512_max_epu32(best, here));
+    best = _mm512_min_epu32(best, here);
+    place = _mm512_add_epi32(place, _mm512_set1_epi32(16));
+  }
+  const std::uint32_t least = _mm512_reduce_min_epu32(best);
+  const __mmask16 chosen = _mm512_cmpeq_epu32_mask(best, _mm512_set1_epi32(static_cast<int>(least)));
+  const std::uint32_t next = _mm512_reduce_min_epu32(_mm512_mask_mov_epi32(best, chosen, second));
+  return {cols[least & 0xffffu], static_cast<std::uint16_t>(least >> 16),
+          static_cast<std::uint16_t>(next >> 16)};
+}
+
+MOTES_AVX512 Index* wide_append(std::span<const Index> list, Index* to) {
+  for (std::size_t e = 0; e < kMostSlots; e += 16)
+    _mm512_storeu_si512(to + e, _mm512_maskz_loadu_epi32(entries_from(e, list.size()), list.data() + e));
+  return to + std::min(list.size(), kMostSlots);
+}
+
 constexpr OneListReader kWideList{&wide_list_offer<std::uint8_t>, &wide_list_offer<std::uint16_t>,
-                                  &wide_list_unseen};
+                                  &wide_list_unseen, &wide_append};
 #endif
 
 }  // namespace
 
 SlotReader plain_slot_reader(std::size_t count) {
-  return count == 8 ? kPlain<8> : count == 16 ? kPlain<16> : kPlain<32>;
+  return count == 8 ? kPlain<8> : count == 16 ? kPlain<16> : count == 32 ? kPlain<32> : kPlain<48>;
 }
 
 SlotReader slot_reader(std::size_t count) {
 #if MOTES_WIDE
-  if (has_wide()) return count == 8 ? kWide<8> : count == 16 ? kWide<16> : kWide<32>;
+  if (has_wide())
+    return count == 8 ? kWide<8> : count == 16 ? kWide<16> : count == 32 ? kWide<32> : kWide<48>;
 #endif
   return plain_slot_reader(count);
 }

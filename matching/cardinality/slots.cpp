@@ -9,14 +9,21 @@
 namespace motes::matching::detail {
 namespace {
 
-/// Where `longer` goes into the last slot, the list does not fit.
 struct Filling {
   Index* slots;
   Index vertices;
   const Offset* offsets;
   const Index* neighbours;
-  Index none, longer;
+  Index none;
+  std::vector<Index>& more;
 };
+
+/// A list longer than its slots.
+void lay_out_rest(const Filling& of, Index* slots, std::size_t count, std::span<const Index> list) {
+  slots[count - 1] = of.none + 1 + static_cast<Index>(of.more.size());
+  of.more.push_back(static_cast<Index>(list.size() - (count - 1)));
+  of.more.insert(of.more.end(), list.begin() + static_cast<std::ptrdiff_t>(count - 1), list.end());
+}
 
 template <std::size_t kCount>
 void plain_fill(const Filling& of) {
@@ -26,13 +33,14 @@ void plain_fill(const Filling& of) {
     const std::size_t here = std::min(length, kCount);
     std::copy_n(of.neighbours + of.offsets[v], here, to);
     std::fill(to + here, to + kCount, of.none);
-    if (length > kCount) to[kCount - 1] = of.longer;
+    if (length > kCount) lay_out_rest(of, to, kCount, {of.neighbours + of.offsets[v], length});
   }
 }
 
 #if MOTES_WIDE
-// Always as many steps: where a list ends is a guess that goes wrong once a vertex.
-template <std::size_t kCount>
+// Always as many steps: where a list ends is a guess that goes wrong once a vertex. Streaming: past the
+// cache, which would read each line before it is written.
+template <std::size_t kCount, bool kStream>
 MOTES_AVX512 void wide_fill(const Filling& of) {
   for (Index v = 0; v < of.vertices; ++v) {
     Index* const to = of.slots + at(v) * kCount;
@@ -42,9 +50,13 @@ MOTES_AVX512 void wide_fill(const Filling& of) {
       const auto left = static_cast<unsigned>(std::clamp<Offset>(length - k, 0, 16));
       const auto mask = static_cast<__mmask16>((1u << left) - 1);
       const __m512i list = _mm512_mask_loadu_epi32(_mm512_set1_epi32(of.none), mask, from + k);
-      _mm512_mask_storeu_epi32(to + k, static_cast<__mmask16>(kCount < 16 ? 0xff : 0xffff), list);
+      if constexpr (kStream)
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(to + k), list);
+      else
+        _mm512_mask_storeu_epi32(to + k, static_cast<__mmask16>(kCount < 16 ? 0xff : 0xffff), list);
     }
-    if (length > Offset{kCount}) to[kCount - 1] = of.longer;
+    if (length > Offset{kCount}) [[unlikely]]
+      lay_out_rest(of, to, kCount, {from, static_cast<std::size_t>(length)});
   }
 }
 #endif
@@ -52,7 +64,9 @@ MOTES_AVX512 void wide_fill(const Filling& of) {
 template <std::size_t kCount>
 void fill(const Filling& of) {
 #if MOTES_WIDE
-  if (has_wide()) return wide_fill<kCount>(of);
+  // Large arrays begin with a page.
+  const bool lines = kCount >= 16 && at(of.vertices) * kCount * sizeof(Index) >= HostBlocks::kPage;
+  if (has_wide()) return lines ? wide_fill<kCount, (kCount >= 16)>(of) : wide_fill<kCount, false>(of);
 #endif
   plain_fill<kCount>(of);
 }
@@ -67,17 +81,17 @@ Slots::Slots(const TwoSidedGraph& graph, std::size_t count)
       reader_(slot_reader(count)),
       list_reader_(detail::one_list_reader()) {
   const auto fill_both = [&]<std::size_t kCount>() {
-    fill<kCount>(
-        {row_slots_.data(), graph.rows, graph.row_offsets, graph.col_index, graph.cols, graph.cols + 1});
-    fill<kCount>(
-        {col_slots_.data(), graph.cols, graph.col_offsets, graph.row_index, graph.rows, graph.rows + 1});
+    fill<kCount>({row_slots_.data(), graph.rows, graph.row_offsets, graph.col_index, graph.cols, more_});
+    fill<kCount>({col_slots_.data(), graph.cols, graph.col_offsets, graph.row_index, graph.rows, more_});
   };
   if (count == 8)
     fill_both.template operator()<8>();
   else if (count == 16)
     fill_both.template operator()<16>();
-  else
+  else if (count == 32)
     fill_both.template operator()<32>();
+  else
+    fill_both.template operator()<48>();
 }
 
 namespace {
@@ -87,7 +101,7 @@ Offset mean_degree(const TwoSidedGraph& graph) {
 }
 std::size_t slots_of_vertex(const TwoSidedGraph& graph) {
   const Offset mean = mean_degree(graph);
-  return mean < 5 ? 8 : mean < 12 ? 16 : 32;
+  return mean < 5 ? 8 : mean < 12 ? 16 : mean < 25 ? 32 : 48;
 }
 
 /// In a sample, half of the entries of all lists lie beyond their slots.
@@ -107,8 +121,8 @@ bool lists_go_on(Index vertices, const Offset* offsets, std::size_t slots) {
 }  // namespace
 
 bool Slots::pay(const TwoSidedGraph& graph) {
-  return mean_degree(graph) <= 24 &&
-         std::max(graph.rows, graph.cols) < std::numeric_limits<Index>::max() - 1 &&
+  return mean_degree(graph) <= 40 &&
+         std::max(graph.rows, graph.cols) + 2 * graph.edges() < std::numeric_limits<Index>::max() &&
          !lists_go_on(graph.rows, graph.row_offsets, slots_of_vertex(graph)) &&
          !lists_go_on(graph.cols, graph.col_offsets, slots_of_vertex(graph));
 }

@@ -11,6 +11,13 @@ inline void prefetch(const void* address) {
   asm volatile("");
 }
 
+/// The same for later, into the second-level cache: lines under way to the first are few at a time on some
+/// CPUs, and those asked for early would keep the next ones waiting.
+inline void prefetch_early(const void* address) {
+  __builtin_prefetch(address, 0, 2);
+  asm volatile("");
+}
+
 /// The same of a line that will be written.
 inline void prefetch_to_write(const void* address) {
   __builtin_prefetch(address, 1);
