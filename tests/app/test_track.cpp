@@ -69,7 +69,8 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
                                       "tracks.vtkhdf", "frames.pvd", "preview.png"};
   for (const std::string& name : same)
     CHECK(file_bytes(dir / "auto" / name) == file_bytes(dir / "cpu" / name));
-  for (const json& pair : read_json(dir / "auto" / "report.json")["pairs"]) CHECK(pair["backend"] == "cpu");
+  const json report_auto = read_json(dir / "auto" / "report.json");
+  for (const json& pair : report_auto["pairs"]) CHECK(pair["backend"] == "cpu");
 
   const std::vector<std::string> on_gpu{"track", input, "-o", (dir / "gpu").string(), "--backend", "cuda"};
   if (motes::matching::list_devices().devices.empty()) {
@@ -82,7 +83,8 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
   must_run(on_gpu);
   for (const std::string& name : same)
     CHECK(file_bytes(dir / "gpu" / name) == file_bytes(dir / "cpu" / name));
-  for (const json& pair : read_json(dir / "gpu" / "report.json")["pairs"]) {
+  const json report_gpu = read_json(dir / "gpu" / "report.json");
+  for (const json& pair : report_gpu["pairs"]) {
     CHECK(pair["backend"] == "cuda");
     CHECK(pair["components"].is_null());
   }
@@ -114,7 +116,8 @@ TEST_CASE("Greedy links say that they are a heuristic") {
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
   must_run({"track", input, "-o", (dir / "t").string(), "--set", "linking.solver=greedy", "--set",
             "linking.verify=true"});
-  for (const json& pair : read_json(dir / "t" / "report.json")["pairs"]) {
+  const json report_t = read_json(dir / "t" / "report.json");
+  for (const json& pair : report_t["pairs"]) {
     CHECK(pair["solver"] == "greedy");
     CHECK(pair["status"] == "heuristic");
     CHECK(pair["verified"].is_null());
