@@ -313,7 +313,7 @@ MOTES_AVX512 Offer wide_list_offer(std::span<const Index> cols, const Label* lab
     return plain_list_offer(cols, label_of);
   const __m512i no_path = _mm512_set1_epi32(kNone);
   __m512i place = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  __m512i best = _mm512_set1_epi32(kNone << 16), second = best;
+  __m512i best = _mm512_set1_epi32(static_cast<int>(kNone << 16)), second = best;
   for (std::size_t e = 0; e < std::max<std::size_t>(cols.size(), 32); e += 16) {
     const __mmask16 mask = entries_from(e, cols.size());
     const __m512i list = _mm512_maskz_loadu_epi32(mask, cols.data() + e);
