@@ -27,9 +27,9 @@ class Claims {
     return seen >> 32 != round_ &&
            std::atomic_ref(word).compare_exchange_strong(seen, mine, std::memory_order_relaxed);
   }
-  /// The row that a column won was reached from.
+  /// The row that a column won was reached from. Others may still try for the column, in vain.
   Index operator[](std::size_t col) const {
-    return static_cast<Index>(static_cast<std::uint32_t>(words_[col]));
+    return static_cast<Index>(static_cast<std::uint32_t>(peek(const_cast<std::uint64_t&>(words_[col]))));
   }
 
  private:
