@@ -140,8 +140,7 @@ Command add_match(CLI::App& app, Session& session) {
       ->add_option("--init", arguments->init,
                    "Of cardinality: what the solver starts from, " + initialiser_names() +
                        " [on a GPU none: solvers make their own there; with auto none, or cheap where trees "
-                       "solve; else "
-                       "karp-sipser]")
+                       "solve; else karp-sipser]")
       ->type_name("NAME");
   command->add_flag("--verify", arguments->verify, "Check the certificate of optimality");
   command->add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")

@@ -81,10 +81,6 @@ matching::SparseCosts tied(std::uint64_t seed, Index side, int degree, Cost high
   return p;
 }
 
-}  // namespace
-
-namespace {
-
 /// Resolves the ties of an optimum on the GPU as on the CPU, and sees duals that prove nothing. Whether the
 /// optimum was another one before.
 bool same_ties_on_gpu(matching::Workspace& workspace, const matching::SparseCosts& costs) {
