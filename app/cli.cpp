@@ -1,15 +1,17 @@
 #include "app/cli.h"
 
-#include <CLI/CLI.hpp>
 #include <new>
 #include <ostream>
+
+#include <CLI/CLI.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/workspace.h>
 
 #include "app/build_info.h"
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/nearest.h"
-#include "matching/workspace.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {
@@ -107,8 +109,6 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
   } catch (const std::invalid_argument& error) {
     // The matching library's complaint about a malformed problem.
     return fail(ExitCode::input, error.what());
-  } catch (const matching::ResourceShortage& error) {
-    return fail(ExitCode::resources, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::resources, "not enough memory; use a smaller input, or crop or split the series");
   } catch (const std::exception& error) {

@@ -1,14 +1,14 @@
 #include "app/command.h"
 
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
-#include "io/atomic_file.h"
-#include "tracking/types/errors.h"
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/atomic_file.h>
 
 namespace motes::app {
 namespace {

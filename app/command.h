@@ -3,14 +3,16 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <motes/base/execution.h>
 
 #include "app/cli.h"
 #include "app/config.h"
 #include "app/console.h"
-#include "tracking/execution.h"
 
 namespace CLI {
 class App;

@@ -1,16 +1,17 @@
 #include "app/config.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <vector>
 
+#include <yaml-cpp/yaml.h>
+
+#include <motes/base/errors.h>
+
 #include "app/nearest.h"
 #include "app/options.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

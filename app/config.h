@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/simulation.h"
-#include "tracking/candidates/candidates.h"
-#include "tracking/detect/log_detector.h"
-#include "tracking/link/gate_estimate.h"
-#include "tracking/types/geometry.h"
+#include <motes/sim/simulation.h>
+#include <motes/tracking/candidates.h>
+#include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/geometry.h>
+#include <motes/tracking/log_detector.h>
 
 namespace motes::app {
 

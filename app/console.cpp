@@ -4,7 +4,7 @@
 #include <cstring>
 #include <ostream>
 
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
 
 namespace motes::app {
 

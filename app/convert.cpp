@@ -1,15 +1,16 @@
 /// motes convert: tracks from one format to another.
 
-#include <fmt/format.h>
+#include <memory>
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <motes/io/track_files.h>
 
 #include "app/command.h"
 #include "app/input.h"
 #include "app/report.h"
-#include "io/track_files.h"
 
 namespace motes::app {
 namespace {

@@ -1,19 +1,20 @@
 /// motes detect: frames to a table of detections.
 
-#include <fmt/format.h>
+#include <memory>
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/io/detections_h5.h>
+#include <motes/io/tables.h>
 
 #include "app/command.h"
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/interrupt.h"
 #include "app/report.h"
-#include "io/detections_h5.h"
-#include "io/tables.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

@@ -1,13 +1,13 @@
 #include "app/detecting.h"
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/log_detector.h>
 
 #include "app/interrupt.h"
 #include "app/progress.h"
-#include "tracking/detect/log_detector.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/execution.h>
+#include <motes/io/frame_source.h>
+#include <motes/io/preview.h>
+#include <motes/tracking/detections.h>
+
 #include "app/cli.h"
 #include "app/config.h"
 #include "app/console.h"
 #include "app/frame_log.h"
 #include "app/report.h"
-#include "io/frame_source.h"
-#include "io/preview.h"
-#include "tracking/execution.h"
-#include "tracking/types/detections.h"
 
 namespace motes::app {
 

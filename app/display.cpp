@@ -6,6 +6,11 @@
 
 #include "app/display.h"
 
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
 #include <X11/Xlib.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,12 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
 
 namespace motes::app {
 namespace {

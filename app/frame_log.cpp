@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <system_error>
 
+#include <motes/base/errors.h>
+
 #include "app/build_info.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

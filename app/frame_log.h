@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <motes/io/checkpoint.h>
+#include <motes/tracking/detections.h>
+
 #include "app/config.h"
-#include "io/checkpoint.h"
-#include "tracking/types/detections.h"
 
 namespace motes::app {
 

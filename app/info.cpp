@@ -1,22 +1,23 @@
 /// motes info: this build, its solvers and devices; or what a file holds.
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
+#include <motes/io/track_files.h>
+#include <motes/matching/initialiser.h>
+#include <motes/matching/registry.h>
 
 #include "app/build_info.h"
 #include "app/command.h"
 #include "app/input.h"
 #include "app/options.h"
 #include "app/report.h"
-#include "io/track_files.h"
-#include "matching/device/device.h"
-#include "matching/init/initialiser.h"
-#include "matching/registry.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {
@@ -51,7 +52,7 @@ ordered_json build_json() {
   json["cuda"] = cuda_state();
   json["openmp"] = openmp_state();
   json["devices"] = ordered_json::array();
-  for (const matching::DeviceInfo& d : matching::list_devices().devices) {
+  for (const gpu::DeviceInfo& d : gpu::list_devices().devices) {
     json["devices"].push_back({{"index", d.index},
                                {"name", d.name},
                                {"compute_capability", fmt::format("{}.{}", d.compute_major, d.compute_minor)},
@@ -86,10 +87,10 @@ ordered_json build_json() {
 }
 
 std::string devices_text() {
-  const matching::DeviceReport report = matching::list_devices();
+  const gpu::DeviceReport report = gpu::list_devices();
   if (report.devices.empty()) return "GPU       none: " + report.why_none + "\n";
   std::string text;
-  for (const matching::DeviceInfo& d : report.devices) {
+  for (const gpu::DeviceInfo& d : report.devices) {
     text += fmt::format("GPU {:<5} {}, compute capability {}.{}, {} multiprocessors, {:.1f} GiB\n", d.index,
                         d.name, d.compute_major, d.compute_minor, d.multiprocessors,
                         static_cast<double>(d.memory_bytes) / (1 << 30));

@@ -1,18 +1,18 @@
 #include "app/input.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "io/challenge_xml.h"
-#include "io/detections_h5.h"
-#include "io/track_files.h"
-#include "io/tracks_h5.h"
-#include "io/vtk_tracks.h"
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
+#include <motes/io/challenge_xml.h>
+#include <motes/io/detections_h5.h>
+#include <motes/io/track_files.h>
+#include <motes/io/tracks_h5.h>
+#include <motes/io/vtk_tracks.h>
 
 namespace motes::app {
 namespace {

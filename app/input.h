@@ -2,16 +2,18 @@
 /// What a command works on: a volume series, or points that were found already.
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <motes/io/frame_source.h>
+#include <motes/io/tables.h>
+#include <motes/tracking/track_set.h>
+
 #include "app/config.h"
 #include "app/console.h"
-#include "io/frame_source.h"
-#include "io/tables.h"
-#include "tracking/types/track_set.h"
 
 namespace motes::app {
 

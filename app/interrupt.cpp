@@ -1,16 +1,16 @@
 #include "app/interrupt.h"
 
-#include <semaphore.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <string_view>
 #include <thread>
 
-#include "io/unfinished_files.h"
-#include "tracking/types/errors.h"
+#include <semaphore.h>
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/unfinished_files.h>
 
 namespace motes::app {
 namespace {

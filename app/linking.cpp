@@ -1,12 +1,13 @@
 #include "app/linking.h"
 
+#include <cstdint>
+
 #include <fmt/format.h>
 
-#include <cstdint>
+#include <motes/base/errors.h>
 
 #include "app/interrupt.h"
 #include "app/progress.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

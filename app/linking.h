@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/execution.h>
+#include <motes/tracking/detections.h>
+#include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/linker.h>
+
 #include "app/config.h"
 #include "app/console.h"
-#include "tracking/execution.h"
-#include "tracking/link/gate_estimate.h"
-#include "tracking/link/linker.h"
-#include "tracking/types/detections.h"
 
 namespace motes::app {
 

@@ -1,8 +1,8 @@
 /// The `motes` executable; everything else is in app/cli.h, where tests can reach it.
 
-#include <unistd.h>
-
 #include <iostream>
+
+#include <unistd.h>
 
 #include "app/cli.h"
 #include "app/interrupt.h"

@@ -2,17 +2,18 @@
 
 #include "app/match.h"
 
-#include <fmt/format.h>
+#include <memory>
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
+#include <motes/io/atomic_file.h>
+#include <motes/matching/initialiser.h>
+
 #include "app/nearest.h"
-#include "io/atomic_file.h"
-#include "matching/device/device.h"
-#include "matching/init/initialiser.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {
@@ -32,10 +33,6 @@ std::string_view either_form(matching::Family family) {
 }
 
 }  // namespace
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 bool lists(std::string_view all, std::string_view one) { return all.find(one) != std::string_view::npos; }
 
@@ -69,7 +66,7 @@ const matching::SolverInfo& named_solver(const MatchArguments& arguments, matchi
 bool gpu_there(const Config& config) {
   const auto wanted = config.execution.backend;
   if (wanted == Backend::cpu) return false;
-  const auto devices = matching::list_devices();
+  const auto devices = gpu::list_devices();
   if (wanted == Backend::cuda && devices.devices.empty())
     throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
   return !devices.devices.empty();
@@ -95,8 +92,8 @@ NamedSolver name_solver(const MatchArguments& arguments, const Config& config, m
   require_form(info, wanted);
   const bool cpu = lists(info.backends, "cpu"), cuda = lists(info.backends, "cuda");
   if (!cpu && !gpu)
-    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " +
-                        matching::list_devices().why_none + "; use " + std::string(either_form(family)));
+    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " + gpu::list_devices().why_none +
+                        "; use " + std::string(either_form(family)));
   return {&info, arguments.solver, cuda && gpu ? Backend::cuda : Backend::cpu, "", ""};
 }
 
@@ -112,7 +109,7 @@ void report_where(nlohmann::ordered_json& report, Backend backend, int threads) 
   report["backend"] = on_gpu ? "cuda" : "cpu";
   report["threads"] = threads;
   report["device"] = nullptr;
-  if (on_gpu) report["device"] = matching::list_devices().devices.at(0).name;
+  if (on_gpu) report["device"] = gpu::list_devices().devices.at(0).name;
 }
 
 double transfer_seconds(const std::map<std::string, double>& steps) {

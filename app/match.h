@@ -6,15 +6,18 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/timer.h>
+#include <motes/matching/answer.h>
+#include <motes/matching/registry.h>
+
 #include "app/command.h"
-#include "matching/matching.h"
-#include "matching/registry.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 
@@ -78,8 +81,6 @@ void report_where(nlohmann::ordered_json& report, Backend backend, int threads);
 
 /// What a solver took to bring its problem to a GPU, of its seconds by step; 0 without one.
 double transfer_seconds(const std::map<std::string, double>& steps);
-
-double seconds_since(std::chrono::steady_clock::time_point start);
 
 void match_assignment(Session& session, const MatchArguments& arguments);
 void match_cardinality(Session& session, const MatchArguments& arguments);

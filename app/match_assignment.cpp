@@ -1,19 +1,21 @@
 /// motes match, the assignment family: least cost, with duals that prove it.
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/timer.h>
+#include <motes/io/problem_files.h>
+#include <motes/matching/feasibility.h>
+#include <motes/matching/instances.h>
+#include <motes/matching/ties.h>
+#include <motes/matching/verify.h>
 
 #include "app/codec.h"
 #include "app/match.h"
 #include "app/report.h"
-#include "io/problem_files.h"
-#include "matching/feasibility.h"
-#include "matching/ties.h"
-#include "matching/verify.h"
-#include "sim/instances.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {
@@ -81,16 +83,16 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
   if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
 
   const auto read_start = std::chrono::steady_clock::now();
-  matching::Costs costs = sim::is_generated(arguments.instance)
-                              ? sim::generate_assignment(cpu, arguments.instance)
+  matching::Costs costs = matching::is_generated(arguments.instance)
+                              ? matching::generate_assignment(cpu, arguments.instance)
                               : io::read_problem(arguments.instance).costs;
   if (!arguments.unmatched.empty()) {
     const auto value = real(kNotNegative).parse(word_value(arguments.unmatched));
     if (!value) throw UsageError("--unmatched: '" + arguments.unmatched + "' is no number from 0 up");
-    sim::set_unmatched(costs, matching::to_grid(*value, fraction_bits_of(matching::view_of(costs))));
+    matching::set_unmatched(costs, matching::to_grid(*value, fraction_bits_of(matching::view_of(costs))));
   } else if (const auto view = matching::view_of(costs);
              unmatched_row_cost_of(view).empty() && unmatched_col_cost_of(view).empty()) {
-    sim::require_smaller_side(costs);
+    matching::require_smaller_side(costs);
   }
   const matching::CostsView problem = matching::view_of(costs);
   const int bits = fraction_bits_of(problem);
@@ -98,7 +100,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
 
   const matching::AutoChoice choice = choose(arguments, config, problem);
   const matching::SolverInfo& info = *choice.info;
-  matching::Execution execution;
+  Execution execution;
   execution.threads = config.execution.threads;
   execution.backend = choice.backend;
   const auto solve_start = std::chrono::steady_clock::now();
@@ -118,7 +120,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
       session.console.warn("the certificate of optimality fails: " + certificate.fault +
                            "; please report this");
   }
-  const bool on_gpu = execution.backend == matching::Backend::cuda;
+  const bool on_gpu = execution.backend == Backend::cuda;
   const double transfer_s = transfer_seconds(answer.stats.seconds);
 
   ordered_json report = report_head("match");

@@ -1,18 +1,19 @@
 /// motes match, the cardinality family: as many pairs as possible, with a vertex cover that proves it.
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/timer.h>
+#include <motes/io/problem_files.h>
+#include <motes/matching/graph_instances.h>
+#include <motes/matching/initialiser.h>
+#include <motes/matching/instances.h>
+#include <motes/matching/koenig.h>
 
 #include "app/match.h"
 #include "app/nearest.h"
 #include "app/report.h"
-#include "io/problem_files.h"
-#include "matching/cardinality/verify.h"
-#include "matching/init/initialiser.h"
-#include "sim/graphs.h"
-#include "sim/instances.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {
@@ -91,8 +92,8 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   named_initialiser(arguments, chosen);
 
   const auto read_start = std::chrono::steady_clock::now();
-  const matching::BipartiteGraph graph = sim::is_generated(arguments.instance)
-                                             ? sim::generate_graph(cpu, arguments.instance)
+  const matching::BipartiteGraph graph = matching::is_generated(arguments.instance)
+                                             ? matching::generate_graph(cpu, arguments.instance)
                                              : io::read_graph(arguments.instance);
   const double read_s = seconds_since(read_start);
   if (arguments.solver == "auto") {
@@ -101,7 +102,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   }
   const auto& initialiser = named_initialiser(arguments, chosen);
 
-  matching::Execution execution;
+  Execution execution;
   execution.threads = config.execution.threads;
   execution.backend = chosen.backend;
   // The columns' side is made once, for the initialiser and the solver.

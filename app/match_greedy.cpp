@@ -2,18 +2,19 @@
 /// more there could be; and coarser graphs made of it.
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/timer.h>
+#include <motes/io/atomic_file.h>
+#include <motes/io/problem_files.h>
+#include <motes/matching/coarsen.h>
+#include <motes/matching/graph_instances.h>
+#include <motes/matching/instances.h>
+#include <motes/matching/verify_greedy.h>
 
 #include "app/match.h"
 #include "app/report.h"
-#include "io/atomic_file.h"
-#include "io/problem_files.h"
-#include "matching/greedy/coarsen.h"
-#include "matching/greedy/verify.h"
-#include "sim/graphs.h"
-#include "sim/instances.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {
@@ -68,7 +69,7 @@ void write_map(const std::string& path, Index vertices, const std::vector<Index>
 }
 
 /// The hierarchy that --coarsen asks for, written where asked; its sizes.
-ordered_json coarsen(const MatchArguments& arguments, const matching::Execution& execution,
+ordered_json coarsen(const MatchArguments& arguments, const Execution& execution,
                      const GreedyProblem& problem, const matching::GreedySolver& solver) {
   const auto begin = std::chrono::steady_clock::now();
   matching::WeightedGraph room;
@@ -105,8 +106,8 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   auto solver = make_solver(chosen, matching::make_greedy_solver);
 
   const auto read_start = std::chrono::steady_clock::now();
-  const matching::WeightedGraph graph = sim::is_generated(arguments.instance)
-                                            ? sim::generate_weighted_graph(cpu, arguments.instance)
+  const matching::WeightedGraph graph = matching::is_generated(arguments.instance)
+                                            ? matching::generate_weighted_graph(cpu, arguments.instance)
                                             : io::read_weighted_graph(arguments.instance);
   const double read_s = seconds_since(read_start);
   const GreedyProblem problem = graph.view();
@@ -115,7 +116,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
     solver = make_solver(chosen, matching::make_greedy_solver);
   }
 
-  matching::Execution execution;
+  Execution execution;
   execution.threads = threads;
   execution.backend = chosen.backend;
   const auto solve_start = std::chrono::steady_clock::now();

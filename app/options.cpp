@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include <motes/matching/registry.h>
+
 #include "app/codec.h"
 #include "app/nearest.h"
-#include "matching/registry.h"
-#include "tracking/link/greedy_links.h"
+#include <motes/tracking/linker.h>
 
 namespace motes::app {
 namespace {

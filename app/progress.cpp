@@ -1,9 +1,11 @@
 #include "app/progress.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <ostream>
+
+#include <fmt/format.h>
+
+#include <motes/base/timer.h>
 
 namespace motes::app {
 namespace {
@@ -12,10 +14,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBarInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(5);
 constexpr std::int64_t kBarWidth = 24;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 }  // namespace
 

@@ -1,13 +1,16 @@
 /// motes render: tracks, and a frame if given, as a picture.
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/io/frame_source.h>
 
 #include "app/codec.h"
 #include "app/command.h"
@@ -16,8 +19,6 @@
 #include "app/render_picture.h"
 #include "app/render_scene.h"
 #include "app/report.h"
-#include "io/frame_source.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

@@ -4,12 +4,12 @@
 
 #include "app/render_axes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace motes::app {
 namespace {

@@ -1,16 +1,17 @@
 #include "app/render_picture.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/track_runs.h>
+
 #include "app/nearest.h"
 #include "app/render_axes.h"
-#include "tracking/types/errors.h"
-#include "tracking/types/track_runs.h"
 
 namespace motes::app {
 namespace {

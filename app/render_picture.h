@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <motes/tracking/track_set.h>
+
 #include "app/render_colours.h"
 #include "app/render_view.h"
-#include "tracking/types/track_set.h"
 
 namespace motes::app {
 

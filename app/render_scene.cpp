@@ -3,6 +3,11 @@
 
 #include "app/render_scene.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <variant>
+
 #include <vtkActor.h>
 #include <vtkActor2D.h>
 #include <vtkCamera.h>
@@ -28,14 +33,9 @@
 #include <vtkVolume.h>
 #include <vtkVolumeProperty.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <variant>
-
-#include "io/vtk_messages.h"
-#include "tracking/quantile.h"
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
+#include <motes/base/quantile.h>
+#include <motes/io/vtk_messages.h>
 
 namespace motes::app {
 namespace {
@@ -173,7 +173,7 @@ std::pair<double, double> contrast_of(const VolumeFrame& volume) {
           if (std::isfinite(value)) values.push_back(value);
         }
         if (values.empty()) return {0, 1};
-        const double low = tracking::quantile(values, 0.95), high = tracking::quantile(values, 0.9995);
+        const double low = quantile(values, 0.95), high = quantile(values, 0.9995);
         return {low, high > low ? high : low + 1};
       },
       volume.voxels);

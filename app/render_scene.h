@@ -1,10 +1,11 @@
 #pragma once
 /// Pictures drawn by VTK, off screen. The only code outside io/ that sees VTK.
 
+#include <motes/base/execution.h>
+#include <motes/io/png.h>
+#include <motes/tracking/volume_frame.h>
+
 #include "app/render_picture.h"
-#include "io/png.h"
-#include "tracking/execution.h"
-#include "tracking/types/volume_frame.h"
 
 namespace motes::app {
 

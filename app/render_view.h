@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "tracking/types/geometry.h"
+#include <motes/tracking/geometry.h>
 
 namespace motes::app {
 

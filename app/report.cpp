@@ -1,9 +1,8 @@
 #include "app/report.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 #include "app/build_info.h"
 

@@ -2,15 +2,17 @@
 /// report.json, and the tables that commands print.
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <motes/tracking/scores.h>
+#include <motes/tracking/track_set.h>
+
 #include "app/input.h"
 #include "app/linking.h"
-#include "tracking/types/scores.h"
-#include "tracking/types/track_set.h"
 
 namespace motes::app {
 

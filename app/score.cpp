@@ -1,17 +1,18 @@
 /// motes score: found tracks against true ones.
 
-#include <fmt/format.h>
+#include <memory>
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/score.h>
 
 #include "app/codec.h"
 #include "app/command.h"
 #include "app/input.h"
 #include "app/report.h"
-#include "tracking/score/score.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

@@ -1,10 +1,20 @@
 /// motes simulate: particles that move, with the truth, and volumes of them if asked.
 
-#include <fmt/format.h>
+#include <memory>
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/io/atomic_file.h>
+#include <motes/io/challenge_xml.h>
+#include <motes/io/detections_h5.h>
+#include <motes/io/tables.h>
+#include <motes/io/tracks_h5.h>
+#include <motes/io/vtk_tracks.h>
+#include <motes/sim/simulation.h>
+#include <motes/sim/stop.h>
 
 #include "app/command.h"
 #include "app/input.h"
@@ -12,15 +22,6 @@
 #include "app/progress.h"
 #include "app/report.h"
 #include "app/volumes.h"
-#include "io/atomic_file.h"
-#include "io/challenge_xml.h"
-#include "io/detections_h5.h"
-#include "io/tables.h"
-#include "io/tracks_h5.h"
-#include "io/vtk_tracks.h"
-#include "sim/simulation.h"
-#include "sim/stop.h"
-#include "tracking/types/errors.h"
 
 namespace motes::app {
 namespace {

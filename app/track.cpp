@@ -1,12 +1,19 @@
 /// motes track: the main job. Frames (or points) in, trajectories out.
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <future>
 #include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <motes/io/atomic_file.h>
+#include <motes/io/preview.h>
+#include <motes/io/tables.h>
+#include <motes/io/tracks_h5.h>
+#include <motes/io/vtk_tracks.h>
+#include <motes/tracking/linker.h>
 
 #include "app/command.h"
 #include "app/detecting.h"
@@ -14,12 +21,6 @@
 #include "app/interrupt.h"
 #include "app/linking.h"
 #include "app/report.h"
-#include "io/atomic_file.h"
-#include "io/preview.h"
-#include "io/tables.h"
-#include "io/tracks_h5.h"
-#include "io/vtk_tracks.h"
-#include "tracking/link/linker.h"
 
 namespace motes::app {
 namespace {

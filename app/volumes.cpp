@@ -2,12 +2,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <motes/io/bdv_writer.h>
+#include <motes/io/ome_tiff_writer.h>
+#include <motes/sim/imaging.h>
+
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
-#include "io/bdv_writer.h"
-#include "io/ome_tiff_writer.h"
-#include "sim/imaging.h"
 
 namespace motes::app {
 namespace {

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/execution.h>
+#include <motes/tracking/track_set.h>
+
 #include "app/config.h"
 #include "app/console.h"
-#include "tracking/execution.h"
-#include "tracking/types/track_set.h"
 
 namespace motes::app {
 

@@ -19,14 +19,15 @@
 #include <string>
 #include <vector>
 
+#include <motes/sim/faults.h>
+#include <motes/sim/simulation.h>
+#include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/linker.h>
+#include <motes/tracking/log_detector.h>
+#include <motes/tracking/score.h>
+
 #include "bench/arguments.h"
-#include "sim/faults.h"
-#include "sim/simulation.h"
-#include "tracking/detect/log_detector.h"
-#include "tracking/link/gate_estimate.h"
-#include "tracking/link/linker.h"
-#include "tracking/score/link_score.h"
-#include "tracking/score/score.h"
+#include <motes/tracking/link_score.h>
 
 using namespace motes;
 

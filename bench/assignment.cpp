@@ -22,12 +22,13 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/gpu/device.h>
+#include <motes/matching/device_costs.h>
+#include <motes/matching/instances.h>
+#include <motes/matching/registry.h>
+#include <motes/matching/verify.h>
+
 #include "bench/arguments.h"
-#include "matching/device/device.h"
-#include "matching/device/device_costs.h"
-#include "matching/registry.h"
-#include "matching/verify.h"
-#include "sim/instances.h"
 
 using namespace motes;
 
@@ -85,13 +86,13 @@ int main(int argc, char** argv) {
   const bool verify = arguments.number("verify", 1) != 0, header = arguments.number("header", 1) != 0;
   const bool on_device = arguments.text("space").value_or("host") == "device";
   const std::string backend = arguments.text("backend").value_or("cpu");
-  matching::Workspace workspace;
-  matching::Execution execution;
+  Workspace workspace;
+  Execution execution;
   execution.threads = static_cast<int>(arguments.number("threads", 0));
-  execution.backend = backend == "cuda"   ? matching::Backend::cuda
-                      : backend == "auto" ? matching::Backend::automatic
-                                          : matching::Backend::cpu;
-  const bool gpu_there = backend != "cpu" && !matching::list_devices().devices.empty();
+  execution.backend = backend == "cuda"   ? Backend::cuda
+                      : backend == "auto" ? Backend::automatic
+                                          : Backend::cpu;
+  const bool gpu_there = backend != "cpu" && !gpu::list_devices().devices.empty();
   execution.workspace = &workspace;
   if (header)
     std::puts(
@@ -114,7 +115,7 @@ int main(int argc, char** argv) {
       try {
         for (int seed = 1; seed <= seeds; ++seed) {
           const std::string text = seeds > 1 ? instance + "&seed=" + std::to_string(seed) : instance;
-          const matching::Costs costs = sim::generate_assignment({}, text);
+          const matching::Costs costs = matching::generate_assignment({}, text);
           const auto host = matching::view_of(costs);
           rows = rows_of(host), cols = cols_of(host);
           if (const auto file = arguments.text("dump")) dump(host, *file);
@@ -123,7 +124,7 @@ int main(int argc, char** argv) {
           if (on_device) copy.emplace(host);
           const auto& problem = on_device ? copy->view() : host;
           if (name == "auto") choice = matching::choose_solver(problem, execution.backend, gpu_there);
-          matching::Execution mine = execution;
+          Execution mine = execution;
           mine.backend = choice.backend;
           const auto solver = choice.info->make();
           matching::Matching answer;
@@ -153,7 +154,7 @@ int main(int argc, char** argv) {
       if (seconds.empty()) continue;
       std::printf("%s,%d,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%s,%s\n", instance.c_str(),
                   seeds, repeats, rows, cols, std::string(choice.info->name).c_str(),
-                  choice.backend == matching::Backend::cuda ? "cuda" : "cpu", on_device ? "device" : "host",
+                  choice.backend == Backend::cuda ? "cuda" : "cpu", on_device ? "device" : "host",
                   execution.threads, quantile(seconds, 0.5), mean(seconds), quantile(seconds, 0),
                   quantile(seconds, 1), transfer, objective,
                   !verify                ? "unchecked"

@@ -32,12 +32,13 @@
 #include <string>
 #include <vector>
 
+#include <motes/matching/device_graph.h>
+#include <motes/matching/graph_instances.h>
+#include <motes/matching/initialiser.h>
+#include <motes/matching/koenig.h>
+#include <motes/matching/registry.h>
+
 #include "bench/arguments.h"
-#include "matching/cardinality/verify.h"
-#include "matching/device/device_graph.h"
-#include "matching/init/initialiser.h"
-#include "matching/registry.h"
-#include "sim/graphs.h"
 
 using namespace motes;
 
@@ -76,7 +77,7 @@ struct Settings {
 struct Run {
   const std::string &instance, &solver, &init;
   int threads;
-  matching::Backend backend;
+  Backend backend;
   int repeats;
 };
 
@@ -92,8 +93,8 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
   const auto* initialiser = matching::find_initialiser(run.init);
   if (initialiser == nullptr) throw std::invalid_argument("no initialiser '" + run.init + "'");
   const auto solver = matching::make_cardinality_solver(run.solver);
-  matching::Execution execution;
-  matching::Workspace workspace;
+  Execution execution;
+  Workspace workspace;
   execution.threads = run.threads;
   execution.backend = run.backend;
   if (settings.keep) execution.workspace = &workspace;
@@ -141,8 +142,7 @@ bool measure(const Settings& settings, const matching::CardinalityProblem& probl
           : 0,
       static_cast<long long>(stats.edges_traversed),
       static_cast<double>(stats.edges_traversed) / bench::median(solve_seconds) * 1e-6,
-      bench::median(device_seconds), counters(stats).c_str(),
-      run.backend == matching::Backend::cuda ? "cuda" : "cpu");
+      bench::median(device_seconds), counters(stats).c_str(), run.backend == Backend::cuda ? "cuda" : "cpu");
   if (settings.frontiers)
     for (std::size_t phase = 0; phase < stats.frontiers.size(); ++phase)
       for (std::size_t level = 0; level < stats.frontiers[phase].size(); ++level)
@@ -163,7 +163,6 @@ int main(int argc, char** argv) {
                           arguments.number("limit", 0),
                           arguments.number("enough", 0),
                           arguments.text("space").value_or("host") == "device"};
-  using matching::Backend;
   const auto backend = arguments.text("backend").value_or("cpu") == "cuda" ? Backend::cuda : Backend::cpu;
   const auto solvers = arguments.words("solver", "ms-bfs-graft");
   const auto cpu_solvers = arguments.words("cpu-solver", "");
@@ -178,7 +177,7 @@ int main(int argc, char** argv) {
         "traversed,mteps,device_median_s,counters,backend");
   bool failed = false;
   for (const std::string& instance : arguments.words("instance", "gen:gated?n=100000&degree=8")) {
-    const auto graph = sim::generate_graph({}, instance);
+    const auto graph = matching::generate_graph({}, instance);
     const auto columns = matching::transpose(graph.view(), 1);
     const matching::CardinalityProblem problem{graph.view(), columns.col_offsets, columns.row_index};
     std::optional<matching::DeviceGraph> on_device;
@@ -190,7 +189,7 @@ int main(int argc, char** argv) {
       if (!settings.same_start || initialiser == nullptr) return nullptr;
       const auto [place, fresh] = starts.try_emplace(init);
       Start& start = place->second;
-      const matching::Execution all{static_cast<int>(*std::max_element(counts.begin(), counts.end()))};
+      const Execution all{static_cast<int>(*std::max_element(counts.begin(), counts.end()))};
       if (fresh) start.seconds = bench::timed([&] { start.row_to_col = initialiser->run(all, problem, 0); });
       return &start;
     };

@@ -17,8 +17,9 @@
 #include <string>
 #include <vector>
 
+#include <motes/tracking/log_detector.h>
+
 #include "tests/support/spots.h"
-#include "tracking/detect/log_detector.h"
 
 namespace {
 

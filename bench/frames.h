@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tracking/types/detections.h"
-#include "tracking/types/track_set.h"
+#include <motes/tracking/detections.h>
+#include <motes/tracking/track_set.h>
 
 namespace motes::bench {
 

@@ -25,12 +25,13 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/gpu/device.h>
+#include <motes/matching/coarsen.h>
+#include <motes/matching/graph_instances.h>
+#include <motes/matching/registry.h>
+#include <motes/matching/verify_greedy.h>
+
 #include "bench/arguments.h"
-#include "matching/device/device.h"
-#include "matching/greedy/coarsen.h"
-#include "matching/greedy/verify.h"
-#include "matching/registry.h"
-#include "sim/graphs.h"
 
 using namespace motes;
 
@@ -49,7 +50,7 @@ class DeviceGreedy {
     view_.graph.row_offsets = row_offsets_.span();
     view_.graph.col_index = col_index_.span();
     if (const auto floats = std::get<std::span<const float>>(host.weights); !floats.empty()) {
-      weights_ = matching::DeviceArray<float>(floats);
+      weights_ = gpu::DeviceArray<float>(floats);
       view_.weights = weights_.span();
     }
     view_.space = matching::Space::device;
@@ -57,9 +58,9 @@ class DeviceGreedy {
   const matching::GreedyProblem& view() const { return view_; }
 
  private:
-  matching::DeviceArray<matching::Offset> row_offsets_;
-  matching::DeviceArray<matching::Index> col_index_;
-  matching::DeviceArray<float> weights_;
+  gpu::DeviceArray<matching::Offset> row_offsets_;
+  gpu::DeviceArray<matching::Index> col_index_;
+  gpu::DeviceArray<float> weights_;
   matching::GreedyProblem view_;
 };
 
@@ -67,7 +68,7 @@ struct Settings {
   int repeats;
   bool verify, rounds, coarsen;
   matching::Index hierarchy;
-  matching::Backend backend;
+  Backend backend;
   bool on_device;
 };
 
@@ -77,7 +78,7 @@ struct Run {
 };
 
 void measure_hierarchy(const Settings& settings, const matching::GreedyProblem& there, const Run& run,
-                       const matching::GreedySolver& solver, const matching::Execution& execution) {
+                       const matching::GreedySolver& solver, const Execution& execution) {
   matching::CoarsenSettings end;
   end.vertices = settings.hierarchy;
   std::vector<double> all, last;
@@ -93,8 +94,8 @@ void measure_hierarchy(const Settings& settings, const matching::GreedyProblem& 
 void measure(const Settings& settings, const matching::GreedyProblem& problem,
              const matching::GreedyProblem& there, const Run& run) {
   const auto solver = matching::make_greedy_solver(run.solver);
-  matching::Workspace workspace;
-  matching::Execution execution;
+  Workspace workspace;
+  Execution execution;
   execution.threads = run.threads;
   execution.backend = settings.backend;
   execution.workspace = &workspace;
@@ -123,7 +124,7 @@ void measure(const Settings& settings, const matching::GreedyProblem& problem,
       "%s,%s,%s,%s,%d,%d,%lld,%lld,%lld,%.17g,%.6f,%s,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%lld,%lld,%lld\n",
       run.instance.c_str(), run.solver.c_str(),
       problem.kind == matching::GraphKind::general ? "general" : "bipartite",
-      settings.backend == matching::Backend::cuda ? "cuda" : "cpu", run.threads, settings.repeats,
+      settings.backend == Backend::cuda ? "cuda" : "cpu", run.threads, settings.repeats,
       static_cast<long long>(problem.vertices()), static_cast<long long>(problem.graph.edges()),
       static_cast<long long>(answer.matching.cardinality), answer.matching.objective, share, certified,
       bench::median(solve), bench::median(match), *std::min_element(match.begin(), match.end()),
@@ -142,14 +143,13 @@ void measure(const Settings& settings, const matching::GreedyProblem& problem,
 
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
-  const Settings settings{
-      static_cast<int>(arguments.number("repeats", 5)),
-      arguments.number("verify", 1) != 0,
-      arguments.number("rounds", 0) != 0,
-      arguments.number("coarsen", 0) != 0,
-      static_cast<matching::Index>(arguments.number("hierarchy", 0)),
-      arguments.text("backend").value_or("cpu") == "cuda" ? matching::Backend::cuda : matching::Backend::cpu,
-      arguments.text("space").value_or("host") == "device"};
+  const Settings settings{static_cast<int>(arguments.number("repeats", 5)),
+                          arguments.number("verify", 1) != 0,
+                          arguments.number("rounds", 0) != 0,
+                          arguments.number("coarsen", 0) != 0,
+                          static_cast<matching::Index>(arguments.number("hierarchy", 0)),
+                          arguments.text("backend").value_or("cpu") == "cuda" ? Backend::cuda : Backend::cpu,
+                          arguments.text("space").value_or("host") == "device"};
   if (arguments.number("header", 1) != 0)
     std::puts(
         "instance,solver,kind,backend,threads,repeats,vertices,entries,pairs,weight,share,certified,solve_"
@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
         "arcs_scanned");
   bool failed = false;
   for (const std::string& instance : arguments.words("instance", "gen:gated?n=100000&degree=8")) {
-    const auto graph = sim::generate_weighted_graph({}, instance);
+    const auto graph = matching::generate_weighted_graph({}, instance);
     std::optional<DeviceGreedy> on_device;
     if (settings.on_device) on_device.emplace(graph.view());
     for (const std::string& solver : arguments.words("solver", "greedy-suitor"))

@@ -19,10 +19,11 @@
 #include <string>
 #include <vector>
 
+#include <motes/sim/simulation.h>
+#include <motes/tracking/linker.h>
+
 #include "bench/arguments.h"
 #include "bench/frames.h"
-#include "sim/simulation.h"
-#include "tracking/link/linker.h"
 
 using namespace motes;
 

@@ -15,9 +15,10 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/random.h>
+#include <motes/sim/simulation.h>
+
 #include "bench/arguments.h"
-#include "sim/random.h"
-#include "sim/simulation.h"
 
 using namespace motes;
 
@@ -26,7 +27,7 @@ namespace {
 TrackSet random_spots(std::int64_t count, const Vec3& box) {
   TrackSet tracks;
   for (std::int64_t i = 0; i < count; ++i) {
-    sim::Random random(1, sim::Stream::seeding, static_cast<std::uint32_t>(i), 7);
+    Random random(1, RandomStream::seeding, static_cast<std::uint32_t>(i), 7);
     tracks.track_id.push_back(i);
     tracks.frame.push_back(0);
     tracks.detection.push_back(-1);

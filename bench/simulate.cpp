@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
+#include <motes/sim/faults.h>
+#include <motes/sim/motion.h>
+
 #include "bench/arguments.h"
-#include "sim/faults.h"
-#include "sim/motion.h"
 
 namespace {
 

@@ -16,11 +16,12 @@
 #include <string>
 #include <vector>
 
+#include <motes/matching/registry.h>
+#include <motes/sim/simulation.h>
+#include <motes/tracking/candidates.h>
+
 #include "bench/arguments.h"
 #include "bench/frames.h"
-#include "matching/registry.h"
-#include "sim/simulation.h"
-#include "tracking/candidates/candidates.h"
 
 using namespace motes;
 using matching::Cost;

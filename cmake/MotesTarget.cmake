@@ -1,7 +1,14 @@
-# motes_library(NAME SOURCES ...): target motes_NAME, alias motes::NAME.
+# motes_library(NAME SOURCES ... [PUBLIC ...] [PRIVATE ...]): target motes_NAME, alias motes::NAME.
+# Public headers lie in FOLDER/include/motes/FOLDER; private ones are included by their path from the project's root.
 function(motes_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(motes_${name} STATIC ${ARG_SOURCES})
   add_library(motes::${name} ALIAS motes_${name})
-  target_link_libraries(motes_${name} PUBLIC motes_options ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  set_target_properties(motes_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(motes_${name} PUBLIC cxx_std_20)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/include)
+    target_include_directories(motes_${name} PUBLIC
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  endif()
+  target_link_libraries(motes_${name} PUBLIC ${ARG_PUBLIC} PRIVATE $<BUILD_INTERFACE:motes_options> ${ARG_PRIVATE})
 endfunction()

@@ -1,22 +1,20 @@
-#include "matching/problem.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
-#include "matching/detail/canonical.h"
-#include "matching/detail/device_problem.h"
-#include "matching/detail/entries.h"
-#include "matching/detail/point_bounds.h"
-#include "matching/detail/row_keys.h"
+#include <motes/base/index.h>
+#include <motes/matching/problem.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/canonical/entries.h"
+#include "matching/assignment/dense/row_keys.h"
+#include "matching/assignment/device_problem.h"
+#include "matching/points/point_bounds.h"
 
 namespace motes::matching {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
 
 /// Throws for the first fault of a row, if it has one.
 void check_row(const BipartiteGraphView& graph, Index i) {

@@ -1,25 +1,24 @@
-#include "matching/registry.h"
-
 #include <algorithm>
-
 #include <array>
 #include <cmath>
 #include <stdexcept>
 
-#include "matching/assignment/auction.h"
-#include "matching/assignment/hungarian.h"
+#include <motes/matching/registry.h>
+
 #include "matching/assignment/jonker_volgenant.h"
-#include "matching/cardinality/deveci.h"
-#include "matching/cardinality/disjoint_bfs.h"
-#include "matching/cardinality/hopcroft_karp.h"
-#include "matching/cardinality/ms_bfs.h"
-#include "matching/cardinality/pothen_fan.h"
-#include "matching/cardinality/push_relabel.h"
-#include "matching/cardinality/reorder.h"
-#include "matching/cardinality/single_source.h"
-#include "matching/greedy/proposal.h"
-#include "matching/greedy/sequential.h"
-#include "matching/greedy/suitor.h"
+#include "matching/cardinality/bfs_reordering.h"
+#include "matching/cardinality/ms_bfs/ms_bfs.h"
+#include "matching/cardinality/push_relabel/push_relabel.h"
+#include "matching/greedy/suitor/suitor.h"
+#include "matching/papers/apfb/apfb.h"
+#include "matching/papers/auction/auction.h"
+#include "matching/papers/greedy_proposal/proposal.h"
+#include "matching/papers/greedy_sequential.h"
+#include "matching/papers/hopcroft_karp.h"
+#include "matching/papers/hungarian/hungarian.h"
+#include "matching/papers/p_dbfs.h"
+#include "matching/papers/pothen_fan.h"
+#include "matching/papers/single_source.h"
 
 namespace motes::matching {
 namespace {

@@ -1,5 +1,3 @@
-#include "matching/ties.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -8,19 +6,20 @@
 #include <stdexcept>
 #include <vector>
 
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/matching/ties.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/canonical/entries.h"
+#include "matching/assignment/device_problem.h"
 #include "matching/assignment/jonker_volgenant.h"
-#include "matching/detail/canonical.h"
-#include "matching/detail/device_problem.h"
-#include "matching/detail/entries.h"
-#include "matching/parallel_for.h"
 
 namespace motes::matching {
 namespace {
 
 using detail::Alternatives;
 using Contender = Alternatives::Contender;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// splitmix64's finaliser (Steele, Lea & Flood 2014) of both indices; -1 stands for "free".
 std::uint64_t pair_hash(Index i, Index j) {
@@ -81,7 +80,7 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
   std::vector<std::vector<detail::Pair>> found(at(tasks));
   std::vector<char> consistent(at(tasks), 1);
   detail::with_entries(problem, [&](const auto& entries) {
-    parallel_for(detail::thread_count(execution), tasks, [&](std::int64_t task) {
+    parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
       const Index begin = static_cast<Index>(task) * kRowsPerTask;
       for (Index i = begin; i < std::min<Index>(rows, begin + kRowsPerTask); ++i) {
         const Index mate = matching.row_to_col[at(i)];

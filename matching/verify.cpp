@@ -1,21 +1,20 @@
-#include "matching/verify.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 
-#include "matching/detail/canonical.h"
-#include "matching/detail/device_problem.h"
-#include "matching/detail/judge.h"
-#include "matching/parallel_for.h"
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/matching/verify.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/device_problem.h"
+#include "matching/certificate.h"
 
 namespace motes::matching {
 namespace detail {
 namespace {
 
 __extension__ typedef __int128 Wide;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 std::string pair_text(Index i, Index j) { return "(" + std::to_string(i) + ", " + std::to_string(j) + ")"; }
 

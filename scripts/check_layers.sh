@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that dependencies point one way and that third-party code stays behind its fences.
-# Prints every offending line; exit 1 if there is one.
+# Checks that dependencies point one way, that private headers stay in their folder, and that third-party code
+# stays behind its fences. Prints every offending line; exit 1 if there is one.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -11,7 +11,7 @@ forbid() {
   shift 2
   local hits
   hits=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh' \
-    "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" "$@" 2>/dev/null)
+    "^[[:space:]]*#[[:space:]]*include[[:space:]]*($pattern)" "$@" 2>/dev/null)
   if [ -n "$hits" ]; then
     printf '%s:\n%s\n' "$name" "$hits"
     bad=1
@@ -20,25 +20,47 @@ forbid() {
 # forbid_files NAME PATTERN FILE...: as forbid, for a list of files that may be empty.
 forbid_files() { [ $# -gt 2 ] && forbid "$@"; }
 
-files() { find app tracking matching io sim bench -type f "$@" | sort; }
+folders=(base matching tracking io sim app)
+files() { find "${folders[@]}" bench examples -type f "$@" 2>/dev/null | sort; }
 readarray -t no_yaml < <(files -name '*.[hc]*' -not -path app/config.cpp)
 readarray -t not_io < <(files -name '*.[hc]*' -not -path 'io/*')
 readarray -t no_pictures < <(files -name '*.[hc]*' -not -path 'io/*' -not -path app/render_scene.cpp)
 readarray -t no_display < <(files -name '*.[hc]*' -not -path app/display.cpp)
 readarray -t host < <(files '(' -name '*.h' -o -name '*.cpp' ')')
 readarray -t device < <(files '(' -name '*.cu' -o -name '*.cuh' ')')
+readarray -t headers < <(find base/include matching/include tracking/include io/include sim/include -name '*.h')
 
-forbid 'matching depends on another folder' '(tracking|io|sim|app)/' matching
-forbid 'tracking depends on a folder above it' '(io|sim|app)/' tracking
-forbid 'io depends on a folder beside or above it' '(sim|app)/' io
-forbid 'sim depends on a folder beside or above it' '(io|app)/' sim
-forbid_files 'yaml-cpp outside app/config.cpp' 'yaml-cpp/' "${no_yaml[@]}"
-forbid_files 'HDF5, TIFF, XML or zlib outside io/' '(H5|hdf5|tiff|pugixml|zlib|highfive)' "${not_io[@]}"
-forbid_files 'VTK outside io/ and app/render_scene.cpp' 'vtk' "${no_pictures[@]}"
-forbid_files 'X11 outside app/display.cpp' 'X11/' "${no_display[@]}"
-forbid_files 'CUDA outside .cu and .cuh' '(cuda|cub/|thrust/|nccl|device_launch)' "${host[@]}"
-forbid_files 'Eigen in CUDA code' 'Eigen/' "${device[@]}"
-forbid 'third-party code in matching' '(Eigen|nanoflann|fmt|spdlog|nlohmann|CLI)' matching
-forbid 'nanoflann outside tracking' 'nanoflann' app io sim
+# Dependencies: base <- matching <- tracking <- {io, sim} <- app.
+others() { printf '(<motes|")/?(%s)/' "$1"; }
+forbid 'base depends on a folder above it' "$(others 'matching|tracking|io|sim|app')" base
+forbid 'matching depends on a folder above it' "$(others 'tracking|io|sim|app')" matching
+forbid 'tracking depends on a folder above it' "$(others 'io|sim|app')" tracking
+forbid 'io depends on a folder beside or above it' "$(others 'sim|app')" io
+forbid 'sim depends on a folder beside or above it' "$(others 'io|app')" sim
+
+# Private headers are included as "folder/...": by their own folder only. Tests may look inside.
+for folder in base matching tracking io sim; do
+  for other in "${folders[@]}" bench examples; do
+    [ "$other" = "$folder" ] && continue
+    forbid "$other includes a private header of $folder" "\"$folder/" "$other"
+  done
+done
+forbid_files 'a public header includes a private one' '"' "${headers[@]}"
+
+# Inside matching: solvers that auto takes do not depend on the papers' other solvers.
+forbid 'assignment depends on papers' '"matching/papers/' matching/assignment matching/points matching/init
+forbid 'a solver depends on the registry' '<motes/matching/registry' matching/assignment matching/cardinality \
+  matching/greedy matching/papers matching/init matching/points
+
+# Third-party code.
+forbid_files 'yaml-cpp outside app/config.cpp' '[<"]yaml-cpp/' "${no_yaml[@]}"
+forbid_files 'HDF5, TIFF, XML or zlib outside io/' '[<"](H5|hdf5|tiff|pugixml|zlib|highfive)' "${not_io[@]}"
+forbid_files 'VTK outside io/ and app/render_scene.cpp' '[<"]vtk' "${no_pictures[@]}"
+forbid_files 'X11 outside app/display.cpp' '[<"]X11/' "${no_display[@]}"
+forbid_files 'CUDA outside .cu and .cuh' '[<"](cuda|cub/|thrust/|nccl|device_launch)' "${host[@]}"
+forbid_files 'Eigen in CUDA code' '[<"]Eigen/' "${device[@]}"
+forbid_files 'third-party code in public headers' '[<"](Eigen|nanoflann|fmt|spdlog|nlohmann|CLI|vtk|H5|hdf5|tiff)' "${headers[@]}"
+forbid 'third-party code in base or matching' '[<"](Eigen|nanoflann|fmt|spdlog|nlohmann|CLI)' base matching
+forbid 'nanoflann outside tracking' '[<"]nanoflann' app io sim
 
 exit $bad

@@ -2,12 +2,14 @@
 
 #include <cmath>
 
-#include "matching/assignment/core_order.h"
-#include "matching/assignment/core_paths.h"
-#include "matching/assignment/dense_paths.h"
+#include <motes/base/timer.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/core/core_solver.h"
+#include "matching/assignment/core/point_order.h"
+#include "matching/assignment/dense/dense_augmenting_paths.h"
 #include "matching/assignment/jonker_volgenant_device.h"
-#include "matching/assignment/sparse_paths.h"
-#include "matching/detail/canonical.h"
+#include "matching/assignment/sparse/sparse_augmenting_paths.h"
 
 namespace motes::matching {
 namespace {
@@ -24,10 +26,9 @@ bool takes_core(const CostsView& problem, const detail::CanonicalSides& sides) {
 template <class T>
 Cost seen_largest(const Execution& execution, const CostsView& problem,
                   const detail::DenseEntries<T>& entries, const detail::CoreSelection& selection) {
-  if constexpr (!std::is_floating_point_v<T>)
-    return detail::largest_cost(problem, detail::thread_count(execution));
+  if constexpr (!std::is_floating_point_v<T>) return detail::largest_cost(problem, thread_count(execution));
   if (selection.bad || selection.largest * entries.scale > static_cast<double>(kMaxGridCost))
-    check_entries(std::get<DenseCostsView>(problem), detail::thread_count(execution));
+    check_entries(std::get<DenseCostsView>(problem), thread_count(execution));
   return std::max(detail::largest_unmatched_cost(problem),
                   detail::grid_value(selection.largest, entries.scale));
 }
@@ -47,7 +48,7 @@ Matching solve_on_core(const Execution& execution, const CostsView& problem, con
   const auto begun = std::chrono::steady_clock::now();
   const auto size = detail::core_size<Entries>(detail::orient_sides(problem));
   auto selection = detail::select_core(execution, entries, size.of_rows, size.of_columns);
-  const double selection_s = detail::seconds_since(begun);
+  const double selection_s = seconds_since(begun);
   const Cost largest = seen_largest(execution, problem, entries, selection);
   const detail::Canonical<Entries> canonical{detail::make_sides(problem, largest), entries};
   return detail::finish(problem, canonical,
@@ -57,12 +58,12 @@ Matching solve_on_core(const Execution& execution, const CostsView& problem, con
 Matching solve_on_core(const Execution& execution, const CostsView& problem, const Start& start,
                        const detail::GeometricEntries& entries) {
   const auto begun = std::chrono::steady_clock::now();
-  const Cost largest = detail::largest_cost(problem, detail::thread_count(execution));
+  const Cost largest = detail::largest_cost(problem, thread_count(execution));
   const detail::Canonical<detail::GeometricEntries> canonical{detail::make_sides(problem, largest), entries};
   const detail::OrderedPoints ordered(canonical, start);
   const auto size = detail::core_size<detail::GeometricEntries>(canonical);
   auto selection = detail::select_core(execution, ordered.problem().entries, size.of_rows, size.of_columns);
-  const double selection_s = detail::seconds_since(begun);
+  const double selection_s = seconds_since(begun);
   return detail::finish(problem, canonical,
                         ordered.restored(solve_core(execution, ordered.problem(), ordered.start(),
                                                     std::move(selection), selection_s)));
@@ -102,7 +103,7 @@ Matching JonkerVolgenant::run(const Execution& execution, const CostsView& probl
 #if !MOTES_HAS_CUDA
 namespace device {
 Matching solve_by_cores(const Execution&, const CostsView&, const Start&, int, const CoreSettings&) {
-  throw ResourceShortage("jv: no GPU: this build has no CUDA; use the cpu back end");
+  throw ResourceError("jv: no GPU: this build has no CUDA; use the cpu back end");
 }
 }  // namespace device
 #endif

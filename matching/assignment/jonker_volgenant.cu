@@ -1,10 +1,10 @@
 /// `jv` on the GPU, by kind of costs. Sparse problems are their own core.
 
-#include "matching/assignment/core_dense.cuh"
-#include "matching/assignment/core_points.cuh"
-#include "matching/assignment/core_search.cuh"
+#include "matching/assignment/canonical/device_solve.cuh"
+#include "matching/assignment/core/dense_core.cuh"
+#include "matching/assignment/core/point_core.cuh"
 #include "matching/assignment/jonker_volgenant_device.h"
-#include "matching/device/solve.cuh"
+#include "matching/assignment/sparse/sparse_augmenting_paths.cuh"
 
 namespace motes::matching::device {
 namespace {
@@ -14,7 +14,7 @@ DeviceSolution in_place(core::Outcome&& found) {
 }
 
 /// From the host to the device, for what is finished there.
-DeviceSolution bring(Arena& arena, detail::Solution&& solution) {
+DeviceSolution bring(gpu::Arena& arena, detail::Solution&& solution) {
   DeviceSolution out{arena.upload(std::span<const Index>(solution.row_to_col)),
                      arena.upload(std::span<const Cost>(solution.v)), solution.infeasible,
                      std::move(solution.stats)};
@@ -22,19 +22,19 @@ DeviceSolution bring(Arena& arena, detail::Solution&& solution) {
   return out;
 }
 
-DeviceSolution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
+DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
                      const Start& start, int, const CoreSettings& settings) {
   core::Outcome out;
   if (!p.perfect) {
     Cost* exits = arena.take<Cost>(static_cast<std::size_t>(p.rows));
     if (p.rows > 0) {
-      core::dear_exits_kernel<<<4 * arena.multiprocessors(), hungarian::kThreads, 0, arena.stream()>>>(
+      core::dear_exits_kernel<<<4 * arena.multiprocessors(), search::kThreads, 0, arena.stream()>>>(
           p.row_exit, p.rows, exits);
       MOTES_CUDA_LAUNCHED();
     }
     p.row_exit = exits;
   }
-  out.state = is_cold(start) ? core::cold_state(arena, p) : hungarian::initial_state(arena, sides, p, start);
+  out.state = is_cold(start) ? core::cold_state(arena, p) : search::initial_state(arena, sides, p, start);
   DeviceSolution solution;
   const bool infeasible = !search_core(arena, p, out.state, out.stats, settings);
   solution = in_place(std::move(out));
@@ -42,14 +42,15 @@ DeviceSolution solve(Arena& arena, const CanonicalSides& sides, DeviceCanonical<
   return solution;
 }
 
-DeviceSolution solve(Arena& arena, const CanonicalSides& sides, const DeviceCanonical<GeometricEntries>& p,
-                     const Start& start, int, const CoreSettings&) {
+DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides,
+                     const DeviceCanonical<GeometricEntries>& p, const Start& start, int,
+                     const CoreSettings&) {
   core::Outcome out = solve_by_point_cores(arena, sides, p, start);
   return out.whole ? bring(arena, std::move(*out.whole)) : in_place(std::move(out));
 }
 
 template <class T>
-DeviceSolution solve(Arena& arena, CanonicalSides sides, const DeviceCanonical<DenseEntries<T>>& p,
+DeviceSolution solve(gpu::Arena& arena, CanonicalSides sides, const DeviceCanonical<DenseEntries<T>>& p,
                      const Start& start, int wanted, const CoreSettings&) {
   sides.start = arena.download(p.start, static_cast<std::size_t>(p.cols));
   return bring(arena, core::solve_dense(arena, sides, p, start, wanted));
@@ -60,9 +61,8 @@ DeviceSolution solve(Arena& arena, CanonicalSides sides, const DeviceCanonical<D
 Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start, int wanted,
                         const CoreSettings& settings) {
   return solve_on_device(execution, problem, start,
-                         [&](Arena& arena, const CanonicalSides& sides, const auto& p, const Start& from) {
-                           return solve(arena, sides, p, from, wanted, settings);
-                         });
+                         [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p,
+                             const Start& from) { return solve(arena, sides, p, from, wanted, settings); });
 }
 
 }  // namespace motes::matching::device

@@ -8,7 +8,7 @@
 /// first, and the column reduction is dropped too (it needs a column-wise copy and does not pay on gated
 /// graphs).
 
-#include "matching/solver.h"
+#include <motes/matching/assignment_solver.h>
 
 namespace motes::matching {
 

@@ -1,8 +1,9 @@
 #pragma once
-/// The CUDA form of `jv`, without CUDA types. Throws ResourceShortage without a device.
+/// The CUDA form of `jv`, without CUDA types. Throws ResourceError without a device.
 
-#include "matching/assignment/core_settings.h"
-#include "matching/solver.h"
+#include <motes/matching/assignment_solver.h>
+
+#include "matching/assignment/sparse/search_settings.h"
 
 namespace motes::matching::device {
 

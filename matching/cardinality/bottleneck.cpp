@@ -5,8 +5,6 @@
 /// it is then taken out; its columns are offered again by the edges of other trees' rows that passed them by.
 ///
 /// The smallest threshold of one size bisects instead: any solver, in any number of threads, does the work.
-#include "matching/cardinality/bottleneck.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,13 +12,13 @@
 #include <queue>
 #include <stdexcept>
 
-#include "matching/detail/canonical.h"
-#include "matching/registry.h"
+#include <motes/base/index.h>
+#include <motes/matching/bottleneck.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
 
 namespace motes::matching {
 namespace {
-
-std::size_t at(Offset k) { return static_cast<std::size_t>(k); }
 
 void require_host(const SparseCostsView& problem) {
   if (problem.space == Space::device) throw std::invalid_argument("bottleneck: the problem lies on a device");
@@ -161,77 +159,6 @@ class Growth {
   std::priority_queue<Offer> offers_;
 };
 
-/// The edges not longer than `threshold`.
-BipartiteGraph within(const SparseCostsView& problem, Cost threshold, int threads) {
-  const BipartiteGraphView& all = problem.graph;
-  BipartiteGraph out;
-  out.rows = all.rows, out.cols = all.cols;
-  out.row_offsets.assign(at(all.rows) + 1, 0);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (Index i = 0; i < all.rows; ++i)
-    out.row_offsets[at(i) + 1] = std::count_if(problem.cost.begin() + all.row_offsets[at(i)],
-                                               problem.cost.begin() + all.row_offsets[at(i) + 1],
-                                               [&](Cost length) { return length <= threshold; });
-  std::partial_sum(out.row_offsets.begin(), out.row_offsets.end(), out.row_offsets.begin());
-  out.col_index.resize(at(out.row_offsets.back()));
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (Index i = 0; i < all.rows; ++i) {
-    Offset to = out.row_offsets[at(i)];
-    for (Offset e = all.row_offsets[at(i)]; e < all.row_offsets[at(i) + 1]; ++e)
-      if (problem.cost[at(e)] <= threshold) out.col_index[at(to++)] = all.col_index[at(e)];
-  }
-  return out;
-}
-
-Matching maximum_matching(const Execution& execution, const BipartiteGraphView& graph,
-                          std::span<const Index> start) {
-  const auto solver = make_cardinality_solver(choose_cardinality_solver(graph).info->name);
-  return solver->solve(execution, {graph, {}, {}, Space::host}, start).matching;
-}
-
-Cost length_of(const SparseCostsView& problem, Index row, Index col) {
-  const auto first = problem.graph.col_index.begin();
-  const auto found = std::lower_bound(first + problem.graph.row_offsets[at(row)],
-                                      first + problem.graph.row_offsets[at(row) + 1], col);
-  return problem.cost[at(found - first)];
-}
-
-/// Keeps the `count` shortest pairs; returns the longest of them.
-Cost trim(const SparseCostsView& problem, Matching& matching, std::int64_t count) {
-  std::vector<std::pair<Cost, Index>> pairs;
-  for (Index i = 0; i < problem.graph.rows; ++i)
-    if (const Index j = matching.row_to_col[at(i)]; j != -1) pairs.emplace_back(length_of(problem, i, j), i);
-  std::sort(pairs.begin(), pairs.end());
-  for (std::size_t k = at(count); k < pairs.size(); ++k) {
-    Index& mate = matching.row_to_col[at(pairs[k].second)];
-    matching.col_to_row[at(mate)] = -1;
-    mate = -1;
-  }
-  matching.cardinality = count;
-  matching.objective = matching.dual_objective = static_cast<double>(count);
-  return pairs[at(count - 1)].first;
-}
-
-/// Calls visit(length, touched) for every edge.
-template <class Visit>
-void for_each_edge(const SparseCostsView& problem, const VertexCover& cover, const Visit& visit) {
-  const BipartiteGraphView& graph = problem.graph;
-  std::vector<char> row_in(at(graph.rows), 0), col_in(at(graph.cols), 0);
-  for (const Index i : cover.rows) row_in[at(i)] = 1;
-  for (const Index j : cover.cols) col_in[at(j)] = 1;
-  for (Index i = 0; i < graph.rows; ++i)
-    for (Offset e = graph.row_offsets[at(i)]; e < graph.row_offsets[at(i) + 1]; ++e)
-      visit(problem.cost[at(e)], row_in[at(i)] != 0 || col_in[at(graph.col_index[at(e)])] != 0);
-}
-
-std::int64_t wanted_pairs(std::int64_t maximum, double share) {
-  if (!(share > 0 && share <= 1))
-    throw std::invalid_argument("bottleneck: the share must be above 0 and at most 1");
-  // A share such as .99 is not exact: .99 of 100 must not become 100.
-  const double pairs = std::ceil(share * static_cast<double>(maximum) * (1 - 1e-12));
-  return std::min(maximum, static_cast<std::int64_t>(pairs));
-}
-
 }  // namespace
 
 std::int64_t BottleneckCurve::cardinality_within(Cost length) const {
@@ -241,76 +168,6 @@ std::int64_t BottleneckCurve::cardinality_within(Cost length) const {
 BottleneckCurve bottleneck_curve(const SparseCostsView& problem) {
   require_host(problem);
   return {Growth(problem).run()};
-}
-
-Bottleneck smallest_threshold(const Execution& given, const SparseCostsView& problem, double share) {
-  require_host(problem);
-  Execution execution = given;
-  execution.backend = Backend::cpu;
-  execution.threads = detail::thread_count(given);
-  const CardinalityProblem whole{problem.graph, {}, {}, Space::host};
-  Bottleneck out;
-  out.matching = maximum_matching(execution, problem.graph, {});
-  out.whole = koenig_cover(whole, out.matching);
-  out.maximum = out.matching.cardinality;
-  out.wanted = wanted_pairs(out.maximum, share);
-  if (out.wanted == 0) return out;
-
-  out.threshold = trim(problem, out.matching, out.wanted);
-  // The answer is at most out.threshold, and one of the lengths that are left.
-  std::vector<Cost> lengths(problem.cost.begin(), problem.cost.end());
-  std::vector<Index> start;  // the matching of the largest threshold that was too small
-  std::erase_if(lengths, [&](Cost length) { return length >= out.threshold; });
-  while (!lengths.empty()) {
-    const auto middle = lengths.begin() + std::ssize(lengths) / 2;
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    const BipartiteGraph graph = within(problem, *middle, execution.threads);
-    Matching found = maximum_matching(execution, graph.view(), start);
-    if (found.cardinality >= out.wanted) {
-      out.threshold = trim(problem, found, out.wanted);
-      out.matching = std::move(found);
-      std::erase_if(lengths, [&](Cost length) { return length >= out.threshold; });
-    } else {
-      // No matching of so many pairs before an edge comes in that the cover does not touch.
-      out.below = koenig_cover({graph.view(), {}, {}, Space::host}, found);
-      Cost least = kInfiniteCost;
-      for_each_edge(problem, out.below,
-                    [&](Cost length, bool touched) { least = touched ? least : std::min(least, length); });
-      start = std::move(found.row_to_col);
-      std::erase_if(lengths, [&](Cost length) { return length < least; });
-    }
-  }
-  return out;
-}
-
-std::string fault_of(const SparseCostsView& problem, double share, const Bottleneck& answer) {
-  require_host(problem);
-  const BipartiteGraph graph = within(problem, answer.threshold, 1);
-  const CardinalityProblem all{problem.graph, {}, {}, Space::host};
-  const auto matched = verify({graph.view(), {}, {}, Space::host}, answer.matching, {});
-  if (!matched.matching_valid) return "at the threshold: " + matched.fault;
-  if (answer.wanted != wanted_pairs(answer.maximum, share))
-    return "the share asks for another number of pairs";
-  if (answer.matching.cardinality != answer.wanted)
-    return "the matching does not have as many pairs as are wanted";
-  // That no more than `maximum` pairs are possible; that as many are is seen from a matching of its own.
-  const auto cover = verify(all, answer.matching, answer.whole);
-  if (!cover.cover_valid) return "the whole graph: " + cover.fault;
-  if (answer.whole.size() != answer.maximum) return "the whole graph's cover is not of the maximum's size";
-  if (maximum_matching({1}, problem.graph, answer.matching.row_to_col).cardinality != answer.maximum)
-    return "the whole graph holds fewer pairs than was said";
-  if (answer.wanted == 0) return {};
-  if (answer.below.size() >= answer.wanted) return "the cover below the threshold is too large";
-  for (const Index i : answer.below.rows)
-    if (i < 0 || i >= problem.graph.rows) return "the cover below the threshold has a row that is not there";
-  for (const Index j : answer.below.cols)
-    if (j < 0 || j >= problem.graph.cols)
-      return "the cover below the threshold has a column that is not there";
-  std::string fault;
-  for_each_edge(problem, answer.below, [&](Cost length, bool touched) {
-    if (!touched && length < answer.threshold) fault = "an edge shorter than the threshold is not touched";
-  });
-  return fault;
 }
 
 }  // namespace motes::matching

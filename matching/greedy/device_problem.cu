@@ -1,13 +1,14 @@
-#include "matching/greedy/device_problem.cuh"
-
 #include <cfloat>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <cub/device/device_select.cuh>
 #include <limits>
 #include <numeric>
 
-#include "matching/greedy/weight.h"
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+
+#include <motes/matching/matching_weight.h>
+
+#include "matching/greedy/device_problem.cuh"
 
 namespace motes::matching::device {
 namespace {
@@ -17,7 +18,7 @@ constexpr int kThreads = 256;
 __device__ Offset thread_index() { return Offset{blockIdx.x} * blockDim.x + threadIdx.x; }
 __device__ Offset thread_total() { return Offset{gridDim.x} * blockDim.x; }
 
-unsigned blocks_of(const Arena& arena) { return static_cast<unsigned>(16 * arena.multiprocessors()); }
+unsigned blocks_of(const gpu::Arena& arena) { return static_cast<unsigned>(16 * arena.multiprocessors()); }
 
 /// The rules of keys.cpp: a number that comes back from a float unchanged.
 __device__ bool is_float(double weight) {
@@ -66,10 +67,10 @@ __global__ void ranks_kernel(const T* weights, Offset count, const unsigned long
 }
 
 template <class T>
-std::uint32_t* ranks_of(Arena& arena, const T* weights, Offset count) {
+std::uint32_t* ranks_of(gpu::Arena& arena, const T* weights, Offset count) {
   const cudaStream_t stream = arena.stream();
   auto* ranks = arena.take<std::uint32_t>(static_cast<std::size_t>(count));
-  const Arena::Mark mark = arena.mark();
+  const gpu::Arena::Mark mark = arena.mark();
   auto* bits = arena.take<unsigned long long>(static_cast<std::size_t>(count));
   auto* sorted = arena.take<unsigned long long>(static_cast<std::size_t>(count));
   auto* distinct_count = arena.take<Offset>(1);
@@ -84,14 +85,14 @@ std::uint32_t* ranks_of(Arena& arena, const T* weights, Offset count) {
   ranks_kernel<<<blocks_of(arena), kThreads, 0, stream>>>(weights, count, bits, distinct_count, ranks);
   MOTES_CUDA_LAUNCHED();
   if (arena.download(distinct_count, 1)[0] >= std::numeric_limits<std::uint32_t>::max())
-    throw ResourceShortage("greedy: more than 2^32 - 2 distinct weights; give them as floats");
+    throw ResourceError("greedy: more than 2^32 - 2 distinct weights; give them as floats");
   arena.release(mark);
   return ranks;
 }
 
 /// Reads of 16 bytes want arrays that lie so.
 template <class T>
-const T* aligned(Arena& arena, const T* values, Offset count) {
+const T* aligned(gpu::Arena& arena, const T* values, Offset count) {
   if (reinterpret_cast<std::uintptr_t>(values) % 16 == 0) return values;
   T* copy = arena.take<T>(static_cast<std::size_t>(count));
   MOTES_CUDA(cudaMemcpyAsync(copy, values, static_cast<std::size_t>(count) * sizeof(T),
@@ -99,13 +100,13 @@ const T* aligned(Arena& arena, const T* values, Offset count) {
   return copy;
 }
 
-void bring_weights(Arena& arena, const float* weights, GreedyLists& lists) {
+void bring_weights(gpu::Arena& arena, const float* weights, GreedyLists& lists) {
   lists.form = WeightForm::floats;
   lists.raw = reinterpret_cast<const std::uint32_t*>(aligned(arena, weights, lists.entries));
 }
 
 template <class T>
-void bring_weights(Arena& arena, const T* weights, GreedyLists& lists) {
+void bring_weights(gpu::Arena& arena, const T* weights, GreedyLists& lists) {
   auto* floats = arena.take<float>(static_cast<std::size_t>(lists.entries));
   int* other = arena.take_filled<int>(1, 0);
   floats_kernel<<<blocks_of(arena), kThreads, 0, arena.stream()>>>(weights, lists.entries, floats, other);
@@ -173,7 +174,7 @@ __global__ void block_sums_kernel(const double* weight, Index rows, Index blocks
 
 }  // namespace
 
-GreedyLists bring_over(Arena& arena, const GreedyProblem& problem) {
+GreedyLists bring_over(gpu::Arena& arena, const GreedyProblem& problem) {
   const bool host = problem.space == Space::host;
   const auto there = [&]<class T>(std::span<const T> values) -> const T* {
     return host ? arena.upload(values) : values.data();
@@ -192,7 +193,7 @@ GreedyLists bring_over(Arena& arena, const GreedyProblem& problem) {
   return lists;
 }
 
-GreedyLists general_lists(Arena& arena, const GreedyLists& rows, Index cols) {
+GreedyLists general_lists(gpu::Arena& arena, const GreedyLists& rows, Index cols) {
   const cudaStream_t stream = arena.stream();
   const auto columns = static_cast<std::size_t>(cols), count = static_cast<std::size_t>(rows.count);
   const auto entries = static_cast<std::size_t>(rows.entries);
@@ -203,7 +204,7 @@ GreedyLists general_lists(Arena& arena, const GreedyLists& rows, Index cols) {
   auto* offsets = arena.take<Offset>(count + columns + 1);
   auto* new_cols = arena.take<Index>(2 * entries);
   auto* raw = rows.raw != nullptr ? arena.take<std::uint32_t>(2 * entries) : nullptr;
-  const Arena::Mark mark = arena.mark();
+  const gpu::Arena::Mark mark = arena.mark();
   // Rows' entries, columns' counts: summed, where each column begins.
   auto* next = arena.take_filled<unsigned long long>(columns + 1, 0);
   auto* begin = reinterpret_cast<unsigned long long*>(offsets + count);
@@ -227,7 +228,7 @@ GreedyLists general_lists(Arena& arena, const GreedyLists& rows, Index cols) {
   return all;
 }
 
-double weight_of_pairs(Arena& arena, const GreedyProblem& problem, const Index* row_to_col) {
+double weight_of_pairs(gpu::Arena& arena, const GreedyProblem& problem, const Index* row_to_col) {
   const Index rows = problem.graph.rows, blocks = rows / kRowsASum + 1;
   auto* weight = arena.take<double>(static_cast<std::size_t>(rows));
   auto* sum = arena.take<double>(static_cast<std::size_t>(blocks));

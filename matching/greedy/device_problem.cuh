@@ -1,10 +1,11 @@
 #pragma once
 /// A greedy problem in device memory, as the kernels of greedy matching take it.
 
-#include "matching/device/arena.cuh"
-#include "matching/device/stream_timer.cuh"
-#include "matching/greedy/order.h"
-#include "matching/greedy/solver.h"
+#include <motes/base/gpu/arena.cuh>
+#include <motes/base/gpu/stream_timer.cuh>
+#include <motes/matching/greedy_solver.h>
+
+#include "matching/greedy/edge_order.h"
 
 namespace motes::matching::device {
 
@@ -47,14 +48,14 @@ struct GreedyLists {
 
 /// The problem's lists; what lies on the host is copied into the arena, and weights that are not floats are
 /// made floats or ranks there. O(nnz), with a sort of the weights where one of them is no float. Throws
-/// ResourceShortage where there is no room, or more distinct weights than keys.
-GreedyLists bring_over(Arena& arena, const GreedyProblem& problem);
+/// ResourceError where there is no room, or more distinct weights than keys.
+GreedyLists bring_over(gpu::Arena& arena, const GreedyProblem& problem);
 
 /// Bipartite lists as those of all vertices: columns' too, unsorted. O(nnz).
-GreedyLists general_lists(Arena& arena, const GreedyLists& rows, Index cols);
+GreedyLists general_lists(gpu::Arena& arena, const GreedyLists& rows, Index cols);
 
 /// The sum that weight.h defines, of the pairs of a problem in device memory. Waits for the stream.
-double weight_of_pairs(Arena& arena, const GreedyProblem& problem, const Index* row_to_col);
+double weight_of_pairs(gpu::Arena& arena, const GreedyProblem& problem, const Index* row_to_col);
 
 /// f(weights) with the type of the lists' form.
 template <class F>
@@ -73,9 +74,9 @@ void with_form(WeightForm form, F&& f) {
 template <class F>
 void with_lists(const Execution& execution, const GreedyProblem& problem, GreedyStats& stats, F&& f) {
   Workspace own;
-  Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  gpu::Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
   arena.reset();
-  StreamTimer bring(arena.stream());
+  gpu::StreamTimer bring(arena.stream());
   const GreedyLists lists = bring_over(arena, problem);
   bring.stop();
   arena.synchronize();

@@ -6,15 +6,15 @@
 #include <numeric>
 #include <type_traits>
 
-#include "matching/greedy/wide.h"
+#include <motes/base/index.h>
+
+#include "matching/greedy/avx512_lists.h"
 
 namespace motes::matching::detail {
 namespace {
 
 constexpr std::uint64_t kOfEnds = 0x9e3779b97f4a7c15, kOfWeight = 0xd6e8feb86659fd93,
                         kFirst = 0xbf58476d1ce4e5b9, kSecond = 0x94d049bb133111eb;
-
-std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
 
 /// A number that tells weights apart: equal ones have equal bits.
 template <class T>

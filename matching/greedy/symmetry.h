@@ -1,7 +1,7 @@
 #pragma once
 /// Whether a general graph lists each edge from both ends, with one weight.
 
-#include "matching/greedy/problem.h"
+#include <motes/matching/greedy_problem.h>
 
 namespace motes::matching::detail {
 

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "matching/cardinality/on_device.h"
+#include "matching/cardinality/device_solvers.h"
 #include "matching/init/cheap_device.cuh"
 
 namespace motes::matching::device {
@@ -85,8 +85,8 @@ __global__ void restore_kernel(const Index* row_to_col, Index rows, Index* col_t
 }
 
 template <int kLanes>
-void launch(const Arena& arena, const DeviceSides& sides, detail::VisitOrder order, const Index* row_to_col,
-            Index* col_to_row, const int* settled) {
+void launch(const gpu::Arena& arena, const DeviceSides& sides, detail::VisitOrder order,
+            const Index* row_to_col, Index* col_to_row, const int* settled) {
   const Offset wanted = (Offset{sides.rows} * kLanes + kThreads - 1) / kThreads;
   const auto blocks = static_cast<unsigned>(std::clamp<Offset>(wanted, 1, 1 << 22));
   cheap_kernel<kLanes><<<blocks, kThreads, 0, arena.stream()>>>(
@@ -96,7 +96,7 @@ void launch(const Arena& arena, const DeviceSides& sides, detail::VisitOrder ord
 
 }  // namespace
 
-void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
+void cheap_start(const gpu::Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
                  detail::VisitOrder order, Index* row_to_col, Index* col_to_row, const int* settled) {
   const cudaStream_t stream = arena.stream();
   const auto blocks = static_cast<unsigned>(8 * arena.multiprocessors());
@@ -120,7 +120,7 @@ std::vector<Index> cheap_start(const Execution& execution, const CardinalityProb
                                std::uint64_t seed) {
   std::vector<Index> row_to_col;
   CardinalityStats stats;
-  with_sides(execution, problem, false, stats, [&](Arena& arena, const DeviceSides& sides) {
+  with_sides(execution, problem, false, stats, [&](gpu::Arena& arena, const DeviceSides& sides) {
     const DeviceMates there(arena, static_cast<std::size_t>(sides.rows),
                             static_cast<std::size_t>(sides.cols));
     cheap_start(arena, sides, problem.graph.edges(), false, detail::VisitOrder(sides.rows, seed),

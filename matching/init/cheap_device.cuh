@@ -2,7 +2,7 @@
 /// The cheap start on the GPU: every free row takes its first free column, as if in the order of their
 /// numbers.
 
-#include "matching/cardinality/device_graph.cuh"
+#include "matching/cardinality/two_sided_device_graph.cuh"
 #include "matching/init/visit_order.h"
 
 namespace motes::matching::device {
@@ -12,7 +12,7 @@ namespace motes::matching::device {
 /// free. The same pairs as the CPU's start on one thread, always. O(rows + cols + nnz) where rows meet their
 /// columns in about the same order, else a row may look through its columns again when it is displaced.
 /// `settled`, on the device: where it is not 0, there is another start already and nothing is done.
-void cheap_start(const Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
+void cheap_start(const gpu::Arena& arena, const DeviceSides& sides, Offset edges, bool warm,
                  detail::VisitOrder order, Index* row_to_col, Index* col_to_row,
                  const int* settled = nullptr);
 

@@ -2,7 +2,9 @@
 /// vertices with few neighbours are served first: what min-degree does, but with the degrees of the graph as
 /// given. In return it is the same matching for any number of threads.
 
-#include "matching/greedy/suitor.h"
+#include <motes/base/index.h>
+
+#include "matching/greedy/suitor/suitor.h"
 #include "matching/init/starts.h"
 
 namespace motes::matching {
@@ -10,12 +12,12 @@ namespace motes::matching {
 std::vector<Index> start_greedy(const Execution& execution, const CardinalityProblem& problem,
                                 std::uint64_t seed) {
   const auto& graph = problem.graph;
-  std::vector<Offset> col_degree(detail::at(graph.cols), 0);
+  std::vector<Offset> col_degree(at(graph.cols), 0);
   if (problem.col_offsets.empty())
-    for (const Index j : graph.col_index) ++col_degree[detail::at(j)];
+    for (const Index j : graph.col_index) ++col_degree[at(j)];
   else
     for (Index j = 0; j < graph.cols; ++j)
-      col_degree[detail::at(j)] = problem.col_offsets[detail::at(j) + 1] - problem.col_offsets[detail::at(j)];
+      col_degree[at(j)] = problem.col_offsets[at(j) + 1] - problem.col_offsets[at(j)];
   // Whole numbers that a float holds; of edges whose degrees are alike a seed other than 0 draws the order.
   constexpr Offset kMost = 1 << 20, kDraws = 16;
   std::vector<float> weights(graph.col_index.size());
@@ -23,12 +25,12 @@ std::vector<Index> start_greedy(const Execution& execution, const CardinalityPro
   const int threads = detail::threads_for(execution, graph.rows);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (Index i = 0; i < graph.rows; ++i) {
-    const Offset begin = graph.row_offsets[detail::at(i)], end = graph.row_offsets[detail::at(i) + 1];
+    const Offset begin = graph.row_offsets[at(i)], end = graph.row_offsets[at(i) + 1];
     for (Offset e = begin; e < end; ++e) {
-      const Index j = graph.col_index[detail::at(e)];
-      const Offset degrees = std::min(end - begin + col_degree[detail::at(j)], kMost);
+      const Index j = graph.col_index[at(e)];
+      const Offset degrees = std::min(end - begin + col_degree[at(j)], kMost);
       const Index draw = seed == 0 ? 0 : drawn(static_cast<Index>((i ^ j) % kDraws));
-      weights[detail::at(e)] = static_cast<float>((kMost - degrees) * kDraws + draw);
+      weights[at(e)] = static_cast<float>((kMost - degrees) * kDraws + draw);
     }
   }
   const GreedyProblem greedy{GraphKind::bipartite, graph, std::span<const float>(weights), Space::host};

@@ -1,10 +1,10 @@
-#include "matching/init/initialiser.h"
-
 #include <array>
 #include <stdexcept>
 
-#include "matching/cardinality/on_device.h"
-#include "matching/detail/host_blocks.h"
+#include <motes/base/host_blocks.h>
+#include <motes/matching/initialiser.h>
+
+#include "matching/cardinality/device_solvers.h"
 #include "matching/init/starts.h"
 
 namespace motes::matching {
@@ -21,7 +21,7 @@ std::vector<Index> on_host(const Execution& execution, const CardinalityProblem&
                            std::uint64_t seed) {
   if (problem.space == Space::device)
     throw std::invalid_argument("initialiser: the graph lies on a device; this one needs it in host memory");
-  const detail::HostBlocks::Solve kept(execution.workspace);
+  const HostBlocks::Solve kept(execution.workspace);
   return kStart(execution, problem, seed);
 }
 

@@ -15,17 +15,18 @@
 // A cascade is a chain of such misses. So a thread follows several side by side, a vertex of each in turn,
 // and asks memory for what all of them read next before it looks at the first.
 
-#include "matching/cardinality/reorder.h"
-#include "matching/cardinality/solver.h"
-#include "matching/detail/graph_side.h"
-#include "matching/detail/raw_array.h"
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/base/raw_array.h>
+#include <motes/matching/cardinality_solver.h>
+
+#include "matching/cardinality/bfs_reordering.h"
+#include "matching/graph_side.h"
 #include "matching/init/starts.h"
-#include "matching/parallel_for.h"
 
 namespace motes::matching {
 namespace {
 
-using detail::at;
 using detail::GraphSide;
 
 /// A vertex of side 0 (rows) or 1 (columns).
@@ -70,7 +71,7 @@ class KarpSipser {
       : sides_{rows, cols}, threads_(threads), mates_(detail::no_mates(rows.count, cols.count, threads)) {
     for (int s = 0; s < 2; ++s) {
       const GraphSide& side = sides_[s];
-      state_[s] = detail::RawArray<State>(at(side.count));
+      state_[s] = RawArray<State>(at(side.count));
 #pragma omp parallel for num_threads(threads_) schedule(static) if (kShared)
       for (Index k = 0; k < side.count; ++k) state_[s][at(k)] = static_cast<State>(side.of(k).size());
     }
@@ -255,7 +256,7 @@ class KarpSipser {
   GraphSide sides_[2];
   int threads_;
   Mates mates_;
-  detail::RawArray<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
+  RawArray<State> state_[2];  ///< live degree, and kTaken: looks for a mate, or has one
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 /// The Karp-Sipser start on the GPU: vertices are peeled (peel_device.cuh), then rows in their order
 /// (cheap_device.cuh).
 
-#include "matching/cardinality/on_device.h"
+#include "matching/cardinality/device_solvers.h"
 #include "matching/init/cheap_device.cuh"
 #include "matching/init/peel_device.cuh"
 
@@ -13,7 +13,7 @@ std::vector<Index> karp_sipser_start(const Execution& execution, const Cardinali
              cols = static_cast<std::size_t>(problem.graph.cols);
   std::vector<Index> row_to_col;
   CardinalityStats stats;
-  with_sides(execution, problem, true, stats, [&](Arena& arena, const DeviceSides& sides) {
+  with_sides(execution, problem, true, stats, [&](gpu::Arena& arena, const DeviceSides& sides) {
     auto* mates = arena.take_filled<Index>(rows, 0xff);
     auto* col_mates = arena.take_filled<Index>(cols, 0xff);
     const Peeling peeling = make_peeling(arena, sides);

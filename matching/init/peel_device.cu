@@ -20,13 +20,13 @@ std::size_t peeling_bytes(std::size_t rows, std::size_t cols, std::size_t edges)
          sizeof(PeelCounters);
 }
 
-Peeling make_peeling(Arena& arena, const DeviceSides& sides) {
+Peeling make_peeling(gpu::Arena& arena, const DeviceSides& sides) {
   const auto vertices = static_cast<std::size_t>(sides.rows) + static_cast<std::size_t>(sides.cols);
   return {arena.take<Left>(vertices), arena.take_filled<PeelCounters>(1, 0)};
 }
 
-void peel(Arena& arena, const DeviceSides& sides, Offset edges, const PeelPlan& plan, const Peeling& peeling,
-          Index* row_to_col, Index* col_to_row) {
+void peel(gpu::Arena& arena, const DeviceSides& sides, Offset edges, const PeelPlan& plan,
+          const Peeling& peeling, Index* row_to_col, Index* col_to_row) {
   using namespace peeling;
   if (edges == 0) return;
   const cudaStream_t stream = arena.stream();

@@ -5,7 +5,7 @@
 /// A graph has a maximum matching with all pairs made so, and the rest of it lies among the vertices that are
 /// left: free, with neighbours that are. Solvers need not look at the others again.
 
-#include "matching/cardinality/device_graph.cuh"
+#include "matching/cardinality/two_sided_device_graph.cuh"
 
 namespace motes::matching::device {
 
@@ -40,11 +40,11 @@ constexpr int kSingleShare = 11;
 std::size_t peeling_bytes(std::size_t rows, std::size_t cols, std::size_t edges);
 
 /// Room in the arena for a graph's peeling.
-Peeling make_peeling(Arena& arena, const DeviceSides& sides);
+Peeling make_peeling(gpu::Arena& arena, const DeviceSides& sides);
 
 /// Peels a graph without pairs; both mates on the device, filled with -1. Which of several vertices gets
 /// their one neighbour depends on timing. O(rows + cols + nnz) work.
-void peel(Arena& arena, const DeviceSides& sides, Offset edges, const PeelPlan& plan, const Peeling& peeling,
-          Index* row_to_col, Index* col_to_row);
+void peel(gpu::Arena& arena, const DeviceSides& sides, Offset edges, const PeelPlan& plan,
+          const Peeling& peeling, Index* row_to_col, Index* col_to_row);
 
 }  // namespace motes::matching::device

@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "matching/cardinality/problem.h"
-#include "matching/detail/canonical.h"
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/matching/assignment_solver.h>
+#include <motes/matching/cardinality_problem.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
 #include "matching/init/visit_order.h"
-#include "matching/parallel_for.h"
-#include "matching/solver.h"
 
 namespace motes::matching {
 
@@ -26,8 +28,6 @@ std::vector<Index> start_greedy(const Execution& execution, const CardinalityPro
                                 std::uint64_t seed);
 
 namespace detail {
-
-inline std::size_t at(Offset e) { return static_cast<std::size_t>(e); }
 
 /// As many threads as the execution allows and the rows are worth.
 inline int threads_for(const Execution& execution, Index rows) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "matching/detail/host_device.h"
-#include "matching/problem.h"
+#include <motes/base/host_device.h>
+#include <motes/matching/problem.h>
 
 namespace motes::matching::detail {
 

@@ -1,9 +1,10 @@
 #include "tests/app/run_motes.h"
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+
+#include <catch2/catch.hpp>
 
 namespace motes::testing {
 

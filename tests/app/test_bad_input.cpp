@@ -1,9 +1,12 @@
 /// Bad input at the command's level: the exit code, one line that says where, and nothing half-written.
-#include <catch2/catch.hpp>
 #include <filesystem>
+
+#include <catch2/catch.hpp>
 
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
+
+using namespace motes;
 
 using namespace motes::testing;
 using Catch::Matchers::Contains;

@@ -1,12 +1,16 @@
 #include <atomic>
-#include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <motes/io/frame_source.h>
+
 #include "app/interrupt.h"
-#include "io/frame_source.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
+
+using namespace motes;
 
 using namespace motes::testing;
 using Catch::Matchers::Contains;

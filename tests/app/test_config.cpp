@@ -1,11 +1,13 @@
-#include <catch2/catch.hpp>
 #include <map>
+
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
 
 #include "app/nearest.h"
 #include "app/options.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::app;

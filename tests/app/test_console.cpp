@@ -1,19 +1,20 @@
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
 
+#include <catch2/catch.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/atomic_file.h>
+
 #include "app/console.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
-#include "io/atomic_file.h"
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::app;

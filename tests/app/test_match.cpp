@@ -1,11 +1,13 @@
 // motes match: instances, solvers, answers and refusals.
 
-#include <catch2/catch.hpp>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "matching/device/device.h"
-#include "matching/registry.h"
+#include <motes/base/gpu/device.h>
+#include <motes/matching/registry.h>
+
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 
@@ -159,7 +161,7 @@ TEST_CASE("match of cardinality writes what its contract names") {
 }
 
 TEST_CASE("match says which back end a solver lacks, with and without a GPU") {
-  const bool gpu = !matching::list_devices().devices.empty();
+  const bool gpu = !gpu::list_devices().devices.empty();
   const auto result_of = [](const std::string& solver, const std::string& backend) {
     return run_motes({"match", "gen:rgg?n=50&degree=3", "--solver", solver, "--backend", backend});
   };

@@ -1,11 +1,13 @@
 // motes match --problem greedy: answers, certificates, coarser graphs, refusals.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "matching/registry.h"
+#include <motes/matching/registry.h>
+
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 

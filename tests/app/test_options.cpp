@@ -1,10 +1,12 @@
-#include <catch2/catch.hpp>
 #include <set>
+
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
 
 #include "app/options.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::app;

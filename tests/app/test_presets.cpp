@@ -1,12 +1,14 @@
 /// The configurations that users copy: each runs, cut down, and does what its comments say.
-#include <catch2/catch.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "io/detections_h5.h"
-#include "io/tables.h"
-#include "io/track_files.h"
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <motes/io/detections_h5.h>
+#include <motes/io/tables.h>
+#include <motes/io/track_files.h>
+
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 
@@ -133,7 +135,7 @@ TEST_CASE("simulate refuses a GPU it has not, and models the GPU has not") {
   CHECK(together.code == 2);
   CHECK_THAT(together.err, Contains("execution.backend") && Contains("repel"));
   CHECK(is_one_error_line(together.err));
-  if (!matching::list_devices().devices.empty()) return;
+  if (!gpu::list_devices().devices.empty()) return;
   const Outcome absent = refusal("paper-fig5");
   CHECK(absent.code == 2);
   CHECK_THAT(absent.err, Contains("execution.backend"));

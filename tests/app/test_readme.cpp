@@ -1,11 +1,12 @@
 // What the README lists must be what the registry holds.
 
-#include <catch2/catch.hpp>
-
 #include <filesystem>
 #include <string>
 
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/registry.h>
+
 #include "tests/app/run_motes.h"
 
 using namespace motes;

@@ -1,14 +1,15 @@
 // The main job on real samples, from the command line to the scores.
 
-#include <catch2/catch.hpp>
-
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <vector>
 
-#include "io/track_files.h"
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <motes/io/track_files.h>
+
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 

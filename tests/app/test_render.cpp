@@ -1,22 +1,23 @@
 // Pictures of tracks: the layout as numbers, and what VTK draws as pixels. Where neither a display nor Xvfb
 // is, the drawing tests are skipped aloud.
 
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <vtkImageData.h>
 #include <vtkNew.h>
 #include <vtkPNGReader.h>
 
-#include <catch2/catch.hpp>
-#include <cstdlib>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <motes/base/errors.h>
 
 #include "app/display.h"
 #include "app/render_axes.h"
 #include "app/render_picture.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::app;

@@ -1,11 +1,15 @@
 #include <algorithm>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <motes/base/gpu/device.h>
+
 #include "app/interrupt.h"
-#include "matching/device/device.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
+
+using namespace motes;
 
 using namespace motes::testing;
 using Catch::Matchers::Contains;
@@ -73,7 +77,7 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
   for (const json& pair : report_auto["pairs"]) CHECK(pair["backend"] == "cpu");
 
   const std::vector<std::string> on_gpu{"track", input, "-o", (dir / "gpu").string(), "--backend", "cuda"};
-  if (motes::matching::list_devices().devices.empty()) {
+  if (gpu::list_devices().devices.empty()) {
     const Outcome refused = run_motes(on_gpu);
     CHECK(refused.code == 4);
     CHECK(is_one_error_line(refused.err.substr(refused.err.rfind("motes: error"))));

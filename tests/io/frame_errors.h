@@ -1,11 +1,12 @@
 #pragma once
 /// What an action throws, for tests of error messages.
 
-#include <catch2/catch.hpp>
 #include <functional>
 #include <string>
 
-#include "tracking/types/errors.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
 
 namespace motes::testing {
 

@@ -1,16 +1,16 @@
 /// What is under the name of an output decides how it is written.
-#include "io/atomic_file.h"
-
-#include <sys/stat.h>
-
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
 
+#include <catch2/catch.hpp>
+#include <sys/stat.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/atomic_file.h>
+
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::testing;

@@ -1,12 +1,14 @@
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
 #include <random>
 
-#include "io/bdv_writer.h"
-#include "io/frame_source.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/io/bdv_writer.h>
+#include <motes/io/frame_source.h>
+
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::testing;

@@ -1,6 +1,6 @@
-#include "io/challenge_xml.h"
-
 #include <catch2/catch.hpp>
+
+#include <motes/io/challenge_xml.h>
 
 #include "tests/io/track_samples.h"
 

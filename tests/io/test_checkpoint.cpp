@@ -1,6 +1,6 @@
-#include "io/checkpoint.h"
-
 #include <catch2/catch.hpp>
+
+#include <motes/io/checkpoint.h>
 
 #include "tests/io/track_samples.h"
 

@@ -1,12 +1,13 @@
-#include <catch2/catch.hpp>
-
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <numeric>
 
+#include <catch2/catch.hpp>
+
+#include <motes/io/frame_source.h>
+
 #include "frame_errors.h"
-#include "io/frame_source.h"
 #include "tests/support/skip.h"
 
 using namespace motes;

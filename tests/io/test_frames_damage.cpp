@@ -1,19 +1,20 @@
 /// Damaged files: every truncation and every flipped byte ends in a result or in one of the project's errors,
 /// quickly, with nothing printed.
 
-#include <fcntl.h>
-#include <unistd.h>
-#include <catch2/catch.hpp>
-
 #include <fstream>
 #include <iterator>
 #include <random>
 
-#include "io/frame_source.h"
-#include "io/ome_tiff_writer.h"
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/frame_source.h>
+#include <motes/io/ome_tiff_writer.h>
+
 #include "tests/support/skip.h"
 #include "tiff_bytes.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::testing;

@@ -1,10 +1,11 @@
-#include <catch2/catch.hpp>
-
 #include <fstream>
 
+#include <catch2/catch.hpp>
+
+#include <motes/io/frame_source.h>
+#include <motes/io/ome_tiff_writer.h>
+
 #include "frame_errors.h"
-#include "io/frame_source.h"
-#include "io/ome_tiff_writer.h"
 #include "tests/support/skip.h"
 #include "tiff_bytes.h"
 

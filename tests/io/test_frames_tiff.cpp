@@ -1,7 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include <motes/io/frame_source.h>
+
 #include "frame_errors.h"
-#include "io/frame_source.h"
 #include "tests/support/skip.h"
 #include "tiff_bytes.h"
 

@@ -1,14 +1,15 @@
-#include <sys/resource.h>
-#include <catch2/catch.hpp>
-
 #include <csignal>
 #include <fstream>
 #include <iterator>
 #include <random>
 
+#include <catch2/catch.hpp>
+#include <sys/resource.h>
+
+#include <motes/io/frame_source.h>
+#include <motes/io/ome_tiff_writer.h>
+
 #include "frame_errors.h"
-#include "io/frame_source.h"
-#include "io/ome_tiff_writer.h"
 #include "tests/support/skip.h"
 
 using namespace motes;

@@ -1,8 +1,8 @@
-#include "io/preview.h"
-
 #include <catch2/catch.hpp>
 
-#include "io/detail/raster.h"
+#include <motes/io/preview.h>
+
+#include "io/pictures/raster.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;

@@ -1,15 +1,16 @@
 // Matching problems in files: what is read, and what is said of what cannot be.
 
-#include <zlib.h>
-
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 
-#include "io/detail/h5.h"
-#include "io/problem_files.h"
+#include <catch2/catch.hpp>
+#include <zlib.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/problem_files.h>
+
+#include "io/hdf5/h5.h"
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using Catch::Contains;

@@ -1,15 +1,17 @@
 /// The challenge organisers' own program, and ours, on the same files.
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "io/challenge_xml.h"
+#include <catch2/catch.hpp>
+
+#include <motes/io/challenge_xml.h>
+
 #include "tests/support/skip.h"
-#include "tracking/score/challenge_score.h"
+#include <motes/tracking/challenge_score.h>
 
 using namespace motes;
 

@@ -1,6 +1,6 @@
-#include "io/tables.h"
-
 #include <catch2/catch.hpp>
+
+#include <motes/io/tables.h>
 
 #include "tests/io/track_samples.h"
 

@@ -1,6 +1,6 @@
-#include "io/track_files.h"
-
 #include <catch2/catch.hpp>
+
+#include <motes/io/track_files.h>
 
 #include "tests/io/track_samples.h"
 

@@ -1,8 +1,8 @@
-#include "io/tracks_h5.h"
-
 #include <catch2/catch.hpp>
 
-#include "io/detail/h5.h"
+#include <motes/io/tracks_h5.h>
+
+#include "io/hdf5/h5.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;

@@ -1,9 +1,10 @@
 #include <catch2/catch.hpp>
 
-#include "io/atomic_file.h"
-#include "io/vtk_tracks.h"
+#include <motes/io/atomic_file.h>
+#include <motes/io/vtk_tracks.h>
+#include <motes/tracking/track_runs.h>
+
 #include "tests/io/track_samples.h"
-#include "tracking/types/track_runs.h"
 
 using namespace motes;
 using namespace motes::testing;

@@ -1,8 +1,9 @@
 #include <catch2/catch.hpp>
 
-#include "io/detail/h5.h"
-#include "io/track_files.h"
-#include "io/vtk_tracks.h"
+#include <motes/io/track_files.h>
+#include <motes/io/vtk_tracks.h>
+
+#include "io/hdf5/h5.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;

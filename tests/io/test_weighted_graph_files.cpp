@@ -1,13 +1,15 @@
 // Weighted graphs in MatrixMarket files, for greedy matching.
 
-#include <catch2/catch.hpp>
 #include <fstream>
 
-#include "io/problem_files.h"
-#include "matching/greedy/weight.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/io/problem_files.h>
+#include <motes/matching/matching_weight.h>
+
 #include "tests/support/skip.h"
 #include "tests/support/weighted_graphs.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using Catch::Contains;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "io/frame_source.h"
+#include <motes/io/frame_source.h>
 
 namespace motes::testing {
 

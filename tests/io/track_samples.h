@@ -1,11 +1,7 @@
 #pragma once
 /// Track sets, damaged files and quiet runs that the tests of the track formats share.
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <bit>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -15,9 +11,14 @@
 #include <random>
 #include <string>
 
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/track_set.h>
+
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
-#include "tracking/types/track_set.h"
 
 namespace motes::testing {
 

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "matching/registry.h"
+#include <motes/matching/registry.h>
+
+using namespace motes;
 
 using namespace motes::matching;
 

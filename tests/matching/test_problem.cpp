@@ -1,11 +1,13 @@
 // Problems themselves: grids, checks, kinds.
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "matching/device/device_costs.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/device_costs.h>
+#include <motes/matching/registry.h>
+
 #include "tests/support/instances.h"
 #include "tests/support/skip.h"
 
@@ -159,8 +161,7 @@ TEST_CASE("the finest safe grid leaves room for sums over all vertices") {
 TEST_CASE("a solver refuses what it cannot run on") {
   const auto costs = testing::from_matrix({{1, 2}, {3, 4}});
   const auto solver = matching::find_solver("jv")->make();
-  matching::Execution cuda;
-  cuda.backend = matching::Backend::cuda;
-  if (matching::list_devices().devices.empty())
-    CHECK_THROWS_AS(solver->solve(cuda, costs.view()), matching::ResourceShortage);
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  if (gpu::list_devices().devices.empty()) CHECK_THROWS_AS(solver->solve(cuda, costs.view()), ResourceError);
 }

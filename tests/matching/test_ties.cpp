@@ -1,14 +1,15 @@
 // Which optimum is told, and why there is none.
 
-#include <catch2/catch.hpp>
-
 #include <random>
 
-#include "matching/device/device_costs.h"
-#include "matching/feasibility.h"
-#include "matching/registry.h"
-#include "matching/ties.h"
-#include "matching/verify.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/device_costs.h>
+#include <motes/matching/feasibility.h>
+#include <motes/matching/registry.h>
+#include <motes/matching/ties.h>
+#include <motes/matching/verify.h>
+
 #include "tests/support/instances.h"
 #include "tests/support/skip.h"
 
@@ -83,8 +84,8 @@ matching::SparseCosts tied(std::uint64_t seed, Index side, int degree, Cost high
 
 /// Resolves the ties of an optimum on the GPU as on the CPU, and sees duals that prove nothing. Whether the
 /// optimum was another one before.
-bool same_ties_on_gpu(matching::Workspace& workspace, const matching::SparseCosts& costs) {
-  matching::Execution execution{1};
+bool same_ties_on_gpu(Workspace& workspace, const matching::SparseCosts& costs) {
+  Execution execution{1};
   execution.workspace = &workspace;
   const auto problem = costs.view();
   auto answer = matching::find_solver("jv")->make()->solve({1}, problem);
@@ -105,7 +106,7 @@ bool same_ties_on_gpu(matching::Workspace& workspace, const matching::SparseCost
 
 TEST_CASE("ties are resolved on the GPU as on the CPU") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   int moved = 0;
   const auto check = [&](const matching::SparseCosts& costs) { moved += same_ties_on_gpu(workspace, costs); };
   for (std::uint64_t seed = 1; seed <= 6; ++seed)
@@ -126,7 +127,7 @@ TEST_CASE("ties are resolved on the GPU as on the CPU") {
 
 TEST_CASE("for the memory and race checkers: ties") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   int moved = 0;
   for (const auto& costs :
        {chain(70, 71, false), chain(70, 70, true), tied(1, 300, 3, 5), tied(2, 80, 12, 1)})

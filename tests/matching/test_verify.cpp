@@ -1,13 +1,14 @@
 // The verifier is fed wrong answers: each single fault must be seen.
 
-#include <catch2/catch.hpp>
-
 #include <limits>
 #include <random>
 
-#include "matching/device/device_costs.h"
-#include "matching/registry.h"
-#include "matching/verify.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/device_costs.h>
+#include <motes/matching/registry.h>
+#include <motes/matching/verify.h>
+
 #include "tests/support/instances.h"
 #include "tests/support/skip.h"
 
@@ -138,7 +139,7 @@ std::vector<Wrong> wrong_answers(const Matching& right) {
 /// The same answer on the CPU and, with a GPU, there from either memory: same verdict, same words.
 void check_everywhere(const matching::CostsView& problem, const Matching& answer, const std::string& part,
                       bool gpu) {
-  const auto check = [&](const matching::Execution& execution, const matching::CostsView& view) {
+  const auto check = [&](const Execution& execution, const matching::CostsView& view) {
     const auto certificate = matching::verify(execution, view, answer);
     CHECK(certificate.optimal() == part.empty());
     if (part.empty())
@@ -150,8 +151,8 @@ void check_everywhere(const matching::CostsView& problem, const Matching& answer
   const auto reference = check({}, problem);
   CHECK(check({3}, problem).fault == reference.fault);
   if (!gpu) return;
-  matching::Execution cuda;
-  cuda.backend = matching::Backend::cuda;
+  Execution cuda;
+  cuda.backend = Backend::cuda;
   const matching::DeviceCosts copy(problem);
   for (const auto& view : {problem, copy.view()}) {
     const auto other = check(cuda, view);

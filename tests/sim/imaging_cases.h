@@ -1,13 +1,14 @@
 #pragma once
 /// Truths and helpers of the imaging tests.
 
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
-#include "sim/imaging.h"
-#include "sim/random.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/random.h>
+#include <motes/sim/imaging.h>
 
 namespace motes::testing {
 
@@ -31,7 +32,7 @@ inline TrackSet spots_at(const std::vector<Vec3>& positions) {
 inline TrackSet random_spots(std::size_t count, const Vec3& box, std::uint64_t seed) {
   std::vector<Vec3> at;
   for (std::size_t i = 0; i < count; ++i) {
-    sim::Random random(seed, sim::Stream::seeding, static_cast<std::uint32_t>(i), 1);
+    Random random(seed, RandomStream::seeding, static_cast<std::uint32_t>(i), 1);
     const auto along = [&](double length) { return (random.uniform() * 1.1 - 0.05) * length; };
     const double x = along(box.x), y = along(box.y), z = along(box.z);
     at.push_back({x, y, z});

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "sim/motion.h"
+#include <motes/sim/motion.h>
 
 namespace motes::testing {
 

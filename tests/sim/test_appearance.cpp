@@ -1,10 +1,12 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 
-#include "sim/imaging.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/imaging.h>
+#include <motes/tracking/log_detector.h>
+
 #include "tests/sim/imaging_cases.h"
-#include "tracking/detect/log_detector.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;
@@ -115,7 +117,7 @@ TEST_CASE("isolated spots of SNR 7 are detected within a fifth of a voxel of the
   // Well inside, on a grid of 16 voxels, each somewhere within its voxel.
   std::vector<Vec3> at = grid_of_centres(frame_shape(motion, imaging), imaging.voxel_um, 14);
   for (std::size_t i = 0; i < at.size(); ++i) {
-    Random random(5, Stream::seeding, static_cast<std::uint32_t>(i), 2);
+    Random random(5, RandomStream::seeding, static_cast<std::uint32_t>(i), 2);
     at[i].x += (random.uniform() - 0.5) * imaging.voxel_um.x;
     at[i].y += (random.uniform() - 0.5) * imaging.voxel_um.y;
     at[i].z += (random.uniform() - 0.5) * imaging.voxel_um.z;

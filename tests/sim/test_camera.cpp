@@ -1,11 +1,13 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
-#include "sim/detail/photon_table.h"
-#include "sim/imaging.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/imaging.h>
+
+#include "sim/imaging/photon_table.h"
 #include "tests/sim/imaging_cases.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;

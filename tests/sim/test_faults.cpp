@@ -1,12 +1,14 @@
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
-#include "sim/faults.h"
-#include "sim/stop.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/faults.h>
+#include <motes/sim/stop.h>
+
 #include "tests/sim/motion_statistics.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;

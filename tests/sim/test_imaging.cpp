@@ -1,11 +1,13 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "sim/simulation.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/simulation.h>
+
 #include "tests/sim/imaging_cases.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;

@@ -2,10 +2,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/imaging.h"
+#include <motes/base/errors.h>
+#include <motes/sim/imaging.h>
+
 #include "tests/sim/imaging_cases.h"
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;
@@ -58,7 +59,7 @@ TEST_CASE("the GPU renders piles of bright spots, empty frames and every camera 
 }
 
 TEST_CASE("backend cuda without a GPU is refused, automatic is not") {
-  const auto report = matching::list_devices();
+  const auto report = gpu::list_devices();
   if (!report.devices.empty()) return;
   CHECK_THROWS_AS(Renderer({1, Backend::cuda}, small_box(), {}), UsageError);
   CHECK_THROWS_WITH(Renderer({1, Backend::cuda}, small_box(), {}), Catch::StartsWith("execution.backend: "));

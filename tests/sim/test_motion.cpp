@@ -1,12 +1,13 @@
 #include <atomic>
 #include <bit>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "sim/simulation.h"
-#include "sim/stop.h"
-#include "tracking/types/errors.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/simulation.h>
+#include <motes/sim/stop.h>
 
 using namespace motes;
 using namespace motes::sim;

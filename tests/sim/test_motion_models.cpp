@@ -1,14 +1,16 @@
 /// Statistics of the motion models against theory.
-#include <catch2/catch.hpp>
 #include <map>
 #include <numbers>
 #include <set>
 
-#include "sim/detail/model.h"
-#include "sim/motion.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/motion.h>
+
+#include "sim/motion/model.h"
 #include "tests/sim/motion_statistics.h"
 #include "tests/support/skip.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;
@@ -279,7 +281,7 @@ TEST_CASE("flows are incompressible, and still where they must be") {
   options.drift_um_s = {1, 2, 3};
   const auto simulation = detail::make_simulation({}, options, {});
   const detail::FlowField& flow = simulation.model.flow;
-  Random random(5, Stream::seeding, 0, 0);
+  Random random(5, RandomStream::seeding, 0, 0);
   const double h = 1e-4;
   double mean = 0;
   for (int i = 0; i < 200; ++i) {
@@ -421,7 +423,7 @@ TEST_CASE("a GPU that is not there, or cannot, is refused by the key") {
   MotionOptions options;
   options.repulsion_um = 1;
   CHECK_THROWS_WITH(simulate_motion(cuda, options), Catch::StartsWith("execution.backend: "));
-  if (!matching::list_devices().devices.empty()) return;
+  if (!gpu::list_devices().devices.empty()) return;
   options.repulsion_um = 0;
   CHECK_THROWS_WITH(simulate_motion(cuda, options), Catch::StartsWith("execution.backend: "));
 }

@@ -1,11 +1,13 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "sim/detail/repulsion.h"
-#include "sim/motion.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/motion.h>
+
+#include "sim/motion/repulsion.h"
 #include "tests/sim/motion_statistics.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;
@@ -108,7 +110,7 @@ TEST_CASE("repulsion keeps cells apart, the same for any thread count") {
 }
 
 TEST_CASE("in a periodic box pushes reach across the walls") {
-  Random random(10, Stream::seeding, 0, 0);
+  Random random(10, RandomStream::seeding, 0, 0);
   const Vec3 box{5, 4, 2};
   std::vector<Vec3> points;
   for (int i = 0; i < 200; ++i)
@@ -130,7 +132,7 @@ TEST_CASE("in a periodic box pushes reach across the walls") {
 }
 
 TEST_CASE("pushes part a pair, cancel in sum, and agree with all pairs") {
-  Random random(9, Stream::seeding, 0, 0);
+  Random random(9, RandomStream::seeding, 0, 0);
   std::vector<Vec3> points;
   for (int i = 0; i < 400; ++i)
     points.push_back({5 * random.uniform(), 4 * random.uniform(), random.uniform()});

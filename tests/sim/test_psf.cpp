@@ -1,12 +1,14 @@
-#include "sim/detail/psf.h"
-
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
 
-#include "sim/imaging.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/index.h>
+#include <motes/sim/imaging.h>
+
+#include "sim/imaging/psf.h"
 #include "tests/sim/imaging_cases.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;

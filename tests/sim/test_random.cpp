@@ -1,13 +1,15 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <vector>
 
-#include "sim/detail/photon_table.h"
-#include "sim/random.h"
+#include <catch2/catch.hpp>
 
-using namespace motes::sim;
+#include <motes/base/random.h>
+
+#include "sim/imaging/photon_table.h"
+
+using namespace motes;
 
 namespace {
 
@@ -67,22 +69,22 @@ TEST_CASE("Philox gives the published known answers") {
 }
 
 TEST_CASE("a stream is a pure function of seed, purpose and numbers") {
-  Random a(1, Stream::bias, 3, 4), same(1, Stream::bias, 3, 4);
-  const auto block = random_block(1, Stream::bias, 3, 4);
+  Random a(1, RandomStream::bias, 3, 4), same(1, RandomStream::bias, 3, 4);
+  const auto block = random_block(1, RandomStream::bias, 3, 4);
   for (std::size_t i = 0; i < 12; ++i) {
     const std::uint32_t word = a.bits();
     CHECK(word == same.bits());
     if (i < 4) CHECK(word == block[i]);
   }
   const std::uint32_t first = block[0];
-  CHECK(first != Random(2, Stream::bias, 3, 4).bits());
-  CHECK(first != Random(std::uint64_t{1} << 32 | 1, Stream::bias, 3, 4).bits());
-  CHECK(first != Random(1, Stream::direction, 3, 4).bits());
-  CHECK(first != Random(1, Stream::bias, 4, 3).bits());
+  CHECK(first != Random(2, RandomStream::bias, 3, 4).bits());
+  CHECK(first != Random(std::uint64_t{1} << 32 | 1, RandomStream::bias, 3, 4).bits());
+  CHECK(first != Random(1, RandomStream::direction, 3, 4).bits());
+  CHECK(first != Random(1, RandomStream::bias, 4, 3).bits());
 }
 
 TEST_CASE("uniform numbers are uniform") {
-  Random random(11, Stream::seeding, 0, 0);
+  Random random(11, RandomStream::seeding, 0, 0);
   const int count = 200000;
   std::vector<double> bins(64);
   const Moments found = moments(count, [&](int) {
@@ -99,7 +101,7 @@ TEST_CASE("uniform numbers are uniform") {
 }
 
 TEST_CASE("normal numbers have the normal's moments") {
-  Random random(12, Stream::camera, 0, 0);
+  Random random(12, RandomStream::camera, 0, 0);
   const int count = 200000;
   double sum3 = 0, sum4 = 0;
   int beyond2 = 0;
@@ -120,14 +122,14 @@ TEST_CASE("normal numbers have the normal's moments") {
 TEST_CASE("Poisson numbers have the Poisson distribution") {
   const double mean = GENERATE(0.01, 0.5, 3.0, 9.99, 10.0, 12.5, 60.0, 1000.0);
   CAPTURE(mean);
-  Random random(13, Stream::photons, 7, 7);
+  Random random(13, RandomStream::photons, 7, 7);
   CHECK(std::abs(poisson_misfit(mean, 100000, [&](int) { return random.poisson(mean); })) < 4);
 }
 
 TEST_CASE("large Poisson means keep mean and variance") {
   const double mean = GENERATE(1e5, 1e9);
   CAPTURE(mean);
-  Random random(14, Stream::photons, 7, 7);
+  Random random(14, RandomStream::photons, 7, 7);
   const int count = 50000;
   const Moments found = moments(
       count, [&](int) { return (static_cast<double>(random.poisson(mean)) - mean) / std::sqrt(mean); });
@@ -136,7 +138,7 @@ TEST_CASE("large Poisson means keep mean and variance") {
 }
 
 TEST_CASE("Poisson of nonsense is refused, of zero is zero") {
-  Random random(1, Stream::photons, 0, 0);
+  Random random(1, RandomStream::photons, 0, 0);
   CHECK(random.poisson(0) == 0);
   CHECK_THROWS_AS(random.poisson(-1), std::invalid_argument);
   CHECK_THROWS_AS(random.poisson(std::nan("")), std::invalid_argument);
@@ -153,28 +155,28 @@ TEST_CASE("log_factorial agrees with the C library") {
 TEST_CASE("the photon table has the Poisson distribution") {
   const double mean = GENERATE(0.0, 0.3, 10.0, 200.0, 65000.0);
   CAPTURE(mean);
-  detail::InversionTables tables;
+  sim::detail::InversionTables tables;
   tables.add_poisson(mean);
-  const detail::InversionView table = view_of(tables);
+  const sim::detail::InversionView table = view_of(tables);
   if (mean == 0) {
-    CHECK(detail::find_number(table, 0, 0) == 0);
-    CHECK(detail::find_number(table, 0, 0xffffffff) == 0);
+    CHECK(sim::detail::find_number(table, 0, 0) == 0);
+    CHECK(sim::detail::find_number(table, 0, 0xffffffff) == 0);
     return;
   }
-  Random random(15, Stream::background, 0, 0);
+  Random random(15, RandomStream::background, 0, 0);
   CHECK(std::abs(poisson_misfit(mean, 200000,
-                                [&](int) { return detail::find_number(table, 0, random.bits()); })) < 4);
+                                [&](int) { return sim::detail::find_number(table, 0, random.bits()); })) < 4);
   // Its median, and that no word falls off the table.
-  CHECK(detail::find_number(table, 0, 0x80000000) == Approx(mean).margin(1));
-  CHECK(detail::find_number(table, 0, 0) <= detail::find_number(table, 0, 1));
-  CHECK(detail::find_number(table, 0, 0xffffffff) >= mean);
+  CHECK(sim::detail::find_number(table, 0, 0x80000000) == Approx(mean).margin(1));
+  CHECK(sim::detail::find_number(table, 0, 0) <= sim::detail::find_number(table, 0, 1));
+  CHECK(sim::detail::find_number(table, 0, 0xffffffff) >= mean);
 }
 
 TEST_CASE("blocks of four normals have the normal's moments, and are independent") {
   const int count = 100000;
   double sum[4] = {}, sum2[4] = {}, cross[4][4] = {}, tail = 0;
   for (int i = 0; i < count; ++i) {
-    const auto n = normals_of(random_block(3, Stream::diffusion, static_cast<std::uint32_t>(i), 0));
+    const auto n = normals_of(random_block(3, RandomStream::diffusion, static_cast<std::uint32_t>(i), 0));
     for (std::size_t a = 0; a < 4; ++a) {
       sum[a] += n[a];
       sum2[a] += n[a] * n[a];
@@ -191,7 +193,7 @@ TEST_CASE("blocks of four normals have the normal's moments, and are independent
 }
 
 TEST_CASE("exponential numbers have mean and variance one") {
-  Random random(16, Stream::state, 0, 0);
+  Random random(16, RandomStream::state, 0, 0);
   const int count = 200000;
   const Moments found = moments(count, [&](int) { return random.exponential(); });
   CHECK(std::abs(found.mean - 1) < 4 / std::sqrt(count));
@@ -199,7 +201,7 @@ TEST_CASE("exponential numbers have mean and variance one") {
 }
 
 TEST_CASE("the bits of random numbers never change") {
-  Random random(7, Stream::bias, 1, 2);
+  Random random(7, RandomStream::bias, 1, 2);
   CHECK(random.uniform() == 0x1.7f92effc3c51p-5);
   CHECK(random.normal() == -0x1.21e5d64357a1fp-2);
   CHECK(random.exponential() == 0x1.8f3b89d1295dap-1);

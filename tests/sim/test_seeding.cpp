@@ -1,10 +1,12 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 
-#include "sim/motion.h"
-#include "sim/stop.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/sim/motion.h>
+#include <motes/sim/stop.h>
+
 #include "tests/sim/motion_statistics.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::sim;

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "matching/cardinality/solver.h"
-#include "matching/problem.h"
+#include <motes/matching/cardinality_solver.h>
+#include <motes/matching/problem.h>
 
 namespace motes::testing {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "matching/problem.h"
+#include <motes/matching/problem.h>
 
 namespace motes::testing {
 

@@ -1,10 +1,10 @@
 #define CATCH_CONFIG_RUNNER
-#include <unistd.h>
-#include <catch2/catch.hpp>
-
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
+
+#include <catch2/catch.hpp>
+#include <unistd.h>
 
 #include "tests/support/skip.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "matching/device/device.h"
+#include <motes/base/gpu/device.h>
 
 namespace motes::testing {
 
@@ -42,7 +42,7 @@ class TempDir {
 /// Leaves the test, aloud, where this build or machine has no GPU.
 #define MOTES_NEED_GPU()                                            \
   do {                                                              \
-    const auto report_ = ::motes::matching::list_devices();         \
+    const auto report_ = ::gpu::list_devices();                     \
     if (!report_.devices.empty()) break;                            \
     ::motes::testing::note_gpu_skip("no GPU: " + report_.why_none); \
     return;                                                         \

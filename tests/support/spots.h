@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tracking/types/detections.h"
-#include "tracking/types/volume_frame.h"
+#include <motes/tracking/detections.h>
+#include <motes/tracking/volume_frame.h>
 
 namespace motes::testing {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "matching/greedy/weight.h"
+#include <motes/matching/matching_weight.h>
 
 namespace motes::testing {
 

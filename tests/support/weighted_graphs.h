@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "matching/greedy/problem.h"
+#include <motes/matching/greedy_problem.h>
 
 namespace motes::testing {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "tracking/types/track_set.h"
+#include <motes/tracking/track_set.h>
 
 namespace motes::testing {
 

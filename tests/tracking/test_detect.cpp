@@ -1,12 +1,14 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <random>
 
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/log_detector.h>
+
 #include "tests/support/spots.h"
-#include "tracking/detect/log_detector.h"
-#include "tracking/types/errors.h"
 
 namespace {
 

@@ -1,10 +1,12 @@
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/log_detector.h>
+
 #include "tests/support/spots.h"
-#include "tracking/detect/log_detector.h"
 
 namespace {
 

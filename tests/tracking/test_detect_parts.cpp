@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
+#include <catch2/catch.hpp>
+
+#include "tracking/detect/response.h"
+
 #include "tests/support/spots.h"
 #include "tracking/detect/maxima.h"
-#include "tracking/detect/response.h"
 #include "tracking/detect/threshold.h"
 
 namespace {

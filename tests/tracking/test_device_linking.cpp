@@ -1,17 +1,19 @@
 // Candidates and links on a GPU: the same bits as on the CPU.
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "matching/device/device.h"
-#include "matching/registry.h"
-#include "matching/workspace.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
+#include <motes/base/workspace.h>
+#include <motes/matching/registry.h>
+#include <motes/tracking/linker.h>
+
 #include "tests/support/skip.h"
 #include "tracking/candidates/device_candidates.h"
-#include "tracking/link/linker.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -81,12 +83,12 @@ void check_same(const CandidateGraph& a, const CandidateGraph& b) {
 }  // namespace
 
 TEST_CASE("without a GPU, linking on one is refused by name and automatic goes on") {
-  if (!matching::list_devices().devices.empty()) return;
+  if (!gpu::list_devices().devices.empty()) return;
   Rng rng(3);
   const Detections a = scattered(rng, 20, 4), b = scattered(rng, 20, 4);
   const LinkOptions options{{1, LinkCost::squared, -1}, "auto", true};
   CHECK_THROWS_WITH(link_pair(on_gpu(), a, b, options), Catch::Contains("execution.backend: no GPU"));
-  CHECK_THROWS_AS(link_pair(on_gpu(), a, b, options), matching::ResourceShortage);
+  CHECK_THROWS_AS(link_pair(on_gpu(), a, b, options), ResourceError);
   Execution automatic;
   automatic.backend = Backend::automatic;
   CHECK(link_pair(automatic, a, b, options).next == link_pair({1}, a, b, options).next);

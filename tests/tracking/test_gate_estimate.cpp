@@ -1,12 +1,12 @@
 // The estimated gate must hold the motion and stay below what neighbours are apart.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 
-#include "tracking/link/gate_estimate.h"
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/gate_estimate.h>
 
 using namespace motes;
 using namespace motes::tracking;

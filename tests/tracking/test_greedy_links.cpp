@@ -1,16 +1,17 @@
 // Links nearest first: by an independent reference, and what they promise.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
 #include <tuple>
 
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/linker.h>
+
 #include "tracking/link/greedy_links.h"
-#include "tracking/link/linker.h"
-#include "tracking/types/errors.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -1,10 +1,11 @@
 // The solver changes the speed, never the links.
 
-#include <catch2/catch.hpp>
 #include <random>
 
-#include "matching/registry.h"
-#include "tracking/link/linker.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/registry.h>
+#include <motes/tracking/linker.h>
 
 using namespace motes;
 

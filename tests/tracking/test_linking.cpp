@@ -1,16 +1,16 @@
 // Candidates, linking and tracks, on simulated points small enough to check pair by pair.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
 
-#include "matching/verify.h"
-#include "tracking/link/linker.h"
-#include "tracking/types/errors.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/matching/verify.h>
+#include <motes/tracking/linker.h>
 
 using namespace motes;
 using namespace motes::tracking;

@@ -1,10 +1,10 @@
 // Only populations that differ beyond doubt may be told apart.
 
-#include <catch2/catch.hpp>
-
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include "tracking/detect/populations.h"
 

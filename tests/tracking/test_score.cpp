@@ -1,11 +1,12 @@
-#include "tracking/score/score.h"
-
-#include <catch2/catch.hpp>
 #include <stdexcept>
 
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/score.h>
+
 #include "tests/tracking/score_cases.h"
-#include "tracking/score/detail/assign.h"
-#include "tracking/types/errors.h"
+#include "tracking/score/assign.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -82,4 +83,3 @@ TEST_CASE("assign finds the optimum and prefers pairs on ties") {
   CHECK(detail::assign({}, problem) == std::vector<matching::Index>{0, -1});
   CHECK(detail::assign({}, {}).empty());
 }
-

@@ -1,12 +1,14 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <random>
 
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+
 #include "tests/tracking/score_cases.h"
-#include "tracking/score/challenge_score.h"
-#include "tracking/types/errors.h"
+#include <motes/tracking/challenge_score.h>
 
 using namespace motes;
 using motes::testing::damaged;

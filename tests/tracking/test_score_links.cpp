@@ -1,10 +1,12 @@
-#include <catch2/catch.hpp>
 #include <limits>
 #include <random>
 
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+
 #include "tests/tracking/score_cases.h"
-#include "tracking/score/link_score.h"
-#include "tracking/types/errors.h"
+#include <motes/tracking/link_score.h>
 
 using namespace motes;
 using motes::testing::damaged;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tracking/candidates/candidates.h"
+#include <motes/tracking/candidates.h>
 
 namespace motes::tracking {
 

@@ -3,10 +3,6 @@
 /// The detections of both frames are sorted by slot of the later frame's table (counting sort), and rows are
 /// worked off in that order, so that what one query reads the next one finds in cache.
 
-#include "tracking/candidates/candidates.h"
-
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -16,9 +12,13 @@
 #include <string>
 #include <utility>
 
-#include "matching/parallel_for.h"
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
+#include <motes/tracking/candidates.h>
+
 #include "tracking/candidates/candidate_terms.h"
-#include "tracking/types/errors.h"
 
 namespace motes::tracking {
 namespace {
@@ -226,7 +226,7 @@ CandidateGraph build_candidates(const Execution& execution, const Detections& fr
       1, std::min(thread_count(execution), static_cast<int>(std::min<std::size_t>(blocks.size(), 1024))));
   CandidateLimit limit(options.max_candidates > 0 ? options.max_candidates : candidates_in_memory(), from, to,
                        options.gate_um);
-  matching::parallel_for(threads, static_cast<std::int64_t>(blocks.size()), [&](std::int64_t block) {
+  parallel_for(threads, static_cast<std::int64_t>(blocks.size()), [&](std::int64_t block) {
     const auto b = static_cast<std::size_t>(block);
     const std::size_t begin = b * kRowsPerBlock, end = std::min(rows.points.size(), begin + kRowsPerBlock);
     fill_block(blocks[b], std::span(rows.points).subspan(begin, end - begin), grid, options.cost, limit);

@@ -7,21 +7,22 @@
 /// are written as found, and a warp sorts each of them afterwards.
 
 #include <algorithm>
+
 #include <cub/device/device_scan.cuh>
 #include <cuda/functional>
 
-#include "matching/device/arena.cuh"
-#include "matching/device/canonical.cuh"
-#include "matching/device/staged_upload.cuh"
+#include <motes/base/gpu/arena.cuh>
+#include <motes/base/gpu/staged_upload.cuh>
+
 #include "tracking/candidates/device_candidates.h"
 
 namespace motes::tracking {
 namespace {
 
+using gpu::Arena;
 using matching::Cost;
 using matching::Index;
 using matching::Offset;
-using matching::device::Arena;
 
 constexpr int kThreads = 256;
 constexpr int kShortRow = 32;     ///< a thread sorts up to so many candidates
@@ -234,7 +235,7 @@ __global__ void fill_cost_kernel(Cost* cost, Index count, Cost value) {
 
 /// out[k] = the sum of in[0..k), for k < count; CUB asks for scratch first.
 template <class In, class Out>
-void exclusive_sum(Arena& arena, const In* in, Out* out, std::int64_t count) {
+void exclusive_sum(gpu::Arena& arena, const In* in, Out* out, std::int64_t count) {
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
     MOTES_CUDA(cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, ::cuda::std::plus<>{}, Out{0}, count,
@@ -255,13 +256,13 @@ namespace detail {
 
 struct FrameMemory {
   explicit FrameMemory(int device) : arena(device) {}
-  Arena arena;
+  gpu::Arena arena;
   FrameView view;
 };
 
 struct GraphMemory {
   explicit GraphMemory(int device) : arena(device) {}
-  Arena arena;
+  gpu::Arena arena;
 };
 
 }  // namespace detail
@@ -273,14 +274,14 @@ DeviceFrame& DeviceFrame::operator=(DeviceFrame&&) noexcept = default;
 
 void DeviceFrame::load(const Execution& execution, const Detections& detections,
                        const CandidateTerms& terms) {
-  Arena& arena = memory_->arena;
+  gpu::Arena& arena = memory_->arena;
   arena.reset();
   const auto count = static_cast<Index>(detections.size());
   const auto n = static_cast<std::size_t>(count);
   const std::size_t slots = CellTable::slots_for(count);
   // Pinned memory is slow to get: the caller's, which serves answers too, rather than some for each frame.
-  Arena& lender = execution.workspace != nullptr ? execution.workspace->arena(execution.device) : arena;
-  matching::device::StagedUpload upload(arena, lender, 3 * n * sizeof(double), thread_count(execution));
+  gpu::Arena& lender = execution.workspace != nullptr ? execution.workspace->arena(execution.device) : arena;
+  gpu::StagedUpload upload(arena, lender, 3 * n * sizeof(double), thread_count(execution));
   const double* x = upload(std::span<const double>(detections.x_um));
   const double* y = upload(std::span<const double>(detections.y_um));
   const double* z = upload(std::span<const double>(detections.z_um));
@@ -314,7 +315,7 @@ DeviceCandidates& DeviceCandidates::operator=(DeviceCandidates&&) noexcept = def
 DeviceCandidateGraph DeviceCandidates::build(const DeviceFrame& from_frame, const DeviceFrame& to_frame,
                                              const CandidateOptions& options, const CandidateTerms& terms,
                                              const Detections& from, const Detections& to) {
-  Arena& arena = memory_->arena;
+  gpu::Arena& arena = memory_->arena;
   arena.reset();
   const cudaStream_t stream = arena.stream();
   const FrameView &rows = from_frame.memory().view, &cols = to_frame.memory().view;

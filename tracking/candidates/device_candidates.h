@@ -1,15 +1,16 @@
 #pragma once
 /// Candidates built on a GPU, and left there for a solver: the same graph, bit for bit, as build_candidates
-/// gives. Without CUDA all of it throws matching::ResourceShortage.
+/// gives. Without CUDA all of it throws ResourceError.
 
 #include <cstdint>
 #include <memory>
 
-#include "matching/problem.h"
+#include <motes/matching/problem.h>
+#include <motes/tracking/candidate_graph.h>
+#include <motes/tracking/candidates.h>
+#include <motes/tracking/detections.h>
+
 #include "tracking/candidates/candidate_terms.h"
-#include "tracking/candidates/candidates.h"
-#include "tracking/types/candidate_graph.h"
-#include "tracking/types/detections.h"
 
 namespace motes::tracking {
 

@@ -1,7 +1,8 @@
 /// What a build without CUDA says instead.
 
-#include "matching/device/device.h"
-#include "matching/workspace.h"
+#include <motes/base/gpu/device.h>
+#include <motes/base/workspace.h>
+
 #include "tracking/candidates/device_candidates.h"
 
 namespace motes::tracking {
@@ -11,7 +12,7 @@ struct GraphMemory {};
 }  // namespace detail
 namespace {
 [[noreturn]] void no_device() {
-  throw matching::ResourceShortage("no GPU: " + matching::list_devices().why_none + "; use the cpu back end");
+  throw ResourceError("no GPU: " + gpu::list_devices().why_none + "; use the cpu back end");
 }
 }  // namespace
 

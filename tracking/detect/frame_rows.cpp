@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
 
 namespace motes::tracking::detect {
 namespace {

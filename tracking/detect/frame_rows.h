@@ -1,8 +1,8 @@
 #pragma once
 /// Checked access to a frame's voxels as float rows, whatever their type.
 
-#include "tracking/execution.h"
-#include "tracking/types/volume_frame.h"
+#include <motes/base/execution.h>
+#include <motes/tracking/volume_frame.h>
 
 namespace motes::tracking::detect {
 

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "matching/detail/clones.h"
+#include <motes/base/function_clones.h>
 
 namespace motes::tracking::detect {
 namespace {

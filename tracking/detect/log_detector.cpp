@@ -1,20 +1,20 @@
 /// Laplacian of Gaussian -> local maxima -> quadratic refinement -> the best ones.
 /// Each step is in its own file: response, maxima, refine, threshold.
 
-#include "tracking/detect/log_detector.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include <motes/base/errors.h>
+#include <motes/tracking/log_detector.h>
+#include "tracking/detect/response.h"
+
 #include "tracking/detect/maxima.h"
 #include "tracking/detect/populations.h"
 #include "tracking/detect/refine.h"
-#include "tracking/detect/response.h"
 #include "tracking/detect/threshold.h"
-#include "tracking/types/errors.h"
 
 namespace motes::tracking {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <set>
 
-#include "matching/parallel_for.h"
+#include <motes/base/parallel_for.h>
 
 namespace motes::tracking::detect {
 namespace {
@@ -119,7 +119,7 @@ std::vector<Voxel> local_maxima(const Execution& execution, const Response& resp
   const Shape3& shape = response.shape();
   const std::int64_t bands = (shape.ny + kBand - 1) / kBand;
   std::vector<Found> found(static_cast<std::size_t>(shape.nz * bands));
-  matching::parallel_for(thread_count(execution), shape.nz * bands, [&](std::int64_t task) {
+  parallel_for(thread_count(execution), shape.nz * bands, [&](std::int64_t task) {
     std::vector<unsigned char> marks(static_cast<std::size_t>(shape.nx));
     const std::int64_t begin = task % bands * kBand;
     for (std::int64_t y = begin; y < std::min(begin + kBand, shape.ny); ++y)

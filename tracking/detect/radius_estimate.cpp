@@ -9,9 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "tracking/detect/log_detector.h"
-#include "tracking/detect/maxima.h"
+#include <motes/tracking/log_detector.h>
 #include "tracking/detect/response.h"
+
+#include "tracking/detect/maxima.h"
 #include "tracking/detect/threshold.h"
 
 namespace motes::tracking {

@@ -12,15 +12,14 @@
 /// the stencil. Every element is computed by the same operations in the same order whatever the bands, so
 /// thread counts change nothing.
 
-#include "tracking/detect/response.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "matching/parallel_for.h"
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
+#include "tracking/detect/response.h"
 
 namespace motes::tracking::detect {
 namespace {
@@ -134,7 +133,7 @@ Response::Response(const Execution& execution, const VolumeFrame& frame, const F
 
 void Response::smooth_planes(const Execution& execution, const VolumeFrame& frame) {
   const std::int64_t bands = (shape_.ny + 2 + kPlaneBand - 1) / kPlaneBand;
-  matching::parallel_for(thread_count(execution), shape_.nz * bands, [&](std::int64_t task) {
+  parallel_for(thread_count(execution), shape_.nz * bands, [&](std::int64_t task) {
     const std::int64_t begin = task % bands * kPlaneBand - 1;
     smooth_band(frame, task / bands, begin, std::min(begin + kPlaneBand, shape_.ny + 1));
   });
@@ -174,7 +173,7 @@ void Response::smooth_band(const VolumeFrame& frame, std::int64_t z, std::int64_
 void Response::laplacian(const Execution& execution, Polarity polarity) {
   const float sign = polarity == Polarity::bright ? -1.0F : 1.0F;
   const std::int64_t bands = (shape_.ny + kDepthBand - 1) / kDepthBand;
-  matching::parallel_for(thread_count(execution), bands, [&](std::int64_t band) {
+  parallel_for(thread_count(execution), bands, [&](std::int64_t band) {
     laplacian_band(band * kDepthBand, std::min((band + 1) * kDepthBand, shape_.ny), sign);
   });
 }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 
+#include <motes/base/index.h>
+#include <motes/tracking/log_detector.h>
+
 #include "tracking/detect/frame_rows.h"
 #include "tracking/detect/gaussian.h"
-#include "tracking/detect/log_detector.h"
 
 namespace motes::tracking::detect {
 

@@ -7,8 +7,9 @@
 #include <span>
 #include <vector>
 
+#include <motes/tracking/detections.h>
+
 #include "tracking/candidates/device_candidates.h"
-#include "tracking/types/detections.h"
 
 namespace motes::tracking {
 

@@ -1,15 +1,15 @@
-#include "tracking/link/gate_estimate.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <stdexcept>
 
-#include "matching/cardinality/bottleneck.h"
-#include "matching/parallel_for.h"
+#include <motes/base/parallel_for.h>
+#include <motes/base/quantile.h>
+#include <motes/matching/bottleneck.h>
+#include <motes/tracking/gate_estimate.h>
+
 #include "tracking/link/gate_sample.h"
-#include "tracking/quantile.h"
 
 namespace motes::tracking {
 namespace {
@@ -172,7 +172,7 @@ std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<
   if (!spacings.empty()) out.spacing_um = quantile(spacings, 0.5);
   const std::vector<double> lengths = counted_lengths(out.spacing_um);
   std::vector<Measured> measured(samples.size());
-  matching::parallel_for(threads, std::ssize(samples), [&](std::int64_t k) {
+  parallel_for(threads, std::ssize(samples), [&](std::int64_t k) {
     const auto s = static_cast<std::size_t>(k);
     if (samples[s].reach_um > 0) measured[s] = measure(samples[s], lengths);
   });

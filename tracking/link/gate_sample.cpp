@@ -4,11 +4,12 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <nanoflann.hpp>
 #include <numeric>
 #include <utility>
 
-#include "matching/parallel_for.h"
+#include <nanoflann.hpp>
+
+#include <motes/base/parallel_for.h>
 
 namespace motes::tracking {
 namespace {
@@ -221,7 +222,7 @@ std::vector<GateSample> sample_pairs(int threads, std::span<const Detections> fr
   const std::size_t mean = std::max<std::size_t>(1, rows / pairs.size());
   const std::size_t count = std::min({pairs.size(), kMostPairs, (kRowsInAll + mean - 1) / mean});
   std::vector<GateSample> samples(count);
-  matching::parallel_for(threads, static_cast<std::int64_t>(count), [&](std::int64_t sample) {
+  parallel_for(threads, static_cast<std::int64_t>(count), [&](std::int64_t sample) {
     const auto k = static_cast<std::size_t>(sample);
     const std::size_t f = pairs[k * pairs.size() / count];
     samples[k] = sample_pair(f, frames[f], frames[f + 1]);

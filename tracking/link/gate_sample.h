@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "matching/problem.h"
-#include "tracking/types/detections.h"
+#include <motes/matching/problem.h>
+#include <motes/tracking/detections.h>
 
 namespace motes::tracking {
 

@@ -5,9 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "matching/greedy/verify.h"
-#include "matching/greedy/weight.h"
-#include "matching/registry.h"
+#include <motes/base/index.h>
+#include <motes/matching/matching_weight.h>
+#include <motes/matching/registry.h>
+#include <motes/matching/verify_greedy.h>
 
 namespace motes::tracking {
 namespace {
@@ -15,8 +16,6 @@ namespace {
 using matching::Cost;
 using matching::Index;
 using matching::Offset;
-
-std::size_t at(Offset k) { return static_cast<std::size_t>(k); }
 
 /// Pairs that gain something, weighed by what they gain.
 matching::WeightedGraph gains_of(const matching::SparseCostsView& problem) {
@@ -42,15 +41,14 @@ matching::WeightedGraph gains_of(const matching::SparseCostsView& problem) {
 
 }  // namespace
 
-matching::Matching greedy_matching(const matching::Execution& execution,
-                                   const matching::SparseCostsView& problem) {
+matching::Matching greedy_matching(const Execution& execution, const matching::SparseCostsView& problem) {
   if (problem.space == matching::Space::device ||
       problem.unmatched_row_cost.size() != at(problem.graph.rows) ||
       problem.unmatched_col_cost.size() != at(problem.graph.cols))
     throw std::invalid_argument("greedy links: a host problem in which all may stay free is needed");
   const matching::WeightedGraph graph = gains_of(problem);
-  matching::Execution on_cpu = execution;
-  on_cpu.backend = matching::Backend::cpu;
+  Execution on_cpu = execution;
+  on_cpu.backend = Backend::cpu;
   const auto* solver = matching::choose_greedy_solver(graph.view()).info;
   matching::GreedyAnswer answer = matching::make_greedy_solver(solver->name)->solve(on_cpu, graph.view());
   matching::Matching out = std::move(answer.matching);

@@ -1,14 +1,11 @@
 #pragma once
 /// Links nearest first: a heuristic beside the exact assignment.
 
-#include "matching/matching.h"
-#include "matching/problem.h"
-#include "matching/solver.h"
+#include <motes/matching/answer.h>
+#include <motes/matching/assignment_solver.h>
+#include <motes/matching/problem.h>
 
 namespace motes::tracking {
-
-/// What linking.solver calls it.
-inline constexpr const char* kGreedySolver = "greedy";
 
 /// The pair that gains most over leaving both ends free (r_i + q_j - c_ij; where all ends cost the same, the
 /// cheapest pair) is linked first, then the one that gains most of those that are left, as long as something
@@ -16,8 +13,7 @@ inline constexpr const char* kGreedySolver = "greedy";
 /// status heuristic, no duals, and dual_objective is the cost if twice the gain could be had. The same links
 /// for any number of threads, and, but for pairs of one and the same two positions, for any order of the
 /// detections. Host problems whose vertices may all stay free, else std::invalid_argument. O(nnz log nnz).
-matching::Matching greedy_matching(const matching::Execution& execution,
-                                   const matching::SparseCostsView& problem);
+matching::Matching greedy_matching(const Execution& execution, const matching::SparseCostsView& problem);
 
 /// Throws std::logic_error unless the links are the one matching that nearest first gives. The links' pairs
 /// must be edges. O(nnz).

@@ -1,7 +1,3 @@
-#include "tracking/link/linker.h"
-
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -11,14 +7,18 @@
 #include <string>
 #include <utility>
 
-#include "matching/device/device.h"
-#include "matching/parallel_for.h"
-#include "matching/registry.h"
-#include "matching/ties.h"
-#include "matching/verify.h"
+#include <omp.h>
+
+#include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
+#include <motes/base/parallel_for.h>
+#include <motes/matching/registry.h>
+#include <motes/matching/ties.h>
+#include <motes/matching/verify.h>
+#include <motes/tracking/linker.h>
+
 #include "tracking/link/device_frames.h"
 #include "tracking/link/greedy_links.h"
-#include "tracking/types/errors.h"
 
 namespace motes::tracking {
 namespace {
@@ -57,12 +57,11 @@ class Placement {
       return possible && largest >= kFrameWorthAGpu && all >= kSeriesWorthAGpu;
     };
     if (execution.backend == Backend::automatic && !worth()) return;  // and no GPU is woken up
-    const auto devices = matching::list_devices();
+    const auto devices = gpu::list_devices();
     if (!devices.devices.empty())
       least_ = execution.backend == Backend::cuda ? 0 : kFrameWorthAGpu;
     else if (execution.backend == Backend::cuda)
-      throw matching::ResourceShortage("execution.backend: no GPU: " + devices.why_none +
-                                       "; use execution.backend: cpu");
+      throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");
   }
 
   /// Some pairs may go to the GPU.
@@ -141,7 +140,7 @@ PairLinks link_on_cpu(Execution execution, const Detections& from, const Detecti
 /// Memory of one thread that links pairs on a GPU, kept from pair to pair.
 struct LinkerMemory {
   explicit LinkerMemory(int device) : candidates(device) {}
-  matching::Workspace workspace;
+  Workspace workspace;
   DeviceCandidates candidates;
 };
 
@@ -232,7 +231,7 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   }
   std::size_t finished = 0;
   std::mutex reporting;
-  matching::parallel_for(outer, static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
+  parallel_for(outer, static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
     const auto k = static_cast<std::size_t>(pair);
     if (placement.of(*frames[k], *frames[k + 1]) == Backend::cuda) {
       auto& memory = kept->linkers[static_cast<std::size_t>(omp_get_thread_num())];

@@ -5,14 +5,13 @@
 #include <map>
 #include <stdexcept>
 
-#include "tracking/link/linker.h"
+#include <motes/base/index.h>
+#include <motes/tracking/linker.h>
 
 namespace motes::tracking {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-std::size_t at(std::int64_t k) { return static_cast<std::size_t>(k); }
 
 /// One detection on its way into the TrackSet.
 struct Place {

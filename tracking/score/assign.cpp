@@ -1,9 +1,9 @@
-#include "tracking/score/detail/assign.h"
+#include "tracking/score/assign.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "matching/registry.h"
+#include <motes/matching/registry.h>
 
 namespace motes::tracking::detail {
 namespace {

@@ -13,17 +13,18 @@
 /// A pair dearer than the reference's dummy can never be part of an optimum and is left out of the
 /// assignment.
 
-#include "tracking/score/challenge_score.h"
+#include <motes/tracking/challenge_score.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "matching/parallel_for.h"
-#include "tracking/score/detail/assign.h"
-#include "tracking/score/detail/frame_index.h"
-#include "tracking/score/detail/gate_grid.h"
-#include "tracking/score/detail/ratio.h"
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
+
+#include "tracking/score/assign.h"
+#include "tracking/score/frame_index.h"
+#include "tracking/score/gate_grid.h"
+#include "tracking/score/ratio.h"
 
 namespace motes::tracking {
 namespace {
@@ -124,9 +125,8 @@ class ContactFinder {
   /// All contacts, ordered by frame. O(points + contacts) expected.
   std::vector<Contact> find(const Execution& execution) const {
     std::vector<std::vector<Contact>> by_slot(candidate_frames_.frames.size());
-    matching::parallel_for(thread_count(execution), candidate_frames_.slots(), [&](std::int64_t slot) {
-      by_slot[static_cast<std::size_t>(slot)] = contacts_of(slot);
-    });
+    parallel_for(thread_count(execution), candidate_frames_.slots(),
+                 [&](std::int64_t slot) { by_slot[static_cast<std::size_t>(slot)] = contacts_of(slot); });
     std::vector<Contact> all;
     std::size_t total = 0;
     for (const auto& contacts : by_slot) total += contacts.size();

@@ -1,11 +1,11 @@
-#include "tracking/score/detail/frame_index.h"
+#include "tracking/score/frame_index.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
 
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
 
 namespace motes::tracking::detail {
 

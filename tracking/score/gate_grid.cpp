@@ -1,4 +1,4 @@
-#include "tracking/score/detail/gate_grid.h"
+#include "tracking/score/gate_grid.h"
 
 #include <bit>
 

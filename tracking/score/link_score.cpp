@@ -4,16 +4,17 @@
 /// consecutive points of a found track over any number of frames, is judged by what its two ends are matched
 /// to.
 
-#include "tracking/score/link_score.h"
+#include <motes/tracking/link_score.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "matching/parallel_for.h"
-#include "tracking/score/detail/assign.h"
-#include "tracking/score/detail/frame_index.h"
-#include "tracking/score/detail/gate_grid.h"
-#include "tracking/score/detail/ratio.h"
+#include <motes/base/parallel_for.h>
+
+#include "tracking/score/assign.h"
+#include "tracking/score/frame_index.h"
+#include "tracking/score/gate_grid.h"
+#include "tracking/score/ratio.h"
 
 namespace motes::tracking {
 namespace {
@@ -97,7 +98,7 @@ std::vector<std::int64_t> match_positions(const Execution& execution, const Trac
                                           const TrackSet& found, const FrameIndex& true_frames, double gate) {
   const FrameIndex found_frames = detail::index_frames(found);
   std::vector<std::int64_t> found_to_true(found.points(), -1);
-  matching::parallel_for(thread_count(execution), found_frames.slots(), [&](std::int64_t slot) {
+  parallel_for(thread_count(execution), found_frames.slots(), [&](std::int64_t slot) {
     const PointNumbers found_points = found_frames.points_of_slot(slot);
     const PointNumbers true_points =
         true_frames.points_of_frame(found_frames.frames[static_cast<std::size_t>(slot)]);

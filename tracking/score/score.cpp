@@ -1,9 +1,9 @@
-#include "tracking/score/score.h"
-
 #include <unordered_map>
 
-#include "tracking/score/detail/frame_index.h"
-#include "tracking/types/errors.h"
+#include <motes/base/errors.h>
+#include <motes/tracking/score.h>
+
+#include "tracking/score/frame_index.h"
 
 namespace motes::tracking {
 namespace {

@@ -1,8 +1,8 @@
-#include "tracking/types/track_runs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include <motes/tracking/track_runs.h>
 
 namespace motes {
 

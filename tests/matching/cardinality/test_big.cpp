@@ -2,17 +2,18 @@
 // "[big]"`, minutes): the lists repeat, so that a few pages stand for all of them, and only a transpose needs
 // the memory.
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <numeric>
 #include <string>
 
-#include "matching/cardinality/verify.h"
-#include "matching/init/initialiser.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <motes/matching/initialiser.h>
+#include <motes/matching/koenig.h>
+#include <motes/matching/registry.h>
+
 #include "tests/support/skip.h"
 
 using namespace motes;

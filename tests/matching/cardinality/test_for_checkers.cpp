@@ -1,20 +1,20 @@
 // Every kernel of the cardinality solvers and of their starts, on graphs of a few hundred rows: a GPU's
 // memory and race checkers are hundreds of times slower than the kernels (scripts/sanitize_gpu.sh).
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <random>
 
-#include "matching/cardinality/verify.h"
-#include "matching/device/device_graph.h"
-#include "matching/init/initialiser.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/device_graph.h>
+#include <motes/matching/initialiser.h>
+#include <motes/matching/koenig.h>
+#include <motes/matching/registry.h>
+
 #include "tests/support/graphs.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
-using matching::Backend;
 using matching::BipartiteGraph;
 using matching::CardinalityProblem;
 using matching::Index;
@@ -81,8 +81,8 @@ void check(const BipartiteGraph& graph, const std::vector<const char*>& settings
   std::vector<Index> start = matching::find_initialiser("cheap")->run({1}, problem, 0);
   for (std::size_t i = 0; i < start.size(); ++i)
     if (i % 3 != 0) start[i] = -1;
-  matching::Workspace workspace;
-  matching::Execution execution{1, Backend::cuda};
+  Workspace workspace;
+  Execution execution{1, Backend::cuda};
   execution.workspace = &workspace;
   for (const char* setting : settings) {
     INFO(setting << ", " << graph.rows << " rows");
@@ -118,8 +118,8 @@ TEST_CASE("for the memory and race checkers: apfb and apsb") {
 
 TEST_CASE("for the memory and race checkers: starts of the cardinality solvers") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
-  matching::Execution execution{1, Backend::cuda};
+  Workspace workspace;
+  Execution execution{1, Backend::cuda};
   execution.workspace = &workspace;
   for (const auto& graph : {crowded(), hanging()}) {
     const CardinalityProblem problem{graph.view(), {}, {}};

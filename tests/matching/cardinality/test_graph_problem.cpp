@@ -2,8 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "matching/cardinality/problem.h"
-#include "matching/options.h"
+#include <motes/matching/cardinality_problem.h>
+#include <motes/matching/solver_options.h>
+
 #include "tests/support/graphs.h"
 
 using namespace motes;

@@ -2,8 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "matching/cardinality/verify.h"
-#include "matching/init/initialiser.h"
+#include <motes/matching/initialiser.h>
+#include <motes/matching/koenig.h>
+
 #include "tests/support/graphs.h"
 
 using namespace motes;

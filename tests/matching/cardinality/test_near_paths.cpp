@@ -1,16 +1,17 @@
 // What threads find before they work together: free columns, paths near by; and starts of threads that keep
 // to their own places.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <random>
 
-#include "matching/cardinality/near_paths.h"
-#include "matching/cardinality/search.h"
-#include "matching/cardinality/verify.h"
-#include "matching/init/initialiser.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/initialiser.h>
+#include <motes/matching/koenig.h>
+#include <motes/matching/registry.h>
+
+#include "matching/cardinality/augmenting_search.h"
+#include "matching/cardinality/push_relabel/near_paths.h"
 #include "tests/support/graphs.h"
 
 using namespace motes;

@@ -1,20 +1,20 @@
 // Cardinality solvers and initialisers on the GPU: graphs of every family, from every start, in either space,
 // in every setting, each proven by a Koenig cover on the host.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <random>
 
-#include "matching/cardinality/verify.h"
-#include "matching/device/device_graph.h"
-#include "matching/init/initialiser.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/device_graph.h>
+#include <motes/matching/initialiser.h>
+#include <motes/matching/koenig.h>
+#include <motes/matching/registry.h>
+
 #include "tests/support/graphs.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
-using matching::Backend;
 using matching::BipartiteGraph;
 using matching::CardinalityAnswer;
 using matching::CardinalityProblem;
@@ -24,8 +24,8 @@ namespace {
 
 CardinalityProblem problem_of(const BipartiteGraph& graph) { return {graph.view(), {}, {}}; }
 
-matching::Execution on_gpu(matching::Workspace& workspace) {
-  matching::Execution execution{1, Backend::cuda};
+Execution on_gpu(Workspace& workspace) {
+  Execution execution{1, Backend::cuda};
   execution.workspace = &workspace;
   return execution;
 }
@@ -104,7 +104,7 @@ BipartiteGraph stacked(const std::vector<testing::GraphInstance>& blocks) {
 
 TEST_CASE("cardinality solvers on the GPU prove large graphs, from any start, in either space") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   const auto execution = on_gpu(workspace);
   for (const std::uint64_t seed : {1}) {
     for (const auto& [name, graph] : testing::large_graphs(seed)) {
@@ -133,7 +133,7 @@ TEST_CASE("cardinality solvers on the GPU prove large graphs, from any start, in
 
 TEST_CASE("cardinality solvers on the GPU solve thousands of small graphs as one, each as brute force does") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   const auto execution = on_gpu(workspace);
   std::vector<testing::GraphInstance> blocks;
   for (std::uint64_t seed = 1; seed <= 300; ++seed)
@@ -158,7 +158,7 @@ TEST_CASE("cardinality solvers on the GPU solve thousands of small graphs as one
 
 TEST_CASE("cardinality solvers on the GPU solve graphs without rows, columns or edges") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   for (const auto& [rows, cols] : {std::pair<Index, Index>{0, 0}, {0, 3}, {3, 0}, {4, 2}})
     for (const char* setting : kSettings) {
       INFO(setting << " " << rows << " x " << cols);
@@ -172,7 +172,7 @@ TEST_CASE("cardinality solvers on the GPU solve graphs without rows, columns or 
 
 TEST_CASE("cardinality solvers on the GPU follow one path through all vertices") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   const Index rows = 20'000;
   const auto graph = testing::chain_graph(rows, true);
   std::vector<Index> shifted(rows, -1);
@@ -197,7 +197,7 @@ TEST_CASE("the columns of a hub are shared out, and its rows found") {
   const auto graph = testing::from_edges(5000, 5000, edges);
   std::vector<Index> start(5000, -1);
   for (Index i = 0; i < 4999; ++i) start[i] = i == 17 ? 0 : i + 1;
-  matching::Workspace workspace;
+  Workspace workspace;
   for (const char* setting : kSettings) {
     INFO(setting);
     const auto answer =
@@ -218,7 +218,7 @@ TEST_CASE("a path through the end of a hub's column is found on the GPU") {
   const auto columns = matching::transpose(graph.view(), 1);
   std::vector<Index> start(5001, -1);
   for (Index i = 0; i < 5000; ++i) start[i] = i == 17 ? 0 : i + 1;
-  matching::Workspace workspace;
+  Workspace workspace;
   for (const char* setting : kSettings) {
     INFO(setting);
     const auto answer = matching::make_cardinality_solver(setting)->solve(
@@ -231,7 +231,7 @@ TEST_CASE("a path through the end of a hub's column is found on the GPU") {
 TEST_CASE("rows of more columns than a table of near ones holds are looked through on the GPU") {
   MOTES_NEED_GPU();
   // Of each mean degree that work is cut up for; few columns, so that rows compete and labels rise.
-  matching::Workspace workspace;
+  Workspace workspace;
   for (const int degree : {2, 8, 60}) {
     std::mt19937_64 rng(degree);
     std::vector<std::pair<Index, Index>> edges;
@@ -254,7 +254,7 @@ TEST_CASE("rows of more columns than a table of near ones holds are looked throu
 TEST_CASE("cardinality solvers on the GPU prove forests and what hangs on a core") {
   MOTES_NEED_GPU();
   // Leaves on both sides, and rows that compete for what is left.
-  matching::Workspace workspace;
+  Workspace workspace;
   std::mt19937_64 rng(5);
   std::vector<std::pair<Index, Index>> tree, core;
   for (Index k = 1; k < 20000; ++k) {
@@ -281,7 +281,7 @@ TEST_CASE("what hangs on hubs, paths and trees is peeled on the GPU, and the res
   MOTES_NEED_GPU();
   // Side by side: stars of thousands of leaves that share some, long paths with leaves, trees whose early
   // vertices are hubs, and a core that all of them hang on. Nearly every vertex is decided by peeling.
-  matching::Workspace workspace;
+  Workspace workspace;
   for (const unsigned seed : {1U, 2U, 3U}) {
     std::mt19937_64 rng(seed);
     const auto below = [&](Index bound) { return static_cast<Index>(rng() % static_cast<unsigned>(bound)); };
@@ -331,7 +331,7 @@ TEST_CASE("a start with a fault is told on the GPU as on the CPU") {
   const auto graph = testing::random_graph(7, 3000, 2500, 6);
   const auto problem = problem_of(graph);
   const matching::DeviceGraph there(problem);
-  matching::Workspace workspace;
+  Workspace workspace;
   const auto good = partial_start(graph, 7);
   Index row = 2000;
   while (good[row] == -1) ++row;
@@ -344,7 +344,7 @@ TEST_CASE("a start with a fault is told on the GPU as on the CPU") {
     ++no_edge;
   Index twin = 0;  // an earlier row's column
   while (good[twin] == -1) ++twin;
-  const auto message = [&](const matching::Execution& execution, const CardinalityProblem& seen,
+  const auto message = [&](const Execution& execution, const CardinalityProblem& seen,
                            const std::vector<Index>& start, const char* setting) -> std::string {
     try {
       matching::make_cardinality_solver(setting)->solve(execution, seen, start);
@@ -375,16 +375,16 @@ TEST_CASE("an answer is the same size with memory kept between calls and without
   MOTES_NEED_GPU();
   const auto graph = testing::random_graph(3, 200'000, 200'000, 4);
   const auto problem = problem_of(graph);
-  matching::Workspace workspace;
+  Workspace workspace;
   const std::vector<Index> none(200'000, -1);
   const auto expected = matching::make_cardinality_solver("push-relabel")->solve({1}, problem);
   for (const char* setting : {"push-relabel", "ms-bfs-graft", "apfb", "apsb"}) {
     INFO(setting);
     const auto solver = matching::make_cardinality_solver(setting);
     for (const int threads : {1, 4}) {
-      matching::Execution kept = on_gpu(workspace);
+      Execution kept = on_gpu(workspace);
       kept.threads = threads;
-      for (const auto& execution : {kept, matching::Execution{threads, Backend::cuda}}) {
+      for (const auto& execution : {kept, Execution{threads, Backend::cuda}}) {
         const auto answer = solver->solve(execution, problem, none);
         check_maximum(graph, answer, none);
         CHECK(answer.matching.cardinality == expected.matching.cardinality);
@@ -406,7 +406,7 @@ TEST_CASE("searches for the shortest paths end alike in all blocks, time and aga
                          static_cast<Index>(rng() % rows));
   const auto graph = testing::from_edges(rows, rows, edges);
   const matching::DeviceGraph there(problem_of(graph));
-  matching::Workspace workspace;
+  Workspace workspace;
   for (const char* setting : {"apsb?kernel=bfs&threads=mt", "apsb?threads=mt", "apsb?kernel=bfs"}) {
     const auto solver = matching::make_cardinality_solver(setting);
     CardinalityAnswer answer;
@@ -418,7 +418,7 @@ TEST_CASE("searches for the shortest paths end alike in all blocks, time and aga
 
 TEST_CASE("the cheap start on the GPU is that of one thread, for any seed and in either space") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   const auto* cheap = matching::find_initialiser("cheap");
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     auto all = testing::large_graphs(seed);
@@ -436,7 +436,7 @@ TEST_CASE("the cheap start on the GPU is that of one thread, for any seed and in
 
 TEST_CASE("the Karp-Sipser start on the GPU is maximal, and maximum on forests") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   const auto* rule = matching::find_initialiser("karp-sipser");
   std::vector<std::pair<Index, Index>> tree;  // columns hang on earlier rows, rows on earlier columns
   for (Index k = 1; k < 30000; ++k) {

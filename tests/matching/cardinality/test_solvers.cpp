@@ -1,14 +1,15 @@
 // Every cardinality solver of the registry, in every setting of its options, against brute force and against
 // Koenig covers.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "matching/cardinality/verify.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/koenig.h>
+#include <motes/matching/registry.h>
+
 #include "tests/support/graphs.h"
 
 using namespace motes;
@@ -202,7 +203,7 @@ TEST_CASE("cardinality solvers refuse malformed graphs and starts") {
     if (lists(info.backends, "cpu"))
       CHECK(fault({0, 1, -1}) == "none");
     else
-      CHECK_THROWS_AS(solver->solve({1}, problem_of(graph)), matching::ResourceShortage);
+      CHECK_THROWS_AS(solver->solve({1}, problem_of(graph)), ResourceError);
     CHECK(fault({0, 1}) == "start: 2 rows, but the graph has 3");
     CHECK(fault({1, 1, -1}) == "start: row 1 with column 1: the column is taken by row 0");
     CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is no edge");
@@ -212,8 +213,8 @@ TEST_CASE("cardinality solvers refuse malformed graphs and starts") {
     CHECK(fault({1, 1, -1}) == "start: row 1 with column 1: the column is taken by row 0");
     CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is no edge");
     if (info.backends == "cpu") {
-      matching::Execution cuda{1, matching::Backend::cuda};
-      CHECK_THROWS_AS(solver->solve(cuda, problem_of(graph)), matching::ResourceShortage);
+      Execution cuda{1, Backend::cuda};
+      CHECK_THROWS_AS(solver->solve(cuda, problem_of(graph)), ResourceError);
     }
     CardinalityProblem device = problem_of(graph);
     device.space = matching::Space::device;

@@ -3,23 +3,23 @@
 
 #include <catch2/catch.hpp>
 
-#include "matching/device/device.h"
-#include "matching/greedy/coarsen.h"
-#include "matching/greedy/on_device.h"
-#include "matching/registry.h"
+#include <motes/base/gpu/device.h>
+#include <motes/matching/coarsen.h>
+#include <motes/matching/registry.h>
+
+#include "matching/greedy/device_solvers.h"
 #include "tests/support/skip.h"
 #include "tests/support/weighted_graphs.h"
 
 using namespace motes;
-using matching::Execution;
 using matching::GraphKind;
 using matching::Index;
 
 namespace {
 
-Execution on_gpu(matching::Workspace& workspace) {
+Execution on_gpu(Workspace& workspace) {
   Execution execution;
-  execution.backend = matching::Backend::cuda;
+  execution.backend = Backend::cuda;
   execution.workspace = &workspace;
   return execution;
 }
@@ -49,7 +49,7 @@ matching::WeightedGraph great_hub() {
 TEST_CASE("for the memory and race checkers: the suitors' launches") {
   MOTES_NEED_GPU();
   using matching::device::SuitorPlan;
-  matching::Workspace workspace;
+  Workspace workspace;
   auto all = graphs();
   all.push_back({"great hub", great_hub()});
   std::size_t turn = 0;
@@ -68,7 +68,7 @@ TEST_CASE("for the memory and race checkers: the suitors' launches") {
 
 TEST_CASE("for the memory and race checkers: greedy proposals") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   for (const auto& [name, graph] : graphs())
     for (const char* setting : {"greedy-proposal", "greedy-proposal?blue=0.9&select=random"}) {
       INFO(setting << " " << name);
@@ -80,7 +80,7 @@ TEST_CASE("for the memory and race checkers: greedy proposals") {
 
 TEST_CASE("for the memory and race checkers: coarser graphs") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   const auto solver = matching::make_greedy_solver("greedy-suitor");
   for (const auto& [name, graph] : graphs()) {
     if (graph.kind != GraphKind::general || name.starts_with("star")) continue;

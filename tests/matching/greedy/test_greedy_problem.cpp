@@ -1,15 +1,16 @@
 // What greedy problems are refused for, and graphs as general ones.
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "matching/greedy/keys.h"
-#include "matching/greedy/order.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/registry.h>
+
+#include "matching/greedy/edge_order.h"
 #include "matching/greedy/symmetry.h"
-#include "matching/registry.h"
+#include "matching/greedy/weight_keys.h"
 #include "tests/support/weighted_graphs.h"
 
 using namespace motes;

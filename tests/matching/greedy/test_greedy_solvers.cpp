@@ -1,12 +1,13 @@
 // Every greedy solver of the registry, in every setting of its options, on every family of graphs and every
 // type of weights: certificates, brute force, and one matching for all sorted forms.
 
-#include <catch2/catch.hpp>
-
 #include <numeric>
 
-#include "matching/greedy/verify.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/matching/registry.h>
+#include <motes/matching/verify_greedy.h>
+
 #include "tests/support/weighted_graphs.h"
 
 using namespace motes;
@@ -203,10 +204,8 @@ TEST_CASE("greedy solvers are asked for by name and options") {
   CHECK_THROWS_WITH(matching::make_greedy_solver("none-such"), Catch::Contains("'none-such'"));
   const auto small = testing::general_graph(2, {{0, 1, 1.0}});
   CHECK(matching::choose_greedy_solver(small.view()).info->name == "greedy-suitor");
-  CHECK(matching::choose_greedy_solver(small.view(), matching::Backend::automatic, true).backend ==
-        matching::Backend::cpu);
-  CHECK(matching::choose_greedy_solver(small.view(), matching::Backend::cuda, true).backend ==
-        matching::Backend::cuda);
+  CHECK(matching::choose_greedy_solver(small.view(), Backend::automatic, true).backend == Backend::cpu);
+  CHECK(matching::choose_greedy_solver(small.view(), Backend::cuda, true).backend == Backend::cuda);
 }
 
 TEST_CASE("greedy solvers without a CUDA form say so, and device graphs need one") {
@@ -216,7 +215,7 @@ TEST_CASE("greedy solvers without a CUDA form say so, and device graphs need one
     INFO(info.name);
     const auto solver = info.make_greedy(matching::SolverOptions(info.options, ""));
     if (info.backends == "cpu")
-      CHECK_THROWS_AS(solver->solve({1, matching::Backend::cuda}, graph.view()), matching::ResourceShortage);
+      CHECK_THROWS_AS(solver->solve({1, Backend::cuda}, graph.view()), ResourceError);
     GreedyProblem device = graph.view();
     device.space = matching::Space::device;
     CHECK_THROWS_AS(solver->solve({1}, device), std::invalid_argument);

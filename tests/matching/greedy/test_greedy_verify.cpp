@@ -2,8 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "matching/greedy/verify.h"
-#include "matching/registry.h"
+#include <motes/matching/registry.h>
+#include <motes/matching/verify_greedy.h>
+
 #include "tests/support/weighted_graphs.h"
 
 using namespace motes;

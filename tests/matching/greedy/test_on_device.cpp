@@ -1,24 +1,23 @@
 // The CUDA forms of greedy matching: the same bits as the CPU forms, on every family of graphs and every type
 // of weights, from both kinds of memory.
 
-#include <catch2/catch.hpp>
-
 #include <optional>
 #include <tuple>
 #include <utility>
 
-#include "matching/device/device.h"
-#include "matching/greedy/coarsen.h"
-#include "matching/greedy/on_device.h"
-#include "matching/greedy/verify.h"
-#include "matching/registry.h"
+#include <catch2/catch.hpp>
+
+#include <motes/base/gpu/device.h>
+#include <motes/matching/coarsen.h>
+#include <motes/matching/registry.h>
+#include <motes/matching/verify_greedy.h>
+
+#include "matching/greedy/device_solvers.h"
 #include "tests/support/skip.h"
 #include "tests/support/weighted_graphs.h"
 
 using namespace motes;
-using matching::Backend;
-using matching::DeviceArray;
-using matching::Execution;
+using gpu::DeviceArray;
 using matching::GraphKind;
 using matching::GreedyAnswer;
 using matching::GreedyProblem;
@@ -37,7 +36,7 @@ class OnDevice {
     std::visit(
         [&]<class T>(std::span<const T> weights) {
           if (weights.empty()) return;
-          auto& room = std::get<std::optional<DeviceArray<T>>>(weights_);
+          auto& room = std::get<std::optional<gpu::DeviceArray<T>>>(weights_);
           room.emplace(padded(weights, shifted));
           view_.weights = room->span().subspan(shifted ? 1 : 0);
         },
@@ -47,16 +46,16 @@ class OnDevice {
 
  private:
   template <class T>
-  static DeviceArray<T> padded(std::span<const T> values, bool shifted) {
+  static gpu::DeviceArray<T> padded(std::span<const T> values, bool shifted) {
     std::vector<T> all(shifted ? 1 : 0);
     all.insert(all.end(), values.begin(), values.end());
-    return DeviceArray<T>(std::span<const T>(all));
+    return gpu::DeviceArray<T>(std::span<const T>(all));
   }
 
-  DeviceArray<matching::Offset> offsets_;
-  DeviceArray<Index> cols_;
-  std::tuple<std::optional<DeviceArray<float>>, std::optional<DeviceArray<double>>,
-             std::optional<DeviceArray<std::int64_t>>>
+  gpu::DeviceArray<matching::Offset> offsets_;
+  gpu::DeviceArray<Index> cols_;
+  std::tuple<std::optional<gpu::DeviceArray<float>>, std::optional<gpu::DeviceArray<double>>,
+             std::optional<gpu::DeviceArray<std::int64_t>>>
       weights_;
   GreedyProblem view_;
 };
@@ -93,7 +92,7 @@ void check_same(const matching::Coarsest& there, const matching::Coarsest& here)
   check_same(there.graph, here.graph);
 }
 
-void check_all(Index vertices, std::uint64_t seed, matching::Workspace& workspace, std::size_t& turn) {
+void check_all(Index vertices, std::uint64_t seed, Workspace& workspace, std::size_t& turn) {
   Execution cuda;
   cuda.backend = Backend::cuda;
   cuda.workspace = &workspace;
@@ -129,14 +128,14 @@ void check_all(Index vertices, std::uint64_t seed, matching::Workspace& workspac
 
 TEST_CASE("greedy matchings on a GPU are those of the CPU: small graphs") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   std::size_t turn = 0;
   for (const Index n : {0, 1, 2, 3, 5, 17, 40, 130, 300}) check_all(n, 1, workspace, turn);
 }
 
 TEST_CASE("greedy matchings on a GPU are those of the CPU: hubs, many warps") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   std::size_t turn = 3;
   check_all(12'000, 2, workspace, turn);
 }
@@ -144,7 +143,7 @@ TEST_CASE("greedy matchings on a GPU are those of the CPU: hubs, many warps") {
 TEST_CASE("greedy matchings on a GPU do not depend on the suitors' launches") {
   MOTES_NEED_GPU();
   using matching::device::SuitorPlan;
-  matching::Workspace workspace;
+  Workspace workspace;
   Execution cuda;
   cuda.backend = Backend::cuda;
   cuda.workspace = &workspace;
@@ -176,7 +175,7 @@ TEST_CASE("greedy matching on a GPU needs no workspace and does not change with 
 
 TEST_CASE("coarser graphs made on a GPU are those of the CPU") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   Execution cuda;
   cuda.backend = Backend::cuda;
   cuda.workspace = &workspace;
@@ -203,7 +202,7 @@ TEST_CASE("coarser graphs made on a GPU are those of the CPU") {
 
 TEST_CASE("a hierarchy made on a GPU is that of the CPU") {
   MOTES_NEED_GPU();
-  matching::Workspace workspace;
+  Workspace workspace;
   Execution cuda;
   cuda.backend = Backend::cuda;
   const auto solver = matching::make_greedy_solver("greedy-suitor");

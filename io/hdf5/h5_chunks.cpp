@@ -1,0 +1,80 @@
+#include "io/hdf5/h5_chunks.h"
+
+#include <algorithm>
+#include <new>
+
+#include <zlib.h>
+
+namespace motes::io::detail::h5 {
+namespace {
+
+constexpr int kLevel = 1;
+constexpr std::size_t kSample = 4096;    // values that tell whether deflating pays
+constexpr double kWorthDeflating = 0.7;  // of the size before
+constexpr std::uint32_t kOnlyChecksum = 0b011;
+
+/// First bytes of all values, then all second bytes ...
+std::vector<unsigned char> shuffled(const unsigned char* values, std::size_t count, std::size_t value_size) {
+  std::vector<unsigned char> out(count * value_size);
+  for (std::size_t byte = 0; byte < value_size; ++byte)
+    for (std::size_t i = 0; i < count; ++i) out[byte * count + i] = values[i * value_size + byte];
+  return out;
+}
+
+std::vector<unsigned char> deflated(const std::vector<unsigned char>& bytes) {
+  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+  std::vector<unsigned char> out(size);
+  if (compress2(out.data(), &size, bytes.data(), static_cast<uLong>(bytes.size()), kLevel) != Z_OK)
+    throw std::bad_alloc();  // the only way it can fail here
+  out.resize(size);
+  return out;
+}
+
+void append_checksum(std::vector<unsigned char>& bytes) {
+  const std::uint32_t sum = fletcher32(bytes.data(), bytes.size());
+  for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<unsigned char>(sum >> shift));
+}
+
+}  // namespace
+
+std::uint32_t fletcher32(const unsigned char* bytes, std::size_t count) {
+  constexpr std::size_t kUntilFolded = 360;  // words that 32-bit sums of sums hold
+  std::uint32_t sum = 0, sum_of_sums = 0;
+  std::size_t left = count / 2;
+  const auto fold = [](std::uint32_t value) { return (value & 0xffffU) + (value >> 16); };
+  while (left > 0) {
+    const std::size_t now = std::min(left, kUntilFolded);
+    left -= now;
+    for (std::size_t i = 0; i < now; ++i, bytes += 2) {
+      sum += static_cast<std::uint32_t>(bytes[0]) << 8 | bytes[1];
+      sum_of_sums += sum;
+    }
+    sum = fold(sum);
+    sum_of_sums = fold(sum_of_sums);
+  }
+  if (count % 2 != 0) {
+    sum += static_cast<std::uint32_t>(*bytes) << 8;
+    sum_of_sums += sum;
+    sum = fold(sum);
+    sum_of_sums = fold(sum_of_sums);
+  }
+  return fold(sum_of_sums) << 16 | fold(sum);
+}
+
+EncodedChunk encode_chunk(const unsigned char* values, std::size_t count, std::size_t value_size) {
+  EncodedChunk chunk;
+  const std::size_t sample = std::min(count, kSample);
+  const bool pays = static_cast<double>(deflated(shuffled(values, sample, value_size)).size()) <
+                    kWorthDeflating * static_cast<double>(sample * value_size);
+  if (pays) {
+    chunk.bytes = deflated(shuffled(values, count, value_size));
+  } else {
+    chunk.bytes.reserve(count * value_size + 4);
+    chunk.bytes.assign(values, values + count * value_size);
+    chunk.filter_mask = kOnlyChecksum;
+  }
+  append_checksum(chunk.bytes);
+  return chunk;
+}
+
+}  // namespace motes::io::detail::h5

@@ -1,0 +1,48 @@
+#pragma once
+/// HDF5 identifiers that close themselves, and the library's errors as text instead of prints.
+
+#include <string>
+#include <utility>
+
+#include <hdf5.h>
+
+namespace motes::io::detail::h5 {
+
+/// Owns one HDF5 identifier; closes it with the function it was made with.
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+  Handle() = default;
+  Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  ~Handle() { reset(); }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      id_ = std::exchange(other.id_, -1);
+      close_ = other.close_;
+    }
+    return *this;
+  }
+  hid_t id() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+  /// Closes now; false when the library could not (a file whose last bytes the disk refused).
+  bool close_now() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
+
+ private:
+  void reset() noexcept {
+    if (id_ >= 0) close_(id_);
+    id_ = -1;
+  }
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+/// Keeps the library from printing its error stack, and from cleaning up at exit; call before the first use
+/// in a thread.
+void silence();
+
+/// What the library says of the last failed call: the innermost message.
+std::string last_error();
+
+}  // namespace motes::io::detail::h5

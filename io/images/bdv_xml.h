@@ -1,0 +1,34 @@
+#pragma once
+/// The XML beside a BigDataViewer file: where the images are, which time points and setups there should be,
+/// and their voxel sizes.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <motes/tracking/geometry.h>
+
+namespace motes::io::detail {
+
+struct BdvSetup {
+  Vec3 voxel_size;        ///< all 0 where absent
+  std::string unit;       ///< as written
+  std::string view_kind;  ///< angle, illumination and tile, as text; setups that differ in it are no channels
+};
+
+struct BdvXml {
+  std::filesystem::path images;          ///< the HDF5 file; empty where the XML names none
+  std::vector<std::int64_t> timepoints;  ///< ascending; empty where not stated
+  std::map<std::int64_t, BdvSetup> setups;
+};
+
+/// True when the text starts an XML document with a SpimData root.
+bool is_bdv_xml_head(const std::string& head);
+
+/// Throws InputError: broken XML (byte offset), images that are not in HDF5.
+BdvXml read_bdv_xml(const std::filesystem::path& path);
+
+}  // namespace motes::io::detail

@@ -1,0 +1,34 @@
+#pragma once
+/// What the metadata and the user say about scale, time and channel, brought into one SeriesInfo.
+
+#include <optional>
+#include <string>
+
+#include <motes/io/frame_source.h>
+
+namespace motes::io::detail {
+
+/// From the metadata; what is missing is unknown.
+struct Calibration {
+  std::optional<double> x_um, y_um, z_um;
+  std::optional<double> dt_s;
+  std::string source;  ///< "metadata (OME)"
+};
+
+/// Throws UsageError (key named) for voxel sizes or intervals that are not positive and finite.
+void check_options(const FrameOptions& options);
+
+/// Fills voxel_um, dt_s and their sources: the options first, then the metadata; notes say what is missing.
+/// `info.shape` and `info.frames` must be set.
+void apply_calibration(SeriesInfo& info, const Calibration& metadata, const FrameOptions& options);
+
+/// Fills info.channel from the option, or 0 with a note. Throws UsageError naming input.channel out of range.
+void choose_channel(SeriesInfo& info, const FrameOptions& options);
+
+/// Throws InputError unless t is in [0, info.frames).
+void check_frame_number(const SeriesInfo& info, std::int32_t t);
+
+/// The frame without its voxels: number, time, shape, scale (1 where unknown).
+VolumeFrame empty_frame(const SeriesInfo& info, std::int32_t t);
+
+}  // namespace motes::io::detail

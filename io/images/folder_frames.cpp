@@ -1,0 +1,171 @@
+#include "io/images/folder_frames.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <motes/base/errors.h>
+
+#include "io/files/checked.h"
+#include "io/images/calibration.h"
+#include "io/images/numbered_names.h"
+#include "io/images/paged_frames.h"
+#include "io/images/tiff_directories.h"
+#include "io/images/tiff_frames.h"
+
+namespace motes::io::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_tiff_name(const fs::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool hidden = file.filename().string().starts_with('.');
+  return !hidden &&
+         (extension == ".tif" || extension == ".tiff" || extension == ".btf" || extension == ".tf8");
+}
+
+std::vector<fs::path> list_tiffs(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    if (has_tiff_name(entry->path()) && entry->is_regular_file(ignored)) files.push_back(entry->path());
+  }
+  if (error)
+    throw ResourceError(fmt::format("{}: cannot list the folder: {}", folder.string(), error.message()));
+  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
+    return natural_less(a.filename().string(), b.filename().string());
+  });
+  return files;
+}
+
+/// Pages of all files as one list; keeps the file read last open.
+class FolderPages {
+ public:
+  FolderPages(std::vector<fs::path> files, std::int64_t pages_per_file, PageFormat format)
+      : files_(std::move(files)), pages_per_file_(pages_per_file), format_(format) {}
+
+  void read(std::int64_t page, std::span<std::byte> out) {
+    const auto index = static_cast<std::size_t>(page / pages_per_file_);
+    if (!file_ || index != open_index_) {
+      file_.emplace(files_[index]);
+      open_index_ = index;
+      check(*file_);
+    }
+    file_->read_page(page % pages_per_file_, out);
+  }
+
+  void check(TiffFile& file) const {
+    if (file.pages() < pages_per_file_) file.take_as_contiguous(pages_per_file_);
+    if (file.pages() == pages_per_file_ && file.format() == format_) return;
+    throw InputError(fmt::format(
+        "{}: holds {} pages of {} x {} {}, but the folder's first file {} of {} x {} {}; all must be alike",
+        file.path().string(), file.pages(), file.format().width, file.format().height,
+        to_string(file.format().type), pages_per_file_, format_.width, format_.height,
+        to_string(format_.type)));
+  }
+
+ private:
+  std::vector<fs::path> files_;
+  std::int64_t pages_per_file_;
+  PageFormat format_;
+  std::optional<TiffFile> file_;
+  std::size_t open_index_ = 0;
+};
+
+/// The layout that input.axes gives to `files` files of `pages` pages each.
+PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, std::int64_t files,
+                         std::int64_t pages, const fs::path& folder) {
+  PageAxes axes = parse_axes(text);
+  const bool has_time =
+      std::any_of(axes.begin(), axes.end(), [](const PageAxis& a) { return a.letter == 'T'; });
+  if (pages > 1 && !has_time) {
+    axes.insert(axes.begin(), {'T', files});
+  } else if (pages > 1 && axes.size() > 1 && axes.front().size == 0) {
+    axes.front().size = files;  // the slowest axis runs over the files
+  }
+  PageAxes within = metadata.axes;
+  std::erase_if(within, [](const PageAxis& a) { return a.letter == 'T'; });
+  return complete_axes(std::move(axes), within, {}, checked_product({files, pages}).value_or(0), folder);
+}
+
+/// Without input.axes: a file is a time point, its pages z (and c) by the metadata, or z where those say
+/// nothing.
+PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std::int64_t files,
+                        SeriesInfo& info) {
+  if (first.pages() == 1) {
+    throw InputError(
+        fmt::format("{}: a folder of {} single planes does not say whether they are z or t; set input.axes, "
+                    "for instance 'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per "
+                    "time)",
+                    info.path, files));
+  }
+  PageAxes within{{'Z', first.pages()}};
+  PageMap map;
+  if (metadata.open_reason.empty()) {
+    map = layout_from_metadata(metadata, first);
+    within = metadata.axes;
+  } else {
+    info.notes.push_back("the files' pages are taken as z: their metadata do not say");
+    map = PageMap(within);
+  }
+  if (map.nt() != 1) {
+    throw InputError(
+        fmt::format("{}: by its metadata it holds {} time points, but in a folder each file is one; set "
+                    "input.axes ('ZYX' where the pages are z)",
+                    first.path().string(), map.nt()));
+  }
+  std::erase_if(within, [](const PageAxis& a) { return a.letter == 'T'; });
+  info.axes = fmt::format("T{}", axes_text(within));
+  return map.over_files(files, first.pages());
+}
+
+}  // namespace
+
+bool is_tiff_folder(const fs::path& folder) {
+  const std::vector<fs::path> files = list_tiffs(folder);
+  return !files.empty() && is_tiff_head(InputFile(files.front()).head(16));
+}
+
+std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const FrameOptions& options) {
+  const std::vector<fs::path> files = list_tiffs(folder);
+  if (files.empty())
+    throw InputError(
+        fmt::format("{}: the folder holds no TIFF files (.tif, .tiff); check input.path", folder.string()));
+  if (files.size() == 1) return open_tiff_frames(files.front(), options);
+  if (!options.axes) check_numbered(files);
+
+  TiffFile first(files.front());
+  const TiffMetadata metadata = consult_metadata(first, options);
+  const auto count = static_cast<std::int64_t>(files.size());
+  SeriesInfo info;
+  info.path = folder.string();
+  info.format = fmt::format("folder of {} {} files", count, metadata.format);
+  info.notes = metadata.notes;
+  PageMap map;
+  if (options.axes) {
+    const PageAxes axes = axes_over_files(*options.axes, metadata, count, first.pages(), folder);
+    info.axes = axes_text(axes);
+    map = PageMap(axes);
+  } else {
+    map = layout_by_files(metadata, first, count, info);
+  }
+  auto pages = std::make_shared<FolderPages>(files, first.pages(), first.format());
+  for (const fs::path& file : files) {
+    TiffFile opened(file);
+    pages->check(opened);
+  }
+  describe_layout(info, map, first.format());
+  choose_channel(info, options);
+  apply_calibration(info, metadata.calibration, options);
+  return std::make_unique<PagedFrames>(
+      std::move(info), std::move(map),
+      [pages](std::int64_t page, std::span<std::byte> out) { pages->read(page, out); });
+}
+
+}  // namespace motes::io::detail

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/frame_source.h>
+
+#include "io/files/text.h"
+#include "io/images/bdv_frames.h"
+#include "io/images/calibration.h"
+#include "io/images/folder_frames.h"
+#include "io/images/input_file.h"
+#include "io/images/tiff_directories.h"
+#include "io/images/tiff_frames.h"
+
+namespace motes::io {
+namespace {
+
+enum class Kind { tiff, folder, bdv, other };
+
+Kind kind_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return Kind::folder;
+  if (detail::is_tiff_head(detail::InputFile(path).head(16))) return Kind::tiff;
+  return detail::is_bdv(path) ? Kind::bdv : Kind::other;
+}
+
+}  // namespace
+
+std::string_view to_string(VoxelType type) {
+  switch (type) {
+    case VoxelType::u8:
+      return "u8";
+    case VoxelType::u16:
+      return "u16";
+    case VoxelType::f32:
+      return "f32";
+  }
+  return "?";
+}
+
+std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, const FrameOptions& options) {
+  detail::check_options(options);
+  switch (kind_of(path)) {
+    case Kind::folder:
+      return detail::open_folder_frames(path, options);
+    case Kind::tiff:
+      return detail::open_tiff_frames(path, options);
+    case Kind::bdv:
+      return detail::open_bdv_frames(path, options);
+    case Kind::other:
+      break;
+  }
+  const std::string start = detail::read_file_start(path, 2);
+  if (start.empty()) throw InputError(path.string() + ": the file is empty; copy or export it again");
+  if (start == "\x1f\x8b")
+    throw InputError(path.string() + ": is compressed with gzip; decompress it first (gunzip -k)");
+  detail::refuse_damaged_hdf5(path);
+  throw InputError(
+      fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
+                  "BigDataViewer HDF5 (.h5 or .xml), or a folder of TIFFs",
+                  path.string()));
+}
+
+bool is_frames(const std::filesystem::path& path) {
+  try {
+    const Kind kind = kind_of(path);
+    return kind == Kind::folder ? detail::is_tiff_folder(path) : kind != Kind::other;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void require_calibration(const SeriesInfo& info) {
+  if (!info.voxel_um) {
+    throw InputError(
+        fmt::format("{}: its metadata do not give the voxel size; set input.voxel_um (one number or "
+                    "[z, y, x], in um)",
+                    info.path));
+  }
+  if (info.frames > 1 && !info.dt_s)
+    throw InputError(fmt::format(
+        "{}: its metadata do not give the time between frames; set input.dt_s (seconds)", info.path));
+}
+
+}  // namespace motes::io

@@ -1,0 +1,212 @@
+/// OME-XML (schema 2016-06 and its forerunners) in the first page's description. DimensionOrder names the
+/// axes fastest first; TiffData elements say which page holds which plane: each starts at (FirstC, FirstZ,
+/// FirstT) and page IFD and runs on, in DimensionOrder, for PlaneCount planes. Without IFD and PlaneCount one
+/// element stands for all planes. A UUID with a FileName says in which file of a set the pages lie.
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <pugixml.hpp>
+
+#include <motes/base/errors.h>
+
+#include "io/images/tiff_metadata.h"
+#include "io/images/units.h"
+
+namespace motes::io::detail {
+namespace {
+
+constexpr std::int64_t kAbsent = -1;
+
+/// Element names without their namespace prefix ("OME:Pixels").
+std::string_view local_name(const pugi::xml_node& node) {
+  const std::string_view name = node.name();
+  const std::size_t colon = name.find(':');
+  return colon == std::string_view::npos ? name : name.substr(colon + 1);
+}
+
+pugi::xml_node child_named(const pugi::xml_node& parent, std::string_view name) {
+  for (const pugi::xml_node& child : parent.children()) {
+    if (local_name(child) == name) return child;
+  }
+  return {};
+}
+
+class OmeReader {
+ public:
+  explicit OmeReader(const TiffFile& file) : file_(file) {
+    const std::string& text = file.description();
+    const pugi::xml_parse_result result = document_.load_buffer(text.data(), text.size());
+    if (!result) {
+      fail(fmt::format("byte {} of the OME-XML in the first page: {}", result.offset, result.description()));
+    }
+    root_ = document_.document_element();
+    const pugi::xml_node image = child_named(root_, "Image");
+    pixels_ = child_named(image, "Pixels");
+    if (!pixels_) fail("the OME-XML in the first page has no Image with Pixels");
+  }
+
+  TiffMetadata read() {
+    found_.format = "OME-TIFF";
+    found_.calibration.source = "metadata (OME)";
+    read_axes();
+    read_scale();
+    if (found_.open_reason.empty()) read_planes();
+    const auto images = std::count_if(root_.children().begin(), root_.children().end(),
+                                      [](const pugi::xml_node& n) { return local_name(n) == "Image"; });
+    if (images > 1) found_.notes.push_back(fmt::format("{} images in the file: the first is read", images));
+    return std::move(found_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(fmt::format("{}: {}; export it again, or set input.axes", file_.path().string(), what));
+  }
+
+  /// An attribute that is a count or an index; `otherwise` where absent. Throws when it is no such number.
+  std::int64_t number(const pugi::xml_node& node, const char* name, std::int64_t least,
+                      std::int64_t otherwise) const {
+    const pugi::xml_attribute attribute = node.attribute(name);
+    if (!attribute) return otherwise;
+    const auto value = parse_trimmed_integer(attribute.value());
+    if (!value || *value < least) fail(fmt::format("OME-XML: {} is '{}'", name, attribute.value()));
+    return *value;
+  }
+
+  std::int64_t size_of(const char* name) const {
+    const std::int64_t size = number(pixels_, name, 1, kAbsent);
+    if (size == kAbsent) fail(fmt::format("OME-XML: Pixels has no {}", name));
+    return size;
+  }
+
+  void read_axes() {
+    if (size_of("SizeX") != file_.format().width || size_of("SizeY") != file_.format().height) {
+      fail(fmt::format("OME-XML says {} x {} pixels, the page holds {} x {}", size_of("SizeX"),
+                       size_of("SizeY"), file_.format().width, file_.format().height));
+    }
+    std::string order = pixels_.attribute("DimensionOrder").value();
+    std::string sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted != "CTXYZ" || !order.starts_with("XY"))
+      fail(fmt::format("OME-XML: DimensionOrder is '{}'", order));
+    for (const char letter : {order[4], order[3], order[2]}) {
+      const char* name = letter == 'T' ? "SizeT" : letter == 'Z' ? "SizeZ" : "SizeC";
+      found_.axes.push_back({letter, size_of(name)});
+    }
+  }
+
+  std::optional<double> length_um(const char* name) {
+    const auto value = parse_positive(pixels_.attribute(name).value());
+    if (!value) return std::nullopt;
+    const pugi::xml_attribute unit = pixels_.attribute((std::string(name) + "Unit").c_str());
+    const auto factor = unit ? length_unit_um(unit.value()) : 1.0;
+    if (!factor) {
+      found_.notes.push_back(fmt::format(
+          "the metadata's {} is in '{}', which is no length: set input.voxel_um", name, unit.value()));
+      return std::nullopt;
+    }
+    return *value * *factor;
+  }
+
+  void read_scale() {
+    found_.calibration.x_um = length_um("PhysicalSizeX");
+    found_.calibration.y_um = length_um("PhysicalSizeY");
+    found_.calibration.z_um = length_um("PhysicalSizeZ");
+    const auto interval = parse_positive(pixels_.attribute("TimeIncrement").value());
+    const pugi::xml_attribute unit = pixels_.attribute("TimeIncrementUnit");
+    const auto factor = unit ? time_unit_s(unit.value()) : 1.0;
+    if (interval && factor) found_.calibration.dt_s = *interval * *factor;
+    if (interval && !factor)
+      found_.notes.push_back(
+          fmt::format("the metadata's TimeIncrementUnit ('{}') is not known: set input.dt_s", unit.value()));
+  }
+
+  /// Index in [nt * nz * nc], c fastest, of the n-th plane in DimensionOrder.
+  std::int64_t table_index(std::int64_t n) const {
+    std::int64_t t = 0, z = 0, c = 0, nz = 1, nc = 1;
+    for (auto axis = found_.axes.rbegin(); axis != found_.axes.rend(); ++axis) {
+      const std::int64_t at = n % axis->size;
+      n /= axis->size;
+      (axis->letter == 'T' ? t : axis->letter == 'Z' ? z : c) = at;
+      if (axis->letter == 'Z') nz = axis->size;
+      if (axis->letter == 'C') nc = axis->size;
+    }
+    return (t * nz + z) * nc + c;
+  }
+
+  /// Position in DimensionOrder of the plane a TiffData element starts at.
+  std::int64_t first_plane(const pugi::xml_node& element) const {
+    std::int64_t position = 0;
+    for (const PageAxis& axis : found_.axes) {
+      const char* name = axis.letter == 'T' ? "FirstT" : axis.letter == 'Z' ? "FirstZ" : "FirstC";
+      const std::int64_t first = number(element, name, 0, 0);
+      if (first >= axis.size) fail(fmt::format("OME-XML: {} is {} of {}", name, first, axis.size));
+      position = position * axis.size + first;
+    }
+    return position;
+  }
+
+  /// True when the pages of a set lie in several files.
+  bool spans_files() const {
+    std::set<std::string> names;
+    for (const pugi::xml_node& element : pixels_.children()) {
+      if (local_name(element) != "TiffData") continue;
+      const pugi::xml_node uuid = child_named(element, "UUID");
+      const std::string name = uuid.attribute("FileName").value();
+      if (uuid) names.insert(name.empty() ? uuid.child_value() : name);
+    }
+    return names.size() > 1;
+  }
+
+  void read_planes() {
+    const auto planes = page_count(found_.axes);
+    if (!planes) fail("OME-XML: SizeC x SizeZ x SizeT is too large");
+    if (spans_files()) {
+      found_.open_reason = "its OME-XML spreads the planes over several files, which is not read";
+      return;
+    }
+    found_.pages_stated = *planes;
+    const bool listed = static_cast<bool>(child_named(pixels_, "TiffData"));
+    if (!listed || *planes > file_.pages()) return;  // too few pages: the caller compares the two and says so
+    std::vector<std::int64_t> table(static_cast<std::size_t>(*planes), kAbsent);
+    for (const pugi::xml_node& element : pixels_.children()) {
+      if (local_name(element) == "TiffData") place(element, *planes, table);
+    }
+    if (const auto hole = std::find(table.begin(), table.end(), kAbsent); hole != table.end()) {
+      fail(fmt::format("OME-XML: no TiffData for plane {} (order TZC) of {}", hole - table.begin(), *planes));
+    }
+    found_.plane_pages = std::move(table);
+  }
+
+  void place(const pugi::xml_node& element, std::int64_t planes, std::vector<std::int64_t>& table) const {
+    const std::int64_t page = number(element, "IFD", 0, 0);
+    const std::int64_t first = first_plane(element);
+    const std::int64_t all = std::min(planes - first, std::max<std::int64_t>(0, file_.pages() - page));
+    const std::int64_t count = number(element, "PlaneCount", 0, element.attribute("IFD") ? 1 : all);
+    if (page >= file_.pages() || count > file_.pages() - page || count > planes - first) {
+      fail(fmt::format(
+          "OME-XML: TiffData for {} planes from page {} passes the {} pages or {} planes there are", count,
+          page + 1, file_.pages(), planes));
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+      table[static_cast<std::size_t>(table_index(first + i))] = page + i;
+  }
+
+  const TiffFile& file_;
+  pugi::xml_document document_;
+  pugi::xml_node root_, pixels_;
+  TiffMetadata found_;
+};
+
+}  // namespace
+
+bool is_ome_xml(const std::string& description) {
+  const std::string_view head = std::string_view(description).substr(0, 4096);
+  return trimmed(head).starts_with('<') &&
+         (head.find("<OME") != std::string_view::npos || head.find(":OME ") != std::string_view::npos);
+}
+
+TiffMetadata read_ome_metadata(const TiffFile& file) { return OmeReader(file).read(); }
+
+}  // namespace motes::io::detail

@@ -1,0 +1,33 @@
+#pragma once
+/// A volume series made of pages: of one TIFF, or of a folder of them.
+
+#include <functional>
+
+#include <motes/io/frame_source.h>
+
+#include "io/images/page_layout.h"
+#include "io/images/tiff_file.h"
+
+namespace motes::io::detail {
+
+/// Decodes a page into bytes.
+using PageReader = std::function<void(std::int64_t page, std::span<std::byte> out)>;
+
+class PagedFrames : public FrameSource {
+ public:
+  /// `info` needs path, format, axes, frames, channels, channel, shape and type.
+  PagedFrames(SeriesInfo info, PageMap map, PageReader reader);
+  const SeriesInfo& info() const override { return info_; }
+  VolumeFrame read(std::int32_t t) override;
+
+ private:
+  SeriesInfo info_;
+  PageMap map_;
+  PageReader read_page_;
+};
+
+/// The parts of SeriesInfo that follow from the layout. Throws InputError for more frames or channels than
+/// int32 counts.
+void describe_layout(SeriesInfo& info, const PageMap& map, const PageFormat& format);
+
+}  // namespace motes::io::detail

@@ -1,0 +1,265 @@
+/// Reading is libtiff's; what is added: directories are addressed by offset (tiff_directories.cpp says why),
+/// every number of a page is checked before it sizes a buffer, and errors name the file and the page.
+/// libtiff's two conveniences are off: memory mapping (an I/O error would be a SIGBUS) and the chopping of
+/// long strips (a page stored as one strip is best read at once).
+
+#include "io/images/tiff_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <motes/base/errors.h>
+
+#include "io/files/checked.h"
+#include "io/images/input_file.h"
+#include "io/images/tiff_directories.h"
+#include "io/images/tiff_library.h"
+#include "io/images/voxel_buffer.h"
+
+namespace motes::io::detail {
+namespace {
+
+constexpr const char* kReadMode = "rmc";
+constexpr std::int64_t kSmallAllocation = std::int64_t{64} << 20;
+/// Deflate cannot pass 1032:1; LZW's twelve-bit codes stay below that of this bound too.
+constexpr std::int64_t kMaxCompression = 1400;
+
+template <typename T>
+T tag_or(TIFF* tiff, std::uint32_t tag, T otherwise) {
+  T value{};
+  return TIFFGetFieldDefaulted(tiff, tag, &value) == 1 ? value : otherwise;
+}
+
+std::optional<double> resolution_tag(TIFF* tiff, std::uint32_t tag) {
+  float value = 0;
+  if (TIFFGetField(tiff, tag, &value) != 1 || !(value > 0)) return std::nullopt;
+  return static_cast<double>(value);
+}
+
+PageResolution read_resolution(TIFF* tiff) {
+  PageResolution found{resolution_tag(tiff, TIFFTAG_XRESOLUTION), resolution_tag(tiff, TIFFTAG_YRESOLUTION)};
+  std::uint16_t unit = 0;
+  if (TIFFGetField(tiff, TIFFTAG_RESOLUTIONUNIT, &unit) == 1) {
+    if (unit == RESUNIT_INCH) found.unit = PageResolution::Unit::inch;
+    if (unit == RESUNIT_CENTIMETER) found.unit = PageResolution::Unit::centimetre;
+  }
+  return found;
+}
+
+/// Copies the part of a tile that lies inside the page.
+struct TileWindow {
+  std::int64_t x, y, width, height;  // in the page
+  std::int64_t tile_row_bytes;
+
+  void copy(std::span<const std::byte> tile, std::span<std::byte> page, std::int64_t page_width,
+            std::int64_t voxel_bytes) const {
+    for (std::int64_t row = 0; row < height; ++row) {
+      std::memcpy(page.data() + ((y + row) * page_width + x) * voxel_bytes,
+                  tile.data() + row * tile_row_bytes, static_cast<std::size_t>(width * voxel_bytes));
+    }
+  }
+};
+
+void swap_voxels(std::span<std::byte> bytes, std::int64_t voxel_bytes) {
+  const auto step = static_cast<std::size_t>(voxel_bytes);
+  for (std::size_t i = 0; i + step <= bytes.size(); i += step) std::reverse(&bytes[i], &bytes[i] + step);
+}
+
+}  // namespace
+
+struct TiffFile::State {
+  explicit State(const std::filesystem::path& path)
+      : file(path),
+        directories(scan_directories(file)),
+        pages(static_cast<std::int64_t>(directories.offsets.size())),
+        tiff(path, kReadMode, std::max(kSmallAllocation, static_cast<std::int64_t>(file.size()))) {
+    if (tiff.get() == nullptr) fail(0, tiff.take_error());
+    format = page_format(0);
+    voxel_bytes = bytes_per_voxel(format.type);
+    page_bytes = frame_bytes(format.type, {1, format.height, format.width}, path);
+    const char* text = nullptr;
+    if (TIFFGetField(tiff.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 1 && text != nullptr) description = text;
+    resolution = read_resolution(tiff.get());
+    compression = tag_or<std::uint16_t>(tiff.get(), TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    if (page_bytes > decoded_bytes_bound()) {
+      fail(0, fmt::format("{} x {} voxels cannot come from {} bytes of file", format.width, format.height,
+                          file.size()));
+    }
+  }
+
+  [[noreturn]] void fail(std::int64_t page, const std::string& why) const {
+    throw InputError(
+        fmt::format("{}: page {} of {}: {}: the file is truncated or damaged; copy or export it again",
+                    file.path().string(), page + 1, pages, why));
+  }
+
+  /// For what is sound but not supported.
+  [[noreturn]] void refuse(std::int64_t page, const std::string& what) const {
+    throw InputError(
+        fmt::format("{}: page {} of {}: {} cannot be read; export it as one grey value a pixel, 8-bit or "
+                    "16-bit unsigned or 32-bit float",
+                    file.path().string(), page + 1, pages, what));
+  }
+
+  PageFormat page_format(std::int64_t page) const;
+  std::int64_t decoded_bytes_bound() const;
+  void read_strips(std::int64_t page, std::span<std::byte> out);
+  void read_tiles(std::int64_t page, std::span<std::byte> out);
+  void read_contiguous(std::int64_t page, std::span<std::byte> out) const;
+
+  InputFile file;
+  TiffDirectories directories;
+  std::int64_t pages;
+  TiffHandle tiff;
+  PageFormat format;
+  std::int64_t voxel_bytes = 1;
+  std::int64_t page_bytes = 0;
+  std::uint16_t compression = COMPRESSION_NONE;
+  std::string description;
+  PageResolution resolution;
+  bool contiguous = false;
+  std::uint64_t first_voxel = 0;  // byte offset, for contiguous files
+  std::vector<std::byte> tile;    // one decoded tile
+};
+
+PageFormat TiffFile::State::page_format(std::int64_t page) const {
+  TIFF* t = tiff.get();
+  const auto width = tag_or<std::uint32_t>(t, TIFFTAG_IMAGEWIDTH, 0);
+  const auto height = tag_or<std::uint32_t>(t, TIFFTAG_IMAGELENGTH, 0);
+  const auto bits = tag_or<std::uint16_t>(t, TIFFTAG_BITSPERSAMPLE, 1);
+  const auto samples = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLESPERPIXEL, 1);
+  const auto kind = tag_or<std::uint16_t>(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+  if (width == 0 || height == 0) fail(page, "no width or height");
+  if (samples != 1) refuse(page, fmt::format("RGB or other images of {} samples a pixel", samples));
+  if (tag_or<std::uint32_t>(t, TIFFTAG_IMAGEDEPTH, 1) != 1 ||
+      tag_or<std::uint32_t>(t, TIFFTAG_TILEDEPTH, 1) != 1)
+    refuse(page, "a volume inside one page");
+  const bool is_unsigned = kind == SAMPLEFORMAT_UINT || kind == SAMPLEFORMAT_VOID;
+  PageFormat found{width, height, VoxelType::u8};
+  if (is_unsigned && bits == 8) return found;
+  if (is_unsigned && bits == 16) {
+    found.type = VoxelType::u16;
+  } else if (kind == SAMPLEFORMAT_IEEEFP && bits == 32) {
+    found.type = VoxelType::f32;
+  } else {
+    const char* name = is_unsigned ? "unsigned" : kind == SAMPLEFORMAT_INT ? "signed" : "float or complex";
+    refuse(page, fmt::format("{}-bit {} samples", bits, name));
+  }
+  return found;
+}
+
+std::int64_t TiffFile::State::decoded_bytes_bound() const {
+  const auto size = static_cast<std::int64_t>(file.size());
+  switch (compression) {
+    case COMPRESSION_NONE:
+      return size;
+    case COMPRESSION_LZW:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_DEFLATE:
+      return checked_product({size, kMaxCompression}).value_or(size);
+    default:
+      return std::numeric_limits<std::int64_t>::max();
+  }
+}
+
+void TiffFile::State::read_strips(std::int64_t page, std::span<std::byte> out) {
+  TIFF* t = tiff.get();
+  const std::int64_t rows_per_strip =
+      std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), format.height);
+  if (rows_per_strip <= 0) fail(page, "no rows in a strip");
+  const std::int64_t row_bytes = format.width * voxel_bytes;
+  std::uint32_t strip = 0;
+  for (std::int64_t row = 0; row < format.height; row += rows_per_strip, ++strip) {
+    const std::int64_t bytes = std::min(rows_per_strip, format.height - row) * row_bytes;
+    const auto got =
+        TIFFReadEncodedStrip(t, strip, out.data() + row * row_bytes, static_cast<tmsize_t>(bytes));
+    if (got != bytes) fail(page, fmt::format("strip {}: {}", strip, tiff.take_error()));
+  }
+}
+
+void TiffFile::State::read_tiles(std::int64_t page, std::span<std::byte> out) {
+  TIFF* t = tiff.get();
+  const std::int64_t tile_width = tag_or<std::uint32_t>(t, TIFFTAG_TILEWIDTH, 0);
+  const std::int64_t tile_height = tag_or<std::uint32_t>(t, TIFFTAG_TILELENGTH, 0);
+  const std::int64_t bytes = checked_product({tile_width, tile_height, voxel_bytes}).value_or(0);
+  // A tile may pass the page's edge, but not without measure: its size is only a number in the file.
+  if (bytes <= 0 || bytes > std::max(kSmallAllocation, 4 * page_bytes) || bytes != TIFFTileSize(t))
+    fail(page, fmt::format("tiles of {} x {}", tile_width, tile_height));
+  tile.resize(static_cast<std::size_t>(bytes));
+  std::uint32_t index = 0;
+  for (std::int64_t y = 0; y < format.height; y += tile_height) {
+    for (std::int64_t x = 0; x < format.width; x += tile_width, ++index) {
+      if (TIFFReadEncodedTile(t, index, tile.data(), static_cast<tmsize_t>(bytes)) != bytes)
+        fail(page, fmt::format("tile {}: {}", index, tiff.take_error()));
+      const TileWindow window{x, y, std::min(tile_width, format.width - x),
+                              std::min(tile_height, format.height - y), tile_width * voxel_bytes};
+      window.copy(tile, out, format.width, voxel_bytes);
+    }
+  }
+}
+
+void TiffFile::State::read_contiguous(std::int64_t page, std::span<std::byte> out) const {
+  const std::uint64_t offset = first_voxel + static_cast<std::uint64_t>(page * page_bytes);
+  if (!file.read_at(offset, out))
+    fail(page, fmt::format("the file ends before byte {}", offset + out.size()));
+  if (directories.big_endian) swap_voxels(out, voxel_bytes);
+}
+
+TiffFile::TiffFile(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+TiffFile::~TiffFile() = default;
+TiffFile::TiffFile(TiffFile&&) noexcept = default;
+TiffFile& TiffFile::operator=(TiffFile&&) noexcept = default;
+
+const std::filesystem::path& TiffFile::path() const { return state_->file.path(); }
+std::int64_t TiffFile::pages() const { return state_->pages; }
+const PageFormat& TiffFile::format() const { return state_->format; }
+std::int64_t TiffFile::page_bytes() const { return state_->page_bytes; }
+const std::string& TiffFile::description() const { return state_->description; }
+const PageResolution& TiffFile::resolution() const { return state_->resolution; }
+std::int64_t TiffFile::decoded_bytes_bound() const { return state_->decoded_bytes_bound(); }
+
+std::int64_t TiffFile::take_as_contiguous(std::int64_t wanted) {
+  State& s = *state_;
+  TIFF* t = s.tiff.get();
+  if (s.pages != 1 || wanted <= 1 || s.compression != COMPRESSION_NONE || TIFFIsTiled(t) != 0) return s.pages;
+  const std::uint64_t offset = TIFFGetStrileOffset(t, 0);
+  const auto rows =
+      std::min<std::int64_t>(tag_or<std::uint32_t>(t, TIFFTAG_ROWSPERSTRIP, 0), s.format.height);
+  const auto strip_bytes = static_cast<std::uint64_t>(rows * s.format.width * s.voxel_bytes);
+  for (std::uint32_t strip = 1; strip < TIFFNumberOfStrips(t); ++strip) {
+    if (TIFFGetStrileOffset(t, strip) != offset + strip * strip_bytes) return s.pages;
+  }
+  if (offset == 0 || offset >= s.file.size()) return s.pages;
+  const auto room = static_cast<std::int64_t>(s.file.size() - offset) / s.page_bytes;
+  if (room <= 1) return s.pages;
+  s.first_voxel = offset;
+  s.contiguous = true;
+  s.pages = std::min(wanted, room);
+  return s.pages;
+}
+
+void TiffFile::read_page(std::int64_t page, std::span<std::byte> out) {
+  State& s = *state_;
+  if (s.contiguous) return s.read_contiguous(page, out);
+  s.tiff.take_error();
+  if (TIFFSetSubDirectory(s.tiff.get(), s.directories.offsets[static_cast<std::size_t>(page)]) != 1)
+    s.fail(page, s.tiff.take_error());
+  const PageFormat found = s.page_format(page);
+  if (found != s.format) {
+    s.fail(page, fmt::format("{} x {} voxels of {}, unlike the first page ({} x {} of {})", found.width,
+                             found.height, to_string(found.type), s.format.width, s.format.height,
+                             to_string(s.format.type)));
+  }
+  if (TIFFIsTiled(s.tiff.get()) != 0) {
+    s.read_tiles(page, out);
+  } else {
+    s.read_strips(page, out);
+  }
+}
+
+}  // namespace motes::io::detail

@@ -1,0 +1,64 @@
+#pragma once
+/// One TIFF or BigTIFF of equal pages: its directories indexed once, its pages read in any order.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <motes/io/frame_source.h>
+
+namespace motes::io::detail {
+
+struct PageFormat {
+  std::int64_t width = 0, height = 0;
+  VoxelType type = VoxelType::u8;
+  friend bool operator==(const PageFormat&, const PageFormat&) = default;
+};
+
+/// The resolution tags as they stand: pixels per unit.
+struct PageResolution {
+  enum class Unit { none, inch, centimetre };
+  std::optional<double> x, y;
+  Unit unit = Unit::none;
+};
+
+class TiffFile {
+ public:
+  /// Reads the directories' places (O(pages)) and the first page's tags. Throws InputError for what is no
+  /// TIFF, is damaged, or holds samples other than single u8, u16 or f32; ResourceError when it may not be
+  /// read.
+  explicit TiffFile(const std::filesystem::path& path);
+  ~TiffFile();
+  TiffFile(TiffFile&&) noexcept;
+  TiffFile& operator=(TiffFile&&) noexcept;
+
+  const std::filesystem::path& path() const;
+  std::int64_t pages() const;
+  const PageFormat& format() const;  ///< of the first page, which all must share
+  std::int64_t page_bytes() const;   ///< decoded
+  const std::string& description() const;
+  const PageResolution& resolution() const;
+
+  /// ImageJ and tifffile store series beyond 4 GB as one directory followed by all pages' raw voxels. Takes
+  /// the file so, for as many of `wanted` pages as it can hold, and returns how many those are (`pages()`
+  /// from then on); a file of several directories, or a compressed one, is left as it is.
+  std::int64_t take_as_contiguous(std::int64_t wanted);
+
+  /// An upper bound of the bytes that the file can decode to, from its size and compression: what claims to
+  /// hold more is damaged.
+  std::int64_t decoded_bytes_bound() const;
+
+  /// Decodes a page into `out` [page_bytes()], in the machine's byte order. Throws InputError (file, page,
+  /// reason) when the page is truncated, damaged or unlike the first.
+  void read_page(std::int64_t page, std::span<std::byte> out);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace motes::io::detail

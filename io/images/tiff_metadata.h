@@ -1,0 +1,35 @@
+#pragma once
+/// What a TIFF's first page says about the series: OME-XML, ImageJ's text, tifffile's JSON, or nothing.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/images/calibration.h"
+#include "io/images/page_layout.h"
+#include "io/images/tiff_file.h"
+
+namespace motes::io::detail {
+
+struct TiffMetadata {
+  std::string format = "TIFF";
+  PageAxes axes;                            ///< with sizes; what they say even where `open_reason` is set
+  std::string open_reason;                  ///< not empty: why the pages' order is not known
+  std::vector<std::int64_t> leading_shape;  ///< sizes of the pages' axes where only their names are missing
+  std::vector<std::int64_t> plane_pages;    ///< [nt * nz * nc] page of each plane; empty: as `axes` say
+  std::int64_t pages_stated = 0;            ///< how many pages the file should have; 0: not stated
+  Calibration calibration;
+  std::vector<std::string> notes;
+};
+
+/// Throws InputError (file, byte offset in the description where known) for metadata that are broken XML or
+/// contradict the pages' width and height.
+TiffMetadata read_tiff_metadata(const TiffFile& file);
+
+/// One reader per dialect; each is told that the description is of its kind.
+bool is_ome_xml(const std::string& description);
+TiffMetadata read_ome_metadata(const TiffFile& file);
+bool is_imagej(const std::string& description);
+TiffMetadata read_imagej_metadata(const TiffFile& file);
+
+}  // namespace motes::io::detail

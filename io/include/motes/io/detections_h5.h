@@ -1,0 +1,30 @@
+#pragma once
+/// Detections without tracks in HDF5: for tables too large for text (schema in docs/formats.md).
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <motes/io/tables.h>
+#include <motes/tracking/detections.h>
+
+namespace motes::io {
+
+struct DetectionsH5Extras {
+  std::string length_unit = "um";  ///< or "px"
+  std::optional<double> dt_s;
+  std::string source;         ///< what made them
+  std::string configuration;  ///< the effective YAML
+};
+
+void write_detections_h5(const std::filesystem::path& path, const std::vector<Detections>& frames,
+                         const DetectionsH5Extras& extras = {});
+
+/// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
+PointTable read_detections_h5(const std::filesystem::path& path);
+
+/// True when the file is an HDF5 file with a group /detections and none /tracks.
+bool is_detections_h5(const std::filesystem::path& path);
+
+}  // namespace motes::io

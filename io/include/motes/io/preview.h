@@ -1,0 +1,34 @@
+#pragma once
+/// preview.png: maximum-intensity projections (xy and xz) with the tracks drawn over, made without a display.
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include <motes/tracking/track_set.h>
+#include <motes/tracking/volume_frame.h>
+
+namespace motes::io {
+
+/// The running maximum of what was seen; cheap enough to feed every frame.
+class Projection {
+ public:
+  void add(const VolumeFrame& frame);
+  bool empty() const { return xy_.empty(); }
+  Shape3 shape() const { return shape_; }
+  Vec3 voxel_um() const { return voxel_um_; }
+  const std::vector<float>& xy() const { return xy_; }  ///< [ny * nx]
+  const std::vector<float>& xz() const { return xz_; }  ///< [nz * nx]
+
+ private:
+  Shape3 shape_;
+  Vec3 voxel_um_;
+  std::vector<float> xy_, xz_;
+};
+
+/// Draws xy above xz in one picture, tracks coloured by identity, to scale in um, at most `max_pixels` wide.
+/// Without a projection (tables) the tracks are drawn on black over their own bounding box.
+void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks,
+                       const Projection& projection, int max_pixels = 1024);
+
+}  // namespace motes::io

@@ -1,0 +1,53 @@
+#pragma once
+/// CSV tables of points, with or without tracks: ours, trackpy's and TrackMate's column names.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <motes/tracking/detections.h>
+#include <motes/tracking/geometry.h>
+#include <motes/tracking/track_set.h>
+
+namespace motes::io {
+
+struct TableOptions {
+  std::optional<Vec3> voxel_um;  ///< scales plain x, y, z; all 1: the unit is then called "px"
+  std::optional<double> dt_s;
+};
+
+struct PointTable {
+  std::vector<Detections> frames;  ///< every frame from the first to the last that occurs, empty ones too
+  std::string length_unit = "um";  ///< or "px"
+  std::optional<double> dt_s;
+  std::vector<std::string> notes;  ///< for instance which columns were left out (identities)
+};
+
+/// Detections of a table (CSV or .gz-less text; header required). Columns: frame|t|FRAME, x|x_um|POSITION_X
+/// ..., any further numeric column becomes a property; identity columns (particle, track, track_id, TRACK_ID,
+/// parent) are left out and named in `notes`. Without z columns z is 0 (noted). Throws InputError with
+/// file:line for: no header, missing columns, a value that is no number, NaN or infinite coordinates,
+/// negative frames, rows of the wrong length, no rows; UsageError naming input.voxel_um where plain x, y, z
+/// need it.
+PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options);
+
+/// Tracks of a table that has an identity column. Without voxel_um plain coordinates are kept as they are,
+/// unit "px" (scoring needs no scale). Rows without a track number (empty, None, -1) are left out; `notes`,
+/// where given, says so; a table without rows is an empty set. Also throws InputError for two points of one
+/// track in one frame.
+TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& options = {},
+                         std::vector<std::string>* notes = nullptr);
+
+/// particle, frame, t_s, x_um, y_um, z_um (x, y, z for unit px), parent where known, then the properties.
+/// Numbers are written so that they read back to the same bits.
+void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks);
+
+/// frame, t_s, x_um, y_um, z_um, radius_um, intensity, quality (those known), then the properties. For unit
+/// px the lengths are named x, y, z, radius_px. t_s is written where `dt_s` (seconds between frames) is
+/// known, and where the frames' times are not their numbers.
+void write_points_csv(const std::filesystem::path& path, const std::vector<Detections>& frames,
+                      const std::string& length_unit, std::optional<double> dt_s = {});
+
+}  // namespace motes::io

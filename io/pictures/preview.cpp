@@ -1,0 +1,312 @@
+// One picture: xy above xz, both to the same scale in um, tracks over the maximum-intensity projections.
+// Colours are a fixed palette that colour-blind people can tell apart, picked by a hash of the track's
+// number, so that a track keeps its colour from run to run.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include <motes/base/errors.h>
+#include <motes/base/index.h>
+#include <motes/base/quantile.h>
+#include <motes/io/png.h>
+#include <motes/io/preview.h>
+#include <motes/tracking/track_runs.h>
+
+#include "io/files/text.h"
+#include "io/pictures/raster.h"
+
+namespace motes::io {
+namespace {
+
+using detail::Raster;
+using detail::Rgb;
+
+/// After Okabe and Ito, without black; the blue is lightened to stand out from a dark ground.
+constexpr std::array<Rgb, 8> kPalette{{{230, 159, 0},
+                                       {86, 180, 233},
+                                       {0, 190, 140},
+                                       {240, 228, 66},
+                                       {90, 130, 255},
+                                       {235, 105, 30},
+                                       {224, 135, 187},
+                                       {170, 225, 120}}};
+constexpr Rgb kWhite{255, 255, 255};
+constexpr Rgb kPaper{38, 38, 38};
+constexpr int kMinPixels = 600;
+constexpr int kGap = 6;       ///< pixels between the panels
+constexpr int kPanelMin = 8;  ///< pixels: flat data still shows
+constexpr double kLine = 1.5;
+
+/// The box that the picture shows, in um (or px).
+struct Scene {
+  Vec3 low, high;
+  Vec3 size() const { return {high.x - low.x, high.y - low.y, high.z - low.z}; }
+};
+
+/// One projection on the picture: `across` is always x, `down` is y or z.
+struct Panel {
+  Raster::Clip area;
+  double left_um, top_um, pixels_per_um;
+  double px(double x_um) const { return area.left + (x_um - left_um) * pixels_per_um; }
+  double py(double v_um) const { return area.top + (v_um - top_um) * pixels_per_um; }
+};
+
+Scene scene_of(const Projection& projection) {
+  const Shape3 n = projection.shape();
+  const Vec3 v = projection.voxel_um();
+  const Vec3 low{-0.5 * v.x, -0.5 * v.y, -0.5 * v.z};  // the first voxel's centre is the origin
+  return {low,
+          {low.x + static_cast<double>(n.nx) * v.x, low.y + static_cast<double>(n.ny) * v.y,
+           low.z + static_cast<double>(n.nz) * v.z}};
+}
+
+/// The range of nearly all values, a little widened: a few absurd outliers must not shrink the rest to a dot.
+std::pair<double, double> robust_range(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return {0.0, 1.0};
+  const double low = quantile(values, 0.002), high = quantile(values, 0.998);
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double slack = 0.25 * (high - low), margin = 0.02 * (high - low);
+  return {std::max(*least, low - slack) - margin, std::min(*most, high + slack) + margin};
+}
+
+Scene scene_of(const TrackSet& tracks) {
+  const auto [x0, x1] = robust_range(tracks.x_um);
+  const auto [y0, y1] = robust_range(tracks.y_um);
+  const auto [z0, z1] = robust_range(tracks.z_um);
+  Scene scene{{x0, y0, z0}, {x1, y1, z1}};
+  // Points on one line or in one place still need an area to stand in.
+  const double span = std::max({x1 - x0, y1 - y0, z1 - z0});
+  const double least = span > 0 ? 0.05 * span : 1.0;
+  const auto widen = [&](double& low, double& high) {
+    const double missing = least - (high - low);
+    if (missing <= 0) return;
+    low -= missing / 2;
+    high += missing / 2;
+  };
+  widen(scene.low.x, scene.high.x);
+  widen(scene.low.y, scene.high.y);
+  return scene;
+}
+
+/// Native resolution where that gives a picture of a fair size; small volumes are enlarged, large ones
+/// shrunk.
+double choose_scale(const Vec3& size, double native, int max_pixels) {
+  const int least = std::min(kMinPixels, max_pixels);
+  const double width = size.x * native;
+  double scale = native;
+  if (width < least) scale = native * std::min(std::ceil(least / width), max_pixels / width);
+  if (size.x * scale > max_pixels) scale = max_pixels / size.x;
+  const double height = (size.y + size.z) * scale;
+  const double max_height = 2.0 * max_pixels;
+  return height > max_height ? scale * max_height / height : scale;
+}
+
+int panel_pixels(double length_um, double scale, int max_pixels) {
+  return std::clamp(static_cast<int>(std::lround(length_um * scale)), kPanelMin, 2 * max_pixels);
+}
+
+/// Grey levels between the 0.5th and 99.8th percentile.
+struct Contrast {
+  float low, high;
+  float grey(float value) const { return std::clamp((value - low) / (high - low), 0.0f, 1.0f) * 255.0f; }
+};
+
+Contrast contrast_of(const std::vector<float>& image) {
+  std::vector<float> values;
+  std::copy_if(image.begin(), image.end(), std::back_inserter(values),
+               [](float v) { return std::isfinite(v); });
+  if (values.empty()) return {0, 1};
+  const float low = quantile(values, 0.005), high = quantile(values, 0.998);
+  return {low, high > low ? high : low + 1};
+}
+
+/// A projection as an image with `columns` values a row and its value at any place.
+class Image {
+ public:
+  Image(const std::vector<float>& values, std::int64_t columns, std::int64_t rows)
+      : values_(values), columns_(columns), rows_(rows) {}
+
+  /// Over [x0, x1) x [y0, y1) in voxels: the brightest voxel where that holds several (spots stay visible),
+  /// else interpolated at its middle.
+  float sample(double x0, double x1, double y0, double y1) const {
+    const double x = (x0 + x1) / 2 - 0.5, y = (y0 + y1) / 2 - 0.5;
+    if (x1 - x0 <= 1 && y1 - y0 <= 1) return interpolated(x, y);
+    float brightest = -std::numeric_limits<float>::infinity();
+    const std::int64_t right = std::max(clamp(x0, columns_), clamp(std::ceil(x1) - 1, columns_));
+    const std::int64_t bottom = std::max(clamp(y0, rows_), clamp(std::ceil(y1) - 1, rows_));
+    for (std::int64_t j = clamp(y0, rows_); j <= bottom; ++j) {
+      for (std::int64_t i = clamp(x0, columns_); i <= right; ++i) brightest = std::max(brightest, at(i, j));
+    }
+    return brightest;
+  }
+
+ private:
+  static std::int64_t clamp(double value, std::int64_t count) {
+    return std::clamp(static_cast<std::int64_t>(std::floor(value)), std::int64_t{0}, count - 1);
+  }
+  float at(std::int64_t i, std::int64_t j) const {
+    return values_[static_cast<std::size_t>(j * columns_ + i)];
+  }
+  float interpolated(double x, double y) const {
+    const std::int64_t i = clamp(x, columns_), j = clamp(y, rows_);
+    const std::int64_t i1 = std::min(i + 1, columns_ - 1), j1 = std::min(j + 1, rows_ - 1);
+    const auto fx = static_cast<float>(std::clamp(x - static_cast<double>(i), 0.0, 1.0));
+    const auto fy = static_cast<float>(std::clamp(y - static_cast<double>(j), 0.0, 1.0));
+    const float top = at(i, j) + fx * (at(i1, j) - at(i, j));
+    const float bottom = at(i, j1) + fx * (at(i1, j1) - at(i, j1));
+    return top + fy * (bottom - top);
+  }
+
+  const std::vector<float>& values_;
+  std::int64_t columns_, rows_;
+};
+
+void draw_image(Raster& picture, const Panel& panel, const Image& image, double voxel_x, double voxel_v,
+                const Contrast& contrast) {
+  const double step_x = 1 / (panel.pixels_per_um * voxel_x), step_v = 1 / (panel.pixels_per_um * voxel_v);
+  for (int y = panel.area.top; y < panel.area.bottom; ++y) {
+    const double v = (y - panel.area.top) * step_v;
+    for (int x = panel.area.left; x < panel.area.right; ++x) {
+      const double u = (x - panel.area.left) * step_x;
+      const float grey = contrast.grey(image.sample(u, u + step_x, v, v + step_v));
+      picture.blend(x, y, {grey, grey, grey}, 1.0f);
+    }
+  }
+}
+
+Rgb track_colour(std::int64_t id) {
+  // A multiplicative hash: neighbouring numbers get different colours.
+  const std::uint64_t hash = static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ull;
+  return kPalette[static_cast<std::size_t>(hash >> 61)];
+}
+
+void draw_tracks(Raster& picture, const Panel& panel, const TrackSet& tracks,
+                 const std::vector<TrackRun>& runs, const std::vector<double>& down) {
+  const auto x = [&](std::size_t i) { return panel.px(tracks.x_um[i]); };
+  const auto y = [&](std::size_t i) { return panel.py(down[i]); };
+  const auto finite = [&](std::size_t i) { return std::isfinite(tracks.x_um[i]) && std::isfinite(down[i]); };
+  for (const TrackRun& run : runs) {
+    const Rgb colour = track_colour(tracks.track_id[run.track]);
+    for (std::size_t i = run.begin; i + 1 < run.end; ++i) {
+      if (finite(i) && finite(i + 1)) picture.line(x(i), y(i), x(i + 1), y(i + 1), kLine, colour, panel.area);
+    }
+    if (run.size() == 1 && finite(run.begin)) {
+      picture.line(x(run.begin), y(run.begin), x(run.begin), y(run.begin), 2 * kLine, colour, panel.area);
+    }
+  }
+}
+
+/// The longest of 1, 2, 5 times a power of ten that is at most a quarter of the width.
+double scale_bar_length(double width_um) {
+  const double limit = width_um / 4;
+  const double power = std::pow(10.0, std::floor(std::log10(limit)));
+  for (const double factor : {5.0, 2.0}) {
+    if (factor * power <= limit) return factor * power;
+  }
+  return power;
+}
+
+std::string length_text(double length, const std::string& unit) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.10g", length);
+  return std::string(digits) + ' ' + unit;
+}
+
+void draw_scale_bar(Raster& picture, const Panel& panel, double width_um, const std::string& unit) {
+  constexpr int kScale = 2, kInset = 12, kThickness = 4, kTextHeight = 7 * kScale;
+  const double length = scale_bar_length(width_um);
+  const std::string label = length_text(length, unit);
+  const int bar = static_cast<int>(std::lround(length * panel.pixels_per_um));
+  const int wide = std::max(bar, Raster::text_width(label, kScale));
+  const int right = panel.area.right - kInset, bottom = panel.area.bottom - kInset;
+  if (right - wide < panel.area.left || bottom - kThickness - kTextHeight - 4 < panel.area.top) return;
+  const int middle = right - wide / 2;
+  const auto label_at = [&](int dx, int dy, const Rgb& colour) {
+    picture.text(middle - Raster::text_width(label, kScale) / 2 + dx,
+                 bottom - kThickness - 4 - kTextHeight + dy, label, kScale, colour);
+  };
+  picture.box(middle - bar / 2 - 1, bottom - kThickness - 1, middle - bar / 2 + bar + 1, bottom + 1, kPaper);
+  picture.box(middle - bar / 2, bottom - kThickness, middle - bar / 2 + bar, bottom, kWhite);
+  label_at(1, 1, kPaper);
+  label_at(0, 0, kWhite);
+}
+
+void draw_label(Raster& picture, const Panel& panel, std::string_view label) {
+  constexpr int kScale = 2, kInset = 6;
+  if (panel.area.bottom - panel.area.top < 7 * kScale + 2 * kInset) return;
+  picture.text(panel.area.left + kInset + 1, panel.area.top + kInset + 1, label, kScale, kPaper);
+  picture.text(panel.area.left + kInset, panel.area.top + kInset, label, kScale, kWhite);
+}
+
+template <class T>
+void raise(std::vector<float>& xy, std::vector<float>& xz, const Shape3& shape,
+           const std::vector<T>& voxels) {
+  const auto nx = static_cast<std::size_t>(shape.nx), ny = static_cast<std::size_t>(shape.ny);
+  for (std::size_t z = 0; z < static_cast<std::size_t>(shape.nz); ++z) {
+    float* const xz_row = xz.data() + z * nx;
+    for (std::size_t y = 0; y < ny; ++y) {
+      const T* const row = voxels.data() + (z * ny + y) * nx;
+      float* const xy_row = xy.data() + y * nx;
+      for (std::size_t x = 0; x < nx; ++x) {
+        const auto value = static_cast<float>(row[x]);  // a NaN voxel is never the larger one
+        xy_row[x] = value > xy_row[x] ? value : xy_row[x];
+        xz_row[x] = value > xz_row[x] ? value : xz_row[x];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void Projection::add(const VolumeFrame& frame) {
+  if (empty()) {
+    shape_ = frame.shape;
+    voxel_um_ = frame.voxel_um;
+    constexpr float kNothing = -std::numeric_limits<float>::infinity();
+    xy_.assign(static_cast<std::size_t>(shape_.ny * shape_.nx), kNothing);
+    xz_.assign(static_cast<std::size_t>(shape_.nz * shape_.nx), kNothing);
+  }
+  if (!(frame.shape == shape_)) {
+    throw InputError("frame " + std::to_string(frame.index) +
+                     ": its shape differs from the first frame's; all frames of a series must agree");
+  }
+  std::visit([&](const auto& voxels) { raise(xy_, xz_, shape_, voxels); }, frame.voxels);
+}
+
+void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks,
+                       const Projection& projection, int max_pixels) {
+  max_pixels = std::max(max_pixels, kPanelMin);
+  const bool image = !projection.empty();
+  const Scene scene = image ? scene_of(projection) : scene_of(tracks);
+  const Vec3 size = scene.size();
+  const Vec3 voxel = projection.voxel_um();
+  const double native = image ? 1 / std::min(voxel.x, voxel.y) : max_pixels / size.x;
+  const double scale = choose_scale(size, native, max_pixels);
+
+  const int width = std::min(panel_pixels(size.x, scale, max_pixels), max_pixels);
+  const int height = panel_pixels(size.y, scale, max_pixels);
+  const bool flat = image ? projection.shape().nz <= 1 : size.z <= 0;
+  const int depth = flat ? 0 : panel_pixels(size.z, scale, max_pixels);
+  Raster picture(width, height + (flat ? 0 : kGap + depth));
+  const Panel xy{{0, 0, width, height}, scene.low.x, scene.low.y, scale};
+  const Panel xz{{0, height + kGap, width, height + kGap + depth}, scene.low.x, scene.low.z, scale};
+
+  const Shape3 n = projection.shape();
+  const Contrast contrast = image ? contrast_of(projection.xy()) : Contrast{0, 1};
+  if (image) draw_image(picture, xy, Image(projection.xy(), n.nx, n.ny), voxel.x, voxel.y, contrast);
+  if (image && !flat) draw_image(picture, xz, Image(projection.xz(), n.nx, n.nz), voxel.x, voxel.z, contrast);
+  if (!flat) picture.box(0, height, width, height + kGap, kPaper);
+
+  const std::vector<TrackRun> runs = cut_runs(tracks, frame_step_of(tracks));
+  draw_tracks(picture, xy, tracks, runs, tracks.y_um);
+  if (!flat) draw_tracks(picture, xz, tracks, runs, tracks.z_um);
+  draw_scale_bar(picture, xy, size.x, tracks.length_unit);
+  draw_label(picture, xy, "xy");
+  if (!flat) draw_label(picture, xz, "xz");
+  write_png(path, {picture.width(), picture.height(), picture.bytes()});
+}
+
+}  // namespace motes::io

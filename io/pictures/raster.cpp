@@ -1,0 +1,140 @@
+#include "io/pictures/raster.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace motes::io::detail {
+namespace {
+
+constexpr int kGlyphWidth = 5, kGlyphHeight = 7, kGlyphAdvance = 6;
+
+struct Glyph {
+  char letter;
+  std::array<std::uint8_t, kGlyphHeight> rows;  ///< bit 4 is the leftmost dot
+};
+
+constexpr std::array<Glyph, 17> kGlyphs{{
+    {'0', {0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110}},
+    {'1', {0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110}},
+    {'2', {0b01110, 0b10001, 0b00001, 0b00110, 0b01000, 0b10000, 0b11111}},
+    {'3', {0b01110, 0b10001, 0b00001, 0b00110, 0b00001, 0b10001, 0b01110}},
+    {'4', {0b00010, 0b00110, 0b01010, 0b10010, 0b11111, 0b00010, 0b00010}},
+    {'5', {0b11111, 0b10000, 0b11110, 0b00001, 0b00001, 0b10001, 0b01110}},
+    {'6', {0b01110, 0b10000, 0b10000, 0b11110, 0b10001, 0b10001, 0b01110}},
+    {'7', {0b11111, 0b00001, 0b00010, 0b00100, 0b00100, 0b01000, 0b01000}},
+    {'8', {0b01110, 0b10001, 0b10001, 0b01110, 0b10001, 0b10001, 0b01110}},
+    {'9', {0b01110, 0b10001, 0b10001, 0b01111, 0b00001, 0b00001, 0b01110}},
+    {'.', {0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b01100, 0b01100}},
+    {'u', {0b00000, 0b10001, 0b10001, 0b10001, 0b10011, 0b11101, 0b10000}},
+    {'m', {0b00000, 0b00000, 0b11010, 0b10101, 0b10101, 0b10101, 0b10101}},
+    {'p', {0b00000, 0b00000, 0b11110, 0b10001, 0b11110, 0b10000, 0b10000}},
+    {'x', {0b00000, 0b00000, 0b10001, 0b01010, 0b00100, 0b01010, 0b10001}},
+    {'y', {0b00000, 0b00000, 0b10001, 0b10001, 0b01111, 0b00001, 0b01110}},
+    {'z', {0b00000, 0b00000, 0b11111, 0b00010, 0b00100, 0b01000, 0b11111}},
+}};
+
+/// Squared distance of (px, py), relative to the segment's start, from the segment (dx, dy).
+double squared_distance(double px, double py, double dx, double dy, double inverse_length2) {
+  const double along = std::clamp((px * dx + py * dy) * inverse_length2, 0.0, 1.0);
+  const double ex = px - along * dx, ey = py - along * dy;
+  return ex * ex + ey * ey;
+}
+
+/// Shortens the segment to the part near the rectangle (Liang-Barsky); false where none is.
+bool clip_segment(double& x0, double& y0, double& x1, double& y1, const Raster::Clip& clip, double margin) {
+  double enter = 0, leave = 1;
+  const double dx = x1 - x0, dy = y1 - y0;
+  const std::array<std::pair<double, double>, 4> sides{{{-dx, x0 - (clip.left - margin)},
+                                                        {dx, clip.right + margin - x0},
+                                                        {-dy, y0 - (clip.top - margin)},
+                                                        {dy, clip.bottom + margin - y0}}};
+  for (const auto& [direction, room] : sides) {
+    if (direction == 0) {
+      if (room < 0) return false;
+    } else if (direction < 0) {
+      enter = std::max(enter, room / direction);
+    } else {
+      leave = std::min(leave, room / direction);
+    }
+  }
+  if (!(enter <= leave)) return false;
+  x1 = x0 + leave * dx;
+  y1 = y0 + leave * dy;
+  x0 += enter * dx;
+  y0 += enter * dy;
+  return true;
+}
+
+}  // namespace
+
+Rgb Raster::pixel(int x, int y) const {
+  const std::size_t at = index(x, y);
+  return {pixels_[at], pixels_[at + 1], pixels_[at + 2]};
+}
+
+void Raster::blend(int x, int y, const Rgb& colour, float alpha) {
+  if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
+  const std::size_t at = index(x, y);
+  for (std::size_t c = 0; c < 3; ++c) pixels_[at + c] += alpha * (colour[c] - pixels_[at + c]);
+}
+
+void Raster::line(double x0, double y0, double x1, double y1, double thickness, const Rgb& colour,
+                  const Clip& clip) {
+  const double reach = thickness / 2 + 0.5;  // where coverage ends
+  if (!clip_segment(x0, y0, x1, y1, clip, reach)) return;
+  const double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
+  const double inverse_length2 = length2 > 0 ? 1 / length2 : 0;
+  // Walk along the longer axis; on the other one only the pixels that the line can reach are visited.
+  const bool steep = std::abs(dy) > std::abs(dx);
+  const auto [major0, major1] = steep ? std::minmax(y0, y1) : std::minmax(x0, x1);
+  const double slope = steep ? dx / dy : (dx == 0 ? 0.0 : dy / dx);
+  const double half = reach * std::sqrt(1 + slope * slope) + std::abs(slope);
+  for (int major = static_cast<int>(std::floor(major0 - reach)); major <= static_cast<int>(major1 + reach);
+       ++major) {
+    const double at = std::clamp(major + 0.5, major0, major1);
+    const double centre = steep ? x0 + (at - y0) * slope : y0 + (at - x0) * slope;
+    for (int minor = static_cast<int>(std::floor(centre - half)); minor <= static_cast<int>(centre + half);
+         ++minor) {
+      const int x = steep ? minor : major, y = steep ? major : minor;
+      if (x < clip.left || x >= clip.right || y < clip.top || y >= clip.bottom) continue;
+      const double squared = squared_distance(x + 0.5 - x0, y + 0.5 - y0, dx, dy, inverse_length2);
+      if (squared >= reach * reach) continue;
+      blend(x, y, colour, static_cast<float>(std::min(reach - std::sqrt(squared), 1.0)));
+    }
+  }
+}
+
+void Raster::box(int left, int top, int right, int bottom, const Rgb& colour) {
+  for (int y = top; y < bottom; ++y) {
+    for (int x = left; x < right; ++x) blend(x, y, colour, 1.0f);
+  }
+}
+
+void Raster::text(int left, int top, std::string_view text, int scale, const Rgb& colour) {
+  for (const char letter : text) {
+    const auto glyph = std::find_if(kGlyphs.begin(), kGlyphs.end(),
+                                    [&](const Glyph& known) { return known.letter == letter; });
+    for (int y = 0; y < kGlyphHeight && glyph != kGlyphs.end(); ++y) {
+      for (int x = 0; x < kGlyphWidth; ++x) {
+        if ((glyph->rows[static_cast<std::size_t>(y)] >> (kGlyphWidth - 1 - x) & 1) == 0) continue;
+        box(left + x * scale, top + y * scale, left + (x + 1) * scale, top + (y + 1) * scale, colour);
+      }
+    }
+    left += kGlyphAdvance * scale;
+  }
+}
+
+int Raster::text_width(std::string_view text, int scale) {
+  return (static_cast<int>(text.size()) * kGlyphAdvance - (kGlyphAdvance - kGlyphWidth)) * scale;
+}
+
+std::vector<std::uint8_t> Raster::bytes() const {
+  std::vector<std::uint8_t> out(pixels_.size());
+  std::transform(pixels_.begin(), pixels_.end(), out.begin(), [](float value) {
+    return static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0f, 255.0f)));
+  });
+  return out;
+}
+
+}  // namespace motes::io::detail

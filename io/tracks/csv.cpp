@@ -1,0 +1,150 @@
+#include "io/tracks/csv.h"
+
+#include <algorithm>
+
+#include <motes/base/errors.h>
+
+#include "io/files/text.h"
+
+namespace motes::io::detail {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// The delimiter that the line holds most of outside quotes; a comma where it holds none.
+char guess_delimiter(std::string_view line) {
+  std::size_t commas = 0, semicolons = 0, tabs = 0;
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == ',') ++commas;
+    if (c == ';') ++semicolons;
+    if (c == '\t') ++tabs;
+    if (c == '\n' || c == '\r') break;
+  }
+  if (tabs > commas && tabs > semicolons) return '\t';
+  return semicolons > commas ? ';' : ',';
+}
+
+void require_text(const std::string& path, std::string_view text) {
+  if (text.starts_with("\x1f\x8b")) {
+    throw InputError(path + ": this file is gzip-compressed; decompress it first (gunzip)");
+  }
+  if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
+    throw InputError(path + ": this is no text table (it holds zero bytes); give a CSV file in UTF-8");
+  }
+}
+
+}  // namespace
+
+CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(read_whole_file(path)) {
+  require_text(path_, text_);
+  if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  skip_blank_and_comment_lines();
+  delimiter_ = guess_delimiter(std::string_view(text_).substr(at_));
+  if (!next_row()) {
+    throw InputError(path_ + ": the table is empty; a header line with column names is needed");
+  }
+  header_.assign(fields_.begin(), fields_.end());
+  const auto is_number = [](const std::string& name) { return parse_double(name).has_value(); };
+  if (std::all_of(header_.begin(), header_.end(), is_number)) {
+    throw InputError(where() + ": no header; put a line with the column names (frame,x,y,z ...) first");
+  }
+}
+
+std::string CsvReader::where(std::int64_t line) const {
+  std::string place = path_;
+  place += ':';
+  append_number(place, line);
+  return place;
+}
+
+bool CsvReader::next() {
+  if (!next_row()) return false;
+  if (fields_.size() != header_.size()) {
+    throw InputError(where() + ": this row has " + std::to_string(fields_.size()) +
+                     " fields, the header has " + std::to_string(header_.size()) + "; correct the row");
+  }
+  return true;
+}
+
+bool CsvReader::next_row() {
+  skip_blank_and_comment_lines();
+  if (at_ >= text_.size()) return false;
+  line_ = next_line_;
+  fields_.clear();
+  unquoted_.clear();
+  fields_.push_back(read_field());
+  while (at_ < text_.size() && text_[at_] == delimiter_) {
+    ++at_;
+    fields_.push_back(read_field());
+  }
+  end_line();
+  return true;
+}
+
+void CsvReader::skip_blank_and_comment_lines() {
+  while (at_ < text_.size()) {
+    std::size_t first = at_;
+    while (first < text_.size() && text_[first] == ' ') ++first;
+    const bool blank = first == text_.size() || text_[first] == '\n' || text_[first] == '\r';
+    if (!blank && text_[at_] != '#') return;
+    skip_line();
+  }
+}
+
+void CsvReader::skip_line() {
+  while (!at_line_end()) ++at_;
+  end_line();
+}
+
+void CsvReader::end_line() {
+  if (at_ >= text_.size()) return;
+  if (text_[at_] == '\r' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') ++at_;
+  ++at_;
+  ++next_line_;
+}
+
+bool CsvReader::at_line_end() const {
+  return at_ >= text_.size() || text_[at_] == '\n' || text_[at_] == '\r';
+}
+
+std::string_view CsvReader::read_field() {
+  while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  if (at_ < text_.size() && text_[at_] == '"') return read_quoted_field();
+  const char* const begin = text_.data() + at_;
+  const char* const end = text_.data() + text_.size();
+  const char* stop = begin;
+  while (stop != end && *stop != delimiter_ && *stop != '\n' && *stop != '\r') ++stop;
+  at_ += static_cast<std::size_t>(stop - begin);
+  return trimmed(std::string_view(begin, static_cast<std::size_t>(stop - begin)));
+}
+
+std::string_view CsvReader::read_quoted_field() {
+  const std::size_t begin = ++at_;
+  bool doubled = false;
+  for (; at_ < text_.size(); ++at_) {
+    if (text_[at_] == '\n') ++next_line_;
+    if (text_[at_] != '"') continue;
+    if (at_ + 1 >= text_.size() || text_[at_ + 1] != '"') break;
+    doubled = true;
+    ++at_;
+  }
+  if (at_ >= text_.size()) throw InputError(where() + ": a quote is never closed; correct the row");
+  std::string_view field = std::string_view(text_).substr(begin, at_ - begin);
+  ++at_;
+  while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  if (!at_line_end() && text_[at_] != delimiter_) {
+    throw InputError(where() + ": text after a closing quote; double the quotes inside quoted fields");
+  }
+  if (!doubled) return trimmed(field);
+  std::string& copy = unquoted_.emplace_back();
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    copy += field[i];
+    if (field[i] == '"') ++i;
+  }
+  return trimmed(copy);
+}
+
+}  // namespace motes::io::detail

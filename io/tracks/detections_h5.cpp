@@ -1,0 +1,56 @@
+#include <cmath>
+
+#include <motes/io/atomic_file.h>
+#include <motes/io/detections_h5.h>
+
+#include "io/hdf5/h5.h"
+#include "io/tracks/detections_group.h"
+
+namespace motes::io {
+namespace {
+
+constexpr std::int64_t kFormatVersion = 1;
+
+}  // namespace
+
+void write_detections_h5(const std::filesystem::path& path, const std::vector<Detections>& frames,
+                         const DetectionsH5Extras& extras) {
+  write_atomically(path, [&](const std::filesystem::path& temporary) {
+    detail::h5::Writer file(temporary, path.string());
+    file.attribute("motes_version", std::string(MOTES_VERSION));
+    file.attribute("format_version", kFormatVersion);
+    if (extras.dt_s) file.attribute("dt_s", std::vector<double>{*extras.dt_s});
+    file.attribute("units", extras.length_unit);
+    file.attribute("source", extras.source);
+    file.attribute("configuration", extras.configuration);
+    detail::write_detections_group(file, frames, false);
+    file.close();
+  });
+}
+
+PointTable read_detections_h5(const std::filesystem::path& path) {
+  const detail::h5::Reader file(path);
+  if (!file.has("/detections"))
+    file.fail("there is no group /detections: this is no table of points, or it is damaged");
+  if (const auto version = file.number_attribute("format_version"); version && *version > kFormatVersion)
+    file.fail("written in a newer format version, which a newer motes reads");
+  PointTable table;
+  table.frames = detail::read_detections_group(file);
+  table.dt_s = file.number_attribute("dt_s");
+  if (table.dt_s && !(*table.dt_s > 0 && std::isfinite(*table.dt_s)))
+    file.fail("dt_s must be a positive number");
+  table.length_unit = file.text_attribute("units").value_or("um");
+  if (table.length_unit != "um" && table.length_unit != "px") file.fail("units must be um or px");
+  return table;
+}
+
+bool is_detections_h5(const std::filesystem::path& path) {
+  detail::h5::silence();
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored) || H5Fis_hdf5(path.c_str()) <= 0) return false;
+  const detail::h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  return file && H5Lexists(file.id(), "/tracks", H5P_DEFAULT) <= 0 &&
+         H5Lexists(file.id(), "/detections/frame_offsets", H5P_DEFAULT) > 0;
+}
+
+}  // namespace motes::io

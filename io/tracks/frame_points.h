@@ -1,0 +1,34 @@
+#pragma once
+/// The points of tracks, frame by frame.
+
+#include <cstdint>
+#include <vector>
+
+#include <motes/tracking/track_set.h>
+
+namespace motes::io::detail {
+
+struct FramePoints {
+  std::vector<std::int32_t> frame;      ///< [frames] those that have points, rising
+  std::vector<std::size_t> offsets{0};  ///< [frames + 1]
+  std::vector<std::size_t> order;  ///< [points] of frame f: [offsets[f], offsets[f + 1]), as the tracks are
+
+  std::size_t frames() const { return frame.size(); }
+  std::vector<std::size_t> points_of(std::size_t f) const {
+    return {order.data() + offsets[f], order.data() + offsets[f + 1]};
+  }
+};
+
+/// O(points log frames).
+FramePoints points_by_frame(const TrackSet& tracks);
+
+/// What files of single points show of the tracks, in the tracks' order.
+struct PointFields {
+  std::vector<std::int64_t> track_id;  ///< [points]
+  std::vector<std::int64_t> parent;    ///< [points], or empty: no divisions known
+  std::vector<float> speed;            ///< [points] point_speeds() of runs of `frame_step`
+};
+
+PointFields point_fields(const TrackSet& tracks, std::int32_t frame_step);
+
+}  // namespace motes::io::detail

@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <system_error>
+
+#include <vtkCellArray.h>
+#include <vtkDoubleArray.h>
+#include <vtkFloatArray.h>
+#include <vtkPointData.h>
+#include <vtkPolyData.h>
+#include <vtkTypeInt64Array.h>
+
+#include <motes/io/atomic_file.h>
+#include <motes/io/vtk_tracks.h>
+
+#include "io/files/text.h"
+#include "io/images/file_batch.h"
+#include "io/tracks/frame_points.h"
+#include "io/tracks/track_rows.h"
+#include "io/tracks/vtk_arrays.h"
+#include "io/tracks/vtk_support.h"
+
+namespace motes::io {
+namespace {
+
+/// One vertex a point, so that ParaView can select and threshold single particles.
+vtkNew<vtkPolyData> frame_data(const TrackSet& tracks, const detail::PointFields& fields,
+                               const std::vector<std::size_t>& points) {
+  vtkNew<vtkPolyData> data;
+  data->SetPoints(detail::make_points(tracks, points));
+  vtkNew<vtkCellArray> vertices;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto id = static_cast<vtkIdType>(i);
+    vertices->InsertNextCell(1, &id);
+  }
+  data->SetVerts(vertices);
+  vtkPointData* out = data->GetPointData();
+  detail::add_array<vtkTypeInt64Array>(out, "track_id", detail::pick(fields.track_id, points));
+  detail::add_array<vtkFloatArray>(out, "speed", detail::pick(fields.speed, points));
+  std::vector<std::string> taken{"track_id", "speed"};
+  for (const PropertyColumn& column : tracks.point_properties) {
+    detail::add_array<vtkDoubleArray>(out, detail::unique_name(column.name, taken),
+                                      detail::pick(column.values, points));
+  }
+  return data;
+}
+
+std::string frame_file(std::int32_t frame) {
+  char name[32];
+  std::snprintf(name, sizeof name, "frame_%06d.vtp", frame);
+  return name;
+}
+
+bool is_frame_file(const std::string& name) {
+  constexpr std::string_view kStart = "frame_", kEnd = ".vtp";
+  if (name.size() <= kStart.size() + kEnd.size() || !name.starts_with(kStart) || !name.ends_with(kEnd))
+    return false;
+  const auto digits = name.substr(kStart.size(), name.size() - kStart.size() - kEnd.size());
+  return digits.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// What an earlier run with more frames left; anything that does not bear our names is not ours to remove.
+void remove_stale_frames(const std::filesystem::path& folder, const std::set<std::string>& written) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> stale;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (is_frame_file(name) && !written.contains(name)) stale.push_back(entry.path());
+  }
+  for (const auto& path : stale) std::filesystem::remove(path, ignored);
+}
+
+}  // namespace
+
+void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
+                      std::int32_t frame_step) {
+  const std::string folder_name = pvd_path.stem().string();
+  const std::filesystem::path folder = pvd_path.parent_path() / folder_name;
+  const detail::PointFields fields = detail::point_fields(tracks, frame_step);
+  const detail::FramePoints by_frame = detail::points_by_frame(tracks);
+  std::string index =
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n"
+      "  <Collection>\n";
+  std::set<std::string> written;
+  detail::FileBatch files(folder);
+  for (std::size_t f = 0; f < by_frame.frames(); ++f) {
+    const std::vector<std::size_t> points = by_frame.points_of(f);
+    const std::string name = frame_file(by_frame.frame[f]);
+    files.add(name, detail::vtp_bytes(frame_data(tracks, fields, points), folder / name));
+    written.insert(name);
+    index += "    <DataSet timestep=\"";
+    detail::append_number(index, tracks.time_s[points.front()]);
+    index += "\" group=\"\" part=\"0\" file=\"" + detail::xml_escaped(folder_name) + '/' + name + "\"/>\n";
+  }
+  index += "  </Collection>\n</VTKFile>\n";
+  files.commit();
+  write_text(pvd_path, index);
+  remove_stale_frames(folder, written);
+}
+
+}  // namespace motes::io

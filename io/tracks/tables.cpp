@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <motes/base/errors.h>
+#include <motes/io/tables.h>
+
+#include "io/images/frame_interval.h"
+#include "io/tracks/point_columns.h"
+#include "io/tracks/track_rows.h"
+
+namespace motes::io {
+namespace {
+
+using detail::PointColumns;
+
+/// A mean of irregular times this near to input.dt_s is taken as the same interval.
+constexpr double kSameInterval = 0.1;
+
+void require_positive(const TableOptions& options) {
+  const auto good = [](double value) { return std::isfinite(value) && value > 0; };
+  if (options.voxel_um &&
+      !(good(options.voxel_um->x) && good(options.voxel_um->y) && good(options.voxel_um->z))) {
+    throw UsageError("input.voxel_um: voxel sizes must be positive numbers");
+  }
+  if (options.dt_s && !good(*options.dt_s))
+    throw UsageError("input.dt_s: the frame interval must be a positive number");
+}
+
+/// Scales plain coordinates in place; the unit they have then.
+std::string scale_to_um(PointColumns& columns, const std::optional<Vec3>& voxel_um) {
+  if (columns.micrometres) return "um";
+  if (!voxel_um || *voxel_um == Vec3{1, 1, 1}) return "px";
+  for (double& x : columns.x) x *= voxel_um->x;
+  for (double& y : columns.y) y *= voxel_um->y;
+  for (double& z : columns.z) z *= voxel_um->z;
+  return "um";
+}
+
+/// The frame interval: the options', else what the times say. Afterwards time_s holds the rows' times, or is
+/// empty where nothing says them; times that belong to no frame, or to no interval, stay as a property.
+std::optional<double> settle_times(PointColumns& columns, const std::optional<double>& option) {
+  const std::optional<double> regular = detail::infer_interval(columns.frame, columns.time_s);
+  const std::optional<double> mean =
+      regular ? std::nullopt : detail::mean_interval(columns.frame, columns.time_s);
+  const std::string column = "column '" + columns.time_name + "'";
+  if (mean && (!option || std::abs(*mean - *option) <= kSameInterval * *option)) {
+    columns.notes.push_back(column + " has no constant interval: frames keep its times" +
+                            (option ? "" : ", their mean interval is " + std::to_string(*mean) + " s"));
+    return option ? option : mean;
+  }
+  if (!columns.time_s.empty() && !regular) {
+    columns.notes.push_back(column + " has no constant interval: kept as a property");
+    columns.properties.push_back({columns.time_name, columns.time_s});
+  }
+  if (option) {
+    if (regular && std::abs(*regular - *option) > 1e-6 * *option) {
+      columns.notes.push_back(column + " says " + std::to_string(*regular) +
+                              " s a frame: input.dt_s overrides it");
+    }
+    columns.time_s.resize(columns.size());
+    std::transform(columns.frame.begin(), columns.frame.end(), columns.time_s.begin(),
+                   [&](std::int32_t frame) { return frame * *option; });
+    return option;
+  }
+  if (!regular) columns.time_s.clear();
+  return regular;
+}
+
+/// Radii in pixels are lengths of the table only where its unit is px.
+std::string_view radius_column(const std::string& length_unit) {
+  return length_unit == "px" ? "radius_px" : "radius_um";
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char c, char d) { return (c | 0x20) == (d | 0x20); });
+}
+
+/// Takes the named column out of the properties; empty where there is none.
+std::vector<double> take_property(PointColumns& columns, std::string_view name) {
+  const auto found = std::find_if(columns.properties.begin(), columns.properties.end(),
+                                  [&](const PropertyColumn& column) { return same_name(column.name, name); });
+  if (found == columns.properties.end()) return {};
+  std::vector<double> values = std::move(found->values);
+  columns.properties.erase(found);
+  return values;
+}
+
+/// Every frame from the first to the last, with its number, time and the names of the properties.
+std::vector<Detections> empty_frames(const PointColumns& columns, const std::optional<double>& dt_s) {
+  const auto [low, high] = std::minmax_element(columns.frame.begin(), columns.frame.end());
+  const std::int32_t first = *low;
+  const double start =
+      columns.time_s.empty() ? first : columns.time_s[static_cast<std::size_t>(low - columns.frame.begin())];
+  Detections pattern;
+  for (const PropertyColumn& column : columns.properties) pattern.properties.push_back({column.name, {}});
+  std::vector<Detections> frames(static_cast<std::size_t>(*high - first) + 1, pattern);
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    frames[i].frame = first + static_cast<std::int32_t>(i);
+    frames[i].time_s = dt_s ? start + static_cast<double>(i) * *dt_s : frames[i].frame;
+  }
+  // The times that the table states are taken as they are: start + i * dt may differ in the last bit.
+  for (std::size_t row = 0; row < columns.time_s.size(); ++row) {
+    frames[static_cast<std::size_t>(columns.frame[row] - first)].time_s = columns.time_s[row];
+  }
+  return frames;
+}
+
+void fill_frames(std::vector<Detections>& frames, const PointColumns& columns,
+                 const std::vector<double>& radius, const std::vector<double>& intensity,
+                 const std::vector<double>& quality) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const std::int32_t first = frames.front().frame;
+  for (std::size_t row = 0; row < columns.size(); ++row) {
+    Detections& frame = frames[static_cast<std::size_t>(columns.frame[row] - first)];
+    frame.x_um.push_back(columns.x[row]);
+    frame.y_um.push_back(columns.y[row]);
+    frame.z_um.push_back(columns.z[row]);
+    frame.radius_um.push_back(radius.empty() ? kUnknown : radius[row]);
+    frame.intensity.push_back(intensity.empty() ? kUnknown : intensity[row]);
+    frame.quality.push_back(quality.empty() ? kUnknown : quality[row]);
+    for (std::size_t i = 0; i < columns.properties.size(); ++i) {
+      frame.properties[i].values.push_back(columns.properties[i].values[row]);
+    }
+  }
+}
+
+/// Rows without a track number (spots that no track holds) go; their count.
+std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
+  std::vector<std::size_t> kept;
+  for (std::size_t row = 0; row < columns.size(); ++row) {
+    if (columns.track[row]) kept.push_back(row);
+  }
+  const auto pick = [&](const auto& from, auto& to) {
+    if (from.empty()) return;
+    to.reserve(kept.size());
+    for (const std::size_t row : kept) to.push_back(from[row]);
+  };
+  pick(columns.frame, rows.frame);
+  pick(columns.x, rows.x_um);
+  pick(columns.y, rows.y_um);
+  pick(columns.z, rows.z_um);
+  pick(columns.time_s, rows.time_s);
+  pick(columns.parent, rows.parent);
+  for (PropertyColumn& column : columns.properties) {
+    rows.properties.push_back({std::move(column.name), {}});
+    pick(column.values, rows.properties.back().values);
+  }
+  std::vector<std::int64_t> lines;
+  pick(columns.line, lines);
+  for (const std::size_t row : kept) rows.track_id.push_back(*columns.track[row]);
+  columns.line = std::move(lines);
+  return columns.track.size() - kept.size();
+}
+
+}  // namespace
+
+PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options) {
+  require_positive(options);
+  PointColumns columns = detail::read_point_columns(path, false);
+  if (columns.size() == 0) {
+    throw InputError(path.string() + ": the table has a header but no rows; there is nothing to track");
+  }
+  if (!columns.micrometres && !options.voxel_um) {
+    throw UsageError(path.string() + ": columns x, y, z have no unit; set input.voxel_um to um per unit " +
+                     "(1 keeps the numbers, in px)");
+  }
+  PointTable table;
+  table.length_unit = scale_to_um(columns, options.voxel_um);
+  table.dt_s = settle_times(columns, options.dt_s);
+  for (const std::string& name : columns.identity_names) {
+    columns.notes.push_back("column '" + name + "' is left out: identities are not used for linking");
+  }
+  const std::vector<double> radius = take_property(columns, radius_column(table.length_unit));
+  const std::vector<double> intensity = take_property(columns, "intensity");
+  const std::vector<double> quality = take_property(columns, "quality");
+  table.frames = empty_frames(columns, table.dt_s);
+  fill_frames(table.frames, columns, radius, intensity, quality);
+  table.notes = std::move(columns.notes);
+  return table;
+}
+
+TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& options,
+                         std::vector<std::string>* notes) {
+  require_positive(options);
+  PointColumns columns = detail::read_point_columns(path, true);
+  const std::string unit = scale_to_um(columns, options.voxel_um);
+  const std::optional<double> dt_s = settle_times(columns, options.dt_s);
+  detail::TrackRows rows;
+  if (const std::size_t dropped = keep_tracked_rows(columns, rows); dropped > 0) {
+    columns.notes.push_back(std::to_string(dropped) + " rows have no track number and are left out");
+  }
+  TrackSet tracks = detail::group_tracks(std::move(rows), [&](std::size_t row) {
+    return path.string() + ":" + std::to_string(columns.line[row]);
+  });
+  tracks.length_unit = unit;
+  tracks.dt_s = dt_s;
+  if (notes != nullptr) *notes = std::move(columns.notes);
+  return tracks;
+}
+
+}  // namespace motes::io

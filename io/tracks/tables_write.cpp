@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <motes/io/atomic_file.h>
+#include <motes/io/tables.h>
+
+#include "io/files/text.h"
+#include "io/tracks/track_rows.h"
+
+namespace motes::io {
+namespace {
+
+/// A column's name as a CSV field: quoted where it holds what CSV gives a meaning.
+std::string field_text(const std::string& name) {
+  if (name.find_first_of(",;\t\"\r\n#") == std::string::npos && name == detail::trimmed(name)) return name;
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+/// Column names in order, each once; properties that bear a name already taken get another.
+class Header {
+ public:
+  /// Names that the reader would prefer to the ones written must not be taken by properties either.
+  explicit Header(std::vector<std::string> reserved) : taken_(std::move(reserved)) {}
+  void add(const std::string& name) {
+    taken_.push_back(name);
+    append(name);
+  }
+  void add_property(const std::string& name) { append(detail::unique_name(name, taken_)); }
+  std::string line() const { return text_ + '\n'; }
+
+ private:
+  void append(const std::string& name) {
+    if (!text_.empty()) text_ += ',';
+    text_ += field_text(name);
+  }
+  std::vector<std::string> taken_;
+  std::string text_;
+};
+
+void add_coordinates(Header& header, const std::string& length_unit) {
+  const std::string suffix = length_unit == "px" ? "" : "_um";
+  for (const char* axis : {"x", "y", "z"}) header.add(axis + suffix);
+}
+
+std::vector<std::string> reserved_names(const std::string& length_unit) {
+  if (length_unit == "px") return {"x_um", "y_um", "z_um"};
+  return {};
+}
+
+void append_field(std::string& out, double value) {
+  out += ',';
+  detail::append_number(out, value);
+}
+
+std::string track_header(const TrackSet& tracks) {
+  Header header(reserved_names(tracks.length_unit));
+  header.add("particle");
+  header.add("frame");
+  if (tracks.dt_s) header.add("t_s");
+  add_coordinates(header, tracks.length_unit);
+  if (!tracks.parent.empty()) header.add("parent");
+  for (const PropertyColumn& column : tracks.point_properties) header.add_property(column.name);
+  return header.line();
+}
+
+using Known = std::vector<double> Detections::*;
+
+bool known_anywhere(const std::vector<Detections>& frames, Known field) {
+  return std::any_of(frames.begin(), frames.end(), [&](const Detections& frame) {
+    const std::vector<double>& values = frame.*field;
+    return std::any_of(values.begin(), values.end(), [](double value) { return !std::isnan(value); });
+  });
+}
+
+bool has_times(const std::vector<Detections>& frames) {
+  return std::any_of(frames.begin(), frames.end(),
+                     [](const Detections& frame) { return frame.time_s != frame.frame; });
+}
+
+/// The names of all frames' properties, in the order in which they first occur.
+std::vector<std::string> property_names(const std::vector<Detections>& frames) {
+  std::vector<std::string> names;
+  for (const Detections& frame : frames) {
+    for (const PropertyColumn& column : frame.properties) {
+      if (std::find(names.begin(), names.end(), column.name) == names.end()) names.push_back(column.name);
+    }
+  }
+  return names;
+}
+
+/// The frame's columns under `names`; null where the frame has none.
+std::vector<const std::vector<double>*> find_columns(const Detections& frame,
+                                                     const std::vector<std::string>& names) {
+  std::vector<const std::vector<double>*> columns;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(frame.properties.begin(), frame.properties.end(),
+                                    [&](const PropertyColumn& column) { return column.name == name; });
+    columns.push_back(found == frame.properties.end() ? nullptr : &found->values);
+  }
+  return columns;
+}
+
+}  // namespace
+
+void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks) {
+  std::string out = track_header(tracks);
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    for (auto i = static_cast<std::size_t>(tracks.track_offsets[t]);
+         i < static_cast<std::size_t>(tracks.track_offsets[t + 1]); ++i) {
+      detail::append_number(out, tracks.track_id[t]);
+      out += ',';
+      detail::append_number(out, static_cast<std::int64_t>(tracks.frame[i]));
+      if (tracks.dt_s) append_field(out, tracks.time_s[i]);
+      append_field(out, tracks.x_um[i]);
+      append_field(out, tracks.y_um[i]);
+      append_field(out, tracks.z_um[i]);
+      if (!tracks.parent.empty()) {
+        out += ',';
+        detail::append_number(out, tracks.parent[t]);
+      }
+      for (const PropertyColumn& column : tracks.point_properties) append_field(out, column.values[i]);
+      out += '\n';
+    }
+  }
+  write_text(path, out);
+}
+
+void write_points_csv(const std::filesystem::path& path, const std::vector<Detections>& frames,
+                      const std::string& length_unit, std::optional<double> dt_s) {
+  const bool times = dt_s || has_times(frames);
+  std::vector<std::pair<Known, std::string>> known;
+  const std::string radius = length_unit == "px" ? "radius_px" : "radius_um";
+  for (const auto& [field, name] : {std::pair<Known, std::string>{&Detections::radius_um, radius},
+                                    {&Detections::intensity, "intensity"},
+                                    {&Detections::quality, "quality"}}) {
+    if (known_anywhere(frames, field)) known.emplace_back(field, name);
+  }
+  const std::vector<std::string> names = property_names(frames);
+  Header header(reserved_names(length_unit));
+  header.add("frame");
+  if (times) header.add("t_s");
+  add_coordinates(header, length_unit);
+  for (const auto& column : known) header.add(column.second);
+  for (const std::string& name : names) header.add_property(name);
+
+  std::string out = header.line();
+  for (const Detections& frame : frames) {
+    const auto columns = find_columns(frame, names);
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+      detail::append_number(out, static_cast<std::int64_t>(frame.frame));
+      if (times) append_field(out, frame.time_s);
+      append_field(out, frame.x_um[i]);
+      append_field(out, frame.y_um[i]);
+      append_field(out, frame.z_um[i]);
+      for (const auto& column : known) append_field(out, (frame.*column.first)[i]);
+      for (const auto* values : columns) append_field(out, values == nullptr ? std::nan("") : (*values)[i]);
+      out += '\n';
+    }
+  }
+  write_text(path, out);
+}
+
+}  // namespace motes::io

@@ -1,0 +1,34 @@
+#pragma once
+/// Points with a track each, in any order, and the TrackSet that they make.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <motes/tracking/properties.h>
+#include <motes/tracking/track_set.h>
+
+namespace motes::io::detail {
+
+struct TrackRows {
+  std::vector<std::int64_t> track_id;      ///< [rows]
+  std::vector<std::int64_t> parent;        ///< [rows], or empty: no divisions known
+  std::vector<std::int32_t> frame;         ///< [rows]
+  std::vector<double> time_s;              ///< [rows], or empty: the frame number is the time
+  std::vector<double> x_um, y_um, z_um;    ///< [rows]
+  std::vector<PropertyColumn> properties;  ///< each [rows]
+
+  std::size_t size() const { return frame.size(); }
+};
+
+/// Tracks in the order in which they first occur, each sorted by frame; parent is that of a track's first
+/// row. Unit and dt_s are the caller's. Throws InputError starting with where(row) for two rows of one track
+/// in one frame. O(rows), and O(rows log rows) where a track's rows are not in the order of frames.
+TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_t row)>& where);
+
+/// `name`, with underscores appended until it is none of `taken`; adds it there.
+std::string unique_name(std::string name, std::vector<std::string>& taken);
+
+}  // namespace motes::io::detail

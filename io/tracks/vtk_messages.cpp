@@ -1,0 +1,76 @@
+#include <cctype>
+#include <mutex>
+#include <string_view>
+
+#include <vtkLogger.h>
+#include <vtkOutputWindow.h>
+#include <vtkSmartPointer.h>
+
+#include <motes/io/vtk_messages.h>
+
+#include "io/files/text.h"
+
+namespace motes::io {
+namespace {
+
+std::mutex vtk_mutex;
+
+/// VTK's messages have several lines, with addresses of objects: the last line says what happened.
+std::string one_line(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  const auto line = text.find_last_of('\n');
+  if (line != std::string_view::npos) text.remove_prefix(line + 1);
+  const auto address = text.find("): ");
+  if (address != std::string_view::npos) text.remove_prefix(address + 3);
+  return std::string(detail::trimmed(text));
+}
+
+class Collector : public vtkOutputWindow {
+ public:
+  static Collector* New() {
+    auto* made = new Collector;
+    made->InitializeObjectBase();
+    return made;
+  }
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+  void DisplayText(const char* text) override { keep(text); }
+  void DisplayErrorText(const char* text) override { keep(text); }
+  void DisplayWarningText(const char* text) override { keep(text); }
+  void DisplayGenericWarningText(const char* text) override { keep(text); }
+  void DisplayDebugText(const char*) override {}
+  bool any = false;
+  std::string first;
+
+ protected:
+  Collector() = default;
+
+ private:
+  void keep(const char* text) {
+    if (!any && text != nullptr) first = one_line(text);
+    any = true;
+  }
+};
+
+}  // namespace
+
+struct VtkMessages::State {
+  std::unique_lock<std::mutex> lock{vtk_mutex};
+  vtkSmartPointer<Collector> collector = vtkSmartPointer<Collector>::New();
+  int verbosity = static_cast<int>(vtkLogger::GetCurrentVerbosityCutoff());
+};
+
+VtkMessages::VtkMessages() : state_(std::make_unique<State>()) {
+  vtkLogger::SetStderrVerbosity(vtkLogger::VERBOSITY_OFF);
+  vtkOutputWindow::SetInstance(state_->collector);
+}
+
+VtkMessages::~VtkMessages() {
+  vtkOutputWindow::SetInstance(nullptr);  // VTK makes its own again when it next needs one
+  vtkLogger::SetStderrVerbosity(vtkLogger::ConvertToVerbosity(state_->verbosity));
+}
+
+bool VtkMessages::any() const { return state_->collector->any; }
+std::string VtkMessages::first() const { return state_->collector->first; }
+
+}  // namespace motes::io

@@ -1,0 +1,33 @@
+#pragma once
+/// Memory for a large answer, made and touched while a device still works on it: for a million rows the first
+/// touch of its pages takes longer than many a solve.
+
+#include <future>
+#include <vector>
+
+#include <motes/matching/answer.h>
+
+namespace motes::matching::detail {
+
+class ResultRoom {
+ public:
+  /// Begins to make room for the matching and the duals of so many rows and columns, beside the caller where
+  /// the answer is large and `threads` allow it.
+  ResultRoom(Index rows, Index cols, int threads);
+
+  /// The four arrays of an answer as the device left them.
+  struct Arrays {
+    const Index *row_to_col, *col_to_row;  ///< [rows], [cols]
+    const Cost *u, *v;                     ///< [rows], [cols]
+  };
+  /// A copy of them. Called once.
+  Matching fill(const Arrays& from);
+
+ private:
+  Index rows_, cols_;
+  int threads_;
+  std::future<std::vector<Index>> row_to_col_, col_to_row_;
+  std::future<std::vector<Cost>> u_, v_;
+};
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,47 @@
+#include <stdexcept>
+#include <string>
+
+#include <motes/matching/assignment_solver.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/device_problem.h"
+
+namespace motes::matching {
+namespace {
+
+void check_start(const CostsView& problem, const Start& start) {
+  const auto rows = static_cast<std::size_t>(rows_of(problem)),
+             cols = static_cast<std::size_t>(cols_of(problem));
+  if ((!start.row_to_col.empty() && start.row_to_col.size() != rows) ||
+      (!start.u.empty() && start.u.size() != rows) || (!start.v.empty() && start.v.size() != cols))
+    throw std::invalid_argument("start: wrong number of rows or columns");
+  std::vector<bool> taken(start.row_to_col.empty() ? 0 : cols, false);
+  for (std::size_t i = 0; i < start.row_to_col.size(); ++i) {
+    const Index j = start.row_to_col[i];
+    if (j == -1) continue;
+    if (j < 0 || static_cast<std::size_t>(j) >= cols || taken[static_cast<std::size_t>(j)])
+      throw std::invalid_argument("start: row " + std::to_string(i) +
+                                  " is matched outside the columns, or to one that is taken");
+    taken[static_cast<std::size_t>(j)] = true;
+  }
+}
+
+}  // namespace
+
+bool AssignmentSolver::checks_entries(const Execution&, const CostsView&) const { return false; }
+
+Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
+                                 const Start& start) const {
+  // A matrix in device memory is read once on the device, for its faults and for its largest cost
+  // (device/canonical.cuh).
+  const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
+                     std::holds_alternative<DenseCostsView>(problem);
+  if (later || checks_entries(execution, problem))
+    check_form(problem, thread_count(execution));
+  else
+    detail::check_problem_with(execution, problem);
+  check_start(problem, start);
+  return run(execution, problem, start);
+}
+
+}  // namespace motes::matching

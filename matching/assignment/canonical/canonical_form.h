@@ -1,0 +1,163 @@
+#pragma once
+/// The one form in which solvers see every assignment problem, so that none of them needs to know about
+/// rectangles, unmatched costs or which side must be matched:
+///
+///   Every row goes to one column, or out through its exit at exit_of(i) (kInfiniteCost: it has none).
+///   Column j has a starting price start[j], finite. A dual v_j <= start[j] holds all the time, and a column
+///   that stays free has v_j = start[j]. Where `perfect` (square, every vertex must be matched) all columns
+///   end matched, so that v_j is free to rise above start[j] = 0 too.
+///
+/// Rows and columns are exchanged where rows may stay free but columns may not. Where both sides have
+/// vertices that must be matched, and the problem is not perfect, such columns start at a price that no
+/// optimum pays unless it has to; a column still free at the end then means infeasible.
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include <motes/base/index.h>
+#include <motes/matching/answer.h>
+#include <motes/matching/assignment_solver.h>
+
+#include "matching/assignment/canonical/entries.h"
+
+namespace motes::matching::detail {
+
+/// Everything of the canonical form but the entries. Host memory.
+struct CanonicalSides {
+  Index rows = 0, cols = 0;
+  std::span<const Cost> row_exit;  ///< [rows], or empty: no row has an exit
+  std::vector<Cost> start;         ///< [cols]
+  Cost largest = 0;                ///< magnitude that no finite cost of the problem passes
+  bool perfect = false;
+  bool exchanged = false;  ///< rows are the problem's columns
+
+  Cost exit_of(Index i) const {
+    return row_exit.empty() ? kInfiniteCost : row_exit[static_cast<std::size_t>(i)];
+  }
+};
+
+template <class Entries>
+struct Canonical : CanonicalSides {
+  Entries entries;
+};
+
+/// What a solver of the canonical form returns. Rows free at the end have left through their exits.
+struct Solution {
+  std::vector<Index> row_to_col;  ///< [rows]
+  std::vector<Cost> v;            ///< [cols] final duals of the columns
+  bool infeasible = false;        ///< found while solving; a row left without column and exit is found later
+  Stats stats;
+};
+
+/// Throws std::invalid_argument when vertices must be matched and costs times vertices pass 2^60: duals
+/// could then overflow. `largest` is the largest magnitude of a finite cost.
+CanonicalSides make_sides(const CostsView& problem, Cost largest);
+
+/// The part of make_sides that does not depend on the costs' size: sizes, exits, perfect, exchanged.
+CanonicalSides orient_sides(const CostsView& problem);
+
+/// What stands for the largest magnitude of an int32 matrix, so that nobody has to look: 2^28 vertices and
+/// more are then refused where vertices must be matched.
+inline constexpr Cost kLargestInt32 = Cost{1} << 31;
+
+/// The largest magnitude among the finite costs, unmatched ones included, or a bound on it. Host views in
+/// their own orientation. O(size), in `threads` threads.
+Cost largest_cost(const CostsView& problem, int threads);
+
+/// As above for the unmatched costs alone.
+Cost largest_unmatched_cost(const CostsView& problem);
+
+/// The matching, its objectives and its duals, in the problem's own orientation. `matched_cost` [rows]: the
+/// costs of the canonical form's matched pairs; the unmatched costs must be readable from the host.
+Matching finish_solution(const CostsView& problem, const CanonicalSides& sides, Solution&& solution,
+                         const std::vector<Cost>& matched_cost);
+
+/// finish_solution for a solution of canonical entries.
+template <class Entries>
+Matching finish(const CostsView& problem, const Canonical<Entries>& canonical, Solution&& solution) {
+  std::vector<Cost> matched_cost(solution.row_to_col.size(), 0);
+  for (std::size_t i = 0; i < matched_cost.size(); ++i)
+    if (solution.row_to_col[i] != -1)
+      matched_cost[i] = canonical.entries.at(static_cast<Index>(i), solution.row_to_col[i]);
+  return finish_solution(problem, canonical, std::move(solution), matched_cost);
+}
+
+/// Solves a host problem: calls solve(canonical) -> Solution with entries of the right kind.
+template <class Solve>
+Matching solve_canonical(const Execution& execution, const CostsView& problem, Solve&& solve) {
+  const CanonicalSides sides = make_sides(problem, largest_cost(problem, thread_count(execution)));
+  const auto with = [&](const auto& entries) {
+    const Canonical<std::decay_t<decltype(entries)>> canonical{sides, entries};
+    return finish(problem, canonical, solve(canonical));
+  };
+  if (!sides.exchanged) return with_entries(problem, with);
+  if (const auto* sparse = std::get_if<SparseCostsView>(&problem)) {
+    const SparseCosts other = transpose(*sparse);
+    return with_entries(other.view(), with);
+  }
+  return with_entries(problem, [&](const auto& entries) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, SparseEntries>)
+      return Matching{};  // was handled above
+    else
+      return with(exchanged(entries));
+  });
+}
+
+/// A state that satisfies the canonical form's invariants: u_i + v_j <= c_ij, u_i <= exit, v_j <= start[j],
+/// free columns at their starting price, matched pairs tight.
+struct StartState {
+  std::vector<Index> row_to_col, col_to_row;
+  std::vector<Cost> u, v;
+};
+
+/// Makes one of what the caller gave: prices of free columns go back to their start (a stale price is the
+/// classical error), and pairs that are then not their row's best offer are dropped, until all holds. With
+/// nothing given: prices at their start, no pair. O(size of the problem), times the rounds of dropping.
+template <class Entries>
+StartState make_start(const Canonical<Entries>& problem, const Start& given) {
+  const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+  const std::span<const Cost> v = problem.exchanged ? given.u : given.v;
+  StartState state;
+  state.v = problem.start;
+  state.row_to_col.assign(at(problem.rows), -1);
+  state.col_to_row.assign(at(problem.cols), -1);
+  const auto match = [&](Index i, Index j) { state.row_to_col[at(i)] = j, state.col_to_row[at(j)] = i; };
+  for (std::size_t k = 0; k < given.row_to_col.size(); ++k)
+    if (given.row_to_col[k] != -1)
+      problem.exchanged ? match(given.row_to_col[k], static_cast<Index>(k))
+                        : match(static_cast<Index>(k), given.row_to_col[k]);
+  // Duals far outside the range of any optimum would only invite overflow.
+  constexpr Cost kLimit = Cost{1} << 60;
+  for (std::size_t j = 0; j < v.size(); ++j) {
+    const Cost wanted = v[j] < -kLimit ? -kLimit : v[j] > kLimit ? kLimit : v[j];
+    if (problem.perfect || wanted < state.v[j]) state.v[j] = wanted;
+  }
+  state.u.resize(at(problem.rows));
+  for (bool dropped = true; dropped;) {
+    dropped = false;
+    if (!problem.perfect)
+      for (std::size_t j = 0; j < state.v.size(); ++j)
+        if (state.col_to_row[j] == -1) state.v[j] = problem.start[j];
+    for (Index i = 0; i < problem.rows; ++i) {
+      Cost best = problem.exit_of(i), mine = kInfiniteCost;
+      const Index mate = state.row_to_col[at(i)];
+      problem.entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+        const Cost offer = c - state.v[at(j)];
+        if (offer < best) best = offer;
+        if (j == mate) mine = offer;
+      });
+      state.u[at(i)] = best;
+      if (mate == -1 || (mine == best && mine != kInfiniteCost)) continue;
+      state.row_to_col[at(i)] = state.col_to_row[at(mate)] = -1;
+      dropped = true;
+    }
+    if (problem.perfect) break;
+  }
+  return state;
+}
+
+/// Throws std::invalid_argument, naming the solver, unless this is host memory and no CUDA is asked for.
+void require_cpu(const Execution& execution, const CostsView& problem, std::string_view solver);
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,113 @@
+#pragma once
+/// From any problem to a Matching with everything of size n done on the device: sides, starting prices, u,
+/// the objectives, the other side's partners. solve_canonical_on_device (canonical.cuh) does that on the
+/// host, which takes longer than the solve where the solve is a matter of milliseconds.
+
+#include <motes/base/timer.h>
+
+#include "matching/assignment/answer_memory.h"
+#include "matching/assignment/canonical/canonical_form.cuh"
+#include "matching/assignment/canonical/sides.h"
+
+namespace motes::matching::device {
+
+/// detail::Solution with its arrays in device memory.
+struct DeviceSolution {
+  const Index* row_to_col = nullptr;  ///< [rows]
+  const Cost* v = nullptr;            ///< [cols]
+  bool infeasible = false;
+  Stats stats;
+};
+
+/// A problem's unmatched costs on the device; nullptr: all infinite.
+struct DeviceUnmatched {
+  const Cost *row = nullptr, *col = nullptr;
+};
+/// Those of a view in either space; host arrays are copied through the arena.
+DeviceUnmatched unmatched_on_device(gpu::Arena& arena, const CostsView& problem);
+detail::UnmatchedFacts facts_of(gpu::Arena& arena, const CostsView& problem,
+                                const DeviceUnmatched& unmatched);
+
+/// start[j] of the canonical form: costs as they are, `must_price` for infinite ones.
+const Cost* starting_prices(gpu::Arena& arena, const Cost* unmatched, Index cols, Cost must_price);
+
+/// The answer of a canonical solution. matched_cost [rows]: costs of the matched pairs; row_exit [rows] and
+/// col_cost [cols]: unmatched costs of the canonical form's rows and columns, nullptr where all are infinite.
+/// Waits for the stream once.
+Matching finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
+                          const Cost* matched_cost, const Cost* row_exit, const Cost* col_cost,
+                          detail::ResultRoom& room);
+
+/// The same pairs by column, columns (the rows that were) ascending.
+SparseEntries transposed(gpu::Arena& arena, const SparseEntries& entries, Offset edges);
+
+/// Nothing given.
+inline bool is_cold(const Start& start) {
+  return start.row_to_col.empty() && start.u.empty() && start.v.empty();
+}
+
+/// Solves a problem in either space: calls solve(arena, sides, canonical, start) -> DeviceSolution. Of
+/// `sides` the arrays are there only where a start was given, and then hold what initial_state
+/// (papers/hungarian/initial_reduction.cuh) reads: the starting prices; `start` is in the problem's own orientation
+/// (sides.exchanged says whether to turn it). `seconds` of the stats gain "transfer" (to the device) and
+/// "finish" (until the answer is on the host).
+template <class Solve>
+Matching solve_on_device(const Execution& execution, const CostsView& problem, const Start& start,
+                         Solve&& solve) {
+  Workspace own;
+  gpu::Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  arena.reset();
+  const auto began = std::chrono::steady_clock::now();
+  detail::ResultRoom room(rows_of(problem), cols_of(problem), thread_count(execution));
+  const DeviceUnmatched unmatched = unmatched_on_device(arena, problem);
+  const detail::UnmatchedFacts facts = facts_of(arena, problem, unmatched);
+
+  const Cost* row_least = nullptr;
+  const auto run = [&](const auto& entries, CanonicalSides& sides, Cost must_price) {
+    using Entries = std::decay_t<decltype(entries)>;
+    const Cost* exits = sides.exchanged ? unmatched.col : unmatched.row;
+    const Cost* col_cost = sides.exchanged ? unmatched.row : unmatched.col;
+    const DeviceCanonical<Entries> canonical{
+        sides.rows,    sides.cols, entries, exits, starting_prices(arena, col_cost, sides.cols, must_price),
+        sides.perfect, row_least};
+    if (!is_cold(start)) sides.start = arena.download(canonical.start, static_cast<std::size_t>(sides.cols));
+    arena.synchronize();
+    const double transfer_s = seconds_since(began);
+    DeviceSolution solution = solve(arena, sides, canonical, start);
+    const auto solved = std::chrono::steady_clock::now();
+    Cost* cost = arena.take<Cost>(static_cast<std::size_t>(sides.rows));
+    if (sides.rows > 0) {
+      matched_cost_kernel<<<4 * arena.multiprocessors(), 256, 0, arena.stream()>>>(entries,
+                                                                                   solution.row_to_col, cost);
+      MOTES_CUDA_LAUNCHED();
+    }
+    Matching out = finish_on_device(arena, sides, std::move(solution), cost, exits, col_cost, room);
+    out.stats.seconds["transfer"] = transfer_s;
+    out.stats.seconds["finish"] = seconds_since(solved);
+    return out;
+  };
+  const auto* sparse = std::get_if<SparseCostsView>(&problem);
+  const Offset edges = sparse != nullptr ? sparse->graph.edges() : 0;
+  return detail::with_entries(problem, [&](const auto& host_entries) {
+    using Entries = std::decay_t<decltype(host_entries)>;
+    const auto entries = to_device(arena, host_entries, space_of(problem), edges);
+    Cost must_price = 0;
+    const Survey survey = survey_entries(arena, entries);
+    // Matrices in device memory come here unchecked (check_problem): the survey has met every fault.
+    if (space_of(problem) == Space::device && std::holds_alternative<DenseCostsView>(problem) &&
+        (survey.largest < 0 || survey.largest > detail::largest_allowed(problem)))
+      detail::check_device_problem(nullptr, execution.device, problem);
+    CanonicalSides sides = detail::make_bare_sides(rows_of(problem), cols_of(problem), facts,
+                                                   std::max(survey.largest, facts.largest), must_price);
+    row_least = sides.exchanged ? nullptr : survey.row_least;
+    if (!sides.exchanged) return run(entries, sides, must_price);
+    if constexpr (std::is_same_v<Entries, SparseEntries>)
+      return run(transposed(arena, entries, edges), sides, must_price);
+    else if constexpr (std::is_same_v<Entries, GeometricEntries>)
+      return run(detail::exchanged(entries), sides, must_price);
+    else
+      return run(transposed(arena, entries), sides, must_price);
+  });
+}
+
+}  // namespace motes::matching::device

@@ -1,0 +1,317 @@
+/// A matrix may have columns that are dear for everybody: rows that take their own cheapest pairs then all
+/// compete for the other columns, and a core of such pairs has no perfect matching, or a poor one.
+///
+/// Few such columns get pairs of their own. Many mean that columns have levels, as where a cost is a row's
+/// number plus a column's plus noise. So each column gets one, the kLevelRank-th least that rows pay for it
+/// above their reach, the highest cost among their own pairs (the column reduction of Jonker & Volgenant
+/// 1987, but by rank: a least value alone has much chance in it, and where rows and columns take turns with
+/// least values, the second turn changes nothing). Then rows choose anew by what is left of their costs. As
+/// long as many columns are left out, the new reach gives better levels; what is left out in the end gets
+/// pairs of its own again. Levels are guesses and may be anything: the bounds hold for whatever they are.
+/// They are good prices to start from, too (core_paths.cpp).
+
+#include "matching/assignment/core/column_prices.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+
+#include <omp.h>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/core/pricing.h"
+#include "matching/assignment/dense/row_keys.h"
+
+namespace motes::matching::detail {
+namespace {
+
+constexpr Index kFewPoor = 16;     ///< one column in so many is served by itself
+constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs of a row are cut
+constexpr double kHighestLevel = 0x1p52;
+constexpr Index kRowsPerTask = 64;
+constexpr std::int64_t kColumnsPerTask = 64;
+constexpr int kMostTurns = 3;
+constexpr std::size_t kLevelRank = 4;
+
+std::vector<Index> poor_columns(const SparseCosts& core, Index wanted) {
+  std::vector<Index> degree(at(core.graph.cols), 0), poor;
+  for (const Index j : core.graph.col_index) ++degree[at(j)];
+  for (Index j = 0; j < core.graph.cols; ++j)
+    if (degree[at(j)] < wanted) poor.push_back(j);
+  return poor;
+}
+
+/// [rows] the highest cost above its column's level that a row's pairs have; kInfiniteCost where it has none.
+/// About as many pairs lie below it in every row, which makes it a better measure of the row than its least
+/// cost, in which there is more chance.
+std::vector<Cost> reach_of_rows(const CoreSelection& selection) {
+  const SparseCosts& core = selection.core;
+  std::vector<Cost> reach(at(core.graph.rows), kInfiniteCost);
+  for (Index i = 0; i < core.graph.rows; ++i) {
+    Cost highest = -kBoundOfAll;
+    for (Offset e = core.graph.row_offsets[at(i)]; e < core.graph.row_offsets[at(i) + 1]; ++e) {
+      const Cost level = selection.level.empty() ? 0 : selection.level[at(core.graph.col_index[at(e)])];
+      highest = std::max(highest, core.cost[at(e)] - level);
+    }
+    if (highest != -kBoundOfAll) reach[at(i)] = highest;
+  }
+  return reach;
+}
+
+bool has_pair(const SparseCosts& core, Index i, Index j) {
+  const auto begin = core.graph.col_index.begin();
+  return std::binary_search(begin + core.graph.row_offsets[at(i)], begin + core.graph.row_offsets[at(i) + 1],
+                            j);
+}
+
+/// Adds the pairs of these columns that are least above their rows' reach.
+template <class T>
+void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>& columns, Index wanted,
+           CoreSelection& selection) {
+  struct Found {
+    Cost above, cost;
+    Index row;
+    bool operator<(const Found& other) const {
+      return above != other.above ? above < other.above : row < other.row;
+    }
+  };
+  const std::vector<Cost> reach = reach_of_rows(selection);
+  std::vector<std::vector<Found>> found(columns.size());
+  const auto tasks = (std::ssize(columns) + kColumnsPerTask - 1) / kColumnsPerTask;
+  parallel_for(threads, tasks, [&](std::int64_t task) {
+    const std::size_t begin = at(task * kColumnsPerTask),
+                      end = std::min(begin + kColumnsPerTask, columns.size());
+    for (Index i = 0; i < entries.rows; ++i) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const Cost cost = entries.at(i, columns[k]);
+        if (cost == kInfiniteCost) continue;
+        const Found mine{cost - reach[at(i)], cost, i};
+        auto& best = found[k];
+        if (std::ssize(best) == wanted && !(mine < best.back())) continue;
+        best.insert(std::upper_bound(best.begin(), best.end(), mine), mine);
+        if (std::ssize(best) > wanted) best.pop_back();
+      }
+    }
+  });
+  std::vector<std::vector<CorePair>> added(at(entries.rows));
+  for (std::size_t k = 0; k < columns.size(); ++k)
+    for (const Found& one : found[k])
+      if (!has_pair(selection.core, one.row, columns[k]))
+        added[at(one.row)].push_back({columns[k], one.cost});
+  add_pairs(selection.core, added);
+}
+
+/// The kLevelRank least values of every column among those that one thread has seen.
+class LeastOfColumns {
+ public:
+  explicit LeastOfColumns(Index cols) : limit_(at(cols), kNone), least_(at(cols), Least(kNone)) {}
+
+  /// Takes in a row: what its entries are above `base`.
+  template <class T>
+  void add_row(const T* key, double base) {
+    for (std::size_t j = 0; j < limit_.size(); ++j)
+      if (const double above = static_cast<double>(key[j]) - base; above < limit_[j] && key[j] <= kLastKey<T>)
+        add(j, above);
+  }
+  void add_all(const LeastOfColumns& other) {
+    for (std::size_t j = 0; j < limit_.size(); ++j)
+      for (const double value : other.least_[j])
+        if (value < limit_[j]) add(j, value);
+  }
+  /// The highest of a column's least values; infinite where it has no pair.
+  double level(std::size_t j) const {
+    double out = kNone;
+    for (const double value : least_[j])
+      if (value != kNone) out = value;
+    return out;
+  }
+
+ private:
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  struct Least : std::array<double, kLevelRank> {
+    explicit Least(double value) { fill(value); }
+  };
+
+  void add(std::size_t j, double value) {
+    Least& least = least_[j];
+    std::size_t k = kLevelRank - 1;
+    for (; k > 0 && least[k - 1] > value; --k) least[k] = least[k - 1];
+    least[k] = value;
+    limit_[j] = least.back();
+  }
+
+  std::vector<double> limit_;  ///< [cols] the last of the least
+  std::vector<Least> least_;   ///< [cols] rising
+};
+
+/// [cols] the least that rows pay above their reach, by rank kLevelRank.
+template <class T>
+std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, const std::vector<Cost>& reach) {
+  std::vector<std::optional<LeastOfColumns>> lists(static_cast<std::size_t>(threads));
+  parallel_for(threads, (entries.rows + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
+    auto& mine = lists[static_cast<std::size_t>(omp_get_thread_num())];
+    if (!mine) mine.emplace(entries.cols);
+    std::vector<T> buffer;
+    const Index begin = static_cast<Index>(task) * kRowsPerTask,
+                end = std::min<Index>(entries.rows, begin + kRowsPerTask);
+    for (Index i = begin; i < end; ++i)
+      if (reach[at(i)] != kInfiniteCost)
+        mine->add_row(row_keys(entries, i, buffer), static_cast<double>(reach[at(i)]) / entries.scale);
+  });
+  LeastOfColumns all(entries.cols);
+  for (const auto& one : lists)
+    if (one) all.add_all(*one);
+  std::vector<Cost> levels(at(entries.cols));
+  for (std::size_t j = 0; j < levels.size(); ++j)
+    if (const double level = all.level(j); std::isfinite(level))
+      levels[j] = static_cast<Cost>(std::clamp(level * entries.scale, -kHighestLevel, kHighestLevel));
+  return levels;
+}
+
+/// Picks rows' pairs by cost above the columns' levels; one of these a task, for its scratch.
+template <class T>
+class LevelSelector {
+ public:
+  LevelSelector(const DenseEntries<T>& entries, const RowPricer<DenseEntries<T>>& pricer,
+                const std::vector<Cost>& level, Offset wanted)
+      : entries_(entries), pricer_(pricer), level_(level), wanted_(wanted) {}
+
+  /// `base`: what rises and falls with the row's costs.
+  void select(Index row, Cost base, CorePart& out, Cost& bound) {
+    found_.clear();
+    if (rise_) find(row, base + *rise_);
+    if (!suits()) find_sampled(row, base);
+    if (!suits()) find_exactly(row, base);
+    bound = limit_;
+    if (std::ssize(found_) > kMostFactor * wanted_) bound = cut(row) - 1;
+    std::sort(found_.begin(), found_.end(),
+              [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
+    out.pairs.insert(out.pairs.end(), found_.begin(), found_.end());
+    out.count.push_back(static_cast<Index>(found_.size()));
+  }
+
+ private:
+  Cost above(const CorePair& p) const { return p.cost - level_[at(p.col)]; }
+  bool suits() const {
+    return std::ssize(found_) >= wanted_ / 2 && std::ssize(found_) <= kMostFactor * wanted_;
+  }
+
+  void find(Index row, Cost limit) {
+    limit_ = limit;
+    found_.clear();
+    pricer_.find(row, limit + 1, scratch_, found_);
+  }
+
+  /// A limit from evenly spaced places of the row, about eight of them below it.
+  void find_sampled(Index row, Cost base) {
+    const Offset cols = entries_.cols, size = std::min(cols, std::max<Offset>(256, 8 * cols / wanted_));
+    all_.clear();
+    for (Offset k = 0; k < size; ++k) {
+      const auto j = static_cast<Index>(k * cols / size);
+      const Cost cost = entries_.at(row, j);
+      all_.push_back(cost == kInfiniteCost ? kBoundOfAll : cost - level_[at(j)]);
+    }
+    const auto nth = all_.begin() + std::min(size - 1, size * wanted_ / cols);
+    std::nth_element(all_.begin(), nth, all_.end());
+    if (*nth == kBoundOfAll) return;
+    rise_ = *nth - base;
+    find(row, *nth);
+  }
+
+  /// The limit that `wanted` pairs meet, ties apart; the next row begins as far above its base.
+  void find_exactly(Index row, Cost base) {
+    all_.clear();
+    entries_.for_each(row, 0, 1, [&](Index j, Cost c) { all_.push_back(c - level_[at(j)]); });
+    found_.clear();
+    limit_ = kBoundOfAll;
+    if (all_.empty()) return;
+    const auto nth = all_.begin() + std::min<std::ptrdiff_t>(wanted_, std::ssize(all_)) - 1;
+    std::nth_element(all_.begin(), nth, all_.end());
+    rise_ = *nth - base;
+    find(row, *nth);
+  }
+
+  /// Where too many tie: those that come first from a place of the row's own. Returns the highest value that
+  /// may be missing.
+  Cost cut(Index row) {
+    const auto first = static_cast<Index>(std::int64_t{row} * 7919 % entries_.cols);
+    const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + entries_.cols; };
+    const auto last = found_.begin() + wanted_;
+    std::nth_element(found_.begin(), last, found_.end(), [&](const CorePair& a, const CorePair& b) {
+      return above(a) != above(b) ? above(a) < above(b) : turned(a.col) < turned(b.col);
+    });
+    const Cost least_missing = above(*last);
+    found_.erase(last, found_.end());
+    return least_missing;
+  }
+
+  const DenseEntries<T>& entries_;
+  const RowPricer<DenseEntries<T>>& pricer_;
+  const std::vector<Cost>& level_;
+  Offset wanted_;
+  PricingScratch scratch_;
+  std::vector<CorePair> found_;
+  std::vector<Cost> all_;
+  Cost limit_ = 0;
+  std::optional<Cost> rise_;  ///< of the limit of the row before above its base
+};
+
+/// A selection from columns' levels, which are those that fit the rows' reach in the one before.
+template <class T>
+CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offset wanted,
+                               const CoreSelection& before) {
+  const std::vector<Cost> reach = reach_of_rows(before);
+  CoreSelection out;
+  out.level = column_levels(threads, entries, reach);
+  out.bound.resize(at(entries.rows));
+  out.largest = before.largest;
+  RowPricer<DenseEntries<T>> pricer(entries);
+  pricer.set_duals(out.level);
+  const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
+  std::vector<CorePart> parts(at(tasks));
+  parallel_for(threads, tasks, [&](std::int64_t task) {
+    LevelSelector<T> selector(entries, pricer, out.level, wanted);
+    const Index begin = static_cast<Index>(task) * kRowsPerTask,
+                end = std::min<Index>(entries.rows, begin + kRowsPerTask);
+    for (Index i = begin; i < end; ++i) {
+      const Cost base = reach[at(i)] == kInfiniteCost ? 0 : reach[at(i)];
+      selector.select(i, base, parts[at(task)], out.bound[at(i)]);
+    }
+  });
+  out.core.graph.rows = entries.rows;
+  out.core.graph.cols = entries.cols;
+  unite(threads, kRowsPerTask, parts, out.core);
+  return out;
+}
+
+}  // namespace
+
+template <class T>
+void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
+                   Index of_columns, CoreSelection& selection) {
+  const int threads = thread_count(execution);
+  std::vector<Index> poor = poor_columns(selection.core, of_columns);
+  for (int turn = 0; turn < kMostTurns && kFewPoor * std::ssize(poor) > entries.cols; ++turn) {
+    CoreSelection levelled = select_by_levels(threads, entries, wanted, selection);
+    std::vector<Index> still_poor = poor_columns(levelled.core, of_columns);
+    if (4 * still_poor.size() > 3 * poor.size()) break;  // levels are of no use here
+    selection = std::move(levelled);
+    poor = std::move(still_poor);
+  }
+  if (!poor.empty()) serve(threads, entries, poor, of_columns, selection);
+}
+
+template void serve_columns(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index,
+                            CoreSelection&);
+template void serve_columns(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index,
+                            CoreSelection&);
+template void serve_columns(const Execution&, const DenseEntries<float>&, Offset, Index, CoreSelection&);
+template void serve_columns(const Execution&, const DenseEntries<double>&, Offset, Index, CoreSelection&);
+
+}  // namespace motes::matching::detail

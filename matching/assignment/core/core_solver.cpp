@@ -1,0 +1,299 @@
+/// A core-oriented solve (the idea of Volgenant 1996, "Linear and semi-assignment problems: a core oriented
+/// approach"), exact by pricing.
+///
+/// Selection (core_selection.h) has put into the core all pairs of row i with c_ij <= bound_i. Solve: perfect
+/// problems by forests of augmenting paths (forest_paths.h), the others by single ones (sparse_paths.h),
+/// where rows that must be matched get an exit so dear that no optimum takes it unless it has to. Pricing:
+/// the duals prove the whole matrix optimal if c_ij >= u_i + v_j everywhere. Pairs of the core satisfy it,
+/// and bounds prove most rows (core_pricing.h). The other rows are scanned, and the pairs that violate join
+/// the core, at most kAddedPerRow a row and round, the worst first. Then the solve goes on from its own
+/// matching and duals. No violation left: optimal. Every round adds a pair, so the rounds end.
+///
+/// Infeasible: a dear exit is still taken at the end; or, for perfect problems, a search is trapped among
+/// columns all of whose rows have no other pairs in the whole matrix. If they have some, their best join the
+/// core.
+
+#include "matching/assignment/core/core_solver.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <omp.h>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/base/timer.h>
+
+#include "matching/assignment/core/pricing.h"
+#include "matching/assignment/dense/dense_augmenting_paths.h"
+#include "matching/assignment/sparse/multi_source_paths.h"
+#include "matching/assignment/sparse/sparse_augmenting_paths.h"
+
+namespace motes::matching::detail {
+namespace {
+
+constexpr std::size_t kAddedPerRow = 32;
+constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
+constexpr Index kRowsPerTask = 64;
+constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
+
+template <class Entries>
+class CorePaths {
+ public:
+  CorePaths(const Execution& execution, const Canonical<Entries>& problem, CoreSelection&& selection)
+      : execution_(execution),
+        threads_(thread_count(execution)),
+        problem_(problem),
+        selection_(std::move(selection)),
+        pricer_(problem.entries) {}
+
+  Solution solve(const Start& start) {
+    Solution solution = problem_.perfect ? solve_perfect(start) : solve_with_exits(start);
+    solution.stats.phases = stats_.phases;
+    for (const auto& [stage, seconds] : stats_.seconds) solution.stats.seconds[stage] += seconds;
+    return solution;
+  }
+
+ private:
+  const SparseCosts& core() const { return selection_.core; }
+
+  /// Calls body(begin, end) for ranges of [0, count), side by side.
+  template <class Body>
+  void for_ranges(Index count, const Body& body) {
+    parallel_for(threads_, (count + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
+      const Index begin = static_cast<Index>(task) * kRowsPerTask;
+      body(begin, std::min<Index>(count, begin + kRowsPerTask));
+    });
+  }
+
+  Solution solve_perfect(const Start& start) {
+    constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use to anybody
+    std::vector<Cost> v(problem_.start);
+    for (std::size_t j = 0; j < start.v.size(); ++j) v[j] = std::clamp(start.v[j], -kLimit, kLimit);
+    if (start.v.empty() && !selection_.level.empty()) v = selection_.level;
+    proven_.assign(at(problem_.rows), -kBoundOfAll);
+    ForestPaths paths(v, start.row_to_col);
+    Solution out;
+    while (true) {
+      const auto begun = std::chrono::steady_clock::now();
+      paths.set_graph(core());
+      if (stats_.phases++ == 0) out.stats.initial_assignments = problem_.rows - paths.free_rows();
+      const ForestPaths::End end = paths.solve();
+      stats_.seconds["solve"] += seconds_since(begun);
+      if (end == ForestPaths::End::out_of_range) return solve_whole();
+      out.v = paths.v();
+      if (end == ForestPaths::End::trapped) {
+        out.infeasible = !find_ways_out(paths, out.v);
+        if (out.infeasible) break;
+      } else if (!price(out.v)) {
+        break;
+      }
+      if (!merge()) return solve_whole();
+    }
+    out.row_to_col.resize(at(problem_.rows));
+    for (Index i = 0; i < problem_.rows; ++i) out.row_to_col[at(i)] = paths.col_of(i);
+    out.stats.rounds = paths.counts().bids;
+    out.stats.augmentations = paths.counts().augmentations;
+    return out;
+  }
+
+  Solution solve_with_exits(const Start& start) {
+    set_exits();
+    Solution solution;
+    if (problem_.exchanged) {
+      std::vector<Index> pairs(start.row_to_col.empty() ? 0 : at(problem_.rows), -1);
+      for (std::size_t k = 0; k < start.row_to_col.size(); ++k)
+        if (start.row_to_col[k] != -1) pairs[at(start.row_to_col[k])] = static_cast<Index>(k);
+      solve_core(solution, {pairs, {}, start.u});
+    } else {
+      solve_core(solution, {start.row_to_col, {}, start.v});
+    }
+    while (!solution.infeasible && !selection_.complete && price(solution.v)) {
+      if (!merge()) return solve_whole();
+      const Solution before = std::move(solution);
+      solve_core(solution, {before.row_to_col, {}, before.v});
+    }
+    for (Index i = 0; i < problem_.rows; ++i)
+      if (solution.row_to_col[at(i)] == -1 && problem_.exit_of(i) == kInfiniteCost)
+        solution.infeasible = true;
+    const Stats last = std::exchange(solution.stats, exits_stats_);
+    solution.stats.components = last.components;
+    solution.stats.largest_component = last.largest_component;
+    return solution;
+  }
+
+  /// A row that must be matched may leave at a price above what any optimum pays, unless the core has all
+  /// pairs anyway.
+  void set_exits() {
+    exits_.resize(at(problem_.rows));
+    for (Index i = 0; i < problem_.rows; ++i) exits_[at(i)] = problem_.exit_of(i);
+    // make_sides has shown that vertices * (2 * largest + 1) stays below 2^60 where vertices must be matched.
+    if (!selection_.complete) std::replace(exits_.begin(), exits_.end(), kInfiniteCost, Cost{1} << 60);
+  }
+
+  SparseEntries core_entries() const {
+    return {problem_.rows, problem_.cols, core().graph.row_offsets.data(), core().graph.col_index.data(),
+            core().cost.data()};
+  }
+
+  void solve_core(Solution& solution, const Start& from) {
+    const auto start = std::chrono::steady_clock::now();
+    const Canonical<SparseEntries> sparse{
+        CanonicalSides{problem_.rows, problem_.cols, exits_, problem_.start, problem_.largest, false, false},
+        core_entries()};
+    solution = solve_by_sparse_paths(execution_, sparse, from);
+    stats_.seconds["solve"] += seconds_since(start);
+    if (stats_.phases++ == 0) exits_stats_.initial_assignments = solution.stats.initial_assignments;
+    exits_stats_.rounds += solution.stats.rounds;
+    exits_stats_.augmentations += solution.stats.augmentations;
+  }
+
+  /// The least offer of the row's core pairs and its exit.
+  Cost dual_of(Index i, const std::vector<Cost>& v) const {
+    Cost u = exits_.empty() ? kInfiniteCost : exits_[at(i)];
+    core_entries().for_each(i, 0, 1, [&](Index j, Cost c) { u = std::min(u, c - v[at(j)]); });
+    return u;
+  }
+
+  /// Finds pairs that violate, in the rows that neither the bounds nor earlier looks prove; false if there
+  /// are none.
+  bool price(const std::vector<Cost>& v) {
+    const auto start = std::chrono::steady_clock::now();
+    const BoundProof proof(selection_, v);
+    struct OpenRow {
+      Index row;
+      Cost u;
+      std::span<const Index> columns;
+    };
+    std::vector<OpenRow> open;
+    for (Index i = 0; i < problem_.rows; ++i) {
+      const Cost u = dual_of(i, v);
+      if (!proven_.empty() && u <= proven_[at(i)]) continue;
+      if (const auto columns = proof.open(i, u); !columns.empty()) open.push_back({i, u, columns});
+    }
+    violating_.assign(at(problem_.rows), {});
+    if (!open.empty()) pricer_.set_duals(v);
+    for_ranges(static_cast<Index>(open.size()), [&](Index begin, Index end) {
+      PricingScratch scratch;
+      for (Index k = begin; k < end; ++k) {
+        const auto& [i, u, columns] = open[at(k)];
+        auto& pairs = violating_[at(i)];
+        if (pricer_.are_few(columns))
+          pricer_.find_among(columns, i, u, pairs);
+        else
+          pricer_.find(i, u, scratch, pairs);
+        if (!proven_.empty() && pairs.size() <= kAddedPerRow) proven_[at(i)] = u;
+        keep_best(pairs, kAddedPerRow, i, v);
+      }
+    });
+    stats_.seconds["pricing"] += seconds_since(start);
+    return std::any_of(violating_.begin(), violating_.end(),
+                       [](const auto& pairs) { return !pairs.empty(); });
+  }
+
+  /// The least reduced costs; among equal ones those that come first from a place of the row's own, so that
+  /// rows do not all get the same columns.
+  void keep_best(std::vector<CorePair>& pairs, std::size_t count, Index row,
+                 const std::vector<Cost>& v) const {
+    if (pairs.size() > count) {
+      const auto first = static_cast<Index>(std::int64_t{row} * 7919 % problem_.cols);
+      const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + problem_.cols; };
+      std::nth_element(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(count), pairs.end(),
+                       [&](const CorePair& a, const CorePair& b) {
+                         const Cost x = a.cost - v[at(a.col)], y = b.cost - v[at(b.col)];
+                         return x != y ? x < y : turned(a.col) < turned(b.col);
+                       });
+      pairs.resize(count);
+    }
+    std::sort(pairs.begin(), pairs.end(), [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
+  }
+
+  /// For rows from which the last search could not get out: their best pairs with columns that it did not
+  /// come to. False if there are none in the whole matrix.
+  bool find_ways_out(const ForestPaths& paths, const std::vector<Cost>& v) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<Index> trapped, outside;
+    for (Index i = 0; i < problem_.rows; ++i)
+      if (paths.col_of(i) == -1 || paths.reached(paths.col_of(i))) trapped.push_back(i);
+    for (Index j = 0; j < problem_.cols; ++j)
+      if (!paths.reached(j)) outside.push_back(j);
+    const bool few_outside = pricer_.are_few(outside);
+    violating_.assign(at(problem_.rows), {});
+    const auto batch = static_cast<std::size_t>(std::max<Offset>(256, kPairsPerBatch / problem_.cols));
+    bool found = false;
+    for (std::size_t first = 0; first < trapped.size() && !found; first += batch) {
+      const auto count = static_cast<Index>(std::min(batch, trapped.size() - first));
+      for_ranges(count, [&](Index begin, Index end) {
+        for (Index k = begin; k < end; ++k) {
+          const Index i = trapped[first + at(k)];
+          if (few_outside) {
+            for (const Index j : outside)
+              if (const Cost c = problem_.entries.at(i, j); c != kInfiniteCost)
+                violating_[at(i)].push_back({j, c});
+          } else {
+            problem_.entries.for_each(i, 0, 1, [&](Index j, Cost c) {
+              if (!paths.reached(j)) violating_[at(i)].push_back({j, c});
+            });
+          }
+          keep_best(violating_[at(i)], ways_out_, i, v);
+        }
+      });
+      for (Index k = 0; k < count; ++k) found = found || !violating_[at(trapped[first + at(k)])].empty();
+    }
+    ways_out_ = std::min(2 * ways_out_, kAddedPerRow);
+    stats_.seconds["pricing"] += seconds_since(start);
+    return found;
+  }
+
+  /// False when the core is no longer small.
+  bool merge() {
+    const auto start = std::chrono::steady_clock::now();
+    add_pairs(selection_.core, violating_);
+    stats_.seconds["pricing"] += seconds_since(start);
+    return 4 * core().graph.edges() <= Offset{problem_.rows} * problem_.cols;
+  }
+
+  /// From scratch: duals of a core that was too small are no start for the whole matrix.
+  Solution solve_whole() { return solve_by_dense_paths(problem_, {}); }
+
+  const Execution& execution_;
+  int threads_;
+  const Canonical<Entries>& problem_;
+  CoreSelection selection_;
+  RowPricer<Entries> pricer_;
+  std::vector<Cost> exits_;   ///< [rows], with a dear one where there is none; or empty
+  std::vector<Cost> proven_;  ///< [rows] c_ij >= proven_i + v_j outside the core; or empty where v may rise
+  std::vector<std::vector<CorePair>> violating_;  ///< [rows] what joins the core next
+  std::size_t ways_out_ = kWaysOutPerRow;
+  Stats stats_;        ///< phases, and seconds of the stages
+  Stats exits_stats_;  ///< sums over the sparse solves
+};
+
+}  // namespace
+
+template <class Entries>
+CoreSize core_size(const CanonicalSides& sides) {
+  if (!sides.perfect) return {64, 0};
+  return {std::is_same_v<Entries, GeometricEntries> ? 24 : 32, 4};
+}
+
+template <class Entries>
+Solution solve_by_core_paths(const Execution& execution, const Canonical<Entries>& problem,
+                             const Start& start, CoreSelection&& selection) {
+  if (problem.rows == 0 || problem.cols == 0) return solve_by_dense_paths(problem, start);
+  return CorePaths<Entries>(execution, problem, std::move(selection)).solve(start);
+}
+
+#define MOTES_INSTANTIATE(Entries)                                                                 \
+  template CoreSize core_size<Entries>(const CanonicalSides&);                                     \
+  template Solution solve_by_core_paths(const Execution&, const Canonical<Entries>&, const Start&, \
+                                        CoreSelection&&);
+MOTES_INSTANTIATE(DenseEntries<std::int32_t>)
+MOTES_INSTANTIATE(DenseEntries<std::int64_t>)
+MOTES_INSTANTIATE(DenseEntries<float>)
+MOTES_INSTANTIATE(DenseEntries<double>)
+MOTES_INSTANTIATE(GeometricEntries)
+#undef MOTES_INSTANTIATE
+
+}  // namespace motes::matching::detail

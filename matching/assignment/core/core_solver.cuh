@@ -1,0 +1,277 @@
+#pragma once
+/// `jv` on the GPU for costs too many to keep: a core of cheap pairs, solved, then checked against all pairs.
+///
+/// The loop of core_paths.cpp, in device memory. A policy, one for each kind of costs, knows the pairs:
+///
+///   Core select(arena, p, s, price, unpriced)
+///                                      the first core. `price` [cols] are reference prices (see below); on
+///                                      entry s.v, and the policy may put better ones there where the problem
+///                                      is perfect and no prices were given (`unpriced`)
+///   Additions price(arena, p, s, price, core)
+///                                      pairs outside the core with c_ij < u_i + v_j, at most kAddedPerRow a
+///                                      row, of every row that has any; none: certified. In memory that the
+///                                      policy keeps from round to round
+///   Solution solve_whole(arena, sides, p)
+///                                      without a core, from scratch
+///
+/// Promise of the core: every pair of row i with c_ij - price_j <= bound_i is in it. So all others of a row
+/// are proven without a look where bound_i + 1 >= u_i + max_j (v_j - price_j).
+///
+/// Perfect problems leave the prices' level open, so that any prices are a start for them: `price` takes that
+/// place. They are solved as perfect ones on the core as long as it holds a perfect matching; from then on
+/// rows may leave at a price (kDearExit) that no optimum pays unless it has to, and pricing says what is
+/// missing. Every round adds a pair, so the rounds end. Where the core grows past a quarter of all pairs, the
+/// policy solves the whole from scratch.
+
+#include <optional>
+
+#include <cub/device/device_scan.cuh>
+
+#include <motes/base/timer.h>
+
+#include "matching/assignment/sparse/sparse_augmenting_paths.cuh"
+
+namespace motes::matching::device::core {
+
+constexpr int kAddedPerRow = 32;
+/// The bound of a row whose pairs are all in the core.
+constexpr Cost kNoBound = Cost{1} << 62;
+
+/// The core, in device memory.
+struct Core {
+  SparseEntries entries;  ///< columns of a row in any order
+  Offset pairs = 0;
+  Cost* bound = nullptr;  ///< [rows]
+};
+
+/// What pricing found: `count` rows in any order, each once.
+struct Additions {
+  Offset pairs = 0;  ///< in all; 0: certified
+  Index count = 0;
+  const Index* row = nullptr;   ///< [count]
+  const int* length = nullptr;  ///< [count] how many of this row
+  const Index* col = nullptr;   ///< [count * kAddedPerRow]
+  const Cost* cost = nullptr;   ///< [count * kAddedPerRow]
+};
+
+/// Where a pass of pricing puts what becomes Additions; only rows that have any take a place.
+struct Found {
+  Index* row;
+  int* length;
+  Index* col;
+  Cost* cost;
+  int* count;
+  unsigned long long* pairs;
+
+  /// A row's place; the whole warp must call it. Returns where its pairs begin in col and cost.
+  __device__ Offset take(Index i, int pairs_of_row) const {
+    int slot = 0;
+    if (threadIdx.x % 32 == 0) {
+      slot = atomicAdd(count, 1);
+      row[slot] = i;
+      length[slot] = pairs_of_row;
+      atomicAdd(pairs, static_cast<unsigned long long>(pairs_of_row));
+    }
+    return Offset{__shfl_sync(0xffffffffU, slot, 0)} * kAddedPerRow;
+  }
+};
+
+/// Room for a list of pairs that may be asked for again and again; grows by doubling.
+class PairRoom {
+ public:
+  void reserve(gpu::Arena& arena, Offset pairs, Index rows) {
+    if (offsets == nullptr) offsets = arena.take<Offset>(static_cast<std::size_t>(rows) + 1);
+    if (pairs <= room_) return;
+    room_ = std::max(pairs, 2 * room_);
+    col = arena.take<Index>(static_cast<std::size_t>(room_));
+    cost = arena.take<Cost>(static_cast<std::size_t>(room_));
+  }
+  Offset* offsets = nullptr;
+  Index* col = nullptr;
+  Cost* cost = nullptr;
+
+ private:
+  Offset room_ = 0;
+};
+
+/// Rows that must be matched get a dear exit.
+[[maybe_unused]] static __global__ void dear_exits_kernel(const Cost* row_exit, Index rows, Cost* out) {
+  for (Index i = search::thread_index(); i < rows; i += search::thread_total()) {
+    const Cost exit = row_exit == nullptr ? kInfiniteCost : row_exit[i];
+    out[i] = exit == kInfiniteCost ? kDearExit : exit;
+  }
+}
+
+/// length[i + 1] = pairs of row i, length[0] = 0.
+[[maybe_unused]] static __global__ void old_lengths_kernel(const Offset* offsets, Index rows,
+                                                           Offset* length) {
+  for (Index i = search::thread_index(); i <= rows; i += search::thread_total())
+    length[i] = i == 0 ? 0 : offsets[i] - offsets[i - 1];
+}
+[[maybe_unused]] static __global__ void add_lengths_kernel(Additions added, Offset* length) {
+  for (Index k = search::thread_index(); k < added.count; k += search::thread_total())
+    length[added.row[k] + 1] += added.length[k];
+}
+/// A warp a row: what it had.
+[[maybe_unused]] static __global__ void copy_pairs_kernel(SparseEntries old, const Offset* offsets,
+                                                          Index* col, Cost* cost) {
+  for (Index i = search::thread_index() / 32; i < old.rows; i += search::thread_total() / 32) {
+    const Offset from = old.offsets[i], count = old.offsets[i + 1] - from, to = offsets[i];
+    for (Offset k = static_cast<Offset>(threadIdx.x % 32); k < count; k += 32) {
+      col[to + k] = old.col_index[from + k];
+      cost[to + k] = old.cost[from + k];
+    }
+  }
+}
+/// A warp a row that gained: at its end.
+[[maybe_unused]] static __global__ void append_pairs_kernel(Additions added, const Offset* offsets,
+                                                            Index* col, Cost* cost) {
+  static_assert(kAddedPerRow == 32);
+  const int lane = threadIdx.x % 32;
+  for (Index k = search::thread_index() / 32; k < added.count; k += search::thread_total() / 32) {
+    const int length = added.length[k];
+    const Offset to = offsets[added.row[k] + 1] - length + lane, from = Offset{k} * kAddedPerRow + lane;
+    if (lane < length) col[to] = added.col[from], cost[to] = added.cost[from];
+  }
+}
+
+/// offsets[i] = the sum of all lengths up to i, in place; [count].
+inline void scan_in_place(gpu::Arena& arena, Offset* values, Index count) {
+  std::size_t bytes = 0;
+  MOTES_CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, values, values, count, arena.stream()));
+  void* room = arena.take<char>(bytes);
+  MOTES_CUDA(cub::DeviceScan::InclusiveSum(room, bytes, values, values, count, arena.stream()));
+}
+
+/// The core with the additions behind what each row had, in `room`.
+inline void merge(gpu::Arena& arena, Core& core, const Additions& added, PairRoom& room) {
+  const Index rows = core.entries.rows;
+  const int blocks = 8 * arena.multiprocessors();
+  room.reserve(arena, core.pairs + added.pairs, rows);
+  const auto mark = arena.mark();
+  old_lengths_kernel<<<blocks, 256, 0, arena.stream()>>>(core.entries.offsets, rows, room.offsets);
+  MOTES_CUDA_LAUNCHED();
+  add_lengths_kernel<<<blocks, 256, 0, arena.stream()>>>(added, room.offsets);
+  MOTES_CUDA_LAUNCHED();
+  scan_in_place(arena, room.offsets, rows + 1);
+  copy_pairs_kernel<<<blocks, 256, 0, arena.stream()>>>(core.entries, room.offsets, room.col, room.cost);
+  MOTES_CUDA_LAUNCHED();
+  append_pairs_kernel<<<blocks, 256, 0, arena.stream()>>>(added, room.offsets, room.col, room.cost);
+  MOTES_CUDA_LAUNCHED();
+  arena.release(mark);
+  core.entries.offsets = room.offsets;
+  core.entries.col_index = room.col;
+  core.entries.cost = room.cost;
+  core.pairs += added.pairs;
+}
+
+/// Nothing given: no pairs, prices at their start.
+template <class Entries>
+search::State cold_state(gpu::Arena& arena, const DeviceCanonical<Entries>& p) {
+  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+  const search::State s{arena.take<Cost>(rows), arena.take<Cost>(cols),
+                           arena.take_filled<Index>(rows, 0xff), arena.take_filled<Index>(cols, 0xff)};
+  MOTES_CUDA(cudaMemcpyAsync(s.v, p.start, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
+  return s;
+}
+
+/// May prices that were given for a perfect problem be its start? Only if a dear exit stays dear beside them.
+inline bool usable_prices(std::span<const Cost> v) {
+  if (v.empty()) return false;
+  const auto [least, most] = std::minmax_element(v.begin(), v.end());
+  constexpr Cost kLimit = Cost{1} << 57;
+  return *least >= -kLimit && *most <= kLimit;
+}
+
+/// Where the loop leaves its answer: in device memory, or on the host where the whole was solved from
+/// scratch.
+struct Outcome {
+  search::State state{};
+  Stats stats;
+  std::optional<detail::Solution> whole;
+};
+
+/// Solves by the loop above. Stats: those of the sparse solves, summed, but phases = rounds of solving and
+/// pricing; seconds gain selection, solve, pricing.
+template <class Entries, class Policy>
+Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
+                       const Start& given, Policy& policy) {
+  namespace h = search;
+  Outcome out;
+  if (p.rows == 0 || p.cols == 0) {
+    out.state = cold_state(arena, p);
+    return out;
+  }
+  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+  const int blocks = 8 * arena.multiprocessors();
+  Stats& stats = out.stats;
+
+  auto clock = std::chrono::steady_clock::now();
+  Start use = given;
+  std::span<const Cost>& v_given = sides.exchanged ? use.u : use.v;
+  if (p.perfect && !usable_prices(v_given)) v_given = {};
+  const bool cold = use.row_to_col.empty() && v_given.empty();
+  const h::State s = cold ? cold_state(arena, p) : h::initial_state(arena, sides, p, use);
+  out.state = s;
+  Cost* price = arena.take<Cost>(cols);
+  MOTES_CUDA(cudaMemcpyAsync(price, s.v, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
+  Core core = policy.select(arena, p, s, price, v_given.empty());
+  if (p.perfect)
+    MOTES_CUDA(cudaMemcpyAsync(s.v, price, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
+  Cost* exits = arena.take<Cost>(rows);
+  dear_exits_kernel<<<blocks, h::kThreads, 0, arena.stream()>>>(p.row_exit, p.rows, exits);
+  MOTES_CUDA_LAUNCHED();
+  DeviceCanonical<SparseEntries> sparse{p.rows,   p.cols, core.entries, exits, p.perfect ? price : p.start,
+                                        p.perfect};
+  stats.seconds["selection"] = seconds_since(clock);
+
+  PairRoom rooms[2];
+  for (int round = 0;; ++round) {
+    clock = std::chrono::steady_clock::now();
+    sparse.entries = core.entries;
+    Stats part;
+    const auto mark = arena.mark();
+    while (!search_core(arena, sparse, s, part)) {
+      if (!sparse.perfect) throw std::logic_error("jv: a problem whose rows may all leave was not solved");
+      sparse.perfect = false;
+    }
+    arena.release(mark);
+    if (round == 0) {
+      stats.initial_assignments = part.initial_assignments;
+      stats.assignments = std::move(part.assignments);
+    }
+    stats.phases = round + 1;
+    stats.rounds += part.rounds;
+    stats.augmentations += part.augmentations;
+    for (const auto& [stage, seconds] : part.seconds) stats.seconds[stage] += seconds;
+    stats.seconds["solve"] += seconds_since(clock);
+
+    clock = std::chrono::steady_clock::now();
+    const Additions added = policy.price(arena, p, s, price, core);
+    if (added.pairs > 0 && 4 * (core.pairs + added.pairs) > Offset{p.rows} * p.cols) {
+      // From scratch: duals that a dear exit has pushed down are no start for the whole.
+      stats.seconds["pricing"] += seconds_since(clock);
+      detail::Solution whole = policy.solve_whole(arena, sides, p);
+      for (const auto& [stage, seconds] : stats.seconds) whole.stats.seconds[stage] += seconds;
+      out.whole = std::move(whole);
+      return out;
+    }
+    if (added.pairs > 0) merge(arena, core, added, rooms[round % 2]);
+    stats.seconds["pricing"] += seconds_since(clock);
+    if (added.pairs == 0) break;
+  }
+  // Rows that left at the dear price have no exit: finishing finds them, and calls the problem infeasible.
+  return out;
+}
+
+/// The same, with the answer on the host.
+template <class Entries, class Policy>
+detail::Solution solve(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
+                       const Start& given, Policy& policy) {
+  Outcome found = solve_in_place(arena, sides, p, given, policy);
+  if (found.whole) return std::move(*found.whole);
+  return {arena.download(found.state.row_to_col, static_cast<std::size_t>(p.rows)),
+          arena.download(found.state.v, static_cast<std::size_t>(p.cols)), false, std::move(found.stats)};
+}
+
+}  // namespace motes::matching::device::core

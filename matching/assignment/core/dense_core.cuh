@@ -1,0 +1,14 @@
+#pragma once
+/// Matrices on the GPU by cores (core_device.cuh), without the kernels.
+
+#include "matching/assignment/canonical/canonical_form.cuh"
+
+namespace motes::matching::device::core {
+
+/// Exact; entries in device memory. About `wanted` pairs a row, 64 at most, make the first core. Defined for
+/// int32, int64, float and double.
+template <class T>
+detail::Solution solve_dense(gpu::Arena& arena, const CanonicalSides& sides,
+                             const DeviceCanonical<DenseEntries<T>>& p, const Start& start, int wanted);
+
+}  // namespace motes::matching::device::core

@@ -1,0 +1,12 @@
+/// core_dense.cuh for matrices of integer numbers.
+
+#include "matching/assignment/core/dense_kernels.cuh"
+
+namespace motes::matching::device::core {
+
+template detail::Solution solve_dense(gpu::Arena&, const CanonicalSides&,
+                                      const DeviceCanonical<DenseEntries<std::int32_t>>&, const Start&, int);
+template detail::Solution solve_dense(gpu::Arena&, const CanonicalSides&,
+                                      const DeviceCanonical<DenseEntries<std::int64_t>>&, const Start&, int);
+
+}  // namespace motes::matching::device::core

@@ -1,0 +1,196 @@
+#pragma once
+/// Matrices as a policy of core_device.cuh: which pairs are cheap, and which of the others violate.
+///
+/// Everything is streamed: a block reads eight rows at a time, sixteen bytes and more a thread and row, so
+/// that what it needs of the columns is read once for eight rows. Passes over the matrix, of which the first
+/// two are made only where rows must be matched and no prices are given:
+///   1. rows: the least cost of each (not int32: found on the way by the pass that checks the costs).
+///   2. columns: for each its cheapest row within each of kBands bands of rows, after every row's least cost
+///      was taken off. A column that no row would pick gets neighbours so; where the problem is perfect, the
+///      least of them is its price: the two reductions of the Hungarian method.
+///   3. rows: all pairs up to a limit, which a sample of the row has set for about `wanted` pairs.
+///
+/// A sample is a sixth of a row, in pieces of 64 bytes. Rows where the sample misled (too few pairs, too
+/// many, thousands of equal ones) are done again, exactly, a block each.
+///
+/// The reference price is part of a pair's key, key_ij = c_ij - price_j; limits and bounds are keys.
+
+#include "matching/assignment/core/dense_core.cuh"
+#include "matching/assignment/core/dense_pricing.cuh"
+#include "matching/assignment/core/dense_selection.cuh"
+
+namespace motes::matching::device::search {
+
+/// The alternating-tree solver on a whole matrix, from scratch (papers/hungarian/alternating_tree.cu).
+template <class Entries>
+detail::Solution solve_by_forests(gpu::Arena& arena, const CanonicalSides& sides,
+                                  const DeviceCanonical<Entries>& p);
+
+}  // namespace motes::matching::device::search
+
+namespace motes::matching::device::core {
+
+/// The policy; see core_device.cuh.
+template <class T>
+class DensePolicy {
+ public:
+  using Problem = DeviceCanonical<DenseEntries<T>>;
+
+  explicit DensePolicy(int wanted) : wanted_(std::clamp(wanted, 1, kMostWanted)) {}
+
+  Core select(gpu::Arena& arena, const Problem& p, const search::State& s, Cost* price, bool unpriced) {
+    const DenseEntries<T>& e = p.entries;
+    const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+    const bool vectors = four_at_a_time(e), sampled = p.cols >= kSampledFrom;
+    const unsigned bands_of_rows = static_cast<unsigned>((p.rows + kRowsAtOnce - 1) / kRowsAtOnce);
+    Cost* limit = arena.take<Cost>(rows);
+    Extras extras{kBands, nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
+    if (p.row_exit == nullptr && unpriced) {
+      const Cost* least = p.row_least;
+      if (least == nullptr) {
+        survey_rows(arena, e, limit, nullptr);
+        least = limit;
+      }
+      extras.band_row = reduce_columns(arena, p, vectors, least, p.perfect ? price : nullptr);
+    }
+    Core core;
+    core.bound = arena.take<Cost>(rows);
+    const int stride = std::min<int>(3 * wanted_, kMostKept);
+    const Slots slots{stride,
+                      wanted_,
+                      arena.take<int>(rows),
+                      arena.take<Index>(rows * static_cast<std::size_t>(stride)),
+                      arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
+                      core.bound};
+    RowList again{nullptr, nullptr};
+    if (sampled) {
+      sample_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(
+          e, vectors, price, std::max(2, wanted_ / kSampled), limit);
+      MOTES_CUDA_LAUNCHED();
+      again = {arena.take<Index>(rows), arena.take_filled<int>(1, 0)};
+      select_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(e, vectors, price, limit, slots,
+                                                                            again);
+      MOTES_CUDA_LAUNCHED();
+    }
+    exact_rows_kernel<<<std::min<int>(p.rows, 8 * arena.multiprocessors()), kDenseBlock, 0, arena.stream()>>>(
+        e, vectors, price, slots, again);
+    MOTES_CUDA_LAUNCHED();
+    extras.place = arena.take<int>((kBands + 1) * cols);
+    const dim3 by_column(static_cast<unsigned>(std::min<std::size_t>((cols + 255) / 256, 4096)), kBands + 1);
+    place_extras_kernel<<<by_column, 256, 0, arena.stream()>>>(e, price, slots, extras);
+    MOTES_CUDA_LAUNCHED();
+
+    Offset* offsets = arena.take<Offset>(rows + 1);
+    const int blocks = 8 * arena.multiprocessors();
+    first_lengths_kernel<<<blocks, 256, 0, arena.stream()>>>(slots, extras.count, p.rows, offsets);
+    MOTES_CUDA_LAUNCHED();
+    scan_in_place(arena, offsets, p.rows + 1);
+    core.pairs = arena.download(offsets + rows, 1)[0];
+    Index* col = arena.take<Index>(static_cast<std::size_t>(core.pairs));
+    Cost* cost = arena.take<Cost>(static_cast<std::size_t>(core.pairs));
+    gather_slots_kernel<<<blocks, 256, 0, arena.stream()>>>(slots, p.rows, offsets, col, cost);
+    MOTES_CUDA_LAUNCHED();
+    scatter_extras_kernel<<<by_column, 256, 0, arena.stream()>>>(e, slots, extras, offsets, col, cost);
+    MOTES_CUDA_LAUNCHED();
+    core.entries = {p.rows, p.cols, offsets, col, cost};
+    return core;
+  }
+
+  Additions price(gpu::Arena& arena, const Problem& p, const search::State& s, const Cost* price,
+                  const Core& core) {
+    const auto rows = static_cast<std::size_t>(p.rows);
+    const int blocks = 8 * arena.multiprocessors();
+    if (list_.row == nullptr) {
+      list_ = {arena.take<Index>(rows), nullptr};
+      counts_ = arena.take<Counts>(1);
+      list_.count = &counts_->unproven;
+    }
+    MOTES_CUDA(cudaMemsetAsync(counts_, 0x80, sizeof(Cost), arena.stream()));  // far below every price
+    MOTES_CUDA(cudaMemsetAsync(&counts_->unproven, 0, sizeof(Counts) - sizeof(Cost), arena.stream()));
+    highest_kernel<<<blocks, 256, 0, arena.stream()>>>(s.v, price, p.cols, &counts_->highest);
+    MOTES_CUDA_LAUNCHED();
+    unproven_rows_kernel<<<blocks, 256, 0, arena.stream()>>>(core.bound, s.u, p.rows, &counts_->highest,
+                                                             list_);
+    MOTES_CUDA_LAUNCHED();
+    const int unproven = arena.download(counts_, 1)[0].unproven;
+    unproven_ += unproven;
+    if (unproven == 0) return {};
+    reserve(arena, unproven);
+    const bool vectors = four_at_a_time(p.entries);
+    if (unproven > 8 * arena.multiprocessors())
+      scan_rows_kernel<kRowsAtOnce>
+          <<<(unproven + kRowsAtOnce - 1) / kRowsAtOnce, kDenseBlock, 0, arena.stream()>>>(
+              p.entries, vectors, s.u, s.v, list_.row, unproven, found_);
+    else
+      scan_rows_kernel<1><<<unproven, kDenseBlock, 0, arena.stream()>>>(p.entries, vectors, s.u, s.v,
+                                                                        list_.row, unproven, found_);
+    MOTES_CUDA_LAUNCHED();
+    const Counts counts = arena.download(counts_, 1)[0];
+    return {
+        static_cast<Offset>(counts.pairs), counts.found, found_.row, found_.length, found_.col, found_.cost};
+  }
+
+  detail::Solution solve_whole(gpu::Arena& arena, const CanonicalSides& sides, const Problem& p) {
+    return search::solve_by_forests(arena, sides, p);
+  }
+
+  /// Rows that pricing had to scan, over all rounds.
+  std::int64_t scanned() const { return unproven_; }
+
+ private:
+  struct Counts {
+    Cost highest;
+    int unproven, found;
+    unsigned long long pairs;
+  };
+
+  /// Each column's cheapest rows, [kBands * cols]; its price too, unless that is nullptr.
+  Index* reduce_columns(gpu::Arena& arena, const Problem& p, bool vectors, const Cost* level, Cost* price) {
+    const auto cols = static_cast<std::size_t>(p.cols);
+    // One wave of blocks: the longer a split, the seldomer a column's least cost falls on the way.
+    const int wide = (p.cols + 4 * kColumnBlock - 1) / (4 * kColumnBlock);
+    const auto kernel = split_columns_kernel<T>;
+    int resident = 1;
+    MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, kColumnBlock, 0));
+    const int splits = std::clamp(resident * arena.multiprocessors() / wide, kBands, 512);
+    const SplitMinima minima{arena.take<Cost>(static_cast<std::size_t>(splits) * cols),
+                             arena.take<Index>(static_cast<std::size_t>(splits) * cols), splits};
+    kernel<<<dim3(static_cast<unsigned>(wide), static_cast<unsigned>(splits)), kColumnBlock, 0,
+             arena.stream()>>>(p.entries, vectors, level, minima);
+    MOTES_CUDA_LAUNCHED();
+    Index* band_row = arena.take<Index>(kBands * cols);
+    join_splits_kernel<<<static_cast<unsigned>((cols + 255) / 256), 256, 0, arena.stream()>>>(
+        minima, kBands, p.cols, band_row, price);
+    MOTES_CUDA_LAUNCHED();
+    return band_row;
+  }
+
+  void reserve(gpu::Arena& arena, int rows) {
+    if (rows > room_) {
+      room_ = std::max(rows, 2 * room_);
+      const auto count = static_cast<std::size_t>(room_);
+      found_ = {arena.take<Index>(count),
+                arena.take<int>(count),
+                arena.take<Index>(count * kAddedPerRow),
+                arena.take<Cost>(count * kAddedPerRow),
+                &counts_->found,
+                &counts_->pairs};
+    }
+  }
+
+  int wanted_;
+  RowList list_{nullptr, nullptr};
+  Counts* counts_ = nullptr;
+  Found found_{};
+  int room_ = 0;
+  std::int64_t unproven_ = 0;
+};
+
+template <class T>
+detail::Solution solve_dense(gpu::Arena& arena, const CanonicalSides& sides,
+                             const DeviceCanonical<DenseEntries<T>>& p, const Start& start, int wanted) {
+  DensePolicy<T> policy(wanted);
+  return solve(arena, sides, p, start, policy);
+}
+
+}  // namespace motes::matching::device::core

@@ -1,0 +1,187 @@
+/// Selection from a matrix in one pass, in the order in which it lies in memory: at a few cycles an entry
+/// that is what sets the pace. A row's pairs are those whose entries lie up to a limit, which is the limit of
+/// the row before as long as that suits, else guessed from a sample of the row.
+
+#include "matching/assignment/core/selection.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/core/column_prices.h"
+#include "matching/assignment/dense/row_keys.h"
+#include "matching/assignment/dense/row_scan.h"
+
+namespace motes::matching::detail {
+namespace {
+
+constexpr Offset kMostFactor = 4;  ///< times `wanted`: more pairs, through ties or a bad sample, are cut
+constexpr Index kRowsPerTask = 256;
+
+bool by_column(const CorePair& a, const CorePair& b) { return a.col < b.col; }
+
+template <class T>
+constexpr T kForbiddenKey = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                 : std::numeric_limits<T>::max();
+
+/// Picks rows' first pairs; one of these a task, for its scratch.
+template <class T>
+class RowSelector {
+ public:
+  using Entries = DenseEntries<T>;
+  RowSelector(const Entries& entries, Offset wanted)
+      : entries_(entries), wanted_(wanted), hit_(at(entries.cols)) {}
+
+  /// Adds the row to the part. Reads it once from memory, and again only from the cache.
+  RowScan<T> select(Index row, CorePart& out, Cost& bound) {
+    const T* key = row_keys(entries_, row, buffer_);
+    if (!has_last_) set_last(sampled_limit(key));
+    const RowScan<T> scan = scan_row(instructions_, key, entries_.cols, last_, hit_.data());
+    if (scan.bad) return scan;  // there will be no core
+    Index hits = scan.hits;
+    if (!suits(hits)) {
+      set_last(sampled_limit(key));
+      hits = scan_row(instructions_, key, entries_.cols, last_, hit_.data()).hits;
+    }
+    if (!suits(hits)) {
+      set_last(exact_limit(key));
+      hits = scan_row(instructions_, key, entries_.cols, last_, hit_.data()).hits;
+      has_last_ = false;
+    }
+    take(row, key, hits, out, bound);
+    return scan;
+  }
+
+ private:
+  void set_last(T limit) {
+    last_ = std::min(limit, kLastKey<T>);
+    has_last_ = true;
+  }
+
+  bool suits(Index hits) const {
+    return hits <= kMostFactor * wanted_ && (hits >= wanted_ / 2 || last_ == kLastKey<T>);
+  }
+
+  /// From evenly spaced places of the row, about eight of them below the limit. NaN cannot be sorted: it
+  /// counts as forbidden here, and is found by the pass.
+  T sampled_limit(const T* key) {
+    const Offset cols = entries_.cols, size = std::min(cols, std::max<Offset>(256, 8 * cols / wanted_));
+    sample_.clear();
+    for (Offset k = 0; k < size; ++k) {
+      const T value = key[k * cols / size];
+      sample_.push_back(value <= kLastKey<T> ? value : kForbiddenKey<T>);
+    }
+    return ranked(std::min(size - 1, size * wanted_ / cols));
+  }
+
+  /// The limit that `wanted` pairs meet exactly, ties apart.
+  T exact_limit(const T* key) {
+    sample_.assign(key, key + entries_.cols);
+    return ranked(std::min<Offset>(wanted_, entries_.cols) - 1);
+  }
+
+  T ranked(Offset rank) {
+    std::nth_element(sample_.begin(), sample_.begin() + rank, sample_.end());
+    return sample_[at(rank)];
+  }
+
+  /// Entries of equal cost may lie on both sides of the limit, so that only pairs cheaper than the one at
+  /// the limit are surely all among those taken.
+  void take(Index row, const T* key, Index hits, CorePart& out, Cost& bound) {
+    const auto first = static_cast<std::ptrdiff_t>(out.pairs.size());
+    Cost highest = -kBoundOfAll;
+    for (Index k = 0; k < hits; ++k) {
+      const Index j = hit_[at(k)];
+      const Cost cost = grid_value(key[j], entries_.scale);
+      highest = std::max(highest, cost);
+      out.pairs.push_back({j, cost});
+    }
+    bound = last_ == kLastKey<T> ? kBoundOfAll : highest - 1;
+    if (hits > kMostFactor * wanted_) {
+      cut_ties(row, highest, out.pairs.begin() + first, out.pairs);
+      bound = highest - 1;
+    }
+    out.count.push_back(static_cast<Index>(static_cast<std::ptrdiff_t>(out.pairs.size()) - first));
+  }
+
+  /// Where ties at the limit are more than the core can take: all that is cheaper, and those that come first
+  /// from a place of the row's own, so that rows do not all compete for the same columns.
+  void cut_ties(Index row, Cost dearest, std::vector<CorePair>::iterator first,
+                std::vector<CorePair>& pairs) {
+    const auto ties = std::partition(first, pairs.end(), [&](const CorePair& p) { return p.cost < dearest; });
+    const auto place = static_cast<Index>((static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U >> 32) %
+                                          static_cast<std::uint64_t>(entries_.cols));
+    std::sort(ties, pairs.end(), [&](const CorePair& a, const CorePair& b) {
+      return (a.col < place) != (b.col < place) ? b.col < place : a.col < b.col;
+    });
+    const auto last = std::max(ties, first + static_cast<std::ptrdiff_t>(wanted_));
+    std::sort(first, last, by_column);
+    pairs.erase(last, pairs.end());
+  }
+
+  const Entries& entries_;
+  Offset wanted_;
+  Instructions instructions_ = best_instructions();
+  std::vector<Index> hit_;
+  std::vector<T> buffer_, sample_;
+  T last_{};
+  bool has_last_ = false;
+};
+
+template <class T>
+CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
+                                 Index of_columns) {
+  if (entries.rows == 0 || entries.cols == 0) return {};
+  const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
+  std::vector<CorePart> parts(at(tasks));
+  std::vector<T> largest(at(tasks), 0);
+  std::atomic<bool> bad = false;
+  CoreSelection out;
+  out.bound.resize(at(entries.rows));
+  parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
+    RowSelector<T> selector(entries, wanted);
+    parts[at(task)].pairs.reserve(at(kRowsPerTask) * at(std::min<Offset>(2 * wanted, entries.cols)));
+    const Index begin = static_cast<Index>(task) * kRowsPerTask,
+                end = std::min<Index>(entries.rows, begin + kRowsPerTask);
+    for (Index i = begin; i < end && !bad; ++i) {
+      const RowScan<T> scan = selector.select(i, parts[at(task)], out.bound[at(i)]);
+      largest[at(task)] = std::max(largest[at(task)], scan.largest);
+      if (scan.bad) bad = true;
+    }
+  });
+  out.largest = static_cast<double>(*std::max_element(largest.begin(), largest.end()));
+  out.bad = bad;
+  if (out.bad) return out;
+  out.core.graph.rows = entries.rows;
+  out.core.graph.cols = entries.cols;
+  unite(thread_count(execution), kRowsPerTask, parts, out.core);
+  const bool legal = out.largest * entries.scale <= static_cast<double>(kMaxGridCost);
+  if (of_columns > 0 && legal)
+    serve_columns(execution, entries, wanted, std::min(of_columns, entries.rows), out);
+  return out;
+}
+
+}  // namespace
+
+template <>
+CoreSelection select_core(const Execution& e, const DenseEntries<std::int32_t>& m, Offset w, Index c) {
+  return select_from_matrix(e, m, w, c);
+}
+template <>
+CoreSelection select_core(const Execution& e, const DenseEntries<std::int64_t>& m, Offset w, Index c) {
+  return select_from_matrix(e, m, w, c);
+}
+template <>
+CoreSelection select_core(const Execution& e, const DenseEntries<float>& m, Offset w, Index c) {
+  return select_from_matrix(e, m, w, c);
+}
+template <>
+CoreSelection select_core(const Execution& e, const DenseEntries<double>& m, Offset w, Index c) {
+  return select_from_matrix(e, m, w, c);
+}
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,45 @@
+#pragma once
+/// Which pairs of a matrix or of point sets are worth a look: the core that core_paths.h solves first.
+
+#include <limits>
+#include <vector>
+
+#include <motes/matching/assignment_solver.h>
+
+#include "matching/assignment/canonical/entries.h"
+#include "matching/assignment/core/core_graph.h"
+
+namespace motes::matching::detail {
+
+/// What stands for "all": above every legal cost, and small enough to add two duals to.
+inline constexpr Cost kBoundOfAll = Cost{1} << 61;
+
+struct CoreSelection {
+  SparseCosts core;  ///< columns rise within a row; no unmatched costs
+  std::vector<Cost>
+      bound;  ///< [rows] every pair with c_ij - level_j <= bound_i is in the core; or kBoundOfAll
+  std::vector<Cost> level;  ///< [cols] or empty: all 0
+  double largest = 0;       ///< matrices of float and double: magnitude of their largest allowed entry
+  bool bad = false;         ///< ... and whether one is NaN or -infinity
+  bool complete = false;    ///< the core has every pair that is allowed
+};
+
+/// About `wanted` cheapest pairs of each row, where that many are allowed, and the `of_columns` cheapest of
+/// columns that would have fewer (points: of every column). Matrices are read once, unless many columns would
+/// have fewer (core_levels.h); nothing in them is trusted. Point sets are searched by cells (cell_grid.h),
+/// and where gates leave few pairs all of them are taken. The same for any number of threads.
+template <class Entries>
+CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted,
+                          Index of_columns);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<float>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index);
+template <>
+CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index);
+
+}  // namespace motes::matching::detail

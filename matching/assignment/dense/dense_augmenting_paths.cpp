@@ -1,0 +1,310 @@
+/// Jonker & Volgenant's stages on a full matrix.
+///
+/// A row of costs is first brought into a buffer of 64-bit grid values (forbidden pairs: kFar), then scanned
+/// against the duals: both loops run over consecutive memory without branches, so that they vectorise.
+///
+/// Column reduction, for perfect problems only (elsewhere a dual may not rise above its start): v_j becomes
+/// the least cost of the column, and the row that has it takes the column if it is free. Row reduction and
+/// augmentation are those of sparse_paths.cpp; here the open columns are not kept in a heap but in one array
+/// of keys, whose minimum falls out of the scan that updates it. A settled column gets a dual so low that no
+/// offer reaches it again, and an infinite key.
+
+#include "matching/assignment/dense/dense_augmenting_paths.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include <motes/base/function_clones.h>
+#include <motes/base/index.h>
+#include <motes/base/timer.h>
+
+#include "matching/assignment/dense/row_buffer.h"
+
+namespace motes::matching::detail {
+namespace {
+
+/// Bounds: |c| <= 2^58, |v| and every distance <= 2^60 (see make_sides; with exits on every row distances
+/// stay below 2^60 of themselves), so that no sum below leaves 64 bits.
+constexpr Cost kFar = kForbiddenCost;             ///< an unreached column's key
+constexpr Cost kSettled = -(Cost{1} << 62);       ///< dual of a settled column while its search runs
+constexpr std::int64_t kReductionBidsPerRow = 4;  ///< budget of the row reduction
+constexpr int kSweeps = 2;                        ///< of the row reduction
+
+/// key[j] = min(key[j], base + cost[j] - v[j]), `row` remembered where it fell; returns the least key.
+MOTES_CLONES Cost relax(const Cost* __restrict cost, const Cost* __restrict v, Cost base,
+                        Cost* __restrict key, Cost* __restrict via, Cost row, std::size_t count) {
+  Cost least = kFar;
+  for (std::size_t j = 0; j < count; ++j) {
+    const Cost distance = base + cost[j] - v[j];
+    const bool nearer = distance < key[j];
+    via[j] = nearer ? row : via[j];
+    const Cost mine = nearer ? distance : key[j];
+    key[j] = mine;
+    least = mine < least ? mine : least;
+  }
+  return least;
+}
+
+/// offer[j] = cost[j] - v[j]; returns the least.
+MOTES_CLONES Cost offers(const Cost* __restrict cost, const Cost* __restrict v, Cost* __restrict offer,
+                         std::size_t count) {
+  Cost least = std::numeric_limits<Cost>::max();
+  for (std::size_t j = 0; j < count; ++j) {
+    const Cost mine = cost[j] - v[j];
+    offer[j] = mine;
+    least = mine < least ? mine : least;
+  }
+  return least;
+}
+
+/// The least value but for the one at `skip`.
+MOTES_CLONES Cost least_without(Cost* __restrict value, std::size_t skip, std::size_t count) {
+  value[skip] = std::numeric_limits<Cost>::max();
+  Cost least = std::numeric_limits<Cost>::max();
+  for (std::size_t j = 0; j < count; ++j) least = value[j] < least ? value[j] : least;
+  return least;
+}
+
+MOTES_CLONES void lower_to(const Cost* __restrict cost, Cost* __restrict v, Cost* __restrict by, Cost row,
+                           std::size_t count) {
+  for (std::size_t j = 0; j < count; ++j) {
+    const bool lower = cost[j] < v[j];
+    v[j] = lower ? cost[j] : v[j];
+    by[j] = lower ? row : by[j];
+  }
+}
+
+std::size_t first_equal(const Cost* value, Cost wanted) {
+  std::size_t j = 0;
+  while (value[j] != wanted) ++j;
+  return j;
+}
+
+template <class Entries>
+class DensePaths {
+ public:
+  DensePaths(const Canonical<Entries>& problem, StartState&& start)
+      : problem_(problem),
+        cols_(at(problem.cols)),
+        v_(std::move(start.v)),
+        row_to_col_(std::move(start.row_to_col)),
+        col_to_row_(std::move(start.col_to_row)),
+        paid_(at(problem.rows), 0),
+        cost_(cols_),
+        key_(cols_),
+        via_(cols_) {
+    for (Index i = 0; i < problem.rows; ++i) {
+      const Index j = row_to_col_[at(i)];
+      if (j == -1) continue;
+      paid_[at(i)] = problem.entries.at(i, j);
+      ++stats_.initial_assignments;
+    }
+  }
+
+  Solution solve(bool warm) {
+    auto start = std::chrono::steady_clock::now();
+    if (problem_.perfect && !warm) reduce_columns();
+    stats_.seconds["column_reduction"] = seconds_since(start);
+    start = std::chrono::steady_clock::now();
+    reduce_rows();
+    stats_.seconds["row_reduction"] = seconds_since(start);
+    start = std::chrono::steady_clock::now();
+    for (Index j = 0; j < problem_.cols; ++j)
+      if (col_to_row_[at(j)] == -1) free_cols_.push_back(j);
+    for (const Index row : pending_) {
+      if (infeasible_) break;
+      search(row);
+    }
+    stats_.seconds["augmentation"] = seconds_since(start);
+    return {std::move(row_to_col_), std::move(v_), infeasible_, std::move(stats_)};
+  }
+
+ private:
+  void reduce_columns() {
+    if (problem_.rows == 0) return;
+    std::fill(v_.begin(), v_.end(), kFar);
+    std::fill(via_.begin(), via_.end(), Cost{-1});
+    for (Index i = 0; i < problem_.rows; ++i) {
+      fill_row(problem_.entries, i, cost_.data());
+      lower_to(cost_.data(), v_.data(), via_.data(), i, cols_);
+    }
+    // From the last column on, as the paper has it: no reason is given there, none is known.
+    for (Index j = problem_.cols; j-- > 0;) {
+      if (via_[at(j)] == -1) {  // a column of forbidden pairs only
+        v_[at(j)] = 0;
+        infeasible_ = true;
+        continue;
+      }
+      const auto i = static_cast<Index>(via_[at(j)]);
+      if (row_to_col_[at(i)] != -1) continue;
+      match(i, j, v_[at(j)]);
+      ++stats_.initial_assignments;
+    }
+  }
+
+  void match(Index i, Index j, Cost cost) {
+    row_to_col_[at(i)] = j;
+    col_to_row_[at(j)] = i;
+    paid_[at(i)] = cost;
+  }
+
+  /// A free row takes its best offer and lowers that column's dual to its second best; whom it displaced goes
+  /// next. Where the two tie, no price moves: the row takes a free column among the best, else the second of
+  /// them, and whom that displaces waits for the next sweep, as in the paper.
+  void reduce_rows() {
+    std::int64_t budget = kReductionBidsPerRow * problem_.rows;
+    for (Index i = 0; i < problem_.rows; ++i)
+      if (row_to_col_[at(i)] == -1) pending_.push_back(i);
+    std::vector<Index> sweep;
+    for (int k = 0; k < kSweeps && !pending_.empty(); ++k) {
+      sweep.swap(pending_);
+      pending_.clear();
+      for (Index row : sweep) {
+        while (row != -1) {
+          if (budget-- <= 0) {
+            pending_.push_back(row);
+            break;
+          }
+          row = bid(row);
+        }
+      }
+    }
+  }
+
+  /// The row to go next, or -1.
+  Index bid(Index row) {
+    ++stats_.rounds;
+    const Cost exit = problem_.exit_of(row);
+    if (cols_ == 0) {
+      infeasible_ = infeasible_ || exit == kInfiniteCost;
+      return -1;
+    }
+    fill_row(problem_.entries, row, cost_.data());
+    const Cost best = offers(cost_.data(), v_.data(), key_.data(), cols_);
+    if (exit <= best) return -1;  // the exit is best, for good
+    std::size_t j = first_equal(key_.data(), best);
+    if (cost_[j] == kFar) {
+      infeasible_ = true;
+      return -1;
+    }
+    Index displaced = col_to_row_[j];
+    const Cost second = std::min(exit, least_without(key_.data(), j, cols_));
+    if (second == best && displaced != -1) return settle_tie(row, j, best);
+    if (second > kFar / 2) {  // an only offer has no price: let a search decide, unless it is free
+      if (displaced != -1) {
+        pending_.push_back(row);
+        return -1;
+      }
+    } else {
+      v_[j] -= second - best;
+    }
+    match(row, static_cast<Index>(j), cost_[j]);
+    if (displaced != -1) row_to_col_[at(displaced)] = -1;
+    return displaced;
+  }
+
+  Index settle_tie(Index row, std::size_t first, Cost best) {
+    std::size_t second = cols_;
+    for (std::size_t k = first + 1; k < cols_; ++k) {
+      if (key_[k] != best || cost_[k] == kFar) continue;
+      if (second == cols_) second = k;
+      if (col_to_row_[k] != -1) continue;
+      match(row, static_cast<Index>(k), cost_[k]);
+      return -1;
+    }
+    if (second == cols_) {  // the tie is with the row's exit
+      pending_.push_back(row);
+      return -1;
+    }
+    const Index displaced = col_to_row_[second];
+    match(row, static_cast<Index>(second), cost_[second]);
+    row_to_col_[at(displaced)] = -1;
+    pending_.push_back(displaced);
+    return -1;
+  }
+
+  void search(Index source) {
+    ++stats_.augmentations;
+    std::fill(key_.begin(), key_.end(), kFar);
+    settled_.clear();
+    Cost base = 0, end = kFar;
+    Index row = source, end_col = -1, end_row = -1;
+    while (true) {
+      ++stats_.phases;
+      fill_row(problem_.entries, row, cost_.data());
+      const Cost nearest_key = relax(cost_.data(), v_.data(), base, key_.data(), via_.data(), row, cols_);
+      const Cost exit = problem_.exit_of(row);
+      if (exit != kInfiniteCost && base + exit < end) end = base + exit, end_row = row, end_col = -1;
+      for (const Index j : free_cols_)
+        if (key_[at(j)] < end) end = key_[at(j)], end_col = j, end_row = -1;
+      if (end <= nearest_key || nearest_key >= kFar / 2) break;
+      const std::size_t j = first_equal(key_.data(), nearest_key);
+      settled_.push_back({static_cast<Index>(j), nearest_key, v_[j]});
+      v_[j] = kSettled;
+      key_[j] = kFar;
+      row = col_to_row_[j];
+      base = nearest_key - (paid_[at(row)] - settled_.back().dual);
+    }
+    if (end >= kFar / 2) infeasible_ = true;
+    for (const Settled& s : settled_) v_[at(s.col)] = s.dual - (infeasible_ ? 0 : end - s.distance);
+    if (!infeasible_) augment(source, end_row, end_col);
+  }
+
+  void augment(Index source, Index end_row, Index col) {
+    if (end_row != -1) {  // that row goes free; the column it held becomes the path's end
+      col = row_to_col_[at(end_row)];
+      row_to_col_[at(end_row)] = -1;
+      if (end_row == source) return;
+    } else {
+      free_cols_.erase(std::find(free_cols_.begin(), free_cols_.end(), col));
+    }
+    while (true) {
+      const auto row = static_cast<Index>(via_[at(col)]);
+      const Index released = row_to_col_[at(row)];
+      match(row, col, problem_.entries.at(row, col));
+      if (row == source) return;
+      col = released;
+    }
+  }
+
+  struct Settled {
+    Index col;
+    Cost distance, dual;
+  };
+
+  const Canonical<Entries>& problem_;
+  std::size_t cols_;
+  std::vector<Cost> v_;
+  std::vector<Index> row_to_col_, col_to_row_;
+  std::vector<Cost> paid_;              ///< [rows] cost of the row's pair
+  std::vector<Cost> cost_, key_, via_;  ///< [cols] scratch: a row's costs, keys, rows that gave them
+  std::vector<Index> pending_, free_cols_;
+  std::vector<Settled> settled_;
+  bool infeasible_ = false;
+  Stats stats_;
+};
+
+}  // namespace
+
+template <class Entries>
+Solution solve_by_dense_paths(const Canonical<Entries>& problem, const Start& start) {
+  const bool warm = !start.row_to_col.empty() || !start.u.empty() || !start.v.empty();
+  StartState state;
+  if (warm) {
+    state = make_start(problem, start);
+  } else {
+    state.v = problem.start;
+    state.row_to_col.assign(at(problem.rows), -1);
+    state.col_to_row.assign(at(problem.cols), -1);
+  }
+  return DensePaths<Entries>(problem, std::move(state)).solve(warm);
+}
+
+template Solution solve_by_dense_paths(const Canonical<DenseEntries<std::int32_t>>&, const Start&);
+template Solution solve_by_dense_paths(const Canonical<DenseEntries<std::int64_t>>&, const Start&);
+template Solution solve_by_dense_paths(const Canonical<DenseEntries<float>>&, const Start&);
+template Solution solve_by_dense_paths(const Canonical<DenseEntries<double>>&, const Start&);
+template Solution solve_by_dense_paths(const Canonical<GeometricEntries>&, const Start&);
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,15 @@
+#pragma once
+/// Shortest augmenting paths on a full matrix, row by row: the dense half of `jv`.
+
+#include "matching/assignment/canonical/canonical_form.h"
+
+namespace motes::matching::detail {
+
+/// Exact. O(rows * cols) and then O(s * cols) for the s rows that all path searches scan; memory
+/// O(rows + cols). Stats: initial_assignments (kept from the start, or made by the column reduction), rounds
+/// (row-reduction bids), augmentations (paths searched), phases (rows scanned by all searches); seconds:
+/// column_reduction, row_reduction, augmentation.
+template <class Entries>
+Solution solve_by_dense_paths(const Canonical<Entries>& problem, const Start& start);
+
+}  // namespace motes::matching::detail

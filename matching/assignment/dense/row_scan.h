@@ -1,0 +1,35 @@
+#pragma once
+/// One pass over a row of a matrix that does two things at once, so that a matrix need not be read twice: it
+/// picks the few entries up to a limit, and learns whether all entries are legal and how large they get.
+
+#include <cstdint>
+#include <limits>
+
+#include <motes/matching/problem.h>
+
+namespace motes::matching::detail {
+
+enum class Instructions { plain, avx2 };
+
+/// The widest that this machine has. All give the same bits.
+Instructions best_instructions();
+
+/// What a row's pass found.
+template <class T>
+struct RowScan {
+  Index hits = 0;
+  T largest = 0;     ///< float, double: the largest magnitude of an allowed entry
+  bool bad = false;  ///< float, double: an entry is NaN or -infinity
+};
+
+/// Writes to hit (room for `count`) by rising j every j with row[j] <= limit. limit must be a legal entry, so
+/// that forbidden entries never count. O(count).
+template <class T>
+RowScan<T> scan_row(Instructions instructions, const T* row, Index count, T limit, Index* hit);
+
+/// Writes to hit by rising j every j with row[j] < u + v[j], where the entries are no larger than 2^53 steps.
+/// O(count).
+template <class T>
+Index scan_below(Instructions instructions, const T* row, Index count, double u, const double* v, Index* hit);
+
+}  // namespace motes::matching::detail

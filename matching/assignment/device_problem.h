@@ -1,0 +1,51 @@
+#pragma once
+/// The device forms of what every kind of problem needs; without CUDA they throw ResourceError.
+
+#include <span>
+#include <vector>
+
+#include <motes/base/gpu/device.h>
+#include <motes/matching/assignment_solver.h>
+#include <motes/matching/problem.h>
+#include <motes/matching/verify.h>
+
+#include "matching/certificate.h"
+
+namespace motes::matching::detail {
+
+/// What no finite cost of an entry may pass in magnitude.
+inline Cost largest_allowed(const CostsView& problem) {
+  if (std::holds_alternative<GeometricCostsView>(problem)) return kMaxGridCost;
+  const auto* dense = std::get_if<DenseCostsView>(&problem);
+  return dense != nullptr && dense->data.index() >= 2 ? kMaxGridCost : kMaxCost;
+}
+
+/// The entries' part of check_problem for views in device memory, in the workspace's memory if there is one.
+void check_device_problem(Workspace* workspace, int device, const CostsView& problem);
+
+/// check_problem (problem.h) with the execution's threads, device and memory.
+void check_problem_with(const Execution& execution, const CostsView& problem);
+
+/// verify on the device; host views are copied there first.
+Certificate verify_on_device(const Execution& execution, const CostsView& problem, const Matching& matching);
+
+/// What optimal matchings may use instead of what this one does, as far as it could be part of an exchange.
+struct Alternatives {
+  /// A row that may lie on a cycle of exchanges (ties.cpp).
+  struct Contender {
+    Index row = -1;
+    bool may_stay_free = false;
+    bool col_may_stay_free = false;  ///< the column that it has; false where it has none
+  };
+  std::vector<Contender> rows;  ///< ascending
+  /// Tight, but not matched, by row and column: of contenders, to columns that are free or that contenders
+  /// have.
+  std::vector<Pair> pairs;
+  bool consistent = true;  ///< everything that the matching uses, pairs and free vertices, is tight itself
+};
+/// Of a problem in device memory; the matching has as many rows, columns and duals as it. O(size of the
+/// problem).
+Alternatives alternatives_on_device(const Execution& execution, const CostsView& problem,
+                                    const Matching& matching);
+
+}  // namespace motes::matching::detail

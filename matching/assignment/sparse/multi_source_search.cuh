@@ -1,0 +1,196 @@
+#pragma once
+/// Shortest augmenting paths from all free rows at once, as phases of one persistent cooperative kernel.
+///
+/// A phase grows a tree from every free row. Distances are those of the slacks c_ij - u_i - v_j; a column
+/// belongs to the tree that is nearest. Labels are corrected, not settled in order: a round scans every row
+/// whose column's label improved in the round before, whatever its distance, until none does. That scans a
+/// row several times, and needs a few dozen rounds where Dijkstra's order needs thousands.
+///
+/// Every tree T then has D_T, the distance of its nearest end (a free column; the exit of a row), and rises
+/// by some r_T: its rows' duals grow by r_T - distance, its columns' prices fall by the same, where that is
+/// positive. Tight pairs of the matching stay tight. A pair from a row of tree A to a column of tree B, whose
+/// offer o is not below that column's distance d, keeps a slack of at least 0 if
+///     r_A <= max(o, r_B + o - d).
+///
+/// Not perfect: free columns keep their price and no row's dual passes its exit, so that r_T <= D_T. The
+/// greatest such r is found by lowering r_T = D_T until the pairs between trees are content. Trees that kept
+/// r_T = D_T augment along a path of tight pairs to their nearest end; one whose D_T is least always does. As
+/// nothing beyond D_T matters to T, offers at or beyond the nearest end known so far are not made. What such
+/// pruning leaves behind is a label through a row that has since gone to another tree N, farther than D_N;
+/// no path within r_T ends there but through ties, and the walk back, which checks that it stays in its tree,
+/// finds those: that tree waits for the next phase.
+///
+/// Perfect: all columns end matched, prices of free ones may fall too, and so all trees may rise alike, by
+/// some D: every tree with an end up to D augments. D is where a share of the trees have their ends: those
+/// are known long before the farthest tree has crossed the graph for the last free column, and offers at or
+/// beyond the least such distance seen so far need not be made. Labels below it are as they would be without.
+///
+/// So phases take few roots' time: with r the same in all trees only those up to the first end in the way
+/// could augment, and on gated problems every region would wait for every other.
+///
+/// Races: labels fall by exchange of 16 bytes at once, lists fill in any order, and the nearest ends and
+/// rises are minima. Distances do not depend on timing, but the tree that has a column, where distances tie,
+/// does.
+
+#include "matching/assignment/sparse/multi_source_growth.cuh"
+#include "matching/assignment/sparse/multi_source_update.cuh"
+
+namespace motes::matching::device::search {
+
+/// u_i of the rows that the chains left; those with something better than their exit become roots.
+template <int kLanes>
+__global__ void __launch_bounds__(kThreads) plant_kernel(CoreForest f) {
+  if (thread_index() == 0) {
+    f.counters->highest[0] = f.counters->highest[1] = -1;
+    f.counters->limit[0] = f.counters->limit[1] = detail::kFar;
+  }
+  const int count = *f.left_count;
+  const int lane = threadIdx.x % kLanes, groups = thread_total() / kLanes;
+  const unsigned mask =
+      kLanes == kWarp ? kAll : ((1U << kLanes) - 1) << (threadIdx.x % kWarp / kLanes * kLanes);
+  for (int k = thread_index() / kLanes; k < count; k += groups) {
+    const Index row = f.left[k];
+    Cost best = f.p.exit_of(row);
+    const Offset end = f.p.entries.offsets[row + 1];
+    for (Offset e = f.p.entries.offsets[row] + lane; e < end; e += kLanes)
+      best = min(best, f.p.entries.cost[e] - f.column[f.p.entries.col_index[e]].place.price);
+#pragma unroll
+    for (int step = kLanes / 2; step > 0; step /= 2) best = min(best, __shfl_xor_sync(mask, best, step));
+    if (lane != 0) continue;
+    f.u[row] = best;
+    if (best == kInfiniteCost) f.report->impossible = 1;  // all write the same
+    if (best == f.p.exit_of(row)) continue;
+    f.roots[0][atomicAdd(f.counters->roots, 1)] = row;
+    f.nearest[row] = detail::kFar;
+    f.end[row] = detail::kNoRank;
+  }
+}
+
+/// Phases until no root is left.
+template <int kLanes>
+__global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest f) {
+  __shared__ Found near;
+  __shared__ Spread spread;
+  if (threadIdx.x == 0) near.visits = near.touches = 0;
+  const auto team = cooperative_groups::this_grid();
+  const bool first = thread_index() == 0;
+  ForestCounters& n = *f.counters;
+  if (f.report->impossible != 0) return;
+  unsigned long long clock = f.report->began;
+  const auto charge = [&](ForestStage stage) {
+    if (!first) return;
+    const unsigned long long now = nanoseconds();
+    f.report->nanoseconds[stage] += now - clock;
+    clock = now;
+  };
+  long long round = 1, refused = 0, pass = 0;
+  charge(kChains);
+  if (first) f.report->roots = n.roots[0];
+  for (int phase = 0;; ++phase) {
+    const int now = phase % 2, later = 1 - now;
+    const int root_count = n.roots[now], kept = n.touched[now];
+    if (root_count == 0) break;
+    for (int k = thread_index(); k < root_count; k += thread_total())
+      f.frontier[round % 2][k] = reach_of(f, {f.roots[now][k], -1});
+    if (first) {
+      n.frontier[round % 3] = root_count + kept;
+      n.frontier[(round + 1) % 3] = 0;
+    }
+    const long long first_round = round;
+    long long scanned = 0;
+    team.sync();
+    for (int count = root_count + kept; count > 0; count = n.frontier[round % 3]) {
+      scanned += count;
+      if (first) n.frontier[(round + 2) % 3] = 0;
+      if (f.p.perfect && blockIdx.x == gridDim.x - 1)  // small frontiers leave it idle
+        lower_limit(f, f.roots[now], root_count, n.limit + now, spread);
+      grow_round<kLanes>(f, round, count, n.limit + now, f.touched[now], n.touched + now, near);
+      team.sync();
+      ++round;
+    }
+    const Members members{f.roots[now], f.touched[now], root_count, n.touched[now]};
+    const Cost limit = __ldcg(n.limit + now);
+    charge(kGrow);
+    if (f.p.perfect) {
+      for (int k = thread_index(); k < root_count; k += thread_total())
+        if (const Cost nearest = f.nearest[members.roots[k]]; nearest < limit)
+          atomicMax(reinterpret_cast<long long*>(n.highest + now), static_cast<long long>(nearest));
+    } else {
+      for (int k = thread_index(); k < root_count; k += thread_total())
+        f.rise[members.roots[k]] = f.nearest[members.roots[k]];
+    }
+    team.sync();
+    if (f.p.perfect && n.highest[now] < 0) {
+      if (first) f.report->impossible = 1;
+      break;
+    }
+    if (!f.p.perfect) {
+      find_contacts<kLanes>(f, members, n.contacts + now);
+      team.sync();
+    }
+    const int contacts = n.contacts[now];
+    for (bool again = contacts > 0; again;) {
+      if (first) {
+        n.lowered[(pass + 1) % 3] = 0;
+        ++f.report->lowerings;
+      }
+      if (contacts <= f.p.cols)
+        lower_by_contacts(f, contacts, n.lowered + pass % 3);
+      else
+        lower_rises<kLanes>(f, members, n.lowered + pass % 3);
+      team.sync();
+      again = n.lowered[pass % 3] != 0;
+      ++pass;
+    }
+    charge(kRise);
+    const Cost highest = n.highest[now];
+    settle(f, members, highest);
+    if (first) {
+      n.roots[later] = n.touched[later] = n.augmented[later] = n.contacts[later] = 0;
+      n.highest[later] = -1;
+      n.limit[later] = detail::kFar;
+      f.report->labelled += members.touched_count;
+      f.report->scanned += scanned;
+      f.report->rounds += round - first_round;
+      ++f.report->phases;
+    }
+    team.sync();
+    charge(kSettle);
+    for (int k = static_cast<int>(blockIdx.x + gridDim.x * threadIdx.x); k < root_count;
+         k += thread_total()) {
+      const Index root = members.roots[k];
+      const bool done = augment(f, root, &refused);
+      if (f.p.perfect) f.rise[root] = done ? 1 : 0;
+      if (done) {
+        atomicAdd(n.augmented + now, 1);
+        continue;
+      }
+      f.roots[later][atomicAdd(n.roots + later, 1)] = root;
+      f.nearest[root] = detail::kFar;
+      f.end[root] = detail::kNoRank;
+    }
+    team.sync();
+    clear_labels(f, members, highest, limit, f.frontier[round % 2] + n.roots[later], f.touched[later],
+                 n.touched + later);
+    if (f.p.perfect && highest >= kShift) {
+      for (Index j = thread_index(); j < f.p.cols; j += thread_total()) f.column[j].place.price += highest;
+      for (Index i = thread_index(); i < f.p.rows; i += thread_total()) f.u[i] -= highest;
+    }
+    const int augmented = n.augmented[now];
+    if (first) {
+      f.report->augmentations += augmented;
+      f.gained[min(phase, kForestPhases - 1)] += augmented;
+    }
+    if (augmented == 0) {
+      if (first) f.report->stuck = 1;
+      break;
+    }
+    if (f.p.perfect) team.sync();  // all that stays labelled is listed
+    charge(kAugment);
+  }
+  if (refused > 0)
+    atomicAdd(reinterpret_cast<unsigned long long*>(&f.report->refused),
+              static_cast<unsigned long long>(refused));
+}
+
+}  // namespace motes::matching::device::search

@@ -1,0 +1,373 @@
+/// Numbering anew (reorder.h): threads grow regions of their own from roots of their own until all rows are
+/// met, and copy the lists that they read. Numbers are given when all have ended, region after region, so
+/// that nobody waits for anybody.
+///
+/// Races. A thread that sees a vertex unmet writes its own name there and takes it into its list, with plain
+/// stores: an exchange for each vertex would wait for another core's line each time. Two may do so at the
+/// same time; the name that stands when all have ended says whose the vertex is (it is one of theirs, and
+/// each has it in its list once: a thread sees what it wrote itself, and from then on nobody writes "unmet"
+/// there), and the other drops it from its list.
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/base/prefetch.h>
+
+#include "matching/cardinality/augmenting_search.h"
+#include "matching/cardinality/bfs_reordering.h"
+#include "matching/cardinality/push_relabel/csr_reader.h"
+
+namespace motes::matching::detail {
+namespace {
+
+constexpr Index kUnmet = -1;
+
+/// A list that is written to before it is known how much of that stays.
+template <class T>
+class Pile {
+ public:
+  void reserve(std::size_t count) {
+    if (count <= room_.size()) return;
+    RawArray<T> larger(count);
+    std::copy(room_.data(), room_.data() + size_, larger.data());
+    room_ = std::move(larger);
+  }
+  /// Where the next `count` go, kept or not.
+  T* room_for(std::size_t count) {
+    if (size_ + count > room_.size()) reserve(size_ + count + size_ / 2);
+    return room_.data() + size_;
+  }
+  void keep(std::size_t count) { size_ += count; }
+  void push_back(T value) {
+    *room_for(1) = value;
+    keep(1);
+  }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t k) { return room_[k]; }
+  const T& operator[](std::size_t k) const { return room_[k]; }
+  std::span<const T> span() const { return {room_.data(), size_}; }
+
+ private:
+  RawArray<T> room_;
+  std::size_t size_ = 0;
+};
+
+/// What one thread met of one side, in its order, and the lists of what it met one after another, in the old
+/// numbers.
+struct Part {
+  Pile<Index> met;
+  Pile<std::uint32_t> degrees;  ///< of those expanded
+  Pile<Index> lists;
+  std::size_t first = 0, first_edge = 0;  ///< vertices and edges of the regions before, in the new numbers
+  std::size_t edges = 0;                  ///< of vertices that are this region's
+};
+
+struct alignas(64) Region {
+  Part rows, cols;
+  std::vector<Index> alone;  ///< columns that no region has, of a range of the old numbers
+  Index name = 0;
+};
+
+/// What one thread has come upon, a bit for each vertex of a side. All threads' vertices lie side by side,
+/// and a line of memory that others write has to come from them at each look; one's own notes do not.
+struct Notes {
+  RawArray<std::uint32_t> rows, cols;
+  RawArray<Index> fresh;  ///< come upon just now
+};
+
+/// One side of the graph.
+struct Side {
+  Index count;
+  const Offset* offsets;
+  const Index* neighbours;
+  RawArray<Index> number;  ///< [count] kUnmet; the name of a region; in the end the new number
+
+  ListsView<Offset> lists() const { return {offsets, neighbours}; }
+};
+
+class Regions {
+ public:
+  Regions(const TwoSidedGraph& graph, int threads)
+      : threads_(threads),
+        rows_{graph.rows, graph.row_offsets, graph.col_index, RawArray<Index>(at(graph.rows))},
+        cols_{graph.cols, graph.col_offsets, graph.row_index, RawArray<Index>(at(graph.cols))},
+        edges_(static_cast<std::size_t>(graph.edges())),
+        most_(at(std::max(graph.rows / (4 * threads), kLeastRim))),
+        early_(kLeastRim * (edges_ / at(std::max(graph.rows, 1)) + 1)),
+        stretches_(threads == 1 ? 1 : kStretches),
+        stretch_(at(rows_.count) / (at(threads) * stretches_) + 1),
+        regions_(at(threads)) {}
+
+  std::optional<Reordered> reorder() {
+    each([&](std::size_t k) {
+      clear(rows_, k);
+      clear(cols_, k);
+      regions_[k].name = -2 - static_cast<Index>(k);
+    });
+    each([&](std::size_t k) { grow(regions_[k]); });
+    if (hopeless_) return std::nullopt;
+    each([&](std::size_t k) {
+      drop_lost(regions_[k].rows, rows_, regions_[k].name);
+      drop_lost(regions_[k].cols, cols_, regions_[k].name);
+      find_alone(regions_[k].alone, k);
+    });
+    Reordered out{RawArray<Index>(at(rows_.count) + 1),
+                  RawArray<Index>(at(cols_.count) + 1),
+                  RawArray<std::uint32_t>(at(rows_.count) + 1),
+                  RawArray<std::uint32_t>(at(cols_.count) + 1),
+                  RawArray<Index>(edges_),
+                  RawArray<Index>(edges_),
+                  place(&Region::rows),
+                  place(&Region::cols),
+                  {}};
+    each([&](std::size_t k) {
+      number(regions_[k].rows, rows_, out.rows);
+      number(regions_[k].cols, cols_, out.cols);
+    });
+    each([&](std::size_t k) {
+      lists(regions_[k].rows, cols_, out.row_offsets, out.col_index);
+      lists(regions_[k].cols, rows_, out.col_offsets, out.row_index);
+    });
+    finish(out);
+    out.new_col = std::move(cols_.number);
+    return out;
+  }
+
+ private:
+  static constexpr std::int64_t kRoots = 64;
+  /// Several for each of many threads, as a frontier is thick in few places at some times.
+  static constexpr std::size_t kStretches = 4;
+  static constexpr Index kLeastRim = 64;
+  static constexpr std::size_t kBatch = 64;  ///< vertices whose neighbours are read before they are met
+  static constexpr std::size_t kWhole = 16;  ///< a line of neighbours
+
+  template <class Body>
+  void each(const Body& body) {
+    each_thread(threads_, [&](std::size_t thread, std::size_t threads) {
+      for (std::size_t k = thread; k < regions_.size(); k += threads) body(k);
+    });
+  }
+  /// The first of the k-th range of old numbers.
+  std::size_t first_of(std::size_t k, const Side& side) const { return at(side.count) * k / regions_.size(); }
+  void clear(Side& side, std::size_t k) {
+    std::fill(side.number.data() + first_of(k, side), side.number.data() + first_of(k + 1, side), kUnmet);
+  }
+  void find_alone(std::vector<Index>& alone, std::size_t k) {
+    for (std::size_t j = first_of(k, cols_); j < first_of(k + 1, cols_); ++j)
+      if (cols_.number[j] == kUnmet) alone.push_back(static_cast<Index>(j));
+  }
+
+  /// A region whose rim is most of it is no neighbourhood: most_, a large part of the graph, half of which is
+  /// rim, or, soon, four fifths of more rows than a ball of three steps has in space.
+  bool hopeless(std::size_t rim, std::size_t met) const {
+    return (rim > most_ && 2 * rim > met) || (rim > early_ && 5 * rim > 4 * met);
+  }
+
+  void make_room(Region& region) {
+    const auto reserve = [&](Part& part, const Side& side) {
+      const auto with_slack = [&](std::size_t all) { return all / regions_.size() * 3 / 2; };
+      part.met.reserve(with_slack(at(side.count)));
+      part.degrees.reserve(with_slack(at(side.count)));
+      part.lists.reserve(with_slack(edges_));
+    };
+    reserve(region.rows, rows_);
+    reserve(region.cols, cols_);
+  }
+
+  Notes new_notes() const {
+    const auto none = [](const Side& side) {
+      RawArray<std::uint32_t> bits(at(side.count) / 32 + 1);
+      std::fill_n(bits.data(), bits.size(), 0u);
+      return bits;
+    };
+    return {none(rows_), none(cols_), {}};
+  }
+
+  /// A region is several stretches, each grown from a root where nobody has been yet; all but the last end
+  /// when they have their share of the rows.
+  void grow(Region& region) {
+    make_room(region);
+    Notes notes = new_notes();
+    Part& rows = region.rows;
+    for (std::size_t done = 0;;) {
+      const std::int64_t first = next_root_.fetch_add(kRoots, std::memory_order_relaxed);
+      if (first >= rows_.count) return;
+      for (std::int64_t root = first; root < std::min<std::int64_t>(first + kRoots, rows_.count); ++root) {
+        Index& number = rows_.number[static_cast<std::size_t>(root)];
+        if (peek(number) != kUnmet) continue;
+        put(number, region.name);
+        rows.met.push_back(static_cast<Index>(root));
+        const bool is_last = done / stretch_ + 1 >= stretches_;
+        if (!grow_to(region, notes, is_last ? at(rows_.count) : (done / stretch_ + 1) * stretch_)) return;
+        done = rows.met.size();
+      }
+    }
+  }
+
+  /// Meets what can be met, or until there are about `most` rows. False: some region has no hope.
+  bool grow_to(Region& region, Notes& notes, std::size_t most) {
+    Part &rows = region.rows, &cols = region.cols;
+    while (rows.degrees.size() < rows.met.size() && rows.met.size() < most) {
+      if (!may_go_on(rows)) return false;
+      expand(rows, rows_, cols_, notes.cols, notes.fresh, region.name, cols.met);
+      if (!may_go_on(cols)) return false;
+      expand(cols, cols_, rows_, notes.rows, notes.fresh, region.name, rows.met);
+    }
+    // Its last rows still meet their columns, lest nobody does; rows that nobody meets are roots.
+    expand(rows, rows_, cols_, notes.cols, notes.fresh, region.name, cols.met);
+    copy_rest(cols, cols_);
+    return true;
+  }
+
+  /// False: some region has no hope.
+  bool may_go_on(const Part& part) {
+    if (hopeless(part.met.size() - part.degrees.size(), part.met.size())) hopeless_ = true;
+    return !hopeless_;
+  }
+
+  /// Copies the lists of all that were not expanded yet, and meets their neighbours.
+  void expand(Part& part, const Side& side, Side& other, RawArray<std::uint32_t>& noted,
+              RawArray<Index>& fresh, Index name, Pile<Index>& met) {
+    const std::size_t end = part.met.size();
+    for (std::size_t begin = part.degrees.size(); begin < end; begin += kBatch) {
+      const std::size_t last = std::min(begin + kBatch, end);
+      const std::size_t edges = copy_lists(part, side, begin, last);
+      if (fresh.size() < edges + ListReader<Offset>::kSlack)
+        fresh = RawArray<Index>(2 * edges + ListReader<Offset>::kSlack);
+      const std::size_t count =
+          reader_.unseen(side.lists(), part.met.span().first(end), begin, last, noted.data(), fresh.data());
+      for (std::size_t k = 0; k < count; ++k) prefetch(&other.number[at(fresh[k])]);
+      // Met or not is a guess that goes wrong at the rim: no branch.
+      Index* const next = met.room_for(count);
+      Index nowhere = 0;
+      std::size_t unmet = 0;
+      for (std::size_t k = 0; k < count; ++k) {
+        next[unmet] = fresh[k];
+        Index& number = other.number[at(fresh[k])];
+        const bool mine = peek(number) == kUnmet;
+        put(*(mine ? &number : &nowhere), name);
+        unmet += mine;
+      }
+      met.keep(unmet);
+    }
+  }
+  /// Of those met from `begin` to `end`, all before which have been copied. Returns their edges.
+  std::size_t copy_lists(Part& part, const Side& side, std::size_t begin, std::size_t end) {
+    std::size_t edges = 0;
+    look_ahead(side.lists(), part.met.span(), begin, end);
+    for (std::size_t k = begin; k < end; ++k) {
+      const Index old = part.met[k];
+      const Index* const list = side.neighbours + side.offsets[old];
+      const auto length = static_cast<std::size_t>(side.offsets[old + 1] - side.offsets[old]);
+      edges += length;
+      part.degrees.push_back(static_cast<std::uint32_t>(length));
+      Index* const to = part.lists.room_for(length + kWhole);
+      part.lists.keep(length);
+      // A whole number of lines where there is something to read: how long a list is, is hard to guess.
+      if (static_cast<std::size_t>(side.offsets[old + 1]) + kWhole <= edges_)
+        for (std::size_t e = 0; e < length; e += kWhole) std::copy_n(list + e, kWhole, to + e);
+      else
+        std::copy_n(list, length, to);
+    }
+    return edges;
+  }
+  void copy_rest(Part& part, const Side& side) {
+    const std::size_t end = part.met.size();
+    for (std::size_t begin = part.degrees.size(); begin < end; begin += kBatch)
+      copy_lists(part, side, begin, std::min(begin + kBatch, end));
+  }
+
+  static constexpr std::size_t kAhead = 48;
+
+  /// Lists and degrees stay; what is another region's is -1 among the met.
+  static void drop_lost(Part& part, Side& side, Index name) {
+    std::size_t lost = 0;
+    for (std::size_t k = 0; k < part.met.size(); ++k) {
+      if (k + kAhead < part.met.size()) __builtin_prefetch(&side.number[at(part.met[k + kAhead])]);
+      const bool mine = side.number[at(part.met[k])] == name;
+      part.edges += mine ? part.degrees[k] : 0;
+      if (mine) continue;
+      part.met[k] = -1;
+      ++lost;
+    }
+    part.first = part.met.size() - lost;
+  }
+  /// Turns numbers of vertices and edges into those of the regions before. Returns where the regions begin.
+  std::vector<Index> place(Part Region::*side) {
+    std::vector<Index> borders;
+    std::size_t before = 0, edges_before = 0;
+    for (Region& region : regions_) {
+      borders.push_back(static_cast<Index>(before));
+      Part& part = region.*side;
+      before += std::exchange(part.first, before);
+      part.first_edge = edges_before;
+      edges_before += part.edges;
+    }
+    borders.push_back(static_cast<Index>(before));
+    return borders;
+  }
+
+  static void number(const Part& part, Side& side, RawArray<Index>& old_of) {
+    std::size_t next = part.first;
+    for (std::size_t k = 0; k < part.met.size(); ++k) {
+      if (k + kAhead < part.met.size() && part.met[k + kAhead] != -1)
+        __builtin_prefetch(&side.number[at(part.met[k + kAhead])], 1);
+      if (part.met[k] == -1) continue;
+      side.number[at(part.met[k])] = static_cast<Index>(next);
+      old_of[next++] = part.met[k];
+    }
+  }
+
+  void lists(const Part& part, const Side& other, RawArray<std::uint32_t>& new_offsets,
+             RawArray<Index>& out) const {
+    std::size_t next = part.first, filled = part.first_edge, begin = 0, read = 0;
+    const auto copy = [&] {  // what was read since `begin`
+      reader_.look_up(part.lists.span().subspan(begin, read - begin), other.number.data(), &out[filled]);
+      filled += read - begin;
+    };
+    for (std::size_t k = 0; k < part.met.size(); ++k) {
+      const std::size_t degree = part.degrees[k];
+      if (part.met[k] == -1) {
+        copy();
+        begin = read += degree;
+        continue;
+      }
+      new_offsets[next++] = static_cast<std::uint32_t>(filled + read - begin);
+      read += degree;
+    }
+    copy();
+  }
+
+  /// Ends of lists, and columns without edges, which nobody meets.
+  void finish(Reordered& out) {
+    out.row_offsets[at(rows_.count)] = out.col_offsets[at(cols_.count)] = static_cast<std::uint32_t>(edges_);
+    Index next = out.col_borders.back();
+    for (const Region& region : regions_)
+      for (const Index j : region.alone) {
+        out.col_offsets[at(next)] = static_cast<std::uint32_t>(edges_);
+        cols_.number[at(j)] = next;
+        out.cols[at(next++)] = j;
+      }
+    out.col_borders.back() = cols_.count;
+  }
+
+  const int threads_;
+  Side rows_, cols_;
+  const std::size_t edges_, most_, early_, stretches_, stretch_;
+  std::vector<Region> regions_;
+  const ListReader<Offset> reader_ = list_reader<Offset>();
+  std::atomic<std::int64_t> next_root_ = 0;
+  std::atomic<bool> hopeless_ = false;  ///< some thread met too many at once
+};
+
+}  // namespace
+
+std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads) {
+  if (graph.edges() > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return Regions(graph, threads).reorder();
+}
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,103 @@
+#pragma once
+/// Frontiers of searches in one cooperative kernel: lists of stretches of edges, gathered block by block.
+///
+/// A row of many edges is several stretches, which different groups of lanes visit. Frontiers that are not
+/// large are followed by a block for itself, in shared memory, as a barrier of one block costs a hundredth of
+/// one of the grid.
+
+#include "matching/cardinality/two_sided_device_graph.cuh"
+
+namespace motes::matching::device {
+
+constexpr int kStretch = 64;  ///< edges of a row that one group visits
+
+/// Edges of one row, and the column that it has.
+struct alignas(16) Stretch {
+  unsigned long long edges;  ///< first << 8 | how many
+  Index row, col;
+  __device__ Offset begin() const { return static_cast<Offset>(edges >> 8); }
+  __device__ int count() const { return static_cast<int>(edges & 0xff); }
+};
+
+/// Whence a search came to a column: a row, and the column that this row has.
+struct Origin {
+  Index row, col;
+};
+
+/// Most stretches of one frontier.
+inline std::size_t most_stretches(Index rows, Offset edges) {
+  return static_cast<std::size_t>(rows) + static_cast<std::size_t>(edges / kStretch);
+}
+
+/// Hands the edges begin to end of a row to put(stretch), at most kStretch at a time.
+template <class Put>
+__device__ void for_stretches(Index row, Index col, Offset begin, Offset end, Put&& put) {
+  for (; begin < end; begin += kStretch)
+    put(Stretch{static_cast<unsigned long long>(begin) << 8 |
+                    static_cast<unsigned long long>(min(Offset{kStretch}, end - begin)),
+                row, col});
+}
+
+/// A place in a grid's list, from one addition for all threads that ask together.
+__device__ inline int place_in(int* count) {
+  const unsigned together = __activemask();
+  const int leader = __ffs(static_cast<int>(together)) - 1, lane = static_cast<int>(threadIdx.x % 32);
+  int place = 0;
+  if (lane == leader) place = atomicAdd(count, __popc(together));
+  return __shfl_sync(together, place, leader) + __popc(together & ((1U << lane) - 1));
+}
+
+/// What a block gathers for the next level, before it needs the grid's list.
+template <int kRoom>
+struct Staging {
+  static constexpr int kHalf = kRoom / 2;  ///< for frontiers that a block follows for itself
+  Stretch stretch[kRoom];
+  int count, base;
+
+  /// Keeps a stretch or, where there is no room, puts it into the grid's list.
+  __device__ void put(const Stretch& some, Stretch* list, int* list_count) {
+    const int place = atomicAdd(&count, 1);
+    if (place < kRoom)
+      stretch[place] = some;
+    else
+      list[place_in(list_count)] = some;
+  }
+  /// Moves what was gathered to the grid's list. The whole block calls; `count` begins at 0.
+  __device__ void flush(Stretch* list, int* list_count) {
+    __syncthreads();
+    const int staged = min(count, kRoom);
+    if (threadIdx.x == 0 && staged > 0) base = atomicAdd(list_count, staged);
+    __syncthreads();
+    for (int k = static_cast<int>(threadIdx.x); k < staged; k += static_cast<int>(blockDim.x))
+      list[base + k] = stretch[k];
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+  }
+};
+
+__device__ inline int grid_thread() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ inline int grid_threads() { return static_cast<int>(gridDim.x * blockDim.x); }
+/// The number of this thread's group of lanes in the grid. Warps are numbered across blocks, so that the
+/// groups of a short list are spread over all multiprocessors: one alone takes in scattered reads slowly.
+template <int kLanes>
+__device__ int spread_group() {
+  const unsigned warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
+  return static_cast<int>((warp * 32 + threadIdx.x % 32) / kLanes);
+}
+__device__ inline unsigned long long nanoseconds() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/// Laps of the first thread.
+struct Clock {
+  unsigned long long begin = nanoseconds();
+  __device__ void lap(unsigned long long& sum) {
+    const unsigned long long now = nanoseconds();
+    if (grid_thread() == 0) sum += now - begin;
+    begin = now;
+  }
+};
+
+}  // namespace motes::matching::device

@@ -1,0 +1,111 @@
+#pragma once
+/// Lists of a graph read many at a time, where they lie: what threads of push-relabel look at.
+///
+/// A look at labels or bits that depends on a store before it, or that might, waits for that store. So a
+/// batch of lists is read first, with answers at fixed places, and what follows from them is written after.
+/// On CPUs with AVX-512 16 neighbours are looked at at once.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include <motes/base/prefetch.h>
+#include <motes/matching/cardinality_solver.h>
+
+namespace motes::matching::detail {
+
+/// Labels in 16 bits. The greatest value says that there is no path, the one before it that it is that long
+/// or longer.
+using ShortLabel = std::uint16_t;
+inline constexpr ShortLabel kShortNoPath = std::numeric_limits<ShortLabel>::max();
+inline constexpr ShortLabel kShortFar = kShortNoPath - 1;
+
+/// Sets the bit of a vertex. Whether it was not set.
+inline bool set_bit(std::uint32_t* bits, Index v) {
+  std::uint32_t& word = bits[static_cast<std::size_t>(v) / 32];
+  const std::uint32_t before = word;
+  word |= std::uint32_t{1} << (v & 31);
+  return word != before;
+}
+
+/// What a row's columns offer: one of those of least label. Where none has a path, `col` means nothing.
+struct ShortOffer {
+  Index col;
+  ShortLabel label, second;  ///< the least label, and the least of the other columns
+};
+
+/// One side's lists.
+template <class OffsetType>
+struct ListsView {
+  const OffsetType* offsets;
+  const Index* neighbours;
+
+  std::int64_t degree(Index v) const { return static_cast<std::int64_t>(offsets[v + 1] - offsets[v]); }
+};
+
+/// Lists of so many vertices are asked of memory together.
+inline constexpr std::size_t kListsAhead = 32;
+
+/// Asks for what vertices[begin, ...) and those after them need, before those up to `end` are read: a list in
+/// no order is a chain of misses otherwise. Offsets of the first kListsAhead are best asked for as soon as
+/// the vertices are known.
+template <class OffsetType>
+inline void look_ahead(const ListsView<OffsetType>& lists, std::span<const Index> vertices, std::size_t begin,
+                       std::size_t end) {
+  if (lists.neighbours == nullptr) return;  // a graph without edges
+  const auto up_to = [&](std::size_t k) { return std::min(k, vertices.size()); };
+  for (std::size_t k = begin == 0 ? 0 : up_to(begin + kListsAhead); k < up_to(end + kListsAhead); ++k) {
+    const Index* list = lists.neighbours + lists.offsets[vertices[k]];
+    prefetch(list);
+    prefetch(list + 12);  // a short list that does not end in the first line, ends there
+  }
+  for (std::size_t k = up_to(begin + 2 * kListsAhead); k < up_to(end + 2 * kListsAhead); ++k)
+    prefetch(lists.offsets + vertices[k]);
+}
+
+/// Whose rows are: owners[row >> shift].
+struct OwnersView {
+  const Index* owners;
+  int shift;
+  Index me;
+};
+
+/// Of some rows: how many are this thread's and have a column, are this thread's and have none, are others'.
+struct Settled {
+  std::size_t cols, without, others;
+};
+
+/// Vertices are read at places [begin, end) of a list whose later ones are asked of memory ahead. Labels may
+/// be read two bytes beyond their end. Labels may be written by others meanwhile: what is read is
+/// what they were at some time.
+template <class OffsetType>
+struct ListReader {
+  /// out[k]: of rows[begin + k], which has columns. Returns the columns read.
+  std::int64_t (*offers)(const ListsView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
+                         std::size_t end, const ShortLabel* label_of, ShortOffer* out);
+  /// Sets the bits of the columns' rows, and puts down those that were not set, each once. `out` has room for
+  /// all that are next to the columns, and kSlack more. Returns how many there are.
+  std::size_t (*unseen)(const ListsView<OffsetType>& lists, std::span<const Index> cols, std::size_t begin,
+                        std::size_t end, std::uint32_t* seen, Index* out);
+  /// Puts down the columns of `me`'s rows, and the rows that are others'. Both have room for as many as there
+  /// are rows, and kSlack more. mate_of[row]: -1, no column.
+  Settled (*settle)(std::span<const Index> rows, const OwnersView& owners, const Index* mate_of, Index* cols,
+                    Index* others);
+  /// to[k] = word_of[names[k]].
+  void (*look_up)(std::span<const Index> names, const Index* word_of, Index* to);
+  static constexpr std::size_t kSlack = 16;
+};
+
+/// The best this CPU can do, and the plain one. For tests both.
+template <class OffsetType>
+ListReader<OffsetType> list_reader();
+template <class OffsetType>
+ListReader<OffsetType> plain_list_reader();
+
+extern template ListReader<Offset> list_reader<Offset>();
+extern template ListReader<Offset> plain_list_reader<Offset>();
+extern template ListReader<std::uint32_t> list_reader<std::uint32_t>();
+extern template ListReader<std::uint32_t> plain_list_reader<std::uint32_t>();
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,168 @@
+#pragma once
+/// The state of push-relabel on several threads: for each column its label and its row, in one word.
+///
+/// The label of a column is a lower bound of its distance from the nearest free column along alternating
+/// paths, in columns: 0 for a free one; for the column of row i no more than one above the least label among
+/// i's other columns. A row i takes column j by one compare-and-exchange, which fails if label or row have
+/// changed since i looked; labels of other columns that i saw may have risen meanwhile, never fallen, so that
+/// the new label that i computed from them is still a lower bound. Hence any number of threads may push at
+/// once.
+///
+/// What is looked at is not the words but short labels beside them, two bytes each, of which many are read at
+/// once (list_reader.h). A short label is written after the word, and two threads may write theirs in the
+/// other order: it says what the word's label is or was, so it is a bound too, and the word tells who is to
+/// take the column. Labels that do not fit, little as a rule, are read in the words.
+///
+/// A relabelling is a breadth-first search over rows. Each thread marks the rows of its own parts of the
+/// split alone, with a bit each in an array that it alone uses, where it also marks which rows of others it
+/// has found; those it sends to their owners, who see after the next meeting whether they are new. So no line
+/// of memory goes to and fro but those of the mail and of the few columns whose row is in another's part;
+/// threads meet once a level. Parts are several a thread, as frontiers are thick in some places and thin in
+/// others. (To look into others' bits before sending, or to let who has little to do expand others' columns,
+/// was slower.)
+///
+/// Races. Between two meetings a thread writes its own bits and lists, and the mail that others read after
+/// the next meeting. The short label of a column is written by its row's owner, who is one, and is the
+/// column's owner's to read when all have met. Rows' columns (mates) are written by who pushes the row, and
+/// read after that.
+
+#include <atomic>
+#include <exception>
+
+#include <motes/base/index.h>
+#include <motes/base/raw_array.h>
+#include <motes/base/thread_barrier.h>
+
+#include "matching/cardinality/augmenting_search.h"
+#include "matching/cardinality/partition.h"
+#include "matching/cardinality/push_relabel/csr_reader.h"
+
+namespace motes::matching::detail {
+
+/// `Graph` is a BasicTwoSidedGraph with columns.
+template <class Graph>
+class Labels {
+ public:
+  using Word = std::uint64_t;
+  using OffsetType = std::remove_cvref_t<decltype(*std::declval<Graph>().row_offsets)>;
+  static constexpr Index kNoRow = -1;
+  static constexpr std::uint32_t kNoPath = 0x7fffffffu;
+
+  static std::uint32_t label_of(Word word) { return static_cast<std::uint32_t>(word >> 32); }
+  static Index row_of(Word word) { return static_cast<Index>(static_cast<std::uint32_t>(word)); }
+  static Word word_of(std::uint32_t label, Index row) {
+    return Word{label} << 32 | static_cast<std::uint32_t>(row);
+  }
+  static ShortLabel short_of(std::uint32_t label) {
+    return label == kNoPath ? kShortNoPath
+                            : static_cast<ShortLabel>(std::min<std::uint32_t>(label, kShortFar));
+  }
+
+  /// Labels of the matching that `col_to_row` [cols] holds: 0 for free columns, 1 for others. Thread k of
+  /// `threads` has parts k, k + threads, ... of the split.
+  Labels(const Graph& graph, const std::vector<Index>& col_to_row, Split split, int threads);
+
+  Word look(Index col) { return peek(words_[at(col)]); }
+  const ShortLabel* short_labels() const { return short_.data(); }
+  const Word* words() const { return words_.data(); }
+  /// Labels from here on mean that there is no path.
+  std::uint32_t limit() const { return limit_; }
+
+  /// Takes the column for `row` if its word is still `seen`. The row's column is written before, as soon
+  /// after another thread may have displaced the row and write it too: what came first, it sees by the
+  /// exchange.
+  bool push(Index col, Word seen, std::uint32_t label, Index row) {
+    Word& word = words_[at(col)];
+    mate_[at(row)] = col;
+    if (lanes_.size() == 1)
+      word = word_of(label, row);
+    else if (!std::atomic_ref(word).compare_exchange_strong(
+                 seen, word_of(label, row), std::memory_order_acq_rel, std::memory_order_relaxed))
+      return false;
+    tell_short(col, label);
+    return true;
+  }
+  /// The short label of a column whose label is at least this.
+  void tell_short(Index col, std::uint32_t label) { put(short_[at(col)], short_of(label)); }
+
+  /// A breadth-first search from the free columns makes labels exact, kNoPath for columns without a path. It
+  /// stops as soon as all of `active`, lists of the free rows that may have a path, are reached; columns
+  /// farther away then get that distance as their bound. Returns the levels.
+  std::int64_t relabel(std::span<const std::vector<Index>> active);
+  /// The row, free, has no path; the column that it had last is not its column any more.
+  void give_up(Index row) { mate_[at(row)] = -1; }
+
+  /// Calls pair(row, col) for each pair of the matching as it stands and free(col) for each free column, in
+  /// all threads.
+  template <class Pair, class Free>
+  void for_each_column(const Pair& pair, const Free& free) {
+    over_parts([&](std::size_t part) {
+      for (Index j = split_.first_col(part); j < split_.end_col(part); ++j) {
+        const Index row = row_of(words_[at(j)]);
+        if (row == kNoRow)
+          free(j);
+        else
+          pair(row, j);
+      }
+    });
+  }
+  /// Calls body(part) for all parts, each thread its own.
+  template <class Body>
+  void over_parts(const Body& body) {
+    split_.over_parts(static_cast<int>(lanes_.size()), body);
+  }
+
+  std::vector<Lane>& lanes() { return lanes_; }  ///< [threads]
+  const Split& split() const { return split_; }
+  /// Thread whose the row is.
+  std::size_t owner(Index row) const { return at(owners_[at(row >> split_.grain_shift())]); }
+  const ListReader<OffsetType>& reader() const { return reader_; }
+
+ private:
+  /// What the threads of a relabelling tell each other when they meet.
+  struct Said {
+    std::int64_t size = 0;     ///< of the frontier, mail counted in
+    std::int64_t reached = 0;  ///< rows without a column, of all levels
+    std::uint64_t mail = 0;    ///< a bit for each thread, modulo 64, that has some
+    std::uint32_t levels = 0;  ///< done by one thread for all
+    bool failed = false;       ///< memory ran out
+    Said& operator+=(const Said& other) {
+      size += other.size;
+      reached += other.reached;
+      mail |= other.mail;
+      levels += other.levels;
+      failed |= other.failed;
+      return *this;
+    }
+  };
+  /// What a thread keeps from one relabelling to the next.
+  struct alignas(64) Place {
+    RawArray<std::uint32_t> seen;  ///< a bit for each row: its own that are seen, others' that it has sent
+    std::vector<Index> free;       ///< columns of its parts, free when it looked last
+    RawArray<Index> cols[2];       ///< its part of the frontier and of the next one
+    std::size_t size = 0;          ///< of its part of the frontier
+    RawArray<Index> found, others;
+    std::vector<std::size_t> from;  ///< who has mail for it
+    /// [threads] rows for others, of this level and of the one before by turns: they are read until the
+    /// meeting after the next.
+    std::vector<std::vector<Index>> mail[2];
+  };
+  /// One thread's view of a relabelling.
+  class Search;
+
+  const Graph& graph_;
+  const Split split_;
+  const std::vector<Index> owners_;  ///< of grains of rows
+  std::vector<Lane> lanes_;
+  RawArray<Word> words_;        ///< [cols] label << 32 | row, or kNoRow
+  RawArray<ShortLabel> short_;  ///< [cols + 1] the last is read and not used
+  RawArray<Index> mate_;        ///< [rows] column; of active rows the one that they had last; -1: none
+  std::vector<Place> places_;   ///< [threads]
+  std::uint32_t limit_;
+  const ListReader<OffsetType> reader_;
+};
+
+extern template class Labels<TwoSidedGraph>;
+extern template class Labels<BasicTwoSidedGraph<std::uint32_t>>;
+
+}  // namespace motes::matching::detail

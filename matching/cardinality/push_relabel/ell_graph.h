@@ -1,0 +1,185 @@
+#pragma once
+/// Lists of a graph laid out for visits in no order: a vertex's neighbours in one line of the cache.
+///
+/// A visit of a list waits for memory: for the line with its offset, then for the one or two lines that a
+/// list of mean length lies across. In slots, as many of them for each vertex as the mean degree asks for, a
+/// list is found without an offset and is one line (two for mean degrees from 12 on, three from 25). Slots
+/// beyond a list hold a neighbour that does not exist, so that all lists are read alike: how long each one
+/// is, is a guess that goes wrong once a visit. Longer lists are few; what is left of them lies in a place of
+/// its own.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <motes/base/prefetch.h>
+#include <motes/base/raw_array.h>
+#include <motes/matching/cardinality_solver.h>
+
+namespace motes::matching::detail {
+
+/// Labels of 8 or 16 bits. The greatest value says that there is no path, the one before it that the path is
+/// that long or longer.
+template <class Label>
+inline constexpr Label kNoShortPath = std::numeric_limits<Label>::max();
+
+/// What a row's columns offer: the first of those of least label; where none has a path, `col` means nothing.
+struct Offer {
+  Index col;
+  std::uint16_t label, second;  ///< the least label, and the least of the other columns
+};
+
+inline constexpr std::size_t kMostSlots = 48;
+/// Lists read in one batch at most, and vertices behind the batch that can be read, too: their lists are
+/// asked for meanwhile.
+inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 64, kAskedAhead = 64;
+/// The neighbours of a batch of vertices, one list after another, and words behind the last.
+inline constexpr std::size_t kFlatRoom = (kColsAtOnce + 1) * kMostSlots;
+
+/// The offers of a batch of rows, each in its place.
+struct Offers {
+  alignas(64) std::array<Index, kRowsAtOnce> col;
+  alignas(64) std::array<std::uint32_t, kRowsAtOnce> label, second;
+};
+
+/// What a batch of visits came upon.
+struct Visit {
+  std::int64_t looks;  ///< neighbours read
+  bool longer;         ///< some lists go on beyond their slots
+};
+
+/// How the slots of a batch of vertices are read; on CPUs with AVX-512 many at once, with the same answers.
+/// Nothing is written until all are read, so that what they fetch from all over overlaps: a gather waits for
+/// older stores whose place is not known yet. Sixteen rows' slots are turned, so that one gather fetches a
+/// label for each row and least labels are kept without a reduction within a row. The label of one vertex
+/// after the last, `none`, can be read too, no path, and three more bytes of labels. Of a list that goes on,
+/// whose last slot has more than `none`, the others are read.
+struct SlotReader {
+  template <class Label>
+  using ReadOffers = Visit (*)(const Index* slots, std::span<const Index> rows, const Label* label_of,
+                               Index none, Offers& out);
+  ReadOffers<std::uint8_t> offers_8;
+  ReadOffers<std::uint16_t> offers_16;
+  /// Which slots' bits are not set, a word for each of up to kColsAtOnce vertices. The bit of `none` is set.
+  Visit (*unset)(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
+                 std::uint64_t* out);
+  /// Puts down the neighbours of up to kColsAtOnce vertices, of which `looks` are.
+  Visit (*flatten)(const Index* slots, std::span<const Index> vertices, Index none, Index* flat);
+};
+
+/// How a list of any length is read where it is; likewise.
+struct OneListReader {
+  Offer (*offer_8)(std::span<const Index> cols, const std::uint8_t* label_of);
+  Offer (*offer_16)(std::span<const Index> cols, const std::uint16_t* label_of);
+  /// Puts down those neighbours whose bits are not set, in order, and up to 16 words more. Returns how many.
+  /// At most kFlatRoom neighbours.
+  std::int64_t (*unseen)(std::span<const Index> list, const std::uint32_t* seen, Index* out);
+  /// Puts down a list, of more than kMostSlots as many, and up to kMostSlots words more. Returns its end.
+  Index* (*append)(std::span<const Index> list, Index* to);
+
+  template <class Label>
+  Offer offer(std::span<const Index> cols, const Label* label_of) const {
+    if constexpr (sizeof(Label) == 1)
+      return offer_8(cols, label_of);
+    else
+      return offer_16(cols, label_of);
+  }
+};
+
+class Slots {
+ public:
+  /// Not for graphs of mean degree above 40, nor where hubs have most of the edges in a sample of the lists,
+  /// nor where vertices and twice the edges are more than an Index can count. O(1).
+  static bool pay(const TwoSidedGraph& graph);
+  /// O(rows + cols + nnz); 32, 64, 128 or 192 bytes a vertex.
+  explicit Slots(const TwoSidedGraph& graph);
+
+  /// What the columns of up to kRowsAtOnce rows offer; kAskedAhead more rows can be read behind them. Returns
+  /// the columns read.
+  template <class Label>
+  std::int64_t offers(std::span<const Index> rows, const Label* label_of, Offers& out) const {
+    Visit visit;
+    if constexpr (sizeof(Label) == 1)
+      visit = reader_.offers_8(row_slots_.data(), rows, label_of, graph_->cols, out);
+    else
+      visit = reader_.offers_16(row_slots_.data(), rows, label_of, graph_->cols, out);
+    if (visit.longer) [[unlikely]]
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const auto cols = rest_of(row_slots_, rows[k], graph_->cols);
+        if (cols.empty()) continue;
+        const Offer more = list_reader_.offer(cols, label_of);
+        const std::uint32_t label = out.label[k];
+        if (more.label < label) out.col[k] = more.col, out.label[k] = more.label;
+        out.second[k] = more.label < label ? std::min<std::uint32_t>(label, more.second)
+                                           : std::min<std::uint32_t>(out.second[k], more.label);
+        visit.looks += std::ssize(cols);
+      }
+    return visit.looks;
+  }
+  /// The offer of one row.
+  template <class Label>
+  Offer offer(Index row, const Label* label_of) const {
+    return list_reader_.offer(graph_->cols_of(row), label_of);
+  }
+  /// For each of up to kColsAtOnce rows, one after another, the first of its columns that take(col) accepts,
+  /// or -1, into `out`. Those that it would not accept at first have a bit in `taken`.
+  template <class Take>
+  void take_first(std::span<const Index> rows, const std::uint32_t* taken, const Take& take,
+                  Index* out) const {
+    std::array<std::uint64_t, kColsAtOnce> offered;
+    const bool longer = reader_.unset(row_slots_.data(), rows, taken, graph_->cols, offered.data()).longer;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Index* const slots = row_slots_.data() + static_cast<std::size_t>(rows[k]) * count_;
+      out[k] = -1;
+      for (std::uint64_t left = offered[k]; left != 0 && out[k] == -1; left &= left - 1) {
+        const Index col = slots[std::countr_zero(left)];
+        if (take(col)) out[k] = col;
+      }
+      if (longer && out[k] == -1) out[k] = first_of(rest_of(row_slots_, rows[k], graph_->cols), take);
+    }
+  }
+  template <class Take>
+  static Index first_of(std::span<const Index> cols, const Take& take) {
+    const auto first = std::find_if(cols.begin(), cols.end(), take);
+    return first == cols.end() ? -1 : *first;
+  }
+  /// The neighbours of up to kColsAtOnce columns as far as they lie in slots, one list after another;
+  /// kAskedAhead more columns can be read behind them.
+  Visit flat_cols(std::span<const Index> cols, Index* flat) const {
+    return reader_.flatten(col_slots_.data(), cols, graph_->rows, flat);
+  }
+  /// What flat_cols() leaves of a column's list, to be read by lists().
+  std::span<const Index> rest(Index col) const { return rest_of(col_slots_, col, graph_->rows); }
+  const OneListReader& lists() const { return list_reader_; }
+
+ private:
+  Slots(const TwoSidedGraph& graph, std::size_t count);
+  std::span<const Index> rest_of(const RawArray<Index>& slots, Index v, Index none) const {
+    const Index last = slots[static_cast<std::size_t>(v) * count_ + count_ - 1];
+    if (last <= none) return {};
+    const Index* const more = more_.data() + (last - none - 1);
+    return {more + 1, static_cast<std::size_t>(*more)};
+  }
+
+  const TwoSidedGraph* graph_;
+  std::size_t count_;  ///< slots of a vertex
+  /// [rows * count_], [cols * count_]; beyond a list `cols`, `rows`. More than that in the last slot: the
+  /// list goes on in more_, so many words less one from its begin.
+  RawArray<Index> row_slots_, col_slots_;
+  std::vector<Index>
+      more_;  ///< lengths, each followed by as many neighbours; few, so that they stay in cache
+  SlotReader reader_;
+  OneListReader list_reader_;
+};
+
+/// Readers for 8, 16, 32 or 48 slots: the best this CPU can do, and the plain one. For tests both.
+SlotReader slot_reader(std::size_t count);
+SlotReader plain_slot_reader(std::size_t count);
+OneListReader one_list_reader();
+OneListReader plain_one_list_reader();
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,149 @@
+#pragma once
+/// What push_kernels.cuh and push_search.cuh share: words, lists, counters.
+
+#include <cooperative_groups.h>
+
+#include "matching/cardinality/two_sided_device_graph.cuh"
+#include "matching/init/peel_device.cuh"
+
+namespace motes::matching::device::pushing {
+
+constexpr int kBlock = 1024;
+constexpr int kWarp = 32;
+constexpr unsigned kAll = 0xffffffffU;
+constexpr int kStretch = 64;   ///< edges of a column that one group visits
+constexpr int kStaged = 8192;  ///< stretches that a block gathers before it needs the grid's list
+constexpr int kHalf = kStaged / 2;
+constexpr int kAside = 4;     ///< stretches that a group visits side by side, where there are many
+constexpr int kApart = 1024;  ///< stretches of a frontier for each block, up to which blocks follow it apart
+constexpr int kLook = 128;    ///< stretches of a block that make for many visits in vain
+constexpr int kHops = 8;      ///< levels that blocks go apart,
+constexpr int kThin = 1 << 12, kThinHops = 32;  ///< and where the whole frontier has few stretches
+constexpr int kShare = 24;    ///< pushes that every chain may make in a phase, beside as many as levels
+constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
+constexpr int kRecords = 64;  ///< phases told apart; what comes after them is added to the last
+
+using Word = unsigned long long;
+
+constexpr unsigned kNoPath = 0x7fffffffU;
+constexpr unsigned kUnreached = 0xffffffffU;
+constexpr int kMostColumnBits = 29;   ///< of a row's word before it is reached: how many edges its column has
+constexpr int kMostEdgeBits = 34;     ///< and where they begin
+constexpr Word kUnseen = 1ULL << 63;  ///< not reached yet
+constexpr Word kActive = ~0ULL;       ///< not reached yet, and it has no column
+constexpr Word kGone = 0;             ///< free for good: no search reaches it
+
+__device__ inline Word word_of(unsigned label, Index row) {
+  return Word{label} << 32 | static_cast<unsigned>(row);
+}
+__device__ inline unsigned label_of(Word word) { return static_cast<unsigned>(word >> 32); }
+__device__ inline Index row_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
+
+/// Edges of one column, on the columns' side, in one word: where they begin, how many they are.
+using Stretch = Word;
+constexpr Word kCountMask = (1ULL << kMostColumnBits) - 1;
+__device__ inline Stretch stretch_of(Offset begin, Offset count) {
+  return static_cast<Word>(begin) << kMostColumnBits | static_cast<Word>(count);
+}
+__device__ inline Offset begin_of(Stretch stretch) { return static_cast<Offset>(stretch >> kMostColumnBits); }
+__device__ inline int count_of(Stretch stretch) { return static_cast<int>(stretch & kCountMask); }
+
+/// What one phase did.
+struct PhaseRecord {
+  int active, reached, levels, longest;
+  unsigned long long relabel_ns, push_ns, pushes;
+};
+
+struct Counters {
+  int frontier[3], reached[3];  ///< of a round: stretches to visit; active rows that the round before reached
+  int active[3], head[2];       ///< of a phase: rows to push; the next one to take
+  int hops[3];                  ///< of a round: levels that the round before went
+  int phases;
+  unsigned long long edges;
+  PhaseRecord record[kRecords];
+};
+static_assert(sizeof(Counters) <= 4096, "comes back in a page");
+
+/// How the kernels' work is cut up for a graph's mean degree.
+template <int kGroup, int kNearPerLane>
+struct Shape {
+  static constexpr int kLanes = kGroup;                                     ///< that look at one row
+  static constexpr int kSearchLanes = kGroup < kWarp ? 2 * kGroup : kWarp;  ///< that visit one stretch
+  static constexpr int kEach = kNearPerLane;  ///< near columns of a row that a lane looks at
+  static constexpr int kNear =
+      kLanes * kEach;  ///< columns of a row that lie at its place in one table, so that
+                       ///< who knows the row need not look where its edges begin
+};
+constexpr Index kMore =
+    -2;  ///< in the last near place: the row's last columns are in its list of edges alone
+
+struct Push {
+  DeviceSides graph;
+  const Index* near;  ///< [rows * kNear]; -1 where a row has fewer
+  Word* word;         ///< [cols]
+  Word* sight;        ///< [rows] for searches: kUnseen and the edges of its column, kActive, kGone, a level
+  Index* active[2];   ///< [rows]
+  Stretch* frontier[2];  ///< [cols + nnz / kStretch]
+  Counters* n;
+  int chain;                     ///< pushes of a chain in a phase; 0: by the levels of its search
+  Peeling peeling;               ///< n is nullptr where there was none
+  Index *rows_left, *cols_left;  ///< [rows], [cols] what peeling left
+
+  __device__ bool peeled() const { return peeling.n != nullptr && peeling.n->on != 0; }
+};
+
+__device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ inline int thread_total() { return static_cast<int>(gridDim.x * blockDim.x); }
+__device__ inline unsigned long long nanoseconds() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/// What a block shares.
+struct Shared {
+  Stretch stretch[kStaged];
+  int count, base, reached;
+  int hop_count[3], hop_reached[3], told[2];  ///< of a level: as Counters of a round; what all blocks reached
+};
+
+/// Hands edges to put(stretch), at most kStretch at a time.
+template <class Put>
+__device__ void for_stretches(Stretch edges, Put&& put) {
+  Offset begin = begin_of(edges);
+  int count = count_of(edges);
+  for (; count > kStretch; begin += kStretch, count -= kStretch) put(stretch_of(begin, kStretch));
+  if (count > 0) put(stretch_of(begin, count));
+}
+
+/// Puts a stretch into the grid's list; lanes of a warp that do so together ask for room once.
+__device__ inline void append(const Stretch& stretch, Stretch* list, int* count) {
+  const auto together = cooperative_groups::coalesced_threads();
+  int place = 0;
+  if (together.thread_rank() == 0) place = atomicAdd(count, static_cast<int>(together.size()));
+  list[together.shfl(place, 0) + static_cast<int>(together.thread_rank())] = stretch;
+}
+/// Puts a stretch where the block gathers them, or, where that is full, into the grid's list.
+__device__ inline void stage(Shared& shared, const Stretch& stretch, Stretch* list, int* count) {
+  const int place = atomicAdd(&shared.count, 1);
+  if (place < kStaged)
+    shared.stretch[place] = stretch;
+  else
+    append(stretch, list, count);
+}
+/// Moves what was gathered to the grid's list. The whole block calls; so ends a round of staging.
+__device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* reached) {
+  __syncthreads();
+  const int staged = min(shared.count, kStaged);
+  if (threadIdx.x == 0) {
+    if (staged > 0) shared.base = atomicAdd(count, staged);
+    if (shared.reached > 0) atomicAdd(reached, shared.reached);
+  }
+  __syncthreads();
+  for (int k = static_cast<int>(threadIdx.x); k < staged; k += kBlock)
+    list[shared.base + k] = shared.stretch[k];
+  if (threadIdx.x == 0) shared.count = shared.reached = 0;
+  __syncthreads();
+}
+
+}  // namespace motes::matching::device::pushing

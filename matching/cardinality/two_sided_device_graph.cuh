@@ -1,0 +1,74 @@
+#pragma once
+/// A graph in device memory, both sides of it, as kernels of the cardinality solvers take it.
+
+#include <motes/base/gpu/arena.cuh>
+#include <motes/base/gpu/stream_timer.cuh>
+#include <motes/matching/cardinality_solver.h>
+
+#include "matching/cardinality/device_solvers.h"
+
+namespace motes::matching::device {
+
+/// TwoSidedGraph with all arrays on the device. Rows of a column may come in any order.
+using DeviceSides = TwoSidedGraph;
+
+/// The problem's arrays, copied into the arena where they lie on the host; where `columns` is true and the
+/// problem has no columns' side, that is made too: O(rows + cols + nnz).
+DeviceSides bring_over(gpu::Arena& arena, const CardinalityProblem& problem, bool columns);
+
+/// Runs f(arena, sides) with the execution's arena, cleared; counts the seconds of both steps. `scratch`:
+/// about how many bytes f takes, mates apart.
+template <class F>
+void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
+                CardinalityStats& stats, F&& f, std::size_t scratch = 0);
+
+/// Of a matching in device memory.
+struct Tally {
+  unsigned long long pairs;
+  int fault;  ///< 1: the start has a pair that is none
+};
+
+/// A matching in device memory, -1 = free.
+class DeviceMates {
+ public:
+  Index *row_to_col, *col_to_row;  ///< [rows], [cols]
+  std::size_t rows, cols;
+  DeviceMates(gpu::Arena& arena, std::size_t row_count, std::size_t col_count);
+
+  /// Enters the pairs of a start, whose length is right, and leaves out those that have a fault (download()
+  /// tells); whether they are edges is asked where `problem` lies on the host. Returns whether there are any.
+  bool upload(gpu::Arena& arena, const CardinalityProblem& problem, const DeviceSides& sides,
+              const GivenStart& start);
+  /// Pairs that came with upload().
+  std::int64_t given() const { return given_; }
+  /// Touches the memory that download() fills, while the device works.
+  void make_room(const Execution& execution, Mates& mates) const;
+  /// Waits for the stream, makes room on the host meanwhile; returns how many pairs there are more than were
+  /// given. Throws FaultyStart.
+  std::int64_t download(gpu::Arena& arena, const Execution& execution, Mates& mates) const;
+
+ private:
+  Tally* tally_;
+  std::int64_t given_ = 0;
+};
+
+/// Bytes of the problem's arrays that bring_over takes room for, and of mates.
+std::size_t bytes_on_device(const CardinalityProblem& problem, bool columns);
+
+template <class F>
+void with_sides(const Execution& execution, const CardinalityProblem& problem, bool columns,
+                CardinalityStats& stats, F&& f, std::size_t scratch) {
+  Workspace own;
+  gpu::Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
+  arena.reset();
+  constexpr std::size_t kEdges = std::size_t{1} << 16;  // of pieces
+  arena.reserve(bytes_on_device(problem, columns) + scratch + kEdges);
+  gpu::StreamTimer bring(arena.stream());
+  const DeviceSides sides = bring_over(arena, problem, columns);
+  bring.stop();
+  arena.synchronize();
+  stats.seconds["bring_over"] = bring.seconds();
+  f(arena, sides);
+}
+
+}  // namespace motes::matching::device

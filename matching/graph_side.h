@@ -1,0 +1,27 @@
+#pragma once
+/// One side of a bipartite graph: its vertices' lists of the other side's.
+
+#include <span>
+
+#include <motes/matching/problem.h>
+
+namespace motes::matching::detail {
+
+/// A trivially copyable view; the other side's is the same with rows and columns exchanged.
+struct GraphSide {
+  Index count = 0;
+  std::span<const Offset> offsets;    ///< [count + 1]
+  std::span<const Index> neighbours;  ///< [nnz]
+
+  std::span<const Index> of(Index k) const {
+    const auto vertex = static_cast<std::size_t>(k);
+    return neighbours.subspan(static_cast<std::size_t>(offsets[vertex]),
+                              static_cast<std::size_t>(offsets[vertex + 1] - offsets[vertex]));
+  }
+};
+
+inline GraphSide rows_side(const BipartiteGraphView& graph) {
+  return {graph.rows, graph.row_offsets, graph.col_index};
+}
+
+}  // namespace motes::matching::detail

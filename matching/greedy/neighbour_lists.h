@@ -1,0 +1,34 @@
+#pragma once
+/// Greedy problems as lists of neighbours of all vertices, whichever kind they are, and the way back.
+
+#include <chrono>
+#include <vector>
+
+#include <motes/matching/greedy_solver.h>
+
+namespace motes::matching::detail {
+
+/// The problem itself where it is general; else `room` holds it as a general one, and stats.seconds["lists"]
+/// what that took.
+inline GreedyProblem with_all_lists(const Execution& execution, const GreedyProblem& problem,
+                                    WeightedGraph& room, GreedyStats& stats) {
+  if (problem.kind == GraphKind::general) return problem;
+  const auto begin = std::chrono::steady_clock::now();
+  room = to_general(problem, execution.threads);
+  stats.seconds["lists"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return room.view();
+}
+
+/// `mate` [vertices of the general form], -1 = free, as the answer to the problem.
+inline void set_mates(const GreedyProblem& problem, std::vector<Index> mate, Matching& matching) {
+  if (problem.kind == GraphKind::bipartite) {
+    const Index rows = problem.graph.rows;
+    matching.col_to_row.assign(mate.begin() + rows, mate.end());
+    mate.resize(static_cast<std::size_t>(rows));
+    for (Index& j : mate)
+      if (j != -1) j -= rows;
+  }
+  matching.row_to_col = std::move(mate);
+}
+
+}  // namespace motes::matching::detail

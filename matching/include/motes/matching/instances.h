@@ -1,0 +1,38 @@
+#pragma once
+/// Generated matching problems, named by a text: the same text gives the same bits on every machine.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <motes/base/execution.h>
+#include <motes/matching/problem.h>
+
+namespace motes::matching {
+
+/// Makes the assignment problem that a text beginning with "gen:" names:
+///
+///   gen:uniform?rows=5000&cols=5000&high=50000&seed=1   a full matrix of integers, uniform in 0..high
+///     type=int32|int64|float|double   its number type (int32); density=D: each pair is allowed with
+///     probability D (1)
+///   gen:points?n=1000000&sigma=0.3&gate=1.2&seed=1      n points uniform in a cube (dims=2: a square) with
+///     unit mean spacing; the second set is the first, displaced by a Gaussian of standard deviation sigma
+///     along each axis, and shuffled. Costs are distances (metric=squared: their squares), not beyond gate
+///     (none). dense=1: a full matrix (type=double, or float); sparse=1: a CSR graph of the pairs within the
+///     gate, which must then be given; else matrix-free.
+///
+/// `rows` alone makes a square; unmatched=C lets vertices of both sides stay free for C each, in the costs'
+/// own unit. Without it every vertex of the smaller side must be matched, and free ones of the larger side
+/// cost nothing. Float, double and geometric costs lie on the grid of fraction_bits_for, which is part of the
+/// problem. Throws UsageError naming what is wrong with the text.
+Costs generate_assignment(const Execution& execution, std::string_view text);
+
+/// The text names a generated problem.
+bool is_generated(std::string_view text);
+
+/// Sets the unmatched costs of both sides as DESIGN's `match` has them: `unmatched` given (in grid steps):
+/// that for every vertex; else the smaller side must be matched, and the larger side's free vertices cost 0.
+void set_unmatched(Costs& costs, Cost unmatched);
+void require_smaller_side(Costs& costs);
+
+}  // namespace motes::matching

@@ -1,0 +1,69 @@
+#pragma once
+/// What generators of graphs share: sorted lists from edges or row by row, renumbering, random orders.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/base/random.h>
+#include <motes/matching/problem.h>
+
+namespace motes::matching::instances {
+
+// Streams of graphs, apart from all others.
+inline constexpr RandomStream kFirstPoints{140}, kSecondPoints{141}, kSites{142}, kEdges{143}, kRoads{144},
+    kHosts{145}, kLinks{146}, kRowOrder{147}, kColOrder{148}, kWeights{149};
+
+struct Edge {
+  Index row, col;
+};
+
+/// Throws ResourceError where a graph of that size cannot fit, with `bytes_an_edge` for making it.
+void require_graph_memory(double rows, double edges, double bytes_an_edge);
+
+/// Sorted lists of the edges, each once.
+BipartiteGraph graph_of_edges(Index rows, Index cols, const std::vector<Edge>& edges, int threads);
+
+/// Row k of the answer is row rows_from[k] of the graph; column j becomes cols_to[j]. Empty: as it is.
+BipartiteGraph renumbered(const BipartiteGraph& graph, const std::vector<Index>& rows_from,
+                          const std::vector<Index>& cols_to, int threads);
+
+/// A random order of 0..count-1 (Durstenfeld 1964).
+std::vector<Index> random_order(Index count, std::uint64_t seed, RandomStream stream);
+
+/// A whole number in 0..range-1 from 32 random bits; its probability is off by less than 2^-32 times range.
+inline Index scaled(std::uint32_t bits, Index range) {
+  return static_cast<Index>((std::uint64_t{bits} * static_cast<std::uint64_t>(range)) >> 32);
+}
+
+/// The graph whose row i has the columns that list(i, columns) appends, in ascending order, each once.
+template <class List>
+BipartiteGraph graph_by_rows(Index rows, Index cols, int threads, const List& list) {
+  constexpr Index kRowsABlock = 4096;
+  const Index blocks = rows / kRowsABlock + 1;
+  BipartiteGraph graph{rows, cols, std::vector<Offset>(at(rows) + 1, 0), {}};
+  std::vector<std::vector<Index>> columns(at(blocks));
+  const auto first_of = [&](Offset block) { return std::min(block * kRowsABlock, Offset{rows}); };
+  parallel_for(threads, blocks, [&](std::int64_t block) {
+    auto& mine = columns[at(block)];
+    for (Offset i = first_of(block); i < first_of(block + 1); ++i) {
+      const std::size_t before = mine.size();
+      list(static_cast<Index>(i), mine);
+      graph.row_offsets[at(i) + 1] = static_cast<Offset>(mine.size() - before);
+    }
+  });
+  for (std::size_t i = 1; i < graph.row_offsets.size(); ++i) graph.row_offsets[i] += graph.row_offsets[i - 1];
+  graph.col_index.resize(at(graph.row_offsets.back()));
+  parallel_for(threads, blocks, [&](std::int64_t block) {
+    auto& mine = columns[at(block)];
+    std::copy(mine.begin(), mine.end(), graph.col_index.begin() + graph.row_offsets[at(first_of(block))]);
+    std::vector<Index>().swap(mine);
+  });
+  return graph;
+}
+
+}  // namespace motes::matching::instances

@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+
+#include <motes/base/errors.h>
+#include <motes/base/index.h>
+#include <motes/base/memory.h>
+#include <motes/base/random.h>
+#include <motes/matching/instances.h>
+
+#include "matching/instances/recipe.h"
+
+namespace motes::matching {
+namespace {
+
+using instances::kMostVertices;
+using instances::Recipe;
+
+// Streams of their own, apart from the simulator's.
+constexpr RandomStream kEntries{128}, kAllowed{129}, kPositions{130}, kDisplacements{131}, kOrder{132};
+
+/// x in 0..range-1 from 32 random bits; its probability is off by less than 2^-32 times range.
+std::uint64_t scaled(std::uint32_t bits, std::uint64_t range) { return (std::uint64_t{bits} * range) >> 32; }
+
+template <class T>
+void require_matrix(Index rows, Index cols) {
+  require_memory(static_cast<double>(rows) * static_cast<double>(cols) * sizeof(T),
+                 "a full matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
+}
+
+template <class T>
+std::vector<T> uniform_entries(const Execution& execution, std::uint64_t seed, Index rows, Index cols,
+                               std::int64_t high, double density) {
+  constexpr T kForbidden = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                : std::numeric_limits<T>::max();
+  require_matrix<T>(rows, cols);
+  std::vector<T> entries(at(rows) * at(cols));
+  const auto range = static_cast<std::uint64_t>(high) + 1;
+  const auto limit = static_cast<std::uint64_t>(std::ldexp(density, 32));
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
+  for (Index i = 0; i < rows; ++i) {
+    T* row = entries.data() + at(i) * at(cols);
+    for (Index j = 0; j < cols; j += 4) {
+      const auto i_word = static_cast<std::uint32_t>(i), block = static_cast<std::uint32_t>(j / 4);
+      const auto bits = random_block(seed, kEntries, i_word, block);
+      const auto allowed = density < 1 ? random_block(seed, kAllowed, i_word, block) : bits;
+      for (Index k = 0; k < std::min<Index>(4, cols - j); ++k)
+        row[j + k] =
+            density < 1 && allowed[at(k)] >= limit ? kForbidden : static_cast<T>(scaled(bits[at(k)], range));
+    }
+  }
+  return entries;
+}
+
+Costs uniform(const Execution& execution, Recipe& recipe) {
+  DenseCosts out;
+  out.rows = static_cast<Index>(recipe.whole("rows", std::nullopt, 0, kMostVertices));
+  out.cols = static_cast<Index>(recipe.whole("cols", out.rows, 0, kMostVertices));
+  const auto seed = static_cast<std::uint64_t>(recipe.whole("seed", 1, 0, 0x1p53));
+  const std::string type = recipe.word("type", "int32");
+  if (type != "int32" && type != "int64" && type != "float" && type != "double")
+    recipe.fail("type=" + type + " is none of int32, int64, float, double");
+  const double largest = type == "float" ? 0x1p24 : 0x1p31 - 2;
+  const std::int64_t high = recipe.whole("high", std::nullopt, 0, largest);
+  const double density = recipe.number("density", 1, 0, 1);
+  if (type == "float" || type == "double")
+    out.fraction_bits = fraction_bits_for(static_cast<double>(high), out.rows, out.cols);
+  const auto make = [&]<class T>(T) {
+    out.entries = uniform_entries<T>(execution, seed, out.rows, out.cols, high, density);
+  };
+  if (type == "int32") make(std::int32_t{});
+  if (type == "int64") make(std::int64_t{});
+  if (type == "float") make(float{});
+  if (type == "double") make(double{});
+  return out;
+}
+
+/// Points uniform in the cube (or square) of unit mean spacing.
+GeometricCosts::Points seeded_points(std::uint64_t seed, std::size_t n, int dims) {
+  const auto count = static_cast<double>(n);
+  const double side = dims == 2 ? std::sqrt(count) : std::cbrt(count);
+  GeometricCosts::Points points;
+  for (auto* axis : {&points.x, &points.y, &points.z})
+    if (axis != &points.z || dims == 3) axis->resize(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    Random random(seed, kPositions, static_cast<std::uint32_t>(k), 0);
+    points.x[k] = side * random.uniform();
+    points.y[k] = side * random.uniform();
+    if (dims == 3) points.z[k] = side * random.uniform();
+  }
+  return points;
+}
+
+GeometricCosts::Points displaced(const GeometricCosts::Points& from, std::uint64_t seed, double sigma) {
+  const std::size_t n = from.x.size();
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Random shuffle(seed, kOrder, 0, 0);
+  for (std::size_t left = n; left > 1; --left)
+    std::swap(order[left - 1],
+              order[static_cast<std::size_t>(shuffle.uniform() * static_cast<double>(left))]);
+  GeometricCosts::Points to = from;
+  for (std::size_t k = 0; k < n; ++k) {
+    Random random(seed, kDisplacements, static_cast<std::uint32_t>(k), 0);
+    to.x[order[k]] = from.x[k] + sigma * random.normal();
+    to.y[order[k]] = from.y[k] + sigma * random.normal();
+    if (!from.z.empty()) to.z[order[k]] = from.z[k] + sigma * random.normal();
+  }
+  return to;
+}
+
+template <class Visit>
+void for_each_pair(const GeometricCostsView& points, Index i, const Visit& visit) {
+  const auto& [r, c] = std::pair{points.row_points, points.col_points};
+  for (Index j = 0; j < c.size(); ++j) {
+    const double dx = r.x[at(i)] - c.x[at(j)], dy = r.y[at(i)] - c.y[at(j)];
+    const double dz = r.z.empty() ? 0 : r.z[at(i)] - c.z[at(j)];
+    const double squared = (dx * dx + dy * dy) + dz * dz, distance = std::sqrt(squared);
+    visit(j, distance, points.metric == Metric::squared ? squared : distance);
+  }
+}
+
+template <class T>
+std::vector<T> full_matrix(const Execution& execution, const GeometricCostsView& points) {
+  const Index rows = points.row_points.size(), cols = points.col_points.size();
+  require_matrix<T>(rows, cols);
+  std::vector<T> entries(at(rows) * at(cols));
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
+  for (Index i = 0; i < rows; ++i)
+    for_each_pair(points, i, [&](Index j, double distance, double cost) {
+      entries[at(i) * at(cols) + at(j)] =
+          distance > points.gate ? std::numeric_limits<T>::infinity() : static_cast<T>(cost);
+    });
+  return entries;
+}
+
+/// Columns by cell of a grid whose cells are at least a gate wide.
+struct Cells {
+  explicit Cells(const GeometricCosts& points) : dims(points.col_points.z.empty() ? 2 : 3) {
+    const auto& c = points.col_points;
+    double high[3] = {0, 0, 0};
+    const std::vector<double>* axes[3] = {&c.x, &c.y, &c.z};
+    double volume = 1;
+    for (int a = 0; a < dims; ++a) {
+      low[a] = axes[a]->empty() ? 0 : *std::min_element(axes[a]->begin(), axes[a]->end());
+      high[a] = axes[a]->empty() ? 0 : *std::max_element(axes[a]->begin(), axes[a]->end());
+      volume *= std::max(high[a] - low[a], 1e-300);
+    }
+    // About one point a cell at the finest: a tiny gate needs no tiny cells.
+    const double spacing =
+        std::pow(volume / static_cast<double>(std::max<std::size_t>(c.x.size(), 1)), 1.0 / dims);
+    width = std::max(points.gate, spacing);
+    for (int a = 0; a < dims; ++a) shape[a] = static_cast<std::int64_t>((high[a] - low[a]) / width) + 1;
+    begin.assign(static_cast<std::size_t>(shape[0] * shape[1] * shape[2]) + 1, 0);
+    std::vector<std::size_t> cell(c.x.size());
+    for (std::size_t k = 0; k < cell.size(); ++k) {
+      cell[k] = cell_of({place(0, c.x[k]), place(1, c.y[k]), dims == 3 ? place(2, c.z[k]) : 0});
+      ++begin[cell[k] + 1];
+    }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    members.resize(cell.size());
+    std::vector<Offset> next(begin.begin(), begin.end() - 1);
+    for (std::size_t k = 0; k < cell.size(); ++k)
+      members[static_cast<std::size_t>(next[cell[k]]++)] = static_cast<Index>(k);
+  }
+
+  std::int64_t place(int axis, double x) const {
+    return static_cast<std::int64_t>(std::floor(std::clamp((x - low[axis]) / width, -2.0, 4e15)));
+  }
+  std::size_t cell_of(std::array<std::int64_t, 3> p) const {
+    return static_cast<std::size_t>((p[2] * shape[1] + p[1]) * shape[0] + p[0]);
+  }
+
+  int dims;
+  double low[3] = {0, 0, 0}, width = 1;
+  std::int64_t shape[3] = {1, 1, 1};
+  std::vector<Offset> begin;   ///< [cells + 1] into members
+  std::vector<Index> members;  ///< columns by cell
+};
+
+SparseCosts gated_graph(const GeometricCosts& points) {
+  const Cells cells(points);
+  const auto& r = points.row_points;
+  const double scale = std::ldexp(1.0, points.fraction_bits);
+  SparseCosts out;
+  out.fraction_bits = points.fraction_bits;
+  out.graph.rows = static_cast<Index>(r.x.size());
+  out.graph.cols = static_cast<Index>(points.col_points.x.size());
+  std::vector<std::pair<Index, Cost>> row;
+  for (std::size_t i = 0; i < r.x.size(); ++i) {
+    row.clear();
+    const std::array<std::int64_t, 3> p{cells.place(0, r.x[i]), cells.place(1, r.y[i]),
+                                        cells.dims == 3 ? cells.place(2, r.z[i]) : 0};
+    const auto range = [&](std::size_t axis) {
+      return std::pair{std::max<std::int64_t>(0, p[axis] - 1), std::min(cells.shape[axis] - 1, p[axis] + 1)};
+    };
+    const auto [x0, x1] = range(0);
+    const auto [y0, y1] = range(1);
+    const auto [z0, z1] = range(2);
+    for (std::int64_t z = z0; z <= z1; ++z)
+      for (std::int64_t y = y0; y <= y1; ++y)
+        for (std::int64_t x = x0; x <= x1; ++x) {
+          const std::size_t cell = cells.cell_of({x, y, z});
+          for (Offset m = cells.begin[cell]; m < cells.begin[cell + 1]; ++m) {
+            const Index j = cells.members[static_cast<std::size_t>(m)];
+            const auto& c = points.col_points;
+            const double dx = r.x[i] - c.x[at(j)], dy = r.y[i] - c.y[at(j)];
+            const double dz = r.z.empty() ? 0 : r.z[i] - c.z[at(j)];
+            const double squared = (dx * dx + dy * dy) + dz * dz, distance = std::sqrt(squared);
+            if (distance > points.gate) continue;
+            const double cost = points.metric == Metric::squared ? squared : distance;
+            row.emplace_back(j, static_cast<Cost>(std::nearbyint(cost * scale)));
+          }
+        }
+    std::sort(row.begin(), row.end());
+    for (const auto& [j, cost] : row) {
+      out.graph.col_index.push_back(j);
+      out.cost.push_back(cost);
+    }
+    out.graph.row_offsets.push_back(out.graph.edges());
+  }
+  return out;
+}
+
+Costs points(const Execution& execution, Recipe& recipe) {
+  const std::int64_t n = recipe.whole("n", std::nullopt, 0, kMostVertices);
+  const double sigma = recipe.number("sigma", std::nullopt, 0, 1e6);
+  const auto seed = static_cast<std::uint64_t>(recipe.whole("seed", 1, 0, 0x1p53));
+  const auto dims = static_cast<int>(recipe.whole("dims", 3, 2, 3));
+  const std::string metric = recipe.word("metric", "euclidean"), type = recipe.word("type", "double");
+  const bool dense = recipe.flag("dense"), sparse = recipe.flag("sparse");
+  if (metric != "euclidean" && metric != "squared")
+    recipe.fail("metric=" + metric + " is neither euclidean nor squared");
+  if (type != "double" && type != "float") recipe.fail("type=" + type + " is neither double nor float");
+  if (dense && sparse) recipe.fail("dense and sparse exclude each other");
+  if (sparse && !recipe.has("gate")) recipe.fail("sparse=1 needs gate=...");
+
+  GeometricCosts out;
+  out.gate = recipe.number("gate", std::numeric_limits<double>::infinity(), 0, 1e300);
+  out.metric = metric == "squared" ? Metric::squared : Metric::euclidean;
+  out.row_points = seeded_points(seed, static_cast<std::size_t>(n), dims);
+  out.col_points = displaced(out.row_points, seed, sigma);
+  // No two points are farther apart than the cube's diagonal and six sigma or so on each side.
+  const double side = dims == 2 ? std::sqrt(static_cast<double>(n)) : std::cbrt(static_cast<double>(n));
+  const double reach = std::min(out.gate, std::sqrt(static_cast<double>(dims)) * (side + 20 * sigma));
+  out.fraction_bits = fraction_bits_for(out.metric == Metric::squared ? reach * reach : reach,
+                                        static_cast<Index>(n), static_cast<Index>(n));
+  if (sparse) return gated_graph(out);
+  if (!dense) return out;
+  DenseCosts matrix;
+  matrix.rows = matrix.cols = static_cast<Index>(n);
+  matrix.fraction_bits = out.fraction_bits;
+  if (type == "double")
+    matrix.entries = full_matrix<double>(execution, out.view());
+  else
+    matrix.entries = full_matrix<float>(execution, out.view());
+  return matrix;
+}
+
+}  // namespace
+
+bool is_generated(std::string_view text) { return text.starts_with("gen:"); }
+
+Costs generate_assignment(const Execution& execution, std::string_view text) {
+  if (!is_generated(text)) throw UsageError("'" + std::string(text) + "' does not begin with gen:");
+  Recipe recipe(text);
+  const bool unmatched_given = recipe.has("unmatched");
+  const double unmatched = recipe.number("unmatched", 0, 0, 1e15);
+  Costs costs = [&]() -> Costs {
+    if (recipe.family() == "uniform") return uniform(execution, recipe);
+    if (recipe.family() == "points") return points(execution, recipe);
+    recipe.fail(
+        "no assignment family is called '" + recipe.family() +
+        "'; there are uniform and points (families of graphs are for --problem cardinality and greedy)");
+  }();
+  recipe.finish();
+  if (!unmatched_given) {
+    require_smaller_side(costs);
+    return costs;
+  }
+  const int bits = fraction_bits_of(view_of(costs));
+  set_unmatched(costs, to_grid(unmatched, bits));
+  return costs;
+}
+
+void set_unmatched(Costs& costs, Cost unmatched) {
+  const auto view = view_of(costs);
+  const std::size_t rows = at(rows_of(view)), cols = at(cols_of(view));
+  std::visit(
+      [&](auto& c) {
+        c.unmatched_row_cost.assign(rows, unmatched);
+        c.unmatched_col_cost.assign(cols, unmatched);
+      },
+      costs);
+}
+
+void require_smaller_side(Costs& costs) {
+  const auto view = view_of(costs);
+  const Index rows = rows_of(view), cols = cols_of(view);
+  std::visit(
+      [&](auto& c) {
+        c.unmatched_row_cost.assign(rows > cols ? at(rows) : 0, 0);
+        c.unmatched_col_cost.assign(cols > rows ? at(cols) : 0, 0);
+      },
+      costs);
+}
+
+}  // namespace motes::matching

@@ -1,0 +1,53 @@
+/// The CUDA forms of the matching library in a build without CUDA: each says why there is no device.
+
+#include <motes/base/gpu/no_device.h>
+
+#include "matching/assignment/device_problem.h"
+#include "matching/cardinality/device_solvers.h"
+#include "matching/greedy/device_solvers.h"
+
+namespace motes::matching {
+
+using gpu::throw_no_device;
+
+namespace detail {
+void check_device_problem(Workspace*, int, const CostsView&) { throw_no_device(); }
+Certificate verify_on_device(const Execution&, const CostsView&, const Matching&) { throw_no_device(); }
+Alternatives alternatives_on_device(const Execution&, const CostsView&, const Matching&) {
+  throw_no_device();
+}
+}  // namespace detail
+
+namespace device {
+std::vector<Index> karp_sipser_start(const Execution&, const CardinalityProblem&, std::uint64_t) {
+  throw_no_device();
+}
+std::vector<Index> cheap_start(const Execution&, const CardinalityProblem&, std::uint64_t) {
+  throw_no_device();
+}
+void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, const GivenStart&, Mates&,
+                  CardinalityStats&) {
+  throw_no_device();
+}
+void augment_by_levels(const Execution&, const CardinalityProblem&, const DeveciOptions&, const GivenStart&,
+                       Mates&, CardinalityStats&) {
+  throw_no_device();
+}
+void grow_forests(const Execution&, const CardinalityProblem&, const MsBfsOptions&, std::int64_t,
+                  const GivenStart&, Mates&, CardinalityStats&) {
+  throw_no_device();
+}
+void greedy_suitor(const Execution&, const GreedyProblem&, GreedyAnswer&, SuitorPlan) { throw_no_device(); }
+void greedy_proposal(const Execution&, const GreedyProblem&, const ProposalOptions&, GreedyAnswer&) {
+  throw_no_device();
+}
+CoarseGraph coarsen(const Execution&, const GreedyProblem&, std::span<const Index>, std::span<const double>) {
+  throw_no_device();
+}
+std::vector<CoarseGraph> coarsen_to(const Execution&, const GreedyProblem&, const GreedySolver&,
+                                    const CoarsenSettings&, std::vector<CoarseSize>*) {
+  throw_no_device();
+}
+}  // namespace device
+
+}  // namespace motes::matching

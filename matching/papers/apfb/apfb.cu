@@ -1,0 +1,357 @@
+/// APFB and APsB (deveci.h), all phases in one cooperative kernel: where the paper launches a kernel for
+/// every level and brings flags back to the host, a barrier of the grid stands here, and nothing comes back.
+///
+/// A phase is the paper's: a breadth-first search from all free rows (its columns), level by level;
+/// Alternate, a thread for each free column that was reached (kReached in col_to_row), which walks to the
+/// root and exchanges pairs on its way; FixMatching, which frees the columns whose row is another's, in one
+/// pass with the next phase's InitBfsArray.
+///
+/// Where the paper's threads go through all rows for those of a level, and through all columns for those that
+/// were reached, here who reaches one puts it on a list. That takes an exchange where the paper has
+/// a plain store: of the threads that reach a row or a free column at the same level the first alone sets
+/// level, predecessor and root, and lists it. This is one of the outcomes that the paper's race allows, and
+/// the levels are the same. It also makes trees disjoint, so that with the refinement for APsB (section 3,
+/// last paragraph), by which only the column that its root has noted starts, every root that was noted gets
+/// its path.
+///
+/// Races. A search reads what others of its level write only through words that are exchanged (level of a
+/// row, col_to_row of a column) and the root's word, which only ever goes from its level to below kUnseen;
+/// who reads it late looks through edges in vain. Of several columns of one root the last written stands.
+/// Whether a search goes on is read from words that the round it begins does not write: all blocks must
+/// agree, also one that comes late, when others have reached free columns in that round already. Alternate: a
+/// walker stops where the row's column is not the one of the search, as then another walker has been there.
+/// The topmost row at which any stopped was passed by one that did not stop above, so that at least one of
+/// each tree reaches its root, and the matching grows by every root reached. Two may both pass a row before
+/// either sees the other; one then owns the pair, and FixMatching frees the other's column. Above that row
+/// both write the same.
+
+#include <algorithm>
+#include <numeric>
+
+#include <cooperative_groups.h>
+
+#include "matching/cardinality/device_solvers.h"
+#include "matching/cardinality/edge_chunks.cuh"
+#include "matching/init/cheap_device.cuh"
+#include "matching/papers/apfb/apfb.h"
+
+namespace motes::matching::device {
+namespace {
+
+constexpr int kThreads = 256, kConstantBlocks = 256;
+constexpr int kFirstLevel = 2;            ///< the paper's L0
+constexpr int kUnseen = kFirstLevel - 1;  ///< its L0 - 1
+constexpr int kFound = kFirstLevel - 2;   ///< its L0 - 2 of a root that has a path; refined: -column
+constexpr Index kReached = -2;            ///< of a free column
+constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a stretch; columns that a lane reads side by side
+using Staged = Staging<1024>;
+constexpr int kAlone = 128;        ///< stretches of a frontier that one block follows alone
+constexpr int kCrowded = 1 << 13;  ///< stretches of a frontier that make for many visits in vain
+constexpr int kRecords = 1 << 14;  ///< phases told apart; the last takes in what follows
+
+struct Report {
+  int frontier[3];      ///< of a level: stretches
+  int free[3];          ///< of a phase: rows without a column at its start
+  int reached[2];       ///< of a phase: free columns on the list
+  int ended[3];         ///< of a round: the one before has reached some, where the shortest paths are wanted
+  int alone_levels[2];  ///< of a round: levels that one block went through in it
+  long long phases;
+  unsigned long long edges, init_ns, search_ns, alternate_ns;
+  int levels[kRecords], gained[kRecords];
+};
+
+struct Search {
+  DeviceSides graph;
+  Index *row_to_col, *col_to_row;
+  int* level;           ///< [rows] the paper's bfs_array
+  Index* root;          ///< [rows]
+  Origin* predecessor;  ///< [cols]
+  Index* reached;       ///< [cols] free columns, a list
+  Stretch* frontier[2];
+  Report* report;
+};
+
+/// The lanes of a group look through a stretch; put(stretch) gets those of the rows of the next level. With
+/// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
+template <bool kShortest, bool kRoots, class Put>
+__device__ unsigned long long visit(const Search& s, const Stretch& stretch, int level, bool look,
+                                    int* reached, int* ended, Put&& put) {
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  Index root = -1;
+  bool stopped = false;
+  if constexpr (kRoots) root = __ldcg(s.root + stretch.row);
+  for (int e = lane; e < stretch.count(); e += kSide * kLanes) {
+    Index col[kSide], mate[kSide];
+    int seen[kSide];
+#pragma unroll
+    for (int d = 0; d < kSide; ++d)
+      col[d] = e + d * kLanes < stretch.count() ? s.graph.col_index[stretch.begin() + e + d * kLanes] : -1;
+    if constexpr (kRoots) stopped = __ldcg(s.level + root) < kUnseen;  // under way while the mates are
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) mate[d] = col[d] != -1 ? __ldcg(s.col_to_row + col[d]) : kReached;
+    if (stopped) return 0;
+#pragma unroll
+    for (int d = 0; d < kSide; ++d)
+      seen[d] = mate[d] < 0 ? kFirstLevel : look ? __ldcg(s.level + mate[d]) : kUnseen;
+    Offset begin[kSide], end[kSide];
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) {
+      if (seen[d] != kUnseen) continue;
+      begin[d] = s.graph.row_offsets[mate[d]];
+      end[d] = s.graph.row_offsets[mate[d] + 1];
+      seen[d] = atomicCAS(s.level + mate[d], kUnseen, level + 1);
+    }
+#pragma unroll
+    for (int d = 0; d < kSide; ++d) {
+      if (seen[d] == kUnseen) {
+        if constexpr (kRoots) s.root[mate[d]] = root;
+        s.predecessor[col[d]] = {stretch.row, stretch.col};
+        for_stretches(mate[d], col[d], begin[d], end[d], put);
+      } else if (mate[d] == -1 && atomicCAS(s.col_to_row + col[d], -1, kReached) == -1) {
+        s.predecessor[col[d]] = {stretch.row, stretch.col};
+        if constexpr (kRoots) s.level[root] = kShortest ? -col[d] : kFound;
+        s.reached[place_in(reached)] = col[d];
+        if constexpr (kShortest) *ended = 1;
+      }
+    }
+  }
+  return lane == 0 ? static_cast<unsigned long long>(stretch.count()) : 0;
+}
+
+/// Where all blocks are.
+struct Progress {
+  long long round = 0;           ///< from one barrier of a search to the next
+  int side = 0;                  ///< which list holds the frontier
+  unsigned long long edges = 0;  ///< of this thread
+};
+
+/// One block's levels, from a frontier of few stretches until it is empty or too large or, where the shortest
+/// paths are wanted, one is there. Frontiers lie in the halves of the shared memory, what does not fit in the
+/// grid's lists.
+template <bool kShortest, bool kRoots>
+__device__ void search_alone(const Search& s, Staged& staging, int level, int* reached, Progress& at) {
+  constexpr int kHalf = Staged::kHalf;
+  Report& report = *s.report;
+  int count = __ldcg(report.frontier + at.round % 3), rounds = 0;
+  int* ended = report.ended + (at.round + 1) % 3;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kThreads)
+    staging.stretch[k] = s.frontier[at.side][k];
+  for (;;) {
+    __syncthreads();
+    const Stretch* now = staging.stretch + rounds % 2 * kHalf;
+    Stretch* next = staging.stretch + (rounds + 1) % 2 * kHalf;
+    Stretch* list = s.frontier[(at.side + rounds + 1) % 2];
+    for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kThreads / kLanes)
+      at.edges += visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, ended,
+                                           [&](const Stretch& some) {
+                                             const int place = atomicAdd(&staging.count, 1);
+                                             (place < kHalf ? next : list)[place] = some;
+                                           });
+    __syncthreads();
+    count = staging.count;
+    ++rounds;
+    const bool enough = count == 0 || count > kAlone || (kShortest && __ldcg(reached) > 0);
+    __syncthreads();
+    if (threadIdx.x == 0) staging.count = 0;
+    if (!enough) continue;
+    for (int k = static_cast<int>(threadIdx.x); k < min(count, kHalf); k += kThreads) list[k] = next[k];
+    break;
+  }
+  if (threadIdx.x == 0) {
+    report.alone_levels[at.round % 2] = rounds;
+    report.frontier[(at.round + 1) % 3] = count;
+  }
+  __syncthreads();
+}
+
+/// InitBfsArray, and FixMatching of the phase before.
+template <bool kRoots>
+__device__ void begin_phase(const Search& s, Staged& staging, long long phase, const Progress& at) {
+  const int me = grid_thread(), total = grid_threads();
+  Report& report = *s.report;
+  Stretch* list = s.frontier[at.side];
+  int* count = report.frontier + at.round % 3;
+  int free_rows = 0;
+  for (Index i = me; i < s.graph.rows; i += total) {
+    const bool free = s.row_to_col[i] == -1;
+    free_rows += free;
+    s.level[i] = free ? kFirstLevel : kUnseen;
+    if (!free) continue;
+    if constexpr (kRoots) s.root[i] = i;
+    for_stretches(i, -1, s.graph.row_offsets[i], s.graph.row_offsets[i + 1],
+                  [&](const Stretch& some) { staging.put(some, list, count); });
+  }
+  for (Index j = me; j < s.graph.cols; j += total) {
+    const Index row = s.col_to_row[j];
+    if (row == kReached || (row >= 0 && s.row_to_col[row] != j)) s.col_to_row[j] = -1;
+  }
+  free_rows = static_cast<int>(__reduce_add_sync(0xffffffffU, free_rows));
+  if (threadIdx.x % 32 == 0 && free_rows > 0) atomicAdd(report.free + phase % 3, free_rows);
+  if (me == 0) {
+    report.free[(phase + 1) % 3] = report.reached[(phase + 1) % 2] = 0;
+    report.ended[0] = report.ended[1] = report.ended[2] = 0;
+  }
+  staging.flush(list, count);
+}
+
+/// All levels of a phase. Returns how many.
+template <bool kShortest, bool kRoots>
+__device__ int search(const cooperative_groups::grid_group& grid, const Search& s, Staged& staging,
+                      int* reached, Progress& at) {
+  Report& report = *s.report;
+  int level = kFirstLevel;
+  for (;;) {
+    const int count = __ldcg(report.frontier + at.round % 3);
+    if (count == 0 || (kShortest && __ldcg(report.ended + at.round % 3) != 0)) return level - kFirstLevel;
+    const bool alone = count <= kAlone;
+    if (grid_thread() == 0) report.frontier[(at.round + 2) % 3] = report.ended[(at.round + 2) % 3] = 0;
+    if (alone) {
+      if (blockIdx.x == 0) search_alone<kShortest, kRoots>(s, staging, level, reached, at);
+    } else {
+      const Stretch* now = s.frontier[at.side];
+      Stretch* next = s.frontier[1 - at.side];
+      int* next_count = report.frontier + (at.round + 1) % 3;
+      for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes)
+        at.edges += visit<kShortest, kRoots>(
+            s, now[k], level, count > kCrowded, reached, report.ended + (at.round + 1) % 3,
+            [&](const Stretch& some) { staging.put(some, next, next_count); });
+      staging.flush(next, next_count);
+    }
+    grid.sync();
+    const int levels = alone ? __ldcg(report.alone_levels + at.round % 2) : 1;
+    ++at.round;
+    level += levels;
+    at.side = (at.side + levels) % 2;
+  }
+}
+
+/// Algorithm 3. What the search has noted tells where to go on before the pair there is seen.
+__device__ inline void alternate(const Search& s, Index col) {
+  Origin up = s.predecessor[col];
+  while (true) {
+    Origin next{-1, -1};
+    if (up.col != -1) next = s.predecessor[up.col];
+    if (__ldcg(s.row_to_col + up.row) != up.col) return;  // another was here
+    s.row_to_col[up.row] = col;
+    s.col_to_row[col] = up.row;
+    if (up.col == -1) return;
+    col = up.col;
+    up = next;
+  }
+}
+
+template <bool kShortest, bool kRoots>
+__global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
+  __shared__ Staged staging;
+  const auto grid = cooperative_groups::this_grid();
+  const bool first = grid_thread() == 0;
+  Report& report = *s.report;
+  if (threadIdx.x == 0) staging.count = 0;
+  __syncthreads();
+  Clock clock;
+  Progress at;
+  int before = -1;  // free rows at the start of the phase before
+  long long phase = 0;
+  for (;; ++phase) {
+    begin_phase<kRoots>(s, staging, phase, at);
+    grid.sync();
+    clock.lap(report.init_ns);
+    const int left = report.free[phase % 3];
+    int* reached = report.reached + phase % 2;
+    const auto record = static_cast<int>(min(phase, static_cast<long long>(kRecords)));
+    if (first && phase > 0) report.gained[record - 1] += before - left;
+    before = left;
+    const int levels = search<kShortest, kRoots>(grid, s, staging, reached, at);
+    clock.lap(report.search_ns);
+    const int paths = __ldcg(reached);
+    if (paths == 0) break;
+    for (int k = spread_group<1>(); k < paths; k += grid_threads()) {
+      const Index col = s.reached[k];
+      if constexpr (kShortest && kRoots)
+        if (s.level[s.root[s.predecessor[col].row]] != -col) continue;
+      alternate(s, col);
+    }
+    if (first) {
+      report.levels[min(record, kRecords - 1)] += levels;
+      // Who has yet to read the last count ends its search by that or by 0.
+      report.frontier[0] = report.frontier[1] = report.frontier[2] = 0;
+    }
+    grid.sync();
+    clock.lap(report.alternate_ns);
+  }
+  for (int step = 16; step > 0; step /= 2) at.edges += __shfl_xor_sync(0xffffffffU, at.edges, step);
+  if (threadIdx.x % 32 == 0) atomicAdd(&report.edges, at.edges);
+  if (first) report.phases = phase;
+}
+
+using Kernel = void (*)(Search);
+Kernel kernel_of(const DeveciOptions& options) {
+  if (options.shortest) return options.roots ? augment_kernel<true, true> : augment_kernel<true, false>;
+  return options.roots ? augment_kernel<false, true> : augment_kernel<false, false>;
+}
+
+}  // namespace
+
+void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
+                       const DeveciOptions& options, const GivenStart& start, Mates& mates,
+                       CardinalityStats& stats) {
+  const auto run = [&](gpu::Arena& arena, const DeviceSides& sides) {
+    const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
+    const Offset edges = problem.graph.edges();
+    gpu::StreamTimer timer(arena.stream());
+    DeviceMates there(arena, rows, cols);
+    Search s{sides,
+             there.row_to_col,
+             there.col_to_row,
+             arena.take<int>(rows),
+             arena.take<Index>(rows),
+             arena.take<Origin>(cols),
+             arena.take<Index>(cols),
+             {arena.take<Stretch>(most_stretches(sides.rows, edges)),
+              arena.take<Stretch>(most_stretches(sides.rows, edges))},
+             arena.take_filled<Report>(1, 0)};
+    const bool warm = there.upload(arena, problem, sides, start);
+    gpu::StreamTimer cheap(arena.stream());
+    if (options.cheap)
+      cheap_start(arena, sides, edges, warm, detail::VisitOrder(sides.rows, 0), s.row_to_col, s.col_to_row);
+    cheap.stop();
+    const Kernel kernel = kernel_of(options);
+    int fit = 0;
+    MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, kThreads, 0));
+    const int most = fit * arena.multiprocessors();
+    const int blocks = std::min(
+        most, options.many_threads ? std::max(1, (sides.rows + kThreads - 1) / kThreads) : kConstantBlocks);
+    void* arguments[] = {&s};
+    MOTES_CUDA(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
+                                           static_cast<unsigned>(blocks), kThreads, arguments, 0,
+                                           arena.stream()));
+    timer.stop();
+    const std::int64_t augmentations = there.download(arena, execution, mates);
+    const std::vector<Report> report = arena.download(s.report, 1);
+    const auto phases = static_cast<std::ptrdiff_t>(std::min<long long>(report[0].phases, kRecords));
+    const auto paths = std::accumulate(report[0].gained, report[0].gained + phases, std::int64_t{0});
+    if (options.cheap) {  // a phase of one level, whose paths are single edges
+      ++stats.phases;
+      stats.levels.push_back(1);
+      stats.augmented.push_back(augmentations - paths);
+    }
+    stats.phases += report[0].phases;
+    stats.augmentations += augmentations;
+    stats.edges_traversed += static_cast<std::int64_t>(report[0].edges);
+    stats.levels.insert(stats.levels.end(), report[0].levels, report[0].levels + phases);
+    stats.augmented.insert(stats.augmented.end(), report[0].gained, report[0].gained + phases);
+    stats.seconds["device"] = timer.seconds();
+    stats.seconds["start"] = cheap.seconds();
+    stats.seconds["init"] = 1e-9 * static_cast<double>(report[0].init_ns);
+    stats.seconds["search"] = 1e-9 * static_cast<double>(report[0].search_ns);
+    stats.seconds["alternate"] = 1e-9 * static_cast<double>(report[0].alternate_ns);
+  };
+  const auto rows = static_cast<std::size_t>(problem.graph.rows),
+             cols = static_cast<std::size_t>(problem.graph.cols);
+  with_sides(execution, problem, false, stats, run,
+             rows * (sizeof(int) + sizeof(Index)) + cols * (sizeof(Origin) + sizeof(Index)) +
+                 2 * sizeof(Stretch) * most_stretches(problem.graph.rows, problem.graph.edges()) +
+                 sizeof(Report));
+}
+
+}  // namespace motes::matching::device

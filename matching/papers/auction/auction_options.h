@@ -1,0 +1,11 @@
+#pragma once
+/// Both auctions behind their options, for the tests.
+
+#include "matching/papers/auction/auction_state.h"
+
+namespace motes::matching::detail {
+
+Matching solve_by_auction(const Execution& execution, const CostsView& problem, const Start& start,
+                          const AuctionOptions& options);
+
+}  // namespace motes::matching::detail

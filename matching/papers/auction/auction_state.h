@@ -1,0 +1,82 @@
+#pragma once
+/// What the CPU and the GPU auction share besides the rule of one bid: scale, schedule, budgets, the state
+/// they start from, and the exact integer duals at the end. Host code.
+
+#include <cstdint>
+#include <vector>
+
+#include "matching/assignment/canonical/canonical_form.h"
+#include "matching/papers/auction/bid_rule.h"
+
+namespace motes::matching::detail {
+
+struct AuctionOptions {
+  bool scaled = true;   ///< epsilon falls from phase to phase; else one phase with the last epsilon
+  bool reverse = true;  ///< columns left free below their starting price bid back; tests turn it off
+};
+
+struct AuctionScale {
+  Cost steps = 1;      ///< auction steps in a cost step
+  Cost widest = 2;     ///< more than any two offers differ by while all duals are at their start
+  bool exact = false;  ///< steps are enough for an epsilon of one step to give an optimal matching
+};
+/// `steps` is max(rows, cols) + 2 where the costs leave room for it, else the most they leave room for.
+AuctionScale auction_scale(const CanonicalSides& sides);
+
+inline constexpr Index kGapSample = 1024;           ///< rows whose two best offers are compared
+inline constexpr Cost kLargestGap = Cost{1} << 50;  ///< differences count as no more than this
+
+/// The epsilons of the phases in auction steps, falling, the last one 1. `gap`: the mean difference of a
+/// row's two best offers. The first epsilon is the gap; it is divided by 6, then by 24, 96 ...: once epsilon
+/// is small against the differences of offers, smaller steps of it change the answer no more.
+std::vector<Cost> auction_epsilons(const AuctionOptions& options, Cost gap);
+
+/// The state an auction starts from, in auction steps: a given matching and given prices, or neither. Given
+/// pairs may be forbidden or far from their best offer: the first phase gives them up.
+struct AuctionStart {
+  std::vector<Index> row_to_col, col_to_row;
+  std::vector<Cost> v;
+  std::int64_t pairs = 0;
+  bool warm = false;
+};
+/// `exchanged`: the start's rows are the canonical form's columns.
+AuctionStart auction_start(const CanonicalSides& sides, const AuctionScale& scale, const Start& given,
+                           bool exchanged);
+
+/// A best offer above this, in the first phase, proves that its row can go nowhere (auction.h); kNoOffer
+/// where the bound lies out of range.
+Cost feasible_ceiling(const CanonicalSides& sides, const AuctionScale& scale, const AuctionStart& start,
+                      Cost epsilon);
+
+/// Rounds (GPU) and bids (CPU) after which the auction leaves the rest to shortest augmenting paths.
+std::int64_t round_budget(const CanonicalSides& sides);
+std::int64_t bid_budget(const CanonicalSides& sides);
+
+/// What an auction leaves: duals in auction steps that satisfy epsilon-complementary slackness with
+/// epsilon 1.
+struct AuctionResult {
+  std::vector<Index> row_to_col;  ///< [rows]
+  std::vector<Cost> u, v;         ///< [rows] (where reversed), [cols]
+  bool reversed = false;          ///< columns bid last, so that v follows from u; else u from v
+  bool unfinished = false;        ///< the budget or the range of duals ended it
+  bool infeasible = false;
+  Stats stats;
+};
+
+/// What is left to shortest augmenting paths, if anything: a start in the problem's own orientation.
+struct AuctionLeftover {
+  bool needed = false;
+  std::vector<Index> row_to_col;
+  std::vector<Cost> u, v;
+};
+
+/// Duals in cost steps under which the matching is exactly optimal; false where the scale is too coarse for
+/// that. `pair_cost` [rows]: cost steps of matched pairs, where reversed. O(rows + cols + steps).
+bool exact_duals(const CanonicalSides& sides, const AuctionScale& scale, const AuctionResult& result,
+                 const std::vector<Cost>& pair_cost, std::vector<Cost>& v);
+
+/// The result as a solution, with exact duals, or with `leftover` set.
+Solution solution_of(const CanonicalSides& sides, const AuctionScale& scale, AuctionResult&& result,
+                     const std::vector<Cost>& pair_cost, bool exchanged, AuctionLeftover& leftover);
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,31 @@
+#pragma once
+/// The sequential auction of a square problem on short lists that somebody else makes: the host half of
+/// `auction-scaled` on a GPU.
+///
+/// A GPU reads a full matrix in no time, but the end of an auction is a long chain of single bids, which a
+/// CPU makes ten times faster from a list of 64 objects in its cache. So the lists come from the GPU, all at
+/// once, and the bids from the CPU. A person whose list does not answer any more waits until nobody else can
+/// bid; then all who wait get new lists in one go.
+
+#include "matching/papers/auction/auction_state.h"
+
+namespace motes::matching::detail {
+
+/// Who makes short lists.
+class ListSource {
+ public:
+  virtual ~ListSource() = default;
+  virtual int listed() const = 0;  ///< objects on a list
+  /// Lists of these persons at these duals [objects], one after another: `object` and `cost` [persons *
+  /// listed()], object -1 in empty places, cost in auction steps; `bound` [persons] is the least offer left
+  /// out.
+  virtual void make(std::span<const Index> persons, const std::vector<Cost>& dual, Index* object, Cost* cost,
+                    Cost* bound) = 0;
+};
+
+/// For perfect problems, from nothing: `start` is not warm. Threads sort the lists. Stats as auction_on_cpu.
+AuctionResult auction_on_lists(const Execution& execution, const CanonicalSides& sides,
+                               const AuctionScale& scale, const AuctionOptions& options,
+                               const AuctionStart& start, ListSource& source);
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,11 @@
+#pragma once
+/// The CUDA forms of the Hungarian solvers, without CUDA types. They throw ResourceError without a device.
+
+#include <motes/matching/assignment_solver.h>
+
+namespace motes::matching::device {
+
+Matching solve_by_covers(const Execution& execution, const CostsView& problem, const Start& start);
+Matching solve_by_trees(const Execution& execution, const CostsView& problem, const Start& start);
+
+}  // namespace motes::matching::device

@@ -1,0 +1,26 @@
+#pragma once
+/// `ss-bfs` and `ss-dfs`: one free row after another.
+///
+/// Source: Azad, Buluc & Pothen, "A parallel tree grafting algorithm for maximum cardinality matching in
+/// bipartite graphs", IPDPS 2015, Algorithm 1; Duff, Kaya & Ucar, ACM TOMS 38 (2011).
+
+#include <motes/matching/cardinality_solver.h>
+
+namespace motes::matching {
+
+enum class Order { breadth_first, depth_first };
+
+/// A row whose search fails stays free for good, and so does every row of its tree stay without use: the
+/// tree's columns are hidden from all later searches. O(rows * nnz). One thread, whatever is asked for.
+class SingleSource final : public CardinalitySolver {
+ public:
+  explicit SingleSource(Order order) : order_(order) {}
+
+ private:
+  bool needs_columns() const override { return false; }
+  void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
+           CardinalityStats& stats) const override;
+  Order order_;
+};
+
+}  // namespace motes::matching

@@ -1,0 +1,24 @@
+#pragma once
+/// The boxes of a problem's points, and what they say about its costs without a look at the pairs.
+
+#include "matching/assignment/canonical/entries.h"
+
+namespace motes::matching::detail {
+
+/// The box of a set of points; low > high where there are none.
+struct PointBounds {
+  double low[3], high[3];
+  bool finite;  ///< all of them, and below 1e300
+};
+struct PairOfBounds {
+  PointBounds row, col;
+};
+
+/// Of points in host memory. O(rows + cols).
+PairOfBounds bounds_of(const GeometricEntries& entries);
+
+/// A bound on the cost of any allowed pair, at most 3 times what the two farthest cost; kInfiniteCost where
+/// it is beyond 2^62.
+Cost farthest_cost(const GeometricEntries& entries, const PairOfBounds& bounds);
+
+}  // namespace motes::matching::detail

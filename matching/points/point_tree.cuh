@@ -1,0 +1,124 @@
+#pragma once
+/// Points on the device, arranged so that a warp finds those near a place without meeting the others.
+///
+/// The points are sorted along Hilbert's curve (point_curve.h). Every 32 that follow one another are a leaf
+/// with its bounding box, every 32 leaves a node with the box around theirs, and so on: a tree without
+/// pointers, whose nodes' children lie side by side, one for each lane of a warp. There is no cell size to
+/// choose, so nothing suffers from clusters, outliers, planes, lines or points that coincide: where many
+/// different points share a cell of the curve, that cell is cut anew, down to its own box, until none does
+/// (`Build` in point_tree.cu).
+///
+/// Distances to boxes are lower bounds to the last bit: rounding is monotonic, so the squared distance to a
+/// box, formed as detail::GeometricEntries forms that to a point, never passes that to a point within.
+
+#include <motes/base/gpu/arena.cuh>
+
+#include "matching/assignment/canonical/entries.h"
+
+namespace motes::matching::device {
+
+struct Point {
+  double x, y, z;
+};
+
+/// A trivially copyable view, passed by value to kernels; all pointers are to device memory, valid until the
+/// arena's next reset.
+struct PointTreeView {
+  static constexpr int kFanout = 32;
+  static constexpr int kMaxLevels = 7;  ///< 32^7 points and more would be needed for an eighth
+
+  Index count = 0;
+  const double *x = nullptr, *y = nullptr, *z = nullptr;  ///< [count] in the order of the curve
+  const Index* original = nullptr;           ///< [count] a place's point as the caller numbers it
+  int levels = 0;                            ///< 0 for no points; the top level has at most 32 nodes
+  Index nodes = 0;                           ///< of all levels
+  Index level_begin[kMaxLevels + 1] = {};    ///< level l's nodes, from the leaves' 0 up, in the arrays below
+  const double *low[3] = {}, *high[3] = {};  ///< [nodes] boxes
+
+  __device__ Index level_size(int level) const { return level_begin[level + 1] - level_begin[level]; }
+
+  /// The squared distance of a place to a node's box, at most that to any point of it.
+  __device__ double squared_to(Point p, Index node) const {
+    const double dx = fmax(fmax(low[0][node] - p.x, p.x - high[0][node]), 0.0);
+    const double dy = fmax(fmax(low[1][node] - p.y, p.y - high[1][node]), 0.0);
+    const double dz = fmax(fmax(low[2][node] - p.z, p.z - high[2][node]), 0.0);
+    return squared(dx, dy, dz);
+  }
+  /// The squared distance of a place to the k-th point of the order.
+  __device__ double squared_to_point(Point p, Index k) const {
+    return squared(p.x - x[k], p.y - y[k], p.z - z[k]);
+  }
+  static __device__ double squared(double dx, double dy, double dz) {
+    using detail::multiply, detail::plus;
+    return plus(plus(multiply(dx, dx), multiply(dy, dy)), multiply(dz, dz));
+  }
+
+  /// Walks the tree with a whole warp, in the order of the curve. near(node, squared) is asked for nodes,
+  /// each lane for its own, with the squared distance of p to it; visit(leaf, k) is called by all lanes
+  /// together for the leaves that are near, with k the lane's place of the order, or -1 past the end; near is
+  /// asked again just before.
+  template <class Near, class Visit>
+  __device__ void walk(Point p, Near&& near, Visit&& visit) const {
+    constexpr unsigned kAll = 0xffffffffU;
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    if (levels == 0) return;
+    // Lane l keeps what is pending on level l: which children of which group.
+    unsigned pending = 0;
+    Index group = 0;
+    int level = levels;
+    Index first = 0;
+    double squared = 0;  // of the lane's leaf in the group of leaves at hand
+    for (bool descend = true;;) {
+      if (descend) {
+        --level;
+        bool wanted = false;
+        if (first + lane < level_size(level)) {
+          const Index node = level_begin[level] + first + lane;
+          squared = squared_to(p, node);
+          wanted = near(node, squared);
+        }
+        const unsigned found = __ballot_sync(kAll, wanted);
+        if (lane == level) pending = found, group = first;
+      }
+      const unsigned left = __shfl_sync(kAll, pending, level);
+      descend = false;
+      if (left == 0) {
+        if (++level == levels) return;
+        continue;
+      }
+      const int child = __ffs(static_cast<int>(left)) - 1;
+      if (lane == level) pending &= pending - 1;
+      const Index node = __shfl_sync(kAll, group, level) + child;
+      if (level > 0) {
+        first = node * kFanout;
+        descend = true;
+        continue;
+      }
+      if (!near(level_begin[0] + node, __shfl_sync(kAll, squared, child))) continue;
+      const Index k = node * kFanout + lane;
+      visit(node, k < count ? k : -1);
+    }
+  }
+
+  /// f(k, squared distance) by all lanes together, for every point that may lie within `radius` of p (a
+  /// superset, a little beyond the ball, whole leaves): k is the lane's place of the order, -1 for none. With
+  /// what tolerance the caller cuts is its own choice: sqrt(squared) <= radius is what GeometricEntries asks.
+  template <class F>
+  __device__ void for_each_in_ball(Point p, double radius, F&& f) const {
+    const double reach = beyond(radius);
+    walk(
+        p, [&](Index, double squared) { return squared <= reach; },
+        [&](Index, Index k) { f(k, k == -1 ? 0.0 : squared_to_point(p, k)); });
+  }
+
+  /// A squared distance above which sqrt(squared) > distance, whatever was rounded.
+  static __device__ double beyond(double distance) { return distance * distance * (1 + 0x1p-40) + 0x1p-1022; }
+};
+
+/// Sorts the points and puts boxes around them. x, y, z: [count] device memory (z may be nullptr: a plane),
+/// all finite. Everything it makes and needs is taken from the arena, about 80 bytes a point; one or a few
+/// round trips to the host. The order depends on the points alone, not on timing. O(count).
+PointTreeView build_point_tree(gpu::Arena& arena, const double* x, const double* y, const double* z,
+                               Index count);
+
+}  // namespace motes::matching::device

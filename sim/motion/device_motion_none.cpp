@@ -1,0 +1,11 @@
+#include <motes/base/errors.h>
+
+#include "sim/motion/device_motion.h"
+
+namespace motes::sim::detail {
+
+void follow_on_device(const Execution&, const Simulation&, Records&, const StopAsked&) {
+  throw ResourceError("execution.backend: this build has no CUDA code; use auto or cpu");
+}
+
+}  // namespace motes::sim::detail

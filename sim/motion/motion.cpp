@@ -1,0 +1,98 @@
+/// The motion of Vasconcelos & Rosenhahn 2009, section 6, and what users' particles do besides. The rule of
+/// one particle is in detail/walker.h, which CPU and GPU share.
+///
+/// Of the paper: "two vectors: the correlation vector, as a persistence tendency to keep the particle moving
+/// in the same direction, and the bias vector, a randomly generated vector", combined linearly by a
+/// persistence level in [0, 1]. Read here as: direction_t = normalised(persistence * direction_t-1 +
+/// (1 - persistence) * random unit vector), and every step is speed * dt long. The paper leaves the length
+/// open; a fixed one makes `speed` mean what it says at every persistence. At 0 all directions are
+/// independent, at 1 a particle flies straight for ever. At a wall the path is folded back and the direction
+/// mirrored, so that a reflected step keeps its path length.
+///
+/// Only +, -, *, /, sqrt and functions made of them (detail/exact_math.h) touch the positions, so the truth
+/// is the same to the last bit on every machine, on CPU and GPU.
+
+#include <atomic>
+
+#include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
+#include <motes/sim/motion.h>
+#include <motes/sim/stop.h>
+
+#include "sim/motion/device_motion.h"
+#include "sim/motion/population.h"
+
+namespace motes::sim {
+namespace {
+
+/// Below this much work a GPU's start costs more than it saves; in positions without a flow.
+constexpr double kDevicePays = 2e7;
+
+detail::Records follow_on_host(const Execution& execution, const detail::Simulation& simulation,
+                               detail::Records records, const StopAsked& stop) {
+  constexpr std::size_t kParticlesAQuestion = 256;
+  std::atomic<bool> stopped{false};  // no exception may leave the threads' loop
+  const auto frames = static_cast<std::size_t>(simulation.model.frames);
+  std::uint8_t* codes = records.code.empty() ? nullptr : records.code.data();
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic, 256)
+  for (std::size_t p = 0; p < simulation.particles(); ++p) {
+    if (p % kParticlesAQuestion == 0 && stop && stop()) stopped.store(true, std::memory_order_relaxed);
+    if (stopped.load(std::memory_order_relaxed)) continue;
+    detail::follow(simulation.model, static_cast<std::uint32_t>(p), simulation.seeds[p], simulation.birth(p),
+                   [&](std::int32_t k, const Vec3& at, std::uint8_t code) {
+                     const std::size_t r = p * frames + static_cast<std::size_t>(k);
+                     records.x[r] = at.x;
+                     records.y[r] = at.y;
+                     records.z[r] = at.z;
+                     if (codes != nullptr) codes[r] = code;
+                   });
+  }
+  if (stopped) detail::throw_stopped();
+  return records;
+}
+
+double work_of(const MotionOptions& options) {
+  const double evaluations = options.flow == Flow::turbulence ? 4.0 * options.flow_modes : 0.0;
+  return detail::domain_particles(options) * options.frames * (1 + evaluations);
+}
+
+}  // namespace
+
+Backend motion_backend(const Execution& execution, const MotionOptions& options) {
+  const bool together = detail::needs_population(options);
+  if (execution.backend == Backend::cpu) return Backend::cpu;
+  if (execution.backend == Backend::automatic && (together || work_of(options) < kDevicePays))
+    return Backend::cpu;
+  if (together)
+    throw UsageError(
+        "execution.backend: cells that divide or repel each other (simulation.division_s, "
+        "simulation.repulsion_um) move on the CPU only; use auto or cpu");
+  const gpu::DeviceReport report = gpu::list_devices();
+  if (!report.devices.empty()) return Backend::cuda;
+  if (execution.backend == Backend::automatic) return Backend::cpu;
+  throw UsageError("execution.backend: cuda is not to be had here (" + report.why_none +
+                   "); use auto or cpu");
+}
+
+TrackSet simulate_motion(const Execution& execution, const MotionOptions& options) {
+  return simulate_motion(execution, options, {});
+}
+
+TrackSet simulate_motion(const Execution& execution, const MotionOptions& options, const StopAsked& stop) {
+  check_options(options);
+  const Backend backend = motion_backend(execution, options);
+  const detail::Simulation simulation = detail::make_simulation(execution, options, stop);
+  detail::Records records;
+  if (detail::needs_population(options)) {
+    records = detail::simulate_population(execution, options, simulation, stop);
+  } else {
+    records = detail::dense_records(execution, simulation, !detail::always_seen(options));
+    if (backend == Backend::cuda)
+      detail::follow_on_device(execution, simulation, records, stop);
+    else
+      records = follow_on_host(execution, simulation, std::move(records), stop);
+  }
+  return detail::assemble_tracks(execution, options, simulation, std::move(records));
+}
+
+}  // namespace motes::sim

@@ -1,0 +1,47 @@
+#include <atomic>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/base/parallel_for.h>
+
+using namespace motes;
+
+TEST_CASE("parallel_for visits each index once") {
+  for (const int threads : {1, 2, 7}) {
+    std::vector<int> visits(1000, 0);
+    parallel_for(threads, 1000, [&](std::int64_t i) { ++visits[i]; });
+    CHECK(visits == std::vector<int>(1000, 1));
+    parallel_for(threads, 0, [](std::int64_t) { FAIL("nothing to visit"); });
+  }
+}
+
+TEST_CASE("parallel_for passes on what its body throws, and stops early") {
+  for (const int threads : {1, 4}) {
+    std::atomic<int> visited = 0;
+    const auto body = [&](std::int64_t i) {
+      ++visited;
+      if (i == 3) throw std::bad_alloc();
+    };
+    CHECK_THROWS_AS(parallel_for(threads, 100'000, body), std::bad_alloc);
+    CHECK(visited < 100'000);
+  }
+}
+
+TEST_CASE("each_thread runs its body once on each thread, and passes on what it throws") {
+  for (const int wanted : {1, 2, 7}) {
+    std::vector<int> visits(7, 0);
+    std::atomic<int> told = 0;
+    each_thread(wanted, [&](std::size_t thread, std::size_t threads) {
+      ++visits[thread];
+      told = static_cast<int>(threads);
+    });
+    REQUIRE(told >= 1);
+    REQUIRE(told <= wanted);
+    for (int k = 0; k < 7; ++k) CHECK(visits[k] == (k < told ? 1 : 0));
+    CHECK_THROWS_AS(each_thread(wanted, [](std::size_t, std::size_t) { throw std::bad_alloc(); }),
+                    std::bad_alloc);
+  }
+}

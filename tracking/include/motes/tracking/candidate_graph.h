@@ -1,0 +1,15 @@
+#pragma once
+/// The linking problem of one frame pair: which detection may follow which, and at what price.
+
+#include <motes/matching/problem.h>
+
+namespace motes {
+
+/// Rows are the earlier frame's detections, columns the later one's. Costs are integers: one step
+/// is worth `cost_unit` in squared um (or um, for the Euclidean cost).
+struct CandidateGraph {
+  matching::SparseCosts costs;
+  double cost_unit = 1;
+};
+
+}  // namespace motes

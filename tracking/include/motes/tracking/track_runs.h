@@ -1,0 +1,27 @@
+#pragma once
+/// Tracks cut where frames are missing.
+
+#include <cstdint>
+#include <vector>
+
+#include <motes/tracking/track_set.h>
+
+namespace motes {
+
+/// Points [begin, end) of one track, each a frame step after the one before.
+struct TrackRun {
+  std::size_t track, begin, end;
+  std::size_t size() const { return end - begin; }
+};
+
+/// The smallest distance of frames within a track: one step of the series. 1 where no track has two points.
+std::int32_t frame_step_of(const TrackSet& tracks);
+
+/// The runs of all tracks, in the order of the points; a point without neighbours is a run of one.
+std::vector<TrackRun> cut_runs(const TrackSet& tracks, std::int32_t frame_step);
+
+/// Per point the way along its run to both neighbours over the time that takes: length unit per s, or per
+/// frame where dt_s is unknown. NaN for a run of one. Derived, so single precision is enough.
+std::vector<float> point_speeds(const TrackSet& tracks, const std::vector<TrackRun>& runs);
+
+}  // namespace motes

@@ -1,0 +1,33 @@
+#pragma once
+/// Trajectories in CSR form: the points of track t are [track_offsets[t], track_offsets[t+1]),
+/// ordered by strictly increasing frame.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <motes/tracking/properties.h>
+
+namespace motes {
+
+struct TrackSet {
+  std::vector<std::int64_t> track_offsets{0};  ///< [tracks + 1]
+  std::vector<std::int64_t> track_id;          ///< [tracks] the particle's number in files
+  std::vector<std::int64_t> parent;  ///< [tracks] track_id of the mother, -1 none; empty: no divisions known
+
+  std::vector<std::int32_t> frame;               ///< [points]
+  std::vector<std::int64_t> detection;           ///< [points] index within the frame's detections; -1 none
+  std::vector<double> time_s;                    ///< [points]; the frame number where dt_s is unknown
+  std::vector<double> x_um, y_um, z_um;          ///< [points]
+  std::vector<PropertyColumn> point_properties;  ///< each [points]
+  std::vector<PropertyColumn> track_properties;  ///< each [tracks]
+
+  std::string length_unit = "um";  ///< "um", or "px" where the input's unit is its own
+  std::optional<double> dt_s;      ///< frame interval; none where unknown
+
+  std::size_t tracks() const { return track_id.size(); }
+  std::size_t points() const { return frame.size(); }
+};
+
+}  // namespace motes
