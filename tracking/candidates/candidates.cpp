@@ -19,6 +19,7 @@
 #include <motes/tracking/candidates.h>
 
 #include "tracking/candidates/candidate_terms.h"
+#include "tracking/link/link_cost.h"
 
 namespace motes::tracking {
 namespace {

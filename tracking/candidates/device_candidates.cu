@@ -15,6 +15,7 @@
 #include <motes/base/gpu/staged_upload.cuh>
 
 #include "tracking/candidates/device_candidates.h"
+#include "tracking/link/link_cost.h"
 
 namespace motes::tracking {
 namespace {
