@@ -1,5 +1,4 @@
-# All from the distribution's packages; scripts/setup.sh installs them.
-find_package(nanoflann REQUIRED)
+# All from the distribution's packages; scripts/common.sh lists them.
 find_package(TIFF REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(ZLIB REQUIRED)

@@ -60,7 +60,7 @@ TEST_CASE("bottleneck: the curve is that of trying every threshold") {
 
 TEST_CASE("bottleneck: each threshold of the curve is the smallest, by maximum matchings on both sides of it") {
   const auto cardinality = [](const BipartiteGraph& graph) {
-    const auto answer = make_cardinality_solver("push-relabel")->solve({.threads = 1}, {.graph = graph.view()});
+    const auto answer = make_cardinality_solver("push-relabel")->solve({.threads = 1}, {graph.view(), {}, {}, Space::host});
     return answer.matching.cardinality;
   };
   for (const std::uint64_t seed : {4, 5}) {
