@@ -87,7 +87,7 @@ bool DeviceMates::upload(gpu::Arena& arena, const CardinalityProblem& problem, c
 }
 
 void DeviceMates::make_room(const Execution& execution, Mates& mates) const {
-  make_room(mates.row_to_col, rows, mates.col_to_row, cols, execution.threads);
+  motes::make_room(mates.row_to_col, rows, mates.col_to_row, cols, execution.threads);
 }
 
 std::int64_t DeviceMates::download(gpu::Arena& arena, const Execution& execution, Mates& mates) const {

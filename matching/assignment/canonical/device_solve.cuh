@@ -48,9 +48,9 @@ inline bool is_cold(const Start& start) {
 
 /// Solves a problem in either space: calls solve(arena, sides, canonical, start) -> DeviceSolution. Of
 /// `sides` the arrays are there only where a start was given, and then hold what initial_state
-/// (papers/hungarian/initial_reduction.cuh) reads: the starting prices; `start` is in the problem's own orientation
-/// (sides.exchanged says whether to turn it). `seconds` of the stats gain "transfer" (to the device) and
-/// "finish" (until the answer is on the host).
+/// (papers/hungarian/initial_reduction.cuh) reads: the starting prices; `start` is in the problem's own
+/// orientation (sides.exchanged says whether to turn it). `seconds` of the stats gain "transfer" (to the
+/// device) and "finish" (until the answer is on the host).
 template <class Solve>
 Matching solve_on_device(const Execution& execution, const CostsView& problem, const Start& start,
                          Solve&& solve) {

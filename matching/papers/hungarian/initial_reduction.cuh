@@ -7,7 +7,7 @@
 #include <motes/base/timer.h>
 
 #include "matching/assignment/canonical/device_state.cuh"
-#include "matching/papers/hungarian/rules.h"
+#include "matching/assignment/canonical/search_rules.h"
 
 namespace motes::matching::device {
 
@@ -139,36 +139,6 @@ struct Begun {
   State state;
   bool feasible = true;
 };
-
-/// The state before the reduction: nothing, or what the caller gave (in host memory, whatever the problem's
-/// space), as detail::make_start reads it.
-template <class Entries>
-State initial_state(gpu::Arena& arena, const CanonicalSides& sides, const DeviceCanonical<Entries>& p,
-                    const Start& given) {
-  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-  State s{arena.take<Cost>(rows), arena.take<Cost>(cols), nullptr, nullptr};
-  std::vector<Cost> v = sides.start;
-  const std::span<const Cost> wanted = sides.exchanged ? given.u : given.v;
-  constexpr Cost kLimit = Cost{1} << 60;
-  for (std::size_t j = 0; j < wanted.size(); ++j) {
-    const Cost value = std::clamp(wanted[j], -kLimit, kLimit);
-    if (sides.perfect || value < v[j]) v[j] = value;
-  }
-  std::vector<Index> row_to_col(rows, -1), col_to_row(cols, -1);
-  for (std::size_t k = 0; k < given.row_to_col.size(); ++k) {
-    const Index other = given.row_to_col[k];
-    if (other == -1) continue;
-    const std::size_t i = sides.exchanged ? static_cast<std::size_t>(other) : k;
-    const std::size_t j = sides.exchanged ? k : static_cast<std::size_t>(other);
-    row_to_col[i] = static_cast<Index>(j);
-    col_to_row[j] = static_cast<Index>(i);
-  }
-  s.row_to_col = arena.upload(std::span<const Index>(row_to_col));
-  s.col_to_row = arena.upload(std::span<const Index>(col_to_row));
-  MOTES_CUDA(cudaMemcpyAsync(s.v, v.data(), cols * sizeof(Cost), cudaMemcpyHostToDevice, arena.stream()));
-  arena.synchronize();  // the vectors above must outlive the copies
-  return s;
-}
 
 template <class Entries>
 void reduce_columns(gpu::Arena& arena, const DeviceCanonical<Entries>& p, const State& s) {

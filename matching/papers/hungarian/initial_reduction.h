@@ -10,7 +10,7 @@
 #include <motes/base/timer.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
-#include "matching/papers/hungarian/rules.h"
+#include "matching/assignment/canonical/search_rules.h"
 
 namespace motes::matching::detail {
 
