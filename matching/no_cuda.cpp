@@ -1,6 +1,7 @@
 /// The CUDA forms of the matching library in a build without CUDA: each says why there is no device.
 
 #include <motes/base/gpu/no_device.h>
+#include <motes/matching/device_costs.h>
 
 #include "matching/assignment/device_problem.h"
 #include "matching/cardinality/device_solvers.h"
@@ -9,6 +10,8 @@
 namespace motes::matching {
 
 using gpu::throw_no_device;
+
+SparseCosts copy_to_host(const SparseCostsView&) { throw_no_device(); }
 
 namespace detail {
 void check_device_problem(Workspace*, int, const CostsView&) { throw_no_device(); }

@@ -147,7 +147,7 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
   const Index rows = rows_of(problem), cols = cols_of(problem);
   const auto row_count = static_cast<std::size_t>(rows), col_count = static_cast<std::size_t>(cols);
   const auto data = [](std::span<const Cost> costs) { return costs.empty() ? nullptr : costs.data(); };
-  device::StagedUpload upload(arena, arena,
+  gpu::StagedUpload upload(arena, arena,
                               row_count * (sizeof(Index) + sizeof(Cost)) + col_count * sizeof(Cost),
                               thread_count(execution));
   Exchanges e{};

@@ -17,6 +17,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
+#include <motes/base/gpu/resources.cuh>
 
 #include "sim/imaging/device_renderer.h"
 
@@ -28,47 +29,11 @@ constexpr int kTileZ = 4, kTileY = 8, kTileX = 32, kLane = 4;
 static_assert(kTileZ * kTileY * kTileX == kThreads * kLane);
 constexpr int kBatch = 16;  ///< spots whose shares lie in shared memory at once
 
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // a failed launch must not be reported again
-  throw ResourceError(std::string("GPU: ") + what + ": " + cudaGetErrorString(status) +
-                      "; set execution.backend to cpu");
-}
-
-/// Device memory that grows and never shrinks; contents do not survive growth.
-template <class T>
-class DeviceArray {
- public:
-  gpu::DeviceArray() = default;
-  ~gpu::DeviceArray() { cudaFree(data_); }
-  gpu::DeviceArray(const gpu::DeviceArray&) = delete;
-  gpu::DeviceArray& operator=(const gpu::DeviceArray&) = delete;
-  T* data() const { return data_; }
-
-  void reserve(std::size_t count) {
-    if (count <= capacity_) return;
-    cudaFree(data_);
-    data_ = nullptr;
-    capacity_ = 0;
-    check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)), "allocating memory");
-    capacity_ = count;
-  }
-
-  void upload(const std::vector<T>& values, cudaStream_t stream) {
-    reserve(values.size());
-    if (values.empty()) return;
-    check(cudaMemcpyAsync(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
-          "copying to the device");
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t capacity_ = 0;
-};
+using gpu::require;
 
 struct DeviceTables {
-  gpu::DeviceArray<TableSpan> span;
-  gpu::DeviceArray<std::uint32_t> last_word, guide;
+  gpu::GrowingArray<TableSpan> span;
+  gpu::GrowingArray<std::uint32_t> last_word, guide;
   int guide_bits = 0;
 
   void upload(const InversionTables& tables, cudaStream_t stream) {
@@ -250,39 +215,25 @@ int bits_of(std::uint64_t largest) {
 std::string why_no_device() { return gpu::list_devices().why_none; }
 
 struct DeviceRenderer::State {
-  State(const Scene& of, int number) : scene(of), device(number) {
-    check(cudaSetDevice(device), "choosing the device");
-    try {
-      check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-      for (cudaEvent_t& event : events) check(cudaEventCreate(&event), "creating an event");
-      cumulative.upload(scene.cumulative, stream);
-      psf.upload(scene.psf.below, stream);
-      fine.upload(scene.photons.fine, stream);
-      coarse.upload(scene.photons.coarse, stream);
-      noise.upload(scene.noise, stream);
-      const auto voxels = static_cast<std::size_t>(scene.shape.voxels());
-      grey.reserve(voxels);
-      check(cudaMallocHost(reinterpret_cast<void**>(&pinned), voxels * sizeof(std::uint16_t)),
-            "allocating pinned memory");
-      if (scene.tabulated())
-        check(cudaFuncSetAttribute(render_tiles<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  State(const Scene& of, int number)
+      : scene(of), device(selected(number)), pinned(static_cast<std::size_t>(of.shape.voxels())) {
+    cumulative.upload(scene.cumulative, stream);
+    psf.upload(scene.psf.below, stream);
+    fine.upload(scene.photons.fine, stream);
+    coarse.upload(scene.photons.coarse, stream);
+    noise.upload(scene.noise, stream);
+    grey.reserve(static_cast<std::size_t>(scene.shape.voxels()));
+    if (scene.tabulated())
+      require(cudaFuncSetAttribute(render_tiles<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(line_bytes())),
               "reserving shared memory");
-      check(cudaStreamSynchronize(stream), "copying to the device");
-    } catch (...) {
-      release();
-      throw;
-    }
+    require(cudaStreamSynchronize(stream), "copying to the device");
   }
-  ~State() { release(); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
 
-  void release() noexcept {
-    if (pinned) cudaFreeHost(pinned);
-    for (cudaEvent_t event : events)
-      if (event) cudaEventDestroy(event);
-    if (stream) cudaStreamDestroy(stream);
+  /// Makes the device current before the members that belong to it.
+  static int selected(int number) {
+    require(cudaSetDevice(number), "choosing the device");
+    return number;
   }
 
   std::size_t line_bytes() const {
@@ -304,17 +255,18 @@ struct DeviceRenderer::State {
 
   const Scene& scene;
   int device;
-  cudaStream_t stream = nullptr;
-  cudaEvent_t events[3] = {};
-  gpu::DeviceArray<CumulativeNode> cumulative;
-  gpu::DeviceArray<float> psf;
+  gpu::Stream stream;
+  gpu::Event events[3]{gpu::Event(cudaEventDefault), gpu::Event(cudaEventDefault),
+                       gpu::Event(cudaEventDefault)};
+  gpu::GrowingArray<CumulativeNode> cumulative;
+  gpu::GrowingArray<float> psf;
   DeviceTables fine, coarse, noise;
-  gpu::DeviceArray<Spot> spots;
-  gpu::DeviceArray<std::uint64_t> counts, offsets;
-  gpu::DeviceArray<std::uint32_t> tile, tile_sorted, entry, entry_sorted, begin;
-  gpu::DeviceArray<unsigned char> scratch;
-  gpu::DeviceArray<std::uint16_t> grey;
-  std::uint16_t* pinned = nullptr;
+  gpu::GrowingArray<Spot> spots;
+  gpu::GrowingArray<std::uint64_t> counts, offsets;
+  gpu::GrowingArray<std::uint32_t> tile, tile_sorted, entry, entry_sorted, begin;
+  gpu::GrowingArray<unsigned char> scratch;
+  gpu::GrowingArray<std::uint16_t> grey;
+  gpu::PinnedArray<std::uint16_t> pinned;
 };
 
 /// Fills entry_sorted and begin.
@@ -325,37 +277,38 @@ std::uint32_t DeviceRenderer::State::bin(const FrameRules& rules, const TileGrid
   begin.reserve(std::size_t{tiles} + 1);
   count_tiles<<<blocks_for(std::uint64_t{count} + 1), kThreads, 0, stream>>>(rules, spots.data(), count,
                                                                              counts.data());
-  check(cudaGetLastError(), "counting tiles");
+  require(cudaGetLastError(), "counting tiles");
   std::size_t bytes = 0;
   const auto items = static_cast<std::int64_t>(count) + 1;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts.data(), offsets.data(), items, stream), "scan");
+  require(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts.data(), offsets.data(), items, stream),
+          "scan");
   scratch.reserve(bytes);
-  check(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts.data(), offsets.data(), items, stream),
-        "scan");
+  require(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts.data(), offsets.data(), items, stream),
+          "scan");
   std::uint64_t total = 0;
-  check(cudaMemcpyAsync(&total, offsets.data() + count, sizeof total, cudaMemcpyDeviceToHost, stream),
-        "scan");
-  check(cudaStreamSynchronize(stream), "binning spots");
+  require(cudaMemcpyAsync(&total, offsets.data() + count, sizeof total, cudaMemcpyDeviceToHost, stream),
+          "scan");
+  require(cudaStreamSynchronize(stream), "binning spots");
   if (total >= std::numeric_limits<std::int32_t>::max())
     throw ResourceError("GPU: the spots of a frame reach over 2^31 tiles; set execution.backend to cpu");
   const auto entries = static_cast<std::uint32_t>(total);
-  for (gpu::DeviceArray<std::uint32_t>* array : {&tile, &tile_sorted, &entry, &entry_sorted})
+  for (gpu::GrowingArray<std::uint32_t>* array : {&tile, &tile_sorted, &entry, &entry_sorted})
     array->reserve(std::size_t{entries} + 1);
   fill_tiles<<<blocks_for(std::uint64_t{count} + 1), kThreads, 0, stream>>>(
       rules, grid, spots.data(), count, offsets.data(), tile.data(), entry.data());
-  check(cudaGetLastError(), "filling tiles");
+  require(cudaGetLastError(), "filling tiles");
   const auto pairs = static_cast<std::int64_t>(entries);
   const int bits = bits_of(tiles);
-  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, tile.data(), tile_sorted.data(), entry.data(),
-                                        entry_sorted.data(), pairs, 0, bits, stream),
-        "sort");
+  require(cub::DeviceRadixSort::SortPairs(nullptr, bytes, tile.data(), tile_sorted.data(), entry.data(),
+                                          entry_sorted.data(), pairs, 0, bits, stream),
+          "sort");
   scratch.reserve(bytes);
-  check(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, tile.data(), tile_sorted.data(), entry.data(),
-                                        entry_sorted.data(), pairs, 0, bits, stream),
-        "sort");
+  require(cub::DeviceRadixSort::SortPairs(scratch.data(), bytes, tile.data(), tile_sorted.data(),
+                                          entry.data(), entry_sorted.data(), pairs, 0, bits, stream),
+          "sort");
   find_begins<<<blocks_for(std::uint64_t{entries} + 1), kThreads, 0, stream>>>(tile_sorted.data(), entries,
                                                                                tiles, begin.data());
-  check(cudaGetLastError(), "finding tiles");
+  require(cudaGetLastError(), "finding tiles");
   return entries;
 }
 
@@ -367,7 +320,7 @@ void DeviceRenderer::State::launch(const FrameRules& rules, const TileGrid& grid
   } else {
     render_tiles<false><<<tiles, kThreads, 0, stream>>>(rules, work);
   }
-  check(cudaGetLastError(), "rendering");
+  require(cudaGetLastError(), "rendering");
 }
 
 DeviceRenderer::DeviceRenderer(const Scene& scene, int device)
@@ -377,7 +330,7 @@ DeviceRenderer::~DeviceRenderer() = default;
 const std::uint16_t* DeviceRenderer::render(std::int32_t t, const std::vector<Spot>& spots,
                                             RenderTimes& times) {
   State& s = *state_;
-  check(cudaSetDevice(s.device), "choosing the device");
+  require(cudaSetDevice(s.device), "choosing the device");
   const auto over = [](std::int64_t voxels, std::int64_t tile) { return (voxels + tile - 1) / tile; };
   const TileGrid grid{over(s.scene.shape.nz, kTileZ), over(s.scene.shape.ny, kTileY),
                       over(s.scene.shape.nx, kTileX)};
@@ -385,22 +338,22 @@ const std::uint16_t* DeviceRenderer::render(std::int32_t t, const std::vector<Sp
       spots.size() >= std::numeric_limits<std::int32_t>::max())
     throw ResourceError("GPU: a frame of so many voxels or spots; set execution.backend to cpu");
   const FrameRules rules = s.device_rules(t);
-  check(cudaEventRecord(s.events[0], s.stream), "timing");
+  require(cudaEventRecord(s.events[0], s.stream), "timing");
   s.spots.upload(spots, s.stream);
   s.bin(rules, grid, static_cast<std::uint32_t>(spots.size()));
   s.launch(rules, grid);
-  check(cudaEventRecord(s.events[1], s.stream), "timing");
+  require(cudaEventRecord(s.events[1], s.stream), "timing");
   const auto bytes = static_cast<std::size_t>(s.scene.shape.voxels()) * sizeof(std::uint16_t);
-  check(cudaMemcpyAsync(s.pinned, s.grey.data(), bytes, cudaMemcpyDeviceToHost, s.stream),
-        "copying the frame");
-  check(cudaEventRecord(s.events[2], s.stream), "timing");
-  check(cudaStreamSynchronize(s.stream), "rendering");
+  require(cudaMemcpyAsync(s.pinned.data(), s.grey.data(), bytes, cudaMemcpyDeviceToHost, s.stream),
+          "copying the frame");
+  require(cudaEventRecord(s.events[2], s.stream), "timing");
+  require(cudaStreamSynchronize(s.stream), "rendering");
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, s.events[0], s.events[1]), "timing");
+  require(cudaEventElapsedTime(&milliseconds, s.events[0], s.events[1]), "timing");
   times.device_s = static_cast<double>(milliseconds) * 1e-3;
-  check(cudaEventElapsedTime(&milliseconds, s.events[1], s.events[2]), "timing");
+  require(cudaEventElapsedTime(&milliseconds, s.events[1], s.events[2]), "timing");
   times.copy_s = static_cast<double>(milliseconds) * 1e-3;
-  return s.pinned;
+  return s.pinned.data();
 }
 
 }  // namespace motes::sim::detail

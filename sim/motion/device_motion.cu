@@ -13,6 +13,7 @@
 #include <cuda_runtime.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/gpu/resources.cuh>
 #include <motes/base/parallel_for.h>
 
 #include "sim/motion/device_motion.h"
@@ -25,77 +26,12 @@ constexpr std::size_t kStagingBytes = std::size_t{1} << 25;
 constexpr int kThreads = 128;
 constexpr int kTile = 32, kTileRows = 8;
 
-void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  throw ResourceError(std::string("execution.backend: the GPU failed to ") + what + ": " +
-                      cudaGetErrorString(error) + "; free its memory, or use cpu");
-}
+using gpu::require;
 
-class Stream {
- public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "open a stream"); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-class Event {
- public:
-  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "create an event"); }
-  ~Event() { cudaEventDestroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-/// Device memory for `count` values.
+/// Device memory with a copy of the values.
 template <class Value>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t count) {
-    if (count > 0) check(cudaMalloc(&data_, count * sizeof(Value)), "allocate memory");
-  }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  Value* get() const { return static_cast<Value*>(data_); }
-
- private:
-  void* data_ = nullptr;
-};
-
-template <class Value>
-class Uploaded {
- public:
-  Uploaded(const std::vector<Value>& values, cudaStream_t stream) : array_(values.size()) {
-    if (values.empty()) return;
-    check(cudaMemcpyAsync(array_.get(), values.data(), values.size() * sizeof(Value), cudaMemcpyHostToDevice,
-                          stream),
-          "take its input");
-  }
-  const Value* get() const { return array_.get(); }
-
- private:
-  DeviceArray<Value> array_;
-};
-
-class Pinned {
- public:
-  Pinned() { check(cudaMallocHost(&data_, kStagingBytes), "pin memory"); }
-  ~Pinned() { cudaFreeHost(data_); }
-  Pinned(const Pinned&) = delete;
-  Pinned& operator=(const Pinned&) = delete;
-  void* get() const { return data_; }
-
- private:
-  void* data_ = nullptr;
+struct Uploaded : gpu::GrowingArray<Value> {
+  Uploaded(const std::vector<Value>& values, cudaStream_t stream) { this->upload(values, stream); }
 };
 
 /// Arrays [frames][count] or [count][frames].
@@ -159,14 +95,14 @@ class Courier {
     };
     for (std::size_t piece = 0; piece <= pieces; ++piece) {
       if (piece < pieces) {
-        check(cudaMemcpyAsync(buffers_[piece % 2].get(), source + piece * kStagingBytes, size_of(piece),
-                              cudaMemcpyDeviceToHost, stream_),
-              "return its result");
-        check(cudaEventRecord(arrived_[piece % 2].get(), stream_), "record an event");
+        require(cudaMemcpyAsync(buffers_[piece % 2].data(), source + piece * kStagingBytes, size_of(piece),
+                                cudaMemcpyDeviceToHost, stream_),
+                "return its result");
+        require(cudaEventRecord(arrived_[piece % 2].get(), stream_), "recording an event");
       }
       if (piece == 0) continue;
-      check(cudaEventSynchronize(arrived_[(piece - 1) % 2].get()), "finish");
-      unload(target + (piece - 1) * kStagingBytes, buffers_[(piece - 1) % 2].get(), size_of(piece - 1));
+      require(cudaEventSynchronize(arrived_[(piece - 1) % 2].get()), "moving particles");
+      unload(target + (piece - 1) * kStagingBytes, buffers_[(piece - 1) % 2].data(), size_of(piece - 1));
     }
   }
 
@@ -182,8 +118,9 @@ class Courier {
 
   int threads_;
   cudaStream_t stream_;
-  Pinned buffers_[2];
-  Event arrived_[2];
+  gpu::PinnedArray<char> buffers_[2]{gpu::PinnedArray<char>(kStagingBytes),
+                                     gpu::PinnedArray<char>(kStagingBytes)};
+  gpu::Event arrived_[2];
 };
 
 template <class Value>
@@ -191,7 +128,7 @@ void launch_transpose(const Value* from, Value* to, std::uint32_t rows, std::uin
                       cudaStream_t stream) {
   const dim3 grid((rows + kTile - 1) / kTile, (cols + kTile - 1) / kTile), block(kTile, kTileRows);
   transpose<<<grid, block, 0, stream>>>(from, to, rows, cols);
-  check(cudaGetLastError(), "start");
+  require(cudaGetLastError(), "starting the kernel");
 }
 
 /// Particles a batch: what the memory holds, and what the grid of the transposition can index.
@@ -205,26 +142,27 @@ std::size_t batch_size(std::size_t particles, std::size_t frames, bool with_code
 
 void follow_on_device(const Execution& execution, const Simulation& simulation, Records& records,
                       const StopAsked& stop) {
-  check(cudaSetDevice(execution.device), "be selected");
+  require(cudaSetDevice(execution.device), "choosing the device");
   const std::size_t particles = simulation.particles();
   const auto frames = static_cast<std::size_t>(simulation.model.frames);
   const bool with_codes = !records.code.empty();
-  const Stream stream;
+  const gpu::Stream stream;
   const Uploaded<Vec3> seeds(simulation.seeds, stream.get());
   const Uploaded<double> births(simulation.births, stream.get());
   const Uploaded<double> times(simulation.times, stream.get());
   const Uploaded<FlowMode> modes(simulation.modes, stream.get());
   MotionModel model = simulation.model;
-  model.times_s = times.get();
-  model.flow.modes = modes.get();
+  model.times_s = times.data();
+  model.flow.modes = modes.data();
 
   const std::size_t most = batch_size(particles, frames, with_codes);
   const std::size_t points = most * frames;
-  const DeviceArray<double> by_frame(3 * points), by_track(3 * points);
-  const DeviceArray<std::uint8_t> code_by_frame(with_codes ? points : 0),
+  const gpu::GrowingArray<double> by_frame(3 * points), by_track(3 * points);
+  const gpu::GrowingArray<std::uint8_t> code_by_frame(with_codes ? points : 0),
       code_by_track(with_codes ? points : 0);
   Courier courier(execution, stream.get());
-  const Seen seen{by_frame.get(), by_frame.get() + points, by_frame.get() + 2 * points, code_by_frame.get()};
+  const Seen seen{by_frame.data(), by_frame.data() + points, by_frame.data() + 2 * points,
+                  code_by_frame.data()};
   double* const home[3] = {records.x.data(), records.y.data(), records.z.data()};
   const double* const axes[3] = {seen.x, seen.y, seen.z};
 
@@ -232,20 +170,20 @@ void follow_on_device(const Execution& execution, const Simulation& simulation, 
     if (stop && stop()) throw_stopped();
     const std::size_t count = std::min(most, particles - first);
     const auto rows = static_cast<std::uint32_t>(frames), cols = static_cast<std::uint32_t>(count);
-    const Batch batch{seeds.get(), births.get(), simulation.first_time(), static_cast<std::uint32_t>(first),
+    const Batch batch{seeds.data(), births.data(), simulation.first_time(), static_cast<std::uint32_t>(first),
                       cols};
     follow_particles<<<(cols + kThreads - 1) / kThreads, kThreads, 0, stream.get()>>>(model, batch, seen);
-    check(cudaGetLastError(), "start");
+    require(cudaGetLastError(), "starting the kernel");
     for (int axis = 0; axis < 3; ++axis)
-      launch_transpose(axes[axis], by_track.get() + static_cast<std::size_t>(axis) * points, rows, cols,
+      launch_transpose(axes[axis], by_track.data() + static_cast<std::size_t>(axis) * points, rows, cols,
                        stream.get());
-    if (with_codes) launch_transpose(seen.code, code_by_track.get(), rows, cols, stream.get());
+    if (with_codes) launch_transpose(seen.code, code_by_track.data(), rows, cols, stream.get());
     for (std::size_t axis = 0; axis < 3; ++axis)
-      courier.bring(home[axis] + first * frames, by_track.get() + axis * points,
+      courier.bring(home[axis] + first * frames, by_track.data() + axis * points,
                     count * frames * sizeof(double));
-    if (with_codes) courier.bring(records.code.data() + first * frames, code_by_track.get(), count * frames);
+    if (with_codes) courier.bring(records.code.data() + first * frames, code_by_track.data(), count * frames);
   }
-  check(cudaStreamSynchronize(stream.get()), "finish");
+  require(cudaStreamSynchronize(stream.get()), "moving particles");
 }
 
 }  // namespace motes::sim::detail

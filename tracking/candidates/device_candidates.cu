@@ -13,6 +13,7 @@
 
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/gpu/staged_upload.cuh>
+#include <motes/matching/device_costs.h>
 
 #include "tracking/candidates/device_candidates.h"
 #include "tracking/link/link_cost.h"

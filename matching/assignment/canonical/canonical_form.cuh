@@ -7,18 +7,12 @@
 
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/timer.h>
+#include <motes/matching/device_costs.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/dense/load4.cuh"
 #include "matching/assignment/device_problem.h"
 #include "matching/points/point_bounds.cuh"
-
-namespace motes::matching {
-
-/// A host copy of a view in either space.
-SparseCosts copy_to_host(const SparseCostsView& view);
-
-}  // namespace motes::matching
 
 namespace motes::matching::device {
 

@@ -72,4 +72,12 @@ State initial_state(gpu::Arena& arena, const CanonicalSides& sides, const Device
   return s;
 }
 
+/// Blocks of a cooperative launch: as many as fit, at most `per_multiprocessor` on each multiprocessor.
+template <class Kernel>
+int cooperative_blocks(const gpu::Arena& arena, Kernel kernel, int threads, int per_multiprocessor) {
+  int fit = 0;
+  MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, threads, 0));
+  return std::max(1, std::min(fit, per_multiprocessor)) * arena.multiprocessors();
+}
+
 }  // namespace motes::matching::device::search

@@ -17,6 +17,7 @@
 
 #include <cooperative_groups.h>
 
+#include "matching/papers/auction/auction_state.h"
 #include "matching/papers/auction/bidding.cuh"
 
 namespace motes::matching::device {

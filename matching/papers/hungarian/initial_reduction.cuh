@@ -128,13 +128,6 @@ __global__ void __launch_bounds__(kThreads) greedy_kernel(DeviceCanonical<Entrie
   }
 }
 
-template <class Kernel>
-int cooperative_blocks(const gpu::Arena& arena, Kernel kernel, int threads, int per_multiprocessor) {
-  int fit = 0;
-  MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, threads, 0));
-  return std::max(1, std::min(fit, per_multiprocessor)) * arena.multiprocessors();
-}
-
 struct Begun {
   State state;
   bool feasible = true;

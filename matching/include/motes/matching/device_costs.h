@@ -21,4 +21,7 @@ class DeviceCosts {
   CostsView view_;
 };
 
+/// A host copy of a sparse problem in either space. Throws ResourceError in a build without CUDA.
+SparseCosts copy_to_host(const SparseCostsView& view);
+
 }  // namespace motes::matching
