@@ -19,14 +19,14 @@
 #include "matching/assignment/core/dense_pricing.cuh"
 #include "matching/assignment/core/dense_selection.cuh"
 
-namespace motes::matching::device::search {
+namespace motes::matching::device::hungarian {
 
 /// The alternating-tree solver on a whole matrix, from scratch (papers/hungarian/alternating_tree.cu).
 template <class Entries>
 detail::Solution solve_by_forests(gpu::Arena& arena, const CanonicalSides& sides,
                                   const DeviceCanonical<Entries>& p);
 
-}  // namespace motes::matching::device::search
+}  // namespace motes::matching::device::hungarian
 
 namespace motes::matching::device::core {
 
@@ -131,7 +131,7 @@ class DensePolicy {
   }
 
   detail::Solution solve_whole(gpu::Arena& arena, const CanonicalSides& sides, const Problem& p) {
-    return search::solve_by_forests(arena, sides, p);
+    return hungarian::solve_by_forests(arena, sides, p);
   }
 
   /// Rows that pricing had to scan, over all rounds.
