@@ -29,6 +29,6 @@ bool indexable(const CostsView& problem, const Matching& matching);
 bool has_duals(const CostsView& problem, const Matching& matching);
 
 /// The certificate. The problem's unmatched costs must be readable from the host. O(rows + cols).
-Certificate judge(const CostsView& problem, const Matching& matching, const EdgeFindings& findings);
+Certificate certify(const CostsView& problem, const Matching& matching, const EdgeFindings& findings);
 
 }  // namespace motes::matching::detail

@@ -32,7 +32,7 @@ void push_relabel(const Execution&, const CardinalityProblem&, std::int64_t, con
                   CardinalityStats&) {
   throw_no_device();
 }
-void augment_by_levels(const Execution&, const CardinalityProblem&, const DeveciOptions&, const GivenStart&,
+void augment_by_levels(const Execution&, const CardinalityProblem&, const ApfbOptions&, const GivenStart&,
                        Mates&, CardinalityStats&) {
   throw_no_device();
 }

@@ -83,16 +83,16 @@ CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {
                                               options.flag("graft"), options.flag("finish")});
 }
 
-constexpr OptionInfo kDeveciOptions[] = {
+constexpr OptionInfo kApfbOptions[] = {
     {"kernel", "bfs-wr|bfs", "bfs-wr", "bfs-wr: trees that have found a path stop growing"},
     {"threads", "ct|mt", "ct", "ct: 256 * 256 threads; mt: one per row, as far as the device holds them"},
     {"start", "cheap|none", "cheap", "rows that the start leaves free first take free columns, or do not"},
 };
 template <bool kShortest>
-CardinalityRow make_deveci(const SolverOptions& options) {
-  return std::make_unique<Deveci>(DeveciOptions{kShortest, options.word("kernel") == "bfs-wr",
-                                                options.word("threads") == "mt",
-                                                options.word("start") == "cheap"});
+CardinalityRow make_apfb(const SolverOptions& options) {
+  return std::make_unique<Apfb>(ApfbOptions{kShortest, options.word("kernel") == "bfs-wr",
+                                            options.word("threads") == "mt",
+                                            options.word("start") == "cheap"});
 }
 
 using GreedyRow = std::unique_ptr<GreedySolver>;
@@ -147,7 +147,7 @@ constexpr SolverInfo kSolvers[] = {
     {"pf", Family::cardinality, "cpu", "graph", "exact",
      "depth-first searches with lookahead (Pothen & Fan 1990)", nullptr, &make_pothen_fan, kPothenFanOptions},
     {"p-dbfs", Family::cardinality, "cpu", "graph", "exact",
-     "disjoint breadth-first searches (Azad et al. 2012)", nullptr, &make_cardinality<DisjointBfs>},
+     "disjoint breadth-first searches (Azad et al. 2012)", nullptr, &make_cardinality<PDbfs>},
     {"ss-bfs", Family::cardinality, "cpu", "graph", "exact",
      "breadth-first, one free row after another (Azad et al. 2015)", nullptr,
      &make_cardinality<SingleSource, Order::breadth_first>},
@@ -163,10 +163,9 @@ constexpr SolverInfo kSolvers[] = {
      "ms-bfs with direction and tree grafting (Azad et al. 2015)", nullptr, &make_ms_bfs_graft,
      kMsBfsGraftOptions},
     {"apfb", Family::cardinality, "cuda", "graph", "exact",
-     "paths of a full breadth-first search (Deveci et al. 2013)", nullptr, &make_deveci<false>,
-     kDeveciOptions},
+     "paths of a full breadth-first search (Deveci et al. 2013)", nullptr, &make_apfb<false>, kApfbOptions},
     {"apsb", Family::cardinality, "cuda", "graph", "exact", "shortest paths, likewise (Deveci et al. 2013)",
-     nullptr, &make_deveci<true>, kDeveciOptions},
+     nullptr, &make_apfb<true>, kApfbOptions},
     {"greedy-suitor",
      Family::greedy,
      "cpu, cuda",

@@ -135,7 +135,7 @@ bool has_duals(const CostsView& problem, const Matching& matching) {
   return matching.duals.u.size() == at(rows_of(problem)) && matching.duals.v.size() == at(cols_of(problem));
 }
 
-Certificate judge(const CostsView& problem, const Matching& matching, const EdgeFindings& findings) {
+Certificate certify(const CostsView& problem, const Matching& matching, const EdgeFindings& findings) {
   Certificate out;
   Faults fail{out.fault};
   Wide primal = 0, dual = 0;
@@ -170,10 +170,10 @@ Certificate verify(const Execution& execution, const CostsView& problem, const M
   if (execution.backend == Backend::cuda) return detail::verify_on_device(execution, problem, matching);
   if (space_of(problem) == Space::device)
     throw std::invalid_argument("verify: the costs are in device memory; use the cuda back end");
-  return detail::judge(problem, matching,
-                       detail::indexable(problem, matching)
-                           ? detail::find_faults(execution, problem, matching)
-                           : detail::EdgeFindings{});
+  return detail::certify(problem, matching,
+                         detail::indexable(problem, matching)
+                             ? detail::find_faults(execution, problem, matching)
+                             : detail::EdgeFindings{});
 }
 
 Certificate verify(const CostsView& problem, const Matching& matching) {

@@ -250,7 +250,7 @@ Certificate verify_on_device(const Execution& execution, const CostsView& proble
       findings.loose = pair_of(found.loose);
     });
   }
-  return judge(readable, matching, findings);
+  return certify(readable, matching, findings);
 }
 
 }  // namespace detail

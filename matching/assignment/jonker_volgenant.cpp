@@ -102,7 +102,7 @@ Matching JonkerVolgenant::run(const Execution& execution, const CostsView& probl
 
 #if !MOTES_HAS_CUDA
 namespace device {
-Matching solve_by_cores(const Execution&, const CostsView&, const Start&, int, const CoreSettings&) {
+Matching solve_by_cores(const Execution&, const CostsView&, const Start&, int, const SearchSettings&) {
   throw ResourceError("jv: no GPU: this build has no CUDA; use the cpu back end");
 }
 }  // namespace device

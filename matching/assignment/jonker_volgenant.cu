@@ -23,7 +23,7 @@ DeviceSolution bring(gpu::Arena& arena, detail::Solution&& solution) {
 }
 
 DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanonical<SparseEntries> p,
-                     const Start& start, int, const CoreSettings& settings) {
+                     const Start& start, int, const SearchSettings& settings) {
   core::Outcome out;
   if (!p.perfect) {
     Cost* exits = arena.take<Cost>(static_cast<std::size_t>(p.rows));
@@ -36,7 +36,7 @@ DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanon
   }
   out.state = is_cold(start) ? core::cold_state(arena, p) : search::initial_state(arena, sides, p, start);
   DeviceSolution solution;
-  const bool infeasible = !search_core(arena, p, out.state, out.stats, settings);
+  const bool infeasible = !sparse_augmenting_paths(arena, p, out.state, out.stats, settings);
   solution = in_place(std::move(out));
   solution.infeasible = infeasible;  // rows that left at the dear price are found by whoever finishes
   return solution;
@@ -44,14 +44,14 @@ DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanon
 
 DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides,
                      const DeviceCanonical<GeometricEntries>& p, const Start& start, int,
-                     const CoreSettings&) {
+                     const SearchSettings&) {
   core::Outcome out = solve_by_point_cores(arena, sides, p, start);
   return out.whole ? bring(arena, std::move(*out.whole)) : in_place(std::move(out));
 }
 
 template <class T>
 DeviceSolution solve(gpu::Arena& arena, CanonicalSides sides, const DeviceCanonical<DenseEntries<T>>& p,
-                     const Start& start, int wanted, const CoreSettings&) {
+                     const Start& start, int wanted, const SearchSettings&) {
   sides.start = arena.download(p.start, static_cast<std::size_t>(p.cols));
   return bring(arena, core::solve_dense(arena, sides, p, start, wanted));
 }
@@ -59,7 +59,7 @@ DeviceSolution solve(gpu::Arena& arena, CanonicalSides sides, const DeviceCanoni
 }  // namespace
 
 Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start, int wanted,
-                        const CoreSettings& settings) {
+                        const SearchSettings& settings) {
   return solve_on_device(execution, problem, start,
                          [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p,
                              const Start& from) { return solve(arena, sides, p, from, wanted, settings); });

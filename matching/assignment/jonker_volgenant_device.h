@@ -12,6 +12,6 @@ inline constexpr int kCorePairs = 48;
 
 /// `settings` are for graphs.
 Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start,
-                        int wanted = kCorePairs, const CoreSettings& settings = {});
+                        int wanted = kCorePairs, const SearchSettings& settings = {});
 
 }  // namespace motes::matching::device

@@ -1,6 +1,6 @@
-/// Numbering anew (reorder.h): threads grow regions of their own from roots of their own until all rows are
-/// met, and copy the lists that they read. Numbers are given when all have ended, region after region, so
-/// that nobody waits for anybody.
+/// Numbering anew (bfs_reordering.h): threads grow regions of their own from roots of their own until all
+/// rows are met, and copy the lists that they read. Numbers are given when all have ended, region after
+/// region, so that nobody waits for anybody.
 ///
 /// Races. A thread that sees a vertex unmet writes its own name there and takes it into its list, with plain
 /// stores: an exchange for each vertex would wait for another core's line each time. Two may do so at the
@@ -85,7 +85,7 @@ struct Side {
   const Index* neighbours;
   RawArray<Index> number;  ///< [count] kUnmet; the name of a region; in the end the new number
 
-  ListsView<Offset> lists() const { return {offsets, neighbours}; }
+  CsrView<Offset> lists() const { return {offsets, neighbours}; }
 };
 
 class Regions {
@@ -101,7 +101,7 @@ class Regions {
         stretch_(at(rows_.count) / (at(threads) * stretches_) + 1),
         regions_(at(threads)) {}
 
-  std::optional<Reordered> reorder() {
+  std::optional<BfsReordering> reorder() {
     each([&](std::size_t k) {
       clear(rows_, k);
       clear(cols_, k);
@@ -114,15 +114,15 @@ class Regions {
       drop_lost(regions_[k].cols, cols_, regions_[k].name);
       find_alone(regions_[k].alone, k);
     });
-    Reordered out{RawArray<Index>(at(rows_.count) + 1),
-                  RawArray<Index>(at(cols_.count) + 1),
-                  RawArray<std::uint32_t>(at(rows_.count) + 1),
-                  RawArray<std::uint32_t>(at(cols_.count) + 1),
-                  RawArray<Index>(edges_),
-                  RawArray<Index>(edges_),
-                  place(&Region::rows),
-                  place(&Region::cols),
-                  {}};
+    BfsReordering out{RawArray<Index>(at(rows_.count) + 1),
+                      RawArray<Index>(at(cols_.count) + 1),
+                      RawArray<std::uint32_t>(at(rows_.count) + 1),
+                      RawArray<std::uint32_t>(at(cols_.count) + 1),
+                      RawArray<Index>(edges_),
+                      RawArray<Index>(edges_),
+                      place(&Region::rows),
+                      place(&Region::cols),
+                      {}};
     each([&](std::size_t k) {
       number(regions_[k].rows, rows_, out.rows);
       number(regions_[k].cols, cols_, out.cols);
@@ -186,7 +186,7 @@ class Regions {
     return {none(rows_), none(cols_), {}};
   }
 
-  /// A region is several stretches, each grown from a root where nobody has been yet; all but the last end
+  /// A region is several chunks, each grown from a root where nobody has been yet; all but the last end
   /// when they have their share of the rows.
   void grow(Region& region) {
     make_room(region);
@@ -235,8 +235,8 @@ class Regions {
     for (std::size_t begin = part.degrees.size(); begin < end; begin += kBatch) {
       const std::size_t last = std::min(begin + kBatch, end);
       const std::size_t edges = copy_lists(part, side, begin, last);
-      if (fresh.size() < edges + ListReader<Offset>::kSlack)
-        fresh = RawArray<Index>(2 * edges + ListReader<Offset>::kSlack);
+      if (fresh.size() < edges + CsrReader<Offset>::kSlack)
+        fresh = RawArray<Index>(2 * edges + CsrReader<Offset>::kSlack);
       const std::size_t count =
           reader_.unseen(side.lists(), part.met.span().first(end), begin, last, noted.data(), fresh.data());
       for (std::size_t k = 0; k < count; ++k) prefetch(&other.number[at(fresh[k])]);
@@ -342,7 +342,7 @@ class Regions {
   }
 
   /// Ends of lists, and columns without edges, which nobody meets.
-  void finish(Reordered& out) {
+  void finish(BfsReordering& out) {
     out.row_offsets[at(rows_.count)] = out.col_offsets[at(cols_.count)] = static_cast<std::uint32_t>(edges_);
     Index next = out.col_borders.back();
     for (const Region& region : regions_)
@@ -358,14 +358,14 @@ class Regions {
   Side rows_, cols_;
   const std::size_t edges_, most_, early_, stretches_, stretch_;
   std::vector<Region> regions_;
-  const ListReader<Offset> reader_ = list_reader<Offset>();
+  const CsrReader<Offset> reader_ = csr_reader<Offset>();
   std::atomic<std::int64_t> next_root_ = 0;
   std::atomic<bool> hopeless_ = false;  ///< some thread met too many at once
 };
 
 }  // namespace
 
-std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads) {
+std::optional<BfsReordering> bfs_reorder(const TwoSidedGraph& graph, int threads) {
   if (graph.edges() > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   return Regions(graph, threads).reorder();
 }

@@ -9,7 +9,7 @@
 
 namespace motes::matching::detail {
 
-NearGraph Reordered::graph() const {
+ReorderedGraph BfsReordering::graph() const {
   return {static_cast<Index>(row_offsets.size() - 1),
           static_cast<Index>(col_offsets.size() - 1),
           row_offsets.data(),
@@ -18,7 +18,7 @@ NearGraph Reordered::graph() const {
           row_index.data()};
 }
 
-Mates Reordered::to_new(const Mates& mates, int threads) const {
+Mates BfsReordering::to_new(const Mates& mates, int threads) const {
   constexpr std::int64_t kPart = 1 << 14;
   const auto each = [&](std::size_t size, const auto& body) {
     const auto count = static_cast<std::int64_t>(size);

@@ -10,11 +10,11 @@
 namespace motes::matching::detail {
 
 /// A graph of fewer than 2^32 edges.
-using NearGraph = BasicTwoSidedGraph<std::uint32_t>;
+using ReorderedGraph = BasicTwoSidedGraph<std::uint32_t>;
 
 /// Rows and columns in the order in which a breadth-first search meets them; both sides' lists follow. Each
 /// thread's search has a range of the new numbers, which is several neighbourhoods one after another.
-struct Reordered {
+struct BfsReordering {
   RawArray<Index> rows, cols;  ///< [rows + 1], [cols + 1], the last unused: of a new number, the old one
   RawArray<std::uint32_t> row_offsets, col_offsets;  ///< [rows + 1], [cols + 1]
   RawArray<Index> col_index, row_index;              ///< [nnz], in no order within a row or column
@@ -22,7 +22,7 @@ struct Reordered {
 
   RawArray<Index> new_col;  ///< [cols] of an old number, the new one
 
-  NearGraph graph() const;
+  ReorderedGraph graph() const;
   Mates to_new(const Mates& mates, int threads) const;
 };
 
@@ -39,6 +39,6 @@ bool may_have_places(const BipartiteGraphView& graph);
 /// vertices end differs from run to run; they give up when a level has more than a quarter of one thread's
 /// rows and half of those that it met, or 64 times the mean degree and four fifths of those that it met.
 /// O(rows + cols + nnz); 16 bytes an edge until it ends, then 8.
-std::optional<Reordered> reorder(const TwoSidedGraph& graph, int threads);
+std::optional<BfsReordering> bfs_reorder(const TwoSidedGraph& graph, int threads);
 
 }  // namespace motes::matching::detail

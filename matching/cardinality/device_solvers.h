@@ -22,7 +22,7 @@ void push_relabel(const Execution& execution, const CardinalityProblem& problem,
                   const GivenStart& start, Mates& mates, CardinalityStats& stats);
 
 void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
-                       const DeveciOptions& options, const GivenStart& start, Mates& mates,
+                       const ApfbOptions& options, const GivenStart& start, Mates& mates,
                        CardinalityStats& stats);
 
 /// With options.finish the trees stop growing once they have looked at `edges_at_most`, and push-relabel does

@@ -1,7 +1,7 @@
 #pragma once
-/// Frontiers of searches in one cooperative kernel: lists of stretches of edges, gathered block by block.
+/// Frontiers of searches in one cooperative kernel: lists of chunks of edges, gathered block by block.
 ///
-/// A row of many edges is several stretches, which different groups of lanes visit. Frontiers that are not
+/// A row of many edges is several chunks, which different groups of lanes visit. Frontiers that are not
 /// large are followed by a block for itself, in shared memory, as a barrier of one block costs a hundredth of
 /// one of the grid.
 
@@ -12,7 +12,7 @@ namespace motes::matching::device {
 constexpr int kStretch = 64;  ///< edges of a row that one group visits
 
 /// Edges of one row, and the column that it has.
-struct alignas(16) Stretch {
+struct alignas(16) EdgeChunk {
   unsigned long long edges;  ///< first << 8 | how many
   Index row, col;
   __device__ Offset begin() const { return static_cast<Offset>(edges >> 8); }
@@ -24,18 +24,18 @@ struct Origin {
   Index row, col;
 };
 
-/// Most stretches of one frontier.
-inline std::size_t most_stretches(Index rows, Offset edges) {
+/// Most chunks of one frontier.
+inline std::size_t most_edge_chunks(Index rows, Offset edges) {
   return static_cast<std::size_t>(rows) + static_cast<std::size_t>(edges / kStretch);
 }
 
-/// Hands the edges begin to end of a row to put(stretch), at most kStretch at a time.
+/// Hands the edges begin to end of a row to put(chunk), at most kStretch at a time.
 template <class Put>
 __device__ void for_stretches(Index row, Index col, Offset begin, Offset end, Put&& put) {
   for (; begin < end; begin += kStretch)
-    put(Stretch{static_cast<unsigned long long>(begin) << 8 |
-                    static_cast<unsigned long long>(min(Offset{kStretch}, end - begin)),
-                row, col});
+    put(EdgeChunk{static_cast<unsigned long long>(begin) << 8 |
+                      static_cast<unsigned long long>(min(Offset{kStretch}, end - begin)),
+                  row, col});
 }
 
 /// A place in a grid's list, from one addition for all threads that ask together.
@@ -51,25 +51,25 @@ __device__ inline int place_in(int* count) {
 template <int kRoom>
 struct Staging {
   static constexpr int kHalf = kRoom / 2;  ///< for frontiers that a block follows for itself
-  Stretch stretch[kRoom];
+  EdgeChunk chunk[kRoom];
   int count, base;
 
-  /// Keeps a stretch or, where there is no room, puts it into the grid's list.
-  __device__ void put(const Stretch& some, Stretch* list, int* list_count) {
+  /// Keeps a chunk or, where there is no room, puts it into the grid's list.
+  __device__ void put(const EdgeChunk& some, EdgeChunk* list, int* list_count) {
     const int place = atomicAdd(&count, 1);
     if (place < kRoom)
-      stretch[place] = some;
+      chunk[place] = some;
     else
       list[place_in(list_count)] = some;
   }
   /// Moves what was gathered to the grid's list. The whole block calls; `count` begins at 0.
-  __device__ void flush(Stretch* list, int* list_count) {
+  __device__ void flush(EdgeChunk* list, int* list_count) {
     __syncthreads();
     const int staged = min(count, kRoom);
     if (threadIdx.x == 0 && staged > 0) base = atomicAdd(list_count, staged);
     __syncthreads();
     for (int k = static_cast<int>(threadIdx.x); k < staged; k += static_cast<int>(blockDim.x))
-      list[base + k] = stretch[k];
+      list[base + k] = chunk[k];
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
   }

@@ -5,7 +5,7 @@
 namespace motes::matching::detail {
 
 template <class Graph>
-Split::Split(const Graph& graph, int parts) {
+Partition::Partition(const Graph& graph, int parts) {
   const auto count = static_cast<std::size_t>(parts);
   const Offset weight = graph.rows + graph.edges();
   const auto weight_before = [&](Index row) { return row + static_cast<Offset>(graph.row_offsets[row]); };
@@ -25,12 +25,12 @@ Split::Split(const Graph& graph, int parts) {
   to_grains();
 }
 
-Split::Split(std::vector<Index> row_borders, std::vector<Index> col_borders)
+Partition::Partition(std::vector<Index> row_borders, std::vector<Index> col_borders)
     : row_borders_(std::move(row_borders)), col_borders_(std::move(col_borders)) {
   to_grains();
 }
 
-void Split::to_grains() {
+void Partition::to_grains() {
   constexpr Index kGrains = 2048;  // a table that stays in the first cache
   const Index rows = row_borders_.back();
   while (rows >> grain_shift_ >= kGrains) ++grain_shift_;
@@ -38,7 +38,7 @@ void Split::to_grains() {
     row_borders_[k] = row_borders_[k] >> grain_shift_ << grain_shift_;
 }
 
-std::vector<Index> Split::owners(std::size_t threads) const {
+std::vector<Index> Partition::owners(std::size_t threads) const {
   std::vector<Index> out;
   std::size_t part = 0;
   for (Index grain = 0; grain <= (row_borders_.back() - 1) >> grain_shift_; ++grain) {
@@ -48,7 +48,7 @@ std::vector<Index> Split::owners(std::size_t threads) const {
   return out;
 }
 
-template Split::Split(const TwoSidedGraph&, int);
-template Split::Split(const BasicTwoSidedGraph<std::uint32_t>&, int);
+template Partition::Partition(const TwoSidedGraph&, int);
+template Partition::Partition(const BasicTwoSidedGraph<std::uint32_t>&, int);
 
 }  // namespace motes::matching::detail

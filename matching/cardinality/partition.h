@@ -11,13 +11,13 @@ namespace motes::matching::detail {
 
 /// Ranges of rows and of columns, dealt out to threads: thread k of n has parts k, k + n, ... Some may be
 /// empty. Rows begin at multiples of a grain, so that a small table says whose a row is.
-class Split {
+class Partition {
  public:
   /// Ranges of about as many rows and edges each, and of as many columns.
   template <class Graph>
-  Split(const Graph& graph, int parts);
+  Partition(const Graph& graph, int parts);
   /// Ranges between borders near these: [parts + 1], rising from 0 to all.
-  Split(std::vector<Index> row_borders, std::vector<Index> col_borders);
+  Partition(std::vector<Index> row_borders, std::vector<Index> col_borders);
 
   std::size_t size() const { return row_borders_.size() - 1; }
   Index first_row(std::size_t part) const { return row_borders_[part]; }
@@ -50,7 +50,7 @@ class Split {
   int grain_shift_ = 0;
 };
 
-extern template Split::Split(const TwoSidedGraph&, int);
-extern template Split::Split(const BasicTwoSidedGraph<std::uint32_t>&, int);
+extern template Partition::Partition(const TwoSidedGraph&, int);
+extern template Partition::Partition(const BasicTwoSidedGraph<std::uint32_t>&, int);
 
 }  // namespace motes::matching::detail

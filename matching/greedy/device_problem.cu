@@ -20,7 +20,7 @@ __device__ Offset thread_total() { return Offset{gridDim.x} * blockDim.x; }
 
 unsigned blocks_of(const gpu::Arena& arena) { return static_cast<unsigned>(16 * arena.multiprocessors()); }
 
-/// The rules of keys.cpp: a number that comes back from a float unchanged.
+/// The rules of weight_keys.cpp: a number that comes back from a float unchanged.
 __device__ bool is_float(double weight) {
   return weight <= static_cast<double>(FLT_MAX) && static_cast<double>(static_cast<float>(weight)) == weight;
 }

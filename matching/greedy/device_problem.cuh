@@ -54,7 +54,7 @@ GreedyLists bring_over(gpu::Arena& arena, const GreedyProblem& problem);
 /// Bipartite lists as those of all vertices: columns' too, unsorted. O(nnz).
 GreedyLists general_lists(gpu::Arena& arena, const GreedyLists& rows, Index cols);
 
-/// The sum that weight.h defines, of the pairs of a problem in device memory. Waits for the stream.
+/// The sum that matching_weight.h defines, of the pairs of a problem in device memory. Waits for the stream.
 double weight_of_pairs(gpu::Arena& arena, const GreedyProblem& problem, const Index* row_to_col);
 
 /// f(weights) with the type of the lists' form.

@@ -1,7 +1,7 @@
 #pragma once
 /// The CUDA forms of greedy matching, without CUDA types. Problems in either space; without a device they
 /// throw ResourceError. They fill row_to_col (and col_to_row of bipartite graphs) and the stats; of
-/// problems in device memory the objective too (weight.h says in which order weights are summed).
+/// problems in device memory the objective too (matching_weight.h says in which order weights are summed).
 
 #include <span>
 

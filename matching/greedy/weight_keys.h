@@ -1,5 +1,5 @@
 #pragma once
-/// Weights of any type as the 32-bit keys of order.h.
+/// Weights of any type as the 32-bit keys of edge_order.h.
 
 #include <cstdint>
 #include <utility>

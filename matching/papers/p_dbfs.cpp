@@ -8,8 +8,8 @@ namespace motes::matching {
 
 using namespace detail;
 
-void DisjointBfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
-                      CardinalityStats& stats) const {
+void PDbfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
+                CardinalityStats& stats) const {
   const Timed timed(stats, "bfs");
   std::vector<Lane> lanes(at(execution.threads));
   Stamps marks(graph.cols, execution.threads);

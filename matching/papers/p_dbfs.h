@@ -10,7 +10,7 @@ namespace motes::matching {
 
 /// A search ends at its first free column; what it saw is not seen by other searches of the phase. A phase
 /// without a path ends it. O(rows * nnz).
-class DisjointBfs final : public CardinalitySolver {
+class PDbfs final : public CardinalitySolver {
  private:
   bool needs_columns() const override { return false; }
   void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,

@@ -1,7 +1,7 @@
 #pragma once
 /// Points on the device, arranged so that a warp finds those near a place without meeting the others.
 ///
-/// The points are sorted along Hilbert's curve (point_curve.h). Every 32 that follow one another are a leaf
+/// The points are sorted along Hilbert's curve (hilbert_curve.h). Every 32 that follow one another are a leaf
 /// with its bounding box, every 32 leaves a node with the box around theirs, and so on: a tree without
 /// pointers, whose nodes' children lie side by side, one for each lane of a warp. There is no cell size to
 /// choose, so nothing suffers from clusters, outliers, planes, lines or points that coincide: where many

@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(256)
     T low = kNone, high = Limits::lowest();
     bool odd = false;
     for (Offset from = 4 * lane; from < e.cols; from += kDeep * kStep) {
-      Four<DenseEntries<T>> four[kDeep];
+      Load4<DenseEntries<T>> four[kDeep];
 #pragma unroll
       for (int d = 0; d < kDeep; ++d)
         if (from + d * kStep < e.cols) four[d] = {e, vectors, i, static_cast<Index>(from + d * kStep)};
@@ -172,7 +172,7 @@ template <class T>
 void survey_rows(gpu::Arena& arena, const DenseEntries<T>& e, Cost* least, Cost* largest) {
   if (e.rows == 0) return;
   const Index blocks = std::min<Index>((e.rows + 7) / 8, 1 << 20);
-  survey_rows_kernel<<<blocks, 256, 0, arena.stream()>>>(e, four_at_a_time(e), least, largest);
+  survey_rows_kernel<<<blocks, 256, 0, arena.stream()>>>(e, loads_four(e), least, largest);
   MOTES_CUDA_LAUNCHED();
 }
 

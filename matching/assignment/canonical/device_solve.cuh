@@ -1,6 +1,6 @@
 #pragma once
 /// From any problem to a Matching with everything of size n done on the device: sides, starting prices, u,
-/// the objectives, the other side's partners. solve_canonical_on_device (canonical.cuh) does that on the
+/// the objectives, the other side's partners. solve_canonical_on_device (canonical_form.cuh) does that on the
 /// host, which takes longer than the solve where the solve is a matter of milliseconds.
 
 #include <motes/base/timer.h>

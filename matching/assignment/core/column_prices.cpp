@@ -8,7 +8,7 @@
 /// least values, the second turn changes nothing). Then rows choose anew by what is left of their costs. As
 /// long as many columns are left out, the new reach gives better levels; what is left out in the end gets
 /// pairs of its own again. Levels are guesses and may be anything: the bounds hold for whatever they are.
-/// They are good prices to start from, too (core_paths.cpp).
+/// They are good prices to start from, too (core_solver.cpp).
 
 #include "matching/assignment/core/column_prices.h"
 

@@ -1,13 +1,13 @@
 /// A core-oriented solve (the idea of Volgenant 1996, "Linear and semi-assignment problems: a core oriented
 /// approach"), exact by pricing.
 ///
-/// Selection (core_selection.h) has put into the core all pairs of row i with c_ij <= bound_i. Solve: perfect
-/// problems by forests of augmenting paths (forest_paths.h), the others by single ones (sparse_paths.h),
-/// where rows that must be matched get an exit so dear that no optimum takes it unless it has to. Pricing:
-/// the duals prove the whole matrix optimal if c_ij >= u_i + v_j everywhere. Pairs of the core satisfy it,
-/// and bounds prove most rows (core_pricing.h). The other rows are scanned, and the pairs that violate join
-/// the core, at most kAddedPerRow a row and round, the worst first. Then the solve goes on from its own
-/// matching and duals. No violation left: optimal. Every round adds a pair, so the rounds end.
+/// Selection (selection.h) has put into the core all pairs of row i with c_ij <= bound_i. Solve: perfect
+/// problems by forests of augmenting paths (multi_source_paths.h), the others by single ones
+/// (sparse_augmenting_paths.h), where rows that must be matched get an exit so dear that no optimum takes it
+/// unless it has to. Pricing: the duals prove the whole matrix optimal if c_ij >= u_i + v_j everywhere. Pairs
+/// of the core satisfy it, and bounds prove most rows (pricing.h). The other rows are scanned, and the pairs
+/// that violate join the core, at most kAddedPerRow a row and round, the worst first. Then the solve goes on
+/// from its own matching and duals. No violation left: optimal. Every round adds a pair, so the rounds end.
 ///
 /// Infeasible: a dear exit is still taken at the end; or, for perfect problems, a search is trapped among
 /// columns all of whose rows have no other pairs in the whole matrix. If they have some, their best join the
@@ -73,17 +73,17 @@ class CorePaths {
     for (std::size_t j = 0; j < start.v.size(); ++j) v[j] = std::clamp(start.v[j], -kLimit, kLimit);
     if (start.v.empty() && !selection_.level.empty()) v = selection_.level;
     proven_.assign(at(problem_.rows), -kBoundOfAll);
-    ForestPaths paths(v, start.row_to_col);
+    MultiSourcePaths paths(v, start.row_to_col);
     Solution out;
     while (true) {
       const auto begun = std::chrono::steady_clock::now();
       paths.set_graph(core());
       if (stats_.phases++ == 0) out.stats.initial_assignments = problem_.rows - paths.free_rows();
-      const ForestPaths::End end = paths.solve();
+      const MultiSourcePaths::End end = paths.solve();
       stats_.seconds["solve"] += seconds_since(begun);
-      if (end == ForestPaths::End::out_of_range) return solve_whole();
+      if (end == MultiSourcePaths::End::out_of_range) return solve_whole();
       out.v = paths.v();
-      if (end == ForestPaths::End::trapped) {
+      if (end == MultiSourcePaths::End::trapped) {
         out.infeasible = !find_ways_out(paths, out.v);
         if (out.infeasible) break;
       } else if (!price(out.v)) {
@@ -211,7 +211,7 @@ class CorePaths {
 
   /// For rows from which the last search could not get out: their best pairs with columns that it did not
   /// come to. False if there are none in the whole matrix.
-  bool find_ways_out(const ForestPaths& paths, const std::vector<Cost>& v) {
+  bool find_ways_out(const MultiSourcePaths& paths, const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<Index> trapped, outside;
     for (Index i = 0; i < problem_.rows; ++i)

@@ -1,7 +1,7 @@
 #pragma once
 /// `jv` on the GPU for costs too many to keep: a core of cheap pairs, solved, then checked against all pairs.
 ///
-/// The loop of core_paths.cpp, in device memory. A policy, one for each kind of costs, knows the pairs:
+/// The loop of core_solver.cpp, in device memory. A policy, one for each kind of costs, knows the pairs:
 ///
 ///   Core select(arena, p, s, price, unpriced)
 ///                                      the first core. `price` [cols] are reference prices (see below); on
@@ -169,8 +169,8 @@ inline void merge(gpu::Arena& arena, Core& core, const Additions& added, PairRoo
 template <class Entries>
 search::State cold_state(gpu::Arena& arena, const DeviceCanonical<Entries>& p) {
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-  const search::State s{arena.take<Cost>(rows), arena.take<Cost>(cols),
-                           arena.take_filled<Index>(rows, 0xff), arena.take_filled<Index>(cols, 0xff)};
+  const search::State s{arena.take<Cost>(rows), arena.take<Cost>(cols), arena.take_filled<Index>(rows, 0xff),
+                        arena.take_filled<Index>(cols, 0xff)};
   MOTES_CUDA(cudaMemcpyAsync(s.v, p.start, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
   return s;
 }
@@ -231,7 +231,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
     sparse.entries = core.entries;
     Stats part;
     const auto mark = arena.mark();
-    while (!search_core(arena, sparse, s, part)) {
+    while (!sparse_augmenting_paths(arena, sparse, s, part)) {
       if (!sparse.perfect) throw std::logic_error("jv: a problem whose rows may all leave was not solved");
       sparse.perfect = false;
     }

@@ -17,7 +17,7 @@ template <class Entries>
 CoreSize core_size(const CanonicalSides& sides);
 
 /// Exact. From a core that select_core made, rounds of a sparse solve and a check of the rows that the core's
-/// bounds do not already prove (see core_paths.cpp). Memory O(rows + cols + core). Falls back to
+/// bounds do not already prove (see core_solver.cpp). Memory O(rows + cols + core). Falls back to
 /// solve_by_dense_paths where the core grows past a quarter of the matrix. Stats: those of the sparse solves,
 /// summed, but phases = rounds of solving and checking; seconds: solve, pricing.
 template <class Entries>

@@ -1,5 +1,5 @@
 #pragma once
-/// Matrices on the GPU by cores (core_device.cuh), without the kernels.
+/// Matrices on the GPU by cores (core_solver.cuh), without the kernels.
 
 #include "matching/assignment/canonical/canonical_form.cuh"
 

@@ -1,4 +1,4 @@
-/// core_dense.cuh for matrices of integer numbers.
+/// dense_core.cuh for matrices of integer numbers.
 
 #include "matching/assignment/core/dense_kernels.cuh"
 

@@ -1,4 +1,4 @@
-/// core_dense.cuh for matrices of real numbers.
+/// dense_core.cuh for matrices of real numbers.
 
 #include "matching/assignment/core/dense_kernels.cuh"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Matrices as a policy of core_device.cuh: which pairs are cheap, and which of the others violate.
+/// Matrices as a policy of core_solver.cuh: which pairs are cheap, and which of the others violate.
 ///
 /// Everything is streamed: a block reads eight rows at a time, sixteen bytes and more a thread and row, so
 /// that what it needs of the columns is read once for eight rows. Passes over the matrix, of which the first
@@ -30,7 +30,7 @@ detail::Solution solve_by_forests(gpu::Arena& arena, const CanonicalSides& sides
 
 namespace motes::matching::device::core {
 
-/// The policy; see core_device.cuh.
+/// The policy; see core_solver.cuh.
 template <class T>
 class DensePolicy {
  public:
@@ -41,7 +41,7 @@ class DensePolicy {
   Core select(gpu::Arena& arena, const Problem& p, const search::State& s, Cost* price, bool unpriced) {
     const DenseEntries<T>& e = p.entries;
     const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-    const bool vectors = four_at_a_time(e), sampled = p.cols >= kSampledFrom;
+    const bool vectors = loads_four(e), sampled = p.cols >= kSampledFrom;
     const unsigned bands_of_rows = static_cast<unsigned>((p.rows + kRowsAtOnce - 1) / kRowsAtOnce);
     Cost* limit = arena.take<Cost>(rows);
     Extras extras{kBands, nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
@@ -56,12 +56,12 @@ class DensePolicy {
     Core core;
     core.bound = arena.take<Cost>(rows);
     const int stride = std::min<int>(3 * wanted_, kMostKept);
-    const Slots slots{stride,
-                      wanted_,
-                      arena.take<int>(rows),
-                      arena.take<Index>(rows * static_cast<std::size_t>(stride)),
-                      arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
-                      core.bound};
+    const EllGraph slots{stride,
+                         wanted_,
+                         arena.take<int>(rows),
+                         arena.take<Index>(rows * static_cast<std::size_t>(stride)),
+                         arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
+                         core.bound};
     RowList again{nullptr, nullptr};
     if (sampled) {
       sample_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(
@@ -116,7 +116,7 @@ class DensePolicy {
     unproven_ += unproven;
     if (unproven == 0) return {};
     reserve(arena, unproven);
-    const bool vectors = four_at_a_time(p.entries);
+    const bool vectors = loads_four(p.entries);
     if (unproven > 8 * arena.multiprocessors())
       scan_rows_kernel<kRowsAtOnce>
           <<<(unproven + kRowsAtOnce - 1) / kRowsAtOnce, kDenseBlock, 0, arena.stream()>>>(

@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels that look for pairs outside the core that violate; see core_dense_kernels.cuh.
+/// The kernels that look for pairs outside the core that violate; see dense_kernels.cuh.
 
 #include "matching/assignment/core/dense_rows.cuh"
 
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kDenseBlock, 2)
   }
   for (Offset from = 4 * tid; from < e.cols; from += 4 * kDenseBlock) {
     const Index first = static_cast<Index>(from);
-    Four<DenseEntries<T>> four[Rows];
+    Load4<DenseEntries<T>> four[Rows];
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
       if (r < rows) four[r] = {e, vectors, row[r], first};

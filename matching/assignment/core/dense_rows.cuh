@@ -28,7 +28,7 @@ struct RowList {
 };
 
 template <class T>
-__device__ Cost key_of(const DenseEntries<T>& e, const Four<DenseEntries<T>>& four, int k, Cost price) {
+__device__ Cost key_of(const DenseEntries<T>& e, const Load4<DenseEntries<T>>& four, int k, Cost price) {
   return static_cast<Cost>(static_cast<unsigned long long>(four.value(e, k)) -
                            static_cast<unsigned long long>(price));
 }

@@ -1,12 +1,12 @@
 #pragma once
-/// The kernels that pick a matrix's first core; see core_dense_kernels.cuh.
+/// The kernels that pick a matrix's first core; see dense_kernels.cuh.
 
 #include "matching/assignment/core/dense_rows.cuh"
 
 namespace motes::matching::device::core {
 
 /// Rows' pairs before they become a CSR: room for `stride` each.
-struct Slots {
+struct EllGraph {
   int stride;   ///< the most pairs a row may have here
   int wanted;   ///< ... should have
   int* length;  ///< [rows]
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kDenseBlock)
     // Pieces of four quads, one in kSampled; a lane's quad within its piece is fixed.
     const Index step = kSampled * kLanes;
     for (Index base = (lane / 4) * 4 * kSampled + lane % 4; base < quads; base += kMinima * step) {
-      Four<DenseEntries<T>> four[kMinima];
+      Load4<DenseEntries<T>> four[kMinima];
 #pragma unroll
       for (int m = 0; m < kMinima; ++m)
         if (base + m * step < quads) four[m] = {e, vectors, i, 4 * (base + m * step)};
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kColumnBlock)
   for (int k = 0; k < 4; ++k)
     best[k] = kInfiniteCost, rank[k] = detail::kNoRank, salt[k] = detail::scramble(first + k);
   for (Offset i = begin; i < end; i += kRowsAtOnce) {
-    Four<DenseEntries<T>> four[kRowsAtOnce];
+    Load4<DenseEntries<T>> four[kRowsAtOnce];
 #pragma unroll
     for (int r = 0; r < kRowsAtOnce; ++r)
       if (i + r < end) four[r] = {e, vectors, static_cast<Index>(i + r), first};
@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(kColumnBlock)
 }
 
 /// Writes `count` pairs of a list in shared memory to row i's slots, by rising column; a warp.
-__device__ inline void store_row(const Slots& slots, Index i, const Index* col, const Cost* cost, int count,
-                                 Cost bound) {
+__device__ inline void store_row(const EllGraph& slots, Index i, const Index* col, const Cost* cost,
+                                 int count, Cost bound) {
   const int lane = threadIdx.x % kLanes;
   const Offset base = Offset{i} * slots.stride;
   for (int k = lane; k < count; k += kLanes) {
@@ -150,7 +150,7 @@ __device__ inline void store_row(const Slots& slots, Index i, const Index* col, 
 /// than the slots take, go to `again`.
 template <class T>
 __global__ void __launch_bounds__(kDenseBlock, sizeof(T) == 4 ? 3 : 2)
-    select_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, const Cost* limit, Slots slots,
+    select_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, const Cost* limit, EllGraph slots,
                        RowList again) {
   __shared__ Index col[kRowsAtOnce][kMostKept];
   __shared__ Cost cost[kRowsAtOnce][kMostKept];
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(kDenseBlock, sizeof(T) == 4 ? 3 : 2)
   __syncthreads();
   for (Offset from = 4 * tid; from < e.cols; from += 4 * kDenseBlock) {
     const Index first = static_cast<Index>(from);
-    Four<DenseEntries<T>> four[kRowsAtOnce];
+    Load4<DenseEntries<T>> four[kRowsAtOnce];
 #pragma unroll
     for (int r = 0; r < kRowsAtOnce; ++r)
       if (r < rows) four[r] = {e, vectors, row + r, first};
@@ -205,7 +205,7 @@ class ExactRow {
     int warp_count[kRowsAtOnce], count, bin, below;
   };
 
-  __device__ ExactRow(const DenseEntries<T>& e, bool vectors, const Cost* price, const Slots& slots,
+  __device__ ExactRow(const DenseEntries<T>& e, bool vectors, const Cost* price, const EllGraph& slots,
                       Index row, Shared& shared)
       : e_(e), vectors_(vectors), price_(price), slots_(slots), row_(row), s_(shared) {}
 
@@ -246,7 +246,7 @@ class ExactRow {
   __device__ void for_each(F&& f) const {
     for (Offset from = 4 * static_cast<int>(threadIdx.x); from < e_.cols; from += 4 * kDenseBlock) {
       const Index first = static_cast<Index>(from);
-      const Four<DenseEntries<T>> four(e_, vectors_, row_, first);
+      const Load4<DenseEntries<T>> four(e_, vectors_, row_, first);
       const FourPrices prices(price_, first, e_.cols);
 #pragma unroll
       for (int k = 0; k < 4; ++k)
@@ -329,14 +329,14 @@ class ExactRow {
   const DenseEntries<T>& e_;
   bool vectors_;
   const Cost* price_;
-  const Slots& slots_;
+  const EllGraph& slots_;
   Index row_;
   Shared& s_;
 };
 
 template <class T>
 __global__ void __launch_bounds__(kDenseBlock)
-    exact_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, Slots slots, RowList list) {
+    exact_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, EllGraph slots, RowList list) {
   __shared__ typename ExactRow<T>::Shared shared;
   const Index count = list.count == nullptr ? e.rows : *list.count;
   for (Index k = static_cast<Index>(blockIdx.x); k < count; k += static_cast<Index>(gridDim.x))
@@ -358,7 +358,7 @@ struct Extras {
   }
 };
 template <class T>
-__global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, Slots slots, Extras extras) {
+__global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, EllGraph slots, Extras extras) {
   const int b = static_cast<int>(blockIdx.y);
   for (Index j = search::thread_index(); j < e.cols; j += static_cast<Index>(gridDim.x * blockDim.x)) {
     const Index i = extras.row(b, j, e.cols);
@@ -377,13 +377,13 @@ __global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, Slots 
     extras.place[Offset{b} * e.cols + j] = place;
   }
 }
-[[maybe_unused]] static __global__ void first_lengths_kernel(Slots slots, const int* extras, Index rows,
+[[maybe_unused]] static __global__ void first_lengths_kernel(EllGraph slots, const int* extras, Index rows,
                                                              Offset* length) {
   for (Index i = search::thread_index(); i <= rows; i += search::thread_total())
     length[i] = i == 0 ? 0 : slots.length[i - 1] + min(kMostExtras, extras[i - 1]);
 }
 /// A warp a row: slots to CSR.
-[[maybe_unused]] static __global__ void gather_slots_kernel(Slots slots, Index rows, const Offset* offsets,
+[[maybe_unused]] static __global__ void gather_slots_kernel(EllGraph slots, Index rows, const Offset* offsets,
                                                             Index* col, Cost* cost) {
   for (Index i = search::thread_index() / kLanes; i < rows; i += search::thread_total() / kLanes)
     for (int k = static_cast<int>(threadIdx.x) % kLanes; k < slots.length[i]; k += kLanes) {
@@ -392,7 +392,7 @@ __global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, Slots 
     }
 }
 template <class T>
-__global__ void scatter_extras_kernel(DenseEntries<T> e, Slots slots, Extras extras, const Offset* offsets,
+__global__ void scatter_extras_kernel(DenseEntries<T> e, EllGraph slots, Extras extras, const Offset* offsets,
                                       Index* col, Cost* cost) {
   const int b = static_cast<int>(blockIdx.y);
   for (Index j = search::thread_index(); j < e.cols; j += static_cast<Index>(gridDim.x * blockDim.x)) {

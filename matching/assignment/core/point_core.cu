@@ -136,7 +136,7 @@ struct Lists {
   Index* length;  ///< [rows]
   Index* col;     ///< [rows * wanted] nearest first
   Cost* cost;     ///< [rows * wanted]
-  Cost* bound;    ///< [rows] the promise of core_device.cuh; nullptr: not asked for
+  Cost* bound;    ///< [rows] the promise of core_solver.cuh; nullptr: not asked for
 };
 
 __global__ void __launch_bounds__(kThreads) neighbours_kernel(Question q, Lists out) {
@@ -409,8 +409,8 @@ detail::Solution PointPolicy::solve_whole(gpu::Arena& arena, const CanonicalSide
                 bool) {
       return *policy.all_pairs(a, q, q.cols);
     }
-    Additions price(gpu::Arena&, const DeviceCanonical<GeometricEntries>&, const search::State&,
-                    const Cost*, const Core&) {
+    Additions price(gpu::Arena&, const DeviceCanonical<GeometricEntries>&, const search::State&, const Cost*,
+                    const Core&) {
       return {};
     }
     detail::Solution solve_whole(gpu::Arena&, const CanonicalSides&,

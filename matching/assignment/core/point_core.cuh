@@ -5,7 +5,7 @@
 
 namespace motes::matching::device {
 
-/// Solves by the loop of core_device.cuh. Where the gate leaves few pairs the core holds them all; else it
+/// Solves by the loop of core_solver.cuh. Where the gate leaves few pairs the core holds them all; else it
 /// begins with the nearest neighbours of every row and every column, and pricing walks a tree of the column
 /// points with the highest price of each node. O(n log n) for each round where neighbours suffice; memory
 /// O(rows + cols + core).

@@ -1,5 +1,5 @@
 #pragma once
-/// Which pairs of a matrix or of point sets are worth a look: the core that core_paths.h solves first.
+/// Which pairs of a matrix or of point sets are worth a look: the core that core_solver.h solves first.
 
 #include <limits>
 #include <vector>
@@ -26,7 +26,7 @@ struct CoreSelection {
 
 /// About `wanted` cheapest pairs of each row, where that many are allowed, and the `of_columns` cheapest of
 /// columns that would have fewer (points: of every column). Matrices are read once, unless many columns would
-/// have fewer (core_levels.h); nothing in them is trusted. Point sets are searched by cells (cell_grid.h),
+/// have fewer (column_prices.h); nothing in them is trusted. Point sets are searched by cells (cell_grid.h),
 /// and where gates leave few pairs all of them are taken. The same for any number of threads.
 template <class Entries>
 CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted,

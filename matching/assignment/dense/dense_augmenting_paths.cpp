@@ -5,9 +5,9 @@
 ///
 /// Column reduction, for perfect problems only (elsewhere a dual may not rise above its start): v_j becomes
 /// the least cost of the column, and the row that has it takes the column if it is free. Row reduction and
-/// augmentation are those of sparse_paths.cpp; here the open columns are not kept in a heap but in one array
-/// of keys, whose minimum falls out of the scan that updates it. A settled column gets a dual so low that no
-/// offer reaches it again, and an infinite key.
+/// augmentation are those of sparse_augmenting_paths.cpp; here the open columns are not kept in a heap but in
+/// one array of keys, whose minimum falls out of the scan that updates it. A settled column gets a dual so
+/// low that no offer reaches it again, and an infinite key.
 
 #include "matching/assignment/dense/dense_augmenting_paths.h"
 

@@ -12,7 +12,7 @@ namespace motes::matching::device {
 
 /// Row i's costs at columns j to j + 3, loaded but not yet looked at, so that many loads may be under way.
 template <class Entries>
-struct Four {
+struct Load4 {
   Cost cost[4];
   __device__ Four() = default;
   __device__ Four(const Entries& e, bool, Index i, Index j) {
@@ -24,7 +24,7 @@ struct Four {
   __device__ bool allowed(int k) const { return cost[k] != kInfiniteCost; }
 };
 template <class T>
-struct Four<detail::DenseEntries<T>> {
+struct Load4<detail::DenseEntries<T>> {
   T raw[4];
   __device__ Four() = default;
   /// 16 bytes at a time where `vectors`.
@@ -58,11 +58,11 @@ struct Four<detail::DenseEntries<T>> {
 
 /// May rows of this matrix be read in vectors?
 template <class T>
-bool four_at_a_time(const detail::DenseEntries<T>& e) {
+bool loads_four(const detail::DenseEntries<T>& e) {
   return e.col_stride == 1 && e.row_stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(e.data) % 16 == 0;
 }
 template <class Entries>
-bool four_at_a_time(const Entries&) {
+bool loads_four(const Entries&) {
   return false;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// A round of growth of core_forest.cuh.
+/// A round of growth of multi_source_search.cuh.
 
 #include "matching/assignment/sparse/multi_source_state.cuh"
 

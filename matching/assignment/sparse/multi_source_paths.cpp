@@ -1,7 +1,7 @@
 /// Stages, each exact in that c_ij >= u_i + v_j everywhere and = on matched pairs before and after.
 ///
-/// Row reduction as in sparse_paths.cpp, with a budget. Then searches in the graph of tight edges alone,
-/// where ties abound: what a failed one has seen leads nowhere for the others either.
+/// Row reduction as in sparse_augmenting_paths.cpp, with a budget. Then searches in the graph of tight edges
+/// alone, where ties abound: what a failed one has seen leads nowhere for the others either.
 ///
 /// Where many rows are left, prices come from an auction whose epsilon falls from stage to stage (Bertsekas,
 /// "The auction algorithm", 1988), and the first two stages begin anew under them. Bids are local and cheap,
@@ -71,7 +71,7 @@ bool RadixQueue::pop(Entry& out) {
   return true;
 }
 
-ForestPaths::ForestPaths(std::span<const Cost> v, std::span<const Index> row_to_col)
+MultiSourcePaths::MultiSourcePaths(std::span<const Cost> v, std::span<const Index> row_to_col)
     : size_(static_cast<Index>(v.size())),
       row_edge_(v.size(), -1),
       columns_(v.size()),
@@ -86,7 +86,7 @@ ForestPaths::ForestPaths(std::span<const Cost> v, std::span<const Index> row_to_
     if (row_to_col[i] != -1) columns_[at(row_to_col[i])].row = static_cast<Index>(i);
 }
 
-void ForestPaths::set_graph(const SparseCosts& graph) {
+void MultiSourcePaths::set_graph(const SparseCosts& graph) {
   std::vector<Index> mate(at(size_), -1);
   for (Index j = 0; j < size_; ++j)
     if (columns_[at(j)].row != -1) mate[at(columns_[at(j)].row)] = j;
@@ -116,13 +116,13 @@ void ForestPaths::set_graph(const SparseCosts& graph) {
   mean_gap_ = counted == 0 ? 0 : gaps / counted;
 }
 
-std::vector<Cost> ForestPaths::v() const {
+std::vector<Cost> MultiSourcePaths::v() const {
   std::vector<Cost> out(columns_.size());
   for (std::size_t j = 0; j < out.size(); ++j) out[j] = columns_[j].v;
   return out;
 }
 
-ForestPaths::End ForestPaths::solve() {
+MultiSourcePaths::End MultiSourcePaths::solve() {
   const std::vector<Cost> given = v();
   reduce_rows();
   match_on_tight_edges();
@@ -134,7 +134,7 @@ ForestPaths::End ForestPaths::solve() {
   return End::matched;
 }
 
-void ForestPaths::new_search() {
+void MultiSourcePaths::new_search() {
   if (search_ == std::numeric_limits<std::uint32_t>::max() / 2 - 1) {
     for (Column& column : columns_) column.stamp = 0;
     search_ = 0;
@@ -142,14 +142,14 @@ void ForestPaths::new_search() {
   ++search_;
 }
 
-Cost ForestPaths::least_offer(Index row) const {
+Cost MultiSourcePaths::least_offer(Index row) const {
   Cost best = kFar;
   for (Offset e = offsets_[at(row)]; e < offsets_[at(row) + 1]; ++e)
     best = std::min(best, edges_[at(e)].cost - columns_[at(edges_[at(e)].col)].v);
   return best;
 }
 
-ForestPaths::Offers ForestPaths::two_best(Index row) const {
+MultiSourcePaths::Offers MultiSourcePaths::two_best(Index row) const {
   Offers out{kFar, kFar, -1};
   for (Offset e = offsets_[at(row)]; e < offsets_[at(row) + 1]; ++e) {
     const Cost offer = edges_[at(e)].cost - columns_[at(edges_[at(e)].col)].v;
@@ -161,12 +161,12 @@ ForestPaths::Offers ForestPaths::two_best(Index row) const {
   return out;
 }
 
-void ForestPaths::take(Index row, Index place) {
+void MultiSourcePaths::take(Index row, Index place) {
   row_edge_[at(row)] = offsets_[at(row)] + place;
   columns_[at(edges_[at(row_edge_[at(row)])].col)].row = row;
 }
 
-void ForestPaths::reduce_rows() {
+void MultiSourcePaths::reduce_rows() {
   std::int64_t budget = kReductionBidsPerRow * static_cast<std::int64_t>(free_rows_.size());
   still_free_.clear();
   // Neighbours in the order may be neighbours in space, and are better not served one after the other: the
@@ -178,7 +178,7 @@ void ForestPaths::reduce_rows() {
 
 /// A free row takes its best offer and lowers that price until it equals the second best; whom it displaced
 /// goes next. Where the two tie, no price can move: it takes a free column among the best, or waits.
-void ForestPaths::bid_chain(Index row, std::int64_t& budget) {
+void MultiSourcePaths::bid_chain(Index row, std::int64_t& budget) {
   while (row != -1) {
     const Offset begin = offsets_[at(row)], end = offsets_[at(row) + 1];
     if (budget-- <= 0 || begin == end) {
@@ -216,7 +216,7 @@ void ForestPaths::bid_chain(Index row, std::int64_t& budget) {
   }
 }
 
-bool ForestPaths::few_are_left() const {
+bool MultiSourcePaths::few_are_left() const {
   const std::size_t few = at(size_) / (epsilon_ == 0 ? kFewWhenCold : kFewWhenWarm);
   return free_rows_.size() <= few;
 }
@@ -224,7 +224,7 @@ bool ForestPaths::few_are_left() const {
 /// Begins anew under an auction's prices, from those given. Where rows compete all along a chain, as points
 /// on a line do, its bids come to little: then no other auction is tried, and if to nothing, all is as it
 /// was.
-void ForestPaths::try_auction(const std::vector<Cost>& given) {
+void MultiSourcePaths::try_auction(const std::vector<Cost>& given) {
   const std::vector<Column> columns = columns_;
   const std::vector<Offset> row_edge = row_edge_;
   const std::vector<Index> free_rows = free_rows_;
@@ -246,7 +246,7 @@ void ForestPaths::try_auction(const std::vector<Cost>& given) {
 
 /// Prices from an auction whose epsilon falls from stage to stage. Its matching is not kept: any prices are
 /// a start for what follows, and under these nearly every row finds a column of its own.
-void ForestPaths::find_prices() {
+void MultiSourcePaths::find_prices() {
   const bool cold = epsilon_ == 0;
   const double first = cold ? kFirstEpsilon * mean_gap_ : kEpsilonFactor * static_cast<double>(epsilon_);
   const int stages = cold ? kColdStages : kWarmStages;
@@ -262,7 +262,7 @@ void ForestPaths::find_prices() {
 }
 
 /// All rows bid until each has a column, or they run out of bids.
-void ForestPaths::auction_stage(Cost epsilon) {
+void MultiSourcePaths::auction_stage(Cost epsilon) {
   for (Column& column : columns_) column.row = -1;
   std::int64_t budget = kStageBidsPerRow * size_;
   for (Index first = 0; first < size_ && lowest_v_ >= kLowestDual; ++first) {
@@ -278,7 +278,7 @@ void ForestPaths::auction_stage(Cost epsilon) {
   }
 }
 
-void ForestPaths::match_on_tight_edges() {
+void MultiSourcePaths::match_on_tight_edges() {
   new_search();
   still_free_.clear();
   for (const Index source : free_rows_) {
@@ -295,7 +295,7 @@ void ForestPaths::match_on_tight_edges() {
 }
 
 /// Breadth first over the tight edges to columns without a mark; the free column found, or -1.
-Index ForestPaths::tight_end(Index source) {
+Index MultiSourcePaths::tight_end(Index source) {
   ready_.clear();
   Cost u = least_offer(source);
   Index row = source;
@@ -316,7 +316,7 @@ Index ForestPaths::tight_end(Index source) {
   }
 }
 
-void ForestPaths::augment(Index source, Index col) {
+void MultiSourcePaths::augment(Index source, Index col) {
   ++counts_.augmentations;
   while (true) {
     const Column& column = columns_[at(col)];
@@ -327,7 +327,7 @@ void ForestPaths::augment(Index source, Index col) {
   }
 }
 
-void ForestPaths::sort_row(Index row) {
+void MultiSourcePaths::sort_row(Index row) {
   in_order_[at(row)] = 1;
   const Offset begin = offsets_[at(row)], end = offsets_[at(row) + 1];
   const Index mate = col_of(row);
@@ -348,7 +348,7 @@ void ForestPaths::sort_row(Index row) {
 }
 
 /// Relaxes the row's edges from `place` on as far as the forest has grown, and at least the next few.
-void ForestPaths::scan(Index row, Index place) {
+void MultiSourcePaths::scan(Index row, Index place) {
   const Offset begin = offsets_[at(row)], last = offsets_[at(row) + 1];
   const Cost base = base_[at(row)];
   for (Offset e = begin + place; e < last;) {
@@ -375,7 +375,7 @@ void ForestPaths::scan(Index row, Index place) {
 }
 
 /// One phase; false when no tree comes to a free column.
-bool ForestPaths::grow_forest() {
+bool MultiSourcePaths::grow_forest() {
   ++counts_.phases;
   new_search();
   queue_.clear();

@@ -1,6 +1,6 @@
 #pragma once
 /// Shortest augmenting paths for perfect problems on a sparse graph, many at a time: the engine of
-/// core_paths.h.
+/// core_solver.h.
 
 #include <cstdint>
 #include <span>
@@ -39,14 +39,14 @@ class RadixQueue {
 
 /// Rows and columns of equal number, all of which must be matched, on a graph that may gain edges between
 /// solves. Keeps matching and duals from one solve to the next.
-class ForestPaths {
+class MultiSourcePaths {
  public:
   struct Counts {
     std::int64_t bids = 0, augmentations = 0, phases = 0, settled = 0;
   };
 
   /// Any duals, any matching (-1: free), [size] each.
-  ForestPaths(std::span<const Cost> v, std::span<const Index> row_to_col);
+  MultiSourcePaths(std::span<const Cost> v, std::span<const Index> row_to_col);
 
   /// Takes over the graph's edges, in place of those before. Pairs that are no edges or not tight are
   /// dropped. O(edges).

@@ -1,5 +1,5 @@
 #pragma once
-/// What the searches of core_forest.cuh keep.
+/// What the searches of multi_source_search.cuh keep.
 
 #include "matching/assignment/sparse/row_reduction.cuh"
 

@@ -1,5 +1,6 @@
 #pragma once
-/// What follows the growth in a phase of core_forest.cuh: rises, duals, paths, and what stays labelled.
+/// What follows the growth in a phase of multi_source_search.cuh: rises, duals, paths, and what stays
+/// labelled.
 
 #include <motes/base/index.h>
 

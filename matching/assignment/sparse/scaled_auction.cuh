@@ -1,6 +1,6 @@
 #pragma once
-/// An auction by chains (row_chains.cuh) whose epsilon falls from stage to stage. Perfect problems only: what
-/// it leaves is prices, and any prices are a start for those.
+/// An auction by chains (row_reduction.cuh) whose epsilon falls from stage to stage. Perfect problems only:
+/// what it leaves is prices, and any prices are a start for those.
 
 #include "matching/assignment/sparse/row_reduction.cuh"
 #include "matching/assignment/sparse/search_settings.h"
@@ -64,7 +64,7 @@ void run_chains(const gpu::Arena& arena, const Chains& chains) {
 /// under way at once, settle that. What is left of it costs the searches far more, up to where few still go
 /// on.
 template <int kLanes>
-void run_auction(gpu::Arena& arena, Chains chains, const CoreSettings& settings) {
+void run_auction(gpu::Arena& arena, Chains chains, const SearchSettings& settings) {
   if (settings.stages <= 0) return;
   const auto stages = static_cast<std::size_t>(settings.stages);
   const cudaStream_t stream = arena.stream();

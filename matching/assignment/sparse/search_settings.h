@@ -1,10 +1,10 @@
 #pragma once
-/// What may be chosen for the engine of `jv` on the GPU (core_search.cuh).
+/// What may be chosen for the engine of `jv` on the GPU (sparse_augmenting_paths.cuh).
 
 namespace motes::matching::device {
 
 /// Speed only.
-struct CoreSettings {
+struct SearchSettings {
   int budget = 16;           ///< bids of a chain of the row reduction
   int stages = 4;            ///< of an auction before it, for prices to start from (perfect and cold only)
   int stage_budget = 64;     ///< bids of a chain there

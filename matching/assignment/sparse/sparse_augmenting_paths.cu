@@ -1,4 +1,4 @@
-/// Repair of the state given, chains (row_chains.cuh), searches (core_forest.cuh).
+/// Repair of the state given, chains (row_reduction.cuh), searches (multi_source_search.cuh).
 
 #include "matching/assignment/sparse/multi_source_search.cuh"
 #include "matching/assignment/sparse/scaled_auction.cuh"
@@ -105,7 +105,7 @@ void launch_forest(const gpu::Arena& arena, CoreForest f) {
 /// Room for everything, and the stages in their order; `kLanes` lanes share a row.
 template <int kLanes>
 ForestReport run(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, const State& s,
-                 const CoreSettings& settings, std::vector<int>& gained) {
+                 const SearchSettings& settings, std::vector<int>& gained) {
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   const cudaStream_t stream = arena.stream();
   const auto blocks = [](Offset threads) { return chain_blocks(threads); };
@@ -177,7 +177,7 @@ auto with_lanes(Offset per_row, F&& f) {
 }  // namespace search
 
 void auction_prices(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, Offset edges, Cost* v,
-                    const CoreSettings& settings) {
+                    const SearchSettings& settings) {
   namespace h = search;
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   const h::State s{nullptr, v, arena.take_filled<Index>(rows, 0xff), arena.take_filled<Index>(cols, 0xff)};
@@ -192,8 +192,8 @@ void auction_prices(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, 
   MOTES_CUDA_LAUNCHED();
 }
 
-bool search_core(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& given, const search::State& s,
-                 Stats& stats, const CoreSettings& settings) {
+bool sparse_augmenting_paths(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& given,
+                             const search::State& s, Stats& stats, const SearchSettings& settings) {
   namespace h = search;
   DeviceCanonical<SparseEntries> p = given;
   if (p.perfect) p.row_exit = nullptr;

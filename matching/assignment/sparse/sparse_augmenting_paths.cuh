@@ -1,8 +1,8 @@
 #pragma once
 /// The engine of `jv` on the GPU: sparse problems solved in device memory, from any state.
 
-#include "matching/assignment/sparse/search_settings.h"
 #include "matching/assignment/canonical/device_state.cuh"
+#include "matching/assignment/sparse/search_settings.h"
 
 namespace motes::matching::device {
 
@@ -26,13 +26,13 @@ inline constexpr Cost kDearExit = Cost{1} << 60;
 ///
 /// The objective is deterministic. The matching and the duals may depend on timing where optima tie.
 /// Stats gain initial_assignments, assignments, phases, rounds, augmentations and seconds.
-bool search_core(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, const search::State& s,
-                 Stats& stats, const CoreSettings& settings = {});
+bool sparse_augmenting_paths(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p,
+                             const search::State& s, Stats& stats, const SearchSettings& settings = {});
 
-/// Prices near those of an optimum of a perfect problem with `edges` pairs, by the auction that search_core
-/// begins with: v [cols] on the arena's device is where it starts and ends. Speed only, as any prices are a
-/// start.
+/// Prices near those of an optimum of a perfect problem with `edges` pairs, by the auction that
+/// sparse_augmenting_paths begins with: v [cols] on the arena's device is where it starts and ends. Speed
+/// only, as any prices are a start.
 void auction_prices(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, Offset edges, Cost* v,
-                    const CoreSettings& settings = {});
+                    const SearchSettings& settings = {});
 
 }  // namespace motes::matching::device

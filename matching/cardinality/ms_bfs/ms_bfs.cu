@@ -1,4 +1,4 @@
-/// ms-bfs and ms-bfs-graft on the GPU: one launch of forest_kernels.cuh, and what goes in and comes out.
+/// ms-bfs and ms-bfs-graft on the GPU: one launch of ms_bfs_kernels.cuh, and what goes in and comes out.
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 #include "matching/init/cheap_device.cuh"
 
 namespace motes::matching::device {
-namespace forests {
+namespace ms_bfs {
 namespace {
 
 template <int kLanes>
@@ -52,22 +52,22 @@ std::size_t forest_bytes(const CardinalityProblem& problem) {
              cols = static_cast<std::size_t>(problem.graph.cols);
   return rows * (sizeof(unsigned) + 3 * sizeof(Index)) +
          cols * (sizeof(Word) + sizeof(Origin) + 2 * sizeof(Index)) +
-         2 * sizeof(Stretch) * most_stretches(problem.graph.rows, problem.graph.edges()) +
+         2 * sizeof(EdgeChunk) * most_edge_chunks(problem.graph.rows, problem.graph.edges()) +
          kRecords * sizeof(PhaseRecord) + kLevelRecords * sizeof(int) + sizeof(Report);
 }
 
 }  // namespace
-}  // namespace forests
+}  // namespace ms_bfs
 
 void grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
                   std::int64_t edges_at_most, const GivenStart& given, Mates& mates,
                   CardinalityStats& stats) {
-  using namespace forests;
+  using namespace ms_bfs;
   const bool finish = options.finish && fits_push_relabel(problem);
   const auto run = [&](gpu::Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
     const Offset edges = problem.graph.edges();
-    const std::size_t stretches = most_stretches(sides.rows, edges);
+    const std::size_t chunks = most_edge_chunks(sides.rows, edges);
     gpu::StreamTimer timer(arena.stream());
     DeviceMates there(arena, rows, cols);
     Forest f{};
@@ -84,7 +84,7 @@ void grow_forests(const Execution& execution, const CardinalityProblem& problem,
     f.leaf = arena.take<Index>(rows);
     for (Index*& list : f.roots) list = arena.take<Index>(rows);
     for (Index*& list : f.unseen) list = arena.take<Index>(cols);
-    for (Stretch*& list : f.frontier) list = arena.take<Stretch>(stretches);
+    for (EdgeChunk*& list : f.frontier) list = arena.take<EdgeChunk>(chunks);
     f.alpha = options.alpha;
     f.edges_at_most = finish ? edges_at_most : std::numeric_limits<std::int64_t>::max();
     f.direction = options.direction;

@@ -31,7 +31,7 @@ struct MsBfsOptions {
 /// edges. On one thread gated particles stop after two phases or three, in a quarter to two fifths of the
 /// time; graphs on which trees do well end before that.
 ///
-/// On a GPU (forest_kernels.cuh) the same forest grows in one kernel, after the cheap start (a phase of one
+/// On a GPU (ms_bfs_kernels.cuh) the same forest grows in one kernel, after the cheap start (a phase of one
 /// level), and the finish is push-relabel's CUDA form, from the matching where it lies. It comes once half
 /// the edges have been looked at, after a phase as a rule: there push-relabel is the faster on most families
 /// of graphs. Parts of a frontier are there followed for some levels ahead of others, and rows that are found

@@ -3,12 +3,12 @@
 ///
 /// A column's root and its mate share one 64-bit word, so that one read tells whether it is to be had and who
 /// comes next, and one exchange takes it. What a column was reached from is a row and that row's own column,
-/// so that a path is walked with one read a step. Downwards, groups of lanes share stretches of the
-/// frontier's edges (stretches.cuh); upwards, each group has a column, and columns of many rows, which are
+/// so that a path is walked with one read a step. Downwards, groups of lanes share chunks of the
+/// frontier's edges (chunks.cuh); upwards, each group has a column, and columns of many rows, which are
 /// put aside, have a block. Downwards every block takes a part of the frontier and follows it for several
 /// levels by itself, in its shared memory, as a barrier of the grid takes longer than a level's reads; only a
 /// very large frontier is followed level by level. So trees may be some levels deeper in one block than in
-/// another: a forest needs no levels. A frontier of few stretches goes downwards whatever the rule of
+/// another: a forest needs no levels. A frontier of few chunks goes downwards whatever the rule of
 /// direction says. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
 ///
 /// Races are those of the CPU's form (ms_bfs.cpp). Downwards a column is won by exchanging its word, upwards
@@ -22,7 +22,7 @@
 
 #include "matching/cardinality/ms_bfs/ms_bfs_levels.cuh"
 
-namespace motes::matching::device::forests {
+namespace motes::matching::device::ms_bfs {
 
 /// Flips the path that ends in `col`. Returns its edges.
 __device__ inline int flip(const Forest& f, Index col, unsigned root) {
@@ -40,11 +40,11 @@ __device__ inline int flip(const Forest& f, Index col, unsigned root) {
 
 /// The whole grid calls.
 __device__ inline void put_roots(const Forest& f, Shared& shared, const Index* roots, int count,
-                                 Stretch* next, int* next_count) {
+                                 EdgeChunk* next, int* next_count) {
   for (int k = grid_thread(); k < count; k += grid_threads()) {
     const Index i = roots[k];
     for_stretches(i, -1, f.graph.row_offsets[i], f.graph.row_offsets[i + 1],
-                  [&](const Stretch& some) { shared.staging.put(some, next, next_count); });
+                  [&](const EdgeChunk& some) { shared.staging.put(some, next, next_count); });
   }
   shared.staging.flush(next, next_count);
 }
@@ -71,7 +71,7 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
     if (apart) {
       search_apart<kLanes>(f, shared, count, count <= kThin ? kThinHops : kHops, at);
     } else {
-      Stretch* next = f.frontier[1 - at.side];
+      EdgeChunk* next = f.frontier[1 - at.side];
       int* next_count = report.frontier + after;
       Joined joined;
       if (up) {
@@ -83,10 +83,10 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
             f, shared, columns, [&](int k) { return from == nullptr ? k : from[k]; }, next, next_count,
             f.unseen[ups % 2], report.unseen + ups % 3, joined);
       } else {
-        const Stretch* now = f.frontier[at.side];
+        const EdgeChunk* now = f.frontier[at.side];
         for (int k = spread_group<kLanes>(); k < count; k += total / kLanes)
           at.edges += downwards<kLanes>(
-              f, now[k], joined, [&](const Stretch& some) { shared.staging.put(some, next, next_count); });
+              f, now[k], joined, [&](const EdgeChunk& some) { shared.staging.put(some, next, next_count); });
       }
       tell(shared, joined, next, next_count, report.joined + after);
       if (me == 0) report.hops[after] = 1;
@@ -157,7 +157,7 @@ __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_gr
   grid.sync();
   const int renewable = __ldcg(&report.renewable);
   active = __ldcg(&report.active);
-  Stretch* next = f.frontier[at.side];
+  EdgeChunk* next = f.frontier[at.side];
   int* next_count = report.frontier + at.round % 3;
   if (f.graft && (Offset{active} + roots) * f.alpha > renewable) {
     Joined joined;
@@ -185,7 +185,7 @@ __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_gr
 
 template <int kLanes>
 __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
-  extern __shared__ Stretch memory[];
+  extern __shared__ EdgeChunk memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const auto grid = cooperative_groups::this_grid();
   const int me = grid_thread(), total = grid_threads();
@@ -247,4 +247,4 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
   }
 }
 
-}  // namespace motes::matching::device::forests
+}  // namespace motes::matching::device::ms_bfs

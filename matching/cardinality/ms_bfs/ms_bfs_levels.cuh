@@ -1,23 +1,23 @@
 #pragma once
-/// One round of forest_kernels.cuh: rows that look for columns downwards, columns that look for rows upwards,
+/// One round of ms_bfs_kernels.cuh: rows that look for columns downwards, columns that look for rows upwards,
 /// and the levels that blocks go apart.
 
 #include "matching/cardinality/ms_bfs/ms_bfs_state.cuh"
 
-namespace motes::matching::device::forests {
+namespace motes::matching::device::ms_bfs {
 
-/// The lanes of a group look through a stretch (Algorithm 4); put(stretch) gets those of rows that join.
+/// The lanes of a group look through a chunk (Algorithm 4); put(chunk) gets those of rows that join.
 template <int kLanes, class Put>
-__device__ inline unsigned long long downwards(const Forest& f, const Stretch& stretch, Joined& joined,
+__device__ inline unsigned long long downwards(const Forest& f, const EdgeChunk& chunk, Joined& joined,
                                                Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const unsigned root = __ldcg(f.row_root + stretch.row);
-  for (int e = lane; e < stretch.count(); e += kSide * kLanes) {
+  const unsigned root = __ldcg(f.row_root + chunk.row);
+  for (int e = lane; e < chunk.count(); e += kSide * kLanes) {
     Index col[kSide];
     Word seen[kSide];
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
-      col[d] = e + d * kLanes < stretch.count() ? f.graph.col_index[stretch.begin() + e + d * kLanes] : -1;
+      col[d] = e + d * kLanes < chunk.count() ? f.graph.col_index[chunk.begin() + e + d * kLanes] : -1;
     const Index leaf = __ldcg(f.leaf + root);  // under way while the words are
 #pragma unroll
     for (int d = 0; d < kSide; ++d) seen[d] = col[d] != -1 ? __ldcg(f.word + col[d]) : Word{0};
@@ -39,7 +39,7 @@ __device__ inline unsigned long long downwards(const Forest& f, const Stretch& s
     for (int d = 0; d < kSide; ++d) {
       if (!won[d]) continue;
       const Index mate = mate_of(seen[d]);
-      f.parent[col[d]] = {stretch.row, stretch.col};
+      f.parent[col[d]] = {chunk.row, chunk.col};
       if (mate == -1) {
         __stcg(f.leaf + root, col[d]);
         ++joined.leaves;
@@ -50,7 +50,7 @@ __device__ inline unsigned long long downwards(const Forest& f, const Stretch& s
       }
     }
   }
-  return lane == 0 ? static_cast<unsigned long long>(stretch.count()) : 0;
+  return lane == 0 ? static_cast<unsigned long long>(chunk.count()) : 0;
 }
 
 /// A column joins the tree that it has a row in.
@@ -113,12 +113,12 @@ __device__ inline void flush_left(Shared& shared, Index* list, int* list_count) 
 /// the list `left`, where there is one. The whole grid calls. Returns edges looked at.
 template <int kLanes, class ColOf>
 __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, int count, ColOf&& col_of,
-                                             Stretch* next, int* next_count, Index* left, int* left_count,
+                                             EdgeChunk* next, int* next_count, Index* left, int* left_count,
                                              Joined& joined) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const unsigned first_lane = threadIdx.x % 32 / kLanes * kLanes;
   const unsigned mask = ((1U << kLanes) - 1) << first_lane;
-  const auto put = [&](const Stretch& some) { shared.staging.put(some, next, next_count); };
+  const auto put = [&](const EdgeChunk& some) { shared.staging.put(some, next, next_count); };
   unsigned long long edges = 0;
   for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes) {
     const Index col = col_of(k);
@@ -180,7 +180,7 @@ __device__ inline unsigned long long joined_word(int rows, int leaves) {
 }
 
 /// Ends a round: what the block gathered goes to the grid. The whole block calls.
-__device__ inline void tell(Shared& shared, const Joined& joined, Stretch* next, int* next_count,
+__device__ inline void tell(Shared& shared, const Joined& joined, EdgeChunk* next, int* next_count,
                             unsigned long long* total) {
   const int rows = static_cast<int>(__reduce_add_sync(0xffffffffU, joined.rows));
   const int leaves = static_cast<int>(__reduce_add_sync(0xffffffffU, joined.leaves));
@@ -197,7 +197,7 @@ __device__ inline void tell(Shared& shared, const Joined& joined, Stretch* next,
 
 /// A round in which every block follows its part of the frontier downwards for itself, for up to `hops`
 /// levels, in the two halves of its shared memory; what does not fit goes to the grid's list, as of the last
-/// level. A block that has come to many stretches ends the round for all, so that they are dealt out again:
+/// level. A block that has come to many chunks ends the round for all, so that they are dealt out again:
 /// the others see it a level later.
 template <int kLanes>
 __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int hops, Progress& at) {
@@ -206,23 +206,23 @@ __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int 
   const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
   const int begin = static_cast<int>(blockIdx.x) * part, most = max(kGrown, 2 * part);
   int count = max(0, min(part, frontier - begin)), hop = 0, rows = 0, joined_here = 0;
-  Stretch* list = f.frontier[1 - at.side];
+  EdgeChunk* list = f.frontier[1 - at.side];
   int* list_count = report.frontier + (at.round + 1) % 3;
   int* grown = report.grown + (at.round + 1) % 3;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock)
-    shared.staging.stretch[k] = f.frontier[at.side][begin + k];
+    shared.staging.chunk[k] = f.frontier[at.side][begin + k];
   if (threadIdx.x < 3)
     shared.hop_count[threadIdx.x] = shared.hop_rows[threadIdx.x] = shared.hop_leaves[threadIdx.x] = 0;
   __syncthreads();
   while (count > 0) {
-    const Stretch* now = shared.staging.stretch + hop % 2 * kHalf;
-    Stretch* next = shared.staging.stretch + (hop + 1) % 2 * kHalf;
+    const EdgeChunk* now = shared.staging.chunk + hop % 2 * kHalf;
+    EdgeChunk* next = shared.staging.chunk + (hop + 1) % 2 * kHalf;
     int* next_count = shared.hop_count + (hop + 1) % 3;
     Joined joined;
     int others_grown = 0;  // under way while the edges are
     if (threadIdx.x == 0) others_grown = __ldcg(grown);
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kBlock / kLanes)
-      at.edges += downwards<kLanes>(f, now[k], joined, [&](const Stretch& some) {
+      at.edges += downwards<kLanes>(f, now[k], joined, [&](const EdgeChunk& some) {
         const int place = atomicAdd(next_count, 1);
         if (place < kHalf)
           next[place] = some;
@@ -252,8 +252,8 @@ __device__ void search_apart(const Forest& f, Shared& shared, int frontier, int 
     if (hop > 0) atomicMax(report.hops + (at.round + 1) % 3, hop);
   }
   __syncthreads();
-  const Stretch* rest = shared.staging.stretch + hop % 2 * kHalf;
+  const EdgeChunk* rest = shared.staging.chunk + hop % 2 * kHalf;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) list[shared.staging.base + k] = rest[k];
 }
 
-}  // namespace motes::matching::device::forests
+}  // namespace motes::matching::device::ms_bfs

@@ -1,17 +1,17 @@
 #pragma once
-/// What the forest of forest_kernels.cuh is kept in, by the grid, a block and a thread.
+/// What the forest of ms_bfs_kernels.cuh is kept in, by the grid, a block and a thread.
 
 #include "matching/cardinality/edge_chunks.cuh"
 
-namespace motes::matching::device::forests {
+namespace motes::matching::device::ms_bfs {
 
 constexpr int kBlock = 1024;
 constexpr int kSide = 4;      ///< edges that a lane reads side by side
-constexpr int kFew = 256;     ///< stretches of a frontier that is followed downwards always
-constexpr int kApart = 1024;  ///< stretches of a frontier for each block, up to which blocks follow it apart
+constexpr int kFew = 256;     ///< chunks of a frontier that is followed downwards always
+constexpr int kApart = 1024;  ///< chunks of a frontier for each block, up to which blocks follow it apart
 constexpr int kHops = 8;      ///< levels that blocks go apart,
-constexpr int kThin = 1 << 12, kThinHops = 64;  ///< and where the whole frontier has few stretches
-constexpr int kGrown = 64;  ///< stretches that a block may come to apart, though it began with fewer
+constexpr int kThin = 1 << 12, kThinHops = 64;  ///< and where the whole frontier has few chunks
+constexpr int kGrown = 64;              ///< chunks that a block may come to apart, though it began with fewer
 constexpr int kHub = 512, kHubs = 128;  ///< rows of a column that a block takes; most of them put aside
 constexpr int kLeft = 1 << 13;          ///< columns that a block gathers before it needs the grid's list
 constexpr int kRecords = 1 << 13;       ///< phases told apart; the last takes in what follows
@@ -31,14 +31,14 @@ struct PhaseRecord {
 };
 
 struct Report {
-  int frontier[3];                   ///< of a round: stretches
+  int frontier[3];                   ///< of a round: chunks
   unsigned long long joined[3];      ///< of a round: rows | leaves << 32
   int unseen[3];                     ///< of a round upwards: columns left
   int roots[2];                      ///< of a phase
   int renewable, active, reachable;  ///< columns
   int free_rows;                     ///< before the first phase
   int hops[3];                       ///< of a round: levels that the round before went
-  int grown[3];                      ///< of a round: a block of the one before came to many stretches apart
+  int grown[3];                      ///< of a round: a block of the one before came to many chunks apart
   int phases, levels_told;
   bool done;
   unsigned long long edges, path_edges;
@@ -55,7 +55,7 @@ struct Forest {
   Index* leaf;         ///< [rows] of a root: the free column found
   Index* roots[2];     ///< [rows] free rows, a list
   Index* unseen[2];    ///< [cols] columns that may be in no tree, a list
-  Stretch* frontier[2];
+  EdgeChunk* frontier[2];
   PhaseRecord* record;  ///< [kRecords]
   int* level_rows;      ///< [kLevelRecords] rows in the frontier of each level
   Report* report;
@@ -66,7 +66,7 @@ struct Forest {
 struct Shared {
   Staging<4096> staging;
   int rows, leaves;  ///< that joined in this round
-  /// Of a level that a block goes for itself: stretches, and what joined.
+  /// Of a level that a block goes for itself: chunks, and what joined.
   int hop_count[3], hop_rows[3], hop_leaves[3];
   int grown[2];  ///< of such a level: whether another block has grown by then
   Index left[kLeft];
@@ -89,4 +89,4 @@ struct Progress {
   unsigned long long edges = 0;  ///< of this thread
 };
 
-}  // namespace motes::matching::device::forests
+}  // namespace motes::matching::device::ms_bfs

@@ -8,10 +8,10 @@
 
 namespace motes::matching::detail {
 
-/// Lists read where they are. The same names as Slots.
-class PlainLists {
+/// Lists read where they are. The same names as EllGraph.
+class CsrAdjacency {
  public:
-  explicit PlainLists(const TwoSidedGraph& graph) : graph_(graph), reader_(one_list_reader()) {}
+  explicit CsrAdjacency(const TwoSidedGraph& graph) : graph_(graph), reader_(adjacency_reader()) {}
 
   template <class Label>
   std::int64_t offers(std::span<const Index> rows, const Label* label_of, Offers& out) const {
@@ -30,7 +30,7 @@ class PlainLists {
   }
   template <class Take>
   void take_first(std::span<const Index> rows, const std::uint32_t*, const Take& take, Index* out) const {
-    for (std::size_t k = 0; k < rows.size(); ++k) out[k] = Slots::first_of(graph_.cols_of(rows[k]), take);
+    for (std::size_t k = 0; k < rows.size(); ++k) out[k] = EllGraph::first_of(graph_.cols_of(rows[k]), take);
   }
   Visit flat_cols(std::span<const Index> cols, Index* flat) const {
     Index* end = flat;
@@ -47,7 +47,7 @@ class PlainLists {
     const auto rows = graph_.rows_of(col);
     return rows.subspan(std::min(rows.size(), kMostSlots));
   }
-  const OneListReader& lists() const { return reader_; }
+  const AdjacencyReader& lists() const { return reader_; }
 
  private:
   static void ask_ahead(const Index* vertices, const Offset* offsets, const Index* neighbours) {
@@ -59,14 +59,14 @@ class PlainLists {
     prefetch_early(list + 40);
   }
   const TwoSidedGraph& graph_;
-  const OneListReader reader_;
+  const AdjacencyReader reader_;
 };
 
 /// The graph's lists, in slots once that is asked for and allowed.
 class Layout {
  public:
   Layout(const TwoSidedGraph& graph, bool slots_allowed)
-      : graph_(graph), plain_(graph), wanted_(slots_allowed && Slots::pay(graph)) {}
+      : graph_(graph), plain_(graph), wanted_(slots_allowed && EllGraph::pay(graph)) {}
 
   void lay_out(CardinalityStats& stats) {
     if (!wanted_) return;
@@ -74,7 +74,7 @@ class Layout {
     slots_.emplace(graph_);
     wanted_ = false;
   }
-  /// Calls body(Slots or PlainLists).
+  /// Calls body(EllGraph or CsrAdjacency).
   template <class Body>
   void visit(const Body& body) const {
     if (slots_)
@@ -85,8 +85,8 @@ class Layout {
 
  private:
   const TwoSidedGraph& graph_;
-  const PlainLists plain_;
-  std::optional<Slots> slots_;
+  const CsrAdjacency plain_;
+  std::optional<EllGraph> slots_;
   bool wanted_;
 };
 

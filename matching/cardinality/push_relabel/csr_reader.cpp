@@ -28,7 +28,7 @@ struct LeastTwo {
 };
 
 template <class OffsetType>
-std::int64_t plain_offers(const ListsView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
+std::int64_t plain_offers(const CsrView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
                           std::size_t end, const ShortLabel* label_of, ShortOffer* out) {
   std::int64_t looks = 0;
   look_ahead(lists, rows, begin, end);
@@ -47,7 +47,7 @@ std::int64_t plain_offers(const ListsView<OffsetType>& lists, std::span<const In
 }
 
 template <class OffsetType>
-std::size_t plain_unseen(const ListsView<OffsetType>& lists, std::span<const Index> cols, std::size_t begin,
+std::size_t plain_unseen(const CsrView<OffsetType>& lists, std::span<const Index> cols, std::size_t begin,
                          std::size_t end, std::uint32_t* seen, Index* out) {
   std::size_t found = 0;
   look_ahead(lists, cols, begin, end);
@@ -81,7 +81,7 @@ void plain_look_up(std::span<const Index> names, const Index* word_of, Index* to
   for (const Index name : names) *to++ = word_of[name];
 }
 
-#if MOTES_WIDE
+#if MOTES_HAS_AVX512
 constexpr std::int64_t kWidth = 16;
 
 MOTES_AVX512 inline std::uint32_t least_of(__m256i labels) {
@@ -113,7 +113,7 @@ MOTES_AVX512 inline Least wide_least(const Index* list, std::int64_t count, cons
 }
 
 template <class OffsetType>
-MOTES_AVX512 std::int64_t wide_offers(const ListsView<OffsetType>& lists, std::span<const Index> rows,
+MOTES_AVX512 std::int64_t wide_offers(const CsrView<OffsetType>& lists, std::span<const Index> rows,
                                       std::size_t begin, std::size_t end, const ShortLabel* label_of,
                                       ShortOffer* out) {
   std::int64_t looks = 0;
@@ -167,7 +167,7 @@ MOTES_AVX512 inline std::size_t mark(Stage& stage, std::uint32_t* seen, Index* o
 }
 
 template <class OffsetType>
-MOTES_AVX512 std::size_t wide_unseen(const ListsView<OffsetType>& lists, std::span<const Index> cols,
+MOTES_AVX512 std::size_t wide_unseen(const CsrView<OffsetType>& lists, std::span<const Index> cols,
                                      std::size_t begin, std::size_t end, std::uint32_t* seen, Index* out) {
   Stage stage;
   std::size_t found = 0;
@@ -231,21 +231,21 @@ MOTES_AVX512 void wide_look_up(std::span<const Index> names, const Index* word_o
 }  // namespace
 
 template <class OffsetType>
-ListReader<OffsetType> plain_list_reader() {
+CsrReader<OffsetType> plain_csr_reader() {
   return {&plain_offers<OffsetType>, &plain_unseen<OffsetType>, &plain_settle, &plain_look_up};
 }
 
 template <class OffsetType>
-ListReader<OffsetType> list_reader() {
-#if MOTES_WIDE
-  if (has_wide()) return {&wide_offers<OffsetType>, &wide_unseen<OffsetType>, &wide_settle, &wide_look_up};
+CsrReader<OffsetType> csr_reader() {
+#if MOTES_HAS_AVX512
+  if (has_avx512()) return {&wide_offers<OffsetType>, &wide_unseen<OffsetType>, &wide_settle, &wide_look_up};
 #endif
-  return plain_list_reader<OffsetType>();
+  return plain_csr_reader<OffsetType>();
 }
 
-template ListReader<Offset> list_reader<Offset>();
-template ListReader<Offset> plain_list_reader<Offset>();
-template ListReader<std::uint32_t> list_reader<std::uint32_t>();
-template ListReader<std::uint32_t> plain_list_reader<std::uint32_t>();
+template CsrReader<Offset> csr_reader<Offset>();
+template CsrReader<Offset> plain_csr_reader<Offset>();
+template CsrReader<std::uint32_t> csr_reader<std::uint32_t>();
+template CsrReader<std::uint32_t> plain_csr_reader<std::uint32_t>();
 
 }  // namespace motes::matching::detail

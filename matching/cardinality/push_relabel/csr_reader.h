@@ -37,7 +37,7 @@ struct ShortOffer {
 
 /// One side's lists.
 template <class OffsetType>
-struct ListsView {
+struct CsrView {
   const OffsetType* offsets;
   const Index* neighbours;
 
@@ -51,7 +51,7 @@ inline constexpr std::size_t kListsAhead = 32;
 /// no order is a chain of misses otherwise. Offsets of the first kListsAhead are best asked for as soon as
 /// the vertices are known.
 template <class OffsetType>
-inline void look_ahead(const ListsView<OffsetType>& lists, std::span<const Index> vertices, std::size_t begin,
+inline void look_ahead(const CsrView<OffsetType>& lists, std::span<const Index> vertices, std::size_t begin,
                        std::size_t end) {
   if (lists.neighbours == nullptr) return;  // a graph without edges
   const auto up_to = [&](std::size_t k) { return std::min(k, vertices.size()); };
@@ -80,13 +80,13 @@ struct Settled {
 /// be read two bytes beyond their end. Labels may be written by others meanwhile: what is read is
 /// what they were at some time.
 template <class OffsetType>
-struct ListReader {
+struct CsrReader {
   /// out[k]: of rows[begin + k], which has columns. Returns the columns read.
-  std::int64_t (*offers)(const ListsView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
+  std::int64_t (*offers)(const CsrView<OffsetType>& lists, std::span<const Index> rows, std::size_t begin,
                          std::size_t end, const ShortLabel* label_of, ShortOffer* out);
   /// Sets the bits of the columns' rows, and puts down those that were not set, each once. `out` has room for
   /// all that are next to the columns, and kSlack more. Returns how many there are.
-  std::size_t (*unseen)(const ListsView<OffsetType>& lists, std::span<const Index> cols, std::size_t begin,
+  std::size_t (*unseen)(const CsrView<OffsetType>& lists, std::span<const Index> cols, std::size_t begin,
                         std::size_t end, std::uint32_t* seen, Index* out);
   /// Puts down the columns of `me`'s rows, and the rows that are others'. Both have room for as many as there
   /// are rows, and kSlack more. mate_of[row]: -1, no column.
@@ -99,13 +99,13 @@ struct ListReader {
 
 /// The best this CPU can do, and the plain one. For tests both.
 template <class OffsetType>
-ListReader<OffsetType> list_reader();
+CsrReader<OffsetType> csr_reader();
 template <class OffsetType>
-ListReader<OffsetType> plain_list_reader();
+CsrReader<OffsetType> plain_csr_reader();
 
-extern template ListReader<Offset> list_reader<Offset>();
-extern template ListReader<Offset> plain_list_reader<Offset>();
-extern template ListReader<std::uint32_t> list_reader<std::uint32_t>();
-extern template ListReader<std::uint32_t> plain_list_reader<std::uint32_t>();
+extern template CsrReader<Offset> csr_reader<Offset>();
+extern template CsrReader<Offset> plain_csr_reader<Offset>();
+extern template CsrReader<std::uint32_t> csr_reader<std::uint32_t>();
+extern template CsrReader<std::uint32_t> plain_csr_reader<std::uint32_t>();
 
 }  // namespace motes::matching::detail

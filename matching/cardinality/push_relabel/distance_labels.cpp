@@ -8,25 +8,26 @@
 namespace motes::matching::detail {
 
 template <class Graph>
-Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, Split split, int threads)
+Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, Partition partition,
+                      int threads)
     : graph_(graph),
-      split_(std::move(split)),
-      owners_(split_.owners(static_cast<std::size_t>(threads))),
+      partition_(std::move(partition)),
+      owners_(partition_.owners(static_cast<std::size_t>(threads))),
       lanes_(static_cast<std::size_t>(threads)),
       words_(at(graph.cols)),
       short_(at(graph.cols) + 1),
       mate_(at(graph.rows)),
       places_(lanes_.size()),
       limit_(std::min(static_cast<std::uint32_t>(std::min(graph.rows, graph.cols)) + 1, kNoPath)),
-      reader_(list_reader<OffsetType>()) {
+      reader_(csr_reader<OffsetType>()) {
   short_[at(graph.cols)] = kShortNoPath;
   for (Place& place : places_) place.from.reserve(places_.size());
   over_parts([&](std::size_t part) {
-    std::fill(mate_.data() + split_.first_row(part), mate_.data() + split_.end_row(part), Index{-1});
+    std::fill(mate_.data() + partition_.first_row(part), mate_.data() + partition_.end_row(part), Index{-1});
   });
   over_parts([&](std::size_t part) {
     std::vector<Index>& free = places_[part % lanes_.size()].free;
-    for (Index j = split_.first_col(part); j < split_.end_col(part); ++j) {
+    for (Index j = partition_.first_col(part); j < partition_.end_col(part); ++j) {
       const Index i = col_to_row[at(j)];
       words_[at(j)] = word_of(i == -1 ? 0 : 1, i);
       short_[at(j)] = i == -1 ? 0 : 1;
@@ -41,11 +42,11 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
 template <class Graph>
 class Labels<Graph>::Search {
  public:
-  Search(Labels& labels, std::span<const std::vector<Index>> active, Meeting<Said>& meeting,
+  Search(Labels& labels, std::span<const std::vector<Index>> active, ThreadBarrier<Said>& barrier,
          std::exception_ptr& failure)
       : labels_(labels),
         active_(active),
-        meeting_(meeting),
+        barrier_(barrier),
         failure_(failure),
         thread_(static_cast<std::size_t>(omp_get_thread_num())),
         threads_(static_cast<std::size_t>(omp_get_num_threads())),
@@ -55,17 +56,17 @@ class Labels<Graph>::Search {
 
   void run() {
     guarded([&] { begin(); });
-    meet();
+    exchange();
     while (searching()) {
       if (threads_ > 1 && all_.size <= kWorthSharing) {
         one_for_all();
       } else {
         guarded([&] { go_on(); });
-        meet();
+        exchange();
       }
     }
     if (!all_.failed) guarded([&] { end(); });
-    meet();
+    exchange();
     finish();
   }
 
@@ -84,10 +85,10 @@ class Labels<Graph>::Search {
   }
   template <class Body>
   void each_part(const Body& body) {
-    each_place([&](std::size_t k) { labels_.split_.each_part(k, labels_.places_.size(), body); });
+    each_place([&](std::size_t k) { labels_.partition_.each_part(k, labels_.places_.size(), body); });
   }
   OwnersView owners_view() const {
-    return {fewer_.empty() ? labels_.owners_.data() : fewer_.data(), labels_.split_.grain_shift(),
+    return {fewer_.empty() ? labels_.owners_.data() : fewer_.data(), labels_.partition_.grain_shift(),
             static_cast<Index>(thread_)};
   }
   std::size_t owner(Index row) const { return labels_.owner(row) % threads_; }
@@ -103,11 +104,11 @@ class Labels<Graph>::Search {
       failure_ = std::current_exception();
     }
   }
-  void meet() {
+  void exchange() {
     all_ = {};
     place_.from.clear();
     const std::uint64_t me = std::uint64_t{1} << thread_ % 64;
-    meeting_.meet(thread_, threads_, mine_, [&](std::size_t thread, const Said& said) {
+    barrier_.exchange(thread_, threads_, mine_, [&](std::size_t thread, const Said& said) {
       all_ += said;
       if ((said.mail & me) != 0) place_.from.push_back(thread);
     });
@@ -126,8 +127,9 @@ class Labels<Graph>::Search {
       for (auto& rows : mail) rows.clear();
     }
     each_part([&](std::size_t part) {
-      std::memset(labels_.short_.data() + labels_.split_.first_col(part), 0xff,
-                  at(labels_.split_.end_col(part) - labels_.split_.first_col(part)) * sizeof(ShortLabel));
+      std::memset(
+          labels_.short_.data() + labels_.partition_.first_col(part), 0xff,
+          at(labels_.partition_.end_col(part) - labels_.partition_.first_col(part)) * sizeof(ShortLabel));
     });
     make_room(16 * kTooMuchForOne);
     place_.size = 0;
@@ -145,18 +147,18 @@ class Labels<Graph>::Search {
 
   /// A thread's rows join its frontiers once each, after its free columns, and `more` before.
   void make_room(std::size_t more) {
-    std::size_t most = ListReader<OffsetType>::kSlack + more;
+    std::size_t most = CsrReader<OffsetType>::kSlack + more;
     each_part([&](std::size_t part) {
-      const Split& split = labels_.split_;
-      most +=
-          at(split.end_row(part) - split.first_row(part)) + at(split.end_col(part) - split.first_col(part));
+      const Partition& partition = labels_.partition_;
+      most += at(partition.end_row(part) - partition.first_row(part)) +
+              at(partition.end_col(part) - partition.first_col(part));
     });
     for (auto& cols : place_.cols)
       if (cols.size() < most) cols = RawArray<Index>(most);
   }
   void make_room_for_found(std::size_t count) {
-    if (count + ListReader<OffsetType>::kSlack <= place_.found.size()) return;
-    place_.found = RawArray<Index>(2 * count + ListReader<OffsetType>::kSlack);
+    if (count + CsrReader<OffsetType>::kSlack <= place_.found.size()) return;
+    place_.found = RawArray<Index>(2 * count + CsrReader<OffsetType>::kSlack);
     place_.others = RawArray<Index>(place_.found.size());
   }
 
@@ -191,7 +193,7 @@ class Labels<Graph>::Search {
   /// Columns of the frontier get their labels, and the rows next to them join the next one, or go to their
   /// owners.
   void expand(std::span<const Index> cols) {
-    const ListsView<OffsetType> lists{labels_.graph_.col_offsets, labels_.graph_.row_index};
+    const CsrView<OffsetType> lists{labels_.graph_.col_offsets, labels_.graph_.row_index};
     for (std::size_t begin = 0; begin < cols.size(); begin += kBatch) {
       const std::size_t last = std::min(begin + kBatch, cols.size());
       std::size_t looks = 0;
@@ -223,7 +225,7 @@ class Labels<Graph>::Search {
       guarded([&] { one_for_all_by_me(); });
     else
       mine_.size = 0;
-    meet();
+    exchange();
     if (thread_ != 0) place_.size = 0;  // until then the first one's to read, and not in the next level
     level_ += all_.levels;
     mine_.levels = 0;
@@ -294,7 +296,7 @@ class Labels<Graph>::Search {
     // What was not seen is farther than the last level; how far nobody knows if the search was stopped.
     const std::uint32_t beyond = all_.size == 0 ? kNoPath : level_ + 1;
     each_part([&](std::size_t part) {
-      for (Index j = labels_.split_.first_col(part); j < labels_.split_.end_col(part); ++j) {
+      for (Index j = labels_.partition_.first_col(part); j < labels_.partition_.end_col(part); ++j) {
         Word& word = labels_.words_[at(j)];
         ShortLabel& label = labels_.short_[at(j)];
         if (label < kShortFar) {
@@ -310,7 +312,7 @@ class Labels<Graph>::Search {
   Labels& labels_;
   const std::span<const std::vector<Index>> active_;
   std::int64_t waiting_ = 0;  ///< rows to be reached
-  Meeting<Said>& meeting_;
+  ThreadBarrier<Said>& barrier_;
   std::exception_ptr& failure_;
   const std::size_t thread_, threads_;
   Place& place_;
@@ -324,14 +326,14 @@ class Labels<Graph>::Search {
 
 template <class Graph>
 std::int64_t Labels<Graph>::relabel(std::span<const std::vector<Index>> active) {
-  Meeting<Said> meeting(lanes_.size());
+  ThreadBarrier<Said> barrier(lanes_.size());
   std::exception_ptr failure;
   std::int64_t levels = 0;
   HostBlocks* const blocks = HostBlocks::in_use();
 #pragma omp parallel num_threads(static_cast <int>(lanes_.size()))
   {
     const HostBlocks::Use same(blocks);
-    Search search(*this, active, meeting, failure);
+    Search search(*this, active, barrier, failure);
     search.run();
     if (omp_get_thread_num() == 0) levels = search.levels();
   }

@@ -9,7 +9,7 @@
 /// once.
 ///
 /// What is looked at is not the words but short labels beside them, two bytes each, of which many are read at
-/// once (list_reader.h). A short label is written after the word, and two threads may write theirs in the
+/// once (csr_reader.h). A short label is written after the word, and two threads may write theirs in the
 /// other order: it says what the word's label is or was, so it is a bound too, and the word tells who is to
 /// take the column. Labels that do not fit, little as a rule, are read in the words.
 ///
@@ -59,8 +59,8 @@ class Labels {
   }
 
   /// Labels of the matching that `col_to_row` [cols] holds: 0 for free columns, 1 for others. Thread k of
-  /// `threads` has parts k, k + threads, ... of the split.
-  Labels(const Graph& graph, const std::vector<Index>& col_to_row, Split split, int threads);
+  /// `threads` has parts k, k + threads, ... of the partition.
+  Labels(const Graph& graph, const std::vector<Index>& col_to_row, Partition partition, int threads);
 
   Word look(Index col) { return peek(words_[at(col)]); }
   const ShortLabel* short_labels() const { return short_.data(); }
@@ -97,7 +97,7 @@ class Labels {
   template <class Pair, class Free>
   void for_each_column(const Pair& pair, const Free& free) {
     over_parts([&](std::size_t part) {
-      for (Index j = split_.first_col(part); j < split_.end_col(part); ++j) {
+      for (Index j = partition_.first_col(part); j < partition_.end_col(part); ++j) {
         const Index row = row_of(words_[at(j)]);
         if (row == kNoRow)
           free(j);
@@ -109,14 +109,14 @@ class Labels {
   /// Calls body(part) for all parts, each thread its own.
   template <class Body>
   void over_parts(const Body& body) {
-    split_.over_parts(static_cast<int>(lanes_.size()), body);
+    partition_.over_parts(static_cast<int>(lanes_.size()), body);
   }
 
   std::vector<Lane>& lanes() { return lanes_; }  ///< [threads]
-  const Split& split() const { return split_; }
+  const Partition& partition() const { return partition_; }
   /// Thread whose the row is.
-  std::size_t owner(Index row) const { return at(owners_[at(row >> split_.grain_shift())]); }
-  const ListReader<OffsetType>& reader() const { return reader_; }
+  std::size_t owner(Index row) const { return at(owners_[at(row >> partition_.grain_shift())]); }
+  const CsrReader<OffsetType>& reader() const { return reader_; }
 
  private:
   /// What the threads of a relabelling tell each other when they meet.
@@ -151,7 +151,7 @@ class Labels {
   class Search;
 
   const Graph& graph_;
-  const Split split_;
+  const Partition partition_;
   const std::vector<Index> owners_;  ///< of grains of rows
   std::vector<Lane> lanes_;
   RawArray<Word> words_;        ///< [cols] label << 32 | row, or kNoRow
@@ -159,7 +159,7 @@ class Labels {
   RawArray<Index> mate_;        ///< [rows] column; of active rows the one that they had last; -1: none
   std::vector<Place> places_;   ///< [threads]
   std::uint32_t limit_;
-  const ListReader<OffsetType> reader_;
+  const CsrReader<OffsetType> reader_;
 };
 
 extern template class Labels<TwoSidedGraph>;

@@ -39,7 +39,7 @@ void plain_fill(const Filling& of) {
   }
 }
 
-#if MOTES_WIDE
+#if MOTES_HAS_AVX512
 // Always as many steps: where a list ends is a guess that goes wrong once a vertex. Streaming: past the
 // cache, which would read each line before it is written.
 template <std::size_t kCount, bool kStream>
@@ -65,23 +65,23 @@ MOTES_AVX512 void wide_fill(const Filling& of) {
 
 template <std::size_t kCount>
 void fill(const Filling& of) {
-#if MOTES_WIDE
+#if MOTES_HAS_AVX512
   // Large arrays begin with a page.
   const bool lines = kCount >= 16 && at(of.vertices) * kCount * sizeof(Index) >= HostBlocks::kPage;
-  if (has_wide()) return lines ? wide_fill<kCount, (kCount >= 16)>(of) : wide_fill<kCount, false>(of);
+  if (has_avx512()) return lines ? wide_fill<kCount, (kCount >= 16)>(of) : wide_fill<kCount, false>(of);
 #endif
   plain_fill<kCount>(of);
 }
 
 }  // namespace
 
-Slots::Slots(const TwoSidedGraph& graph, std::size_t count)
+EllGraph::EllGraph(const TwoSidedGraph& graph, std::size_t count)
     : graph_(&graph),
       count_(count),
       row_slots_(at(graph.rows) * count + 8),  // 16 are read at once
       col_slots_(at(graph.cols) * count + 8),
-      reader_(slot_reader(count)),
-      list_reader_(detail::one_list_reader()) {
+      reader_(ell_reader(count)),
+      list_reader_(detail::adjacency_reader()) {
   const auto fill_both = [&]<std::size_t kCount>() {
     fill<kCount>({row_slots_.data(), graph.rows, graph.row_offsets, graph.col_index, graph.cols, more_});
     fill<kCount>({col_slots_.data(), graph.cols, graph.col_offsets, graph.row_index, graph.rows, more_});
@@ -122,13 +122,13 @@ bool lists_go_on(Index vertices, const Offset* offsets, std::size_t slots) {
 
 }  // namespace
 
-bool Slots::pay(const TwoSidedGraph& graph) {
+bool EllGraph::pay(const TwoSidedGraph& graph) {
   return mean_degree(graph) <= 40 &&
          std::max(graph.rows, graph.cols) + 2 * graph.edges() < std::numeric_limits<Index>::max() &&
          !lists_go_on(graph.rows, graph.row_offsets, slots_of_vertex(graph)) &&
          !lists_go_on(graph.cols, graph.col_offsets, slots_of_vertex(graph));
 }
 
-Slots::Slots(const TwoSidedGraph& graph) : Slots(graph, slots_of_vertex(graph)) {}
+EllGraph::EllGraph(const TwoSidedGraph& graph) : EllGraph(graph, slots_of_vertex(graph)) {}
 
 }  // namespace motes::matching::detail

@@ -3,7 +3,7 @@
 ///
 /// A visit of a list waits for memory: for the line with its offset, then for the one or two lines that a
 /// list of mean length lies across. In slots, as many of them for each vertex as the mean degree asks for, a
-/// list is found without an offset and is one line (two for mean degrees from 12 on, three from 25). Slots
+/// list is found without an offset and is one line (two for mean degrees from 12 on, three from 25). EllGraph
 /// beyond a list hold a neighbour that does not exist, so that all lists are read alike: how long each one
 /// is, is a guess that goes wrong once a visit. Longer lists are few; what is left of them lies in a place of
 /// its own.
@@ -58,7 +58,7 @@ struct Visit {
 /// label for each row and least labels are kept without a reduction within a row. The label of one vertex
 /// after the last, `none`, can be read too, no path, and three more bytes of labels. Of a list that goes on,
 /// whose last slot has more than `none`, the others are read.
-struct SlotReader {
+struct EllReader {
   template <class Label>
   using ReadOffers = Visit (*)(const Index* slots, std::span<const Index> rows, const Label* label_of,
                                Index none, Offers& out);
@@ -72,7 +72,7 @@ struct SlotReader {
 };
 
 /// How a list of any length is read where it is; likewise.
-struct OneListReader {
+struct AdjacencyReader {
   Offer (*offer_8)(std::span<const Index> cols, const std::uint8_t* label_of);
   Offer (*offer_16)(std::span<const Index> cols, const std::uint16_t* label_of);
   /// Puts down those neighbours whose bits are not set, in order, and up to 16 words more. Returns how many.
@@ -90,13 +90,13 @@ struct OneListReader {
   }
 };
 
-class Slots {
+class EllGraph {
  public:
   /// Not for graphs of mean degree above 40, nor where hubs have most of the edges in a sample of the lists,
   /// nor where vertices and twice the edges are more than an Index can count. O(1).
   static bool pay(const TwoSidedGraph& graph);
   /// O(rows + cols + nnz); 32, 64, 128 or 192 bytes a vertex.
-  explicit Slots(const TwoSidedGraph& graph);
+  explicit EllGraph(const TwoSidedGraph& graph);
 
   /// What the columns of up to kRowsAtOnce rows offer; kAskedAhead more rows can be read behind them. Returns
   /// the columns read.
@@ -154,10 +154,10 @@ class Slots {
   }
   /// What flat_cols() leaves of a column's list, to be read by lists().
   std::span<const Index> rest(Index col) const { return rest_of(col_slots_, col, graph_->rows); }
-  const OneListReader& lists() const { return list_reader_; }
+  const AdjacencyReader& lists() const { return list_reader_; }
 
  private:
-  Slots(const TwoSidedGraph& graph, std::size_t count);
+  EllGraph(const TwoSidedGraph& graph, std::size_t count);
   std::span<const Index> rest_of(const RawArray<Index>& slots, Index v, Index none) const {
     const Index last = slots[static_cast<std::size_t>(v) * count_ + count_ - 1];
     if (last <= none) return {};
@@ -172,14 +172,14 @@ class Slots {
   RawArray<Index> row_slots_, col_slots_;
   std::vector<Index>
       more_;  ///< lengths, each followed by as many neighbours; few, so that they stay in cache
-  SlotReader reader_;
-  OneListReader list_reader_;
+  EllReader reader_;
+  AdjacencyReader list_reader_;
 };
 
 /// Readers for 8, 16, 32 or 48 slots: the best this CPU can do, and the plain one. For tests both.
-SlotReader slot_reader(std::size_t count);
-SlotReader plain_slot_reader(std::size_t count);
-OneListReader one_list_reader();
-OneListReader plain_one_list_reader();
+EllReader ell_reader(std::size_t count);
+EllReader plain_ell_reader(std::size_t count);
+AdjacencyReader adjacency_reader();
+AdjacencyReader plain_adjacency_reader();
 
 }  // namespace motes::matching::detail

@@ -1,4 +1,4 @@
-/// How lists are read (slots.h): one by one, and with AVX-512 many neighbours at once.
+/// How lists are read (ell_graph.h): one by one, and with AVX-512 many neighbours at once.
 
 #include <algorithm>
 
@@ -74,8 +74,8 @@ Visit plain_flatten(const Index* slots, std::span<const Index> vertices, Index n
 }
 
 template <std::size_t kCount>
-constexpr SlotReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kCount, std::uint16_t>,
-                            &plain_unset<kCount>, &plain_flatten<kCount>};
+constexpr EllReader kPlain{&plain_offers<kCount, std::uint8_t>, &plain_offers<kCount, std::uint16_t>,
+                           &plain_unset<kCount>, &plain_flatten<kCount>};
 
 template <class Label>
 Offer plain_list_offer(std::span<const Index> cols, const Label* label_of) {
@@ -105,10 +105,10 @@ Index* plain_append(std::span<const Index> list, Index* to) {
   return std::copy_n(list.begin(), std::min(list.size(), kMostSlots), to);
 }
 
-constexpr OneListReader kPlainList{&plain_list_offer<std::uint8_t>, &plain_list_offer<std::uint16_t>,
-                                   &plain_list_unseen, &plain_append};
+constexpr AdjacencyReader kPlainList{&plain_list_offer<std::uint8_t>, &plain_list_offer<std::uint16_t>,
+                                     &plain_list_unseen, &plain_append};
 
-#if MOTES_WIDE
+#if MOTES_HAS_AVX512
 template <std::size_t kCount>
 void prefetch_slots(const Index* list) {
   for (std::size_t from = 0; from < kCount; from += 16) prefetch_early(list + from);
@@ -274,8 +274,8 @@ MOTES_AVX512 Visit wide_flatten(const Index* slots, std::span<const Index> verti
 }
 
 template <std::size_t kCount>
-constexpr SlotReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
-                           &wide_unset<kCount>, &wide_flatten<kCount>};
+constexpr EllReader kWide{&wide_offers<kCount, std::uint8_t>, &wide_offers<kCount, std::uint16_t>,
+                          &wide_unset<kCount>, &wide_flatten<kCount>};
 
 /// A list's next sixteen entries or fewer.
 MOTES_AVX512 inline __mmask16 entries_from(std::size_t e, std::size_t size) {
@@ -339,29 +339,29 @@ MOTES_AVX512 Index* wide_append(std::span<const Index> list, Index* to) {
   return to + std::min(list.size(), kMostSlots);
 }
 
-constexpr OneListReader kWideList{&wide_list_offer<std::uint8_t>, &wide_list_offer<std::uint16_t>,
-                                  &wide_list_unseen, &wide_append};
+constexpr AdjacencyReader kWideList{&wide_list_offer<std::uint8_t>, &wide_list_offer<std::uint16_t>,
+                                    &wide_list_unseen, &wide_append};
 #endif
 
 }  // namespace
 
-SlotReader plain_slot_reader(std::size_t count) {
+EllReader plain_ell_reader(std::size_t count) {
   return count == 8 ? kPlain<8> : count == 16 ? kPlain<16> : count == 32 ? kPlain<32> : kPlain<48>;
 }
 
-SlotReader slot_reader(std::size_t count) {
-#if MOTES_WIDE
-  if (has_wide())
+EllReader ell_reader(std::size_t count) {
+#if MOTES_HAS_AVX512
+  if (has_avx512())
     return count == 8 ? kWide<8> : count == 16 ? kWide<16> : count == 32 ? kWide<32> : kWide<48>;
 #endif
-  return plain_slot_reader(count);
+  return plain_ell_reader(count);
 }
 
-OneListReader plain_one_list_reader() { return kPlainList; }
+AdjacencyReader plain_adjacency_reader() { return kPlainList; }
 
-OneListReader one_list_reader() {
-#if MOTES_WIDE
-  if (has_wide()) return kWideList;
+AdjacencyReader adjacency_reader() {
+#if MOTES_HAS_AVX512
+  if (has_avx512()) return kWideList;
 #endif
   return kPlainList;
 }

@@ -1,7 +1,7 @@
 #pragma once
 /// Labels anew: a search from the free columns over the whole grid.
 ///
-/// A frontier is a list of stretches of edges, so that a column of many rows is shared by many groups of
+/// A frontier is a list of chunks of edges, so that a column of many rows is shared by many groups of
 /// lanes. Where it is long, the grid goes level by level, with a barrier after each. Where it is not, which
 /// is on most levels of most searches, every block takes a part of it and goes several levels for itself, in
 /// its shared memory: a barrier of one block costs a twentieth of that of the grid. A row that two blocks
@@ -26,21 +26,21 @@
 
 namespace motes::matching::device::pushing {
 
-/// The lanes of a group visit the rows of kSide stretches. Stretches of the columns of rows that they reach
-/// go to put(stretch). With `look` a row is looked at before it is claimed, which spares crowded levels the
+/// The lanes of a group visit the rows of kSide chunks. Stretches of the columns of rows that they reach
+/// go to put(chunk). With `look` a row is looked at before it is claimed, which spares crowded levels the
 /// atomics.
 template <int kLanes, int kSide, class Put>
-__device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool look, Put&& put) {
+__device__ int visit(const Push& p, const EdgeChunk* chunk, unsigned level, bool look, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   int reached = 0, longest = 0;
 #pragma unroll
-  for (int d = 0; d < kSide; ++d) longest = max(longest, count_of(stretch[d]));
+  for (int d = 0; d < kSide; ++d) longest = max(longest, count_of(chunk[d]));
   for (int k = lane; k - lane < longest; k += kLanes) {
     Index row[kSide];
     Word sight[kSide];
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
-      row[d] = k < count_of(stretch[d]) ? p.graph.row_index[begin_of(stretch[d]) + k] : -1;
+      row[d] = k < count_of(chunk[d]) ? p.graph.row_index[begin_of(chunk[d]) + k] : -1;
 #pragma unroll
     for (int d = 0; d < kSide; ++d) sight[d] = row[d] == -1 ? kGone : kActive;
     if (look) {
@@ -58,7 +58,7 @@ __device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool
         ++reached;
         continue;
       }
-      const Stretch edges = sight[d] & ~kUnseen;
+      const EdgeChunk edges = sight[d] & ~kUnseen;
       asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin_of(edges)));
       for_stretches(edges, put);
     }
@@ -70,40 +70,40 @@ __device__ int visit(const Push& p, const Stretch* stretch, unsigned level, bool
 /// two halves of its shared memory; what does not fit goes to the grid's list, and counts as of the last
 /// level.
 template <class S>
-__device__ void search_apart(const Push& p, Shared& shared, const Stretch* from, int frontier, unsigned level,
-                             int hops, int wanted, Stretch* list, int* list_count, int* list_reached,
-                             int* list_hops) {
+__device__ void search_apart(const Push& p, Shared& shared, const EdgeChunk* from, int frontier,
+                             unsigned level, int hops, int wanted, EdgeChunk* list, int* list_count,
+                             int* list_reached, int* list_hops) {
   constexpr int kLanes = S::kSearchLanes, kGroups = kBlock / kLanes;
   const int group = static_cast<int>(threadIdx.x) / kLanes;
   const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);
   const int begin = static_cast<int>(blockIdx.x) * part;
   int count = max(0, min(part, frontier - begin)), hop = 0;
-  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) shared.stretch[k] = from[begin + k];
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) shared.chunk[k] = from[begin + k];
   if (threadIdx.x < 3) shared.hop_count[threadIdx.x] = shared.hop_reached[threadIdx.x] = 0;
   __syncthreads();
   while (count > 0) {
-    const Stretch* now = shared.stretch + hop % 2 * kHalf;
-    Stretch* next = shared.stretch + (hop + 1) % 2 * kHalf;
+    const EdgeChunk* now = shared.chunk + hop % 2 * kHalf;
+    EdgeChunk* next = shared.chunk + (hop + 1) % 2 * kHalf;
     int* next_count = shared.hop_count + (hop + 1) % 3;
     int told = 0;
     if (threadIdx.x == 0) told = __ldcg(list_reached);
-    const auto put = [&](Stretch stretch) {
+    const auto put = [&](EdgeChunk chunk) {
       const int place = atomicAdd(next_count, 1);
       if (place < kHalf)
-        next[place] = stretch;
+        next[place] = chunk;
       else
-        append(stretch, list, list_count);
+        append(chunk, list, list_count);
     };
     int mine = 0;
     const unsigned next_level = level + static_cast<unsigned>(hop) + 1;
     if (count <= kGroups) {
       if (group < count) mine = visit<kLanes, 1>(p, now + group, next_level, false, put);
     } else if (count <= 2 * kGroups) {
-      const Stretch some[2] = {now[group], group + kGroups < count ? now[group + kGroups] : 0};
+      const EdgeChunk some[2] = {now[group], group + kGroups < count ? now[group + kGroups] : 0};
       mine = visit<kLanes, 2>(p, some, next_level, false, put);
     } else {
       for (int k = group; k < count; k += kAside * kGroups) {
-        Stretch some[kAside];
+        EdgeChunk some[kAside];
 #pragma unroll
         for (int d = 0; d < kAside; ++d) some[d] = k + d * kGroups < count ? now[k + d * kGroups] : 0;
         mine += visit<kLanes, kAside>(p, some, next_level, count > kLook, put);
@@ -126,7 +126,7 @@ __device__ void search_apart(const Push& p, Shared& shared, const Stretch* from,
     if (hop > 0) atomicMax(list_hops, hop);
   }
   __syncthreads();
-  const Stretch* rest = shared.stretch + hop % 2 * kHalf;
+  const EdgeChunk* rest = shared.chunk + hop % 2 * kHalf;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kBlock) list[shared.base + k] = rest[k];
 }
 
@@ -146,12 +146,12 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
   for (Index k = thread_index(); k < cols; k += thread_total()) {
     const Index j = peeled ? p.cols_left[k] : k, row = row_of(p.word[j]);
     const Offset begin = p.graph.col_offsets[j];
-    const Stretch edges = stretch_of(begin, p.graph.col_offsets[j + 1] - begin);
+    const EdgeChunk edges = stretch_of(begin, p.graph.col_offsets[j + 1] - begin);
     if (row != -1)
       p.sight[row] = kUnseen | edges;
     else
-      for_stretches(edges, [&](Stretch stretch) {
-        stage(shared, stretch, p.frontier[round % 2], n.frontier + round % 3);
+      for_stretches(edges, [&](EdgeChunk chunk) {
+        stage(shared, chunk, p.frontier[round % 2], n.frontier + round % 3);
       });
   }
   for (int k = thread_index(); k < active_count; k += thread_total()) p.sight[active[k]] = kActive;
@@ -164,8 +164,8 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     reached += n.reached[round % 3];
     level += static_cast<unsigned>(n.hops[round % 3]);
     if (count == 0 || reached >= active_count) break;
-    const Stretch* now = p.frontier[round % 2];
-    Stretch* next = p.frontier[(round + 1) % 2];
+    const EdgeChunk* now = p.frontier[round % 2];
+    EdgeChunk* next = p.frontier[(round + 1) % 2];
     int* next_count = n.frontier + (round + 1) % 3;
     int* next_reached = n.reached + (round + 1) % 3;
     int* next_hops = n.hops + (round + 1) % 3;
@@ -178,11 +178,11 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
       int mine = 0;
       const int groups = thread_total() / S::kSearchLanes;
       for (int k = thread_index() / S::kSearchLanes; k < count; k += kAside * groups) {
-        Stretch some[kAside];
+        EdgeChunk some[kAside];
 #pragma unroll
         for (int d = 0; d < kAside; ++d) some[d] = k + d * groups < count ? now[k + d * groups] : 0;
         mine += visit<S::kSearchLanes, kAside>(
-            p, some, level + 1, true, [&](Stretch stretch) { stage(shared, stretch, next, next_count); });
+            p, some, level + 1, true, [&](EdgeChunk chunk) { stage(shared, chunk, next, next_count); });
       }
       if (mine > 0) atomicAdd(&shared.reached, mine);
       unstage(shared, next, next_count, next_reached);

@@ -1,12 +1,12 @@
 #pragma once
-/// Push-relabel on the GPU: labels.h's words and rule, all phases in one cooperative kernel.
+/// Push-relabel on the GPU: distance_labels.h's words and rule, all phases in one cooperative kernel.
 ///
 /// Every column keeps its label and its row in one 64-bit word. A group of lanes follows a chain: its row
 /// takes the column of least label by one compare-and-exchange, and the row displaced goes on in the same
 /// lanes, until a column was free, no column has a path, or the chain has had its share of pushes. Labels are
 /// raised as in the auction, to one more than the second least of the row. A chain whose share is used up
 /// waits for the next phase, before which a search from the free columns makes all labels anew
-/// (push_search.cuh).
+/// (global_relabel.cuh).
 ///
 /// Under way at a time. A chain is one look after another at memory far away. So the first columns of each
 /// row lie in a table at the row's own place, and while a row takes a column, the columns of the row that it
@@ -200,7 +200,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
 /// rows kGone. Where the graph was peeled, rows that are out of it are kGone and columns kNoPath for good.
 template <class S>
 __global__ void __launch_bounds__(kBlock, 1) push_relabel_kernel(Push p) {
-  extern __shared__ Stretch memory[];
+  extern __shared__ EdgeChunk memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const auto grid = cooperative_groups::this_grid();
   Counters& n = *p.n;

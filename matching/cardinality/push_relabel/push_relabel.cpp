@@ -10,7 +10,7 @@
 #include "matching/cardinality/bfs_reordering.h"
 #include "matching/cardinality/device_solvers.h"
 #include "matching/cardinality/push_relabel/distance_labels.h"
-#include "matching/cardinality/push_relabel/near_paths.h"
+#include "matching/cardinality/push_relabel/free_columns.h"
 #include "matching/cardinality/push_relabel/sequential_push_relabel.h"
 
 namespace motes::matching {
@@ -32,10 +32,10 @@ template <class Graph>
 class Pushing {
  public:
   /// `active`: the free rows that may have a path, a list for each thread.
-  Pushing(const Graph& graph, const Split& split, const std::vector<Index>& col_to_row,
+  Pushing(const Graph& graph, const Partition& partition, const std::vector<Index>& col_to_row,
           std::vector<std::vector<Index>> active, const PushRelabelOptions& options, CardinalityStats& stats)
       : graph_(graph),
-        labels_(graph, col_to_row, split, static_cast<int>(active.size())),
+        labels_(graph, col_to_row, partition, static_cast<int>(active.size())),
         lanes_(labels_.lanes()),
         active_(std::move(active)),
         options_(options),
@@ -63,8 +63,8 @@ class Pushing {
   template <class RowName, class ColName>
   void tell(const RowName& row_name, const ColName& col_name, Mates& mates) {
     labels_.over_parts([&](std::size_t part) {
-      std::fill(mates.row_to_col.begin() + labels_.split().first_row(part),
-                mates.row_to_col.begin() + labels_.split().end_row(part), -1);
+      std::fill(mates.row_to_col.begin() + labels_.partition().first_row(part),
+                mates.row_to_col.begin() + labels_.partition().end_row(part), -1);
     });
     labels_.for_each_column(
         [&](Index row, Index col) {
@@ -238,7 +238,7 @@ class Pushing {
 
 /// Regions are threads' own, unless some thread has much more than others. Somewhat more it has where its
 /// core is faster: then it grew more in the same time, and takes no longer for it afterwards either.
-Split split_of(const Reordered& near, int threads) {
+Partition partition_of(const BfsReordering& near, int threads) {
   const std::size_t parts = near.row_borders.size() - 1;
   std::vector<Index> rows(at(threads), 0);
   for (std::size_t k = 0; k < parts; ++k)
@@ -255,34 +255,18 @@ BipartiteGraphView view_of(const TwoSidedGraph& graph) {
           {graph.col_index, static_cast<std::size_t>(graph.edges())}};
 }
 
-/// Whether, in a sample, more than one row in 1024 has a single column: others compete for it, so that some
-/// have no path. A search for such a row takes all that it can reach.
-bool has_dead_ends(const TwoSidedGraph& graph) {
-  constexpr Index kSample = 4096;
-  constexpr Offset kOneIn = 1024;
-  const Index count = std::min(kSample, graph.rows);
-  Offset found = 0;
-  for (Index k = 0; k < count; ++k) {
-    const auto i = static_cast<Index>(Offset{graph.rows} * k / count);
-    found += graph.row_offsets[i + 1] - graph.row_offsets[i] == 1;
-  }
-  return found * kOneIn > count;
-}
-
 constexpr auto kSameName = [](Index k) { return k; };
 
 /// The graph as it lies.
 void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                   const PushRelabelOptions& options, CardinalityStats& stats) {
   if (execution.threads == 1 && push_on_one_thread(graph, mates, options, stats)) return;
-  const Split split(graph, kPartsOfAThread * execution.threads);
+  const Partition partition(graph, kPartsOfAThread * execution.threads);
   const bool by_place = !scattered(view_of(graph));
   std::vector<std::vector<Index>> active =
-      take_free_columns(graph, split, execution.threads, by_place, mates, stats);
-  if (by_place && execution.threads > 1 && !has_dead_ends(graph))
-    find_near_paths(graph, active, mates, stats);
+      take_free_columns(graph, partition, execution.threads, by_place, mates, stats);
   if (count_all(active) == 0) return;
-  Pushing pushing(graph, split, mates.col_to_row, std::move(active), options, stats);
+  Pushing pushing(graph, partition, mates.col_to_row, std::move(active), options, stats);
   pushing.run();
   pushing.tell(kSameName, kSameName, mates);
 }
@@ -302,22 +286,22 @@ void PushRelabel::run(const Execution& execution, const TwoSidedGraph& graph, Ma
   };
   const bool wanted =
       options_.reorder == Reorder::always || (options_.reorder == Reorder::automatic && pays());
-  std::optional<detail::Reordered> near;
+  std::optional<detail::BfsReordering> near;
   if (wanted) {
     const detail::Timed timed(stats, "reorder");
-    near = detail::reorder(graph, execution.threads);
+    near = detail::bfs_reorder(graph, execution.threads);
   }
   if (!near) return push_relabel(execution, graph, mates, options_, stats);
   Mates renumbered;
-  const detail::NearGraph local = near->graph();
-  const detail::Split split = split_of(*near, execution.threads);
+  const detail::ReorderedGraph local = near->graph();
+  const detail::Partition partition = partition_of(*near, execution.threads);
   {
     const detail::Timed timed(stats, "start");
     renumbered = near->to_new(mates, execution.threads);
   }
   std::vector<std::vector<Index>> active =
-      detail::take_free_columns(local, split, execution.threads, false, renumbered, stats);
-  Pushing pushing(local, split, renumbered.col_to_row, std::move(active), options_, stats);
+      detail::take_free_columns(local, partition, execution.threads, false, renumbered, stats);
+  Pushing pushing(local, partition, renumbered.col_to_row, std::move(active), options_, stats);
   pushing.run();
   const detail::Timed timed(stats, "renumber");
   pushing.tell([&](Index row) { return near->rows[at(row)]; }, [&](Index col) { return near->cols[at(col)]; },

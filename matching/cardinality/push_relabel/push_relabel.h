@@ -9,13 +9,14 @@
 
 namespace motes::matching {
 
-/// Whether the graph is laid out anew first: numbered (reorder.h), or on one thread put into slots (slots.h).
+/// Whether the graph is laid out anew first: numbered (bfs_reordering.h), or on one thread put into slots
+/// (ell_graph.h).
 enum class Reorder { automatic, always, never };
 
 struct PushRelabelOptions {
   std::int64_t queue_limit = 500;  ///< rows that a thread takes at a time
   std::int64_t relabel_frequency =
-      0;  ///< global relabellings for every `rows` pushes; 0: 2, on one thread as until.h says
+      0;  ///< global relabellings for every `rows` pushes; 0: 2, on one thread as relabel_policy.h says
   std::int64_t chain = 0;  ///< GPU: pushes of a chain between two global relabellings; 0: by their levels
   Reorder reorder = Reorder::automatic;
 };
@@ -28,20 +29,19 @@ struct PushRelabelOptions {
 /// a GPU (push_kernels.cuh) it leaves lengths of paths, most of them the shortest. Labels only rise. O(rows *
 /// nnz). Rows that start free first take free columns.
 ///
-/// Threads. Where rows are numbered by place, each looks for paths from its own rows by itself first
-/// (near_paths.h). Between two relabellings each thread pushes rows of its own, with the rows that these
+/// Threads. Between two relabellings each thread pushes rows of its own, with the rows that these
 /// displace, and meets the others in the words of columns alone; then rows go home to the thread whose part
-/// of the graph (split.h) they are in. In a graph numbered anew a thread's parts are neighbourhoods and stay
-/// in its cache. A share of the pushes is for each thread, also where there are fewer rows than threads: the
-/// last few rows are better off with new labels than with one thread's long walk. A batch of rows looks at
-/// its columns' labels before the first of them pushes (list_reader.h), and who chose a column that has been
-/// raised since looks again.
+/// of the graph (partition.h) they are in. In a graph numbered anew a thread's parts are neighbourhoods and
+/// stay in its cache. A share of the pushes is for each thread, also where there are fewer rows than threads:
+/// the last few rows are better off with new labels than with one thread's long walk. A batch of rows looks
+/// at its columns' labels before the first of them pushes (csr_reader.h), and who chose a column that has
+/// been raised since looks again.
 ///
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
 /// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at
 /// each edge, and makes all later ones local; `automatic` does so for graphs that are large and look
 /// scattered. One thread, which would wait for the numbering as long as for what it spares, pushes by state
-/// and lists of its own instead (push_serial.h).
+/// and lists of its own instead (sequential_push_relabel.h).
 class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}

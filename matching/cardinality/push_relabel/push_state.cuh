@@ -1,5 +1,5 @@
 #pragma once
-/// What push_kernels.cuh and push_search.cuh share: words, lists, counters.
+/// What push_kernels.cuh and global_relabel.cuh share: words, lists, counters.
 
 #include <cooperative_groups.h>
 
@@ -12,13 +12,13 @@ constexpr int kBlock = 1024;
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
 constexpr int kStretch = 64;   ///< edges of a column that one group visits
-constexpr int kStaged = 8192;  ///< stretches that a block gathers before it needs the grid's list
+constexpr int kStaged = 8192;  ///< chunks that a block gathers before it needs the grid's list
 constexpr int kHalf = kStaged / 2;
-constexpr int kAside = 4;     ///< stretches that a group visits side by side, where there are many
-constexpr int kApart = 1024;  ///< stretches of a frontier for each block, up to which blocks follow it apart
-constexpr int kLook = 128;    ///< stretches of a block that make for many visits in vain
+constexpr int kAside = 4;     ///< chunks that a group visits side by side, where there are many
+constexpr int kApart = 1024;  ///< chunks of a frontier for each block, up to which blocks follow it apart
+constexpr int kLook = 128;    ///< chunks of a block that make for many visits in vain
 constexpr int kHops = 8;      ///< levels that blocks go apart,
-constexpr int kThin = 1 << 12, kThinHops = 32;  ///< and where the whole frontier has few stretches
+constexpr int kThin = 1 << 12, kThinHops = 32;  ///< and where the whole frontier has few chunks
 constexpr int kShare = 24;    ///< pushes that every chain may make in a phase, beside as many as levels
 constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
 constexpr int kRecords = 64;  ///< phases told apart; what comes after them is added to the last
@@ -40,13 +40,13 @@ __device__ inline unsigned label_of(Word word) { return static_cast<unsigned>(wo
 __device__ inline Index row_of(Word word) { return static_cast<Index>(static_cast<unsigned>(word)); }
 
 /// Edges of one column, on the columns' side, in one word: where they begin, how many they are.
-using Stretch = Word;
+using EdgeChunk = Word;
 constexpr Word kCountMask = (1ULL << kMostColumnBits) - 1;
-__device__ inline Stretch stretch_of(Offset begin, Offset count) {
+__device__ inline EdgeChunk stretch_of(Offset begin, Offset count) {
   return static_cast<Word>(begin) << kMostColumnBits | static_cast<Word>(count);
 }
-__device__ inline Offset begin_of(Stretch stretch) { return static_cast<Offset>(stretch >> kMostColumnBits); }
-__device__ inline int count_of(Stretch stretch) { return static_cast<int>(stretch & kCountMask); }
+__device__ inline Offset begin_of(EdgeChunk chunk) { return static_cast<Offset>(chunk >> kMostColumnBits); }
+__device__ inline int count_of(EdgeChunk chunk) { return static_cast<int>(chunk & kCountMask); }
 
 /// What one phase did.
 struct PhaseRecord {
@@ -55,7 +55,7 @@ struct PhaseRecord {
 };
 
 struct Counters {
-  int frontier[3], reached[3];  ///< of a round: stretches to visit; active rows that the round before reached
+  int frontier[3], reached[3];  ///< of a round: chunks to visit; active rows that the round before reached
   int active[3], head[2];       ///< of a phase: rows to push; the next one to take
   int hops[3];                  ///< of a round: levels that the round before went
   int phases;
@@ -68,7 +68,7 @@ static_assert(sizeof(Counters) <= 4096, "comes back in a page");
 template <int kGroup, int kNearPerLane>
 struct Shape {
   static constexpr int kLanes = kGroup;                                     ///< that look at one row
-  static constexpr int kSearchLanes = kGroup < kWarp ? 2 * kGroup : kWarp;  ///< that visit one stretch
+  static constexpr int kSearchLanes = kGroup < kWarp ? 2 * kGroup : kWarp;  ///< that visit one chunk
   static constexpr int kEach = kNearPerLane;  ///< near columns of a row that a lane looks at
   static constexpr int kNear =
       kLanes * kEach;  ///< columns of a row that lie at its place in one table, so that
@@ -83,7 +83,7 @@ struct Push {
   Word* word;         ///< [cols]
   Word* sight;        ///< [rows] for searches: kUnseen and the edges of its column, kActive, kGone, a level
   Index* active[2];   ///< [rows]
-  Stretch* frontier[2];  ///< [cols + nnz / kStretch]
+  EdgeChunk* frontier[2];  ///< [cols + nnz / kStretch]
   Counters* n;
   int chain;                     ///< pushes of a chain in a phase; 0: by the levels of its search
   Peeling peeling;               ///< n is nullptr where there was none
@@ -102,37 +102,37 @@ __device__ inline unsigned long long nanoseconds() {
 
 /// What a block shares.
 struct Shared {
-  Stretch stretch[kStaged];
+  EdgeChunk chunk[kStaged];
   int count, base, reached;
   int hop_count[3], hop_reached[3], told[2];  ///< of a level: as Counters of a round; what all blocks reached
 };
 
-/// Hands edges to put(stretch), at most kStretch at a time.
+/// Hands edges to put(chunk), at most kStretch at a time.
 template <class Put>
-__device__ void for_stretches(Stretch edges, Put&& put) {
+__device__ void for_stretches(EdgeChunk edges, Put&& put) {
   Offset begin = begin_of(edges);
   int count = count_of(edges);
   for (; count > kStretch; begin += kStretch, count -= kStretch) put(stretch_of(begin, kStretch));
   if (count > 0) put(stretch_of(begin, count));
 }
 
-/// Puts a stretch into the grid's list; lanes of a warp that do so together ask for room once.
-__device__ inline void append(const Stretch& stretch, Stretch* list, int* count) {
+/// Puts a chunk into the grid's list; lanes of a warp that do so together ask for room once.
+__device__ inline void append(const EdgeChunk& chunk, EdgeChunk* list, int* count) {
   const auto together = cooperative_groups::coalesced_threads();
   int place = 0;
   if (together.thread_rank() == 0) place = atomicAdd(count, static_cast<int>(together.size()));
-  list[together.shfl(place, 0) + static_cast<int>(together.thread_rank())] = stretch;
+  list[together.shfl(place, 0) + static_cast<int>(together.thread_rank())] = chunk;
 }
-/// Puts a stretch where the block gathers them, or, where that is full, into the grid's list.
-__device__ inline void stage(Shared& shared, const Stretch& stretch, Stretch* list, int* count) {
+/// Puts a chunk where the block gathers them, or, where that is full, into the grid's list.
+__device__ inline void stage(Shared& shared, const EdgeChunk& chunk, EdgeChunk* list, int* count) {
   const int place = atomicAdd(&shared.count, 1);
   if (place < kStaged)
-    shared.stretch[place] = stretch;
+    shared.chunk[place] = chunk;
   else
-    append(stretch, list, count);
+    append(chunk, list, count);
 }
 /// Moves what was gathered to the grid's list. The whole block calls; so ends a round of staging.
-__device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* reached) {
+__device__ inline void unstage(Shared& shared, EdgeChunk* list, int* count, int* reached) {
   __syncthreads();
   const int staged = min(shared.count, kStaged);
   if (threadIdx.x == 0) {
@@ -141,7 +141,7 @@ __device__ inline void unstage(Shared& shared, Stretch* list, int* count, int* r
   }
   __syncthreads();
   for (int k = static_cast<int>(threadIdx.x); k < staged; k += kBlock)
-    list[shared.base + k] = shared.stretch[k];
+    list[shared.base + k] = shared.chunk[k];
   if (threadIdx.x == 0) shared.count = shared.reached = 0;
   __syncthreads();
 }

@@ -7,9 +7,9 @@
 namespace motes::matching::detail {
 
 /// When pushes should make way for new labels. All figures in pushes.
-class Until {
+class RelabelPolicy {
  public:
-  explicit Until(std::int64_t most) : most_(most) {}
+  explicit RelabelPolicy(std::int64_t most) : most_(most) {}
   /// Not only when most are made, but also when they bring less than they and the relabelling before them, at
   /// its cost, have brought on average. What pushes bring is the logarithm of the active rows before to those
   /// after. `active`: those with a path. Looks after each `window`.

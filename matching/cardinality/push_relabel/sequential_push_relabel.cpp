@@ -58,7 +58,7 @@ class SerialPushing {
     const auto free_cols = std::count(row_of_.data(), row_of_.data() + graph_.cols, Index{-1});
     if (many && count() * kManyFree >= graph_.rows && free_cols * kManyFree >= graph_.cols) {
       for (Index j = 0; j < graph_.cols; ++j) label_[at(j)] = row_of_[at(j)] != -1;
-      Until until(most);
+      RelabelPolicy until(most);
       if (frequency == 0) until.watch(count(), cost_of_relabelling(at(graph_.cols)), graph_.rows / kOfRows);
       lists.visit([&](const auto& them) { push_all(them, until); });
     }
@@ -68,7 +68,7 @@ class SerialPushing {
       lists.visit([&](const auto& them) { reached = relabel(them); });
       const std::int64_t left = count();
       bool pushed = false;
-      Until until(most);
+      RelabelPolicy until(most);
       if (frequency == 0) until.watch(reached, cost_of_relabelling(level_ends_.back()), least_watched());
       lists.visit([&](const auto& them) { pushed = push_all(them, until) != 0; });
       const bool fewer = count() < left;
@@ -263,7 +263,7 @@ class SerialPushing {
   /// raised by another of the batch, looks again. Labels only rise, so that a second least that was seen
   /// earlier is still a bound.
   template <class Lists>
-  std::int64_t push_all(const Lists& lists, Until until) {
+  std::int64_t push_all(const Lists& lists, RelabelPolicy until) {
     const Timed timed(stats_, "push");
     std::int64_t looks = 0, pushes = 0;
     while (active_count_ != 0 && until.go_on(count() + std::ssize(far_))) {

@@ -8,7 +8,7 @@
 /// looks overlap. The row of the one column that a push takes is asked for when the column is known, and read
 /// a batch later: labels alone decide where rows go, so that rows may follow behind. A relabelling marks the
 /// rows it has seen in a bit each, and goes on from batches of columns in the same way. Lists lie in slots
-/// (slots.h) where many rows have to be matched; numbering the graph anew, as several threads do, takes
+/// (ell_graph.h) where many rows have to be matched; numbering the graph anew, as several threads do, takes
 /// longer here than it spares.
 ///
 /// The first relabelling is left out where many rows start free, and columns: every column that is taken is
@@ -21,8 +21,8 @@ namespace motes::matching::detail {
 
 /// Makes the matching maximum. False: all rows that may have a path are 65,534 columns or more from its end,
 /// for which 16 bits do not do; the matching is valid, and no smaller than before. Of the options:
-/// relabel_frequency (0: when pushes bring too little, until.h) and reorder, which is whether lists go into
-/// slots. Needs columns. O(rows * nnz).
+/// relabel_frequency (0: when pushes bring too little, relabel_policy.h) and reorder, which is whether lists
+/// go into slots. Needs columns. O(rows * nnz).
 bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRelabelOptions& options,
                         CardinalityStats& stats);
 

@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(kBlock, kBlocks) choose_kernel(Suitor s, Choic
 
 /// Tells who is left: all but those who chose each other. Launched once for each range [low, high) of first
 /// choices, small enough that these stay in the cache, and for the last range with kLast: that begins the
-/// words. Until then `who` of Left are the others.
+/// words. RelabelPolicy then `who` of Left are the others.
 template <bool kLast>
 __global__ void __launch_bounds__(kAgreeBlock)
     agree_kernel(Suitor s, Choices choices, Index low, Index high) {

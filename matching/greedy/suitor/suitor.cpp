@@ -57,7 +57,7 @@ class Proposer {
       post(v, best_of(s_.graph.row_offsets[at(v)], s_.graph.row_offsets[at(v) + 1]));
   }
 
-  /// Until nobody whom this thread has refused or displaced has neighbours left.
+  /// RelabelPolicy nobody whom this thread has refused or displaced has neighbours left.
   Counts finish() {
     for (const Offer& due : ring_)
       if (due.to != 0) settle(due);
@@ -195,7 +195,7 @@ class Proposer {
 #if MOTES_HAS_WIDE
   /// begin(), sixteen entries at a time: of lists no longer than that, without a branch. What follows is
   /// bound by memory and gains nothing so: a gather cannot guess.
-  MOTES_WIDE void begin_wide(Index first, Index last) {
+  MOTES_HAS_AVX512 void begin_wide(Index first, Index last) {
     const Offset* const offsets = s_.graph.row_offsets.data();
     for (Index v = first; v < last; ++v) {
       __m512i best = _mm512_setzero_si512();
@@ -208,7 +208,7 @@ class Proposer {
     }
   }
 
-  MOTES_WIDE __m512i offers_wide(Offset e, Offset left) const {
+  MOTES_HAS_AVX512 __m512i offers_wide(Offset e, Offset left) const {
     const __mmask8 mask = detail::mask_of(left);
     const __m256i w = _mm256_maskz_loadu_epi32(mask, s_.graph.col_index.data() + e);
     const __m256i vertices = _mm256_add_epi32(w, _mm256_set1_epi32(static_cast<int>(s_.first_other)));

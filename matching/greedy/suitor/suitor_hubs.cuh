@@ -25,7 +25,7 @@ struct Counters {
   int taken;                    ///< of both
   int chunks;                   ///< 32 vertices each, that warps have begun
   int left;                     ///< columns that have words, where not all have (Left)
-  int pages;                    ///< of the list of Choices, beside each warp's first (dominant_kernels.cuh)
+  int pages;                    ///< of the list of Choices, beside each warp's first (dominant_pairs.cuh)
   unsigned long long total[3];  ///< proposals, refused ones, entries looked at
 };
 
@@ -70,7 +70,7 @@ struct Left {
   int place;
 };
 
-/// Suitors of those who are left: others are in pairs that nobody can part (dominant_kernels.cuh). Words lie
+/// Suitors of those who are left: others are in pairs that nobody can part (dominant_pairs.cuh). Words lie
 /// closer so, and more of them stay in the cache.
 struct SuitorOfLeft : Suitor {
   const Left* left;  ///< [columns / 32 + 1]

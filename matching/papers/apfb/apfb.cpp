@@ -4,12 +4,12 @@
 
 namespace motes::matching {
 
-void Deveci::run(const Execution&, const TwoSidedGraph&, Mates&, CardinalityStats&) const {
+void Apfb::run(const Execution&, const TwoSidedGraph&, Mates&, CardinalityStats&) const {
   throw ResourceError("apfb and apsb are GPU algorithms; use the cuda back end");
 }
 
-void Deveci::run_on_device(const Execution& execution, const CardinalityProblem& problem,
-                           const GivenStart& start, Mates& mates, CardinalityStats& stats) const {
+void Apfb::run_on_device(const Execution& execution, const CardinalityProblem& problem,
+                         const GivenStart& start, Mates& mates, CardinalityStats& stats) const {
   device::augment_by_levels(execution, problem, options_, start, mates, stats);
 }
 

@@ -1,4 +1,4 @@
-/// APFB and APsB (deveci.h), all phases in one cooperative kernel: where the paper launches a kernel for
+/// APFB and APsB (apfb.h), all phases in one cooperative kernel: where the paper launches a kernel for
 /// every level and brings flags back to the host, a barrier of the grid stands here, and nothing comes back.
 ///
 /// A phase is the paper's: a breadth-first search from all free rows (its columns), level by level;
@@ -67,14 +67,14 @@ struct Search {
   Index* root;          ///< [rows]
   Origin* predecessor;  ///< [cols]
   Index* reached;       ///< [cols] free columns, a list
-  Stretch* frontier[2];
+  EdgeChunk* frontier[2];
   Report* report;
 };
 
 /// The lanes of a group look through a stretch; put(stretch) gets those of the rows of the next level. With
 /// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
 template <bool kShortest, bool kRoots, class Put>
-__device__ unsigned long long visit(const Search& s, const Stretch& stretch, int level, bool look,
+__device__ unsigned long long visit(const Search& s, const EdgeChunk& stretch, int level, bool look,
                                     int* reached, int* ended, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index root = -1;
@@ -138,12 +138,12 @@ __device__ void search_alone(const Search& s, Staged& staging, int level, int* r
     staging.stretch[k] = s.frontier[at.side][k];
   for (;;) {
     __syncthreads();
-    const Stretch* now = staging.stretch + rounds % 2 * kHalf;
-    Stretch* next = staging.stretch + (rounds + 1) % 2 * kHalf;
-    Stretch* list = s.frontier[(at.side + rounds + 1) % 2];
+    const EdgeChunk* now = staging.stretch + rounds % 2 * kHalf;
+    EdgeChunk* next = staging.stretch + (rounds + 1) % 2 * kHalf;
+    EdgeChunk* list = s.frontier[(at.side + rounds + 1) % 2];
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kThreads / kLanes)
       at.edges += visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, ended,
-                                           [&](const Stretch& some) {
+                                           [&](const EdgeChunk& some) {
                                              const int place = atomicAdd(&staging.count, 1);
                                              (place < kHalf ? next : list)[place] = some;
                                            });
@@ -169,7 +169,7 @@ template <bool kRoots>
 __device__ void begin_phase(const Search& s, Staged& staging, long long phase, const Progress& at) {
   const int me = grid_thread(), total = grid_threads();
   Report& report = *s.report;
-  Stretch* list = s.frontier[at.side];
+  EdgeChunk* list = s.frontier[at.side];
   int* count = report.frontier + at.round % 3;
   int free_rows = 0;
   for (Index i = me; i < s.graph.rows; i += total) {
@@ -179,7 +179,7 @@ __device__ void begin_phase(const Search& s, Staged& staging, long long phase, c
     if (!free) continue;
     if constexpr (kRoots) s.root[i] = i;
     for_stretches(i, -1, s.graph.row_offsets[i], s.graph.row_offsets[i + 1],
-                  [&](const Stretch& some) { staging.put(some, list, count); });
+                  [&](const EdgeChunk& some) { staging.put(some, list, count); });
   }
   for (Index j = me; j < s.graph.cols; j += total) {
     const Index row = s.col_to_row[j];
@@ -208,13 +208,13 @@ __device__ int search(const cooperative_groups::grid_group& grid, const Search& 
     if (alone) {
       if (blockIdx.x == 0) search_alone<kShortest, kRoots>(s, staging, level, reached, at);
     } else {
-      const Stretch* now = s.frontier[at.side];
-      Stretch* next = s.frontier[1 - at.side];
+      const EdgeChunk* now = s.frontier[at.side];
+      EdgeChunk* next = s.frontier[1 - at.side];
       int* next_count = report.frontier + (at.round + 1) % 3;
       for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes)
         at.edges += visit<kShortest, kRoots>(
             s, now[k], level, count > kCrowded, reached, report.ended + (at.round + 1) % 3,
-            [&](const Stretch& some) { staging.put(some, next, next_count); });
+            [&](const EdgeChunk& some) { staging.put(some, next, next_count); });
       staging.flush(next, next_count);
     }
     grid.sync();
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
 }
 
 using Kernel = void (*)(Search);
-Kernel kernel_of(const DeveciOptions& options) {
+Kernel kernel_of(const ApfbOptions& options) {
   if (options.shortest) return options.roots ? augment_kernel<true, true> : augment_kernel<true, false>;
   return options.roots ? augment_kernel<false, true> : augment_kernel<false, false>;
 }
@@ -293,7 +293,7 @@ Kernel kernel_of(const DeveciOptions& options) {
 }  // namespace
 
 void augment_by_levels(const Execution& execution, const CardinalityProblem& problem,
-                       const DeveciOptions& options, const GivenStart& start, Mates& mates,
+                       const ApfbOptions& options, const GivenStart& start, Mates& mates,
                        CardinalityStats& stats) {
   const auto run = [&](gpu::Arena& arena, const DeviceSides& sides) {
     const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
@@ -307,8 +307,8 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
              arena.take<Index>(rows),
              arena.take<Origin>(cols),
              arena.take<Index>(cols),
-             {arena.take<Stretch>(most_stretches(sides.rows, edges)),
-              arena.take<Stretch>(most_stretches(sides.rows, edges))},
+             {arena.take<EdgeChunk>(most_edge_chunks(sides.rows, edges)),
+              arena.take<EdgeChunk>(most_edge_chunks(sides.rows, edges))},
              arena.take_filled<Report>(1, 0)};
     const bool warm = there.upload(arena, problem, sides, start);
     gpu::StreamTimer cheap(arena.stream());
@@ -350,7 +350,7 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
              cols = static_cast<std::size_t>(problem.graph.cols);
   with_sides(execution, problem, false, stats, run,
              rows * (sizeof(int) + sizeof(Index)) + cols * (sizeof(Origin) + sizeof(Index)) +
-                 2 * sizeof(Stretch) * most_stretches(problem.graph.rows, problem.graph.edges()) +
+                 2 * sizeof(EdgeChunk) * most_edge_chunks(problem.graph.rows, problem.graph.edges()) +
                  sizeof(Report));
 }
 

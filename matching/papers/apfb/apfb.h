@@ -1,14 +1,14 @@
 #pragma once
 /// `apfb` and `apsb`: augmenting paths on the GPU, all that a full or a shortest breadth-first search finds.
 ///
-/// Source: Deveci, Kaya, Ucar & Catalyurek, "GPU accelerated maximum cardinality matching algorithms for
+/// Source: Apfb, Kaya, Ucar & Catalyurek, "GPU accelerated maximum cardinality matching algorithms for
 /// bipartite graphs", Euro-Par 2013.
 
 #include <motes/matching/cardinality_solver.h>
 
 namespace motes::matching {
 
-struct DeveciOptions {
+struct ApfbOptions {
   bool shortest = false;      ///< APsB: a search stops at the level of its first paths; else APFB
   bool roots = true;          ///< the paper's GPUBFS-WR: trees that found a path stop growing
   bool many_threads = false;  ///< MT: a vertex per thread, as far as the device holds them; CT: 256 * 256
@@ -16,9 +16,9 @@ struct DeveciOptions {
 };
 
 /// The paper's columns, from which it searches, are our rows. CUDA only. O(rows * nnz).
-class Deveci final : public CardinalitySolver {
+class Apfb final : public CardinalitySolver {
  public:
-  explicit Deveci(const DeveciOptions& options) : options_(options) {}
+  explicit Apfb(const ApfbOptions& options) : options_(options) {}
 
  private:
   bool needs_columns() const override { return false; }
@@ -26,7 +26,7 @@ class Deveci final : public CardinalitySolver {
            CardinalityStats& stats) const override;
   void run_on_device(const Execution& execution, const CardinalityProblem& problem, const GivenStart& start,
                      Mates& mates, CardinalityStats& stats) const override;
-  DeveciOptions options_;
+  ApfbOptions options_;
 };
 
 }  // namespace motes::matching

@@ -21,8 +21,8 @@
 /// pair is its row's best offer, exactly. Exits are the case w_j = s, and a free object's dual, a multiple of
 /// `steps`, rounds to itself. So the certificate has gap 0 without any repair. Where costs are too large for
 /// that many steps (beyond 2^59 together), fewer are used, and if then no shift is free, shortest augmenting
-/// paths (sparse_paths.h, dense_paths.h) start from what the auction found; they also finish an auction that
-/// runs out of its budget of rounds. Nothing within epsilon is ever called optimal.
+/// paths (sparse_augmenting_paths.h, dense_augmenting_paths.h) start from what the auction found; they also
+/// finish an auction that runs out of its budget of rounds. Nothing within epsilon is ever called optimal.
 ///
 /// `auction` has one phase with epsilon 1, as the paper. It is fast where offers differ (points that moved
 /// little), but persons who compete for too few objects outbid each other in small steps. `auction-scaled`
@@ -51,7 +51,7 @@
 /// On a GPU, `auction` is the paper's: all rounds on the device (auction_kernels.cuh argues its races).
 /// `auction-scaled` does the same on sparse, rectangular and warm-started problems; on square full matrices
 /// and points whose vertices must all be matched, the device makes the lists and the host bids
-/// (auction_lists.h), for there the long chains of single bids at the end took most of the time.
+/// (short_list_auction.h), for there the long chains of single bids at the end took most of the time.
 
 #include <motes/matching/assignment_solver.h>
 

@@ -3,7 +3,7 @@
 /// (Jacobi), phase after phase without the host.
 ///
 /// A round has three steps with a barrier after each. Bidding: each person in the frontier makes its bid
-/// (auction_market.cuh) and lowers the object's next_dual to it with an atomic minimum, while all read the
+/// (bidding.cuh) and lowers the object's next_dual to it with an atomic minimum, while all read the
 /// dual of the round before: no bid sees another one of its round. Choice: among the persons whose bid is the
 /// least, the lowest index is chosen, by an atomic minimum of (newest round, person). Assignment: the chosen
 /// one takes the object, whom it outbids and who was not chosen go to the next frontier. Atomic minima do not

@@ -5,7 +5,7 @@
 /// Source: Fagginger Auer & Bisseling, "A GPU algorithm for greedy graph matching", 2012, algorithm 3 (select
 /// of section 2, colour of section 3.1).
 /// In place of a quarter of MD5 (algorithm 4) colours are a 32-bit hash of vertex and round. The paper leaves
-/// ties open: weighted proposals and answers go by the order of order.h, random ones to the neighbour of
+/// ties open: weighted proposals and answers go by the order of edge_order.h, random ones to the neighbour of
 /// least number. So the matching is the same on every back end and for any number of threads.
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// The search of the alternating-tree variant on the CPU. Every round is synchronous and every tie has one
-/// winner (hungarian_rules.h), so that threads, which own ranges of columns, never change a bit, and the GPU
-/// form (hungarian_tree.cu) gives the same answer.
+/// winner (rules.h), so that threads, which own ranges of columns, never change a bit, and the GPU
+/// form (alternating_tree.cu) gives the same answer.
 
 #include "matching/papers/hungarian/alternating_tree.h"
 

@@ -5,7 +5,7 @@
 
 namespace motes::matching::detail {
 
-/// Defined for every kind of entries in hungarian_tree.cpp. The same bits for any number of threads.
+/// Defined for every kind of entries in alternating_tree.cpp. The same bits for any number of threads.
 template <class Entries>
 Solution solve_by_trees(const Execution& execution, const Canonical<Entries>& problem, const Start& start);
 

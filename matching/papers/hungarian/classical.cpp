@@ -1,6 +1,6 @@
 /// The search of the classical variant on the CPU. Rounds are synchronous and ties have one winner
-/// (hungarian_rules.h): threads, which share out rows, never change a bit, and the GPU form
-/// (hungarian_classical.cu) gives the same answer.
+/// (rules.h): threads, which share out rows, never change a bit, and the GPU form
+/// (classical.cu) gives the same answer.
 
 #include "matching/papers/hungarian/classical.h"
 

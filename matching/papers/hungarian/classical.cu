@@ -1,4 +1,4 @@
-/// The classical variant on the GPU: hungarian_classical.cpp's search, level for level, in one cooperative
+/// The classical variant on the GPU: classical.cpp's search, level for level, in one cooperative
 /// kernel. Zeros are not stored: a row that may have new ones is read again, and claims its columns at once.
 /// A warp takes up to kRows active rows of 128 columns (sparse: one whole row).
 ///

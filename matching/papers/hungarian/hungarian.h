@@ -1,7 +1,7 @@
 #pragma once
 /// The Hungarian method after Date & Nagi, "GPU-accelerated Hungarian algorithms for the Linear Assignment
 /// Problem", Parallel Computing 57 (2016): the classical and the alternating-tree variant, sequential, with
-/// OpenMP and in CUDA, from one set of rules (hungarian_rules.h).
+/// OpenMP and in CUDA, from one set of rules (rules.h).
 ///
 /// Both begin with the initial reduction (section 4.1) and a greedy assignment on the pairs it leaves with
 /// slack c_ij - u_i - v_j = 0. Then searches alternate with augmentations until no row is free: all free rows

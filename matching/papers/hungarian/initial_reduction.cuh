@@ -1,5 +1,5 @@
 #pragma once
-/// Initial reduction and initial assignment of the Hungarian solvers on the GPU: hungarian_start.h's rules,
+/// Initial reduction and initial assignment of the Hungarian solvers on the GPU: initial_reduction.h's rules,
 /// element for element.
 
 #include <cooperative_groups.h>

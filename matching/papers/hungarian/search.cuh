@@ -115,7 +115,7 @@ detail::Solution solve_in_one_launch(gpu::Arena& arena, const CanonicalSides& si
     Tree f{};
     f.p = p;
     f.s = begun.state;
-    f.vectors = four_at_a_time(p.entries);
+    f.vectors = loads_four(p.entries);
     f.pred = arena.take<Index>(cols);
     f.end = arena.take<unsigned>(rows);
     f.exit = arena.take<unsigned>(rows);

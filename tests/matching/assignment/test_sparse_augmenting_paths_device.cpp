@@ -294,7 +294,7 @@ TEST_CASE("the sparse engine on the GPU finds the same optimum whatever its sett
   Execution execution;
   execution.backend = Backend::cuda;
   execution.workspace = &workspace;
-  std::vector<matching::device::CoreSettings> choices(10);
+  std::vector<matching::device::SearchSettings> choices(10);
   choices[1].budget = 0;
   choices[2].budget = 1000;
   choices[3].stages = 0;

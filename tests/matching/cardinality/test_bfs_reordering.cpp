@@ -16,7 +16,7 @@ using namespace motes;
 using matching::BipartiteGraph;
 using matching::Index;
 using matching::Offset;
-using matching::detail::Reordered;
+using matching::detail::BfsReordering;
 
 namespace {
 
@@ -42,7 +42,7 @@ bool is_permutation_of_all(const RawArray<Index>& order, Index count) {
   return sorted == all;
 }
 
-void check_same_graph(const matching::TwoSidedGraph& before, const Reordered& order) {
+void check_same_graph(const matching::TwoSidedGraph& before, const BfsReordering& order) {
   const auto after = order.graph();
   REQUIRE(is_permutation_of_all(order.rows, before.rows));
   REQUIRE(is_permutation_of_all(order.cols, before.cols));
@@ -78,7 +78,7 @@ TEST_CASE("a graph numbered anew is the same graph, or is left alone") {
       // graphs.
       for (const int threads : {1, 2, 5}) {
         if (threads > 1 && seed > 1) break;
-        const auto order = matching::detail::reorder(two.sides, threads);
+        const auto order = matching::detail::bfs_reorder(two.sides, threads);
         if (!order) continue;
         ++numbered;
         check_same_graph(two.sides, *order);
@@ -93,7 +93,7 @@ TEST_CASE("numbering anew brings neighbours together") {
   const auto graph = shuffled_band(rows, 7);
   const testing::TwoSides two(graph);
   for (const int threads : {1, 3}) {
-    const auto order = matching::detail::reorder(two.sides, threads);
+    const auto order = matching::detail::bfs_reorder(two.sides, threads);
     REQUIRE(order.has_value());
     const auto after = order->graph();
     Index far = 0;
@@ -107,7 +107,7 @@ TEST_CASE("numbering anew brings neighbours together") {
 TEST_CASE("matchings go to new numbers and back unchanged") {
   const auto graph = shuffled_band(500, 3);
   const testing::TwoSides two(graph);
-  const auto order = matching::detail::reorder(two.sides, 2);
+  const auto order = matching::detail::bfs_reorder(two.sides, 2);
   REQUIRE(order.has_value());
   matching::Mates mates{std::vector<Index>(500, -1), std::vector<Index>(500, -1)};
   for (Index i = 0; i < 500; i += 2)
@@ -176,7 +176,7 @@ TEST_CASE("graphs without places are not numbered anew") {
   // Large enough that regions of all threads together have met little of it when they are found out.
   const auto random = testing::random_graph(5, 200'000, 200'000, 8);
   for (const int threads : {1, 4})
-    CHECK(!matching::detail::reorder(testing::TwoSides(random).sides, threads).has_value());
+    CHECK(!matching::detail::bfs_reorder(testing::TwoSides(random).sides, threads).has_value());
 }
 
 TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hubs and its mean degree") {

@@ -16,7 +16,7 @@ using matching::Index;
 using matching::Mates;
 using matching::Offset;
 using matching::TwoSidedGraph;
-using matching::detail::Split;
+using matching::detail::Partition;
 using Labels = matching::detail::Labels<TwoSidedGraph>;
 
 namespace {
@@ -100,7 +100,8 @@ TEST_CASE("labels are distances, on any number of threads") {
       for (const int threads : {1, 2, 5, 16}) {
         INFO(name << ", leave out " << leave_out << ", threads " << threads);
         const auto active = free_rows(two.sides, mates, threads);
-        Labels labels(two.sides, mates.col_to_row, Split(two.sides, threads == 5 ? 7 : 4 * threads), threads);
+        Labels labels(two.sides, mates.col_to_row, Partition(two.sides, threads == 5 ? 7 : 4 * threads),
+                      threads);
         // Nobody waits for a row without a path: the search comes to its end.
         auto waiting = active;
         const bool all_have_paths = std::ranges::all_of(active, [&](const auto& rows) {
@@ -149,7 +150,7 @@ TEST_CASE("labels follow the rows that push, and rows given up are forgotten") {
     const testing::TwoSides two(graph);
     Mates mates{std::vector<Index>(n + 1, -1), std::vector<Index>(n + 1, -1)};
     for (Index i = 0; i < n; ++i) mates.col_to_row[mates.row_to_col[i] = i + 1] = i;
-    Labels labels(two.sides, mates.col_to_row, Split(two.sides, 4 * threads), threads);
+    Labels labels(two.sides, mates.col_to_row, Partition(two.sides, 4 * threads), threads);
     std::vector<std::vector<Index>> active(threads);
     active[0] = {n};
     CHECK(labels.relabel(active) == n + 1);
@@ -179,7 +180,7 @@ TEST_CASE("lists are read alike, many at once and one by one") {
   const std::uint64_t seed = 5;
   INFO("seed " << seed);
   std::mt19937_64 rng(seed);
-  const auto best = list_reader<Offset>(), plain = plain_list_reader<Offset>();
+  const auto best = csr_reader<Offset>(), plain = plain_csr_reader<Offset>();
   std::int64_t different = 0;
   for (int round = 0; round < 60; ++round) {
     const Index rows = 500, cols = 400;
@@ -192,7 +193,7 @@ TEST_CASE("lists are read alike, many at once and one by one") {
     std::vector<Index> some;
     for (Index i = 0; i < rows; ++i)
       if (!two.sides.cols_of(i).empty() && rng() % 2 == 0) some.push_back(i);
-    const ListsView<Offset> of_rows{two.sides.row_offsets, two.sides.col_index};
+    const CsrView<Offset> of_rows{two.sides.row_offsets, two.sides.col_index};
     std::vector<ShortOffer> a(some.size()), b(some.size());
     for (std::size_t begin = 0; begin < some.size(); begin += 16) {
       const std::size_t end = std::min(begin + 16, some.size());
@@ -208,7 +209,7 @@ TEST_CASE("lists are read alike, many at once and one by one") {
       if (sorted[0] != kShortNoPath) different += a[k].col != b[k].col || labels[a[k].col] != sorted[0];
     }
 
-    const ListsView<Offset> of_cols{two.sides.col_offsets, two.sides.row_index};
+    const CsrView<Offset> of_cols{two.sides.col_offsets, two.sides.row_index};
     std::vector<std::uint32_t> seen(rows / 32 + 1), same;
     for (std::uint32_t& word : seen) word = static_cast<std::uint32_t>(rng() & rng());
     same = seen;
@@ -241,7 +242,7 @@ TEST_CASE("threads that meet hear what all have said, again and again") {
     std::int64_t round = 0, thread = 0;
   };
   for (const int wanted : {1, 2, 7}) {
-    Meeting<Said> meeting(wanted);
+    ThreadBarrier<Said> barrier(wanted);
     std::atomic<std::int64_t> wrong = 0;
 #pragma omp parallel num_threads(wanted)
     {
@@ -249,11 +250,11 @@ TEST_CASE("threads that meet hear what all have said, again and again") {
       const auto threads = static_cast<std::size_t>(omp_get_num_threads());
       for (std::int64_t round = 0; round < 500; ++round) {
         std::size_t heard = 0;
-        meeting.meet(thread, threads, {round, static_cast<std::int64_t>(thread)},
-                     [&](std::size_t who, const Said& said) {
-                       wrong += who != heard++ || said.round != round ||
-                                said.thread != static_cast<std::int64_t>(who);
-                     });
+        barrier.exchange(thread, threads, {round, static_cast<std::int64_t>(thread)},
+                         [&](std::size_t who, const Said& said) {
+                           wrong += who != heard++ || said.round != round ||
+                                    said.thread != static_cast<std::int64_t>(who);
+                         });
         wrong += heard != threads;
       }
     }
@@ -265,38 +266,38 @@ TEST_CASE("a split gives each row and column to one part, and parts of about as 
   const auto graph = testing::random_graph(3, 5'000, 4'000, 6);
   const testing::TwoSides two(graph);
   for (const int threads : {1, 3, 16}) {
-    const Split split(two.sides, threads);
-    REQUIRE(split.size() == static_cast<std::size_t>(threads));
-    CHECK(split.first_row(0) == 0);
-    CHECK(split.first_col(0) == 0);
-    CHECK(split.end_row(threads - 1) == graph.rows);
-    CHECK(split.end_col(threads - 1) == graph.cols);
+    const Partition partition(two.sides, threads);
+    REQUIRE(partition.size() == static_cast<std::size_t>(threads));
+    CHECK(partition.first_row(0) == 0);
+    CHECK(partition.first_col(0) == 0);
+    CHECK(partition.end_row(threads - 1) == graph.rows);
+    CHECK(partition.end_col(threads - 1) == graph.cols);
     for (int k = 0; k < threads; ++k) {
-      if (k > 0) CHECK(split.first_row(k) == split.end_row(k - 1));
-      if (k > 0) CHECK(split.first_col(k) == split.end_col(k - 1));
-      const auto edges = graph.row_offsets[split.end_row(k)] - graph.row_offsets[split.first_row(k)];
+      if (k > 0) CHECK(partition.first_row(k) == partition.end_row(k - 1));
+      if (k > 0) CHECK(partition.first_col(k) == partition.end_col(k - 1));
+      const auto edges = graph.row_offsets[partition.end_row(k)] - graph.row_offsets[partition.first_row(k)];
       CHECK(edges * threads < 2 * two.sides.edges());
     }
     for (const std::size_t few : {1, 2, 3}) {
-      const std::vector<Index> owners = split.owners(few);
+      const std::vector<Index> owners = partition.owners(few);
       std::int64_t wrong = 0;
-      for (std::size_t part = 0; part < split.size(); ++part)
-        for (Index i = split.first_row(part); i < split.end_row(part); ++i)
-          wrong += owners[i >> split.grain_shift()] != static_cast<Index>(part % few);
+      for (std::size_t part = 0; part < partition.size(); ++part)
+        for (Index i = partition.first_row(part); i < partition.end_row(part); ++i)
+          wrong += owners[i >> partition.grain_shift()] != static_cast<Index>(part % few);
       CHECK(wrong == 0);
     }
     // With fewer threads than parts, all parts are done, each once.
-    std::vector<int> done(split.size(), 0);
+    std::vector<int> done(partition.size(), 0);
     for (std::size_t thread = 0; thread < 2; ++thread)
-      split.each_part(thread, 2, [&](std::size_t part) { ++done[part]; });
+      partition.each_part(thread, 2, [&](std::size_t part) { ++done[part]; });
     CHECK(std::ranges::all_of(done, [](int times) { return times == 1; }));
   }
   // More parts than rows, and nothing at all.
   for (const Index rows : {0, 1, 3}) {
     const auto few = testing::random_graph(1, rows, 2, 1);
     const testing::TwoSides sides(few);
-    const Split split(sides.sides, 8);
-    CHECK(split.end_row(7) == rows);
-    CHECK(split.end_col(7) == 2);
+    const Partition partition(sides.sides, 8);
+    CHECK(partition.end_row(7) == rows);
+    CHECK(partition.end_col(7) == 2);
   }
 }

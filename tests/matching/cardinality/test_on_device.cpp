@@ -188,7 +188,7 @@ TEST_CASE("cardinality solvers on the GPU follow one path through all vertices")
 
 TEST_CASE("the columns of a hub are shared out, and its rows found") {
   MOTES_NEED_GPU();
-  // One column of 5000 rows, each with a column of its own as well but for the last; many stretches of edges.
+  // One column of 5000 rows, each with a column of its own as well but for the last; many chunks of edges.
   std::vector<std::pair<Index, Index>> edges;
   for (Index i = 0; i < 5000; ++i) {
     edges.emplace_back(i, 0);

@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std:
   INFO("seed " << seed);
   std::mt19937_64 rng(seed);
   constexpr Index kVertices = 1000, kLists = 100;
-  const auto read = [](const SlotReader& reader, const Index* slots, std::span<const Index> rows,
+  const auto read = [](const EllReader& reader, const Index* slots, std::span<const Index> rows,
                        const Label* labels, Offers& out) {
     if constexpr (sizeof(Label) == 1)
       return reader.offers_8(slots, rows, labels, kVertices, out);
@@ -61,7 +61,7 @@ TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std:
       return reader.offers_16(slots, rows, labels, kVertices, out);
   };
   for (const std::size_t count : {8u, 16u, 32u, 48u}) {
-    const SlotReader best = slot_reader(count), plain = plain_slot_reader(count);
+    const EllReader best = ell_reader(count), plain = plain_ell_reader(count);
     int different = 0;
     for (int round = 0; round < 400; ++round) {
       std::vector<Label> labels(kVertices + 8, kNoPath);
@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std:
         longer |= list[count - 1] > kVertices;
       }
       const auto all = static_cast<std::int64_t>(expected.size());
-      for (const SlotReader& reader : {best, plain}) {
+      for (const EllReader& reader : {best, plain}) {
         std::vector<Index> flat(kFlatRoom);
         const Visit flattened = reader.flatten(slots.data(), cols, kVertices, flat.data());
         flat.resize(expected.size());
@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("a list where it lies is read alike, many at once and one by 
   INFO("seed " << seed);
   std::mt19937_64 rng(seed);
   constexpr Index kVertices = 1000;
-  const OneListReader best = one_list_reader(), plain = plain_one_list_reader();
+  const AdjacencyReader best = adjacency_reader(), plain = plain_adjacency_reader();
   int different = 0;
   for (int round = 0; round < 3000; ++round) {
     std::vector<Label> labels(kVertices + 8, kNoPath);
@@ -173,13 +173,13 @@ TEMPLATE_TEST_CASE("a list where it lies is read alike, many at once and one by 
 }
 
 TEST_CASE("pushes end at their number, or when they bring less than on average") {
-  Until number(100);
+  RelabelPolicy number(100);
   number.spend(99);
   CHECK(number.go_on(5));
   number.spend(1);
   CHECK(!number.go_on(5));
 
-  Until yield(1'000'000);
+  RelabelPolicy yield(1'000'000);
   yield.watch(1024, 100, 10);
   std::int64_t active = 1024;
   for (int k = 0; k < 5; ++k) {  // as good as ever
@@ -191,7 +191,7 @@ TEST_CASE("pushes end at their number, or when they bring less than on average")
   yield.spend(1);
   CHECK(!yield.go_on(active));
 
-  Until stuck(1'000'000);  // nothing is brought at all: labels are not the matter
+  RelabelPolicy stuck(1'000'000);  // nothing is brought at all: labels are not the matter
   stuck.watch(3, 100, 10);
   stuck.spend(500);
   CHECK(stuck.go_on(3));

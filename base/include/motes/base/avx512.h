@@ -1,24 +1,24 @@
 #pragma once
-/// Functions for CPUs with AVX-512, in a build for all: MOTES_WIDE says whether the compiler knows them,
-/// MOTES_AVX512 marks them, has_wide() whether this CPU runs them. For source files only.
+/// Functions for CPUs with AVX-512, in a build for all: MOTES_HAS_AVX512 says whether the compiler knows
+/// them, MOTES_AVX512 marks them, has_avx512() whether this CPU runs them. For source files only.
 
 #if defined(__x86_64__) && defined(__GNUC__)
-#define MOTES_WIDE 1
+#define MOTES_HAS_AVX512 1
 #ifndef __clang__  // GCC 12 takes what its own header leaves undefined on purpose for a mistake
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <immintrin.h>
 #else
-#define MOTES_WIDE 0
+#define MOTES_HAS_AVX512 0
 #endif
 
-#if MOTES_WIDE
+#if MOTES_HAS_AVX512
 #define MOTES_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,popcnt,bmi2")))
 
 namespace motes {
 
-inline bool has_wide() {
+inline bool has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
 }

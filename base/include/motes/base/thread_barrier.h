@@ -1,6 +1,6 @@
 #pragma once
-/// Where the threads of a parallel region meet again and again, in less time than a parallel loop takes to
-/// begin.
+/// A barrier for the threads of a parallel region, cheaper than the end of one parallel loop and the start of
+/// the next.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace motes {
 
-/// Tells the core that it waits for another one's word.
+/// Tells the core that this thread spins.
 inline void pause_core() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -18,44 +18,44 @@ inline void pause_core() {
 #endif
 }
 
-/// Each thread has a seat of its own, a line of memory, where it says what it brings; all read all seats, so
-/// that everybody knows the same and comes to the same conclusions from it. Nobody writes what another one
-/// writes: the last to come is seen by all in the time of one line's way. Who waits long goes to sleep: there
-/// may be fewer cores than threads.
+/// A barrier at which threads exchange messages. Each thread has a slot of its own, one cache line, where it
+/// leaves its message; every thread reads all slots, so that all know the same and draw the same conclusions.
+/// No slot has two writers: the last arrival is seen by all after one cache-line transfer. A thread that
+/// waits long sleeps, since there may be fewer cores than threads.
 ///
-/// Memory order. What a thread wrote before it came is read after the meeting by all (its round: released and
-/// acquired). What it said lies in one of two places by turns: it comes to its next but one meeting, where
-/// the place is used again, after all have come to the next one, and so have read it. The rounds are stored
-/// in the one order of all (seq_cst), lest notify_all misses who is about to sleep.
+/// Memory order. What a thread wrote before it arrived may be read by all after the barrier (its round is
+/// released and acquired). Its message alternates between two places: a place is used again at the next but
+/// one barrier, when all have passed the next one and so have read it. Rounds are stored sequentially
+/// consistent (seq_cst), so that notify_all cannot miss a thread that is about to sleep.
 ///
-/// `Said` is a small struct.
-template <class Said>
-class Meeting {
+/// `Message` is a small struct.
+template <class Message>
+class ThreadBarrier {
  public:
-  explicit Meeting(std::size_t most_threads) : seats_(most_threads) {}
+  explicit ThreadBarrier(std::size_t most_threads) : slots_(most_threads) {}
 
-  /// Calls hear(thread, said) for all `threads`, 0 to threads - 1, this one too, and returns when all have
-  /// come.
-  template <class Hear>
-  void meet(std::size_t thread, std::size_t threads, const Said& mine, const Hear& hear) {
-    Seat& seat = seats_[thread];
-    const std::uint32_t round = seat.round.load(std::memory_order_relaxed) + 1;
-    seat.said[round % 2] = mine;
-    seat.round.store(round, std::memory_order_seq_cst);
-    seat.round.notify_all();
+  /// Calls receive(thread, message) for all `threads`, 0 to threads - 1, this one too, and returns when all
+  /// have arrived.
+  template <class Receive>
+  void exchange(std::size_t thread, std::size_t threads, const Message& mine, const Receive& receive) {
+    Slot& slot = slots_[thread];
+    const std::uint32_t round = slot.round.load(std::memory_order_relaxed) + 1;
+    slot.message[round % 2] = mine;
+    slot.round.store(round, std::memory_order_seq_cst);
+    slot.round.notify_all();
     const int looks = threads <= cores_ ? kLooks : 0;
     for (std::size_t k = 0; k < threads; ++k) {
-      Seat& other = seats_[k];
+      Slot& other = slots_[k];
       wait_until_left(other.round, round - 1, looks);
-      hear(k, other.said[round % 2]);
+      receive(k, other.message[round % 2]);
     }
   }
 
  private:
   static constexpr int kLooks = 2000;
-  struct alignas(64) Seat {
+  struct alignas(64) Slot {
     std::atomic<std::uint32_t> round = 0;
-    Said said[2];
+    Message message[2];
   };
 
   static void wait_until_left(std::atomic<std::uint32_t>& round, std::uint32_t before, int looks) {
@@ -66,7 +66,7 @@ class Meeting {
     while (round.load(std::memory_order_acquire) == before) round.wait(before, std::memory_order_acquire);
   }
 
-  std::vector<Seat> seats_;
+  std::vector<Slot> slots_;
   std::size_t cores_ = std::thread::hardware_concurrency();
 };
 

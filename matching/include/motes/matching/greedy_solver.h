@@ -22,9 +22,9 @@ struct GreedyStats {
 };
 
 struct GreedyAnswer {
-  /// Status heuristic; objective = the weight of the pairs, in double, summed as weight.h says, so that it
-  /// has the same bits everywhere. Of general graphs row_to_col holds each vertex's mate and col_to_row is
-  /// empty.
+  /// Status heuristic; objective = the weight of the pairs, in double, summed as matching_weight.h says, so
+  /// that it has the same bits everywhere. Of general graphs row_to_col holds each vertex's mate and
+  /// col_to_row is empty.
   Matching matching;
   GreedyStats stats;
 };

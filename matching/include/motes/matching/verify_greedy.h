@@ -11,7 +11,7 @@ namespace motes::matching {
 struct GreedyCertificate {
   bool matching_valid = false;  ///< sides agree, every pair is an edge, cardinality and weight are told right
   bool maximal = false;         ///< no edge has both ends free
-  /// Every edge shares an end with a matched edge that is not behind it in the order of order.h (or is
+  /// Every edge shares an end with a matched edge that is not behind it in the order of edge_order.h (or is
   /// matched itself). Only one matching does: that of greedy-sorted; its weight is at least half of the
   /// greatest.
   bool dominant = false;

@@ -11,7 +11,7 @@
 #include <motes/matching/registry.h>
 
 #include "matching/cardinality/augmenting_search.h"
-#include "matching/cardinality/push_relabel/near_paths.h"
+#include "matching/cardinality/push_relabel/free_columns.h"
 #include "tests/support/graphs.h"
 
 using namespace motes;
@@ -20,7 +20,7 @@ using matching::CardinalityStats;
 using matching::Index;
 using matching::Mates;
 using matching::TwoSidedGraph;
-using matching::detail::Split;
+using matching::detail::Partition;
 
 namespace {
 
@@ -81,17 +81,18 @@ std::int64_t pairs_of(const std::vector<Index>& row_to_col) {
 
 }  // namespace
 
-TEST_CASE("threads take free columns, then paths near by, and tell which rows are left") {
+TEST_CASE("threads take free columns and list the rows that are left") {
   const std::uint64_t seed = 11;
   for (const auto& [name, graph] : graphs(seed)) {
     const testing::TwoSides both(graph);
     for (const int threads : {1, 2, 5})
       for (const bool by_place : {true, false}) {
         INFO(name << ", threads " << threads << ", by place " << by_place);
-        const Split split(both.sides, 3 * threads);
+        const Partition partition(both.sides, 3 * threads);
         Mates mates = matching::detail::no_mates(graph.rows, graph.cols, 1);
         CardinalityStats stats;
-        auto free = matching::detail::take_free_columns(both.sides, split, threads, by_place, mates, stats);
+        auto free =
+            matching::detail::take_free_columns(both.sides, partition, threads, by_place, mates, stats);
         CHECK(agree(both.sides, mates));
         CHECK(are_the_free(both.sides, mates, free));
         CHECK(stats.augmentations == pairs_of(mates.row_to_col));
@@ -100,10 +101,6 @@ TEST_CASE("threads take free columns, then paths near by, and tell which rows ar
           for (const Index i : list)
             for (const Index j : both.sides.cols_of(i)) maximal &= mates.col_to_row[j] != -1;
         CHECK(maximal);
-        matching::detail::find_near_paths(both.sides, free, mates, stats);
-        CHECK(agree(both.sides, mates));
-        CHECK(are_the_free(both.sides, mates, free));
-        CHECK(stats.augmentations == pairs_of(mates.row_to_col));
       }
   }
 }
@@ -122,16 +119,9 @@ TEST_CASE("threads that keep to their own places leave about as few rows free as
     // Borders cost some rows each, but not a band of them: here a strip has 120.
     CHECK(many < one + 7 * 20);
   }
-  Mates mates = matching::detail::no_mates(graph.rows, graph.cols, 1);
-  CardinalityStats stats;
-  auto free = matching::detail::take_free_columns(both.sides, Split(both.sides, 32), 8, true, mates, stats);
-  matching::detail::find_near_paths(both.sides, free, mates, stats);
-  const auto most = matching::make_cardinality_solver("hk")->solve({1}, problem).matching.cardinality;
-  INFO(most << " pairs at most, " << stats.augmentations << " found");
-  CHECK(most - stats.augmentations < graph.rows / 100);
 }
 
-TEST_CASE("push-relabel with paths near by first is right on any number of threads") {
+TEST_CASE("push-relabel that starts by place is right on any number of threads") {
   for (const auto& [name, graph] : graphs(12)) {
     const matching::CardinalityProblem problem{graph.view(), {}, {}};
     for (const int threads : {2, 5})
