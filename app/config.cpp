@@ -196,6 +196,19 @@ void check_consistency(const Config& config) {
   if (config.linking.gate_um && config.linking.max_speed_um_s) {
     throw UsageError("linking.gate_um and linking.max_speed_um_s both give the gate; set one of them only");
   }
+  const bool pairs_only = config.linking.solver == tracking::kGreedySolver ||
+                          config.linking.cost != tracking::LinkCost::squared ||
+                          config.linking.no_link_cost.has_value();
+  if (config.linking.scope == Scope::series && pairs_only) {
+    throw UsageError(
+        "linking.scope: series has costs of its own; linking.cost, linking.no_link_cost and linking.solver: "
+        "greedy go with linking.scope: pairs");
+  }
+  const bool static_model = config.linking.model == tracking::MotionModel::automatic ||
+                            config.linking.model == tracking::MotionModel::standing;
+  if (config.linking.scope == Scope::pairs && !static_model) {
+    throw UsageError("linking.model: linking.scope: pairs predicts no motion; use linking.scope: series");
+  }
 }
 
 }  // namespace motes::app
