@@ -17,7 +17,7 @@
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/geometry.h>
 #include <motes/tracking/log_detector.h>
-#include <motes/tracking/series_links.h>
+#include <motes/tracking/motion_model.h>
 
 namespace motes::app {
 

@@ -97,12 +97,14 @@ void add_linking(std::vector<Option>& table) {
       choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
                                      {"static", tracking::MotionModel::standing},
                                      {"velocity", tracking::MotionModel::velocity},
-                                     {"field", tracking::MotionModel::field}}),
+                                     {"field", tracking::MotionModel::field},
+                                     {"joint", tracking::MotionModel::joint}}),
       MOTES_AT(linking.model),
       "Of scope series: how displacements are predicted. static: not at all; velocity: from the links before "
       "and after; field: from the neighbours' motion, and from the links before and after where "
       "displacements "
-      "persist; auto: what makes links likelier that were left out of the prediction, and says why."));
+      "persist; joint: as velocity, by beliefs over all frames at once; auto: what makes links likelier that "
+      "were left out of the prediction, and says why."));
   table.push_back(
       row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
           "Of scope series: how many frames in a row a particle may go undetected within its track."));

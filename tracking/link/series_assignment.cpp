@@ -156,8 +156,8 @@ SeriesCandidates series_candidates(const Execution& execution, const SeriesPoint
   SeriesCandidates out;
   out.row_offsets.reserve(points.size() + 1);
   out.row_offsets.push_back(0);
-  out.to.reserve(at(found));
-  out.from.reserve(at(found));
+  out.to.reserve(at(found.load()));
+  out.from.reserve(at(found.load()));
   for (std::int32_t t = 0; t < frames; ++t) {
     out.to.insert(out.to.end(), to[at(t)].begin(), to[at(t)].end());
     std::vector<Index>().swap(to[at(t)]);
@@ -186,11 +186,12 @@ std::vector<double> candidate_costs(const Execution& execution, const SeriesPoin
   return costs;
 }
 
-SeriesSolution solve_series(const Execution& execution, const SeriesPoints& points, const SeriesModel& model,
-                            const SeriesCandidates& candidates, const std::vector<double>& costs,
-                            const std::string& solver, bool verify) {
-  const matching::SparseCosts problem =
-      problem_of(thread_count(execution), points, free_costs(points, model), candidates, costs);
+namespace {
+
+SeriesSolution solve_with(const Execution& execution, const SeriesPoints& points, const FreeCosts& free,
+                          const SeriesCandidates& candidates, const std::vector<double>& costs,
+                          const std::string& solver, bool verify) {
+  const matching::SparseCosts problem = problem_of(thread_count(execution), points, free, candidates, costs);
   const matching::SolverInfo& info = solver == "auto"
                                          ? *matching::choose_solver(problem.view(), Backend::cpu, false).info
                                          : *matching::find_solver(solver);
@@ -219,6 +220,24 @@ SeriesSolution solve_series(const Execution& execution, const SeriesPoints& poin
   out.objective = answer.objective / static_cast<double>(Cost{1} << (kNatBits + kSeriesTieBits));
   out.solver = info.name;
   return out;
+}
+
+}  // namespace
+
+SeriesSolution solve_series(const Execution& execution, const SeriesPoints& points, const SeriesModel& model,
+                            const SeriesCandidates& candidates, const std::vector<double>& costs,
+                            const std::string& solver, bool verify) {
+  return solve_with(execution, points, free_costs(points, model), candidates, costs, solver, verify);
+}
+
+SeriesSolution solve_odds(const Execution& execution, const SeriesPoints& points,
+                          const SeriesCandidates& candidates, const std::vector<double>& costs,
+                          double free_cost, const std::string& solver, bool verify) {
+  // Twice the price of both ends: no self edge is ever taken.
+  const FreeCosts free{std::vector<double>(points.size(), free_cost),
+                       std::vector<double>(points.size(), free_cost),
+                       std::vector<double>(points.size(), 4 * free_cost + 1)};
+  return solve_with(execution, points, free, candidates, costs, solver, verify);
 }
 
 }  // namespace motes::tracking

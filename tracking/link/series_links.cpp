@@ -8,6 +8,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
 #include <motes/matching/registry.h>
+#include <motes/tracking/series_joint.h>
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/series_field.h"
@@ -20,6 +21,14 @@ using matching::Index;
 constexpr int kPlainRounds = 4, kVelocityRounds = 6;
 /// Rounds end when fewer links than this share change.
 constexpr double kSettled = 1e-3;
+
+/// Joint inference: candidates kept, and when a share of ends or false detections is not nothing.
+constexpr double kJointNats = 9, kFewFalse = 0.004;
+constexpr std::size_t kJointCandidates = 20;
+constexpr int kJointRounds = 16, kJointIterations = 10;
+/// These rounds end when fewer links than this share change.
+constexpr double kJointSettled = 5e-3;
+constexpr std::int64_t kMostTriplets = 400'000'000;
 
 /// What the data must say for a model, in nats a link: that neighbours' motion predicts links left out of it;
 /// that the links before and after make links likelier, and that displacements go on (beta), not only that
@@ -91,6 +100,39 @@ class Rounds {
       if (static_cast<double>(changed(before, solution_.linking)) < kSettled * static_cast<double>(links))
         break;
     }
+  }
+
+  /// From there on, over all frames at once: beliefs, their most likely linking, everything estimated anew
+  /// from it. False where there would be too many triplets.
+  bool joint(int rounds) {
+    JointBeliefs beliefs;
+    bool settled = false;
+    for (int round = 0; round < rounds; ++round) {
+      if (!prediction_.by_lag.empty())
+        prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
+      model_ = fit_model(*points_, prediction_, solution_.linking, model_);
+      velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
+      const SeriesCandidates all =
+          series_candidates(execution_, *points_, prediction_, model_, model_.lags());
+      candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
+                                     solution_.linking, kJointNats, kJointCandidates);
+      if (joint_triplets(candidates_) > kMostTriplets) return false;
+      beliefs = {};
+      propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_,
+                        settled ? 2 * kJointIterations : kJointIterations, beliefs);
+      std::vector<double> costs(candidates_.to.size());
+      for (std::size_t e = 0; e < costs.size(); ++e) costs[e] = -std::log(beliefs.odds(e));
+      const SeriesLinking before = solution_.linking;
+      const double both_ends = model_.lone > kFewFalse || model_.end > kFewFalse ? 2 : 5;
+      solution_ = solve_odds(execution_, *points_, candidates_, costs, both_ends / 2, options_.solver,
+                             options_.verify);
+      ++*solved_;
+      if (done_) done_(*solved_);
+      if (settled) break;
+      const auto few = kJointSettled * static_cast<double>(before.links());
+      settled = static_cast<double>(changed(before, solution_.linking)) < few || round + 2 == rounds;
+    }
+    return true;
   }
 
   double cost_per_point() const { return chain_cost() / static_cast<double>(points_->size()); }
@@ -200,6 +242,9 @@ std::string reason_of(const SeriesLinks& links) {
   if (e.beta && e.velocity)
     text += links.persistent ? "; displacements persist (beta " + number(*e.beta) + ")"
                              : "; displacements do not persist (beta " + number(*e.beta) + ")";
+  if (e.joint)
+    text += links.joint ? "; beliefs over all frames are " + number(*e.velocity - *e.joint) + " nats likelier"
+                        : "; beliefs over all frames are no likelier";
   return text;
 }
 
@@ -219,8 +264,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   check(options);
   if (execution.backend == Backend::cuda)
     if (const auto devices = gpu::list_devices(); devices.devices.empty())
-      throw gpu::ResourceShortage("execution.backend: no GPU: " + devices.why_none +
-                                  "; use execution.backend: cpu");
+      throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");
   SeriesLinks out;
   out.points = pool_points(frames);
   out.linking = SeriesLinking::none(out.points.size());
@@ -248,7 +292,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     }
   }
   if (options.model != MotionModel::standing) {
-    const bool sure = options.model == MotionModel::velocity;
+    const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
     Rounds persistent = best;
     persistent.with_velocity(kVelocityRounds);
     out.evidence.velocity = persistent.cost_per_point();
@@ -261,6 +305,19 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     if (out.persistent) {
       best = std::move(persistent);
       if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
+    }
+  }
+  if (options.model == MotionModel::joint || (by_data && out.persistent)) {
+    Rounds whole = best;
+    if (whole.joint(kJointRounds)) {
+      out.evidence.joint = whole.cost_per_point();
+      if (!by_data || *out.evidence.joint < *out.evidence.velocity) {
+        best = std::move(whole);
+        out.joint = true;
+        if (out.chosen != MotionModel::field) out.chosen = MotionModel::joint;
+      }
+    } else if (!by_data) {
+      throw ResourceError("linking.model: joint: too many possible tracks; use linking.model: velocity");
     }
   }
   out.reason = by_data ? reason_of(out) : "asked for";

@@ -51,4 +51,10 @@ SeriesSolution solve_series(const Execution& execution, const SeriesPoints& poin
                             const SeriesCandidates& candidates, const std::vector<double>& costs,
                             const std::string& solver, bool verify);
 
+/// The same with one cost for a free row and one for a free column everywhere, and no false detections: for
+/// costs that are -log odds.
+SeriesSolution solve_odds(const Execution& execution, const SeriesPoints& points,
+                          const SeriesCandidates& candidates, const std::vector<double>& costs,
+                          double free_cost, const std::string& solver, bool verify);
+
 }  // namespace motes::tracking

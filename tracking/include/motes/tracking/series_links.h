@@ -12,20 +12,12 @@
 
 #include <motes/base/execution.h>
 #include <motes/tracking/detections.h>
+#include <motes/tracking/motion_model.h>
 #include <motes/tracking/series_assignment.h>
 #include <motes/tracking/series_velocity.h>
 #include <motes/tracking/track_set.h>
 
 namespace motes::tracking {
-
-/// How displacements are predicted.
-enum class MotionModel {
-  automatic,  ///< decided by the data
-  standing,   ///< not at all
-  velocity,   ///< from the links before and after
-  field,      ///< from the neighbours, then from the links before and after
-  joint       ///< as velocity, over all frames at once by belief propagation
-};
 
 struct SeriesOptions {
   MotionModel model = MotionModel::automatic;
@@ -42,6 +34,7 @@ struct SeriesEvidence {
   double coherence = 0;  ///< gain, in nats a link, of links left out of their neighbours' motion
   std::optional<double> field;     ///< cost of the linking around neighbours' motion
   std::optional<double> velocity;  ///< cost with the links before and after
+  std::optional<double> joint;     ///< cost of the linking by beliefs
   std::optional<double> beta;      ///< regression of displacements on those before
 };
 
@@ -52,6 +45,7 @@ struct SeriesLinks {
   VelocityModel velocity;  ///< empty by_lag: not used
   MotionModel chosen = MotionModel::standing;
   bool persistent = false;  ///< the links before and after are in every cost
+  bool joint = false;       ///< links by beliefs over all frames
   std::string reason;       ///< why that model, in one clause
   SeriesEvidence evidence;
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
@@ -62,7 +56,7 @@ struct SeriesLinks {
 };
 
 /// Links all frames. The same for any thread count and back end; all work is done on the CPU. Throws
-/// gpu::ResourceShortage where cuda is asked for and not there; UsageError for a solver that is not known or
+/// ResourceError where cuda is asked for and not there; UsageError for a solver that is not known or
 /// max_gap below 0; InputError for positions that are not finite; ResourceError where memory would not do;
 /// std::logic_error where a certificate fails. `done`, where given, is called after each solved assignment
 /// with their number; what it throws stops the work.
