@@ -9,6 +9,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <motes/base/errors.h>
+#include <motes/tracking/linker.h>
 
 #include "app/nearest.h"
 #include "app/options.h"

@@ -181,7 +181,19 @@ ordered_json scores_json(const Scores& scores) {
             {"true", link.true_links},
             {"false", link.false_links},
             {"missed", link.missed_links},
-            {"neutral", link.neutral_links}}}};
+            {"neutral", link.neutral_links},
+            {"clutter", link.clutter_links},
+            {"strict_f1", link.strict_f1},
+            {"detected",
+             {{"precision", link.detected.precision},
+              {"recall", link.detected.recall},
+              {"f1", link.detected.f1},
+              {"true", link.detected.true_links},
+              {"false", link.detected.false_links},
+              {"missed", link.detected.missed_links},
+              {"gap_links", link.detected.gap_links},
+              {"tracks", link.detected.tracks},
+              {"complete", link.detected.complete}}}}}};
 }
 
 std::string scores_table(const Scores& scores, const std::string& unit) {
@@ -200,6 +212,15 @@ std::string scores_table(const Scores& scores, const std::string& unit) {
                        link.recall);
   table += fmt::format("  links      {} true, {} false, {} missed, {} neutral", link.true_links,
                        link.false_links, link.missed_links, link.neutral_links);
+  table += fmt::format("\n  strict F1  {:.6f}   ({} links between positions of no particle counted as false)",
+                       link.strict_f1, link.clutter_links);
+  const DetectedLinkScores& d = link.detected;
+  table += fmt::format(
+      "\nlinks between detected positions, over gaps too\n  F1         {:.6f}   precision  {:.6f}   "
+      "recall  {:.6f}\n  links      {} true ({} over gaps), {} false, {} missed\n"
+      "  complete   {} of {} tracks",
+      d.f1, d.precision, d.recall, d.true_links, d.gap_links, d.false_links, d.missed_links, d.complete,
+      d.tracks);
   return table;
 }
 

@@ -28,7 +28,8 @@ constexpr std::size_t kJointCandidates = 20;
 constexpr int kJointRounds = 16, kJointIterations = 10;
 /// These rounds end when fewer links than this share change.
 constexpr double kJointSettled = 5e-3;
-constexpr std::int64_t kMostTriplets = 400'000'000;
+/// `automatic` does not spend minutes on what gains little in large series.
+constexpr std::int64_t kMostTriplets = 400'000'000, kMostAutomaticTriplets = 50'000'000;
 
 /// What the data must say for a model, in nats a link: that neighbours' motion predicts links left out of it;
 /// that the links before and after make links likelier, and that displacements go on (beta), not only that
@@ -104,7 +105,7 @@ class Rounds {
 
   /// From there on, over all frames at once: beliefs, their most likely linking, everything estimated anew
   /// from it. False where there would be too many triplets.
-  bool joint(int rounds) {
+  bool joint(int rounds, std::int64_t most_triplets) {
     JointBeliefs beliefs;
     bool settled = false;
     for (int round = 0; round < rounds; ++round) {
@@ -116,7 +117,7 @@ class Rounds {
           series_candidates(execution_, *points_, prediction_, model_, model_.lags());
       candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
                                      solution_.linking, kJointNats, kJointCandidates);
-      if (joint_triplets(candidates_) > kMostTriplets) return false;
+      if (joint_triplets(candidates_) > most_triplets) return false;
       beliefs = {};
       propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_,
                         settled ? 2 * kJointIterations : kJointIterations, beliefs);
@@ -309,7 +310,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   }
   if (options.model == MotionModel::joint || (by_data && out.persistent)) {
     Rounds whole = best;
-    if (whole.joint(kJointRounds)) {
+    if (whole.joint(kJointRounds, by_data ? kMostAutomaticTriplets : kMostTriplets)) {
       out.evidence.joint = whole.cost_per_point();
       if (!by_data || *out.evidence.joint < *out.evidence.velocity) {
         best = std::move(whole);
