@@ -5,8 +5,8 @@
 
 namespace motes {
 
-/// Links between successive *detected* positions of a particle, over gaps too: a true position is detected where
-/// some found position, on a track or alone, is matched to it.
+/// Links between successive *detected* positions of a particle, over gaps too: a true position is detected
+/// where some found position, on a track or alone, is matched to it.
 struct DetectedLinkScores {
   double precision = 0, recall = 0, f1 = 0;
   std::int64_t true_links = 0, false_links = 0, missed_links = 0;
@@ -19,8 +19,9 @@ struct DetectedLinkScores {
 struct LinkScores {
   double precision = 0, recall = 0, f1 = 0;
   std::int64_t true_links = 0, false_links = 0, missed_links = 0, neutral_links = 0;
-  std::int64_t clutter_links = 0;  ///< of the neutral ones, those between two positions that are no particle's
-  double strict_f1 = 0;            ///< f1 with clutter links counted as false
+  std::int64_t clutter_links =
+      0;                 ///< of the neutral ones, those between two positions that are no particle's
+  double strict_f1 = 0;  ///< f1 with clutter links counted as false
   DetectedLinkScores detected;
 };
 
