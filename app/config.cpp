@@ -9,6 +9,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <motes/base/errors.h>
+#include <motes/tracking/linker.h>
 
 #include "app/nearest.h"
 #include "app/options.h"
@@ -195,6 +196,19 @@ std::string to_yaml(const Config& config, std::initializer_list<std::string_view
 void check_consistency(const Config& config) {
   if (config.linking.gate_um && config.linking.max_speed_um_s) {
     throw UsageError("linking.gate_um and linking.max_speed_um_s both give the gate; set one of them only");
+  }
+  const bool pairs_only = config.linking.solver == tracking::kGreedySolver ||
+                          config.linking.cost != tracking::LinkCost::squared ||
+                          config.linking.no_link_cost.has_value();
+  if (config.linking.scope == Scope::series && pairs_only) {
+    throw UsageError(
+        "linking.scope: series has costs of its own; linking.cost, linking.no_link_cost and linking.solver: "
+        "greedy go with linking.scope: pairs");
+  }
+  const bool static_model = config.linking.model == tracking::MotionModel::automatic ||
+                            config.linking.model == tracking::MotionModel::standing;
+  if (config.linking.scope == Scope::pairs && !static_model) {
+    throw UsageError("linking.model: linking.scope: pairs predicts no motion; use linking.scope: series");
   }
 }
 

@@ -17,11 +17,14 @@
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/geometry.h>
 #include <motes/tracking/log_detector.h>
+#include <motes/tracking/motion_model.h>
 
 namespace motes::app {
 
 /// How simulated volumes are written.
 enum class VolumeFormat { ome_tiff, bdv_h5 };
+/// What is linked at once.
+enum class Scope { automatic, pairs, series };
 enum class TrackFileKind { h5, csv, xml, vtp };
 enum class PointFileKind { csv, h5 };
 
@@ -42,6 +45,9 @@ struct Config {
   } detection;
   struct Linking {
     std::optional<double> gate_um;  ///< none: from max_speed_um_s, else estimated
+    Scope scope = Scope::automatic;
+    tracking::MotionModel model = tracking::MotionModel::automatic;
+    int max_gap = 3;
     double gate_share = tracking::kGateShare;
     std::optional<double> max_speed_um_s;  ///< gate = max_speed_um_s * dt_s * frame_step
     tracking::LinkCost cost = tracking::LinkCost::squared;

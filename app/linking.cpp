@@ -5,12 +5,17 @@
 #include <fmt/format.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/quantile.h>
 
 #include "app/interrupt.h"
 #include "app/progress.h"
 
 namespace motes::app {
 namespace {
+
+constexpr const char* kEstimated = "estimated";
+/// More detections than this are linked pair by pair by default: one problem of them needs tens of gigabytes.
+constexpr std::size_t kMostOfAutomaticSeries = 4'000'000;
 
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {
   if (!dt_s) {
@@ -32,17 +37,26 @@ std::string curve_line(const tracking::GateEstimate& estimate, double gate_um) {
                : "who has a partner cannot be told, so the gate is from nearest neighbours");
 }
 
+void warn_of_ratio(double ratio, Console& console) {
+  console.warn(
+      fmt::format("particles move {:.2f} of their spacing between frames: many links will be wrong, "
+                  "whatever the linker; record faster or fewer particles",
+                  ratio));
+}
+
+/// Where nothing predicts the motion of a series, its density bounds what any linker can do.
+void warn_of_density(const tracking::SeriesLinks& links, const Gate& gate, Console& console) {
+  if (gate.estimate && gate.estimate->ratio() > tracking::kUntrustworthyRatio &&
+      links.chosen == tracking::MotionModel::standing)
+    warn_of_ratio(gate.estimate->ratio(), console);
+}
+
 void report_estimate(const tracking::GateEstimate& estimate, double gate_um, const std::string& unit,
-                     Console& console) {
+                     bool series, Console& console) {
   if (!estimate.curves.empty()) console.note(curve_line(estimate, gate_um));
   console.note(fmt::format("typical displacement {:.4g} {}, spacing {:.4g} {}, ratio {:.2f}",
                            estimate.displacement_um, unit, estimate.spacing_um, unit, estimate.ratio()));
-  if (estimate.ratio() > tracking::kUntrustworthyRatio) {
-    console.warn(
-        fmt::format("particles move {:.2f} of their spacing between frames: many links will be wrong, "
-                    "whatever the linker; record faster or fewer particles",
-                    estimate.ratio()));
-  }
+  if (estimate.ratio() > tracking::kUntrustworthyRatio && !series) warn_of_ratio(estimate.ratio(), console);
 }
 
 tracking::PairLinks unlinked(const Detections& from) {
@@ -50,6 +64,16 @@ tracking::PairLinks unlinked(const Detections& from) {
   links.next.assign(from.size(), -1);
   links.solver = "none";
   return links;
+}
+
+tracking::SeriesOptions series_options(const Config& config, const Gate& gate) {
+  tracking::SeriesOptions options;
+  options.model = config.linking.model;
+  options.max_gap = config.linking.max_gap;
+  options.solver = config.linking.solver;
+  options.verify = config.linking.verify;
+  if (gate.source != kEstimated) options.gate_um = *gate.um;
+  return options;
 }
 
 tracking::LinkOptions link_options(const Config& config, double gate_um) {
@@ -64,6 +88,57 @@ tracking::LinkOptions link_options(const Config& config, double gate_um) {
 
 }  // namespace
 
+bool links_whole_series(const Config& config, const std::vector<Detections>& frames) {
+  if (config.linking.scope != Scope::automatic) return config.linking.scope == Scope::series;
+  std::size_t all = 0;
+  for (const Detections& frame : frames) all += frame.size();
+  return frames.size() > 2 && all <= kMostOfAutomaticSeries &&
+         config.linking.solver != tracking::kGreedySolver &&
+         config.linking.cost == tracking::LinkCost::squared && !config.linking.no_link_cost;
+}
+
+std::string model_name(tracking::MotionModel model) {
+  switch (model) {
+    case tracking::MotionModel::automatic:
+      return "auto";
+    case tracking::MotionModel::standing:
+      return "static";
+    case tracking::MotionModel::velocity:
+      return "velocity";
+    case tracking::MotionModel::field:
+      return "field";
+    case tracking::MotionModel::joint:
+      return "joint";
+  }
+  return "";
+}
+
+std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit) {
+  std::string elapsed;
+  for (const double share : links.model.elapsed) elapsed += fmt::format(" {:.4f}", share);
+  std::vector<double> scales = links.model.scale;
+  const double scale = scales.empty() ? 0 : quantile(scales, 0.5);
+  std::vector<std::string> lines{
+      fmt::format("motion model: {} ({})", model_name(links.chosen), links.reason)};
+  if (links.model.elapsed.empty()) return lines;
+  lines.push_back(fmt::format(
+      "scale of displacements{}: {:.4g} {} (median over frames, from the links)",
+      links.chosen == tracking::MotionModel::field ? " beyond the neighbours' motion" : "", scale, unit));
+  lines.push_back(fmt::format("links over 1, 2, ... frames: shares{} (from the links)", elapsed));
+  lines.push_back(
+      fmt::format("tracks end at {:.4f}, begin at {:.4f} of detections; {:.4f} of detections are on no "
+                  "track (from the links)",
+                  links.model.end, links.model.birth, links.model.lone));
+  if (links.persistent)
+    lines.push_back(fmt::format("persistence: beta {:.3f}, by {} (from the links)", links.velocity.beta(),
+                                links.velocity.form == tracking::PersistenceForm::turning
+                                    ? "angles between displacements"
+                                    : "displacements beyond beta times those before"));
+  lines.push_back(fmt::format("{} links, {} of them over gaps, in {} rounds", links.links, links.gap_links,
+                              links.rounds));
+  return lines;
+}
+
 Gate choose_gate(const Execution& execution, const Config& config, const std::vector<Detections>& frames,
                  std::optional<double> dt_s, const std::string& unit, Console& console) {
   Gate gate;
@@ -76,12 +151,16 @@ Gate choose_gate(const Execution& execution, const Config& config, const std::ve
     gate.source = "linking.max_speed_um_s";
   } else if (gate.estimate) {
     gate.um = gate.estimate->gate_um;
-    gate.source = "estimated";
+    gate.source = kEstimated;
   } else {
     gate.source = "none";
   }
-  if (gate.um) console.note(fmt::format("gate {:.4g} {} ({})", *gate.um, unit, gate.source));
-  if (gate.estimate) report_estimate(*gate.estimate, *gate.um, unit, console);
+  const bool series = links_whole_series(config, frames);
+  const bool unused = series && gate.source == kEstimated;
+  if (gate.um)
+    console.note(fmt::format("gate {:.4g} {} ({}{})", *gate.um, unit, gate.source,
+                             unused ? "; a series needs none, linking.scope: pairs would use it" : ""));
+  if (gate.estimate) report_estimate(*gate.estimate, *gate.um, unit, series, console);
   if (!gate.estimate && frames.size() > 1) {
     console.warn("no two consecutive frames have detections, so nothing can be linked");
   }
@@ -89,11 +168,19 @@ Gate choose_gate(const Execution& execution, const Config& config, const std::ve
 }
 
 LinkedSeries link_series(const Execution& execution, const Config& config,
-                         const std::vector<Detections>& frames, const Gate& gate, Console& console) {
+                         const std::vector<Detections>& frames, const Gate& gate, const std::string& unit,
+                         Console& console) {
   LinkedSeries linked;
   Progress progress(console, "linking", "frame pairs",
                     frames.empty() ? 0 : static_cast<std::int64_t>(frames.size()) - 1);
-  if (gate.um) {
+  if (gate.um && links_whole_series(config, frames)) {
+    linked.series = tracking::link_series(execution, frames, series_options(config, gate), [](int) {
+      stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
+    });
+    progress.advance(static_cast<std::int64_t>(frames.size()) - 1);
+    for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
+    warn_of_density(*linked.series, gate, console);
+  } else if (gate.um) {
     linked.pairs = tracking::link_frames(execution, frames, link_options(config, *gate.um), [&](std::size_t) {
       progress.advance();
       stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");

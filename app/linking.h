@@ -9,6 +9,7 @@
 #include <motes/tracking/detections.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/linker.h>
+#include <motes/tracking/series_links.h>
 
 #include "app/config.h"
 #include "app/console.h"
@@ -28,13 +29,24 @@ Gate choose_gate(const Execution& execution, const Config& config, const std::ve
                  std::optional<double> dt_s, const std::string& unit, Console& console);
 
 struct LinkedSeries {
-  std::vector<tracking::PairLinks> pairs;  ///< [frames - 1], none for no frames
+  std::vector<tracking::PairLinks> pairs;  ///< [frames - 1], none for no frames and where `series` is there
+  std::optional<tracking::SeriesLinks> series;  ///< all frames linked at once
   double seconds = 0;
 };
 
-/// Links every pair of consecutive frames. Throws Interrupted between pairs, and as tracking::link_frames
-/// does.
+/// Whether linking.scope asks for, or `auto` takes, all frames at once.
+bool links_whole_series(const Config& config, const std::vector<Detections>& frames);
+
+/// Links every pair of consecutive frames, or all frames at once; prints the model and every estimated
+/// parameter of the latter. Throws Interrupted between pairs (or rounds), and as
+/// tracking::link_frames and tracking::link_series do.
 LinkedSeries link_series(const Execution& execution, const Config& config,
-                         const std::vector<Detections>& frames, const Gate& gate, Console& console);
+                         const std::vector<Detections>& frames, const Gate& gate, const std::string& unit,
+                         Console& console);
+
+/// What was estimated for a series' links, a line each: name, value and where it came from.
+std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit);
+/// static, velocity, field or joint.
+std::string model_name(tracking::MotionModel model);
 
 }  // namespace motes::app

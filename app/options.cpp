@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include <motes/matching/registry.h>
+#include <motes/tracking/linker.h>
 
 #include "app/codec.h"
 #include "app/nearest.h"
-#include <motes/tracking/linker.h>
 
 namespace motes::app {
 namespace {
@@ -81,7 +81,33 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(
       row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
           "Longest displacement between two frames that may be a link; auto: from max_speed_um_s where "
-          "that is given, else estimated from the data, and printed."));
+          "that is given, else estimated from the data, and printed. Of scope series: no bound unless given, "
+          "and then as much for each frame that passes."));
+  table.push_back(row(
+      "linking.scope", "",
+      choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
+      MOTES_AT(linking.scope),
+      "What is linked at once. pairs: each frame to the next. series: all frames in one exact assignment, "
+      "with "
+      "gaps, begins, ends and false detections, every parameter estimated. auto: series, but pairs for "
+      "two frames, more than four million detections, or with linking.cost, linking.no_link_cost or solver "
+      "greedy."));
+  table.push_back(row(
+      "linking.model", "",
+      choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
+                                     {"static", tracking::MotionModel::standing},
+                                     {"velocity", tracking::MotionModel::velocity},
+                                     {"field", tracking::MotionModel::field},
+                                     {"joint", tracking::MotionModel::joint}}),
+      MOTES_AT(linking.model),
+      "Of scope series: how displacements are predicted. static: not at all; velocity: from the links before "
+      "and after; field: from the neighbours' motion, and from the links before and after where "
+      "displacements "
+      "persist; joint: as velocity, by beliefs over all frames at once; auto: what makes links likelier that "
+      "were left out of the prediction, and says why."));
+  table.push_back(
+      row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
+          "Of scope series: how many frames in a row a particle may go undetected within its track."));
   table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
                       "Of gate_um auto: the share of the links that are there to be found that the gate must "
                       "allow."));

@@ -92,6 +92,63 @@ ordered_json gate_json(const Gate& gate) {
   return json;
 }
 
+ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links) {
+  if (frames.size() < 2) return ordered_json::array();
+  std::vector<std::int64_t> direct(frames.size(), 0), over_gaps(frames.size(), 0);
+  for (std::size_t i = 0; i < links.points.size(); ++i) {
+    const auto next = links.linking.next[i];
+    if (next < 0) continue;
+    const auto from = static_cast<std::size_t>(links.points.slot[i]);
+    ++(links.points.slot[static_cast<std::size_t>(next)] == links.points.slot[i] + 1 ? direct
+                                                                                     : over_gaps)[from];
+  }
+  ordered_json list = ordered_json::array();
+  for (std::size_t k = 0; k + 1 < frames.size(); ++k)
+    list.push_back({{"from", frames[k].frame},
+                    {"to", frames[k + 1].frame},
+                    {"solver", links.solver},
+                    {"backend", "cpu"},
+                    {"status", "optimal"},
+                    {"verified", links.verified ? ordered_json(true) : ordered_json(nullptr)},
+                    {"links", direct[k]},
+                    {"gap_links", over_gaps[k]}});
+  return list;
+}
+
+ordered_json series_json(const tracking::SeriesLinks& links) {
+  const tracking::SeriesEvidence& evidence = links.evidence;
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? ordered_json(*value) : ordered_json(nullptr);
+  };
+  return {{"model", model_name(links.chosen)},
+          {"reason", links.reason},
+          {"evidence",
+           {{"static", evidence.plain},
+            {"coherence", evidence.coherence},
+            {"field", or_null(evidence.field)},
+            {"velocity", or_null(evidence.velocity)},
+            {"joint", or_null(evidence.joint)},
+            {"beta", or_null(evidence.beta)}}},
+          {"persistence", links.persistent},
+          {"joint", links.joint},
+          {"elapsed", links.model.elapsed},
+          {"end", links.model.end},
+          {"birth", links.model.birth},
+          {"lone", links.model.lone},
+          {"scale_um", links.model.scale},
+          {"growth", links.model.growth},
+          {"solver", links.solver},
+          {"status", "optimal"},
+          {"verified", links.verified ? ordered_json(true) : ordered_json(nullptr)},
+          {"rounds", links.rounds},
+          {"candidates", links.candidates},
+          {"edges", links.edges},
+          {"links", links.links},
+          {"gap_links", links.gap_links},
+          {"false_detections", links.false_detections},
+          {"objective_nats", links.objective}};
+}
+
 ordered_json tracks_json(const TrackSet& tracks) {
   const std::size_t links = tracks.points() - tracks.tracks();
   const double mean =
@@ -124,7 +181,19 @@ ordered_json scores_json(const Scores& scores) {
             {"true", link.true_links},
             {"false", link.false_links},
             {"missed", link.missed_links},
-            {"neutral", link.neutral_links}}}};
+            {"neutral", link.neutral_links},
+            {"clutter", link.clutter_links},
+            {"strict_f1", link.strict_f1},
+            {"detected",
+             {{"precision", link.detected.precision},
+              {"recall", link.detected.recall},
+              {"f1", link.detected.f1},
+              {"true", link.detected.true_links},
+              {"false", link.detected.false_links},
+              {"missed", link.detected.missed_links},
+              {"gap_links", link.detected.gap_links},
+              {"tracks", link.detected.tracks},
+              {"complete", link.detected.complete}}}}}};
 }
 
 std::string scores_table(const Scores& scores, const std::string& unit) {
@@ -143,6 +212,15 @@ std::string scores_table(const Scores& scores, const std::string& unit) {
                        link.recall);
   table += fmt::format("  links      {} true, {} false, {} missed, {} neutral", link.true_links,
                        link.false_links, link.missed_links, link.neutral_links);
+  table += fmt::format("\n  strict F1  {:.6f}   ({} links between positions of no particle counted as false)",
+                       link.strict_f1, link.clutter_links);
+  const DetectedLinkScores& d = link.detected;
+  table += fmt::format(
+      "\nlinks between detected positions, over gaps too\n  F1         {:.6f}   precision  {:.6f}   "
+      "recall  {:.6f}\n  links      {} true ({} over gaps), {} false, {} missed\n"
+      "  complete   {} of {} tracks",
+      d.f1, d.precision, d.recall, d.true_links, d.gap_links, d.false_links, d.missed_links, d.complete,
+      d.tracks);
   return table;
 }
 

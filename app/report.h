@@ -38,6 +38,9 @@ nlohmann::ordered_json frames_json(const std::vector<FrameSummary>& frames);
 nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames,
                                   const std::vector<tracking::PairLinks>& pairs);
 nlohmann::ordered_json gate_json(const Gate& gate);
+/// The same list for a series linked at once.
+nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links);
+nlohmann::ordered_json series_json(const tracking::SeriesLinks& links);
 nlohmann::ordered_json tracks_json(const TrackSet& tracks);
 
 /// The keys of `motes score --json`.

@@ -50,8 +50,9 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
   return detect_series(execution_of(config), config, source, session.console, session.hooks, &log);
 }
 
-TrackSet tracks_of(const PointSeries& series, const std::vector<tracking::PairLinks>& pairs) {
-  TrackSet tracks = tracking::build_tracks(series.frames, pairs);
+TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
+  TrackSet tracks = linked.series ? tracking::build_tracks(series.frames, *linked.series)
+                                  : tracking::build_tracks(series.frames, linked.pairs);
   tracks.length_unit = series.length_unit;
   tracks.dt_s = series.dt_s;
   return tracks;
@@ -61,7 +62,7 @@ TrackSet tracks_of(const PointSeries& series, const std::vector<tracking::PairLi
 /// so they are written side by side where threads are allowed.
 std::vector<std::string> write_results(const Execution& execution, const Config& config,
                                        const std::filesystem::path& dir, const PointSeries& series,
-                                       const TrackSet& tracks) {
+                                       const TrackSet& tracks, const LinkedSeries& linked) {
   const auto policy = thread_count(execution) > 1 ? std::launch::async : std::launch::deferred;
   std::vector<std::string> files{"tracks.h5", "tracks.csv", "config.yaml"};
   std::vector<std::future<void>> writers;
@@ -76,8 +77,11 @@ std::vector<std::string> write_results(const Execution& execution, const Config&
     io::write_tracks_csv(dir / "tracks.csv", tracks);
     // Here and not below: HDF5 knows one thread at a time, too.
     if (config.output.vtk) io::write_tracks_vtkhdf(dir / "tracks.vtkhdf", tracks, config.input.frame_step);
-    io::write_text(dir / "config.yaml",
-                   to_yaml(config, {"input", "detection", "linking", "execution", "output"}));
+    std::string effective = to_yaml(config, {"input", "detection", "linking", "execution", "output"});
+    if (linked.series)
+      for (const std::string& line : series_parameters(*linked.series, tracks.length_unit))
+        effective += "# " + line + "\n";
+    io::write_text(dir / "config.yaml", effective);
   }));
   writers.push_back(std::async(policy, [&] {  // both draw on VTK, which knows one thread at a time
     if (config.output.vtk) {
@@ -98,9 +102,11 @@ ordered_json track_report(const OpenedInput& input, const PointSeries& series, c
   report["input"] = to_json(input);
   report["detection"] = detection_json(series);
   report["linking"] = gate_json(gate);
+  if (linked.series) report["linking"]["series"] = series_json(*linked.series);
   report["tracks"] = tracks_json(tracks);
   report["frames"] = frames_json(series.summaries);
-  report["pairs"] = pairs_json(series.frames, linked.pairs);
+  report["pairs"] =
+      linked.series ? pairs_json(series.frames, *linked.series) : pairs_json(series.frames, linked.pairs);
   return report;
 }
 
@@ -125,18 +131,22 @@ void run_track(Session& session, const Arguments& arguments) {
                                  ? detect_with_log(session, config, *input.source, dir, arguments.resume)
                                  : series_of_points(std::move(input.points), config);
   const Gate gate = choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
-  const LinkedSeries linked = link_series(execution, config, series.frames, gate, console);
-  const TrackSet tracks = tracks_of(series, linked.pairs);
+  const LinkedSeries linked =
+      link_series(execution, config, series.frames, gate, series.length_unit, console);
+  const TrackSet tracks = tracks_of(series, linked);
 
   std::vector<std::string> files;
-  const double writing_s = seconds_of([&] { files = write_results(execution, config, dir, series, tracks); });
+  const double writing_s =
+      seconds_of([&] { files = write_results(execution, config, dir, series, tracks, linked); });
 
   ordered_json report = track_report(input, series, gate, linked, tracks);
   report["files"] = files;
   report["warnings"] = console.warnings();
   std::vector<StageTime> stages;
   if (input.source) stages.push_back(series.stage);
-  stages.push_back({"link", "frame pairs", static_cast<std::int64_t>(linked.pairs.size()), linked.seconds});
+  stages.push_back({"link", "frame pairs",
+                    static_cast<std::int64_t>(std::max<std::size_t>(1, series.frames.size())) - 1,
+                    linked.seconds});
   stages.push_back({"write", "files", static_cast<std::int64_t>(files.size()), writing_s});
   report["stages"] = stages_json(stages);
   report["peak_memory_mb"] = peak_memory_mb();

@@ -140,14 +140,17 @@ TEST_CASE("Bad configuration names file and line") {
   track_fails((dir / "c.yaml").string(), dir, kUsage, "c.yaml:4");
 }
 
-TEST_CASE("An empty frame in the middle ends tracks, and no more") {
+TEST_CASE("An empty frame in the middle is a gap; linked pair by pair it ends tracks, and no more") {
   const TempDir dir;
   const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1.1,1,1\n3,1.2,1,1\n4,1.3,1,1\n");
-  const Outcome outcome =
-      run_motes({"track", points, "-o", (dir / "t").string(), "--set", "linking.gate_um=1"});
-  INFO(outcome.err);
-  CHECK(outcome.code == 0);
-  CHECK_THAT(outcome.out, Contains("2 tracks of 4 detections in 5 frames"));
+  for (const auto& [scope, tracks] : {std::pair{"pairs", "2 tracks of 4 detections in 5 frames"},
+                                      std::pair{"series", "1 tracks of 4 detections in 5 frames"}}) {
+    const Outcome outcome = run_motes({"track", points, "-o", (dir / "t").string(), "--set",
+                                       "linking.gate_um=1", "--set", std::string("linking.scope=") + scope});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, Contains(tracks));
+  }
 }
 
 TEST_CASE("Frames with nothing to link are tracks of one point") {

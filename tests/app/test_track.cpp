@@ -67,8 +67,9 @@ double link_f1(const std::string& truth, const std::filesystem::path& tracks, co
 TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only auto goes on") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
-  must_run({"track", input, "-o", (dir / "cpu").string(), "--backend", "cpu"});
-  must_run({"track", input, "-o", (dir / "auto").string(), "--backend", "auto"});
+  for (const std::string backend : {"cpu", "auto"})
+    must_run({"track", input, "-o", (dir / backend).string(), "--backend", backend, "--set",
+              "linking.scope=pairs"});
   const std::vector<std::string> same{"tracks.h5",     "tracks.csv", "tracks.vtp",
                                       "tracks.vtkhdf", "frames.pvd", "preview.png"};
   for (const std::string& name : same)
@@ -76,7 +77,8 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
   const json report_auto = read_json(dir / "auto" / "report.json");
   for (const json& pair : report_auto["pairs"]) CHECK(pair["backend"] == "cpu");
 
-  const std::vector<std::string> on_gpu{"track", input, "-o", (dir / "gpu").string(), "--backend", "cuda"};
+  const std::vector<std::string> on_gpu{"track",     input,  "-o",    (dir / "gpu").string(),
+                                        "--backend", "cuda", "--set", "linking.scope=pairs"};
   if (gpu::list_devices().devices.empty()) {
     const Outcome refused = run_motes(on_gpu);
     CHECK(refused.code == 4);
@@ -97,7 +99,8 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
 TEST_CASE("The automatic gate is told with the curve it was made from") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
-  const Outcome outcome = must_run({"track", input, "-o", (dir / "t").string()});
+  const Outcome outcome =
+      must_run({"track", input, "-o", (dir / "t").string(), "--set", "linking.scope=pairs"});
   CHECK_THAT(outcome.err,
              Contains("(estimated)") && Contains("links possible within 0.25 0.5 0.75 1 1.5 2 x the gate:"));
   const json linking = read_json(dir / "t" / "report.json")["linking"];

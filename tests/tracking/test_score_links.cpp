@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/tracking/link_score.h>
 
 #include "tests/tracking/score_cases.h"
-#include <motes/tracking/link_score.h>
 
 using namespace motes;
 using motes::testing::damaged;
@@ -152,4 +152,34 @@ TEST_CASE("link scores refuse what makes no sense") {
   CHECK_THROWS_AS(link_scores({}, good, bad, 2), InputError);
   CHECK_THROWS_AS(link_scores({}, good, good, 0), UsageError);
   CHECK_THROWS_AS(link_scores({}, good, good, std::numeric_limits<double>::quiet_NaN()), UsageError);
+}
+
+TEST_CASE("links over undetected frames are right, links over detected ones are not") {
+  const TrackSet truth = make_tracks({still(0, {0, 1, 2, 3, 4}), still(1, {0, 1, 2})});
+  const auto judged = [&](const std::vector<TrackPoints>& found) {
+    return link_scores({}, truth, make_tracks(found), 2);
+  };
+  LinkScores s = judged({still(0, {0, 1, 4}), still(1, {0, 1, 2})});
+  CHECK(s.false_links == 1);  // by the rule of consecutive true frames
+  CHECK(s.detected.true_links == 4);
+  CHECK(s.detected.gap_links == 1);
+  CHECK(s.detected.false_links == 0);
+  CHECK(s.detected.missed_links == 0);
+  CHECK(s.detected.f1 == 1);
+  CHECK(s.detected.complete == 2);
+  // The particle was detected at frame 2, on a track of one point: a link over it is wrong.
+  s = judged({still(0, {0, 1, 3, 4}), still(0, {2}), still(1, {0, 1, 2})});
+  CHECK(s.detected.true_links == 4);
+  CHECK(s.detected.false_links == 1);
+  CHECK(s.detected.missed_links == 2);
+  CHECK(s.detected.complete == 1);
+  CHECK(s.detected.tracks == 2);
+}
+
+TEST_CASE("strict F1 counts links between positions of no particle") {
+  const TrackSet truth = make_tracks({still(0, {0, 1, 2})});
+  const LinkScores s = link_scores({}, truth, make_tracks({still(0, {0, 1, 2}), still(7, {0, 1, 2})}), 2);
+  CHECK(s.f1 == 1);
+  CHECK(s.clutter_links == 2);
+  CHECK(s.strict_f1 == Approx(2.0 * 2 / (2 * 2 + 2)));
 }

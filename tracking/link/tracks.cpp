@@ -7,6 +7,7 @@
 
 #include <motes/base/index.h>
 #include <motes/tracking/linker.h>
+#include <motes/tracking/series_links.h>
 
 namespace motes::tracking {
 namespace {
@@ -18,8 +19,12 @@ struct Place {
   std::size_t frame, detection;
 };
 
-/// The places of all tracks, one track after the other, and where each starts.
-std::vector<Place> order_by_track(std::span<const Detections> frames, std::span<const PairLinks> links,
+constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+
+/// The places of all tracks, one track after the other, and where each starts. next(place): where its
+/// detection is seen next, in a later frame; frame kNowhere where it is not.
+template <class Next>
+std::vector<Place> order_by_track(std::span<const Detections> frames, const Next& next_of,
                                   std::vector<std::int64_t>& offsets) {
   std::vector<std::vector<bool>> has_previous(frames.size());
   std::size_t points = 0;
@@ -27,27 +32,17 @@ std::vector<Place> order_by_track(std::span<const Detections> frames, std::span<
     has_previous[f].assign(frames[f].size(), false);
     points += frames[f].size();
   }
-  for (std::size_t f = 0; f + 1 < frames.size(); ++f) {
-    if (links[f].next.size() != frames[f].size())
-      throw std::invalid_argument("build_tracks: links of pair " + std::to_string(f) +
-                                  " do not fit its frame");
-    for (const matching::Index d : links[f].next)
-      if (d >= 0) has_previous[f + 1].at(at(d)) = true;
-  }
+  for (std::size_t f = 0; f < frames.size(); ++f)
+    for (std::size_t d = 0; d < frames[f].size(); ++d)
+      if (const Place next = next_of({f, d}); next.frame != kNowhere)
+        has_previous.at(next.frame).at(next.detection) = true;
   std::vector<Place> order;
   order.reserve(points);
   offsets.assign(1, 0);
   for (std::size_t f = 0; f < frames.size(); ++f) {
     for (std::size_t d = 0; d < frames[f].size(); ++d) {
       if (has_previous[f][d]) continue;
-      std::size_t frame = f, detection = d;
-      while (true) {
-        order.push_back({frame, detection});
-        const matching::Index next = frame + 1 < frames.size() ? links[frame].next[detection] : -1;
-        if (next < 0) break;
-        ++frame;
-        detection = at(next);
-      }
+      for (Place place{f, d}; place.frame != kNowhere; place = next_of(place)) order.push_back(place);
       offsets.push_back(static_cast<std::int64_t>(order.size()));
     }
   }
@@ -93,13 +88,10 @@ std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames
   return out;
 }
 
-}  // namespace
-
-TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLinks> links) {
-  if (links.size() + 1 != std::max<std::size_t>(frames.size(), 1))
-    throw std::invalid_argument("build_tracks: one set of links is needed per pair of successive frames");
+template <class Next>
+TrackSet tracks_along(std::span<const Detections> frames, const Next& next_of) {
   TrackSet out;
-  const std::vector<Place> order = order_by_track(frames, links, out.track_offsets);
+  const std::vector<Place> order = order_by_track(frames, next_of, out.track_offsets);
   out.track_id.resize(out.track_offsets.size() - 1);
   for (std::size_t t = 0; t < out.track_id.size(); ++t) out.track_id[t] = static_cast<std::int64_t>(t);
   for (const Place& p : order) {
@@ -113,6 +105,33 @@ TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLi
   }
   out.point_properties = gather_properties(frames, order);
   return out;
+}
+
+}  // namespace
+
+TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLinks> links) {
+  if (links.size() + 1 != std::max<std::size_t>(frames.size(), 1))
+    throw std::invalid_argument("build_tracks: one set of links is needed per pair of successive frames");
+  for (std::size_t f = 0; f + 1 < frames.size(); ++f)
+    if (links[f].next.size() != frames[f].size())
+      throw std::invalid_argument("build_tracks: links of pair " + std::to_string(f) +
+                                  " do not fit its frame");
+  return tracks_along(frames, [&](const Place& place) -> Place {
+    const matching::Index next =
+        place.frame + 1 < frames.size() ? links[place.frame].next[place.detection] : -1;
+    return next < 0 ? Place{kNowhere, 0} : Place{place.frame + 1, at(next)};
+  });
+}
+
+TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links) {
+  if (links.linking.next.size() != links.points.size() || at(links.points.frames()) != frames.size())
+    throw std::invalid_argument("build_tracks: the links are those of another series");
+  return tracks_along(frames, [&](const Place& place) -> Place {
+    const matching::Index next = links.linking.next[at(links.points.offset[place.frame]) + place.detection];
+    if (next < 0) return {kNowhere, 0};
+    const auto frame = at(links.points.slot[at(next)]);
+    return {frame, at(next - links.points.offset[frame])};
+  });
 }
 
 }  // namespace motes::tracking

@@ -4,12 +4,12 @@
 /// consecutive points of a found track over any number of frames, is judged by what its two ends are matched
 /// to.
 
-#include <motes/tracking/link_score.h>
-
 #include <algorithm>
 #include <tuple>
 
+#include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
+#include <motes/tracking/link_score.h>
 
 #include "tracking/score/assign.h"
 #include "tracking/score/frame_index.h"
@@ -135,6 +135,52 @@ class LinkJudge {
   const std::vector<std::int32_t>& track_of_point_;
 };
 
+/// See DetectedLinkScores. Links between mother and daughter, and between positions of no particle, are
+/// ignored.
+DetectedLinkScores detected_links(const TrackSet& truth, const TrackSet& found, const LinkJudge& judge,
+                                  const std::vector<std::int64_t>& found_to_true) {
+  std::vector<bool> detected(truth.points(), false), covered(truth.points(), false);
+  for (const std::int64_t p : found_to_true)
+    if (p >= 0) detected[at(p)] = true;
+  // The detected position before each detected one of the same particle, -1 none.
+  std::vector<std::int64_t> before(truth.points(), -1);
+  for (std::size_t track = 0; track < truth.tracks(); ++track) {
+    std::int64_t last = -1;
+    for (std::int64_t p = truth.track_offsets[track]; p < truth.track_offsets[track + 1]; ++p) {
+      if (!detected[at(p)]) continue;
+      before[at(p)] = last;
+      last = p;
+    }
+  }
+  DetectedLinkScores out;
+  for (std::size_t track = 0; track < found.tracks(); ++track)
+    for (std::int64_t p = found.track_offsets[track]; p + 1 < found.track_offsets[track + 1]; ++p) {
+      const std::int64_t from = found_to_true[at(p)], to = found_to_true[at(p + 1)];
+      if (from >= 0 && to >= 0 && before[at(to)] == from) {
+        ++out.true_links;
+        out.gap_links += to - from > 1;
+        covered[at(to)] = true;
+      } else if (judge(from, to) != Verdict::neutral) {
+        ++out.false_links;
+      }
+    }
+  for (std::size_t track = 0; track < truth.tracks(); ++track) {
+    std::int64_t links = 0, right = 0;
+    for (std::int64_t p = truth.track_offsets[track]; p < truth.track_offsets[track + 1]; ++p)
+      if (before[at(p)] >= 0) ++links, right += covered[at(p)];
+    out.missed_links += links - right;
+    out.tracks += links > 0;
+    out.complete += links > 0 && right == links;
+  }
+  const auto right = static_cast<double>(out.true_links), wrong = static_cast<double>(out.false_links),
+             missed = static_cast<double>(out.missed_links);
+  const bool both_empty = right + wrong + missed == 0;
+  out.precision = detail::ratio(right, right + wrong, both_empty);
+  out.recall = detail::ratio(right, right + missed, both_empty);
+  out.f1 = detail::ratio(2 * right, 2 * right + wrong + missed, both_empty);
+  return out;
+}
+
 std::int64_t links_of(const TrackSet& tracks) {
   return static_cast<std::int64_t>(tracks.points()) - static_cast<std::int64_t>(tracks.tracks());
 }
@@ -163,6 +209,7 @@ LinkScores link_scores(const Execution& execution, const TrackSet& truth, const 
           break;
         case Verdict::neutral:
           ++scores.neutral_links;
+          scores.clutter_links += found_to_true[p] < 0 && found_to_true[p + 1] < 0;
           break;
       }
     }
@@ -176,6 +223,10 @@ LinkScores link_scores(const Execution& execution, const TrackSet& truth, const 
   scores.precision = detail::ratio(right, right + wrong, both_empty);
   scores.recall = detail::ratio(right, right + missed, both_empty);
   scores.f1 = detail::ratio(2 * right, 2 * right + wrong + missed, both_empty);
+  const auto clutter = static_cast<double>(scores.clutter_links);
+  scores.strict_f1 =
+      detail::ratio(2 * right, 2 * right + wrong + clutter + missed, both_empty && scores.clutter_links == 0);
+  scores.detected = detected_links(truth, found, judge, found_to_true);
   return scores;
 }
 

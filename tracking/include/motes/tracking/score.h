@@ -2,11 +2,10 @@
 /// Scores of found tracks against true ones: the one call that commands use.
 
 #include <motes/base/execution.h>
-#include <motes/tracking/scores.h>
-#include <motes/tracking/track_set.h>
-
 #include <motes/tracking/challenge_score.h>
 #include <motes/tracking/link_score.h>
+#include <motes/tracking/scores.h>
+#include <motes/tracking/track_set.h>
 
 namespace motes::tracking {
 

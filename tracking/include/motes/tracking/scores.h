@@ -5,10 +5,24 @@
 
 namespace motes {
 
-/// Link counts on consecutive true frames; see tracking/score/link_score.h for the rules.
+/// Links between successive *detected* positions of a particle, over gaps too: a true position is detected
+/// where some found position, on a track or alone, is matched to it.
+struct DetectedLinkScores {
+  double precision = 0, recall = 0, f1 = 0;
+  std::int64_t true_links = 0, false_links = 0, missed_links = 0;
+  std::int64_t gap_links = 0;  ///< of the true ones, those over undetected frames
+  std::int64_t tracks = 0;     ///< true tracks with at least two detected positions
+  std::int64_t complete = 0;   ///< of these, those all of whose links were found
+};
+
+/// Link counts on consecutive true frames; see link_score.h for the rules.
 struct LinkScores {
   double precision = 0, recall = 0, f1 = 0;
   std::int64_t true_links = 0, false_links = 0, missed_links = 0, neutral_links = 0;
+  std::int64_t clutter_links =
+      0;                 ///< of the neutral ones, those between two positions that are no particle's
+  double strict_f1 = 0;  ///< f1 with clutter links counted as false
+  DetectedLinkScores detected;
 };
 
 /// The Particle Tracking Challenge's scores (Chenouard et al. 2014); see challenge_score.h.

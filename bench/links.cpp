@@ -1,0 +1,293 @@
+// What linkers get right: motes' linkers on simulated series with faults, scored with gap links.
+//
+//   bench_links [--case "r3p5 miss10 ..."] [--n 2000] [--frames 20] [--seeds 1] [--models "pairs static
+//   velocity"]
+//               [--gap 3] [--threads 0]
+//
+// Particles on a correlated walk in a cube of unit mean spacing: a step goes along persistence x the last
+// direction + (1 - persistence) x a random one, and is .5 to 1.5 times the ratio long; walls reflect. A true
+// link joins a particle's consecutive detected positions, gap links included; a link of or to a false
+// detection is wrong. Case names say ratio (displacement a frame over spacing) and persistence in tenths,
+// then missed (m), false (f), blinking (b) and replaced (t) in percent: r2p8m10f10. One CSV row a case, model
+// and seed.
+//
+//   bench_links --truth truth.csv [--table detections.csv] --step "1 2 5 10" ...
+//
+// Real tables with columns particle, frame, x, y, z and parent: every step-th frame, rows shuffled (their
+// order can tell the truth), exact repetitions dropped. A detection of the table is a true one where it lies
+// exactly on a true position. As in docs/scoring.md links from mother to daughter are ignored, and so are
+// links between two false detections; `strict` is F1 with the latter counted as wrong.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <motes/sim/faults.h>
+#include <motes/sim/simulation.h>
+#include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/linker.h>
+#include <motes/tracking/series_links.h>
+
+#include "bench/arguments.h"
+
+using namespace motes;
+
+namespace {
+
+using Pair = std::pair<std::int64_t, std::int64_t>;
+
+double value_of(const std::string& name, char letter, double otherwise = 0) {
+  const auto place = name.find(letter);
+  return place == std::string::npos ? otherwise : std::atof(name.c_str() + place + 1);
+}
+
+struct Series {
+  std::vector<Detections> frames;
+  std::vector<std::int64_t> particle;  ///< [pooled detections] of real tables, -1 false; empty: simulated
+  std::map<std::int64_t, std::int64_t> parent;
+  std::vector<std::int64_t> next;  ///< [pooled detections] the true successor, -1 none
+  double ratio = 0;
+};
+
+Vec3 direction(std::mt19937_64& rng) {
+  std::normal_distribution<> normal;
+  const Vec3 v{normal(rng), normal(rng), normal(rng)};
+  const double length = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+  return {v.x / length, v.y / length, v.z / length};
+}
+
+/// The walks as true tracks; `turnover`: the chance that a particle is replaced by a new one, each frame.
+TrackSet walks(double n, std::int32_t frames, double side, double ratio, double persistence, double turnover,
+               std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<> uniform;
+  TrackSet out;
+  for (int walker = 0; walker < static_cast<int>(n); ++walker) {
+    Vec3 x, u;
+    for (std::int32_t t = 0; t < frames; ++t) {
+      if (t == 0 || uniform(rng) < turnover) {
+        if (t > 0) out.track_offsets.push_back(static_cast<std::int64_t>(out.frame.size()));
+        out.track_id.push_back(static_cast<std::int64_t>(out.track_id.size()));
+        x = {side * uniform(rng), side * uniform(rng), side * uniform(rng)};
+        u = direction(rng);
+      } else {
+        const Vec3 r = direction(rng);
+        u = {persistence * u.x + (1 - persistence) * r.x, persistence * u.y + (1 - persistence) * r.y,
+             persistence * u.z + (1 - persistence) * r.z};
+        const double length = std::sqrt(u.x * u.x + u.y * u.y + u.z * u.z);
+        const double step = ratio * (0.5 + uniform(rng));
+        const auto move = [&](double& at, double& way) {
+          way /= length;
+          at += step * way;
+          if (at < 0) at = -at, way = -way;
+          if (at > side) at = 2 * side - at, way = -way;
+        };
+        move(x.x, u.x), move(x.y, u.y), move(x.z, u.z);
+      }
+      out.frame.push_back(t);
+      out.time_s.push_back(t);
+      out.detection.push_back(-1);
+      out.x_um.push_back(x.x), out.y_um.push_back(x.y), out.z_um.push_back(x.z);
+    }
+    out.track_offsets.push_back(static_cast<std::int64_t>(out.frame.size()));
+  }
+  return out;
+}
+
+Series series_of(const std::string& name, double n, std::int32_t frames, std::uint64_t seed) {
+  Series out;
+  sim::MotionOptions motion;
+  out.ratio = value_of(name, 'r', 3) / 10;
+  motion.particles = static_cast<std::int64_t>(n);
+  motion.frames = frames;
+  const double side = std::cbrt(n);
+  motion.box_um = {side, side, side};
+  motion.seed = seed;
+  sim::FaultOptions faults;
+  faults.miss = value_of(name, 'm') / 100;
+  faults.false_per_frame = value_of(name, 'f') / 100 * n;
+  if (const double dark = value_of(name, 'b') / 100; dark > 0) {
+    faults.blink_off_s = 2;
+    faults.blink_on_s = 2 * (1 - dark) / dark;
+  }
+  const TrackSet truth =
+      walks(n, frames, side, out.ratio, value_of(name, 'p') / 10, value_of(name, 't') / 100, seed);
+  sim::Observation seen = sim::observe({}, truth, motion, faults);
+  out.frames = std::move(seen.frames);
+  std::map<std::int64_t, std::int64_t> last;
+  std::int64_t pooled = 0;
+  for (std::size_t t = 0; t < out.frames.size(); ++t) {
+    out.next.resize(out.next.size() + out.frames[t].size(), -1);
+    for (const sim::Origin& origin : seen.origins[t]) {
+      if (origin.track < 0) continue;
+      const std::int64_t at = pooled + origin.detection;
+      const auto before = last.find(origin.track);
+      if (before != last.end()) out.next[static_cast<std::size_t>(before->second)] = at;
+      last[origin.track] = at;
+    }
+    pooled += static_cast<std::int64_t>(out.frames[t].size());
+  }
+  return out;
+}
+
+/// Columns of a CSV table by name.
+std::map<std::string, std::vector<double>> read_csv(const std::string& file) {
+  std::ifstream in(file);
+  std::map<std::string, std::vector<double>> out;
+  std::vector<std::string> names;
+  std::string line, cell;
+  for (bool head = true; std::getline(in, line); head = false) {
+    std::stringstream row(line);
+    for (std::size_t k = 0; std::getline(row, cell, ','); ++k) {
+      if (head)
+        names.push_back(cell);
+      else
+        out[names[k]].push_back(std::atof(cell.c_str()));
+    }
+  }
+  return out;
+}
+
+/// Every step-th frame of a table, shuffled, without exact repetitions.
+Series real_series(const std::string& truth_file, const std::string& table_file, int step) {
+  using Key = std::tuple<double, double, double, double>;
+  const auto truth = read_csv(truth_file), table = read_csv(table_file);
+  std::map<Key, std::int64_t> particle_at;
+  Series out;
+  for (std::size_t k = 0; k < truth.at("frame").size(); ++k) {
+    const auto particle = static_cast<std::int64_t>(truth.at("particle")[k]);
+    particle_at.emplace(Key{truth.at("frame")[k], truth.at("x")[k], truth.at("y")[k], truth.at("z")[k]},
+                        particle);
+    out.parent[particle] = static_cast<std::int64_t>(truth.at("parent")[k]);
+  }
+  std::set<Key> rows;
+  double last = 0;
+  for (std::size_t k = 0; k < table.at("frame").size(); ++k) {
+    const double frame = table.at("frame")[k];
+    if (std::fmod(frame, step) != 0) continue;
+    rows.insert({frame, table.at("x")[k], table.at("y")[k], table.at("z")[k]});
+    last = std::max(last, frame);
+  }
+  std::vector<Key> order(rows.begin(), rows.end());
+  std::mt19937_64 rng(7);
+  std::shuffle(order.begin(), order.end(), rng);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Key& a, const Key& b) { return std::get<0>(a) < std::get<0>(b); });
+  out.frames.resize(static_cast<std::size_t>(last) / static_cast<std::size_t>(step) + 1);
+  std::map<std::int64_t, std::int64_t> before;
+  for (std::size_t t = 0; t < out.frames.size(); ++t) out.frames[t].frame = static_cast<std::int32_t>(t);
+  for (const Key& row : order) {
+    Detections& d = out.frames[static_cast<std::size_t>(std::get<0>(row)) / static_cast<std::size_t>(step)];
+    d.x_um.push_back(std::get<1>(row)), d.y_um.push_back(std::get<2>(row)),
+        d.z_um.push_back(std::get<3>(row));
+    const auto pooled = static_cast<std::int64_t>(out.particle.size());
+    const auto found = particle_at.find(row);
+    out.particle.push_back(found == particle_at.end() ? -1 : found->second);
+    out.next.push_back(-1);
+    if (out.particle.back() < 0) continue;
+    const auto previous = before.find(out.particle.back());
+    if (previous != before.end()) out.next[static_cast<std::size_t>(previous->second)] = pooled;
+    before[out.particle.back()] = pooled;
+  }
+  return out;
+}
+
+struct Score {
+  double precision = 0, recall = 0, f1 = 0, strict = 0;
+};
+Score score(const Series& series, const std::vector<std::int64_t>& found) {
+  double right = 0, links = 0, truths = 0, ignored = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    truths += series.next[i] >= 0;
+    if (found[i] < 0) continue;
+    if (!series.particle.empty()) {
+      const std::int64_t from = series.particle[i], to = series.particle[static_cast<std::size_t>(found[i])];
+      if (from >= 0 && to >= 0 && from != to && series.parent.at(to) == from) continue;
+      ignored += from < 0 && to < 0;
+    }
+    links += 1;
+    right += found[i] == series.next[i];
+  }
+  const double judged = links - ignored;
+  return {right / std::max(judged, 1.0), right / std::max(truths, 1.0),
+          2 * right / std::max(judged + truths, 1.0), 2 * right / std::max(links + truths, 1.0)};
+}
+
+std::vector<std::int64_t> link_pairs(const Execution& execution, const Series& series, bool known_gate) {
+  const auto estimate = tracking::estimate_gate(execution, series.frames);
+  tracking::LinkOptions options;
+  options.candidates.gate_um = known_gate ? 1.5 * series.ratio : estimate ? estimate->gate_um : 1;
+  const auto links = tracking::link_frames(execution, series.frames, options);
+  std::vector<std::int64_t> next;
+  std::int64_t offset = 0;
+  for (std::size_t t = 0; t < series.frames.size(); ++t) {
+    offset += static_cast<std::int64_t>(series.frames[t].size());
+    for (std::size_t k = 0; k < series.frames[t].size(); ++k)
+      next.push_back(t < links.size() && links[t].next[k] >= 0 ? offset + links[t].next[k] : -1);
+  }
+  return next;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::Arguments arguments(argc, argv);
+  const double n = arguments.number("n", 2000);
+  const auto frames = static_cast<std::int32_t>(arguments.number("frames", 20));
+  Execution execution;
+  execution.threads = static_cast<int>(arguments.number("threads", 0));
+  const std::map<std::string, tracking::MotionModel> models{{"static", tracking::MotionModel::standing},
+                                                            {"velocity", tracking::MotionModel::velocity},
+                                                            {"field", tracking::MotionModel::field},
+                                                            {"joint", tracking::MotionModel::joint},
+                                                            {"auto", tracking::MotionModel::automatic}};
+  std::puts(
+      "case,n,seed,model,f1,strict,precision,recall,chosen,beta,end,lone,elapsed1,rounds,candidates,edges,"
+      "seconds");
+  const auto run = [&](const std::string& name, int seed, const Series& series) {
+    for (const std::string& model : arguments.words("models", "pairs static velocity")) {
+      tracking::SeriesLinks links;
+      std::vector<std::int64_t> next;
+      const double seconds = bench::timed([&] {
+        if (model == "pairs" || model == "known") {
+          next = link_pairs(execution, series, model == "known");
+          return;
+        }
+        tracking::SeriesOptions options;
+        options.model = models.at(model);
+        options.max_gap = static_cast<int>(arguments.number("gap", 3));
+        options.verify = arguments.number("verify", 1) != 0;
+        links = tracking::link_series(execution, series.frames, options);
+        next.assign(links.linking.next.begin(), links.linking.next.end());
+      });
+      const Score s = score(series, next);
+      std::printf("%s,%zu,%d,%s,%.4f,%.4f,%.4f,%.4f,%d,%.3f,%.4f,%.4f,%.4f,%d,%lld,%lld,%.2f\n", name.c_str(),
+                  series.next.size(), seed, model.c_str(), s.f1, s.strict, s.precision, s.recall,
+                  static_cast<int>(links.chosen), links.velocity.beta(), links.model.end, links.model.lone,
+                  links.model.elapsed.empty() ? 0 : links.model.elapsed[0], links.rounds,
+                  static_cast<long long>(links.candidates), static_cast<long long>(links.edges), seconds);
+      if (!links.reason.empty()) std::printf("# %s\n", links.reason.c_str());
+      std::fflush(stdout);
+    }
+  };
+  if (const auto truth = arguments.text("truth")) {
+    for (const std::string& step : arguments.words("step", "1 2 5 10"))
+      run("k" + step, 0,
+          real_series(*truth, arguments.text("table").value_or(*truth), std::atoi(step.c_str())));
+    return 0;
+  }
+  for (const std::string& name :
+       arguments.words("case", "r3p5 r3p9 r6p5 r6p9 r2p8m10 r2p8m30 r2p8b30 r2p8m10f10"))
+    for (int seed = 1; seed <= static_cast<int>(arguments.number("seeds", 1)); ++seed)
+      run(name, seed, series_of(name, n, frames, static_cast<std::uint64_t>(seed)));
+}

@@ -1,0 +1,304 @@
+// Linking whole series: the assignment against brute force, and what rounds, models and gaps find on series
+// small enough to know the answer.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/linker.h>
+#include <motes/tracking/radial_density.h>
+#include <motes/tracking/series_links.h>
+
+#include "tracking/link/series_field.h"
+#include "tracking/motion/local_field.h"
+
+using namespace motes;
+using namespace motes::tracking;
+using matching::Index;
+
+namespace {
+
+using Series = std::vector<Detections>;
+
+void add(Detections& d, const Vec3& p) {
+  d.x_um.push_back(p.x);
+  d.y_um.push_back(p.y);
+  d.z_um.push_back(p.z);
+}
+
+Vec3 uniform_point(std::mt19937_64& rng, double side) {
+  std::uniform_real_distribution<> uniform(0, side);
+  const double x = uniform(rng), y = uniform(rng), z = uniform(rng);
+  return {x, y, z};
+}
+
+Vec3 direction(std::mt19937_64& rng) {
+  std::normal_distribution<> normal;
+  const double x = normal(rng), y = normal(rng), z = normal(rng), length = std::hypot(x, y, z);
+  return {x / length, y / length, z / length};
+}
+
+/// Walkers at unit density, of steps .5 to 1.5 times `step` long; each step turns by so much that
+/// `persistence` of the last direction stays. Detection k of every frame is walker k.
+Series walkers(int n, int frames, double step, double persistence, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  const double side = std::cbrt(n);
+  std::vector<Vec3> x, u;
+  for (int k = 0; k < n; ++k) x.push_back(uniform_point(rng, side)), u.push_back(direction(rng));
+  Series out(static_cast<std::size_t>(frames));
+  for (int t = 0; t < frames; ++t) {
+    out[static_cast<std::size_t>(t)].frame = t;
+    for (int k = 0; k < n; ++k) {
+      auto& p = x[static_cast<std::size_t>(k)];
+      auto& v = u[static_cast<std::size_t>(k)];
+      add(out[static_cast<std::size_t>(t)], p);
+      const Vec3 r = direction(rng);
+      v = {persistence * v.x + (1 - persistence) * r.x, persistence * v.y + (1 - persistence) * r.y,
+           persistence * v.z + (1 - persistence) * r.z};
+      const double length = std::hypot(v.x, v.y, v.z);
+      v = {v.x / length, v.y / length, v.z / length};
+      const double way = step * std::uniform_real_distribution<>(0.5, 1.5)(rng);
+      const auto move = [&](double& at, double& along) {
+        at += way * along;
+        if (at < 0 || at > side) at = at < 0 ? -at : 2 * side - at, along = -along;
+      };
+      move(p.x, v.x), move(p.y, v.y), move(p.z, v.z);
+    }
+  }
+  return out;
+}
+
+/// Share of detections k whose link goes to detection k of the next frame.
+double share_right(const SeriesLinks& links) {
+  double right = 0, all = 0;
+  for (std::int32_t t = 0; t + 1 < links.points.frames(); ++t)
+    for (Index k = 0; k < links.points.offset[t + 1] - links.points.offset[t]; ++k)
+      all += 1, right += links.linking.next[links.points.offset[t] + k] == links.points.offset[t + 1] + k;
+  return right / all;
+}
+
+SeriesLinks linked(const Series& frames, MotionModel model, int max_gap = 3, int threads = 2) {
+  SeriesOptions options;
+  options.model = model;
+  options.max_gap = max_gap;
+  options.verify = true;
+  return link_series({threads}, frames, options);
+}
+
+/// The least cost of any linking: every detection is false, or free or linked on either side.
+double least_cost(const SeriesPoints& points, const SeriesModel& model, const SeriesCandidates& candidates,
+                  const std::vector<double>& costs) {
+  const auto n = points.size();
+  const int last = points.frames() - 1;
+  double best = std::numeric_limits<double>::infinity();
+  std::vector<bool> taken(n, false);
+  const std::function<void(std::size_t, double)> row = [&](std::size_t i, double cost) {
+    if (i == n) {
+      for (std::size_t j = 0; j < n; ++j)
+        if (!taken[j]) cost += model.birth_cost(points.density[points.slot[j]], points.slot[j]);
+      best = std::min(best, cost);
+      return;
+    }
+    row(i + 1, cost + model.end_cost(last - points.slot[i]));
+    const auto take = [&](std::size_t j, double c) {
+      if (taken[j]) return;
+      taken[j] = true;
+      row(i + 1, cost + c);
+      taken[j] = false;
+    };
+    take(i, model.lone_cost(points.density[points.slot[i]]));
+    for (auto e = candidates.row_offsets[i]; e < candidates.row_offsets[i + 1]; ++e)
+      take(static_cast<std::size_t>(candidates.to[e]), costs[e]);
+  };
+  row(0, 0);
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("a series' assignment costs what the best of all linkings costs") {
+  std::mt19937_64 rng(3);
+  for (int trial = 0; trial < 40; ++trial) {
+    Series frames(4);
+    for (std::size_t t = 0; t < frames.size(); ++t) {
+      frames[t].frame = static_cast<std::int32_t>(t);
+      const auto count = std::uniform_int_distribution<int>(t == 2 && trial % 3 == 0 ? 0 : 1, 2)(rng);
+      for (int k = 0; k < count; ++k) add(frames[t], uniform_point(rng, 1.5));
+    }
+    const SeriesPoints points = pool_points(frames);
+    SeriesModel model = first_model(points, {}, 3);
+    model.elapsed = {0.6, 0.3, 0.1};
+    model.end = 0.1, model.birth = 0.2, model.lone = trial % 2 == 0 ? 0.3 : 0.01;
+    model.scale.assign(4, 0.4);
+    const SeriesCandidates candidates = series_candidates({1}, points, {}, model, 3);
+    std::vector<double> costs = candidate_costs({1}, points, {}, model, candidates);
+    for (double& cost : costs) cost += std::normal_distribution<>(0, 1)(rng);
+    const SeriesSolution solved = solve_series({1}, points, model, candidates, costs, "auto", true);
+    INFO("trial " << trial << ", " << points.size() << " detections, " << candidates.size() << " candidates");
+    CHECK(solved.verified);
+    CHECK(solved.objective == Approx(least_cost(points, model, candidates, costs)).margin(0.01));
+  }
+}
+
+TEST_CASE("a particle missed for up to max_gap frames keeps its track") {
+  Series frames = walkers(60, 12, 0.05, 0.9, 5);
+  for (const std::size_t t : {4, 5, 6}) {
+    Detections& d = frames[t];
+    d.x_um.erase(d.x_um.begin()), d.y_um.erase(d.y_um.begin()), d.z_um.erase(d.z_um.begin());
+  }
+  const auto first_after = [&](int max_gap) {
+    const SeriesLinks links = linked(frames, MotionModel::automatic, max_gap);
+    return links.linking.next[links.points.offset[3]] == links.points.offset[7];
+  };
+  CHECK(first_after(3));
+  CHECK(!first_after(2));
+  const SeriesLinks links = linked(frames, MotionModel::automatic, 3);
+  CHECK(links.gap_links == 1);
+  const TrackSet tracks = build_tracks(frames, links);
+  CHECK(tracks.tracks() == 60);
+  CHECK(tracks.track_offsets[1] == 9);
+  CHECK(tracks.frame[4] == 7);
+}
+
+TEST_CASE("an empty frame does not cut the tracks") {
+  Series frames = walkers(100, 9, 0.1, 0.5, 6);
+  frames[4] = Detections{};
+  frames[4].frame = 4;
+  CHECK(build_tracks(frames, linked(frames, MotionModel::automatic)).tracks() == 100);
+}
+
+TEST_CASE("the data choose the motion model") {
+  const SeriesLinks random = linked(walkers(400, 10, 0.5, 0, 1), MotionModel::automatic);
+  CHECK(random.chosen == MotionModel::standing);
+  CHECK(random.reason.find("do not persist") != std::string::npos);
+
+  const Series straight = walkers(400, 10, 0.5, 0.9, 1);
+  const SeriesLinks persistent = linked(straight, MotionModel::automatic);
+  CHECK(persistent.persistent);
+  CHECK((persistent.chosen == MotionModel::velocity || persistent.chosen == MotionModel::joint));
+  CHECK(persistent.velocity.beta() > 0.7);
+  CHECK(share_right(persistent) > share_right(linked(straight, MotionModel::standing)) + 0.1);
+
+  // A cloud that turns as one body, by up to 1.5 spacings a frame at its rim.
+  Series turning(8);
+  std::mt19937_64 rng(2);
+  std::vector<Vec3> cloud;
+  for (int k = 0; k < 300; ++k) cloud.push_back(uniform_point(rng, std::cbrt(300)));
+  const double angle = 0.3, centre = std::cbrt(300) / 2;
+  std::normal_distribution<> noise(0, 0.03);
+  for (std::size_t t = 0; t < turning.size(); ++t) {
+    turning[t].frame = static_cast<std::int32_t>(t);
+    const double c = std::cos(angle * static_cast<double>(t)), s = std::sin(angle * static_cast<double>(t));
+    for (const Vec3& p : cloud) {
+      const double x = p.x - centre, y = p.y - centre;
+      add(turning[t], {c * x - s * y + noise(rng), s * x + c * y + noise(rng), p.z + noise(rng)});
+    }
+  }
+  const SeriesLinks body = linked(turning, MotionModel::automatic);
+  CHECK(body.chosen == MotionModel::field);
+  CHECK(share_right(body) > 0.9);
+  CHECK(share_right(body) > share_right(linked(turning, MotionModel::standing)) + 0.1);
+}
+
+TEST_CASE("links of a series are the same for any thread count and any order of the detections") {
+  const Series frames = walkers(300, 8, 0.5, 0.7, 9);
+  const SeriesLinks one = linked(frames, MotionModel::automatic, 3, 1);
+  CHECK(linked(frames, MotionModel::automatic, 3, 3).linking.next == one.linking.next);
+  Series turned = frames;
+  for (Detections& d : turned)
+    for (auto* axis : {&d.x_um, &d.y_um, &d.z_um}) std::reverse(axis->begin(), axis->end());
+  CHECK(share_right(linked(turned, MotionModel::automatic)) == Approx(share_right(one)).margin(0.002));
+}
+
+TEST_CASE("a given gate bounds every displacement, by the frames that pass") {
+  const Series frames = walkers(200, 8, 0.5, 0, 4);
+  SeriesOptions options;
+  options.gate_um = 0.45;
+  const SeriesLinks links = link_series({1}, frames, options);
+  for (std::size_t i = 0; i < links.points.size(); ++i) {
+    const Index j = links.linking.next[i];
+    if (j < 0) continue;
+    const int lag = links.points.slot[j] - links.points.slot[i];
+    CHECK(length_of(residual(links.points, {}, static_cast<Index>(i), j)) <= 0.45 * lag);
+  }
+}
+
+TEST_CASE("detections on no track are told from tracks") {
+  Series frames = walkers(200, 10, 0.1, 0.5, 8);
+  std::mt19937_64 rng(1);
+  for (Detections& d : frames)
+    for (int k = 0; k < 40; ++k) add(d, uniform_point(rng, std::cbrt(200)));
+  const SeriesLinks links = linked(frames, MotionModel::automatic);
+  CHECK(share_right(links) > 0.8);  // of 240 a frame, 200 are right
+  CHECK(links.model.lone == Approx(40.0 / 240).margin(0.04));
+}
+
+TEST_CASE("series of next to nothing are linked, or left alone") {
+  CHECK(linked({}, MotionModel::automatic).links == 0);
+  CHECK(linked(Series(1), MotionModel::automatic).links == 0);
+  CHECK(linked(Series(3), MotionModel::automatic).links == 0);
+  Series two(2);
+  add(two[0], {1, 1, 1});
+  add(two[1], {1.1, 1, 1});
+  CHECK(linked(two, MotionModel::automatic).links == 1);
+  Series repeated(4);
+  for (Detections& d : repeated)
+    for (int k = 0; k < 30; ++k) add(d, {1, 1, 1});
+  CHECK(linked(repeated, MotionModel::automatic).links == 90);
+  SeriesOptions bad;
+  bad.max_gap = -1;
+  CHECK_THROWS_AS(link_series({1}, two, bad), UsageError);
+  bad = {};
+  bad.solver = "jvv";
+  CHECK_THROWS_AS(link_series({1}, two, bad), UsageError);
+  two[0].x_um[0] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(link_series({1}, two, {}), InputError);
+}
+
+TEST_CASE("a field follows affine motion, shrugs off a wrong link, and leaves a point's own move out") {
+  std::mt19937_64 rng(7);
+  std::vector<Vec3> at, move;
+  std::vector<std::ptrdiff_t> own;
+  for (int k = 0; k < 500; ++k) {
+    const Vec3 p = uniform_point(rng, 8);
+    at.push_back(p);
+    own.push_back(k);
+    move.push_back({0.5 + 0.02 * p.y, -0.02 * p.x, 0.1});
+  }
+  auto field = local_field({1}, at, move, at, own);
+  for (std::size_t k = 0; k < at.size(); ++k)
+    CHECK(length_of({field[k].x - move[k].x, field[k].y - move[k].y, field[k].z - move[k].z}) < 0.05);
+  const Vec3 before = field[17];
+  move[17] = {9, 9, 9};
+  const auto wrong = local_field({2}, at, move, at, own);
+  CHECK(wrong[17] == before);
+  for (std::size_t k = 0; k < at.size(); ++k)
+    if (k != 17)
+      CHECK(length_of({wrong[k].x - field[k].x, wrong[k].y - field[k].y, wrong[k].z - field[k].z}) < 0.05);
+  CHECK(local_field({1}, std::span(at).first(3), std::span(move).first(3), at)[0] == Vec3{});
+}
+
+TEST_CASE("radial densities hold one detection in all") {
+  std::mt19937_64 rng(1);
+  for (const int dims : {1, 2, 3}) {
+    std::vector<double> lengths;
+    for (int k = 0; k < 5000; ++k) lengths.push_back(std::uniform_real_distribution<>(0.5, 1.5)(rng));
+    for (const RadialDensity& density : {RadialDensity(dims), RadialDensity(lengths, dims, 2)}) {
+      double sum = 0;
+      const double h = 1e-3;
+      for (double u = h / 2; u < 60; u += h)
+        sum +=
+            std::exp(density.log_density(u)) * (ball_volume(dims, u + h / 2) - ball_volume(dims, u - h / 2));
+      CHECK(sum == Approx(1).margin(0.05));
+    }
+    CHECK(RadialDensity(lengths, dims, 2).log_density(1) >
+          RadialDensity(lengths, dims, 2).log_density(0.2) + 2);
+  }
+}

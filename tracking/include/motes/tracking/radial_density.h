@@ -1,0 +1,40 @@
+#pragma once
+/// Densities of displacements that depend on their length alone: Student's t, and histograms found in data.
+
+#include <span>
+#include <vector>
+
+namespace motes::tracking {
+
+/// Degrees of freedom of the Student t that residual displacements are taken to follow before there are
+/// enough of them for a histogram. Gaussian tails lose: a few particles always move farther.
+inline constexpr double kStudentFreedom = 5;
+
+/// log of the density, per unit volume, of a Student t of unit scale in `dims` (1 to 3) dimensions at
+/// distance u >= 0 from its centre.
+double student_log_density(double u, int dims);
+
+/// The median distance from the centre of that Student t: median length / this = its scale.
+double student_median(int dims);
+
+/// A density by distance from the centre: a histogram of lengths, to which a few Student t pseudo-counts are
+/// added, so that no length is impossible.
+class RadialDensity {
+ public:
+  /// The Student t alone.
+  explicit RadialDensity(int dims = 3) : dims_(dims) {}
+  /// From lengths in units of the scale; `bins` bins from 0 to `top`. O(lengths).
+  RadialDensity(std::span<const double> lengths, int dims, double top);
+
+  double log_density(double u) const;
+  /// The smallest multiple of 1/16 from which on log_density stays below `level`, at most `most`.
+  double reach(double level, double most) const;
+
+ private:
+  int dims_;
+  double width_ = 0;             ///< of a bin; 0: no histogram
+  double tail_log_share_ = 0;    ///< log of the pseudo-counts' share
+  std::vector<double> density_;  ///< at the bins' centres
+};
+
+}  // namespace motes::tracking

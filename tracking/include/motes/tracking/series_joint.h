@@ -1,0 +1,44 @@
+#pragma once
+/// Belief propagation over all candidate links of a series.
+///
+/// A variable for each candidate link; a factor for each detection n, which allows at most one link into it
+/// and one out of it and weighs what it allows: with L_f the likelihood of link f over the density at its
+/// end, g(f | e) = p(d_f | d_e) / p(d_f) the persistence (series_velocity.h), and the shares of
+/// series_model.h,
+///
+///   in e, out f  L_f g(f | e)      out f alone  birth L_f
+///   in e alone   end               neither      false + birth end
+///
+/// Sum-product, all messages at once, damped (each is the old one to the power 0.4 times the new one to the
+/// power 0.6). The product of a link's two messages is its odds. Exact on tracks that share no detection;
+/// elsewhere an approximation whose odds are too sure where it is hard.
+
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/series_assignment.h>
+#include <motes/tracking/series_velocity.h>
+
+namespace motes::tracking {
+
+/// Messages of a beginning or an earlier run, for the next one to go on from.
+struct JointBeliefs {
+  std::vector<double> from_source, from_target;  ///< [candidates] odds
+  /// Of link e: odds that it is there.
+  double odds(std::size_t e) const { return from_source[e] * from_target[e]; }
+};
+
+/// Of each detection's candidates those within `nats` of its best one, and at most `most` of them; also what
+/// is in `linking`.
+SeriesCandidates prune_candidates(const SeriesCandidates& candidates, const std::vector<double>& costs,
+                                  const SeriesLinking& linking, double nats, std::size_t most);
+
+/// Pairs of a link into and a link out of one detection: what a run costs, and 4 bytes each.
+std::int64_t joint_triplets(const SeriesCandidates& candidates);
+
+/// `iterations` more of the above. The same for any thread count. O(iterations x triplets).
+void propagate_beliefs(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                       const SeriesModel& model, const VelocityModel& velocity,
+                       const SeriesCandidates& candidates, int iterations, JointBeliefs& beliefs);
+
+}  // namespace motes::tracking

@@ -1,0 +1,70 @@
+#pragma once
+/// Links of a whole series at once: one exact assignment over all frames, whose costs are likelihoods with
+/// parameters estimated from the series itself, in rounds.
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/detections.h>
+#include <motes/tracking/motion_model.h>
+#include <motes/tracking/series_assignment.h>
+#include <motes/tracking/series_velocity.h>
+#include <motes/tracking/track_set.h>
+
+namespace motes::tracking {
+
+struct SeriesOptions {
+  MotionModel model = MotionModel::automatic;
+  int max_gap = 3;  ///< frames a particle may stay undetected between two links of its track
+  double gate_um =
+      std::numeric_limits<double>::infinity();  ///< no displacement is longer, times elapsed frames
+  std::string solver = "auto";
+  bool verify = false;
+};
+
+/// What `automatic` saw; costs in nats a detection, lower is better.
+struct SeriesEvidence {
+  double plain = 0;      ///< cost of the linking without prediction (of `field`, where asked for: with it)
+  double coherence = 0;  ///< gain, in nats a link, of links left out of their neighbours' motion
+  std::optional<double> field;     ///< cost of the linking around neighbours' motion
+  std::optional<double> velocity;  ///< cost with the links before and after
+  std::optional<double> joint;     ///< cost of the linking by beliefs
+  std::optional<double> beta;      ///< regression of displacements on those before
+};
+
+struct SeriesLinks {
+  SeriesPoints points;
+  SeriesLinking linking;
+  SeriesModel model;
+  VelocityModel velocity;  ///< empty by_lag: not used
+  MotionModel chosen = MotionModel::standing;
+  bool persistent = false;  ///< the links before and after are in every cost
+  bool joint = false;       ///< links by beliefs over all frames
+  std::string reason;       ///< why that model, in one clause
+  SeriesEvidence evidence;
+  std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
+  double objective = 0;  ///< in nats
+  int rounds = 0;        ///< solved assignments
+  bool verified = false;
+  std::string solver;
+};
+
+/// Links all frames. The same for any thread count and back end; all work is done on the CPU. Throws
+/// ResourceError where cuda is asked for and not there; UsageError for a solver that is not known or
+/// max_gap below 0; InputError for positions that are not finite; ResourceError where memory would not do;
+/// std::logic_error where a certificate fails. `done`, where given, is called after each solved assignment
+/// with their number; what it throws stops the work.
+SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
+                        const SeriesOptions& options, const std::function<void(int)>& done = {});
+
+/// Tracks from the links of a series, numbered and with properties as those from links of pairs (linker.h);
+/// frames where a particle was not detected are left out of its track.
+TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links);
+
+}  // namespace motes::tracking

@@ -1,0 +1,90 @@
+#pragma once
+/// What the series linker knows of a series: how long particles stay unseen, how often tracks end and begin,
+/// how many detections are false, and how far particles move beyond what is predicted. All of it is estimated
+/// from a linking and improved in rounds.
+///
+/// Negative log-likelihoods, in nats (rho: detections per unit volume; e, b, f: shares of ends, births and
+/// false detections; pi_k: share of links over k frames; p_k: density of the displacement over k frames):
+///
+///   link over k frames   -log(1 - e) - log pi_k - log p_k(displacement - predicted)
+///   end of a track       -log(e + (1 - e) P(elapsed > frames left))
+///   begin of a track     -log(rho (b + (1 - b) P(elapsed > frames before)))
+///   false detection      -log(rho f)
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <motes/matching/problem.h>
+#include <motes/tracking/radial_density.h>
+#include <motes/tracking/series_points.h>
+
+namespace motes::tracking {
+
+/// A linking of pooled detections.
+struct SeriesLinking {
+  std::vector<matching::Index> next, previous;  ///< [points] pooled index, -1 none
+  static SeriesLinking none(std::size_t points) {
+    return {std::vector(points, matching::Index{-1}), std::vector(points, matching::Index{-1})};
+  }
+  std::int64_t links() const;
+};
+
+/// Displacements that are expected, by elapsed frames and pooled detection; empty: none is.
+struct Prediction {
+  std::vector<std::vector<Vec3>> by_lag;  ///< [lags][points], or empty
+  Vec3 of(int lag, matching::Index i) const {
+    return by_lag.empty() ? Vec3{} : by_lag[static_cast<std::size_t>(lag) - 1][static_cast<std::size_t>(i)];
+  }
+};
+
+/// Displacement from i to the later detection j, less what is predicted.
+Vec3 residual(const SeriesPoints& points, const Prediction& prediction, matching::Index i, matching::Index j);
+double length_of(const Vec3& v);
+double dot(const Vec3& a, const Vec3& b);
+
+struct SeriesModel {
+  int dims = 3;
+  std::vector<double> elapsed;  ///< [lags] pi_k, summing to 1
+  double end = 0.02, birth = 0.02, lone = 0.02;
+  double gate_um =
+      std::numeric_limits<double>::infinity();  ///< given, not estimated: longest displacement a frame
+  std::vector<double> scale;                    ///< [frames] of residuals over one frame
+  std::vector<double> growth;        ///< [lags] scale over k frames / scale over one; growth[0] = 1
+  std::vector<RadialDensity> shape;  ///< [lags] of residuals over their scale
+
+  int lags() const { return static_cast<int>(elapsed.size()); }
+  double scale_of(std::int32_t slot, int lag) const {
+    return scale[static_cast<std::size_t>(slot)] * growth[static_cast<std::size_t>(lag) - 1];
+  }
+  /// -log of a link's likelihood; `length` of the residual.
+  double link_cost(std::int32_t slot, int lag, double length) const;
+  double end_cost(std::int32_t frames_left) const;
+  double birth_cost(double density, std::int32_t frames_before) const;
+  double lone_cost(double density) const;
+  /// No link from that frame over `lag` frames that is longer can be in an optimum.
+  double reach(const SeriesPoints& points, std::int32_t slot, int lag) const;
+};
+
+/// A model to begin with: the scale from mutual nearest neighbours of successive frames (beyond the
+/// prediction), growing as in a random walk. O(points log points).
+SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction, int lags);
+
+/// The model with everything estimated from a linking. O(points x lags).
+SeriesModel fit_model(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
+                      const SeriesModel& before);
+
+/// Calls visit(i, j, lag) for pairs of detections that are `lag` frames apart on one track, 1 <= lag <= lags,
+/// in rising order of i, then lag.
+template <class Visit>
+void for_each_lagged(const SeriesPoints& points, const SeriesLinking& linking, int lags, const Visit& visit) {
+  for (std::size_t i = 0; i < points.size(); ++i)
+    for (matching::Index j = linking.next[i]; j >= 0; j = linking.next[static_cast<std::size_t>(j)]) {
+      const int lag = points.slot[static_cast<std::size_t>(j)] - points.slot[i];
+      if (lag > lags) break;
+      visit(static_cast<matching::Index>(i), j, lag);
+    }
+}
+
+}  // namespace motes::tracking

@@ -1,0 +1,39 @@
+#pragma once
+/// The detections of a whole series in one list, frame after frame, as the series linker numbers them.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <motes/matching/problem.h>
+#include <motes/tracking/detections.h>
+#include <motes/tracking/geometry.h>
+
+namespace motes::tracking {
+
+struct SeriesPoints {
+  std::vector<Vec3> at;                 ///< [points]
+  std::vector<std::int32_t> slot;       ///< [points] place of its frame in the series, from 0
+  std::vector<matching::Index> offset;  ///< [frames + 1] where each frame begins
+  std::vector<std::uint64_t> hash;      ///< [points] of the position: ties are settled by it
+  std::vector<double> density;          ///< [frames] detections per unit volume (harmonic mean over points)
+  int dims = 3;                         ///< axes along which positions differ: 1 to 3
+  double spacing_um = 1;                ///< density^(-1/dims) of the median frame
+
+  std::size_t size() const { return at.size(); }
+  std::int32_t frames() const { return static_cast<std::int32_t>(offset.size()) - 1; }
+  std::span<const Vec3> frame(std::int32_t t) const {
+    const auto begin = static_cast<std::size_t>(offset[static_cast<std::size_t>(t)]);
+    return std::span(at).subspan(begin,
+                                 static_cast<std::size_t>(offset[static_cast<std::size_t>(t) + 1]) - begin);
+  }
+};
+
+/// Pools the frames. Throws InputError for positions that are not finite. O(points log points) for the
+/// densities, which are taken from at most 512 points of a frame.
+SeriesPoints pool_points(std::span<const Detections> frames);
+
+/// Volume of a ball of that radius in 1, 2 or 3 dimensions.
+double ball_volume(int dims, double radius);
+
+}  // namespace motes::tracking

@@ -1,0 +1,69 @@
+#pragma once
+/// Persistence of motion in a link's cost: what the links before and after it say about its displacement.
+///
+/// With d the displacement of a candidate beyond what is predicted, and v the same per frame of the link into
+/// its first or out of its last detection, the cost loses log p(d | v) - log p(d) for each of the two that is
+/// there. p(d | v) has one of two forms, whichever makes the tracks of a linking likelier:
+///
+///   residual   h(|d - beta v|): speed and direction persist; beta by regression
+///   turning    p(|d|) a(angle between d and v): the direction persists, the speed is drawn each time
+///
+/// h and a are histograms over the tracks of a linking, by elapsed frames of the candidate and of the
+/// neighbouring link (one, or more).
+
+#include <array>
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/radial_density.h>
+#include <motes/tracking/series_assignment.h>
+
+namespace motes::tracking {
+
+enum class PersistenceForm { residual, turning };
+
+/// A density of the cosine of the turning angle, over that of directions at random: 1 where nothing is known.
+class TurningDensity {
+ public:
+  TurningDensity() = default;
+  /// From counts of cosines in equal bins from -1 to 1.
+  TurningDensity(const std::vector<double>& counts, int dims);
+  double log_ratio(double cosine) const;
+
+ private:
+  std::vector<double> log_ratio_;  ///< at the bins' centres
+};
+
+/// Of one side (link before, link after), elapsed frames and class of the neighbouring link (one frame,
+/// more).
+struct Persistence {
+  bool known = false;
+  double beta = 0;
+  double scale = 1;  ///< of d - beta v, in scales of the frame
+  RadialDensity shape;
+  TurningDensity turning;
+};
+
+struct VelocityModel {
+  PersistenceForm form = PersistenceForm::residual;
+  std::vector<std::array<std::array<Persistence, 2>, 2>> by_lag;  ///< [lags][side][class]
+  double gain = 0;  ///< mean log p(d | v) / p(d) of links over one frame, in nats
+  /// Regression of displacements on those before them, both over one frame; 0 where unknown.
+  double beta() const { return by_lag.empty() ? 0 : by_lag[0][0][0].beta; }
+};
+
+/// O(points x lags).
+VelocityModel fit_velocity(const SeriesPoints& points, const Prediction& prediction, const SeriesModel& model,
+                           const SeriesLinking& linking);
+
+/// log p(d | v) - log p(d); d and v in scales of the frame, `plain` the length of d over its own scale there.
+double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, int lag, std::size_t side,
+                     std::size_t kind, const Vec3& d, const Vec3& v);
+
+/// [candidates] what to subtract from each cost. O(candidates).
+std::vector<double> velocity_gains(const Execution& execution, const SeriesPoints& points,
+                                   const Prediction& prediction, const SeriesModel& model,
+                                   const VelocityModel& velocity, const SeriesLinking& linking,
+                                   const SeriesCandidates& candidates);
+
+}  // namespace motes::tracking

@@ -1,0 +1,25 @@
+#pragma once
+/// Predicted displacements from neighbours' links, and the linking such predictions begin from.
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/detections.h>
+#include <motes/tracking/series_model.h>
+
+namespace motes::tracking {
+
+/// At every detection the field of the links from its frame to the next, its own link left out; over more
+/// frames the fields of the frames between, one after the other. 0 where a frame has too few links.
+/// O(points x lags).
+Prediction predict_by_field(const Execution& execution, const SeriesPoints& points,
+                            const SeriesLinking& linking, int lags);
+
+/// Frame after frame: each pair is linked around the field of the pair before, then up to four times more
+/// around its own, until no link changes. O(points) small problems.
+SeriesLinking link_along_field(const Execution& execution, std::span<const Detections> frames,
+                               const SeriesPoints& points, const std::string& solver);
+
+}  // namespace motes::tracking

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+#include <string>
+
+#include <motes/base/errors.h>
+#include <motes/base/hash.h>
+#include <motes/base/quantile.h>
+#include <motes/tracking/series_points.h>
+
+#include "tracking/motion/near_points.h"
+
+namespace motes::tracking {
+namespace {
+
+constexpr std::size_t kDensitySample = 512, kDensityNeighbours = 10;
+
+std::uint64_t hash_of(const Vec3& p) {
+  const auto bits = [](double v) { return std::bit_cast<std::uint64_t>(v == 0 ? 0.0 : v); };
+  return splitmix64_finaliser(splitmix64_finaliser(splitmix64_finaliser(bits(p.x)) + bits(p.y)) + bits(p.z));
+}
+
+/// How far the points reach along each axis.
+std::array<double, 3> extent_of(std::span<const Vec3> points) {
+  Vec3 low = points.front(), high = points.front();
+  for (const Vec3& p : points) {
+    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+  }
+  return {high.x - low.x, high.y - low.y, high.z - low.z};
+}
+
+/// Axes along which the points differ.
+int dims_of(const std::array<double, 3>& extent) {
+  const double most = *std::max_element(extent.begin(), extent.end());
+  return std::max(1, static_cast<int>(std::count_if(extent.begin(), extent.end(),
+                                                    [&](double e) { return e > 1e-6 * most; })));
+}
+
+/// Of one frame, from the distances to the tenth neighbours of some of its points; 0 where it cannot be told.
+double density_of(std::span<const Vec3> points, int dims) {
+  if (points.size() < 2) return 0;
+  const std::size_t wanted = std::min(kDensityNeighbours, points.size() - 1) + 1;
+  const NearPoints near(points);
+  std::array<std::size_t, kDensityNeighbours + 1> index{};
+  std::array<double, kDensityNeighbours + 1> squared{};
+  const std::size_t step = std::max<std::size_t>(1, points.size() / kDensitySample);
+  double volume = 0, sampled = 0;
+  for (std::size_t k = 0; k < points.size(); k += step) {
+    const std::size_t found = near.nearest(points[k], wanted, index.data(), squared.data());
+    volume += ball_volume(dims, std::sqrt(squared[found - 1])) / static_cast<double>(found - 1);
+    sampled += 1;
+  }
+  return volume > 0 ? sampled / volume : 0;
+}
+
+/// Detections a frame over the volume of the box around all.
+double density_of_box(const SeriesPoints& points, const std::array<double, 3>& extent) {
+  const double most = *std::max_element(extent.begin(), extent.end());
+  double volume = 1;
+  for (const double e : extent)
+    if (e > 1e-6 * most) volume *= e;
+  const double a_frame = static_cast<double>(points.size()) / std::max(1, points.frames());
+  return most > 0 ? std::max(a_frame, 1.0) / volume : 1;
+}
+
+}  // namespace
+
+double ball_volume(int dims, double radius) {
+  if (dims == 1) return 2 * radius;
+  if (dims == 2) return std::numbers::pi * radius * radius;
+  return 4 * std::numbers::pi / 3 * radius * radius * radius;
+}
+
+SeriesPoints pool_points(std::span<const Detections> frames) {
+  SeriesPoints out;
+  out.offset.push_back(0);
+  std::size_t all = 0;
+  for (const Detections& d : frames) all += d.size();
+  if (all > static_cast<std::size_t>(std::numeric_limits<matching::Index>::max()) / 2)
+    throw ResourceError("linking.scope: series has " + std::to_string(all) +
+                        " detections, more than one problem can hold; use linking.scope: pairs");
+  out.at.reserve(all);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    const Detections& d = frames[t];
+    for (std::size_t k = 0; k < d.size(); ++k) {
+      const Vec3 p{d.x_um[k], d.y_um[k], d.z_um[k]};
+      if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z))
+        throw InputError("frame " + std::to_string(d.frame) + ", detection " + std::to_string(k) +
+                         ": position is not finite; check the input's positions");
+      out.at.push_back(p);
+      out.slot.push_back(static_cast<std::int32_t>(t));
+      out.hash.push_back(hash_of(p));
+    }
+    out.offset.push_back(static_cast<matching::Index>(out.at.size()));
+  }
+  if (out.at.empty()) return out;
+  const auto extent = extent_of(out.at);
+  out.dims = dims_of(extent);
+  std::vector<double> known;
+  for (std::int32_t t = 0; t < out.frames(); ++t) {
+    out.density.push_back(density_of(out.frame(t), out.dims));
+    if (out.density.back() > 0) known.push_back(out.density.back());
+  }
+  // Frames of one detection say nothing; then the whole box does.
+  const double typical = known.empty() ? density_of_box(out, extent) : quantile(known, 0.5);
+  for (double& density : out.density)
+    if (!(density > 0)) density = typical;
+  out.spacing_um = std::pow(typical, -1.0 / out.dims);
+  return out;
+}
+
+}  // namespace motes::tracking

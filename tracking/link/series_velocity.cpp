@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/base/quantile.h>
+#include <motes/tracking/series_velocity.h>
+
+namespace motes::tracking {
+namespace {
+
+using matching::Index;
+
+constexpr double kLeastPairs = 30;
+constexpr std::int64_t kBlock = 4096;
+constexpr std::size_t kTurningBins = 24;
+constexpr double kTurningPseudo = 0.02, kLeastTurningPseudo = 12;
+
+Vec3 scaled(const Vec3& v, double f) { return {f * v.x, f * v.y, f * v.z}; }
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+
+double cosine(const Vec3& a, const Vec3& b) {
+  const double lengths = length_of(a) * length_of(b);
+  return lengths > 0 ? std::clamp(dot(a, b) / lengths, -1.0, 1.0) : 0;
+}
+
+/// Displacement per frame of the link i -> j, beyond the prediction, and its class.
+struct Neighbour {
+  Vec3 velocity;
+  std::size_t kind;
+};
+Neighbour neighbour(const SeriesPoints& points, const Prediction& prediction, Index i, Index j) {
+  const int lag = points.slot[at(j)] - points.slot[at(i)];
+  return {scaled(residual(points, prediction, i, j), 1.0 / lag), lag > 1 ? std::size_t{1} : std::size_t{0}};
+}
+
+/// Displacements on tracks, and the velocity beside each, in scales of the frame.
+struct Sample {
+  std::vector<Vec3> d, v;
+};
+
+/// Calls act(side, neighbour) for the links before and after the pair i, j.
+template <class Act>
+void each_side(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
+               Index i, Index j, const Act& act) {
+  if (const Index p = linking.previous[at(i)]; p >= 0)
+    act(std::size_t{0}, neighbour(points, prediction, p, i));
+  if (const Index q = linking.next[at(j)]; q >= 0) act(std::size_t{1}, neighbour(points, prediction, j, q));
+}
+
+Persistence fit(const Sample& sample, int dims) {
+  Persistence out;
+  if (static_cast<double>(sample.d.size()) < kLeastPairs) return out;
+  double dv = 0, vv = 0;
+  for (std::size_t k = 0; k < sample.d.size(); ++k)
+    dv += dot(sample.d[k], sample.v[k]), vv += dot(sample.v[k], sample.v[k]);
+  if (!(vv > 0)) return out;
+  out.known = true;
+  out.beta = dv / vv;
+  std::vector<double> lengths, counts(kTurningBins, 0);
+  for (std::size_t k = 0; k < sample.d.size(); ++k) {
+    lengths.push_back(length_of(minus(sample.d[k], scaled(sample.v[k], out.beta))));
+    const double c = cosine(sample.d[k], sample.v[k]);
+    counts[std::min(kTurningBins - 1, static_cast<std::size_t>((c + 1) / 2 * kTurningBins))] += 1;
+  }
+  out.scale = std::max(quantile(lengths, 0.5) / student_median(dims), 1e-3);
+  for (double& length : lengths) length /= out.scale;
+  out.shape = RadialDensity(lengths, dims, std::max(4.0, quantile(lengths, 0.999)));
+  out.turning = TurningDensity(counts, dims);
+  return out;
+}
+
+}  // namespace
+
+TurningDensity::TurningDensity(const std::vector<double>& counts, int dims) {
+  const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+  const double pseudo = std::max(kLeastTurningPseudo, kTurningPseudo * all);
+  const auto bins = static_cast<double>(counts.size());
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    // Directions at random: cosines are uniform in space; in the plane angles are; on a line two values.
+    const double low = -1 + 2 * static_cast<double>(k) / bins, high = low + 2 / bins;
+    const double share = dims == 3   ? 1 / bins
+                         : dims == 2 ? (std::acos(low) - std::acos(std::min(1.0, high))) / std::acos(-1.0)
+                                     : (k == 0 || k + 1 == counts.size() ? 0.5 : 1 / bins);
+    log_ratio_.push_back(std::log((counts[k] + pseudo * share) / (all + pseudo) / share));
+  }
+}
+
+double TurningDensity::log_ratio(double cosine) const {
+  if (log_ratio_.empty()) return 0;
+  const double place = (cosine + 1) / 2 * static_cast<double>(log_ratio_.size()) - 0.5;
+  if (place <= 0) return log_ratio_.front();
+  const auto k = static_cast<std::size_t>(place);
+  if (k + 1 >= log_ratio_.size()) return log_ratio_.back();
+  return log_ratio_[k] + (place - static_cast<double>(k)) * (log_ratio_[k + 1] - log_ratio_[k]);
+}
+
+double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, int lag, std::size_t side,
+                     std::size_t kind, const Vec3& d, const Vec3& v) {
+  const Persistence& p = velocity.by_lag[at(lag) - 1][side][kind];
+  if (!p.known) return 0;
+  if (velocity.form == PersistenceForm::turning) return p.turning.log_ratio(cosine(d, v));
+  const double growth = model.growth[at(lag) - 1];
+  return p.shape.log_density(length_of(minus(d, scaled(v, p.beta))) / p.scale) -
+         model.shape[at(lag) - 1].log_density(length_of(d) / growth) +
+         model.dims * std::log(growth / p.scale);
+}
+
+VelocityModel fit_velocity(const SeriesPoints& points, const Prediction& prediction, const SeriesModel& model,
+                           const SeriesLinking& linking) {
+  std::vector<std::array<std::array<Sample, 2>, 2>> samples(at(model.lags()));
+  for_each_lagged(points, linking, model.lags(), [&](Index i, Index j, int lag) {
+    const double unit = 1 / model.scale[at(points.slot[at(i)])];
+    const Vec3 d = scaled(residual(points, prediction, i, j), unit);
+    each_side(points, prediction, linking, i, j, [&](std::size_t side, const Neighbour& n) {
+      Sample& s = samples[at(lag) - 1][side][n.kind];
+      s.d.push_back(d);
+      s.v.push_back(scaled(n.velocity, unit));
+    });
+  });
+  VelocityModel out;
+  out.by_lag.resize(samples.size());
+  for (std::size_t k = 0; k < samples.size(); ++k)
+    for (std::size_t side = 0; side < 2; ++side)
+      for (std::size_t kind = 0; kind < 2; ++kind)
+        out.by_lag[k][side][kind] = fit(samples[k][side][kind], points.dims);
+  const Sample& links = samples[0][0][0];
+  const auto mean_gain = [&](PersistenceForm form) {
+    out.form = form;
+    double sum = 0;
+    for (std::size_t k = 0; k < links.d.size(); ++k)
+      sum += velocity_gain(out, model, 1, 0, 0, links.d[k], links.v[k]);
+    return links.d.empty() ? 0 : sum / static_cast<double>(links.d.size());
+  };
+  const double turning = mean_gain(PersistenceForm::turning);
+  out.gain = mean_gain(PersistenceForm::residual);
+  if (turning > out.gain) out.form = PersistenceForm::turning, out.gain = turning;
+  return out;
+}
+
+std::vector<double> velocity_gains(const Execution& execution, const SeriesPoints& points,
+                                   const Prediction& prediction, const SeriesModel& model,
+                                   const VelocityModel& velocity, const SeriesLinking& linking,
+                                   const SeriesCandidates& candidates) {
+  std::vector<double> gains(candidates.to.size(), 0);
+  parallel_for(thread_count(execution), (candidates.size() + kBlock - 1) / kBlock, [&](std::int64_t b) {
+    for (std::int64_t e = b * kBlock; e < std::min(candidates.size(), (b + 1) * kBlock); ++e) {
+      const Index i = candidates.from[at(e)], j = candidates.to[at(e)];
+      const int lag = points.slot[at(j)] - points.slot[at(i)];
+      const double unit = 1 / model.scale[at(points.slot[at(i)])];
+      const Vec3 d = scaled(residual(points, prediction, i, j), unit);
+      each_side(points, prediction, linking, i, j, [&](std::size_t side, const Neighbour& n) {
+        gains[at(e)] += velocity_gain(velocity, model, lag, side, n.kind, d, scaled(n.velocity, unit));
+      });
+    }
+  });
+  return gains;
+}
+
+}  // namespace motes::tracking

@@ -1,0 +1,45 @@
+#pragma once
+/// The nearest of a set of points.
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include <nanoflann.hpp>
+
+#include <motes/tracking/geometry.h>
+
+namespace motes::tracking {
+
+/// A k-d tree over points that must outlive it.
+class NearPoints {
+ public:
+  explicit NearPoints(std::span<const Vec3> points) : cloud_{points}, tree_(3, cloud_, {10}) {}
+  NearPoints(const NearPoints&) = delete;
+
+  /// The `count` nearest to `p` (fewer where there are not so many), nearest first: how many, their indices
+  /// and squared distances.
+  std::size_t nearest(const Vec3& p, std::size_t count, std::size_t* index, double* squared) const {
+    const std::array<double, 3> query{p.x, p.y, p.z};
+    return tree_.knnSearch(query.data(), count, index, squared);
+  }
+
+ private:
+  struct Cloud {
+    std::span<const Vec3> points;
+    std::size_t kdtree_get_point_count() const { return points.size(); }
+    double kdtree_get_pt(std::size_t k, std::size_t axis) const {
+      return axis == 0 ? points[k].x : axis == 1 ? points[k].y : points[k].z;
+    }
+    template <class Box>
+    bool kdtree_get_bbox(Box&) const {
+      return false;
+    }
+  };
+  using Tree =
+      nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Cloud>, Cloud, 3, std::size_t>;
+  Cloud cloud_;
+  Tree tree_;
+};
+
+}  // namespace motes::tracking
