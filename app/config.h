@@ -40,7 +40,7 @@ struct Config {
     std::optional<double> false_positives_per_frame;  ///< none: a share of what is found
     std::int64_t max_count = 0;
     tracking::Polarity polarity = tracking::Polarity::bright;
-    tracking::Refine refine = tracking::Refine::fit;
+    tracking::Refine refine = tracking::Refine::automatic;
   } detection;
   struct Linking {
     std::optional<double> gate_um;  ///< none: from max_speed_um_s, else estimated

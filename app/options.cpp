@@ -81,13 +81,15 @@ void add_detection(std::vector<Option>& table) {
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
                       MOTES_AT(detection.polarity),
                       "Whether spots are brighter or darker than what surrounds them."));
-  table.push_back(row(
-      "detection.refine", "",
-      choice<tracking::Refine>({{"fit", tracking::Refine::fit}, {"parabola", tracking::Refine::parabola}}),
-      MOTES_AT(detection.refine),
-      "How positions are told: by fitting Gaussian spots to the voxels, with standard errors per "
-      "axis (error_x_um, error_y_um, error_z_um), or by a parabola through the filter's peak, "
-      "which is faster."));
+  table.push_back(
+      row("detection.refine", "",
+          choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
+                                    {"fit", tracking::Refine::fit},
+                                    {"parabola", tracking::Refine::parabola}}),
+          MOTES_AT(detection.refine),
+          "How positions are told: by fitting Gaussian spots to the voxels, with standard errors per "
+          "axis (error_x_um, error_y_um, error_z_um), or by a parabola through the filter's peak, "
+          "which is faster; auto: fit where the spots' standard deviation is at most 3 voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {

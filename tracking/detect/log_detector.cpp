@@ -34,6 +34,16 @@ void check_options(const DetectionOptions& options) {
 
 bool automatic(const DetectionOptions& options) { return !options.threshold && options.max_count == 0; }
 
+constexpr double kFittedUpTo = 3;  // voxels of sigma, by Refine::automatic
+
+/// The options with Refine::automatic decided.
+DetectionOptions decided(DetectionOptions options, const detect::Filter& filter) {
+  const bool small =
+      std::all_of(filter.sigma.begin(), filter.sigma.end(), [](double s) { return s <= kFittedUpTo; });
+  if (options.refine == Refine::automatic) options.refine = small ? Refine::fit : Refine::parabola;
+  return options;
+}
+
 /// A frame's response and its maxima over rounding errors.
 struct Scan {
   Scan(const Execution& execution, const VolumeFrame& frame, const detect::Filter& filter, Polarity polarity,
@@ -192,11 +202,12 @@ Detections detect_by_evidence(const Execution& execution, const VolumeFrame& fra
 
 }  // namespace
 
-Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
+Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& given,
                         DetectionReport* report) {
-  check_options(options);
+  check_options(given);
   const detect::ValueRange range = detect::check_frame(execution, frame);
-  const detect::Filter filter = detect::make_filter(frame.shape, frame.voxel_um, options.radius_um);
+  const detect::Filter filter = detect::make_filter(frame.shape, frame.voxel_um, given.radius_um);
+  const DetectionOptions options = decided(given, filter);
   Detections found;
   found.frame = frame.index;
   found.time_s = frame.time_s;

@@ -162,7 +162,7 @@ std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame&
       across.push_back(fits[i].sigma[0] * voxel[0]);
       along.push_back(fits[i].sigma[2] * voxel[2]);
     }
-    if (2 * across.size() < fits.size()) return std::nullopt;
+    if (3 * across.size() < fits.size()) return std::nullopt;
     sigma[0] = sigma[1] = std::max(quantile(across, 0.5), kLeastSigma * finest);
     if (frame.shape.nz > 1)
       sigma[2] = std::clamp(quantile(along, 0.5), kLeastSigma * voxel[2],

@@ -16,8 +16,9 @@ namespace motes::tracking {
 enum class Polarity { bright, dark };
 
 /// How positions are told: by a parabola through the response's peak, or by fitting Gaussian spots to the
-/// voxels.
-enum class Refine { parabola, fit };
+/// voxels. automatic: by a fit where the filter's sigma is at most 3 voxels along every axis (larger things
+/// are seldom Gaussian), else by the parabola.
+enum class Refine { parabola, fit, automatic };
 
 struct DetectionOptions {
   /// Spot radius per axis in um: sqrt(d) times the standard deviation of the spots, d the number of axes of
