@@ -38,10 +38,12 @@ struct Config {
     std::optional<std::string> axes;
   } input;
   struct Detection {
-    std::optional<Vec3> radius_um;    ///< none: estimated on the first frame
-    std::optional<double> threshold;  ///< none: the robust automatic one
+    std::optional<Vec3> radius_um;                    ///< none: estimated on the first frame
+    std::optional<double> threshold;                  ///< none: spots are told by the evidence of the voxels
+    std::optional<double> false_positives_per_frame;  ///< none: a share of what is found
     std::int64_t max_count = 0;
     tracking::Polarity polarity = tracking::Polarity::bright;
+    tracking::Refine refine = tracking::Refine::automatic;
   } detection;
   struct Linking {
     std::optional<double> gate_um;  ///< none: from max_speed_um_s, else estimated

@@ -1,5 +1,8 @@
 #include "app/detecting.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -12,35 +15,84 @@
 namespace motes::app {
 namespace {
 
-/// A series may open with frames that show nothing; so many of them are looked at for a radius.
+/// Frames that show nothing are skipped; so many, spread over the series, are looked at for a radius.
 constexpr std::size_t kFramesTriedForRadius = 10;
+
+/// Frames whose warnings are printed one by one; of the rest only the number is.
+constexpr std::size_t kFramesWarnedOf = 3;
+
+/// A change of the number of spots between two frames that is worth a warning, and the least number for it.
+constexpr double kJump = 2;
+constexpr std::size_t kJumpFrom = 20;
 
 struct Radius {
   Vec3 um;
   std::string source;
 };
 
+/// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
+Radius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
+                            Console& console) {
+  const Vec3& voxel = frame.voxel_um;
+  const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
+  console.warn(
+      fmt::format("{}: {} frames looked at show no spots to estimate a radius from; set "
+                  "detection.radius_um (and check detection.polarity). {:.4g} um is taken",
+                  source.info().path, tried, um));
+  return {{um, um, um}, "no spots seen: 1.5 voxels of standard deviation"};
+}
+
 Radius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
-                     const std::vector<std::int32_t>& kept) {
+                     const std::vector<std::int32_t>& kept, Console& console) {
   if (config.detection.radius_um) return {*config.detection.radius_um, "detection.radius_um"};
   const std::size_t tried = std::min(kFramesTriedForRadius, kept.size());
+  VolumeFrame frame;
   for (std::size_t k = 0; k < tried; ++k) {
     stop_if_interrupted("interrupted while estimating the spot radius");
-    const auto radius = tracking::estimate_radius(execution, source.read(kept[k]), config.detection.polarity);
-    if (radius) return {*radius, fmt::format("estimated on frame {}", kept[k])};
+    const std::int32_t t = kept[k * kept.size() / tried];
+    frame = source.read(t);
+    const auto radius = tracking::estimate_radius(execution, frame, config.detection.polarity);
+    if (radius) return {*radius, fmt::format("estimated on frame {}", t)};
   }
-  throw InputError(
-      fmt::format("{}: the first {} frames show no spots to estimate a radius from; set "
-                  "detection.radius_um (and check detection.polarity)",
-                  source.info().path, tried));
+  return radius_without_spots(source, frame, tried, console);
 }
+
+/// Passes on what detection warns of: the first frames' warnings, then how many more there were.
+class FrameWarnings {
+ public:
+  explicit FrameWarnings(Console& console) : console_(console) {}
+
+  void add(std::int32_t frame, const std::vector<std::string>& warnings) {
+    if (warnings.empty()) return;
+    if (++frames_ > kFramesWarnedOf) return;
+    for (const std::string& warning : warnings) console_.warn(fmt::format("frame {}: {}", frame, warning));
+  }
+  void add_jump(const Detections& before, const Detections& now) {
+    const auto [less, more] = std::minmax(before.size(), now.size());
+    if (more < kJumpFrom || static_cast<double>(more) <= kJump * static_cast<double>(less)) return;
+    add(now.frame,
+        {fmt::format("{} spots after {} in frame {}; look at both, and set detection.threshold if one "
+                     "of them is wrong",
+                     now.size(), before.size(), before.frame)});
+  }
+  void finish() {
+    if (frames_ > kFramesWarnedOf)
+      console_.warn(
+          fmt::format("{} more warnings of this kind about other frames", frames_ - kFramesWarnedOf));
+  }
+
+ private:
+  Console& console_;
+  std::size_t frames_ = 0;
+};
 
 FrameSummary summary_of(const Detections& found, std::optional<double> threshold) {
   return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
 }
 
 tracking::DetectionOptions detection_options(const Config& config, const Vec3& radius_um) {
-  return {radius_um, config.detection.threshold, config.detection.max_count, config.detection.polarity};
+  const Config::Detection& d = config.detection;
+  return {radius_um, d.threshold, d.max_count, d.polarity, d.false_positives_per_frame, d.refine};
 }
 
 }  // namespace
@@ -54,7 +106,7 @@ std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step) {
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log) {
   const std::vector<std::int32_t> kept = kept_frames(source.info().frames, config.input.frame_step);
-  const Radius radius = choose_radius(execution, config, source, kept);
+  const Radius radius = choose_radius(execution, config, source, kept, console);
   console.note(fmt::format("spot radius [{:.4g}, {:.4g}, {:.4g}] um [z, y, x] ({})", radius.um.z, radius.um.y,
                            radius.um.x, radius.source));
   PointSeries series;
@@ -65,6 +117,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
 
   const tracking::DetectionOptions options = detection_options(config, radius.um);
   const auto count = static_cast<std::int64_t>(kept.size());
+  FrameWarnings warnings(console);
   Progress progress(console, "detecting", "frames", count);
   for (const std::int32_t t : kept) {
     const std::size_t done = series.frames.size();
@@ -80,11 +133,14 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
       series.frames.push_back(tracking::detect_spots(execution, frame, options, &report));
       series.summaries.push_back(summary_of(series.frames.back(), report.threshold));
       if (log != nullptr) log->append(series.frames.back(), report.threshold);
+      warnings.add(t, report.warnings);
     }
+    if (done > 0) warnings.add_jump(series.frames[done - 1], series.frames[done]);
     progress.advance();
     if (hooks.after_frame) hooks.after_frame(static_cast<std::int32_t>(series.frames.size()));
   }
   progress.finish();
+  warnings.finish();
   series.stage = {"detect", "frames", count, progress.seconds()};
   return series;
 }

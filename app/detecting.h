@@ -33,8 +33,9 @@ struct PointSeries {
 /// Frame numbers of the series that input.frame_step keeps.
 std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step);
 
-/// Finds the spots of every kept frame. `log` may be null. Throws Interrupted after a finished frame,
-/// InputError where the radius is to be estimated and no frame shows spots, and as io and tracking do.
+/// Finds the spots of every kept frame. `log` may be null. Where the radius is to be estimated
+/// and no frame shows spots, warns and takes a usual one. Throws Interrupted after a finished frame, and as
+/// io and tracking do.
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log);
 

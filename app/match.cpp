@@ -121,7 +121,7 @@ Command add_match(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("match", "Solve one matching problem, and prove the answer");
   auto arguments = std::make_shared<MatchArguments>();
   command->add_option("INSTANCE", arguments->instance,
-                      "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/matching.md)");
+                      "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
   command
       ->add_option("--solver", arguments->solver,
                    "A solver that motes info lists, NAME?OPTION=VALUE&..., or auto [auto]")

@@ -61,11 +61,17 @@ void add_input(std::vector<Option>& table) {
 void add_detection(std::vector<Option>& table) {
   table.push_back(row(
       "detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
-      "Spot radius (sigma times the square root of 3); auto: estimated on the first frame, and printed."));
+      "Spot radius: the spots' standard deviation times sqrt(3) in a stack, sqrt(2) in a single plane; auto: "
+      "estimated on the first frame that shows spots, and printed."));
   table.push_back(
       row("detection.threshold", "", word_or("auto", real(kNotNegative)), MOTES_AT(detection.threshold),
-          "Least quality (scale-normalised LoG response, in grey levels) of a spot; auto: a robust "
-          "threshold from each frame's noise."));
+          "Least quality (scale-normalised LoG response, in grey levels) of a spot; auto: spots are told "
+          "from noise and background by the voxels around each maximum."));
+  table.push_back(
+      row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
+          MOTES_AT(detection.false_positives_per_frame),
+          "With threshold auto: how many spots of noise alone are expected in a frame; auto: at most "
+          "one in twenty of the spots found, and none in a frame of noise."));
   table.push_back(row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000),
                       MOTES_AT(detection.max_count),
                       "Keep only this many spots of a frame, the best ones; 0: all above the threshold. With "
@@ -75,6 +81,15 @@ void add_detection(std::vector<Option>& table) {
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
                       MOTES_AT(detection.polarity),
                       "Whether spots are brighter or darker than what surrounds them."));
+  table.push_back(
+      row("detection.refine", "",
+          choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
+                                    {"fit", tracking::Refine::fit},
+                                    {"parabola", tracking::Refine::parabola}}),
+          MOTES_AT(detection.refine),
+          "How positions are told: by fitting Gaussian spots to the voxels, with standard errors per "
+          "axis (error_x_um, error_y_um, error_z_um), or by a parabola through the filter's peak, "
+          "which is faster; auto: fit where the spots' standard deviation is at most 3 voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {

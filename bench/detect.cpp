@@ -3,6 +3,10 @@
 /// the median time of detect_spots. Scoring is outside the timer.
 ///
 /// bench_detect [--threads N] [--repeats N] [--seeds N] [--first-seed N] [--radius RXY RZ] [--dump DIR]
+///              [--refine parabola|fit] [--automatic] [--gallery [--scale N]]
+///   --automatic finds spots without being told their number.
+///   --gallery renders every picture of tests/support/gallery.h instead, and prints for each, as medians over
+///   the seeds, F1 and count with the radius given, and F1, count and radius ratio with the radius estimated.
 ///   --dump writes frame_<snr>_<seed>.u16 (raw, x fastest) and truth_<snr>_<seed>.csv (z,y,x in voxels) for
 ///   bench/peers/detect_scipy.py.
 
@@ -19,6 +23,7 @@
 
 #include <motes/tracking/log_detector.h>
 
+#include "tests/support/gallery.h"
 #include "tests/support/spots.h"
 
 namespace {
@@ -32,6 +37,8 @@ struct Settings {
   int threads = 0, repeats = 9, seeds = 6, first_seed = 1;
   motes::Vec3 radius{2.05, 2.05, 1.65};
   std::optional<std::filesystem::path> dump;
+  bool fit = false, automatic = false, gallery = false;
+  int scale = 1;
 };
 
 struct Case {
@@ -59,6 +66,14 @@ Settings parse(int argc, char** argv) {
     } else if (option == "--radius") {
       settings.radius.x = settings.radius.y = std::stod(next());
       settings.radius.z = std::stod(next());
+    } else if (option == "--refine") {
+      settings.fit = next() == "fit";
+    } else if (option == "--automatic") {
+      settings.automatic = true;
+    } else if (option == "--gallery") {
+      settings.gallery = true;
+    } else if (option == "--scale") {
+      settings.scale = std::stoi(next());
     } else if (option == "--dump") {
       settings.dump = next();
     } else {
@@ -98,15 +113,77 @@ double seconds_of_one(const motes::Execution& execution, const Case& c,
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+struct GalleryScore {
+  double f1 = 0, found = 0;
+};
+
+GalleryScore score_picture(const motes::Execution& execution, const motes::testing::Picture& picture,
+                           const motes::tracking::DetectionOptions& options) {
+  const motes::Detections found = motes::tracking::detect_spots(execution, picture.frame, options);
+  const motes::Vec3& sigma = picture.psf_sigma;
+  const double gate = std::max(2.0, 1.5 * std::max({sigma.x, sigma.y, sigma.z}));
+  const auto score = motes::testing::score_spots(picture.truth, found, picture.frame.voxel_um, gate);
+  return {motes::testing::f1_of(score, picture.truth.size(), found.size()),
+          static_cast<double>(found.size())};
+}
+
+void run_gallery(const Settings& settings, const motes::Execution& execution) {
+  std::printf("picture,spots,f1_radius_given,found,f1_radius_estimated,found,radius_ratio\n");
+  double mean_given = 0, mean_estimated = 0;
+  for (const std::string& name : motes::testing::gallery_names()) {
+    std::vector<double> f1, found, f1_estimated, found_estimated, ratio, spots;
+    for (int seed = settings.first_seed; seed < settings.first_seed + settings.seeds; ++seed) {
+      const auto picture =
+          motes::testing::make_picture(name, settings.scale, static_cast<std::uint64_t>(seed));
+      const motes::Shape3& s = picture.frame.shape;
+      const double factor = std::sqrt(static_cast<double>((s.nx > 1) + (s.ny > 1) + (s.nz > 1)));
+      motes::tracking::DetectionOptions options;
+      options.radius_um = {factor * picture.psf_sigma.x, factor * picture.psf_sigma.y,
+                           factor * picture.psf_sigma.z};
+      if (picture.dark) options.polarity = motes::tracking::Polarity::dark;
+      spots.push_back(static_cast<double>(picture.truth.size()));
+      const GalleryScore given = score_picture(execution, picture, options);
+      const auto radius = motes::tracking::estimate_radius(execution, picture.frame, options.polarity);
+      GalleryScore estimated{picture.truth.empty() ? 1.0 : 0.0, 0};
+      if (radius) {
+        ratio.push_back(radius->x / options.radius_um.x);
+        options.radius_um = *radius;
+        estimated = score_picture(execution, picture, options);
+      }
+      f1.push_back(given.f1);
+      found.push_back(given.found);
+      f1_estimated.push_back(estimated.f1);
+      found_estimated.push_back(estimated.found);
+    }
+    std::printf("%s,%.0f,%.3f,%.0f,%.3f,%.0f,%.2f\n", name.c_str(), median(spots), median(f1), median(found),
+                median(f1_estimated), median(found_estimated), median(ratio));
+    std::fflush(stdout);
+    const auto n = static_cast<double>(motes::testing::gallery_names().size());
+    mean_given += median(f1) / n;
+    mean_estimated += median(f1_estimated) / n;
+  }
+  std::printf("mean,,%.4f,,%.4f,,\n", mean_given, mean_estimated);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Settings settings = parse(argc, argv);
   motes::Execution execution;
   execution.threads = settings.threads;
+  if (settings.gallery) {
+    run_gallery(settings, execution);
+    return 0;
+  }
   motes::tracking::DetectionOptions options;
   options.radius_um = settings.radius;  // voxels are 1 um here
-  options.max_count = kSpots;
+  options.max_count = settings.automatic ? 0 : kSpots;
+  if (settings.fit) options.refine = motes::tracking::Refine::fit;
   std::printf("snr,jsc,rmse_voxel,seconds_median,seconds_least,seconds_most,mvoxel_per_s,threads,frames\n");
   for (const int snr : {7, 4, 2}) {
     double jsc = 0, square = 0;

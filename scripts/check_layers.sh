@@ -62,5 +62,6 @@ forbid_files 'Eigen in CUDA code' '[<"]Eigen/' "${device[@]}"
 forbid_files 'third-party code in public headers' '[<"](Eigen|nanoflann|fmt|spdlog|nlohmann|CLI|vtk|H5|hdf5|tiff)' "${headers[@]}"
 forbid 'third-party code in base or matching' '[<"](Eigen|nanoflann|fmt|spdlog|nlohmann|CLI)' base matching
 forbid 'nanoflann outside tracking' '[<"]nanoflann' app io sim
+forbid 'Eigen outside tracking' '[<"]Eigen/' app io sim
 
 exit $bad

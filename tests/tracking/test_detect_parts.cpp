@@ -5,10 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "tracking/detect/response.h"
-
 #include "tests/support/spots.h"
 #include "tracking/detect/maxima.h"
+#include "tracking/detect/response.h"
 #include "tracking/detect/threshold.h"
 
 namespace {

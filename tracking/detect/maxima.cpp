@@ -140,4 +140,34 @@ std::vector<Voxel> local_maxima(const Execution& execution, const Response& resp
   return maxima;
 }
 
+SampledMinima sample_minima(const Execution& execution, const Response& response, float floor,
+                            std::int64_t rows_per_sample) {
+  const Shape3& shape = response.shape();
+  const std::int64_t step =
+      std::clamp<std::int64_t>(rows_per_sample, 1, std::max<std::int64_t>(1, shape.nz * shape.ny));
+  const std::int64_t rows = (shape.nz * shape.ny) / step;
+  std::vector<std::vector<Voxel>> found(static_cast<std::size_t>(rows));
+  parallel_for(thread_count(execution), rows, [&](std::int64_t i) {
+    const std::int64_t row = i * step + step / 2, z = row / shape.ny, y = row % shape.ny;
+    const float* values = response.row(z, y);
+    for (std::int64_t x = 0; x < shape.nx; ++x) {
+      const float value = values[x];
+      if (!(value < -floor) || (x > 0 && values[x - 1] <= value) ||
+          (x + 1 < shape.nx && values[x + 1] <= value))
+        continue;
+      bool least = true;
+      visit_neighbours(shape, {z, y, x}, [&](const Voxel& n) {
+        least = response.at(n.z, n.y, n.x) > value;
+        return least;
+      });
+      if (least) found[static_cast<std::size_t>(i)].push_back({z, y, x});
+    }
+  });
+  SampledMinima sample;
+  sample.rows_per_sample =
+      rows > 0 ? static_cast<double>(shape.nz * shape.ny) / static_cast<double>(rows) : 1;
+  for (const auto& part : found) sample.voxels.insert(sample.voxels.end(), part.begin(), part.end());
+  return sample;
+}
+
 }  // namespace motes::tracking::detect

@@ -18,4 +18,13 @@ struct Voxel {
 /// mass, the first of those in storage order. O(voxels); the same for any thread count.
 std::vector<Voxel> local_maxima(const Execution& execution, const Response& response, float floor);
 
+/// Some of the strict local minima below -floor, in storage order: those of rows spread evenly over the
+/// frame, each of which stands for `rows_per_sample` rows. O(voxels / rows_per_sample).
+struct SampledMinima {
+  std::vector<Voxel> voxels;
+  double rows_per_sample = 1;
+};
+SampledMinima sample_minima(const Execution& execution, const Response& response, float floor,
+                            std::int64_t rows_per_sample);
+
 }  // namespace motes::tracking::detect

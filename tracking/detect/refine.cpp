@@ -15,8 +15,8 @@
 ///
 /// Width: a Gaussian spot of variance s0^2 seen through a LoG of variance s^2 in d dimensions answers, at a
 /// distance r from its centre, in proportion to (1 - r^2 / (d v)) exp(-r^2 / (2 v)), v = s0^2 + s^2. Along
-/// each axis v is what makes the two neighbours as high as they are. The LoG answers such a spot most at the
-/// radius sqrt(2) s0, which is therefore called its radius.
+/// each axis v is what makes the two neighbours as high as they are. The spot's radius is sqrt(d) s0, as the
+/// filter's is sqrt(d) s.
 
 #include "tracking/detect/refine.h"
 
@@ -75,9 +75,9 @@ Offset vertex(const Fit& fit) {
   return offset;
 }
 
-/// v (see above) of a spot of the filter's own radius: its variance is d / 2 times the filter's.
+/// v (see above) of a spot of the filter's own sigma.
 double own_variance(const Filter& filter, std::size_t axis) {
-  return filter.sigma[axis] * filter.sigma[axis] * (1 + 0.5 * filter.dimensions);
+  return filter.sigma[axis] * filter.sigma[axis] * 2;
 }
 
 /// Response at a distance r from a spot's centre, relative to that at the centre.
@@ -197,7 +197,7 @@ double fitted_radius_um(const Response& response, const Filter& filter, const Ve
     const double filter_variance = filter.sigma[a] * filter.sigma[a];
     const double v = variance_of(ratio, offset, filter.dimensions, (1 + kNarrowest) * filter_variance,
                                  (1 + kWidest) * filter_variance);
-    log_sum += std::log(std::sqrt(2 * (v - filter_variance)) * voxel[a]);
+    log_sum += std::log(std::sqrt(filter.dimensions * (v - filter_variance)) * voxel[a]);
     ++axes;
   }
   return axes > 0 ? std::exp(log_sum / axes) : std::numeric_limits<double>::quiet_NaN();

@@ -12,6 +12,8 @@
 /// the stencil. Every element is computed by the same operations in the same order whatever the bands, so
 /// thread counts change nothing.
 
+#include "tracking/detect/response.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -19,7 +21,6 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/parallel_for.h>
-#include "tracking/detect/response.h"
 
 namespace motes::tracking::detect {
 namespace {

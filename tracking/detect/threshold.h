@@ -1,5 +1,5 @@
 #pragma once
-/// The automatic threshold; docs/detection.md states it for users.
+/// The automatic threshold; docs/method/detection.md states it for users.
 
 #include "tracking/detect/response.h"
 

@@ -4,7 +4,7 @@
 ///
 /// Source: Manne & Halappanavar, "New effective multithreaded matching algorithms", IPDPS 2014 (the Suitor
 /// algorithm). With the total order of edge_order.h there is one stable outcome, and it is the matching of
-/// greedy-sorted (docs/algorithms.md has the proof): so any number of threads, and any order of proposals,
+/// greedy-sorted (docs/method/solvers.md has the proof): so any number of threads, and any order of proposals,
 /// give the same bits. A suitor is one 64-bit word (edge_order.h), and taking a vertex one
 /// compare-and-exchange. Of bipartite graphs only the rows propose: half the work, and no columns' side.
 

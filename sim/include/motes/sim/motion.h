@@ -1,5 +1,5 @@
 #pragma once
-/// Particle motion with ground truth. docs/simulation.md states the models.
+/// Particle motion with ground truth. docs/method/simulation.md states the models.
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-/// All of the simulator: motion with ground truth, detections with faults, and volumes. docs/simulation.md
+/// All of the simulator: motion with ground truth, detections with faults, and volumes. docs/method/simulation.md
 /// states the models.
 
 #include <motes/sim/faults.h>

@@ -1,5 +1,5 @@
 #pragma once
-/// A linking gate from the data, for users who did not give one. docs/algorithms.md has the method, what it
+/// A linking gate from the data, for users who did not give one. docs/method/pair-linking.md has the method, what it
 /// was chosen over, and where it fails.
 
 #include <cstdint>

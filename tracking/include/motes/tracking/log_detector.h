@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <motes/base/execution.h>
 #include <motes/tracking/detections.h>
@@ -13,40 +15,52 @@ namespace motes::tracking {
 
 enum class Polarity { bright, dark };
 
+/// How positions are told: by a parabola through the response's peak, or by fitting Gaussian spots to the
+/// voxels. automatic: by a fit where the filter's sigma is at most 3 voxels along every axis (larger things
+/// are seldom Gaussian), else by the parabola.
+enum class Refine { parabola, fit, automatic };
+
 struct DetectionOptions {
-  /// Spot radius per axis in um: sigma = radius / sqrt(3), the blob radius at which the LoG answers most
-  /// (sqrt(2) for a single plane: the number of axes of more than one voxel). Of a Gaussian spot of standard
-  /// deviation s, the radius is sqrt(2) s; sqrt(3) s finds more where noise is strong.
+  /// Spot radius per axis in um: sqrt(d) times the standard deviation of the spots, d the number of axes of
+  /// more than one voxel (sqrt(3) for a stack, sqrt(2) for a single plane). The filter's sigma is radius /
+  /// sqrt(d).
   Vec3 radius_um;
-  /// Least quality (LoG response) of a spot; none: the automatic threshold, u times the robust standard
-  /// deviation of the response to noise, u the level that pure white noise passes in one frame of ten
-  /// (between 3 and 9, 5.6 or so for 10^6 voxels). tracking/detect/threshold.h and docs/detection.md have it
-  /// all.
+  /// Least quality (LoG response) of a spot; none: spots are told by the evidence of the voxels around each
+  /// maximum (tracking/detect/choice.h and docs/method/detection.md).
   std::optional<double> threshold;
   /// Keep only this many spots, the best ones first; 0 keeps all above the threshold. With `max_count`
   /// and no threshold given, the max_count best local maxima are taken without any threshold.
   std::int64_t max_count = 0;
   Polarity polarity = Polarity::bright;
+  /// Without a threshold: so many spots of noise alone are expected in a frame; none: one in twenty of those
+  /// found, and none in a frame of noise.
+  std::optional<double> false_positives_per_frame;
+  Refine refine = Refine::parabola;
 };
 
 struct DetectionReport {
-  double threshold = 0;           ///< the one used
-  std::int64_t local_maxima = 0;  ///< before the threshold
+  double threshold = 0;  ///< the one used: of quality if one was given or `max_count` was, else of score
+  std::int64_t local_maxima = 0;      ///< before the threshold
+  std::vector<std::string> warnings;  ///< one line each, with what they are based on
 };
 
 /// Spots of one frame, ordered by z, then y, then x of their voxel. Positions in um (voxel centre = index *
 /// voxel_um). quality = scale-normalised LoG response at the refined position, intensity = the
-/// Gaussian-smoothed frame value there (background included), radius_um = geometric mean of the radii fitted
-/// along the axes (NaN where no axis has a neighbour on both sides). A constant frame has no spots. Identical
-/// for any thread count and voxel type. Throws InputError (naming frame and voxel) for NaN, infinite or huge
-/// (over 1e32) voxels and for sizes that disagree; UsageError for options out of range. O(voxels * (sigma_x +
+/// Gaussian-smoothed frame value there (background included), radius_um = geometric mean over the axes of
+/// sqrt(d) times the spot's standard deviation (NaN where no axis has a neighbour on both sides). Properties:
+/// `score` (signed root of the likelihood ratio of "spot" to "none") where no threshold was given; with
+/// Refine::fit, `error_x_um`, `error_y_um`, `error_z_um` (standard errors; NaN where the fit failed) and
+/// `fitted` (1; 0 where the fit failed and the position is the parabola's). A constant frame has no spots.
+/// Without a threshold, hot voxels are replaced by the median of their neighbours first. Identical for any
+/// thread count and voxel type. Throws InputError (naming frame and voxel) for NaN, infinite or huge (over
+/// 1e32) voxels and for sizes that disagree; UsageError for options out of range. O(voxels * (sigma_x +
 /// sigma_y + sigma_z)), memory about two float volumes besides the input.
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
-/// A spot radius for this frame: of a ladder of radii, equal along all axes, the one at which the strongest
-/// spots answer most, then the same for z alone (microscopes blur it most) and for x and y together. None if
-/// the frame has no spots to speak of.
+/// A spot radius for this frame, as DetectionOptions::radius_um defines it: the scale at which spots stand
+/// out most, then the median width of Gaussians fitted to the strongest of them. None if the frame has no
+/// spots to speak of.
 std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity);
 
 }  // namespace motes::tracking

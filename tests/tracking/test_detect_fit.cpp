@@ -1,0 +1,139 @@
+/// Fitted positions against the bound, and the standard errors they claim.
+
+#include <algorithm>
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/log_detector.h>
+
+#include "tests/support/spots.h"
+#include "tracking/detect/gaussian_fit.h"
+
+namespace {
+
+using namespace motes;
+using motes::testing::Spot;
+using motes::testing::SpotFrameOptions;
+using motes::tracking::detect_spots;
+using motes::tracking::DetectionOptions;
+using motes::tracking::Refine;
+namespace detect = motes::tracking::detect;
+
+const Execution kTwo{2};
+
+DetectionOptions fitting(const Vec3& sigma) {
+  DetectionOptions options;
+  const double d = std::sqrt(3.0);
+  options.radius_um = {d * sigma.x, d * sigma.y, d * sigma.z};
+  options.refine = Refine::fit;
+  return options;
+}
+
+const std::vector<double>& column(const Detections& found, const std::string& name) {
+  const auto it = std::find_if(found.properties.begin(), found.properties.end(),
+                               [&](const PropertyColumn& c) { return c.name == name; });
+  REQUIRE(it != found.properties.end());
+  return it->values;
+}
+
+/// 400 spots on a grid, off the voxels' centres.
+std::vector<Spot> grid_of_spots() {
+  std::vector<Spot> spots;
+  const std::vector<Spot> off = motes::testing::random_spots({2, 2, 2}, 400, 9);
+  std::size_t k = 0;
+  for (int y = 8; y < 248; y += 12)
+    for (int x = 8; x < 248; x += 12, ++k) spots.push_back({11 + off[k].z, y + off[k].y, x + off[k].x});
+  return spots;
+}
+
+}  // namespace
+
+TEST_CASE("fits of isolated spots reach the bound, and their errors are right", "[detect]") {
+  // Cramer-Rao bound of x, voxels: sigma 1.5, background 10 photons, height and background unknown.
+  struct Case {
+    double snr, bound;
+  };
+  const Case c = GENERATE(Case{7, .043}, Case{4, .087}, Case{2, .202});
+  SpotFrameOptions scene;
+  scene.shape = {24, 256, 256};
+  scene.psf_sigma = {1.5, 1.5, 1.5};
+  scene.peak = motes::testing::peak_of_snr(c.snr, scene.background);
+  const std::vector<Spot> truth = grid_of_spots();
+  const VolumeFrame frame = motes::testing::poisson_frame(scene.shape, expected_photons(scene, truth), 21);
+  DetectionOptions options = fitting(scene.psf_sigma);
+  options.max_count = static_cast<std::int64_t>(truth.size());
+  const Detections found = detect_spots(kTwo, frame, options);
+  double square = 0, pull = 0;
+  int n = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const Spot& t : truth) {
+      if (std::hypot(found.x_um[i] - t.x, found.y_um[i] - t.y, found.z_um[i] - t.z) > 2.5) continue;
+      const double e = found.x_um[i] - t.x;
+      square += e * e;
+      pull += std::pow(e / column(found, "error_x_um")[i], 2);
+      ++n;
+    }
+  }
+  INFO("snr " << c.snr);
+  REQUIRE(n >= 395);
+  CHECK(std::sqrt(square / n) < 1.15 * c.bound);
+  CHECK(std::sqrt(pull / n) == Approx(1).margin(.12));
+}
+
+TEST_CASE("spots side by side are fitted together", "[detect]") {
+  SpotFrameOptions scene;
+  scene.shape = {15, 25, 31};
+  scene.psf_sigma = {1.5, 1.5, 1.5};
+  const std::vector<Spot> spots{{7, 12, 12.2}, {7.2, 12.1, 16.4}};
+  const VolumeFrame frame = motes::testing::float_frame(scene.shape, expected_photons(scene, spots));
+  DetectionOptions options = fitting(scene.psf_sigma);
+  options.max_count = 2;
+  const Detections fit = detect_spots(kTwo, frame, options);
+  options.refine = Refine::parabola;
+  const Detections parabola = detect_spots(kTwo, frame, options);
+  const auto rms = [&](const Detections& found) {
+    return motes::testing::score_spots(spots, found, {1, 1, 1}, 2).rmse_voxel;
+  };
+  REQUIRE(fit.size() == 2);
+  CHECK(rms(fit) < .01);
+  CHECK(rms(fit) < .2 * rms(parabola));
+  CHECK(fit.radius_um[0] == Approx(std::sqrt(3.0) * 1.5).epsilon(.02));
+}
+
+TEST_CASE("a fit that runs away is flagged and keeps the parabola's position", "[detect]") {
+  SpotFrameOptions scene;
+  scene.shape = {9, 24, 24};
+  scene.peak = -9;  // a dark spot where a bright one is to be fitted
+  const VolumeFrame frame = motes::testing::float_frame(scene.shape, expected_photons(scene, {{4, 12, 12}}));
+  const detect::Filter filter = detect::make_filter(scene.shape, {1, 1, 1}, {2.6, 2.6, 2.6});
+  const std::vector<detect::FitStart> starts{{{12, 12, 4}, 5}};
+  const auto fits = detect::fit_spots(kTwo, frame, filter, starts);
+  REQUIRE(fits.size() == 1);
+  CHECK_FALSE(fits[0].good);
+  CHECK(fits[0].place == detect::Place{12, 12, 4});
+  CHECK(std::isnan(fits[0].error[0]));
+}
+
+TEST_CASE("a single plane and large spots are fitted too", "[detect]") {
+  SpotFrameOptions scene;
+  SECTION("single plane") {
+    scene.shape = {1, 40, 50};
+    scene.psf_sigma = {1.5, 1.5, 1};
+  }
+  SECTION("binned") {
+    scene.shape = {40, 60, 60};
+    scene.psf_sigma = {5, 5, 4};
+  }
+  const double z = scene.shape.nz == 1 ? 0 : 20.3;
+  const std::vector<Spot> spots{{z, 20.3, 22.7}};
+  const VolumeFrame frame = motes::testing::poisson_frame(scene.shape, expected_photons(scene, spots), 4);
+  DetectionOptions options = fitting(scene.psf_sigma);
+  options.max_count = 1;
+  const Detections found = detect_spots(kTwo, frame, options);
+  REQUIRE(found.size() == 1);
+  CHECK(column(found, "fitted")[0] == 1);
+  CHECK(std::abs(found.x_um[0] - 22.7) < 5 * column(found, "error_x_um")[0]);
+  CHECK(std::abs(found.z_um[0] - z) <= 5 * column(found, "error_z_um")[0]);
+  CHECK(column(found, "error_x_um")[0] < .3);
+}

@@ -1,0 +1,48 @@
+#include "tracking/detect/blocks.h"
+
+#include <algorithm>
+
+#include <motes/base/parallel_for.h>
+
+#include "tracking/detect/frame_rows.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr double kBinnedFrom = 3;  // voxels of sigma from which frames are binned,
+constexpr double kBinnedTo = 1.5;  // and what sigma is at least afterwards
+
+}  // namespace
+
+Source make_source(const Execution& execution, const VolumeFrame& frame, const Filter& filter) {
+  Source source;
+  source.frame = &frame;
+  source.size = {frame.shape.nx, frame.shape.ny, frame.shape.nz};
+  source.sigma = filter.sigma;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (filter.sigma[a] < kBinnedFrom) continue;
+    source.block[a] = std::clamp<std::int64_t>(static_cast<std::int64_t>(filter.sigma[a] / kBinnedTo), 1,
+                                               std::max<std::int64_t>(1, source.size[a] / 3));
+    source.size[a] /= source.block[a];
+    source.sigma[a] /= static_cast<double>(source.block[a]);
+  }
+  if (source.block == Index3{1, 1, 1}) return source;
+  const auto [nx, ny, nz] = source.size;
+  const auto [bx, by, bz] = source.block;
+  source.means.resize(static_cast<std::size_t>(nx * ny * nz));
+  const float share = 1.0F / static_cast<float>(bx * by * bz);
+  parallel_for(thread_count(execution), nz * ny, [&](std::int64_t task) {
+    const std::int64_t z = task / ny, y = task % ny;
+    std::vector<float> row(static_cast<std::size_t>(nx * bx));
+    float* out = &source.means[static_cast<std::size_t>(task * nx)];
+    for (std::int64_t k = 0; k < bz; ++k)
+      for (std::int64_t j = 0; j < by; ++j) {
+        read_row(frame, z * bz + k, y * by + j, 0, nx * bx, 0, row.data());
+        for (std::int64_t i = 0; i < nx * bx; ++i) out[i / bx] += row[static_cast<std::size_t>(i)];
+      }
+    for (std::int64_t i = 0; i < nx; ++i) out[i] *= share;
+  });
+  return source;
+}
+
+}  // namespace motes::tracking::detect

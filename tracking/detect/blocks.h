@@ -1,0 +1,42 @@
+#pragma once
+/// A frame for windows around spots: its voxels, or means over blocks of them where spots are large.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tracking/detect/response.h"
+
+namespace motes::tracking::detect {
+
+using Index3 = std::array<std::int64_t, 3>;  // x, y, z
+using Place = std::array<double, 3>;         // x, y, z; voxels or blocks
+
+/// What windows read. Keeps a pointer to the frame.
+struct Source {
+  const VolumeFrame* frame = nullptr;
+  Index3 size{}, block{1, 1, 1};
+  std::array<double, 3> sigma{};  ///< in blocks
+  std::vector<float> means;       ///< [blocks], x fastest; empty where blocks are voxels
+
+  /// Calls use(pointer to the voxels or means, x fastest).
+  template <class Use>
+  void read(const Use& use) const {
+    if (means.empty())
+      std::visit([&](const auto& voxels) { use(voxels.data()); }, frame->voxels);
+    else
+      use(means.data());
+  }
+  double to_blocks(double voxel, std::size_t axis) const {
+    return (voxel + 0.5) / static_cast<double>(block[axis]) - 0.5;
+  }
+  double to_voxels(double place, std::size_t axis) const {
+    return (place + 0.5) * static_cast<double>(block[axis]) - 0.5;
+  }
+};
+
+/// Axes along which the filter's sigma is above 3 voxels are binned to a sigma of 1.5 to 3. O(voxels) if any
+/// is.
+Source make_source(const Execution& execution, const VolumeFrame& frame, const Filter& filter);
+
+}  // namespace motes::tracking::detect

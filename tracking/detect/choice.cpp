@@ -1,0 +1,162 @@
+/// Each maximum gets a score (evidence.h); so do minima, which hold no spots and tell how noise of this frame
+/// scores (selection.h). Round maxima and those that are not (edges, filaments, but also spots side by side)
+/// are judged apart, each against minima of its own kind: structure that is no noise shows in the second kind
+/// first.
+///
+/// In crowds the minima between spots score high too, and the level with them. There, maxima are also taken
+/// whose response exceeds what white noise as strong as the frame's finest detail would give, if they score
+/// near the level.
+
+#include "tracking/detect/choice.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <motes/base/quantile.h>
+
+#include "tracking/detect/evidence.h"
+#include "tracking/detect/selection.h"
+#include "tracking/detect/threshold.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr double kFalseShare = 0.05;      // of what is found
+constexpr std::int64_t kMinima = 3000;    // sampled, about
+constexpr double kHotScore = 8;           // of a single voxel, in stretches
+constexpr double kCrowd = 0.0035;         // spots in a volume of one sigma cubed
+constexpr double kNearLevel = 0.7;        // of the level, in crowds
+constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame
+constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
+constexpr std::size_t kFewest = 20;
+constexpr double kWide = 1.5;  // stretch that is worth a warning
+
+std::vector<double> scores_of(const std::vector<Evidence>& all, bool round) {
+  std::vector<double> scores;
+  for (const Evidence& e : all)
+    if (e.is_round() == round) scores.push_back(e.score);
+  return scores;
+}
+
+/// Scores, from which on a maximum is a spot.
+struct Levels {
+  double round = 0, unround = 0;
+  double least = 0;  ///< of round, finite
+  bool blends = false;
+  double of(const Evidence& e) const { return e.is_round() ? round : unround; }
+};
+
+std::size_t count_over(const std::vector<Evidence>& all, bool round, double level) {
+  return static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [&](const Evidence& e) { return e.is_round() == round && e.score >= level; }));
+}
+
+/// Noise of the unround maxima. They are structure more often than noise; where they are not most of what
+/// stands out, their own upper quarter tells how far it reaches.
+NoiseScores unround_noise(const std::vector<Evidence>& maxima, std::vector<double> scores,
+                          std::span<const double> minima, double minima_per_sample, double round_stretch,
+                          double round_level) {
+  NoiseScores noise = noise_scores(scores, minima, minima_per_sample);
+  noise.stretch = std::max(noise.stretch, round_stretch);
+  if (scores.size() < kFewest) return noise;
+  if (count_over(maxima, false, round_level) > count_over(maxima, true, round_level)) return noise;
+  noise.stretch = std::max(noise.stretch, quantile(scores, 0.75) / kUnroundQuarter);
+  return noise;
+}
+
+Levels levels_without_rate(const std::vector<Evidence>& maxima, const std::vector<Evidence>& minima,
+                           double minima_per_sample, const NoiseScores& round_noise) {
+  const std::vector<double> round = scores_of(maxima, true), unround = scores_of(maxima, false);
+  std::vector<double> all;
+  for (const Evidence& e : maxima) all.push_back(e.score);
+  Levels levels;
+  const double round_level = false_discovery_level(round_noise, round, kFalseShare);
+  levels.round = first_valley(round, round_level);
+  const NoiseScores noise = unround_noise(maxima, unround, scores_of(minima, false), minima_per_sample,
+                                          round_noise.stretch, levels.round);
+  const double unround_level = false_discovery_level(noise, unround, kFalseShare);
+  levels.unround = std::max(levels.round, first_valley(unround, unround_level));
+  levels.least = levels.round;
+  levels.blends = blends_into_noise(all, round_level);
+  if (levels.blends) levels.round = levels.unround = std::numeric_limits<double>::infinity();
+  if (blends_into_noise(all, unround_level)) levels.unround = std::numeric_limits<double>::infinity();
+  return levels;
+}
+
+Levels levels_of_rate(const std::vector<Evidence>& maxima, const std::vector<Evidence>& minima,
+                      double minima_per_sample, const NoiseScores& round_noise, double false_spots) {
+  NoiseScores unround = noise_scores(scores_of(maxima, false), scores_of(minima, false), minima_per_sample);
+  unround.stretch = std::max(unround.stretch, round_noise.stretch);
+  const double share = round_noise.count / (round_noise.count + unround.count);
+  const double round = false_alarm_level(round_noise, share * false_spots);
+  return {round, false_alarm_level(unround, (1 - share) * false_spots), round, false};
+}
+
+double spot_volume(const Filter& filter) {
+  double volume = 1;
+  for (const double sigma : filter.sigma)
+    if (sigma > 0) volume *= sigma;
+  return volume;
+}
+
+std::string rounded(double value) {
+  std::string text = std::to_string(std::round(10 * value) / 10);
+  return text.substr(0, text.find('.') + 2);
+}
+
+}  // namespace
+
+Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                    const Response& response, Polarity polarity, float floor,
+                    const std::vector<Voxel>& maxima, std::optional<double> false_spots) {
+  const std::vector<Evidence> evidence =
+      evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima);
+  const SampledMinima sample =
+      sample_minima(execution, response, floor, static_cast<std::int64_t>(maxima.size()) / kMinima);
+  const std::vector<Evidence> minima =
+      evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima);
+  const NoiseScores noise =
+      noise_scores(scores_of(evidence, true), scores_of(minima, true), sample.rows_per_sample);
+  const Levels levels = false_spots
+                            ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *false_spots)
+                            : levels_without_rate(evidence, minima, sample.rows_per_sample, noise);
+  Choice choice;
+  choice.level = levels.least;
+  choice.noise_stretch = noise.stretch;
+  choice.hot_voxels = std::any_of(evidence.begin(), evidence.end(), [&](const Evidence& e) {
+    return e.score == 0 && e.single > kHotScore * noise.stretch;
+  });
+
+  std::size_t taken = 0;
+  for (const Evidence& e : evidence)
+    if (e.score >= levels.of(e)) ++taken;
+  const bool crowd =
+      static_cast<double>(taken) * spot_volume(filter) > kCrowd * static_cast<double>(frame.shape.voxels());
+  const double response_level =
+      crowd ? std::max(static_cast<double>(floor), noise_level(filter, frame.shape, kCrowdFalseSpots) *
+                                                       noise_deviation(response, frame, filter))
+            : std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < maxima.size(); ++i) {
+    const Voxel& v = maxima[i];
+    const Evidence& e = evidence[i];
+    if (e.score >= levels.of(e) || (e.score >= kNearLevel * levels.round &&
+                                    static_cast<double>(response.at(v.z, v.y, v.x)) >= response_level))
+      choice.spots.push_back({v, e.score, e.amplitude});
+  }
+
+  if (levels.blends)
+    choice.warnings.push_back(
+        "a few maxima stand out, but go on from the noise without a gap, as texture does; "
+        "none is taken for a spot. Set detection.threshold if they are spots");
+  if (!choice.spots.empty() && noise.stretch > kWide && !crowd &&
+      std::any_of(choice.spots.begin(), choice.spots.end(),
+                  [&](const ChosenSpot& s) { return s.score < 1.25 * levels.round; }))
+    choice.warnings.push_back("noise scores " + rounded(noise.stretch) +
+                              " times wider than white noise, and spots come close to it (least score " +
+                              rounded(levels.round) + "); look at the dimmest spots");
+  return choice;
+}
+
+}  // namespace motes::tracking::detect

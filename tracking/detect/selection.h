@@ -1,0 +1,40 @@
+#pragma once
+/// Which scores are spots: the level that noise does not reach, and the valley between noise and spots.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace motes::tracking::detect {
+
+/// What the minima, which hold no spots, and the low scores say of noise.
+struct NoiseScores {
+  double stretch = 1;  ///< how much wider than on white noise the scores of noise are; at least 1
+  double count = 0;    ///< extrema of noise among the maxima, estimated
+};
+
+/// `maxima` [n] and `minima` [m]: scores (zeros count); the frame has `minima_per_sample` times m minima.
+/// O(n + m).
+NoiseScores noise_scores(std::span<const double> maxima, std::span<const double> minima,
+                         double minima_per_sample);
+
+/// Share of noise maxima whose score exceeds `score`.
+double noise_tail(const NoiseScores& noise, double score);
+
+/// The score from which on at most a share `false_share` of the maxima is expected to be noise (Benjamini and
+/// Hochberg 1995, with Storey's count of the null); where no maximum is that good, a score that noise reaches
+/// in one of 1 / false_share frames. O(n log n).
+double false_discovery_level(const NoiseScores& noise, std::span<const double> maxima, double false_share);
+
+/// The score that `false_spots` extrema of noise are expected to exceed.
+double false_alarm_level(const NoiseScores& noise, double false_spots);
+
+/// Whether the few scores over `level` go on without a gap from at least half as many just below it: the tail
+/// of something that is neither noise nor spots, such as texture. O(n log n).
+bool blends_into_noise(std::span<const double> scores, double level);
+
+/// The least score of the first valley above `level` in the density of the logarithm of the scores, or
+/// `level` where the density does not fall and rise again beyond chance. O(n).
+double first_valley(std::span<const double> scores, double level);
+
+}  // namespace motes::tracking::detect
