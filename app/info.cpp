@@ -36,7 +36,8 @@ std::string solver_table() {
   };
   std::string table = line("solver", "family", "backends", "costs", "guarantee", "source");
   for (const matching::SolverInfo& s : matching::solvers()) {
-    table += line(s.name, to_string(s.family), s.backends, s.costs, s.guarantee, s.source);
+    table += line(s.name, to_string(s.family()), to_string(s.backends), to_string(s.costs),
+                  to_string(s.guarantee), s.source);
     for (const matching::OptionInfo& o : s.options)
       table += fmt::format("    ?{}={} [{}]: {}\n", o.name, o.values, o.otherwise, o.meaning);
   }
@@ -62,10 +63,10 @@ ordered_json build_json() {
   json["solvers"] = ordered_json::array();
   for (const matching::SolverInfo& s : matching::solvers()) {
     json["solvers"].push_back({{"name", s.name},
-                               {"family", to_string(s.family)},
-                               {"backends", s.backends},
-                               {"costs", s.costs},
-                               {"guarantee", s.guarantee},
+                               {"family", to_string(s.family())},
+                               {"backends", to_string(s.backends)},
+                               {"costs", to_string(s.costs)},
+                               {"guarantee", to_string(s.guarantee)},
                                {"source", s.source}});
     ordered_json options = ordered_json::array();
     for (const matching::OptionInfo& o : s.options)

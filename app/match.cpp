@@ -27,14 +27,13 @@ std::string initialiser_names() {
 /// The first solver of a family that runs with a GPU and without.
 std::string_view either_form(matching::Family family) {
   for (const auto& info : matching::solvers())
-    if (info.family == family && lists(info.backends, "cpu") && lists(info.backends, "cuda"))
+    if (info.family() == family && info.backends.contains(Backend::cpu) &&
+        info.backends.contains(Backend::cuda))
       return info.name;
   return "another";
 }
 
 }  // namespace
-
-bool lists(std::string_view all, std::string_view one) { return all.find(one) != std::string_view::npos; }
 
 matching::Family family_of(const MatchArguments& arguments) {
   using matching::Family;
@@ -43,22 +42,22 @@ matching::Family family_of(const MatchArguments& arguments) {
   if (!arguments.problem.empty() && arguments.problem != "assignment")
     throw UsageError("--problem: '" + arguments.problem + "' is none of assignment, cardinality, greedy");
   const auto* info = matching::find_solver(matching::split_solver_name(arguments.solver).first);
-  return arguments.problem.empty() && info != nullptr ? info->family : Family::assignment;
+  return arguments.problem.empty() && info != nullptr ? info->family() : Family::assignment;
 }
 
 const matching::SolverInfo& named_solver(const MatchArguments& arguments, matching::Family family) {
   const std::string name(matching::split_solver_name(arguments.solver).first);
   std::vector<std::string> names;
   for (const auto& info : matching::solvers())
-    if (info.family == family) names.emplace_back(info.name);
+    if (info.family() == family) names.emplace_back(info.name);
   if (names.empty())
     throw UsageError("--problem: this build has no " + std::string(to_string(family)) + " solvers");
   const auto* info = matching::find_solver(name);
   if (info == nullptr)
     throw UsageError("--solver: no solver is called '" + name + "'; did you mean '" + nearest(name, names) +
                      "'? (motes info lists them)");
-  if (info->family != family)
-    throw UsageError("--solver: " + name + " solves " + std::string(to_string(info->family)) +
+  if (info->family() != family)
+    throw UsageError("--solver: " + name + " solves " + std::string(to_string(info->family())) +
                      " problems, not " + std::string(to_string(family)));
   return *info;
 }
@@ -73,9 +72,9 @@ bool gpu_there(const Config& config) {
 }
 
 void require_form(const matching::SolverInfo& info, Backend wanted) {
-  if (wanted == Backend::cuda && !lists(info.backends, "cuda"))
+  if (wanted == Backend::cuda && !info.backends.contains(Backend::cuda))
     throw UsageError("--backend: " + std::string(info.name) + " has no CUDA form; use cpu");
-  if (wanted == Backend::cpu && !lists(info.backends, "cpu"))
+  if (wanted == Backend::cpu && !info.backends.contains(Backend::cpu))
     throw UsageError("--backend: " + std::string(info.name) + " has no CPU form; use cuda");
 }
 
@@ -90,7 +89,7 @@ NamedSolver name_solver(const MatchArguments& arguments, const Config& config, m
   }
   const auto& info = named_solver(arguments, family);
   require_form(info, wanted);
-  const bool cpu = lists(info.backends, "cpu"), cuda = lists(info.backends, "cuda");
+  const bool cpu = info.backends.contains(Backend::cpu), cuda = info.backends.contains(Backend::cuda);
   if (!cpu && !gpu)
     throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " + gpu::list_devices().why_none +
                         "; use " + std::string(either_form(family)));
@@ -120,8 +119,9 @@ double transfer_seconds(const std::map<std::string, double>& steps) {
 Command add_match(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("match", "Solve one matching problem, and prove the answer");
   auto arguments = std::make_shared<MatchArguments>();
-  command->add_option("INSTANCE", arguments->instance,
-                      "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
+  command->add_option(
+      "INSTANCE", arguments->instance,
+      "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
   command
       ->add_option("--solver", arguments->solver,
                    "A solver that motes info lists, NAME?OPTION=VALUE&..., or auto [auto]")

@@ -73,9 +73,6 @@ std::unique_ptr<Solver> make_solver(const NamedSolver& named,
 /// Pairs as CSV, row by row; the file appears whole or not at all.
 void write_pairs(const std::string& path, const matching::Matching& answer);
 
-/// An item of a comma-separated list of the registry.
-bool lists(std::string_view all, std::string_view one);
-
 /// The report's fields backend, threads and device.
 void report_where(nlohmann::ordered_json& report, Backend backend, int threads);
 

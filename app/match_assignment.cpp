@@ -22,10 +22,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const char* kind_of(const matching::CostsView& problem) {
-  return problem.index() == 0 ? "sparse" : problem.index() == 1 ? "dense" : "geometric";
-}
-
 /// What solves the problem where. Throws UsageError and ResourceError for what cannot be had.
 matching::AutoChoice choose(const MatchArguments& arguments, const Config& config,
                             const matching::CostsView& problem) {
@@ -37,10 +33,11 @@ matching::AutoChoice choose(const MatchArguments& arguments, const Config& confi
   if (info.name != arguments.solver)
     throw UsageError("--solver: " + std::string(info.name) + " has no options");
   require_form(info, wanted);
-  if (!lists(info.costs, kind_of(problem)))
-    throw UsageError("--solver: " + std::string(info.name) + " does not take " + kind_of(problem) +
-                     " costs, only " + std::string(info.costs));
-  return {&info, lists(info.backends, "cuda") ? choice.backend : Backend::cpu, ""};
+  const matching::CostKind kind = matching::kind_of(problem);
+  if (!info.costs.contains(kind))
+    throw UsageError("--solver: " + std::string(info.name) + " does not take " +
+                     std::string(to_string(kind)) + " costs, only " + to_string(info.costs));
+  return {&info, info.backends.contains(Backend::cuda) ? choice.backend : Backend::cpu, ""};
 }
 
 /// Allowed pairs; nothing where only a pass over all of them would tell.
@@ -128,7 +125,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
   report["rows"] = rows_of(problem);
   report["cols"] = cols_of(problem);
   report["edges"] = edges_json(problem);
-  report["costs"] = kind_of(problem);
+  report["costs"] = to_string(matching::kind_of(problem));
   report["cost_step"] = std::ldexp(1.0, -bits);
   report["solver"] = info.name;
   if (!choice.reason.empty()) report["solver_reason"] = choice.reason;
@@ -157,8 +154,8 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
   if (!arguments.matching.empty()) write_pairs(arguments.matching, answer);
   emit_json(session, report);
   session.console.print(fmt::format("{}: {} x {} {}\n{} on {}: {}{}\n{}, {:.6f} s", arguments.instance,
-                                    rows_of(problem), cols_of(problem), kind_of(problem), info.name,
-                                    on_gpu ? "cuda" : "cpu", to_string(answer.status),
+                                    rows_of(problem), cols_of(problem), to_string(matching::kind_of(problem)),
+                                    info.name, on_gpu ? "cuda" : "cpu", to_string(answer.status),
                                     verified.is_null()     ? ""
                                     : verified.get<bool>() ? ", proven by its certificate"
                                                            : ", NOT PROVEN",

@@ -131,7 +131,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
     const auto verify_start = std::chrono::steady_clock::now();
     const auto certificate = matching::verify(problem, pairs, threads);
     verify_s = seconds_since(verify_start);
-    const bool sorted = chosen.info->guarantee != "maximal";
+    const bool sorted = chosen.info->guarantee != matching::Guarantee::maximal;
     const bool good = certificate.matching_valid && certificate.maximal && (certificate.dominant || !sorted);
     verified = good;
     dominant = certificate.dominant;

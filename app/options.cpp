@@ -21,7 +21,7 @@ namespace {
 Codec<std::string> solver_name() {
   std::vector<std::string> names{"auto", tracking::kGreedySolver};
   for (const matching::SolverInfo& info : matching::solvers()) {
-    if (info.family == matching::Family::assignment) names.emplace_back(info.name);
+    if (info.family() == matching::Family::assignment) names.emplace_back(info.name);
   }
   Codec<std::string> codec = text("auto, an exact assignment solver that `motes info` lists, or greedy");
   codec.parse = [names](const Value& value) -> std::optional<std::string> {

@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   for (const std::string& instance : arguments.words("instance", "gen:uniform?rows=1000&high=1000")) {
     for (const std::string& name : arguments.words("solver", "jv")) {
       const matching::SolverInfo* info = matching::find_solver(name);
-      if (name != "auto" && (info == nullptr || info->make == nullptr)) {
+      if (name != "auto" && (info == nullptr || info->family() != matching::Family::assignment)) {
         std::fprintf(stderr, "no assignment solver '%s'\n", name.c_str());
         return 2;
       }

@@ -126,75 +126,64 @@ GreedyRow make_greedy(const SolverOptions&) {
   return std::make_unique<Solver>();
 }
 
-constexpr std::string_view kHalf = "half of the best weight";
+constexpr BackendSet kCpu{true, false}, kCuda{false, true}, kBoth{true, true};
+constexpr CostKindSet kAnyCosts{static_cast<unsigned>(CostKind::sparse) |
+                                static_cast<unsigned>(CostKind::dense) |
+                                static_cast<unsigned>(CostKind::geometric)};
+constexpr CostKindSet kGraph{static_cast<unsigned>(CostKind::graph)};
 
 constexpr SolverInfo kSolvers[] = {
-    {"jv", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
-     "shortest augmenting paths (Jonker & Volgenant 1987)", &make<JonkerVolgenant>},
-    {"hungarian-tree", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
-     "Hungarian method, alternating trees (Date & Nagi 2016)", &make<HungarianTree>},
-    {"hungarian", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
-     "Hungarian method, classical (Date & Nagi 2016)", &make<Hungarian>},
-    {"auction", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
-     "Jacobi auction (Vasconcelos & Rosenhahn 2009)", &make<Auction>},
-    {"auction-scaled", Family::assignment, "cpu, cuda", "sparse, dense, geometric", "exact",
-     "auction with epsilon scaling, forward and reverse", &make<AuctionScaled>},
-    {"hk", Family::cardinality, "cpu", "graph", "exact", "shortest augmenting paths (Hopcroft & Karp 1973)",
-     nullptr, &make_cardinality<HopcroftKarp, false>},
-    {"hkdw", Family::cardinality, "cpu", "graph", "exact",
-     "hk and a further search per phase (Duff & Wiberg 1988)", nullptr,
-     &make_cardinality<HopcroftKarp, true>},
-    {"pf", Family::cardinality, "cpu", "graph", "exact",
-     "depth-first searches with lookahead (Pothen & Fan 1990)", nullptr, &make_pothen_fan, kPothenFanOptions},
-    {"p-dbfs", Family::cardinality, "cpu", "graph", "exact",
-     "disjoint breadth-first searches (Azad et al. 2012)", nullptr, &make_cardinality<PDbfs>},
-    {"ss-bfs", Family::cardinality, "cpu", "graph", "exact",
-     "breadth-first, one free row after another (Azad et al. 2015)", nullptr,
-     &make_cardinality<SingleSource, Order::breadth_first>},
-    {"ss-dfs", Family::cardinality, "cpu", "graph", "exact",
-     "depth-first, one free row after another (Azad et al. 2015)", nullptr,
-     &make_cardinality<SingleSource, Order::depth_first>},
-    {"push-relabel", Family::cardinality, "cpu, cuda", "graph", "exact",
-     "first come, first served, global relabelling (Kaya et al. 2013)", nullptr, &make_push_relabel,
-     kPushRelabelOptions},
-    {"ms-bfs", Family::cardinality, "cpu, cuda", "graph", "exact",
-     "breadth-first from all free rows at once (Azad et al. 2015)", nullptr, &make_ms_bfs, kMsBfsOptions},
-    {"ms-bfs-graft", Family::cardinality, "cpu, cuda", "graph", "exact",
-     "ms-bfs with direction and tree grafting (Azad et al. 2015)", nullptr, &make_ms_bfs_graft,
-     kMsBfsGraftOptions},
-    {"apfb", Family::cardinality, "cuda", "graph", "exact",
-     "paths of a full breadth-first search (Deveci et al. 2013)", nullptr, &make_apfb<false>, kApfbOptions},
-    {"apsb", Family::cardinality, "cuda", "graph", "exact", "shortest paths, likewise (Deveci et al. 2013)",
-     nullptr, &make_apfb<true>, kApfbOptions},
-    {"greedy-suitor",
-     Family::greedy,
-     "cpu, cuda",
-     "graph",
-     kHalf,
+    {"jv", kBoth, kAnyCosts, Guarantee::exact, "shortest augmenting paths (Jonker & Volgenant 1987)",
+     SolverInfo::AssignmentFactory{&make<JonkerVolgenant>}},
+    {"hungarian-tree", kBoth, kAnyCosts, Guarantee::exact,
+     "Hungarian method, alternating trees (Date & Nagi 2016)",
+     SolverInfo::AssignmentFactory{&make<HungarianTree>}},
+    {"hungarian", kBoth, kAnyCosts, Guarantee::exact, "Hungarian method, classical (Date & Nagi 2016)",
+     SolverInfo::AssignmentFactory{&make<Hungarian>}},
+    {"auction", kBoth, kAnyCosts, Guarantee::exact, "Jacobi auction (Vasconcelos & Rosenhahn 2009)",
+     SolverInfo::AssignmentFactory{&make<Auction>}},
+    {"auction-scaled", kBoth, kAnyCosts, Guarantee::exact,
+     "auction with epsilon scaling, forward and reverse",
+     SolverInfo::AssignmentFactory{&make<AuctionScaled>}},
+    {"hk", kCpu, kGraph, Guarantee::exact, "shortest augmenting paths (Hopcroft & Karp 1973)",
+     SolverInfo::CardinalityFactory{&make_cardinality<HopcroftKarp, false>}},
+    {"hkdw", kCpu, kGraph, Guarantee::exact, "hk and a further search per phase (Duff & Wiberg 1988)",
+     SolverInfo::CardinalityFactory{&make_cardinality<HopcroftKarp, true>}},
+    {"pf", kCpu, kGraph, Guarantee::exact, "depth-first searches with lookahead (Pothen & Fan 1990)",
+     SolverInfo::CardinalityFactory{&make_pothen_fan}, kPothenFanOptions},
+    {"p-dbfs", kCpu, kGraph, Guarantee::exact, "disjoint breadth-first searches (Azad et al. 2012)",
+     SolverInfo::CardinalityFactory{&make_cardinality<PDbfs>}},
+    {"ss-bfs", kCpu, kGraph, Guarantee::exact, "breadth-first, one free row after another (Azad et al. 2015)",
+     SolverInfo::CardinalityFactory{&make_cardinality<SingleSource, Order::breadth_first>}},
+    {"ss-dfs", kCpu, kGraph, Guarantee::exact, "depth-first, one free row after another (Azad et al. 2015)",
+     SolverInfo::CardinalityFactory{&make_cardinality<SingleSource, Order::depth_first>}},
+    {"push-relabel", kBoth, kGraph, Guarantee::exact,
+     "first come, first served, global relabelling (Kaya et al. 2013)",
+     SolverInfo::CardinalityFactory{&make_push_relabel}, kPushRelabelOptions},
+    {"ms-bfs", kBoth, kGraph, Guarantee::exact, "breadth-first from all free rows at once (Azad et al. 2015)",
+     SolverInfo::CardinalityFactory{&make_ms_bfs}, kMsBfsOptions},
+    {"ms-bfs-graft", kBoth, kGraph, Guarantee::exact,
+     "ms-bfs with direction and tree grafting (Azad et al. 2015)",
+     SolverInfo::CardinalityFactory{&make_ms_bfs_graft}, kMsBfsGraftOptions},
+    {"apfb", kCuda, kGraph, Guarantee::exact, "paths of a full breadth-first search (Deveci et al. 2013)",
+     SolverInfo::CardinalityFactory{&make_apfb<false>}, kApfbOptions},
+    {"apsb", kCuda, kGraph, Guarantee::exact, "shortest paths, likewise (Deveci et al. 2013)",
+     SolverInfo::CardinalityFactory{&make_apfb<true>}, kApfbOptions},
+    {"greedy-suitor", kBoth, kGraph, Guarantee::half_weight,
      "proposals to the best that may be had (Manne & Halappanavar 2014)",
-     nullptr,
-     nullptr,
-     {},
-     &make_greedy<Suitor>},
-    {"greedy-sorted",
-     Family::greedy,
-     "cpu",
-     "graph",
-     kHalf,
+     SolverInfo::GreedyFactory{&make_greedy<Suitor>}},
+    {"greedy-sorted", kCpu, kGraph, Guarantee::half_weight,
      "edges by falling weight (Fagginger Auer & Bisseling 2012)",
-     nullptr,
-     nullptr,
-     {},
-     &make_greedy<Sorted>},
-    {"greedy-proposal", Family::greedy, "cpu, cuda", "graph", "maximal",
-     "blue propose, red answer (Fagginger Auer & Bisseling 2012)", nullptr, nullptr, kProposalOptions,
-     &make_proposal},
-    {"greedy-weighted", Family::greedy, "cpu", "graph", "maximal",
-     "each vertex its heaviest free neighbour (Fagginger Auer & Bisseling 2012)", nullptr, nullptr,
-     kOneByOneOptions, &make_one_by_one<true>},
-    {"greedy-random", Family::greedy, "cpu", "graph", "maximal",
-     "each vertex its first free neighbour (Fagginger Auer & Bisseling 2012)", nullptr, nullptr,
-     kOneByOneOptions, &make_one_by_one<false>},
+     SolverInfo::GreedyFactory{&make_greedy<Sorted>}},
+    {"greedy-proposal", kBoth, kGraph, Guarantee::maximal,
+     "blue propose, red answer (Fagginger Auer & Bisseling 2012)", SolverInfo::GreedyFactory{&make_proposal},
+     kProposalOptions},
+    {"greedy-weighted", kCpu, kGraph, Guarantee::maximal,
+     "each vertex its heaviest free neighbour (Fagginger Auer & Bisseling 2012)",
+     SolverInfo::GreedyFactory{&make_one_by_one<true>}, kOneByOneOptions},
+    {"greedy-random", kCpu, kGraph, Guarantee::maximal,
+     "each vertex its first free neighbour (Fagginger Auer & Bisseling 2012)",
+     SolverInfo::GreedyFactory{&make_one_by_one<false>}, kOneByOneOptions},
 };
 
 /// Below this many pairs of a matrix or of points, or edges of a graph, bringing the problem to a GPU, and
@@ -222,6 +211,77 @@ std::string_view to_string(Family family) {
   return "unknown";
 }
 
+std::string_view to_string(BackendSet backends) {
+  return backends.cpu && backends.cuda ? "cpu, cuda" : backends.cuda ? "cuda" : "cpu";
+}
+
+std::string_view to_string(CostKind kind) {
+  switch (kind) {
+    case CostKind::sparse:
+      return "sparse";
+    case CostKind::dense:
+      return "dense";
+    case CostKind::geometric:
+      return "geometric";
+    case CostKind::graph:
+      return "graph";
+  }
+  return "unknown";
+}
+
+std::string to_string(CostKindSet kinds) {
+  std::string text;
+  for (const CostKind kind : {CostKind::sparse, CostKind::dense, CostKind::geometric, CostKind::graph})
+    if (kinds.contains(kind)) text += (text.empty() ? "" : ", ") + std::string(to_string(kind));
+  return text;
+}
+
+CostKind kind_of(const CostsView& problem) {
+  constexpr CostKind kKinds[] = {CostKind::sparse, CostKind::dense, CostKind::geometric};
+  return kKinds[problem.index()];
+}
+
+std::string_view to_string(Guarantee guarantee) {
+  switch (guarantee) {
+    case Guarantee::exact:
+      return "exact";
+    case Guarantee::half_weight:
+      return "half of the best weight";
+    case Guarantee::maximal:
+      return "maximal";
+  }
+  return "unknown";
+}
+
+namespace {
+
+/// The row's factory of that family; throws std::invalid_argument for a row of another one.
+template <class Factory>
+Factory factory_of(const SolverInfo& info, std::string_view wanted) {
+  if (const Factory* factory = std::get_if<Factory>(&info.factory)) return *factory;
+  throw std::invalid_argument("'" + std::string(info.name) + "' solves " +
+                              std::string(to_string(info.family())) + " problems, not " +
+                              std::string(wanted) + " ones");
+}
+
+/// The row that "name?options" names.
+const SolverInfo& named(std::string_view name, std::string_view family) {
+  if (const SolverInfo* info = find_solver(name)) return *info;
+  throw std::invalid_argument("no " + std::string(family) + " solver is called '" + std::string(name) + "'");
+}
+
+}  // namespace
+
+std::unique_ptr<AssignmentSolver> SolverInfo::make() const {
+  return factory_of<AssignmentFactory>(*this, "assignment")();
+}
+std::unique_ptr<CardinalitySolver> SolverInfo::make_cardinality(std::string_view text) const {
+  return factory_of<CardinalityFactory>(*this, "cardinality")(SolverOptions(options, text));
+}
+std::unique_ptr<GreedySolver> SolverInfo::make_greedy(std::string_view text) const {
+  return factory_of<GreedyFactory>(*this, "greedy")(SolverOptions(options, text));
+}
+
 std::span<const SolverInfo> solvers() { return kSolvers; }
 
 const SolverInfo* find_solver(std::string_view name) {
@@ -232,18 +292,12 @@ const SolverInfo* find_solver(std::string_view name) {
 
 std::unique_ptr<CardinalitySolver> make_cardinality_solver(std::string_view text) {
   const auto [name, options] = split_solver_name(text);
-  const SolverInfo* info = find_solver(name);
-  if (info == nullptr || info->make_cardinality == nullptr)
-    throw std::invalid_argument("no cardinality solver is called '" + std::string(name) + "'");
-  return info->make_cardinality(SolverOptions(info->options, options));
+  return named(name, "cardinality").make_cardinality(options);
 }
 
 std::unique_ptr<GreedySolver> make_greedy_solver(std::string_view text) {
   const auto [name, options] = split_solver_name(text);
-  const SolverInfo* info = find_solver(name);
-  if (info == nullptr || info->make_greedy == nullptr)
-    throw std::invalid_argument("no greedy solver is called '" + std::string(name) + "'");
-  return info->make_greedy(SolverOptions(info->options, options));
+  return named(name, "greedy").make_greedy(options);
 }
 
 AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_there) {

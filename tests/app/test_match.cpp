@@ -36,7 +36,7 @@ TEST_CASE("match solves generated instances with every assignment solver, and pr
         "gen:points?n=60&sigma=0.3&gate=1.2&sparse=1&unmatched=1.2"}) {
     std::optional<double> objective;
     for (const auto& info : matching::solvers()) {
-      if (info.family != matching::Family::assignment) continue;
+      if (info.family() != matching::Family::assignment) continue;
       INFO(instance << " with " << info.name);
       const json report = matched({instance, "--solver", std::string(info.name), "--backend", "cpu"});
       CHECK(report["status"] == "optimal");
@@ -95,7 +95,7 @@ TEST_CASE("the hash rule makes all solvers tell the same pairs") {
   const testing::TempDir dir;
   std::optional<std::string> first;
   for (const auto& info : matching::solvers()) {
-    if (info.family != matching::Family::assignment) continue;
+    if (info.family() != matching::Family::assignment) continue;
     INFO(info.name);
     const std::string pairs = (dir / (std::string(info.name) + ".csv")).string();
     matched({"gen:uniform?rows=40&cols=40&high=3", "--solver", std::string(info.name), "--backend", "cpu",
@@ -113,7 +113,7 @@ TEST_CASE("match counts pairs with every cardinality solver from every start, an
         "gen:uniform?rows=9&cols=7&high=3&density=0.3", "gen:grid?nx=0"}) {
     std::optional<std::int64_t> most;
     for (const auto& info : matching::solvers()) {
-      if (info.family != matching::Family::cardinality || info.backends.find("cpu") == std::string_view::npos)
+      if (info.family() != matching::Family::cardinality || !info.backends.contains(Backend::cpu))
         continue;
       for (const std::string init : {"none", "cheap", "karp-sipser", "min-degree", "greedy"}) {
         INFO(instance << " with " << info.name << " from " << init);

@@ -39,7 +39,7 @@ TEST_CASE("match runs every greedy solver, and certifies it") {
         "gen:road?n=500&general=1&weights=unit", "gen:rmat?scale=7&undirected=1", "gen:grid?nx=0"}) {
     std::optional<double> sorted;
     for (const auto& info : matching::solvers()) {
-      if (info.family != matching::Family::greedy) continue;
+      if (info.family() != matching::Family::greedy) continue;
       INFO(instance << " with " << info.name);
       const json report = matched({instance, "--solver", std::string(info.name)});
       CHECK(report["problem"] == "greedy");
@@ -47,7 +47,7 @@ TEST_CASE("match runs every greedy solver, and certifies it") {
       CHECK(report["verified"] == true);
       CHECK(report["upper_bound"].get<double>() >= report["objective"].get<double>() * (1 - 1e-12));
       CHECK(report["dual_objective"] == report["upper_bound"]);
-      if (info.guarantee == "maximal") continue;
+      if (info.guarantee == matching::Guarantee::maximal) continue;
       CHECK(report["dominant"] == true);
       CHECK(report["share_of_upper_bound"].get<double>() >= 0.5);
       if (!sorted) sorted = report["objective"].get<double>();

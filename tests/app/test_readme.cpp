@@ -37,8 +37,8 @@ TEST_CASE("docs/library/solvers.md has one row for every solver, and no other") 
   std::vector<std::string> expected;
   for (const auto& info : matching::solvers()) {
     std::ostringstream row;
-    row << "| `" << info.name << "` | " << matching::to_string(info.family) << " | " << info.backends << " | "
-        << info.costs << " | " << info.guarantee;
+    row << "| `" << info.name << "` | " << matching::to_string(info.family()) << " | "
+        << to_string(info.backends) << " | " << to_string(info.costs) << " | " << to_string(info.guarantee);
     expected.push_back(row.str());
   }
   CHECK(table_rows(testing::file_bytes(page), "## All solvers", 5) == expected);

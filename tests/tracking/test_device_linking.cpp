@@ -160,8 +160,8 @@ TEST_CASE("every solver with a CUDA form gives the CPU's links, ties or not") {
       LinkOptions options{{1.5, cost, -1}, "jv", true};
       const auto reference = link_pair({1}, a, b, options);
       for (const auto& info : matching::solvers()) {
-        if (info.family != matching::Family::assignment ||
-            info.backends.find("cuda") == std::string_view::npos)
+        if (info.family() != matching::Family::assignment ||
+            !info.backends.contains(Backend::cuda))
           continue;
         INFO(info.name << " round " << k);
         options.solver = info.name;

@@ -37,8 +37,8 @@ TEST_CASE("every solver gives the same links where ties abound") {
       tracking::LinkOptions options{{1.5, cost, -1}, "jv", true};
       const auto reference = tracking::link_pair({1}, from, to, options);
       for (const auto& info : matching::solvers()) {
-        if (info.family != matching::Family::assignment ||
-            info.backends.find("cpu") == std::string_view::npos)
+        if (info.family() != matching::Family::assignment ||
+            !info.backends.contains(Backend::cpu))
           continue;
         INFO(info.name << " round " << k);
         options.solver = info.name;

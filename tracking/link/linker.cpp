@@ -32,7 +32,7 @@ double seconds_between(Clock::time_point start, Clock::time_point end) {
 
 const matching::SolverInfo& named_solver(const std::string& name) {
   const matching::SolverInfo* info = matching::find_solver(name);
-  if (info == nullptr || info->family != matching::Family::assignment)
+  if (info == nullptr || info->family() != matching::Family::assignment)
     throw UsageError("linking.solver: no assignment solver is called '" + name +
                      "'; `motes info` lists them");
   return *info;

@@ -257,7 +257,7 @@ void check(const SeriesOptions& options) {
   if (options.max_gap < 0) throw UsageError("linking.max_gap must not be negative");
   if (options.solver == "auto") return;
   const matching::SolverInfo* info = matching::find_solver(options.solver);
-  if (info == nullptr || info->family != matching::Family::assignment)
+  if (info == nullptr || info->family() != matching::Family::assignment)
     throw UsageError("linking.solver: no assignment solver is called '" + options.solver +
                      "'; `motes info` lists them");
 }

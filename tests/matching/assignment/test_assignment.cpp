@@ -32,13 +32,13 @@ struct Setting {
   }
 };
 
-bool lists(std::string_view all, std::string_view one) { return all.find(one) != std::string_view::npos; }
-
 std::vector<Setting> settings(Backend backend) {
   const bool cuda = backend == Backend::cuda;
   std::vector<Setting> out;
   for (const auto& info : matching::solvers()) {
-    if (info.family != matching::Family::assignment || !lists(info.backends, cuda ? "cuda" : "cpu")) continue;
+    if (info.family() != matching::Family::assignment ||
+        !info.backends.contains(cuda ? Backend::cuda : Backend::cpu))
+      continue;
     Execution execution;
     execution.threads = 1;
     execution.backend = backend;
@@ -78,26 +78,26 @@ void check_answer(const Setting& setting, const matching::CostsView& problem, st
 
 /// Every kind of costs that the solvers' rows in the registry list, against brute force.
 void check_small(const std::vector<Setting>& all, std::uint64_t seed) {
-  const auto check = [&](const std::string& kind, const std::string& name, const matching::CostsView& problem,
+  const auto check = [&](const std::string& name, const matching::CostsView& problem,
                          std::optional<Cost> best) {
     for (const Setting& setting : all) {
-      if (!lists(setting.info->costs, kind)) continue;
+      if (!setting.info->costs.contains(matching::kind_of(problem))) continue;
       INFO(setting.name() << ": " << name);
       check_answer(setting, problem, best);
     }
   };
   for (const auto& instance : testing::small_instances(seed)) {
     const auto best = testing::brute_force(instance.costs.view());
-    check("sparse", "sparse " + instance.name, instance.costs.view(), best);
+    check("sparse " + instance.name, instance.costs.view(), best);
     const auto forms = testing::dense_forms(instance.costs);
     if (forms.empty()) continue;
     // Each of the number types in its turn: all of them on every instance would only take longer.
     const auto& form = forms[seed % forms.size()];
-    check("dense", form.name + " " + instance.name, form.view, best);
+    check(form.name + " " + instance.name, form.view, best);
   }
   for (const auto& instance : testing::geometric_instances(seed)) {
     const auto best = testing::brute_force(matching::to_sparse(instance.costs.view()).view());
-    check("geometric", instance.name, instance.costs.view(), best);
+    check(instance.name, instance.costs.view(), best);
   }
 }
 

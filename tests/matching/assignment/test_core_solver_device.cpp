@@ -248,8 +248,8 @@ TEST_CASE("jv on the GPU: a faulty matrix in device memory is refused with the f
   const auto refuses = [&](const DenseCosts& costs) {
     const matching::DeviceCosts copy(costs.view());
     for (const auto& info : matching::solvers()) {
-      if (std::string_view(info.backends).find("cuda") == std::string_view::npos ||
-          info.family != matching::Family::assignment)
+      if (!info.backends.contains(Backend::cuda) ||
+          info.family() != matching::Family::assignment)
         continue;
       INFO(info.name);
       CHECK_THROWS_WITH(info.make()->solve(execution, copy.view()), Catch::Contains("(1, 2)"));

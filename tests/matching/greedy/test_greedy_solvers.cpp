@@ -211,10 +211,10 @@ TEST_CASE("greedy solvers are asked for by name and options") {
 TEST_CASE("greedy solvers without a CUDA form say so, and device graphs need one") {
   const auto graph = testing::general_graph(3, {{0, 1, 1.0}, {1, 2, 2.0}});
   for (const auto& info : matching::solvers()) {
-    if (info.family != matching::Family::greedy) continue;
+    if (info.family() != matching::Family::greedy) continue;
     INFO(info.name);
-    const auto solver = info.make_greedy(matching::SolverOptions(info.options, ""));
-    if (info.backends == "cpu")
+    const auto solver = info.make_greedy();
+    if (!info.backends.contains(Backend::cuda))
       CHECK_THROWS_AS(solver->solve({1, Backend::cuda}, graph.view()), ResourceError);
     GreedyProblem device = graph.view();
     device.space = matching::Space::device;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <motes/matching/assignment_solver.h>
 #include <motes/matching/cardinality_solver.h>
@@ -16,19 +17,56 @@ namespace motes::matching {
 enum class Family { assignment, cardinality, greedy };
 std::string_view to_string(Family family);
 
+/// A set of back ends.
+struct BackendSet {
+  bool cpu = false, cuda = false;
+  constexpr bool contains(Backend backend) const {
+    return backend == Backend::cpu ? cpu : backend == Backend::cuda && cuda;
+  }
+};
+/// "cpu", "cuda" or "cpu, cuda".
+std::string_view to_string(BackendSet backends);
+
+/// What kind of problem a solver takes. Assignment: sparse, dense, geometric. Other families: graph.
+enum class CostKind : unsigned { sparse = 1, dense = 2, geometric = 4, graph = 8 };
+struct CostKindSet {
+  unsigned bits = 0;
+  constexpr bool contains(CostKind kind) const { return (bits & static_cast<unsigned>(kind)) != 0; }
+};
+std::string_view to_string(CostKind kind);
+/// The names, comma-separated: "sparse, dense, geometric".
+std::string to_string(CostKindSet kinds);
+CostKind kind_of(const CostsView& problem);
+
+/// What a solver's answer is proven to be.
+enum class Guarantee {
+  exact,        ///< optimal, with a certificate
+  half_weight,  ///< at least half of the best weight
+  maximal       ///< no further edge can be added
+};
+std::string_view to_string(Guarantee guarantee);
+
 struct SolverInfo {
+  using AssignmentFactory = std::unique_ptr<AssignmentSolver> (*)();
+  using CardinalityFactory = std::unique_ptr<CardinalitySolver> (*)(const SolverOptions&);
+  using GreedyFactory = std::unique_ptr<GreedySolver> (*)(const SolverOptions&);
+
   std::string_view name;
-  Family family;
-  std::string_view backends;   ///< comma-separated: "cpu", "cuda"
-  std::string_view costs;      ///< comma-separated: "sparse", "dense", "geometric"; of others: "graph"
-  std::string_view guarantee;  ///< "exact" or what it promises
-  std::string_view source;     ///< paper or method
-  std::unique_ptr<AssignmentSolver> (*make)() = nullptr;  ///< of assignment rows; null in others
-  /// Of cardinality rows, from options made of `options`; null in others.
-  std::unique_ptr<CardinalitySolver> (*make_cardinality)(const SolverOptions&) = nullptr;
-  std::span<const OptionInfo> options{};
-  /// Of greedy rows, likewise; null in others.
-  std::unique_ptr<GreedySolver> (*make_greedy)(const SolverOptions&) = nullptr;
+  BackendSet backends;
+  CostKindSet costs;
+  Guarantee guarantee = Guarantee::exact;
+  std::string_view source;  ///< paper or method
+  /// The family's factory; it is never null, and says which family this is.
+  std::variant<AssignmentFactory, CardinalityFactory, GreedyFactory> factory;
+  std::span<const OptionInfo> options{};  ///< what a cardinality or greedy solver can be told
+
+  Family family() const { return static_cast<Family>(factory.index()); }
+
+  /// A solver of the row. Each throws std::invalid_argument, naming the solver and its family, for a row of
+  /// another family. Options left out take their defaults.
+  std::unique_ptr<AssignmentSolver> make() const;
+  std::unique_ptr<CardinalitySolver> make_cardinality(std::string_view options = {}) const;
+  std::unique_ptr<GreedySolver> make_greedy(std::string_view options = {}) const;
 };
 
 /// Every solver of this build, in the order users should read them.
