@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include <motes/matching/registry.h>
+#include <motes/tracking/linker.h>
 
 #include "app/codec.h"
 #include "app/nearest.h"
-#include <motes/tracking/linker.h>
 
 namespace motes::app {
 namespace {
