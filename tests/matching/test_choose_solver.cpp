@@ -1,8 +1,14 @@
 // What `auto` stands for.
 
+#include <algorithm>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include <motes/matching/registry.h>
+#include <motes/matching/verify.h>
+
+#include "tests/support/instances.h"
 
 using namespace motes;
 
@@ -38,9 +44,6 @@ TEST_CASE("auto picks solvers that take the problem where it is to be solved, an
           REQUIRE(choice.info != nullptr);
           CHECK(!choice.reason.empty());
           CHECK(choice.backend != Backend::automatic);
-          const auto lists = [](std::string_view all, std::string_view one) {
-            return all.find(one) != std::string_view::npos;
-          };
           CHECK(choice.info->backends.contains(choice.backend));
           CHECK(choice.info->costs.contains(kind_of(problem)));
           if (backend == Backend::cuda || space_of(problem) == Space::device)
@@ -48,9 +51,31 @@ TEST_CASE("auto picks solvers that take the problem where it is to be solved, an
           else if (backend == Backend::cpu || !gpu_there)
             CHECK(choice.backend == Backend::cpu);
         }
-  // Where a GPU is there, size decides.
-  CHECK(choose_solver(graph_of(100, Space::host), Backend::automatic, true).backend == Backend::cpu);
-  CHECK(choose_solver(graph_of(1 << 26, Space::host), Backend::automatic, true).backend == Backend::cuda);
-  CHECK(choose_solver(matrix_of(10, Space::host), Backend::automatic, true).backend == Backend::cpu);
-  CHECK(choose_solver(matrix_of(20000, Space::host), Backend::automatic, true).backend == Backend::cuda);
+}
+
+TEST_CASE("auto takes the GPU from one size on, and the CPU below it") {
+  const auto takes_gpu = [](const CostsView& problem) {
+    return choose_solver(problem, Backend::automatic, true).backend == Backend::cuda;
+  };
+  const auto one_switch = [](const std::vector<bool>& choices) {
+    return std::is_sorted(choices.begin(), choices.end()) && !choices.front() && choices.back();
+  };
+  std::vector<bool> graphs, matrices;
+  for (Offset edges = 1; edges <= Offset{1} << 30; edges *= 2)
+    graphs.push_back(takes_gpu(graph_of(edges, Space::host)));
+  for (Index rows = 1; rows <= 1 << 16; rows *= 2)
+    matrices.push_back(takes_gpu(matrix_of(rows, Space::host)));
+  CHECK(one_switch(graphs));
+  CHECK(one_switch(matrices));
+}
+
+TEST_CASE("auto's choice on the CPU solves what it is asked to, and proves it") {
+  for (const auto& instance : testing::small_instances(5)) {
+    INFO(instance.name);
+    const AutoChoice choice = choose_solver(instance.costs.view());
+    const Matching answer = choice.info->make()->solve({.threads = 1}, instance.costs.view());
+    const auto best = testing::brute_force(instance.costs.view());
+    REQUIRE((answer.status == Status::infeasible) == !best.has_value());
+    if (best) CHECK(verify(instance.costs.view(), answer).optimal());
+  }
 }

@@ -24,12 +24,9 @@ struct Solved {
 };
 
 Solved solved_points() {
-  for (auto& instance : testing::large_instances(7)) {
-    if (instance.name.find("points 2000 sigma 0.3") == std::string::npos) continue;
-    Matching answer = matching::find_solver("jv")->make()->solve({1}, instance.costs.view());
-    return {std::move(instance.costs), std::move(answer)};
-  }
-  throw std::logic_error("family is gone");
+  matching::SparseCosts costs = testing::points_costs(7, 2000, 0.3);
+  Matching answer = matching::find_solver("jv")->make()->solve({1}, costs.view());
+  return {std::move(costs), std::move(answer)};
 }
 
 void rejected(const Solved& s, const Matching& wrong, const std::string& part) {
@@ -176,10 +173,8 @@ void check_all_kinds(bool gpu) {
       check_everywhere(problem, wrong.answer, wrong.part, gpu);
     }
   };
-  for (const auto& instance : testing::large_instances(3)) {
-    if (instance.name.find("points 2000 sigma 0.3") == std::string::npos) continue;
-    check("sparse", instance.costs.view());
-  }
+  const matching::SparseCosts sparse = testing::points_costs(3, 2000, 0.3);
+  check("sparse", sparse.view());
   std::vector<std::vector<matching::Cost>> matrix(40, std::vector<matching::Cost>(33));
   std::mt19937_64 rng(9);
   for (auto& row : matrix)

@@ -160,6 +160,11 @@ std::vector<Instance> small_instances(std::uint64_t seed) {
   return out;
 }
 
+SparseCosts points_costs(std::uint64_t seed, Index n, double sigma) {
+  Rng rng(seed);
+  return points(rng, n, sigma, 2.4 * sigma, 1 << 20);
+}
+
 std::vector<Instance> large_instances(std::uint64_t seed) {
   Rng rng(seed);
   std::vector<Instance> out;

@@ -24,6 +24,10 @@ matching::SparseCosts from_matrix(const std::vector<std::vector<matching::Cost>>
 /// duplicate rows, long alternating chains, geometric progressions, negative costs, mixed unmatched costs.
 std::vector<Instance> small_instances(std::uint64_t seed);
 
+/// n points and their copies displaced by Gaussian steps of `sigma` mean spacings, gated at 2.4 sigma; both
+/// sides may stay free.
+matching::SparseCosts points_costs(std::uint64_t seed, matching::Index n, double sigma);
+
 /// Larger ones (hundreds to thousands of vertices) for the certificate alone.
 std::vector<Instance> large_instances(std::uint64_t seed);
 

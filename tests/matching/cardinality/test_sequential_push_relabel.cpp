@@ -229,7 +229,7 @@ TEST_CASE("lists of any length around that of the slots") {
     }
     const auto graph = testing::from_edges(rows, cols, edges);
     const auto slots = certified(graph, "push-relabel?reorder=1");
-    CHECK(slots.stats.seconds.contains("slots") == (mean != 70));
+    CHECK(matching::detail::EllGraph::pay(testing::TwoSides(graph).sides) == (mean != 70));
     CHECK(slots.matching.row_to_col == certified(graph, "push-relabel?reorder=0").matching.row_to_col);
   }
 }
@@ -241,7 +241,8 @@ TEST_CASE("lists of hubs stay where they are") {
     for (Index j = 0; i % 60 == 0 && j < 300; ++j) edges.emplace_back(i, j);
   }
   const auto graph = testing::from_edges(300, 300, edges);
-  CHECK(!certified(graph, "push-relabel?reorder=1").stats.seconds.contains("slots"));
+  CHECK(!matching::detail::EllGraph::pay(testing::TwoSides(graph).sides));
+  certified(graph, "push-relabel?reorder=1");
 }
 
 TEST_CASE("paths longer than labels of 8 and of 16 bits count") {
