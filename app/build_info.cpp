@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <motes/version.h>
+
 namespace motes::app {
 
 std::string_view version() { return MOTES_VERSION; }

@@ -1,29 +1,37 @@
-option(MOTES_TESTS "Build the test suite" ON)
-option(MOTES_BENCH "Build the benchmark drivers" ON)
-option(MOTES_WERROR "Treat warnings as errors" ON)
+# Inside another project (add_subdirectory, FetchContent) only the libraries matter.
+option(MOTES_TESTS "Build the test suite" ${PROJECT_IS_TOP_LEVEL})
+option(MOTES_BENCH "Build the benchmark drivers" ${PROJECT_IS_TOP_LEVEL})
+option(MOTES_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(MOTES_INSTALL "Add motes to what `cmake --install` installs" ${PROJECT_IS_TOP_LEVEL})
+option(MOTES_PCH "Precompile the headers that most files of a library include" ON)
 option(MOTES_MATCHING_ONLY "Build only the matching library (needs no VTK, HDF5, TIFF or YAML)" OFF)
 option(MOTES_APP "Build io and the motes executable (needs VTK, HDF5, TIFF and YAML); OFF: matching, tracking and sim" ON)
 set(MOTES_SANITIZE "" CACHE STRING "Sanitizers of the whole build, for instance address,undefined")
 set(MOTES_CUDA AUTO CACHE STRING "CUDA code: AUTO (when nvcc is there), ON or OFF")
 set_property(CACHE MOTES_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(MOTES_DATA_DIR "${CMAKE_SOURCE_DIR}/../shared/data" CACHE PATH
+set(MOTES_DATA_DIR "${PROJECT_SOURCE_DIR}/../shared/data" CACHE PATH
     "Folder of real test data; tests that need it are skipped, and say so, where it is absent")
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(MOTES_CCACHE ccache)
 if(MOTES_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${MOTES_CCACHE})
+  if(MOTES_PCH)  # without these, ccache stores nothing that uses a precompiled header
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${MOTES_CCACHE})
+  endif()
 endif()
 
 # Everything a motes target compiles with; nothing is set globally.
 add_library(motes_options INTERFACE)
 target_compile_features(motes_options INTERFACE cxx_std_20)
-target_include_directories(motes_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+target_include_directories(motes_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(motes_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion
     -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off>)
@@ -34,6 +42,9 @@ target_compile_options(motes_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns falsely of overlapping copies in std::string concatenation (GCC bug 105651).
   target_compile_options(motes_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
+if(MOTES_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(motes_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # for ccache
 endif()
 if(MOTES_WERROR)
   target_compile_options(motes_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

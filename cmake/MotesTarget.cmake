@@ -1,7 +1,8 @@
-# motes_library(NAME SOURCES ... [PUBLIC ...] [PRIVATE ...]): target motes_NAME, alias motes::NAME.
+# motes_library(NAME SOURCES ... [PUBLIC ...] [PRIVATE ...] [PRECOMPILE ...]): target motes_NAME, alias motes::NAME.
 # Public headers lie in FOLDER/include/motes/FOLDER; private ones are included by their path from the project's root.
+# PRECOMPILE names headers that most sources include anyway; every source still includes what it uses.
 function(motes_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
   add_library(motes_${name} STATIC ${ARG_SOURCES})
   add_library(motes::${name} ALIAS motes_${name})
   set_target_properties(motes_${name} PROPERTIES EXPORT_NAME ${name})
@@ -11,4 +12,13 @@ function(motes_library name)
       $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   endif()
   target_link_libraries(motes_${name} PUBLIC ${ARG_PUBLIC} PRIVATE $<BUILD_INTERFACE:motes_options> ${ARG_PRIVATE})
+  motes_precompile(motes_${name} ${ARG_PRECOMPILE})
+endfunction()
+
+# motes_precompile(TARGET HEADER...): one precompiled header of these, for the target's C++ sources.
+function(motes_precompile target)
+  if(MOTES_PCH AND ARGN)
+    list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>" OUTPUT_VARIABLE headers)
+    target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
 endfunction()

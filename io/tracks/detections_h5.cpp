@@ -2,6 +2,7 @@
 
 #include <motes/io/atomic_file.h>
 #include <motes/io/detections_h5.h>
+#include <motes/version.h>
 
 #include "io/hdf5/h5.h"
 #include "io/tracks/detections_group.h"

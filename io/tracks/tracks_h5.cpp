@@ -8,6 +8,7 @@
 #include <motes/base/errors.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/tracks_h5.h>
+#include <motes/version.h>
 
 #include "io/files/text.h"
 #include "io/hdf5/h5.h"
