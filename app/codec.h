@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,7 @@ struct Codec {
   std::function<Value(const T&)> print;
 };
 
-inline Value word_value(std::string text) { return {{std::move(text)}, false}; }
+Value word_value(std::string text);
 
 /// The shortest text that reads back to the same number.
 template <class Number>
@@ -58,15 +60,7 @@ inline const Domain kNotNegative{0, kUnbounded, true, " not below 0"};
 inline const Domain kFraction{0, 1, true, " from 0 to 1"};
 inline const Domain kShare{0, 1, false, " above 0, at most 1"};
 
-inline Codec<double> real(const Domain& domain) {
-  return {"a number" + domain.words,
-          [domain](const Value& value) -> std::optional<double> {
-            if (value.list) return std::nullopt;
-            const auto number = parse_number<double>(value.word());
-            return number && domain.holds(*number) ? number : std::nullopt;
-          },
-          [](const double& number) { return word_value(number_text(number)); }};
-}
+Codec<double> real(const Domain& domain);
 
 template <class Int>
 Codec<Int> integer(Int low, Int high) {
@@ -80,42 +74,11 @@ Codec<Int> integer(Int low, Int high) {
 }
 
 /// One number for all axes, or [z, y, x].
-inline Codec<Vec3> per_axis(const Domain& domain) {
-  return {"one number" + domain.words + ", or three as [z, y, x]",
-          [one = real(domain)](const Value& value) -> std::optional<Vec3> {
-            std::vector<double> numbers;
-            for (const std::string& item : value.items) {
-              const auto number = one.parse(word_value(item));
-              if (!number) return std::nullopt;
-              numbers.push_back(*number);
-            }
-            if (!value.list) return Vec3{numbers[0], numbers[0], numbers[0]};
-            if (numbers.size() != 3) return std::nullopt;
-            return Vec3{numbers[2], numbers[1], numbers[0]};
-          },
-          [](const Vec3& v) {
-            if (v.x == v.y && v.y == v.z) return word_value(number_text(v.x));
-            return Value{{number_text(v.z), number_text(v.y), number_text(v.x)}, true};
-          }};
-}
+Codec<Vec3> per_axis(const Domain& domain);
 
-inline Codec<bool> truth_value() {
-  return {"true or false",
-          [](const Value& value) -> std::optional<bool> {
-            if (value.list || (value.word() != "true" && value.word() != "false")) return std::nullopt;
-            return value.word() == "true";
-          },
-          [](const bool& on) { return word_value(on ? "true" : "false"); }};
-}
+Codec<bool> truth_value();
 
-inline Codec<std::string> text(std::string allowed) {
-  return {std::move(allowed),
-          [](const Value& value) -> std::optional<std::string> {
-            if (value.list) return std::nullopt;
-            return value.word();
-          },
-          [](const std::string& word) { return word_value(word); }};
-}
+Codec<std::string> text(std::string allowed);
 
 /// One of a few names.
 template <class Enum>
@@ -176,19 +139,30 @@ Codec<std::optional<T>> word_or(const std::string& word, const Codec<T>& codec) 
           }};
 }
 
-/// The table's row for the member that `access` names (of a const or a mutable Config).
-template <class T, class Access>
-Option row(std::string path, std::string unit, const Codec<T>& codec, Access access, std::string doc) {
-  return {std::move(path),
-          std::move(unit),
+/// A member of Config, of a mutable or a const one. Made of a captureless lambda that does both, so that the
+/// table's rows share one function for each type.
+template <class T>
+struct Member {
+  T& (*of_mutable)(Config&);
+  const T& (*of_const)(const Config&);
+  template <class Access>
+  Member(Access access) : of_mutable(access), of_const(access) {}
+};
+
+/// The table's row for that member.
+template <class T>
+Option row(std::string_view path, std::string_view unit, const Codec<T>& codec,
+           std::type_identity_t<Member<T>> member, std::string_view doc) {
+  return {std::string(path),
+          std::string(unit),
           codec.allowed,
-          std::move(doc),
-          [codec, access](Config& config, const Value& value) {
+          std::string(doc),
+          [codec, member](Config& config, const Value& value) {
             auto parsed = codec.parse(value);
             if (!parsed) throw BadValue("allowed: " + codec.allowed);
-            access(config) = std::move(*parsed);
+            member.of_mutable(config) = std::move(*parsed);
           },
-          [codec, access](const Config& config) { return codec.print(access(config)); }};
+          [codec, member](const Config& config) { return codec.print(member.of_const(config)); }};
 }
 
 }  // namespace motes::app

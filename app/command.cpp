@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -27,24 +26,24 @@ bool is_yaml(const std::string& path) {
 
 std::string refuse_empty_name(const std::string& name) { return name.empty() ? "give a file's name" : ""; }
 
-void add_common_options(CLI::App& command, Session& session) {
+void add_common_options(CommandOptions command, Session& session) {
   const auto group = "Common options";
-  command.add_option("--config", session.config_file, "YAML configuration")->type_name("FILE")->group(group);
+  command.add_option("--config", session.config_file, "YAML configuration").type_name("FILE").group(group);
   command
       .add_option("--set", session.settings,
                   "Set one configuration key (repeatable; wins over the YAML file)")
-      ->type_name("key.path=value")
-      ->allow_extra_args(false)
-      ->group(group);
-  command.add_option("--backend", session.backend, "auto, cpu or cuda")->type_name("NAME")->group(group);
-  command.add_option("--threads", session.threads, "CPU threads, 0: all")->type_name("N")->group(group);
-  command.add_option("--seed", session.seed, "Seed of random numbers")->type_name("N")->group(group);
+      .type_name("key.path=value")
+      .allow_extra_args(false)
+      .group(group);
+  command.add_option("--backend", session.backend, "auto, cpu or cuda").type_name("NAME").group(group);
+  command.add_option("--threads", session.threads, "CPU threads, 0: all").type_name("N").group(group);
+  command.add_option("--seed", session.seed, "Seed of random numbers").type_name("N").group(group);
   command.add_option("--json", session.json, "Write the result as JSON; - is standard output")
-      ->check(refuse_empty_name)
-      ->type_name("FILE")
-      ->group(group);
+      .check(refuse_empty_name)
+      .type_name("FILE")
+      .group(group);
   command.add_flag("--quiet", session.quiet, "Print nothing but errors (and the JSON of --json -)")
-      ->group(group);
+      .group(group);
 }
 
 Config configure(const Session& session, const std::string& input, bool has_cuda_form) {

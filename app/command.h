@@ -11,12 +11,9 @@
 #include <motes/base/execution.h>
 
 #include "app/cli.h"
+#include "app/command_options.h"
 #include "app/config.h"
 #include "app/console.h"
-
-namespace CLI {
-class App;
-}
 
 namespace motes::app {
 
@@ -47,11 +44,11 @@ Command add_info(CLI::App& app, Session& session);
 /// Whether the name is that of a YAML configuration (.yaml, .yml).
 bool is_yaml(const std::string& path);
 
-/// For CLI11's check(): what is wrong with an empty name of a file, or nothing.
+/// For CommandOption::check: what is wrong with an empty name of a file, or nothing.
 std::string refuse_empty_name(const std::string& name);
 
 /// Adds --backend, --threads, --set, --json, --quiet, --seed and --config.
-void add_common_options(CLI::App& command, Session& session);
+void add_common_options(CommandOptions command, Session& session);
 
 /// Defaults, then the YAML file (`input` when it is one, else --config), then `input` as input.path, then the
 /// command line's settings. Throws UsageError, also where cuda is asked of a command without a CUDA form.

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -37,12 +36,12 @@ void run_convert(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_convert(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("convert", "Convert tracks between formats (by the output's extension)");
+  CommandOptions command =
+      add_command(app, "convert", "Convert tracks between formats (by the output's extension)");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("IN", arguments->in, "Tracks in any readable format");
-  command->add_option("OUT", arguments->out, "File to write: .h5, .csv, .xml, .vtp or .vtkhdf");
-  return {command, [&session, arguments] {
+  command.add_option("IN", arguments->in, "Tracks in any readable format");
+  command.add_option("OUT", arguments->out, "File to write: .h5, .csv, .xml, .vtp or .vtkhdf");
+  return {&command.app(), [&session, arguments] {
             require_argument(arguments->out, "convert needs IN and OUT");
             run_convert(session, *arguments);
           }};

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -74,11 +73,11 @@ void run_detect(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_detect(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("detect", "Find the particles of every frame");
+  CommandOptions command = add_command(app, "detect", "Find the particles of every frame");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
-  command->add_option("-o,--output", arguments->file, "Table to write: .csv or .h5")->type_name("FILE");
-  return {command, [&session, arguments] { run_detect(session, *arguments); }};
+  command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
+  command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5").type_name("FILE");
+  return {&command.app(), [&session, arguments] { run_detect(session, *arguments); }};
 }
 
 }  // namespace motes::app

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -166,12 +165,12 @@ void run_info(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_info(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("info", "Show this build, its solvers and devices, or what a file holds");
+  CommandOptions command =
+      add_command(app, "info", "Show this build, its solvers and devices, or what a file holds");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "A series, a table, or tracks");
-  command->add_flag("--options", arguments->options, "Print docs/configuration.md: every configuration key");
-  return {command, [&session, arguments] { run_info(session, *arguments); }};
+  command.add_option("FILE", arguments->file, "A series, a table, or tracks");
+  command.add_flag("--options", arguments->options, "Print docs/configuration.md: every configuration key");
+  return {&command.app(), [&session, arguments] { run_info(session, *arguments); }};
 }
 
 }  // namespace motes::app

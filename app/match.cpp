@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -118,56 +117,57 @@ double transfer_seconds(const std::map<std::string, double>& steps) {
 }
 
 Command add_match(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("match", "Solve one matching problem, and prove the answer");
+  CommandOptions command = add_command(app, "match", "Solve one matching problem, and prove the answer");
   auto arguments = std::make_shared<MatchArguments>();
-  command->add_option("INSTANCE", arguments->instance,
-                      "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
+  command.add_option(
+      "INSTANCE", arguments->instance,
+      "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
   command
-      ->add_option("--solver", arguments->solver,
-                   "A solver that motes info lists, NAME?OPTION=VALUE&..., or auto [auto]")
-      ->type_name("NAME");
+      .add_option("--solver", arguments->solver,
+                  "A solver that motes info lists, NAME?OPTION=VALUE&..., or auto [auto]")
+      .type_name("NAME");
   command
-      ->add_option("--problem", arguments->problem, "assignment, cardinality or greedy [the solver's family]")
-      ->type_name("KIND");
+      .add_option("--problem", arguments->problem, "assignment, cardinality or greedy [the solver's family]")
+      .type_name("KIND");
   command
-      ->add_option("--unmatched", arguments->unmatched,
-                   "Let vertices of both sides stay free, at this cost each, in the costs' unit")
-      ->type_name("COST");
+      .add_option("--unmatched", arguments->unmatched,
+                  "Let vertices of both sides stay free, at this cost each, in the costs' unit")
+      .type_name("COST");
   command
-      ->add_option("--init", arguments->init,
-                   "Of cardinality: what the solver starts from, " + initialiser_names() +
-                       " [on a GPU none: solvers make their own there; with auto none, or cheap where trees "
-                       "solve; else karp-sipser]")
-      ->type_name("NAME");
-  command->add_flag("--verify", arguments->verify, "Check the certificate of optimality");
-  command->add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")
-      ->check(refuse_empty_name)
-      ->type_name("FILE");
+      .add_option("--init", arguments->init,
+                  "Of cardinality: what the solver starts from, " + initialiser_names() +
+                      " [on a GPU none: solvers make their own there; with auto none, or cheap where trees "
+                      "solve; else karp-sipser]")
+      .type_name("NAME");
+  command.add_flag("--verify", arguments->verify, "Check the certificate of optimality");
+  command.add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")
+      .check(refuse_empty_name)
+      .type_name("FILE");
   command
-      ->add_option("--ties", arguments->ties,
-                   "Which optimum where there are several: any, or the one a hash picks, the same for all "
-                   "solvers [any]")
-      ->type_name("RULE");
+      .add_option("--ties", arguments->ties,
+                  "Which optimum where there are several: any, or the one a hash picks, the same for all "
+                  "solvers [any]")
+      .type_name("RULE");
   command
-      ->add_option("--coarsen", arguments->coarsen,
-                   "Of greedy: merge matched pairs, level by level, until so many vertices are left")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      .add_option("--coarsen", arguments->coarsen,
+                  "Of greedy: merge matched pairs, level by level, until so many vertices are left")
+      .type_name("N")
+      .check_positive();
   command
-      ->add_option(
+      .add_option(
           "--coarsen-by", arguments->coarsen_by,
           "With --coarsen: pairs by the edges' weight, or by density, which divides it by the weights of "
           "both vertices and keeps them alike [weight]")
-      ->type_name("RULE")
-      ->check(CLI::IsMember({"weight", "density"}));
+      .type_name("RULE")
+      .check_one_of({"weight", "density"});
   command
-      ->add_option("--coarse", arguments->coarse, "With --coarsen: write the coarsest graph as MatrixMarket")
-      ->type_name("FILE");
+      .add_option("--coarse", arguments->coarse, "With --coarsen: write the coarsest graph as MatrixMarket")
+      .type_name("FILE");
   command
-      ->add_option("--coarse-map", arguments->coarse_map,
-                   "With --coarsen: write the coarse vertex of each vertex as CSV (vertex,coarse)")
-      ->type_name("FILE");
-  return {command, [&session, arguments] {
+      .add_option("--coarse-map", arguments->coarse_map,
+                  "With --coarsen: write the coarse vertex of each vertex as CSV (vertex,coarse)")
+      .type_name("FILE");
+  return {&command.app(), [&session, arguments] {
             require_argument(arguments->instance, "match needs an INSTANCE (a .mtx or .h5 file, or gen:...)");
             const auto family = family_of(*arguments);
             if (family != matching::Family::greedy &&

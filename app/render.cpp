@@ -5,7 +5,6 @@
 #include <memory>
 #include <set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -209,16 +208,16 @@ void run_render(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_render(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("render", "Draw tracks, and a frame if given, into a picture");
+  CommandOptions command = add_command(app, "render", "Draw tracks, and a frame if given, into a picture");
   auto arguments = std::make_shared<Arguments>();
   const auto option = [&](const char* name, std::string& target, const char* doc, const char* type) {
-    command->add_option(name, target, doc)->type_name(type);
+    command.add_option(name, target, doc).type_name(type);
   };
-  command->add_option("TRACKS", arguments->tracks, "Tracks in any readable format; several become panels");
+  command.add_option("TRACKS", arguments->tracks, "Tracks in any readable format; several become panels");
   option("-o,--output", arguments->picture, "Picture to write", "PICTURE.png");
-  command->add_option("--title", arguments->titles, "Title of a panel (repeatable, in the order of TRACKS)")
-      ->type_name("TEXT")
-      ->allow_extra_args(false);
+  command.add_option("--title", arguments->titles, "Title of a panel (repeatable, in the order of TRACKS)")
+      .type_name("TEXT")
+      .allow_extra_args(false);
   option("--color", arguments->colour, "What colours tell: track, time, speed, or a property's name [track]",
          "WHAT");
   option("--range", arguments->range, "Ends of the colour scale [those of the data]", "LOW:HIGH");
@@ -232,9 +231,9 @@ Command add_render(CLI::App& app, Session& session) {
          "FILE");
   option("--line-width", arguments->line_width, "In pixels [2]", "PIXELS");
   option("--background", arguments->background, "white or black [white]", "NAME");
-  command->add_flag("--no-axes", arguments->no_axes, "Without box, axes and numbers");
-  command->add_flag("--points", arguments->points, "Mark the last position of each track");
-  return {command, [&session, arguments] { run_render(session, *arguments); }};
+  command.add_flag("--no-axes", arguments->no_axes, "Without box, axes and numbers");
+  command.add_flag("--points", arguments->points, "Mark the last position of each track");
+  return {&command.app(), [&session, arguments] { run_render(session, *arguments); }};
 }
 
 }  // namespace motes::app

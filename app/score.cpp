@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -68,19 +67,18 @@ void run_score(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_score(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("score", "Score tracks against true ones");
+  CommandOptions command = add_command(app, "score", "Score tracks against true ones");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("--truth", arguments->truth, "True tracks, in any readable format")->type_name("FILE");
-  command->add_option("--tracks", arguments->tracks, "Tracks to score")->type_name("FILE");
-  command->add_option("--gate", arguments->gate, "Farthest a found position may lie from its true one [5]")
-      ->type_name("LENGTH");
-  command->add_option("--gate-link", arguments->gate_link, "The same for link scores [as --gate]")
-      ->type_name("LENGTH");
+  command.add_option("--truth", arguments->truth, "True tracks, in any readable format").type_name("FILE");
+  command.add_option("--tracks", arguments->tracks, "Tracks to score").type_name("FILE");
+  command.add_option("--gate", arguments->gate, "Farthest a found position may lie from its true one [5]")
+      .type_name("LENGTH");
+  command.add_option("--gate-link", arguments->gate_link, "The same for link scores [as --gate]")
+      .type_name("LENGTH");
   command
-      ->add_option("--frame-step", arguments->frame_step,
-                   "Keep frames that are multiples of K, on both sides")
-      ->type_name("K");
-  return {command, [&session, arguments] {
+      .add_option("--frame-step", arguments->frame_step, "Keep frames that are multiples of K, on both sides")
+      .type_name("K");
+  return {&command.app(), [&session, arguments] {
             require_argument(arguments->truth, "score needs --truth FILE");
             require_argument(arguments->tracks, "score needs --tracks FILE");
             run_score(session, *arguments);

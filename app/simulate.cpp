@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -194,12 +193,12 @@ void run_simulate(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_simulate(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Simulate particles with ground truth, and volumes of them");
+  CommandOptions command =
+      add_command(app, "simulate", "Simulate particles with ground truth, and volumes of them");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("CONFIG", arguments->config, "YAML configuration (simulation, imaging)");
-  command->add_option("-o,--output", arguments->dir, "Folder for the results")->type_name("DIR");
-  return {command, [&session, arguments] {
+  command.add_option("CONFIG", arguments->config, "YAML configuration (simulation, imaging)");
+  command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  return {&command.app(), [&session, arguments] {
             require_argument(arguments->config,
                              "simulate needs a CONFIG (a YAML file, such as configs/demo.yaml)");
             if (!is_yaml(arguments->config))

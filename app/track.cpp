@@ -4,7 +4,6 @@
 #include <future>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -161,13 +160,13 @@ void run_track(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_track(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("track", "Detect and link particles: the main job");
+  CommandOptions command = add_command(app, "track", "Detect and link particles: the main job");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("INPUT", arguments->input,
-                      "A stack, a folder of volumes, a table of points, or a YAML configuration");
-  command->add_option("-o,--output", arguments->dir, "Folder for the results")->type_name("DIR");
-  command->add_flag("--resume", arguments->resume, "Continue an interrupted run");
-  return {command, [&session, arguments] { run_track(session, *arguments); }};
+  command.add_option("INPUT", arguments->input,
+                     "A stack, a folder of volumes, a table of points, or a YAML configuration");
+  command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
+  return {&command.app(), [&session, arguments] { run_track(session, *arguments); }};
 }
 
 }  // namespace motes::app

@@ -1,7 +1,5 @@
 #include "app/volumes.h"
 
-#include <CLI/CLI.hpp>
-
 #include <motes/io/bdv_writer.h>
 #include <motes/io/ome_tiff_writer.h>
 #include <motes/sim/imaging.h>

@@ -1,0 +1,62 @@
+#include "app/command_options.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+namespace motes::app {
+
+CommandOption& CommandOption::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+CommandOption& CommandOption::group(const std::string& name) {
+  option_->group(name);
+  return *this;
+}
+
+CommandOption& CommandOption::allow_extra_args(bool allowed) {
+  option_->allow_extra_args(allowed);
+  return *this;
+}
+
+CommandOption& CommandOption::check(std::function<std::string(const std::string&)> fault) {
+  option_->check(std::move(fault));
+  return *this;
+}
+
+CommandOption& CommandOption::check_positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+CommandOption& CommandOption::check_one_of(std::initializer_list<const char*> words) {
+  option_->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())));
+  return *this;
+}
+
+CommandOption CommandOptions::add_option(const std::string& names, std::string& target,
+                                         const std::string& doc) {
+  return CommandOption(*command_->add_option(names, target, doc));
+}
+
+CommandOption CommandOptions::add_option(const std::string& names, std::vector<std::string>& target,
+                                         const std::string& doc) {
+  return CommandOption(*command_->add_option(names, target, doc));
+}
+
+CommandOption CommandOptions::add_option(const std::string& names, std::int64_t& target,
+                                         const std::string& doc) {
+  return CommandOption(*command_->add_option(names, target, doc));
+}
+
+CommandOption CommandOptions::add_flag(const std::string& names, bool& target, const std::string& doc) {
+  return CommandOption(*command_->add_flag(names, target, doc));
+}
+
+CommandOptions add_command(CLI::App& program, const std::string& name, const std::string& doc) {
+  return CommandOptions(*program.add_subcommand(name, doc));
+}
+
+}  // namespace motes::app

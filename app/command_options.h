@@ -1,0 +1,56 @@
+#pragma once
+/// The options of the command line. CLI11 parses them; only cli.cpp and command_options.cpp include it, for
+/// it costs several seconds in each file that does.
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace motes::app {
+
+/// An option that was added, for what else there is to say of it. A handle; the command line owns the option.
+class CommandOption {
+ public:
+  explicit CommandOption(CLI::Option& option) : option_(&option) {}
+  /// What --help shows as its value.
+  CommandOption& type_name(const std::string& name);
+  /// The heading in --help.
+  CommandOption& group(const std::string& name);
+  /// false: one value each time the option is given.
+  CommandOption& allow_extra_args(bool allowed);
+  /// `fault` says what is wrong with a value; empty: nothing.
+  CommandOption& check(std::function<std::string(const std::string&)> fault);
+  CommandOption& check_positive();
+  CommandOption& check_one_of(std::initializer_list<const char*> words);
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A command's options and arguments. A handle, as above. Targets must live until the command line is parsed.
+class CommandOptions {
+ public:
+  explicit CommandOptions(CLI::App& command) : command_(&command) {}
+  /// Names as "-o,--output"; one without dashes is a positional argument. A list takes several values.
+  CommandOption add_option(const std::string& names, std::string& target, const std::string& doc);
+  CommandOption add_option(const std::string& names, std::vector<std::string>& target,
+                           const std::string& doc);
+  CommandOption add_option(const std::string& names, std::int64_t& target, const std::string& doc);
+  CommandOption add_flag(const std::string& names, bool& target, const std::string& doc);
+  CLI::App& app() const { return *command_; }
+
+ private:
+  CLI::App* command_;
+};
+
+/// A new command of the program, such as "track".
+CommandOptions add_command(CLI::App& program, const std::string& name, const std::string& doc);
+
+}  // namespace motes::app
