@@ -1,3 +1,9 @@
+# What most sources include, in libraries large enough for it to pay. Not <iostream>, which would put an initialiser
+# into every object, and nothing that compiles code into every file that sees it (CLI11; nlohmann/json pays in its
+# own users only).
+set(MOTES_COMMON_HEADERS algorithm array atomic bit chrono cmath cstddef cstdint cstring functional limits map memory
+  numeric optional span stdexcept string string_view type_traits utility variant vector)
+
 # motes_library(NAME SOURCES ... [PUBLIC ...] [PRIVATE ...] [PRECOMPILE ...]): target motes_NAME, alias motes::NAME.
 # Public headers lie in FOLDER/include/motes/FOLDER; private ones are included by their path from the project's root.
 # PRECOMPILE names headers that most sources include anyway; every source still includes what it uses.
