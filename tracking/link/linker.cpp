@@ -40,7 +40,7 @@ const matching::SolverInfo& named_solver(const std::string& name) {
 
 bool has_cuda_form(const std::string& solver) {
   if (solver == kGreedySolver) return false;
-  return solver == "auto" || named_solver(solver).backends.find("cuda") != std::string_view::npos;
+  return solver == "auto" || named_solver(solver).backends.contains(Backend::cuda);
 }
 
 /// Where pairs are linked: decided before there are candidates.
