@@ -114,7 +114,7 @@ void measure(const Settings& settings, const matching::GreedyProblem& problem,
   if (settings.verify) {
     const auto certificate = matching::verify(problem, answer.matching, run.threads);
     const bool sorted = matching::find_solver(matching::split_solver_name(run.solver).first)->guarantee !=
-                        std::string_view("maximal");
+                        matching::Guarantee::maximal;
     const bool good = certificate.matching_valid && certificate.maximal && (certificate.dominant || !sorted);
     certified = !good ? "NO" : certificate.dominant ? "dominant" : "maximal";
     if (!good) std::fprintf(stderr, "%s\n", certificate.fault.c_str());

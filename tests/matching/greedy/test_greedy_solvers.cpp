@@ -34,7 +34,7 @@ std::vector<std::string> all_settings() {
 
 bool is_sorted_form(const std::string& setting) {
   return matching::find_solver(matching::split_solver_name(setting).first)->guarantee ==
-         "half of the best weight";
+         matching::Guarantee::half_weight;
 }
 
 void check_counts(const std::string& setting, const GreedyAnswer& answer) {
