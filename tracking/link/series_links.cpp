@@ -22,9 +22,14 @@ constexpr int kPlainRounds = 4, kVelocityRounds = 6;
 /// Rounds end when fewer links than this share change.
 constexpr double kSettled = 1e-3;
 
+/// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
+constexpr std::size_t kMostLikely = 20;
+constexpr double kLikelyNats = 12;
+
 /// Joint inference: candidates kept, and when a share of ends or false detections is not nothing.
 constexpr double kJointNats = 9, kFewFalse = 0.004;
 constexpr std::size_t kJointCandidates = 20;
+constexpr int kJointKeep = 4;
 constexpr int kJointRounds = 16, kJointIterations = 10;
 /// These rounds end when fewer links than this share change.
 constexpr double kJointSettled = 5e-3;
@@ -63,8 +68,8 @@ class Rounds {
         model_ = fit_model(*points_, prediction_, solution_.linking, model_);
         if (round == 1) expect_misses();
       }
-      candidates_ = series_candidates(execution_, *points_, prediction_, model_, round == 0 ? 1 : lags);
-      solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+      find(round == 0 ? 1 : lags);
+      if (!improve() && round > 1) break;
     }
   }
 
@@ -76,30 +81,30 @@ class Rounds {
       if (round == 0) model_ = first_model(*points_, prediction_, lags), model_.gate_um = options_.gate_um;
       model_ = fit_model(*points_, prediction_, solution_.linking, model_);
       if (round == 0) expect_misses();
-      candidates_ = series_candidates(execution_, *points_, prediction_, model_, lags);
-      solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+      find(lags);
+      if (!improve()) break;
     }
   }
 
   /// From there on, with the links before and after in every cost. Terms of the last two linkings are
   /// averaged: else two linkings can take turns.
   void with_velocity(int rounds) {
-    SeriesLinking before;
+    std::vector<double> older;
     for (int round = 0; round < rounds; ++round) {
       if (!prediction_.by_lag.empty())
         prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
       model_ = fit_model(*points_, prediction_, solution_.linking, model_);
-      candidates_ = series_candidates(execution_, *points_, prediction_, model_, model_.lags());
+      if (round == 0) find(model_.lags());
       velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
       std::vector<double> gains = gains_of(solution_.linking, velocity_);
-      if (!before.next.empty()) {
-        const std::vector<double> older =
-            gains_of(before, fit_velocity(*points_, prediction_, model_, before));
-        for (std::size_t e = 0; e < gains.size(); ++e) gains[e] = 0.5 * (gains[e] + older[e]);
-      }
       std::vector<double> costs = candidate_costs(execution_, *points_, prediction_, model_, candidates_);
-      for (std::size_t e = 0; e < costs.size(); ++e) costs[e] -= gains[e];
-      before = solution_.linking;
+      const double part = older.empty() ? 1 : 0.5;
+      for (std::size_t e = 0; e < costs.size(); ++e) {
+        costs[e] -= part * gains[e];
+        if (!older.empty()) costs[e] -= part * older[e];
+      }
+      older = std::move(gains);
+      const SeriesLinking before = solution_.linking;
       solve(costs);
       const std::int64_t links = before.links();
       if (static_cast<double>(changed(before, solution_.linking)) < kSettled * static_cast<double>(links))
@@ -117,10 +122,9 @@ class Rounds {
         prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
       model_ = fit_model(*points_, prediction_, solution_.linking, model_);
       velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
-      const SeriesCandidates all =
-          series_candidates(execution_, *points_, prediction_, model_, model_.lags());
-      candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
-                                     solution_.linking, kJointNats, kJointCandidates);
+      if (round % kJointKeep == 0)
+        candidates_ = likely_candidates(execution_, *points_, prediction_, model_, model_.lags(),
+                                        solution_.linking, kJointNats, kJointCandidates);
       if (joint_triplets(candidates_) > most_triplets) return false;
       beliefs = {};
       propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_,
@@ -205,6 +209,18 @@ class Rounds {
   SeriesCandidates candidates_;
 
  private:
+  void find(int lags) {
+    candidates_ = likely_candidates(execution_, *points_, prediction_, model_, lags, solution_.linking,
+                                    kLikelyNats, kMostLikely);
+  }
+  /// One more linking; whether it is another.
+  bool improve() {
+    const SeriesLinking before = solution_.linking;
+    solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+    if (before.next.size() != points_->size()) return true;
+    return static_cast<double>(changed(before, solution_.linking)) >=
+           kSettled * static_cast<double>(before.links());
+  }
   void expect_misses() {
     const double missed = std::clamp(model_.end, 0.01, 0.5);
     double sum = 0;
