@@ -117,9 +117,9 @@ class ByLag {
     for (std::int32_t t = 0; t < frames; ++t)
       for (int lag = 1; lag <= model.lags(); ++lag) {
         const double s = model.scale_of(t, lag);
-        entries_.push_back(
-            {1 / s, model.dims * std::log(s) - std::log(model.elapsed[at(lag) - 1] * (1 - model.end)),
-             &model.shape[at(lag) - 1]});
+        entries_.push_back({1 / s,
+                            model.dims * std::log(s) - std::log(model.elapsed[at(lag) - 1] * (1 - model.end)),
+                            &model.shape[at(lag) - 1]});
       }
   }
   /// As SeriesModel::link_cost, up to rounding.
@@ -258,8 +258,7 @@ std::vector<double> candidate_costs(const Execution& execution, const SeriesPoin
     for (std::int64_t e = b * kRowsPerBlock; e < std::min(n, (b + 1) * kRowsPerBlock); ++e) {
       const Index i = candidates.from[at(e)], j = candidates.to[at(e)];
       const std::int32_t t = points.slot[at(i)];
-      costs[at(e)] =
-          by_lag.cost(t, points.slot[at(j)] - t, length_of(residual(points, prediction, i, j)));
+      costs[at(e)] = by_lag.cost(t, points.slot[at(j)] - t, length_of(residual(points, prediction, i, j)));
     }
   });
   return costs;
