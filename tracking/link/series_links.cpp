@@ -49,7 +49,7 @@ constexpr std::int64_t kMostTriplets = 400'000'000;
 /// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
 /// triplets (0.2).
 constexpr std::size_t kMostForField = 400'000;
-constexpr std::int64_t kMostForVelocity = 8'000'000, kMostForBeliefs = 20'000'000;
+constexpr std::int64_t kMostForVelocity = 10'000'000, kMostForBeliefs = 20'000'000;
 /// Beliefs are given up after three rounds where their linking is less likely by so many nats a detection.
 constexpr double kHopeless = 0.09;
 constexpr int kRoundsOfHope = 3;
