@@ -14,8 +14,9 @@ namespace motes::app {
 namespace {
 
 constexpr const char* kEstimated = "estimated";
-/// More detections than this are linked pair by pair by default: one problem of them needs tens of gigabytes.
-constexpr std::size_t kMostOfAutomaticSeries = 4'000'000;
+/// More detections than this are linked pair by pair by default. The series linker keeps at most 20
+/// candidates of each, so this bounds its edges by 20 million; those took some 30 s on two cores.
+constexpr std::size_t kMostOfAutomaticSeries = 1'000'000;
 
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {
   if (!dt_s) {
@@ -86,13 +87,17 @@ tracking::LinkOptions link_options(const Config& config, double gate_um) {
   return options;
 }
 
+std::size_t detections_of(const std::vector<Detections>& frames) {
+  std::size_t all = 0;
+  for (const Detections& frame : frames) all += frame.size();
+  return all;
+}
+
 }  // namespace
 
 bool links_whole_series(const Config& config, const std::vector<Detections>& frames) {
   if (config.linking.scope != Scope::automatic) return config.linking.scope == Scope::series;
-  std::size_t all = 0;
-  for (const Detections& frame : frames) all += frame.size();
-  return frames.size() > 2 && all <= kMostOfAutomaticSeries &&
+  return frames.size() > 2 && detections_of(frames) <= kMostOfAutomaticSeries &&
          config.linking.solver != tracking::kGreedySolver &&
          config.linking.cost == tracking::LinkCost::squared && !config.linking.no_link_cost;
 }
@@ -181,6 +186,11 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
     warn_of_density(*linked.series, gate, console);
   } else if (gate.um) {
+    if (config.linking.scope == Scope::automatic && detections_of(frames) > kMostOfAutomaticSeries)
+      console.note(
+          fmt::format("linked pair by pair: {} detections are more than the {} that linking.scope: auto "
+                      "links as a series; linking.scope: series does so",
+                      detections_of(frames), kMostOfAutomaticSeries));
     linked.pairs = tracking::link_frames(execution, frames, link_options(config, *gate.um), [&](std::size_t) {
       progress.advance();
       stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");

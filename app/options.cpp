@@ -105,7 +105,7 @@ void add_linking(std::vector<Option>& table) {
       "What is linked at once. pairs: each frame to the next. series: all frames in one exact assignment, "
       "with "
       "gaps, begins, ends and false detections, every parameter estimated. auto: series, but pairs for "
-      "two frames, more than four million detections, or with linking.cost, linking.no_link_cost or solver "
+      "two frames, more than a million detections, or with linking.cost, linking.no_link_cost or solver "
       "greedy."));
   table.push_back(row(
       "linking.model", "",

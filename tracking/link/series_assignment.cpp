@@ -108,13 +108,68 @@ matching::SparseCosts problem_of(int threads, const SeriesPoints& points, const 
 
 }  // namespace
 
-SeriesCandidates series_candidates(const Execution& execution, const SeriesPoints& points,
-                                   const Prediction& prediction, const SeriesModel& model, int lags) {
+namespace {
+
+/// One number for each frame and lag.
+class ByLag {
+ public:
+  ByLag(const SeriesModel& model, std::int32_t frames) : lags_(at(model.lags())) {
+    for (std::int32_t t = 0; t < frames; ++t)
+      for (int lag = 1; lag <= model.lags(); ++lag) {
+        const double s = model.scale_of(t, lag);
+        entries_.push_back({1 / s,
+                            model.dims * std::log(s) - std::log(model.elapsed[at(lag) - 1] * (1 - model.end)),
+                            &model.shape[at(lag) - 1]});
+      }
+  }
+  /// As SeriesModel::link_cost, up to rounding.
+  double cost(std::int32_t slot, int lag, double length) const {
+    const Entry& e = entries_[at(slot) * lags_ + at(lag) - 1];
+    return e.constant - e.shape->log_density(length * e.per_scale);
+  }
+
+ private:
+  struct Entry {
+    double per_scale, constant;
+    const RadialDensity* shape;
+  };
+  std::size_t lags_;
+  std::vector<Entry> entries_;
+};
+
+/// Candidates of one detection and what they cost.
+struct Row {
+  std::vector<Index> to;
+  std::vector<double> cost;
+  std::vector<double> sorted;
+};
+
+/// Leaves the likely ones and the one kept; rising order stays.
+void keep_likely(Row& row, Index kept, double nats, std::size_t most) {
+  if (row.to.empty()) return;
+  double limit = *std::min_element(row.cost.begin(), row.cost.end()) + nats;
+  if (row.to.size() > most) {
+    row.sorted = row.cost;
+    std::nth_element(row.sorted.begin(), row.sorted.begin() + static_cast<std::ptrdiff_t>(most) - 1,
+                     row.sorted.end());
+    limit = std::min(limit, row.sorted[most - 1]);
+  }
+  std::size_t place = 0;
+  for (std::size_t k = 0; k < row.to.size(); ++k)
+    if (row.cost[k] <= limit || row.to[k] == kept) row.to[place++] = row.to[k];
+  row.to.resize(place);
+}
+
+/// All within reach, or, with `most` > 0, the likely ones.
+SeriesCandidates find_candidates(const Execution& execution, const SeriesPoints& points,
+                                 const Prediction& prediction, const SeriesModel& model, int lags,
+                                 const SeriesLinking* keep, double nats, std::size_t most) {
   const int threads = thread_count(execution);
   const std::int32_t frames = points.frames();
   std::vector<std::vector<Index>> to(at(frames)), counts(at(frames));
   std::atomic<std::int64_t> found = 0;
-  const std::int64_t most = candidates_in_memory();
+  const std::int64_t most_in_memory = candidates_in_memory();
+  const ByLag costs(model, frames);
   parallel_for(threads, frames, [&](std::int64_t slot) {
     const auto t = static_cast<std::int32_t>(slot);
     const auto from = points.frame(t);
@@ -126,30 +181,40 @@ SeriesCandidates series_candidates(const Execution& execution, const SeriesPoint
                                                         std::vector<Vec3>(later.begin(), later.end()), reach)
                                                   : nullptr);
     }
-    std::vector<Index> row;
+    Row row;
+    std::vector<std::pair<Index, double>> near;
     for (std::size_t k = 0; k < from.size(); ++k) {
       const Index i = points.offset[at(t)] + static_cast<Index>(k);
-      const std::size_t before = to[at(t)].size();
+      row.to.clear();
+      row.cost.clear();
       for (std::size_t g = 0; g < grids.size(); ++g) {
         if (!grids[g]) continue;
         const int lag = static_cast<int>(g) + 1;
         const Vec3 p = prediction.of(lag, i);
         const Vec3 centre{from[k].x + p.x, from[k].y + p.y, from[k].z + p.z};
-        row.clear();
-        grids[g]->for_each_within(centre, [&](std::size_t number, double) {
+        near.clear();
+        grids[g]->for_each_within(centre, [&](std::size_t number, double distance) {
           const Vec3& there = points.at[at(points.offset[at(t + lag)]) + number];
           if (std::isfinite(model.gate_um) && length_of({there.x - from[k].x, there.y - from[k].y,
                                                          there.z - from[k].z}) > model.gate_um * lag)
             return;
-          row.push_back(points.offset[at(t + lag)] + static_cast<Index>(number));
+          near.emplace_back(points.offset[at(t + lag)] + static_cast<Index>(number), distance);
         });
-        std::sort(row.begin(), row.end());
-        to[at(t)].insert(to[at(t)].end(), row.begin(), row.end());
+        std::sort(near.begin(), near.end());
+        for (const auto& [j, distance] : near) {
+          row.to.push_back(j);
+          if (most > 0) row.cost.push_back(costs.cost(t, lag, distance));
+        }
       }
-      counts[at(t)].push_back(static_cast<Index>(to[at(t)].size() - before));
+      if (most > 0) {
+        const bool given = keep != nullptr && keep->next.size() == points.size();
+        keep_likely(row, given ? keep->next[at(i)] : -1, nats, most);
+      }
+      to[at(t)].insert(to[at(t)].end(), row.to.begin(), row.to.end());
+      counts[at(t)].push_back(static_cast<Index>(row.to.size()));
     }
-    if ((found += static_cast<std::int64_t>(to[at(t)].size())) > most)
-      throw ResourceError("linking.scope: series: over " + std::to_string(most) +
+    if ((found += static_cast<std::int64_t>(to[at(t)].size())) > most_in_memory)
+      throw ResourceError("linking.scope: series: over " + std::to_string(most_in_memory) +
                           " candidate links, more than memory holds; use linking.scope: pairs, or a smaller "
                           "linking.max_gap");
   });
@@ -170,17 +235,30 @@ SeriesCandidates series_candidates(const Execution& execution, const SeriesPoint
   return out;
 }
 
+}  // namespace
+
+SeriesCandidates series_candidates(const Execution& execution, const SeriesPoints& points,
+                                   const Prediction& prediction, const SeriesModel& model, int lags) {
+  return find_candidates(execution, points, prediction, model, lags, nullptr, 0, 0);
+}
+
+SeriesCandidates likely_candidates(const Execution& execution, const SeriesPoints& points,
+                                   const Prediction& prediction, const SeriesModel& model, int lags,
+                                   const SeriesLinking& keep, double nats, std::size_t most) {
+  return find_candidates(execution, points, prediction, model, lags, &keep, nats, most);
+}
+
 std::vector<double> candidate_costs(const Execution& execution, const SeriesPoints& points,
                                     const Prediction& prediction, const SeriesModel& model,
                                     const SeriesCandidates& candidates) {
   std::vector<double> costs(candidates.to.size());
   const auto n = candidates.size();
+  const ByLag by_lag(model, points.frames());
   parallel_for(thread_count(execution), (n + kRowsPerBlock - 1) / kRowsPerBlock, [&](std::int64_t b) {
     for (std::int64_t e = b * kRowsPerBlock; e < std::min(n, (b + 1) * kRowsPerBlock); ++e) {
       const Index i = candidates.from[at(e)], j = candidates.to[at(e)];
       const std::int32_t t = points.slot[at(i)];
-      costs[at(e)] =
-          model.link_cost(t, points.slot[at(j)] - t, length_of(residual(points, prediction, i, j)));
+      costs[at(e)] = by_lag.cost(t, points.slot[at(j)] - t, length_of(residual(points, prediction, i, j)));
     }
   });
   return costs;

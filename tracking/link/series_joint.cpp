@@ -13,7 +13,6 @@ namespace {
 using matching::Index;
 using matching::Offset;
 
-constexpr double kDamping = 0.4;
 constexpr double kMostOdds = 1e9;
 constexpr double kLeastWeight = 1e-12;
 constexpr std::int64_t kBlock = 512;
@@ -95,8 +94,7 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
 }
 
 double damped(double old_odds, double new_odds) {
-  const double log_odds = kDamping * std::log(old_odds) + (1 - kDamping) * std::log(new_odds);
-  return std::clamp(std::exp(log_odds), 1 / kMostOdds, kMostOdds);
+  return std::clamp(std::sqrt(old_odds * new_odds), 1 / kMostOdds, kMostOdds);
 }
 
 }  // namespace

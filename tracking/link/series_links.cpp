@@ -7,6 +7,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
+#include <motes/base/quantile.h>
 #include <motes/matching/registry.h>
 #include <motes/tracking/series_joint.h>
 #include <motes/tracking/series_links.h>
@@ -19,8 +20,23 @@ namespace {
 using matching::Index;
 
 constexpr int kPlainRounds = 4, kVelocityRounds = 6;
+/// Candidates are looked for in so many of the plain rounds; later rounds keep them.
+constexpr int kPlainFinds = 3;
+/// In larger series the field is fitted in every fourth round with velocity or beliefs: there it hardly
+/// moves.
+constexpr std::size_t kSmallSeries = 30'000;
+constexpr int kFieldRounds = 4;
+/// Where particles move less than this part of their spacing, links without prediction are good enough to fit
+/// a field to.
+constexpr double kSmallSteps = 0.2;
+/// Links that tell whether neighbours move together.
+constexpr std::int64_t kCoherenceSample = 20'000;
 /// Rounds end when fewer links than this share change.
 constexpr double kSettled = 1e-3;
+
+/// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
+constexpr std::size_t kMostLikely = 20;
+constexpr double kLikelyNats = 12;
 
 /// Joint inference: candidates kept, and when a share of ends or false detections is not nothing.
 constexpr double kJointNats = 9, kFewFalse = 0.004;
@@ -28,13 +44,22 @@ constexpr std::size_t kJointCandidates = 20;
 constexpr int kJointRounds = 16, kJointIterations = 10;
 /// These rounds end when fewer links than this share change.
 constexpr double kJointSettled = 5e-3;
-/// `automatic` does not spend minutes on what gains little in large series.
-constexpr std::int64_t kMostTriplets = 400'000'000, kMostAutomaticTriplets = 50'000'000;
+constexpr std::int64_t kMostTriplets = 400'000'000;
+/// What `automatic` spends, in counts so that it is the same everywhere: a field up to so many detections
+/// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
+/// triplets (0.2).
+constexpr std::size_t kMostForField = 400'000;
+constexpr std::int64_t kMostForVelocity = 10'000'000, kMostForBeliefs = 20'000'000;
+/// Beliefs are given up after three rounds where their linking is less likely by so many nats a detection.
+constexpr double kHopeless = 0.09;
+constexpr int kRoundsOfHope = 3;
 
 /// What the data must say for a model, in nats a link: that neighbours' motion predicts links left out of it;
 /// that the links before and after make links likelier, and that displacements go on (beta), not only that
 /// links can be chosen to look so.
 constexpr double kLeastCoherence = 0, kLeastGain = 0.005, kLeastBeta = 0.05;
+/// A beta that rises by less from one round to the next will not get there.
+constexpr double kRisingBeta = 0.01;
 /// The rounds with velocity look for the likeliest linking, beliefs for the links most likely right: theirs
 /// may be less likely by so many nats a detection and still be better. On simulations they were at -0.01, not
 /// at -0.08.
@@ -63,8 +88,8 @@ class Rounds {
         model_ = fit_model(*points_, prediction_, solution_.linking, model_);
         if (round == 1) expect_misses();
       }
-      candidates_ = series_candidates(execution_, *points_, prediction_, model_, round == 0 ? 1 : lags);
-      solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+      if (round < kPlainFinds) find(round == 0 ? 1 : lags);
+      if (!improve() && round > 1) break;
     }
   }
 
@@ -76,30 +101,33 @@ class Rounds {
       if (round == 0) model_ = first_model(*points_, prediction_, lags), model_.gate_um = options_.gate_um;
       model_ = fit_model(*points_, prediction_, solution_.linking, model_);
       if (round == 0) expect_misses();
-      candidates_ = series_candidates(execution_, *points_, prediction_, model_, lags);
-      solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+      if (round == 0) find(lags);
+      if (!improve()) break;
     }
   }
 
   /// From there on, with the links before and after in every cost. Terms of the last two linkings are
   /// averaged: else two linkings can take turns.
-  void with_velocity(int rounds) {
-    SeriesLinking before;
+  /// `doubt`: done as soon as displacements do not go on and do so no more than in the round before.
+  void with_velocity(int rounds, bool doubt) {
+    double beta = -1;
+    std::vector<double> older;
     for (int round = 0; round < rounds; ++round) {
-      if (!prediction_.by_lag.empty())
+      if (round % field_rounds() == 0 && !prediction_.by_lag.empty())
         prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
       model_ = fit_model(*points_, prediction_, solution_.linking, model_);
-      candidates_ = series_candidates(execution_, *points_, prediction_, model_, model_.lags());
       velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
+      if (doubt && round > 0 && velocity_.beta() < kLeastBeta && velocity_.beta() < beta + kRisingBeta) break;
+      beta = velocity_.beta();
       std::vector<double> gains = gains_of(solution_.linking, velocity_);
-      if (!before.next.empty()) {
-        const std::vector<double> older =
-            gains_of(before, fit_velocity(*points_, prediction_, model_, before));
-        for (std::size_t e = 0; e < gains.size(); ++e) gains[e] = 0.5 * (gains[e] + older[e]);
-      }
       std::vector<double> costs = candidate_costs(execution_, *points_, prediction_, model_, candidates_);
-      for (std::size_t e = 0; e < costs.size(); ++e) costs[e] -= gains[e];
-      before = solution_.linking;
+      const double part = older.empty() ? 1 : 0.5;
+      for (std::size_t e = 0; e < costs.size(); ++e) {
+        costs[e] -= part * gains[e];
+        if (!older.empty()) costs[e] -= part * older[e];
+      }
+      older = std::move(gains);
+      const SeriesLinking before = solution_.linking;
       solve(costs);
       const std::int64_t links = before.links();
       if (static_cast<double>(changed(before, solution_.linking)) < kSettled * static_cast<double>(links))
@@ -108,17 +136,17 @@ class Rounds {
   }
 
   /// From there on, over all frames at once: beliefs, their most likely linking, everything estimated anew
-  /// from it. False where there would be too many triplets.
-  bool joint(int rounds, std::int64_t most_triplets) {
+  /// from it. Done early where a linking costs more than `hopeless`. False where there would be too many
+  /// triplets.
+  bool joint(int rounds, std::int64_t most_triplets, double hopeless) {
+    const SeriesCandidates all = std::move(candidates_);
     JointBeliefs beliefs;
     bool settled = false;
     for (int round = 0; round < rounds; ++round) {
-      if (!prediction_.by_lag.empty())
+      if (round % field_rounds() == 0 && !prediction_.by_lag.empty())
         prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
       model_ = fit_model(*points_, prediction_, solution_.linking, model_);
       velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
-      const SeriesCandidates all =
-          series_candidates(execution_, *points_, prediction_, model_, model_.lags());
       candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
                                      solution_.linking, kJointNats, kJointCandidates);
       if (joint_triplets(candidates_) > most_triplets) return false;
@@ -133,11 +161,17 @@ class Rounds {
                              options_.verify);
       ++*solved_;
       if (done_) done_(*solved_);
-      if (settled) break;
+      if (settled || (round + 1 == kRoundsOfHope && cost_per_point() > hopeless)) break;
       const auto few = kJointSettled * static_cast<double>(before.links());
       settled = static_cast<double>(changed(before, solution_.linking)) < few || round + 2 == rounds;
     }
     return true;
+  }
+
+  /// Median displacement of links over one frame, in spacings.
+  double steps() const {
+    std::vector<double> scales = model_.scale;
+    return quantile(scales, 0.5) * student_median(points_->dims) / points_->spacing_um;
   }
 
   double cost_per_point() const { return chain_cost() / static_cast<double>(points_->size()); }
@@ -145,16 +179,17 @@ class Rounds {
   /// How much likelier, in nats, links over one frame are around their neighbours' motion than around their
   /// start, each left out of its own prediction.
   double coherence() const {
-    const Prediction field = predict_by_field(execution_, *points_, solution_.linking, 1);
+    const SeriesLinking sample = some_frames();
+    const Prediction field = predict_by_field(execution_, *points_, sample, 1);
     SeriesModel one = model_;
     one.elapsed = {1};
     one.growth.resize(1);
     one.shape.resize(1, RadialDensity(points_->dims));
-    const SeriesModel plain = fit_model(*points_, {}, solution_.linking, one);
-    const SeriesModel shared = fit_model(*points_, field, solution_.linking, one);
+    const SeriesModel plain = fit_model(*points_, {}, sample, one);
+    const SeriesModel shared = fit_model(*points_, field, sample, one);
     double gain = 0, links = 0;
     for (std::size_t i = 0; i < points_->size(); ++i) {
-      const Index j = solution_.linking.next[i];
+      const Index j = sample.next[i];
       if (j < 0 || points_->slot[static_cast<std::size_t>(j)] != points_->slot[i] + 1) continue;
       const auto from = static_cast<Index>(i);
       gain += plain.link_cost(points_->slot[i], 1, length_of(residual(*points_, {}, from, j))) -
@@ -205,6 +240,28 @@ class Rounds {
   SeriesCandidates candidates_;
 
  private:
+  int field_rounds() const { return points_->size() > kSmallSeries ? kFieldRounds : 1; }
+  /// The links of every so-many-th frame, so many that the sample suffices.
+  SeriesLinking some_frames() const {
+    SeriesLinking out = solution_.linking;
+    const auto step = static_cast<std::int32_t>(std::max<std::int64_t>(1, out.links() / kCoherenceSample));
+    for (std::size_t i = 0; i < out.next.size(); ++i)
+      if (out.next[i] >= 0 && points_->slot[i] % step != 0)
+        out.previous[static_cast<std::size_t>(out.next[i])] = -1, out.next[i] = -1;
+    return out;
+  }
+  void find(int lags) {
+    candidates_ = likely_candidates(execution_, *points_, prediction_, model_, lags, solution_.linking,
+                                    kLikelyNats, kMostLikely);
+  }
+  /// One more linking; whether it is another.
+  bool improve() {
+    const SeriesLinking before = solution_.linking;
+    solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+    if (before.next.size() != points_->size()) return true;
+    return static_cast<double>(changed(before, solution_.linking)) >=
+           kSettled * static_cast<double>(before.links());
+  }
   void expect_misses() {
     const double missed = std::clamp(model_.end, 0.01, 0.5);
     double sum = 0;
@@ -243,13 +300,16 @@ std::string reason_of(const SeriesLinks& links) {
                          ? "links are " + number(e.plain - *e.field) +
                                " nats a detection likelier around their neighbours' motion"
                      : e.field ? "neighbours' motion makes links no likelier"
-                               : "neighbours do not move together (" + number(e.coherence) + " nats a link)";
+                     : e.coherence > kLeastCoherence
+                         ? "neighbours move together (" + number(e.coherence) + " nats a link)"
+                         : "neighbours do not move together (" + number(e.coherence) + " nats a link)";
   if (e.beta && e.velocity)
     text += links.persistent ? "; displacements persist (beta " + number(*e.beta) + ")"
                              : "; displacements do not persist (beta " + number(*e.beta) + ")";
   if (e.joint)
     text += std::string(links.joint ? "; taken" : "; not taken") + " from beliefs over all frames (" +
             number(*e.velocity - *e.joint) + " nats a detection likelier)";
+  for (const std::string& spared : links.spared) text += "; not tried, to save time: " + spared;
   return text;
 }
 
@@ -289,17 +349,26 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   out.evidence.plain = best.cost_per_point();
   if (by_data) {
     out.evidence.coherence = best.coherence();
-    if (out.evidence.coherence > kLeastCoherence) {
+    if (out.evidence.coherence > kLeastCoherence && out.points.size() > kMostForField) {
+      out.spared.push_back("neighbours' motion (field): " + std::to_string(out.points.size()) +
+                           " detections, over " + std::to_string(kMostForField));
+    } else if (out.evidence.coherence > kLeastCoherence) {
       Rounds field(execution, out.points, options, done, out.rounds);
-      field.along_field(link_along_field(execution, frames, out.points, options.solver), lags, kPlainRounds);
+      field.along_field(best.steps() < kSmallSteps
+                            ? best.solution_.linking
+                            : link_along_field(execution, frames, out.points, options.solver),
+                        lags, kPlainRounds);
       out.evidence.field = field.cost_per_point();
       if (*out.evidence.field < out.evidence.plain) best = std::move(field), out.chosen = MotionModel::field;
     }
   }
-  if (options.model != MotionModel::standing) {
+  if (by_data && best.candidates_.size() > kMostForVelocity) {
+    out.spared.push_back("persistence (velocity, joint): " + std::to_string(best.candidates_.size()) +
+                         " candidate links, over " + std::to_string(kMostForVelocity));
+  } else if (options.model != MotionModel::standing) {
     const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
     Rounds persistent = best;
-    persistent.with_velocity(kVelocityRounds);
+    persistent.with_velocity(kVelocityRounds, !sure);
     out.evidence.velocity = persistent.cost_per_point();
     out.evidence.beta = persistent.velocity_.beta();
     const double gained =
@@ -314,14 +383,18 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   }
   if (options.model == MotionModel::joint || (by_data && out.persistent)) {
     Rounds whole = best;
-    if (whole.joint(kJointRounds, by_data ? kMostAutomaticTriplets : kMostTriplets)) {
+    if (whole.joint(kJointRounds, by_data ? kMostForBeliefs : kMostTriplets,
+                    by_data ? *out.evidence.velocity + kHopeless : std::numeric_limits<double>::infinity())) {
       out.evidence.joint = whole.cost_per_point();
       if (!by_data || *out.evidence.joint < *out.evidence.velocity + kJointTolerance) {
         best = std::move(whole);
         out.joint = true;
         if (out.chosen != MotionModel::field) out.chosen = MotionModel::joint;
       }
-    } else if (!by_data) {
+    } else if (by_data) {
+      out.spared.push_back("beliefs (joint): over " + std::to_string(kMostForBeliefs) +
+                           " pairs of links that meet");
+    } else {
       throw ResourceError("linking.model: joint: too many possible tracks; use linking.model: velocity");
     }
   }

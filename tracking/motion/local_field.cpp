@@ -25,6 +25,8 @@ struct Around {
   std::array<Vec3, kFieldNeighbours> offset{}, move{};
 };
 
+double length(double x, double y, double z) { return std::sqrt((x * x + y * y) + z * z); }
+
 /// In place; the upper one of two in the middle.
 double median(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -51,7 +53,7 @@ Vec3 affine_move(const Around& around, const Vec3& median_of_moves) {
     taper[k] = std::exp(-0.5 * t * t);
     mean_distance += around.distance[k] / static_cast<double>(n);
     const Vec3& m = around.move[k];
-    error[k] = std::hypot(m.x - median_of_moves.x, m.y - median_of_moves.y, m.z - median_of_moves.z);
+    error[k] = length(m.x - median_of_moves.x, m.y - median_of_moves.y, m.z - median_of_moves.z);
   }
   const double tiny = 1e-9 * (farthest + 1e-300);
   Vec3 out = median_of_moves;
@@ -72,13 +74,14 @@ Vec3 affine_move(const Around& around, const Vec3& median_of_moves) {
     const double ridge = kRidge * mean_distance * mean_distance * weights;
     for (int axis = 1; axis < 4; ++axis) normal(axis, axis) += ridge + 1e-300;
     const Eigen::Matrix<double, 4, 3> fit = normal.ldlt().solve(right);
+    out = {fit(0, 0), fit(0, 1), fit(0, 2)};
+    if (round + 1 == kReweightings) break;
     for (std::size_t k = 0; k < n; ++k) {
       const Eigen::Vector4d a(1, around.offset[k].x, around.offset[k].y, around.offset[k].z);
       const Eigen::RowVector3d left = a.transpose() * fit;
       const Vec3& m = around.move[k];
-      error[k] = std::hypot(m.x - left[0], m.y - left[1], m.z - left[2]);
+      error[k] = length(m.x - left[0], m.y - left[1], m.z - left[2]);
     }
-    out = {fit(0, 0), fit(0, 1), fit(0, 2)};
   }
   const bool finite = std::isfinite(out.x) && std::isfinite(out.y) && std::isfinite(out.z);
   return finite ? out : median_of_moves;

@@ -28,6 +28,13 @@ struct SeriesCandidates {
 SeriesCandidates series_candidates(const Execution& execution, const SeriesPoints& points,
                                    const Prediction& prediction, const SeriesModel& model, int lags);
 
+/// Of those, for each detection only the `most` likeliest that are within `nats` of its likeliest one; also
+/// what is in `keep`, where it is as long as the points. In time and memory O(points x (pairs within reach +
+/// most)).
+SeriesCandidates likely_candidates(const Execution& execution, const SeriesPoints& points,
+                                   const Prediction& prediction, const SeriesModel& model, int lags,
+                                   const SeriesLinking& keep, double nats, std::size_t most);
+
 /// -log-likelihoods of the candidates under the model.
 std::vector<double> candidate_costs(const Execution& execution, const SeriesPoints& points,
                                     const Prediction& prediction, const SeriesModel& model,

@@ -9,9 +9,9 @@
 ///   in e, out f  L_f g(f | e)      out f alone  birth L_f
 ///   in e alone   end               neither      false + birth end
 ///
-/// Sum-product, all messages at once, damped (each is the old one to the power 0.4 times the new one to the
-/// power 0.6). The product of a link's two messages is its odds. Exact on tracks that share no detection;
-/// elsewhere an approximation whose odds are too sure where it is hard.
+/// Sum-product, all messages at once, damped (each is the geometric mean of the old one and the new one). The
+/// product of a link's two messages is its odds. Exact on tracks that share no detection; elsewhere an
+/// approximation whose odds are too sure where it is hard.
 
 #include <vector>
 

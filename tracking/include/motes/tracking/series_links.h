@@ -44,9 +44,10 @@ struct SeriesLinks {
   SeriesModel model;
   VelocityModel velocity;  ///< empty by_lag: not used
   MotionModel chosen = MotionModel::standing;
-  bool persistent = false;  ///< the links before and after are in every cost
-  bool joint = false;       ///< links by beliefs over all frames
-  std::string reason;       ///< why that model, in one clause
+  bool persistent = false;          ///< the links before and after are in every cost
+  bool joint = false;               ///< links by beliefs over all frames
+  std::string reason;               ///< why that model, in one clause
+  std::vector<std::string> spared;  ///< what `automatic` did not try because the series is large, and why
   SeriesEvidence evidence;
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
   double objective = 0;  ///< in nats
