@@ -100,14 +100,21 @@ TEST_CASE("damaged checkpoint logs give their whole records, unchanged, and noth
     CheckpointWriter log(dir / "log", "f");
     append_frames(log, 0, 6);
   }
-  read_damaged_copies(dir / "damaged", slurp(dir / "log"), 2000, [](const auto& path) {
-    const auto records = io::read_checkpoint(path, "f");
-    if (records.size() > 6) throw std::runtime_error("records out of nothing");
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      if (!same_bits(records[i].x_um, sample(static_cast<int>(i), 3 * i).x_um))
-        throw std::runtime_error("changed");
-    }
-  });
+  int shortened = 0;
+  read_damaged_copies(
+      dir / "damaged", slurp(dir / "log"), 2000,
+      [&](const auto& path) {
+        const auto records = io::read_checkpoint(path, "f");
+        if (records.size() > 6) throw std::runtime_error("records out of nothing");
+        for (std::size_t i = 0; i < records.size(); ++i) {
+          if (!same_bits(records[i].x_um, sample(static_cast<int>(i), 3 * i).x_um))
+            throw std::runtime_error("changed");
+        }
+        shortened += records.size() < 6;
+      },
+      0);
+  // A damaged record ends the log; it is no error.
+  CHECK(shortened > 1000);
 }
 
 TEST_CASE("a checkpoint log that the disk refuses is a ResourceError") {

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Plants faults in solvers, verifiers, readers and the linker, one at a time, and expects the tests to fail.
+
+    scripts/mutation_check.py [BUILD]      BUILD: a configured build folder (default build/release)
+
+Each fault is one replacement in one source file; the test executable beside it is built and the named test cases
+run. A fault that no test sees is reported, and the exit code is 1. Sources are restored afterwards. Run it on a
+clean working tree.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# file, what is there, what is planted, test executable, test cases
+FAULTS = [
+    ("matching/verify.cpp", "if (u + matching.duals.v[at(j)] > c) first_of(infeasible, {i, j});",
+     "if (u + matching.duals.v[at(j)] > c + 1) first_of(infeasible, {i, j});", "test_matching", "*verifier*"),
+    ("matching/verify.cpp", "(*mates)[at(k)] == -1 && dual[at(k)] != limit", "(*mates)[at(k)] == -1 && dual[at(k)] > limit",
+     "test_matching", "*verifier*"),
+    ("matching/cardinality/koenig.cpp", "if (marked[at(k)] != 0)", "if (false && marked[at(k)] != 0)", "test_matching",
+     "*cover*"),
+    ("matching/greedy/verify_greedy.cpp", "> held_[at(i)] &&", "> held_[at(i)] + (Word{1} << 40) &&", "test_matching",
+     "*greedy*"),
+    ("matching/assignment/sparse/sparse_augmenting_paths.cpp", "base + exit < end_distance_", "base + exit < end_distance_ - 1",
+     "test_matching", "every solver agrees with brute force*"),
+    ("matching/papers/hopcroft_karp.cpp", "mate == -1 ? level == last_ :", "mate == -1 ? level + 1 == last_ :", "test_matching",
+     "*cardinality solver agrees*"),
+    ("tracking/link/link_cost.h", "if (squared <= kGateSteps * kGateSteps", "if (squared < kGateSteps * kGateSteps",
+     "test_tracking", "*candidate*,*link*"),
+    ("tracking/link/tracks.cpp", "if (has_previous[f][d]) continue;", "if (f > 1 && has_previous[f][d]) continue;",
+     "test_tracking", "*link*,*track*"),
+    ("io/images/tiff_file.cpp", "if (directories.big_endian) swap_voxels", "if (!directories.big_endian) swap_voxels", "test_io",
+     "*TIFF*,*tiff*,*byte order*"),
+    ("io/tracks/checkpoint.cpp", "record_checksum(body) != checksum ||", "", "test_io", "*checkpoint*"),
+    ("io/images/units.cpp", 'Unit{"nm", 1e-3}', 'Unit{"nm", 1e-2}', "test_io", "*"),
+    ("tracking/score/link_score.cpp", "if (pairs.size() < std::min(truths.size(), founds.size())) return false;", "",
+     "test_tracking", "*score*"),
+]
+
+
+def run(*command, **options):
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options).returncode
+
+
+def main():
+    build = ROOT / (sys.argv[1] if len(sys.argv) > 1 else "build/release")
+    survivors = 0
+    for name, found, planted, test, cases in FAULTS:
+        source = ROOT / name
+        before = source.read_text()
+        if before.count(found) != 1:
+            print(f"{name}: '{found}' is there {before.count(found)} times, expected once")
+            survivors += 1
+            continue
+        try:
+            source.write_text(before.replace(found, planted))
+            if run("cmake", "--build", str(build), "-j", "2", "--target", test) != 0:
+                verdict = "does not compile"
+            else:
+                try:
+                    verdict = "seen" if run(str(build / "bin" / test), cases, timeout=300) not in (0, 77) else "NOT SEEN"
+                except subprocess.TimeoutExpired:
+                    verdict = "seen (the tests do not end)"
+        finally:
+            source.write_text(before)
+        survivors += not verdict.startswith("seen")
+        print(f"{verdict}: {name}: {found} -> {planted or '(nothing)'}", flush=True)
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
