@@ -14,8 +14,8 @@ namespace motes::app {
 namespace {
 
 constexpr const char* kEstimated = "estimated";
-/// More detections than this are linked pair by pair by default. The series linker keeps at most 20
-/// candidates of each, so this bounds its edges by 20 million; those took some 30 s on two cores.
+/// More detections than this are linked pair by pair by default. The series linker keeps about 20 candidates
+/// of each, so this bounds its edges too. A million walkers' positions took 33 s on two cores.
 constexpr std::size_t kMostOfAutomaticSeries = 1'000'000;
 
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {

@@ -14,6 +14,7 @@
 #include <motes/base/errors.h>
 #include <motes/tracking/linker.h>
 #include <motes/tracking/radial_density.h>
+#include <motes/tracking/series_joint.h>
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/series_field.h"
@@ -145,6 +146,22 @@ TEST_CASE("a series' assignment costs what the best of all linkings costs") {
     CHECK(solved.verified);
     CHECK(solved.objective == Approx(least_cost(points, model, candidates, costs)).margin(0.01));
   }
+}
+
+TEST_CASE("likely candidates are the cheapest of each row, and the link that is kept") {
+  const SeriesPoints points = pool_points(walkers(60, 5, 0.3, 0.5, 4));
+  const SeriesModel model = first_model(points, {}, 2);
+  const SeriesCandidates all = series_candidates({1}, points, {}, model, 2);
+  const std::vector<double> costs = candidate_costs({1}, points, {}, model, all);
+  SeriesLinking keep = SeriesLinking::none(points.size());
+  keep.next[0] = all.to[static_cast<std::size_t>(all.row_offsets[1]) - 1];
+  for (const auto& [nats, most] :
+       {std::pair{1e9, std::size_t{1000}}, {2.0, std::size_t{1000}}, {1e9, std::size_t{3}}}) {
+    const SeriesCandidates likely = likely_candidates({2}, points, {}, model, 2, keep, nats, most);
+    CHECK(likely.to == prune_candidates(all, costs, keep, nats, most).to);
+    CHECK(likely.row_offsets == prune_candidates(all, costs, keep, nats, most).row_offsets);
+  }
+  CHECK(likely_candidates({1}, points, {}, model, 2, keep, 2.0, 1000).size() < all.size());
 }
 
 TEST_CASE("a particle missed for up to max_gap frames keeps its track") {

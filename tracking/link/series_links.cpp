@@ -20,6 +20,8 @@ namespace {
 using matching::Index;
 
 constexpr int kPlainRounds = 4, kVelocityRounds = 6;
+/// Beliefs look for candidates again where the round before changed more than this share of the links.
+constexpr double kStale = 0.02;
 /// Candidates are looked for in so many of the plain rounds; later rounds keep them.
 constexpr int kPlainFinds = 3;
 /// In larger series the field is fitted in every fourth round with velocity or beliefs: there it hardly
@@ -33,6 +35,8 @@ constexpr double kSmallSteps = 0.2;
 constexpr std::int64_t kCoherenceSample = 20'000;
 /// Rounds end when fewer links than this share change.
 constexpr double kSettled = 1e-3;
+/// Those with velocity, where beliefs may follow.
+constexpr double kSettledForBeliefs = 5e-3;
 
 /// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
 constexpr std::size_t kMostLikely = 20;
@@ -50,9 +54,9 @@ constexpr std::int64_t kMostTriplets = 400'000'000;
 /// triplets (0.2).
 constexpr std::size_t kMostForField = 400'000;
 constexpr std::int64_t kMostForVelocity = 10'000'000, kMostForBeliefs = 20'000'000;
-/// Beliefs are given up after three rounds where their linking is less likely by so many nats a detection.
+/// Beliefs are given up after six rounds where their linking is less likely by so many nats a detection.
 constexpr double kHopeless = 0.09;
-constexpr int kRoundsOfHope = 3;
+constexpr int kRoundsOfHope = 6;
 
 /// What the data must say for a model, in nats a link: that neighbours' motion predicts links left out of it;
 /// that the links before and after make links likelier, and that displacements go on (beta), not only that
@@ -129,9 +133,9 @@ class Rounds {
       older = std::move(gains);
       const SeriesLinking before = solution_.linking;
       solve(costs);
-      const std::int64_t links = before.links();
-      if (static_cast<double>(changed(before, solution_.linking)) < kSettled * static_cast<double>(links))
-        break;
+      moved_ = static_cast<double>(changed(before, solution_.linking)) /
+               std::max(1.0, static_cast<double>(before.links()));
+      if (moved_ < (doubt ? kSettledForBeliefs : kSettled)) break;
     }
   }
 
@@ -139,7 +143,7 @@ class Rounds {
   /// from it. Done early where a linking costs more than `hopeless`. False where there would be too many
   /// triplets.
   bool joint(int rounds, std::int64_t most_triplets, double hopeless) {
-    const SeriesCandidates all = std::move(candidates_);
+    SeriesCandidates all = std::move(candidates_);
     JointBeliefs beliefs;
     bool settled = false;
     for (int round = 0; round < rounds; ++round) {
@@ -147,6 +151,9 @@ class Rounds {
         prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
       model_ = fit_model(*points_, prediction_, solution_.linking, model_);
       velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
+      if (moved_ > kStale)
+        all = likely_candidates(execution_, *points_, prediction_, model_, model_.lags(), solution_.linking,
+                                kLikelyNats, kMostLikely);
       candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
                                      solution_.linking, kJointNats, kJointCandidates);
       if (joint_triplets(candidates_) > most_triplets) return false;
@@ -163,7 +170,9 @@ class Rounds {
       if (done_) done_(*solved_);
       if (settled || (round + 1 == kRoundsOfHope && cost_per_point() > hopeless)) break;
       const auto few = kJointSettled * static_cast<double>(before.links());
-      settled = static_cast<double>(changed(before, solution_.linking)) < few || round + 2 == rounds;
+      const auto moved = static_cast<double>(changed(before, solution_.linking));
+      moved_ = moved / std::max(1.0, static_cast<double>(before.links()));
+      settled = moved < few || round + 2 == rounds;
     }
     return true;
   }
@@ -280,6 +289,7 @@ class Rounds {
     if (done_) done_(*solved_);
   }
 
+  double moved_ = 1;  ///< share of links that the last round changed
   Execution execution_;
   const SeriesPoints* points_;
   SeriesOptions options_;
