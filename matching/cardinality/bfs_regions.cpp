@@ -97,8 +97,8 @@ class Regions {
         edges_(static_cast<std::size_t>(graph.edges())),
         most_(at(std::max(graph.rows / (4 * threads), kLeastRim))),
         early_(kLeastRim * (edges_ / at(std::max(graph.rows, 1)) + 1)),
-        stretches_(threads == 1 ? 1 : kStretches),
-        stretch_(at(rows_.count) / (at(threads) * stretches_) + 1),
+        chunks_(threads == 1 ? 1 : kChunks),
+        chunk_(at(rows_.count) / (at(threads) * chunks_) + 1),
         regions_(at(threads)) {}
 
   std::optional<BfsReordering> reorder() {
@@ -139,7 +139,7 @@ class Regions {
  private:
   static constexpr std::int64_t kRoots = 64;
   /// Several for each of many threads, as a frontier is thick in few places at some times.
-  static constexpr std::size_t kStretches = 4;
+  static constexpr std::size_t kChunks = 4;
   static constexpr Index kLeastRim = 64;
   static constexpr std::size_t kBatch = 64;  ///< vertices whose neighbours are read before they are met
   static constexpr std::size_t kWhole = 16;  ///< a line of neighbours
@@ -200,8 +200,8 @@ class Regions {
         if (peek(number) != kUnmet) continue;
         put(number, region.name);
         rows.met.push_back(static_cast<Index>(root));
-        const bool is_last = done / stretch_ + 1 >= stretches_;
-        if (!grow_to(region, notes, is_last ? at(rows_.count) : (done / stretch_ + 1) * stretch_)) return;
+        const bool is_last = done / chunk_ + 1 >= chunks_;
+        if (!grow_to(region, notes, is_last ? at(rows_.count) : (done / chunk_ + 1) * chunk_)) return;
         done = rows.met.size();
       }
     }
@@ -356,7 +356,7 @@ class Regions {
 
   const int threads_;
   Side rows_, cols_;
-  const std::size_t edges_, most_, early_, stretches_, stretch_;
+  const std::size_t edges_, most_, early_, chunks_, chunk_;
   std::vector<Region> regions_;
   const CsrReader<Offset> reader_ = csr_reader<Offset>();
   std::atomic<std::int64_t> next_root_ = 0;

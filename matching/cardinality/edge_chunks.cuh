@@ -9,7 +9,7 @@
 
 namespace motes::matching::device {
 
-constexpr int kStretch = 64;  ///< edges of a row that one group visits
+constexpr int kChunkEdges = 64;  ///< edges of a row that one group visits
 
 /// Edges of one row, and the column that it has.
 struct alignas(16) EdgeChunk {
@@ -26,15 +26,15 @@ struct Origin {
 
 /// Most chunks of one frontier.
 inline std::size_t most_edge_chunks(Index rows, Offset edges) {
-  return static_cast<std::size_t>(rows) + static_cast<std::size_t>(edges / kStretch);
+  return static_cast<std::size_t>(rows) + static_cast<std::size_t>(edges / kChunkEdges);
 }
 
-/// Hands the edges begin to end of a row to put(chunk), at most kStretch at a time.
+/// Hands the edges begin to end of a row to put(chunk), at most kChunkEdges at a time.
 template <class Put>
-__device__ void for_stretches(Index row, Index col, Offset begin, Offset end, Put&& put) {
-  for (; begin < end; begin += kStretch)
+__device__ void for_chunks(Index row, Index col, Offset begin, Offset end, Put&& put) {
+  for (; begin < end; begin += kChunkEdges)
     put(EdgeChunk{static_cast<unsigned long long>(begin) << 8 |
-                      static_cast<unsigned long long>(min(Offset{kStretch}, end - begin)),
+                      static_cast<unsigned long long>(min(Offset{kChunkEdges}, end - begin)),
                   row, col});
 }
 

@@ -123,7 +123,7 @@ std::uint64_t sum_of_run(const BipartiteGraphView& graph, Offset begin, Offset e
     piece.end = std::min(end, e + Piece::kMost);
     for (Offset from = e; from < piece.end;) {
       const Offset list_end = offsets[at(v) + 1], to = std::min(piece.end, list_end);
-      // Whole stretches, past the end of the list: what is too much is overwritten by the next.
+      // Whole chunks, past the end of the list: what is too much is overwritten by the next.
       for (Index* place = piece.vertex.data() + (from - e); from < to;
            from += Piece::kMargin, place += Piece::kMargin)
         std::fill_n(place, Piece::kMargin, v);

@@ -8,9 +8,9 @@ namespace motes::matching::device {
 
 namespace {
 
-/// Entries of a list: a hub has one for each stretch of its edges.
+/// Entries of a list: a hub has one for each chunk of its edges.
 std::size_t most_entries(std::size_t vertices, std::size_t edges) {
-  return vertices + 2 * (edges / static_cast<std::size_t>(peeling::kStretch));
+  return vertices + 2 * (edges / static_cast<std::size_t>(peeling::kChunkEdges));
 }
 
 }  // namespace

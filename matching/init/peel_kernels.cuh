@@ -3,7 +3,7 @@
 ///
 /// Vertices that come down to one neighbour are listed with it, as an entry. Who holds the entry takes that
 /// neighbour, and counts down those of the one taken; a neighbour's word then tells by itself who it has left
-/// (the sum). A list of more than kStretch edges is cut into stretches, which are entries like others, so
+/// (the sum). A list of more than kChunkEdges edges is cut into chunks, which are entries like others, so
 /// that many groups of lanes walk along a hub. A round shares its list out among the blocks, and each follows
 /// its part for some hops in shared memory: a barrier of one block costs a twentieth of that of the grid.
 ///
@@ -24,7 +24,7 @@ namespace motes::matching::device::peeling {
 
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kStretch = 16;      ///< edges that one group walks for an entry
+constexpr int kChunkEdges = 16;      ///< edges that one group walks for an entry
 constexpr int kLanes = 4;         ///< of a group
 constexpr int kBlock = 1024;      ///< threads of a block that peels,
 constexpr int kWeighBlock = 256;  ///< and of one that counts,
@@ -37,7 +37,7 @@ constexpr int kHalf = 4096;       ///< entries of a hop that a block holds
 constexpr int kHops = 8;          ///< of a round
 
 /// The vertex taken (high half: rows, then columns), and who takes it, by its number on its own side; or
-/// kRest and the number of a stretch of the vertex that was taken.
+/// kRest and the number of a chunk of the vertex that was taken.
 using Entry = unsigned long long;
 constexpr unsigned kRest = 1U << 31;
 constexpr Entry kNone = ~Entry{0};
@@ -47,7 +47,7 @@ struct Peel {
   DeviceSides graph;
   Index *row_to_col, *col_to_row;
   Left* left;
-  Entry* list[2];  ///< [rows + cols + 2 * nnz / kStretch]
+  Entry* list[2];  ///< [rows + cols + 2 * nnz / kChunkEdges]
   PeelCounters* n;
   PeelPlan plan;
 
@@ -210,7 +210,7 @@ struct Shared {
 /// The lanes of a group follow kSide entries (kNone: none). Entries that come of it go to put(entry).
 template <int kSide, class Put>
 __device__ void follow(const Peel& p, const Entry* entry, bool rests_only, Put&& put) {
-  constexpr int kEach = kStretch / kLanes;
+  constexpr int kEach = kChunkEdges / kLanes;
   const unsigned lane = threadIdx.x % kLanes, first_lane = threadIdx.x % kWarp / kLanes * kLanes;
   const unsigned mask = ((1U << kLanes) - 1) << first_lane;
   Offset begin[kSide], end[kSide];
@@ -237,7 +237,7 @@ __device__ void follow(const Peel& p, const Entry* entry, bool rests_only, Put&&
     }
     const bool row = taken < p.rows();
     if ((taker & kRest) != 0) {
-      begin[d] += Offset{taker & ~kRest} * kStretch;
+      begin[d] += Offset{taker & ~kRest} * kChunkEdges;
     } else {
       if (lane == 0) {
         const auto i = static_cast<Index>(row ? taken : taker),
@@ -245,10 +245,10 @@ __device__ void follow(const Peel& p, const Entry* entry, bool rests_only, Put&&
         p.row_to_col[i] = j;
         p.col_to_row[j] = i;
       }
-      const auto stretches = static_cast<unsigned>((end[d] - begin[d] + kStretch - 1) / kStretch);
-      for (unsigned k = 1 + lane; k < stretches; k += kLanes) put(entry_of(taken, kRest | k));
+      const auto chunks = static_cast<unsigned>((end[d] - begin[d] + kChunkEdges - 1) / kChunkEdges);
+      for (unsigned k = 1 + lane; k < chunks; k += kLanes) put(entry_of(taken, kRest | k));
     }
-    end[d] = min(end[d], begin[d] + kStretch);
+    end[d] = min(end[d], begin[d] + kChunkEdges);
   }
   Index other[kSide][kEach];
 #pragma unroll

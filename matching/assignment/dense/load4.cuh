@@ -14,8 +14,8 @@ namespace motes::matching::device {
 template <class Entries>
 struct Load4 {
   Cost cost[4];
-  __device__ Four() = default;
-  __device__ Four(const Entries& e, bool, Index i, Index j) {
+  __device__ Load4() = default;
+  __device__ Load4(const Entries& e, bool, Index i, Index j) {
 #pragma unroll
     for (int k = 0; k < 4; ++k) cost[k] = j + k < e.cols ? e.at(i, j + k) : kInfiniteCost;
   }
@@ -26,9 +26,9 @@ struct Load4 {
 template <class T>
 struct Load4<detail::DenseEntries<T>> {
   T raw[4];
-  __device__ Four() = default;
+  __device__ Load4() = default;
   /// 16 bytes at a time where `vectors`.
-  __device__ Four(const detail::DenseEntries<T>& e, bool vectors, Index i, Index j) {
+  __device__ Load4(const detail::DenseEntries<T>& e, bool vectors, Index i, Index j) {
     const T* from = e.data + i * e.row_stride + j;
     if (vectors && j + 4 <= e.cols) {
       constexpr int kLoads = sizeof raw / sizeof(int4);

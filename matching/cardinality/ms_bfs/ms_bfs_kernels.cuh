@@ -43,8 +43,8 @@ __device__ inline void put_roots(const Forest& f, Shared& shared, const Index* r
                                  EdgeChunk* next, int* next_count) {
   for (int k = grid_thread(); k < count; k += grid_threads()) {
     const Index i = roots[k];
-    for_stretches(i, -1, f.graph.row_offsets[i], f.graph.row_offsets[i + 1],
-                  [&](const EdgeChunk& some) { shared.staging.put(some, next, next_count); });
+    for_chunks(i, -1, f.graph.row_offsets[i], f.graph.row_offsets[i + 1],
+               [&](const EdgeChunk& some) { shared.staging.put(some, next, next_count); });
   }
   shared.staging.flush(next, next_count);
 }

@@ -46,7 +46,7 @@ __device__ inline unsigned long long downwards(const Forest& f, const EdgeChunk&
       } else {
         __stcg(f.row_root + mate, root);
         ++joined.rows;
-        for_stretches(mate, col[d], begin[d], end[d], put);
+        for_chunks(mate, col[d], begin[d], end[d], put);
       }
     }
   }
@@ -66,7 +66,7 @@ __device__ void join_upwards(const Forest& f, Index col, Index mate, Index row, 
   }
   __stcg(f.row_root + mate, root);
   ++joined.rows;
-  for_stretches(mate, col, f.graph.row_offsets[mate], f.graph.row_offsets[mate + 1], put);
+  for_chunks(mate, col, f.graph.row_offsets[mate], f.graph.row_offsets[mate + 1], put);
 }
 
 /// The first of kSide rows, `step` edges apart from e on, that is in an active tree; -1: none.

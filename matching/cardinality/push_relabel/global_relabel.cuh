@@ -60,7 +60,7 @@ __device__ int visit(const Push& p, const EdgeChunk* chunk, unsigned level, bool
       }
       const EdgeChunk edges = sight[d] & ~kUnseen;
       asm volatile("prefetch.global.L2 [%0];" ::"l"(p.graph.row_index + begin_of(edges)));
-      for_stretches(edges, put);
+      for_chunks(edges, put);
     }
   }
   return reached;
@@ -150,7 +150,7 @@ __device__ Searched relabel(const cooperative_groups::grid_group& grid, const Pu
     if (row != -1)
       p.sight[row] = kUnseen | edges;
     else
-      for_stretches(edges, [&](EdgeChunk chunk) {
+      for_chunks(edges, [&](EdgeChunk chunk) {
         stage(shared, chunk, p.frontier[round % 2], n.frontier + round % 3);
       });
   }

@@ -173,7 +173,7 @@ std::size_t push_relabel_bytes(const CardinalityProblem& problem) {
                                   ? peeling_bytes(rows, cols, edges) + (rows + cols) * sizeof(Index)
                                   : 0;
   return rows * (near + sizeof(Word) + 2 * sizeof(Index)) + cols * sizeof(Word) +
-         2 * sizeof(EdgeChunk) * (cols + edges / kStretch) + sizeof(Counters) + peeling;
+         2 * sizeof(EdgeChunk) * (cols + edges / kChunkEdges) + sizeof(Counters) + peeling;
 }
 
 const pushing::Counters* enqueue_push_relabel(gpu::Arena& arena, const DeviceSides& sides, Offset edges,
@@ -189,7 +189,7 @@ const pushing::Counters* enqueue_push_relabel(gpu::Arena& arena, const DeviceSid
   p.sight = arena.take<Word>(rows);
   for (Index*& list : p.active) list = arena.take<Index>(rows);
   for (EdgeChunk*& list : p.frontier)
-    list = arena.take<EdgeChunk>(cols + static_cast<std::size_t>(edges / kStretch));
+    list = arena.take<EdgeChunk>(cols + static_cast<std::size_t>(edges / kChunkEdges));
   p.n = arena.take_filled<Counters>(1, 0);
   if (peeling != nullptr) {
     p.peeling = *peeling;

@@ -11,7 +11,7 @@ namespace motes::matching::device::pushing {
 constexpr int kBlock = 1024;
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kStretch = 64;   ///< edges of a column that one group visits
+constexpr int kChunkEdges = 64;   ///< edges of a column that one group visits
 constexpr int kStaged = 8192;  ///< chunks that a block gathers before it needs the grid's list
 constexpr int kHalf = kStaged / 2;
 constexpr int kAside = 4;     ///< chunks that a group visits side by side, where there are many
@@ -83,7 +83,7 @@ struct Push {
   Word* word;         ///< [cols]
   Word* sight;        ///< [rows] for searches: kUnseen and the edges of its column, kActive, kGone, a level
   Index* active[2];   ///< [rows]
-  EdgeChunk* frontier[2];  ///< [cols + nnz / kStretch]
+  EdgeChunk* frontier[2];  ///< [cols + nnz / kChunkEdges]
   Counters* n;
   int chain;                     ///< pushes of a chain in a phase; 0: by the levels of its search
   Peeling peeling;               ///< n is nullptr where there was none
@@ -107,12 +107,12 @@ struct Shared {
   int hop_count[3], hop_reached[3], told[2];  ///< of a level: as Counters of a round; what all blocks reached
 };
 
-/// Hands edges to put(chunk), at most kStretch at a time.
+/// Hands edges to put(chunk), at most kChunkEdges at a time.
 template <class Put>
-__device__ void for_stretches(EdgeChunk edges, Put&& put) {
+__device__ void for_chunks(EdgeChunk edges, Put&& put) {
   Offset begin = begin_of(edges);
   int count = count_of(edges);
-  for (; count > kStretch; begin += kStretch, count -= kStretch) put(stretch_of(begin, kStretch));
+  for (; count > kChunkEdges; begin += kChunkEdges, count -= kChunkEdges) put(stretch_of(begin, kChunkEdges));
   if (count > 0) put(stretch_of(begin, count));
 }
 

@@ -45,7 +45,7 @@ class Proposer {
  public:
   explicit Proposer(const Shared<KeyOf>& shared) : s_(shared) {}
 
-  /// The first offers of a stretch of vertices.
+  /// The first offers of a chunk of vertices.
   void begin(Index first, Index last) {
     if (waiting_.size() < count_ + at(last - first) + kRing)
       waiting_.resize(2 * (count_ + at(last - first) + kRing));
@@ -231,14 +231,14 @@ Counts propose(const Shared<KeyOf>& shared, int threads) {
     proposer.begin(0, shared.graph.rows);
     return proposer.finish();
   }
-  constexpr Index kStretch = 4096;
-  const Index stretches = shared.graph.rows / kStretch + 1;
+  constexpr Index kChunkEdges = 4096;
+  const Index chunks = shared.graph.rows / kChunkEdges + 1;
   std::atomic<Index> next{0};
   std::vector<Counts> counts(at(threads));
   parallel_for(threads, threads, [&](std::int64_t thread) {
     Proposer<true, kGeneral, KeyOf> proposer(shared);
-    for (Index k; (k = next.fetch_add(1, std::memory_order_relaxed)) < stretches;)
-      proposer.begin(k * kStretch, std::min((k + 1) * kStretch, shared.graph.rows));
+    for (Index k; (k = next.fetch_add(1, std::memory_order_relaxed)) < chunks;)
+      proposer.begin(k * kChunkEdges, std::min((k + 1) * kChunkEdges, shared.graph.rows));
     counts[at(thread)] = proposer.finish();
   });
   Counts sum;

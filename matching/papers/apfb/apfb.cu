@@ -43,14 +43,14 @@ constexpr int kFirstLevel = 2;            ///< the paper's L0
 constexpr int kUnseen = kFirstLevel - 1;  ///< its L0 - 1
 constexpr int kFound = kFirstLevel - 2;   ///< its L0 - 2 of a root that has a path; refined: -column
 constexpr Index kReached = -2;            ///< of a free column
-constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a stretch; columns that a lane reads side by side
+constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a chunk; columns that a lane reads side by side
 using Staged = Staging<1024>;
-constexpr int kAlone = 128;        ///< stretches of a frontier that one block follows alone
-constexpr int kCrowded = 1 << 13;  ///< stretches of a frontier that make for many visits in vain
+constexpr int kAlone = 128;        ///< chunks of a frontier that one block follows alone
+constexpr int kCrowded = 1 << 13;  ///< chunks of a frontier that make for many visits in vain
 constexpr int kRecords = 1 << 14;  ///< phases told apart; the last takes in what follows
 
 struct Report {
-  int frontier[3];      ///< of a level: stretches
+  int frontier[3];      ///< of a level: chunks
   int free[3];          ///< of a phase: rows without a column at its start
   int reached[2];       ///< of a phase: free columns on the list
   int ended[3];         ///< of a round: the one before has reached some, where the shortest paths are wanted
@@ -71,21 +71,21 @@ struct Search {
   Report* report;
 };
 
-/// The lanes of a group look through a stretch; put(stretch) gets those of the rows of the next level. With
+/// The lanes of a group look through a chunk; put(chunk) gets those of the rows of the next level. With
 /// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
 template <bool kShortest, bool kRoots, class Put>
-__device__ unsigned long long visit(const Search& s, const EdgeChunk& stretch, int level, bool look,
+__device__ unsigned long long visit(const Search& s, const EdgeChunk& chunk, int level, bool look,
                                     int* reached, int* ended, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index root = -1;
   bool stopped = false;
-  if constexpr (kRoots) root = __ldcg(s.root + stretch.row);
-  for (int e = lane; e < stretch.count(); e += kSide * kLanes) {
+  if constexpr (kRoots) root = __ldcg(s.root + chunk.row);
+  for (int e = lane; e < chunk.count(); e += kSide * kLanes) {
     Index col[kSide], mate[kSide];
     int seen[kSide];
 #pragma unroll
     for (int d = 0; d < kSide; ++d)
-      col[d] = e + d * kLanes < stretch.count() ? s.graph.col_index[stretch.begin() + e + d * kLanes] : -1;
+      col[d] = e + d * kLanes < chunk.count() ? s.graph.col_index[chunk.begin() + e + d * kLanes] : -1;
     if constexpr (kRoots) stopped = __ldcg(s.level + root) < kUnseen;  // under way while the mates are
 #pragma unroll
     for (int d = 0; d < kSide; ++d) mate[d] = col[d] != -1 ? __ldcg(s.col_to_row + col[d]) : kReached;
@@ -105,17 +105,17 @@ __device__ unsigned long long visit(const Search& s, const EdgeChunk& stretch, i
     for (int d = 0; d < kSide; ++d) {
       if (seen[d] == kUnseen) {
         if constexpr (kRoots) s.root[mate[d]] = root;
-        s.predecessor[col[d]] = {stretch.row, stretch.col};
-        for_stretches(mate[d], col[d], begin[d], end[d], put);
+        s.predecessor[col[d]] = {chunk.row, chunk.col};
+        for_chunks(mate[d], col[d], begin[d], end[d], put);
       } else if (mate[d] == -1 && atomicCAS(s.col_to_row + col[d], -1, kReached) == -1) {
-        s.predecessor[col[d]] = {stretch.row, stretch.col};
+        s.predecessor[col[d]] = {chunk.row, chunk.col};
         if constexpr (kRoots) s.level[root] = kShortest ? -col[d] : kFound;
         s.reached[place_in(reached)] = col[d];
         if constexpr (kShortest) *ended = 1;
       }
     }
   }
-  return lane == 0 ? static_cast<unsigned long long>(stretch.count()) : 0;
+  return lane == 0 ? static_cast<unsigned long long>(chunk.count()) : 0;
 }
 
 /// Where all blocks are.
@@ -125,7 +125,7 @@ struct Progress {
   unsigned long long edges = 0;  ///< of this thread
 };
 
-/// One block's levels, from a frontier of few stretches until it is empty or too large or, where the shortest
+/// One block's levels, from a frontier of few chunks until it is empty or too large or, where the shortest
 /// paths are wanted, one is there. Frontiers lie in the halves of the shared memory, what does not fit in the
 /// grid's lists.
 template <bool kShortest, bool kRoots>
@@ -135,11 +135,11 @@ __device__ void search_alone(const Search& s, Staged& staging, int level, int* r
   int count = __ldcg(report.frontier + at.round % 3), rounds = 0;
   int* ended = report.ended + (at.round + 1) % 3;
   for (int k = static_cast<int>(threadIdx.x); k < count; k += kThreads)
-    staging.stretch[k] = s.frontier[at.side][k];
+    staging.chunk[k] = s.frontier[at.side][k];
   for (;;) {
     __syncthreads();
-    const EdgeChunk* now = staging.stretch + rounds % 2 * kHalf;
-    EdgeChunk* next = staging.stretch + (rounds + 1) % 2 * kHalf;
+    const EdgeChunk* now = staging.chunk + rounds % 2 * kHalf;
+    EdgeChunk* next = staging.chunk + (rounds + 1) % 2 * kHalf;
     EdgeChunk* list = s.frontier[(at.side + rounds + 1) % 2];
     for (int k = static_cast<int>(threadIdx.x) / kLanes; k < count; k += kThreads / kLanes)
       at.edges += visit<kShortest, kRoots>(s, now[k], level + rounds, false, reached, ended,
@@ -178,8 +178,8 @@ __device__ void begin_phase(const Search& s, Staged& staging, long long phase, c
     s.level[i] = free ? kFirstLevel : kUnseen;
     if (!free) continue;
     if constexpr (kRoots) s.root[i] = i;
-    for_stretches(i, -1, s.graph.row_offsets[i], s.graph.row_offsets[i + 1],
-                  [&](const EdgeChunk& some) { staging.put(some, list, count); });
+    for_chunks(i, -1, s.graph.row_offsets[i], s.graph.row_offsets[i + 1],
+               [&](const EdgeChunk& some) { staging.put(some, list, count); });
   }
   for (Index j = me; j < s.graph.cols; j += total) {
     const Index row = s.col_to_row[j];
