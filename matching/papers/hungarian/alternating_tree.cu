@@ -121,11 +121,11 @@ __device__ void scan_owned(const Forest<Entries>& f, const Progress& at, int cou
       __syncthreads();
       if (group >= groups) continue;
       for (int from = group; from < rows; from += kDeep * groups) {
-        Four<Entries> four[kDeep];
+        Load4<Entries> four[kDeep];
 #pragma unroll
         for (int d = 0; d < kDeep; ++d)
           if (const int t = from + d * groups; t < rows)
-            four[d] = Four<Entries>(f.p.entries, f.vectors, static_cast<Index>(shared.tile[t].row), first);
+            four[d] = Load4<Entries>(f.p.entries, f.vectors, static_cast<Index>(shared.tile[t].row), first);
 #pragma unroll
         for (int d = 0; d < kDeep; ++d) {
           const int t = from + d * groups;

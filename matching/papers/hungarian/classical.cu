@@ -74,13 +74,13 @@ __device__ void read_rows(const Covers<Entries>& f, const Index* active, int cou
     const int begin = static_cast<int>(item / strips) * kRows;
     const int rows = min(kRows, count - begin);
     // All loads of the item first: what a row's slack was is only there to save atomics.
-    Four<Entries> four[kRows];
+    Load4<Entries> four[kRows];
     Cost u[kRows], known[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (r >= rows) continue;
       const Index i = active[begin + r];
-      four[r] = Four<Entries>(f.p.entries, f.vectors, i, first);
+      four[r] = Load4<Entries>(f.p.entries, f.vectors, i, first);
       u[r] = f.s.u[i];
       known[r] = f.slack[i];
     }
