@@ -15,7 +15,7 @@
 //
 // Real tables with columns particle, frame, x, y, z and parent: every step-th frame, rows shuffled (their
 // order can tell the truth), exact repetitions dropped. A detection of the table is a true one where it lies
-// exactly on a true position. As in docs/scoring.md links from mother to daughter are ignored, and so are
+// exactly on a true position. As in docs/method/scoring.md links from mother to daughter are ignored, and so are
 // links between two false detections; `strict` is F1 with the latter counted as wrong.
 
 #include <algorithm>
