@@ -207,6 +207,20 @@ struct DeviceLinker {
 /// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
+/// At least so many nested parallel regions while it lives; the caller's setting comes back afterwards.
+class NestedLevels {
+ public:
+  explicit NestedLevels(int levels) : before_(omp_get_max_active_levels()) {
+    if (levels > before_) omp_set_max_active_levels(levels);
+  }
+  ~NestedLevels() { omp_set_max_active_levels(before_); }
+  NestedLevels(const NestedLevels&) = delete;
+  NestedLevels& operator=(const NestedLevels&) = delete;
+
+ private:
+  int before_;
+};
+
 std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const LinkOptions& options,
                                 const std::function<void(std::size_t)>& done, LinkWorkspace* workspace) {
   const std::size_t pairs = frames.empty() ? 0 : frames.size() - 1;
@@ -220,7 +234,7 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   Execution inner = execution;
   inner.threads = static_cast<int>(std::max<std::size_t>(1, threads / static_cast<std::size_t>(outer)));
   inner.workspace = nullptr;  // belongs to one thread
-  if (inner.threads > 1) omp_set_max_active_levels(std::max(2, omp_get_max_active_levels()));
+  const NestedLevels nested(inner.threads > 1 ? 2 : 1);
   LinkWorkspace own;
   LinkWorkspace::Memory* kept = nullptr;
   std::optional<DeviceFrames> loaded;
