@@ -89,6 +89,18 @@ TEST_CASE("candidates are exactly the pairs within the gate, priced by their dis
   }
 }
 
+TEST_CASE("a pair exactly one gate apart is a candidate, one beyond it is not") {
+  const auto edges = [](double distance) {
+    Detections a, b;
+    for (Detections* d : {&a, &b}) d->x_um = {3}, d->y_um = {0}, d->z_um = {0};
+    b.y_um[0] = distance;
+    return build_candidates({1}, a, b, {2.5, LinkCost::squared, -1}).costs.graph.edges();
+  };
+  CHECK(edges(2.5) == 1);
+  CHECK(edges(2.5 * (1 - 1e-5)) == 1);
+  CHECK(edges(2.5 * (1 + 1e-5)) == 0);
+}
+
 TEST_CASE("outliers and crowds in one spot neither lose candidates nor repeat them") {
   std::mt19937_64 rng(2);
   Detections a = points(rng, 300, 0.5), b = points(rng, 300, 0.5);
