@@ -160,6 +160,23 @@ TEST_CASE("likely candidates are the cheapest of each row, and the link that is 
     const SeriesCandidates likely = likely_candidates({2}, points, {}, model, 2, keep, nats, most);
     CHECK(likely.to == prune_candidates(all, costs, keep, nats, most).to);
     CHECK(likely.row_offsets == prune_candidates(all, costs, keep, nats, most).row_offsets);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const auto begin = static_cast<std::size_t>(all.row_offsets[i]);
+      const auto end = static_cast<std::size_t>(all.row_offsets[i + 1]);
+      std::vector<std::pair<double, std::int64_t>> row;
+      for (std::size_t e = begin; e < end; ++e) row.emplace_back(costs[e], all.to[e]);
+      std::sort(row.begin(), row.end());
+      std::vector<std::int64_t> expected;
+      for (std::size_t k = 0; k < row.size(); ++k)
+        if ((k < most && row[k].first <= row[0].first + nats) || row[k].second == keep.next[i])
+          expected.push_back(row[k].second);
+      std::sort(expected.begin(), expected.end());
+      std::vector<std::int64_t> found(
+          likely.to.begin() + static_cast<std::ptrdiff_t>(likely.row_offsets[i]),
+          likely.to.begin() + static_cast<std::ptrdiff_t>(likely.row_offsets[i + 1]));
+      std::sort(found.begin(), found.end());
+      REQUIRE(found == expected);
+    }
   }
   CHECK(likely_candidates({1}, points, {}, model, 2, keep, 2.0, 1000).size() < all.size());
 }
