@@ -82,7 +82,8 @@ void run_command(int argc, const char* const* argv, std::ostream& out, Session& 
   app.set_version_flag("--version", std::string(version()));
   const std::vector<Command> commands{
       add_track(app, session), add_detect(app, session),  add_simulate(app, session), add_score(app, session),
-      add_match(app, session), add_convert(app, session), add_render(app, session),   add_info(app, session)};
+      add_match(app, session), add_convert(app, session), add_render(app, session),   add_plan(app, session),
+      add_merge(app, session), add_cluster(app, session), add_info(app, session)};
   for (const Command& command : commands) add_common_options(CommandOptions(*command.options), session);
   const Command* command = parse(app, commands, argc, argv, out);
   if (command == nullptr) return;

@@ -33,6 +33,28 @@ Codec<Vec3> per_axis(const Domain& domain) {
           }};
 }
 
+Codec<FrameRange> frame_range() {
+  return {"all, or A:B, A: or :B with whole numbers 0 <= A < B",
+          [](const Value& value) -> std::optional<FrameRange> {
+            if (value.list) return std::nullopt;
+            if (value.word() == "all") return FrameRange();
+            const std::size_t colon = value.word().find(':');
+            if (colon == std::string::npos) return std::nullopt;
+            const std::string first = value.word().substr(0, colon), end = value.word().substr(colon + 1);
+            if (first.empty() && end.empty()) return std::nullopt;
+            const auto from =
+                first.empty() ? std::optional<std::int32_t>(0) : parse_number<std::int32_t>(first);
+            const auto to = end.empty() ? std::optional(FrameRange::kOpen) : parse_number<std::int32_t>(end);
+            if (!from || !to || *from < 0 || *to <= *from) return std::nullopt;
+            return FrameRange{*from, *to};
+          },
+          [](const FrameRange& range) {
+            const bool open = range.end == FrameRange::kOpen;
+            if (open && range.first == 0) return word_value("all");
+            return word_value(number_text(range.first) + ":" + (open ? "" : number_text(range.end)));
+          }};
+}
+
 Codec<bool> truth_value() {
   return {"true or false",
           [](const Value& value) -> std::optional<bool> {

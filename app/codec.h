@@ -76,6 +76,9 @@ Codec<Int> integer(Int low, Int high) {
 /// One number for all axes, or [z, y, x].
 Codec<Vec3> per_axis(const Domain& domain);
 
+/// "A:B", "A:", ":B" or "all".
+Codec<FrameRange> frame_range();
+
 Codec<bool> truth_value();
 
 Codec<std::string> text(std::string allowed);

@@ -106,6 +106,11 @@ std::filesystem::path output_path(const std::string& given, const std::optional<
   return (stem.empty() || stem == "." || stem == ".." ? "motes" : stem) + suffix;
 }
 
+void make_input_path_absolute(Config& config) {
+  if (config.input.path.empty()) return;
+  config.input.path = std::filesystem::absolute(config.input.path).lexically_normal().string();
+}
+
 void require_argument(const std::string& text, const std::string& message) {
   if (text.empty()) throw UsageError(message);
 }

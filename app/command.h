@@ -39,6 +39,9 @@ Command add_score(CLI::App& app, Session& session);
 Command add_match(CLI::App& app, Session& session);
 Command add_render(CLI::App& app, Session& session);
 Command add_convert(CLI::App& app, Session& session);
+Command add_plan(CLI::App& app, Session& session);
+Command add_merge(CLI::App& app, Session& session);
+Command add_cluster(CLI::App& app, Session& session);
 Command add_info(CLI::App& app, Session& session);
 
 /// Whether the name is that of a YAML configuration (.yaml, .yml).
@@ -66,6 +69,9 @@ void prepare_folder(const std::filesystem::path& folder);
 /// `given` (the -o option), else `configured`, else the input's name with `suffix`, in the current folder.
 std::filesystem::path output_path(const std::string& given, const std::optional<std::string>& configured,
                                   const std::string& input, const std::string& suffix);
+
+/// A path that means the same from any folder, for the record.
+void make_input_path_absolute(Config& config);
 
 /// Throws UsageError "COMMAND needs WHAT" where `text` is empty.
 void require_argument(const std::string& text, const std::string& message);

@@ -115,16 +115,14 @@ void make_input_path_relative_to(const std::filesystem::path& folder, Config& co
 
 }  // namespace
 
-void load_yaml(const std::filesystem::path& file, Config& config) {
-  const std::string name = file.string();
-  const YAML::Node root = parse(read_whole(file), name);
+void load_yaml_text(const std::string& text, const std::string& name, Config& config) {
+  const YAML::Node root = parse(text, name);
   if (root.IsNull()) return;
   if (!root.IsMap()) {
     throw UsageError(at_line(name, root.Mark()) +
                      "expected sections such as 'input:' and 'linking:' with keys below");
   }
   Config loaded = config;
-  loaded.input.path.clear();
   std::set<std::string> seen;
   for (const auto& entry : root) {
     const std::string section = key_text(entry.first, name);
@@ -141,6 +139,13 @@ void load_yaml(const std::filesystem::path& file, Config& config) {
                        "'");
     load_section(loaded, section, entry.second, name);
   }
+  config = std::move(loaded);
+}
+
+void load_yaml(const std::filesystem::path& file, Config& config) {
+  Config loaded = config;
+  loaded.input.path.clear();
+  load_yaml_text(read_whole(file), file.string(), loaded);
   make_input_path_relative_to(file.parent_path(), loaded);
   if (loaded.input.path.empty()) loaded.input.path = config.input.path;
   config = std::move(loaded);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,14 @@ enum class Scope { automatic, pairs, series };
 enum class TrackFileKind { h5, csv, xml, vtp };
 enum class PointFileKind { csv, h5 };
 
+/// Frames first, first + 1, ..., end - 1 of a series.
+struct FrameRange {
+  static constexpr std::int32_t kOpen = std::numeric_limits<std::int32_t>::max();
+  std::int32_t first = 0;
+  std::int32_t end = kOpen;  ///< kOpen: to the last frame
+  bool holds(std::int32_t frame) const { return frame >= first && frame < end; }
+};
+
 struct Config {
   struct Input {
     std::string path;
@@ -35,6 +44,7 @@ struct Config {
     std::optional<double> dt_s;    ///< none: from the metadata
     std::optional<int> channel;
     std::int32_t frame_step = 1;
+    FrameRange frames;  ///< the frames of the series to work on
     std::optional<std::string> axes;
   } input;
   struct Detection {
@@ -84,6 +94,9 @@ struct Config {
 /// UsageError with file:line for unreadable YAML, unknown or repeated keys (naming the nearest known one) and
 /// values of the wrong type or out of their domain.
 void load_yaml(const std::filesystem::path& file, Config& config);
+
+/// As load_yaml, of text that is in memory; `name` opens error messages. A relative input.path stays.
+void load_yaml_text(const std::string& text, const std::string& name, Config& config);
 
 /// Sets one key from text as YAML would ("4", "[0.4, 0.1, 0.1]"). `source` opens error messages ("--set").
 /// Throws UsageError.

@@ -19,7 +19,7 @@ namespace motes::app {
 namespace {
 
 struct Arguments {
-  std::string input, file;
+  std::string input, file, frames;
 };
 
 /// Whether the file is to be HDF5; the name decides. Asked before the work, which can be long.
@@ -36,13 +36,16 @@ void write_points(const std::filesystem::path& file, bool h5, const PointSeries&
   io::DetectionsH5Extras extras;
   extras.length_unit = series.length_unit;
   extras.dt_s = series.dt_s;
+  extras.voxel_um = series.voxel_um;
   extras.source = source;
   extras.configuration = to_yaml(config, {"input", "detection"});
   io::write_detections_h5(file, series.frames, extras);
 }
 
 void run_detect(Session& session, const Arguments& arguments) {
-  const Config config = configure(session, arguments.input);
+  Config config = configure(session, arguments.input);
+  if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
+  make_input_path_absolute(config);
   Console& console = session.console;
   const OpenedInput input = open_input(config);
   hear_interrupts();
@@ -77,6 +80,8 @@ Command add_detect(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5").type_name("FILE");
+  command.add_option("--frames", arguments->frames, "Work on frames A to B - 1 only (input.frames)")
+      .type_name("A:B");
   return {&command.app(), [&session, arguments] { run_detect(session, *arguments); }};
 }
 

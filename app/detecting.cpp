@@ -25,14 +25,9 @@ constexpr std::size_t kFramesWarnedOf = 3;
 constexpr double kJump = 2;
 constexpr std::size_t kJumpFrom = 20;
 
-struct Radius {
-  Vec3 um;
-  std::string source;
-};
-
 /// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
-Radius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
-                            Console& console) {
+SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
+                                Console& console) {
   const Vec3& voxel = frame.voxel_um;
   const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
   console.warn(
@@ -40,21 +35,6 @@ Radius radius_without_spots(const io::FrameSource& source, const VolumeFrame& fr
                   "detection.radius_um (and check detection.polarity). {:.4g} um is taken",
                   source.info().path, tried, um));
   return {{um, um, um}, "no spots seen: 1.5 voxels of standard deviation"};
-}
-
-Radius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
-                     const std::vector<std::int32_t>& kept, Console& console) {
-  if (config.detection.radius_um) return {*config.detection.radius_um, "detection.radius_um"};
-  const std::size_t tried = std::min(kFramesTriedForRadius, kept.size());
-  VolumeFrame frame;
-  for (std::size_t k = 0; k < tried; ++k) {
-    stop_if_interrupted("interrupted while estimating the spot radius");
-    const std::int32_t t = kept[k * kept.size() / tried];
-    frame = source.read(t);
-    const auto radius = tracking::estimate_radius(execution, frame, config.detection.polarity);
-    if (radius) return {*radius, fmt::format("estimated on frame {}", t)};
-  }
-  return radius_without_spots(source, frame, tried, console);
 }
 
 /// Passes on what detection warns of: the first frames' warnings, then how many more there were.
@@ -97,16 +77,37 @@ tracking::DetectionOptions detection_options(const Config& config, const Vec3& r
 
 }  // namespace
 
-std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step) {
+std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range) {
   std::vector<std::int32_t> kept;
-  for (std::int64_t t = 0; t < frames; t += step) kept.push_back(static_cast<std::int32_t>(t));
+  for (std::int64_t t = 0; t < frames; t += step)
+    if (range.holds(static_cast<std::int32_t>(t))) kept.push_back(static_cast<std::int32_t>(t));
   return kept;
+}
+
+SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
+                         Console& console) {
+  if (config.detection.radius_um) return {*config.detection.radius_um, "detection.radius_um"};
+  const std::vector<std::int32_t> frames = kept_frames(source.info().frames, config.input.frame_step);
+  const std::size_t tried = std::min(kFramesTriedForRadius, frames.size());
+  VolumeFrame frame;
+  for (std::size_t k = 0; k < tried; ++k) {
+    stop_if_interrupted("interrupted while estimating the spot radius");
+    const std::int32_t t = frames[k * frames.size() / tried];
+    frame = source.read(t);
+    const auto radius = tracking::estimate_radius(execution, frame, config.detection.polarity);
+    if (radius) return {*radius, fmt::format("estimated on frame {}", t)};
+  }
+  return radius_without_spots(source, frame, tried, console);
 }
 
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log) {
-  const std::vector<std::int32_t> kept = kept_frames(source.info().frames, config.input.frame_step);
-  const Radius radius = choose_radius(execution, config, source, kept, console);
+  const std::vector<std::int32_t> kept =
+      kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
+  if (kept.empty())
+    throw UsageError(fmt::format("input.frames: {} has {} frames, from 0 on, and none of those asked for",
+                                 source.info().path, source.info().frames));
+  const SpotRadius radius = choose_radius(execution, config, source, console);
   console.note(fmt::format("spot radius [{:.4g}, {:.4g}, {:.4g}] um [z, y, x] ({})", radius.um.z, radius.um.y,
                            radius.um.x, radius.source));
   PointSeries series;
@@ -158,12 +159,12 @@ PointSeries series_of_points(io::PointTable points, const Config& config) {
   series.dt_s = points.dt_s;
   if (config.input.voxel_um) series.voxel_um = *config.input.voxel_um;
   for (Detections& frame : points.frames) {
-    if (frame.frame % config.input.frame_step != 0) continue;
+    if (frame.frame % config.input.frame_step != 0 || !config.input.frames.holds(frame.frame)) continue;
     series.summaries.push_back(summary_of(frame, std::nullopt));
     series.frames.push_back(std::move(frame));
   }
   if (series.frames.empty()) {
-    throw InputError(fmt::format("{}: no frame number is a multiple of input.frame_step = {}; lower it",
+    throw InputError(fmt::format("{}: input.frames and input.frame_step = {} leave no frame; change them",
                                  config.input.path, config.input.frame_step));
   }
   return series;

@@ -30,20 +30,29 @@ struct PointSeries {
   StageTime stage;
 };
 
-/// Frame numbers of the series that input.frame_step keeps.
-std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step);
+/// Numbers of the frames in `range` that input.frame_step keeps.
+std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range = {});
 
-/// Finds the spots of every kept frame. `log` may be null. Where the radius is to be estimated
-/// and no frame shows spots, warns and takes a usual one. Throws Interrupted after a finished frame, and as
-/// io and tracking do.
+struct SpotRadius {
+  Vec3 um;
+  std::string source;  ///< the key it came from, or the frame it was estimated on
+};
+
+/// The spot radius from detection.radius_um, else estimated on the whole series whatever input.frames says,
+/// so that parts of a series agree. Where no frame shows spots, warns and takes a usual one.
+SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
+                         Console& console);
+
+/// Finds the spots of every kept frame, with the radius of choose_radius(). `log` may be null. Throws
+/// UsageError where no frame is kept, Interrupted after a finished frame, and as io and tracking do.
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log);
 
 /// {radius_um_zyx, radius_source}
 nlohmann::ordered_json detection_json(const PointSeries& series);
 
-/// The points of a table, without the frames that input.frame_step drops. Throws InputError where none is
-/// left.
+/// The points of a table, without the frames that input.frame_step and input.frames drop. Throws InputError
+/// where none is left.
 PointSeries series_of_points(io::PointTable points, const Config& config);
 
 }  // namespace motes::app

@@ -53,6 +53,9 @@ void add_input(std::vector<Option>& table) {
       row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000), MOTES_AT(input.frame_step),
           "Keep only the frames whose number is a multiple of this; outputs keep the input's frame "
           "numbers and times."));
+  table.push_back(row("input.frames", "", frame_range(), MOTES_AT(input.frames),
+                      "Work on frames A to B - 1 only (A: to the end, :B from the start). Parts of a series "
+                      "found this way are joined by motes merge."));
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
                       MOTES_AT(input.axes), "Order of the axes where the metadata leave it open."));

@@ -1,5 +1,7 @@
 /// motes track: the main job. Frames (or points) in, trajectories out.
 
+#include "app/track.h"
+
 #include <chrono>
 #include <future>
 #include <memory>
@@ -14,7 +16,6 @@
 #include <motes/io/vtk_tracks.h>
 #include <motes/tracking/linker.h>
 
-#include "app/command.h"
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/interrupt.h"
@@ -27,7 +28,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct Arguments {
-  std::string input, dir;
+  std::string input, dir, frames;
   bool resume = false;
 };
 
@@ -95,10 +96,8 @@ std::vector<std::string> write_results(const Execution& execution, const Config&
   return files;
 }
 
-ordered_json track_report(const OpenedInput& input, const PointSeries& series, const Gate& gate,
-                          const LinkedSeries& linked, const TrackSet& tracks) {
-  ordered_json report = report_head("track");
-  report["input"] = to_json(input);
+void add_results(ordered_json& report, const PointSeries& series, const Gate& gate,
+                 const LinkedSeries& linked, const TrackSet& tracks) {
   report["detection"] = detection_json(series);
   report["linking"] = gate_json(gate);
   if (linked.series) report["linking"]["series"] = series_json(*linked.series);
@@ -106,19 +105,12 @@ ordered_json track_report(const OpenedInput& input, const PointSeries& series, c
   report["frames"] = frames_json(series.summaries);
   report["pairs"] =
       linked.series ? pairs_json(series.frames, *linked.series) : pairs_json(series.frames, linked.pairs);
-  return report;
-}
-
-/// A path that means the same from any folder, for the record.
-void make_input_path_absolute(Config& config) {
-  if (config.input.path.empty()) return;
-  config.input.path = std::filesystem::absolute(config.input.path).lexically_normal().string();
 }
 
 void run_track(Session& session, const Arguments& arguments) {
   Config config = configure(session, arguments.input, true);
+  if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
   make_input_path_absolute(config);
-  const Execution execution = execution_of(config);
   Console& console = session.console;
   OpenedInput input = open_input(config);
   for (const std::string& line : describe(input)) console.note(line);
@@ -129,6 +121,17 @@ void run_track(Session& session, const Arguments& arguments) {
   const PointSeries series = input.source
                                  ? detect_with_log(session, config, *input.source, dir, arguments.resume)
                                  : series_of_points(std::move(input.points), config);
+  ordered_json report = report_head("track");
+  report["input"] = to_json(input);
+  link_and_write(session, config, series, dir, std::move(report));
+}
+
+}  // namespace
+
+void link_and_write(Session& session, const Config& config, const PointSeries& series,
+                    const std::filesystem::path& dir, ordered_json report) {
+  const Execution execution = execution_of(config);
+  Console& console = session.console;
   const Gate gate = choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
   const LinkedSeries linked =
       link_series(execution, config, series.frames, gate, series.length_unit, console);
@@ -138,11 +141,11 @@ void run_track(Session& session, const Arguments& arguments) {
   const double writing_s =
       seconds_of([&] { files = write_results(execution, config, dir, series, tracks, linked); });
 
-  ordered_json report = track_report(input, series, gate, linked, tracks);
+  add_results(report, series, gate, linked, tracks);
   report["files"] = files;
   report["warnings"] = console.warnings();
   std::vector<StageTime> stages;
-  if (input.source) stages.push_back(series.stage);
+  if (!series.stage.name.empty()) stages.push_back(series.stage);
   stages.push_back({"link", "frame pairs",
                     static_cast<std::int64_t>(std::max<std::size_t>(1, series.frames.size())) - 1,
                     linked.seconds});
@@ -157,14 +160,14 @@ void run_track(Session& session, const Arguments& arguments) {
                             series.frames.size(), dir.string()));
 }
 
-}  // namespace
-
 Command add_track(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "track", "Detect and link particles: the main job");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input,
                      "A stack, a folder of volumes, a table of points, or a YAML configuration");
   command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  command.add_option("--frames", arguments->frames, "Work on frames A to B - 1 only (input.frames)")
+      .type_name("A:B");
   command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
   return {&command.app(), [&session, arguments] { run_track(session, *arguments); }};
 }

@@ -347,6 +347,21 @@ std::optional<double> Reader::number_attribute(const std::string& name) const {
   return value;
 }
 
+std::vector<double> Reader::number_list_attribute(const std::string& name, std::size_t count) const {
+  const Handle attribute = open_attribute(name);
+  if (!attribute) return {};
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const H5T_class_t kind = type ? H5Tget_class(type.id()) : H5T_NO_CLASS;
+  std::vector<double> values(count);
+  if ((kind != H5T_INTEGER && kind != H5T_FLOAT) || !space ||
+      H5Sget_simple_extent_npoints(space.id()) != static_cast<hssize_t>(count) ||
+      H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, values.data()) < 0) {
+    fail("the attribute " + name + " must hold " + std::to_string(count) + " numbers");
+  }
+  return values;
+}
+
 std::optional<std::string> Reader::text_attribute(const std::string& name) const {
   const Handle attribute = open_attribute(name);
   if (!attribute) return std::nullopt;

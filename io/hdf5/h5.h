@@ -70,6 +70,8 @@ class Reader {
   std::vector<double> table(const std::string& name, std::size_t width) const;  ///< [rows, width], row by row
   std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation where known
   std::optional<double> number_attribute(const std::string& name) const;  ///< of the root; none where absent
+  /// `count` numbers in an attribute of the root; empty where absent.
+  std::vector<double> number_list_attribute(const std::string& name, std::size_t count) const;
   std::optional<std::string> text_attribute(const std::string& name) const;
   [[noreturn]] void fail(const std::string& what) const;
 

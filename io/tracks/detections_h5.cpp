@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <motes/io/atomic_file.h>
@@ -12,25 +13,7 @@ namespace {
 
 constexpr std::int64_t kFormatVersion = 1;
 
-}  // namespace
-
-void write_detections_h5(const std::filesystem::path& path, const std::vector<Detections>& frames,
-                         const DetectionsH5Extras& extras) {
-  write_atomically(path, [&](const std::filesystem::path& temporary) {
-    detail::h5::Writer file(temporary, path.string());
-    file.attribute("motes_version", std::string(MOTES_VERSION));
-    file.attribute("format_version", kFormatVersion);
-    if (extras.dt_s) file.attribute("dt_s", std::vector<double>{*extras.dt_s});
-    file.attribute("units", extras.length_unit);
-    file.attribute("source", extras.source);
-    file.attribute("configuration", extras.configuration);
-    detail::write_detections_group(file, frames, false);
-    file.close();
-  });
-}
-
-PointTable read_detections_h5(const std::filesystem::path& path) {
-  const detail::h5::Reader file(path);
+PointTable read_points(const detail::h5::Reader& file) {
   if (!file.has("/detections"))
     file.fail("there is no group /detections: this is no table of points, or it is damaged");
   if (const auto version = file.number_attribute("format_version"); version && *version > kFormatVersion)
@@ -43,6 +26,44 @@ PointTable read_detections_h5(const std::filesystem::path& path) {
   table.length_unit = file.text_attribute("units").value_or("um");
   if (table.length_unit != "um" && table.length_unit != "px") file.fail("units must be um or px");
   return table;
+}
+
+}  // namespace
+
+void write_detections_h5(const std::filesystem::path& path, const std::vector<Detections>& frames,
+                         const DetectionsH5Extras& extras) {
+  write_atomically(path, [&](const std::filesystem::path& temporary) {
+    detail::h5::Writer file(temporary, path.string());
+    file.attribute("motes_version", std::string(MOTES_VERSION));
+    file.attribute("format_version", kFormatVersion);
+    if (extras.dt_s) file.attribute("dt_s", std::vector<double>{*extras.dt_s});
+    file.attribute("voxel_um", std::vector<double>{extras.voxel_um.z, extras.voxel_um.y, extras.voxel_um.x});
+    file.attribute("units", extras.length_unit);
+    file.attribute("source", extras.source);
+    file.attribute("configuration", extras.configuration);
+    detail::write_detections_group(file, frames, false);
+    file.close();
+  });
+}
+
+PointTable read_detections_h5(const std::filesystem::path& path) {
+  return read_points(detail::h5::Reader(path));
+}
+
+DetectionsPart read_detections_part(const std::filesystem::path& path) {
+  const detail::h5::Reader file(path);
+  DetectionsPart part;
+  part.points = read_points(file);
+  const std::vector<double> voxel = file.number_list_attribute("voxel_um", 3);
+  if (voxel.empty() || !std::all_of(voxel.begin(), voxel.end(),
+                                    [](double length) { return std::isfinite(length) && length > 0; }))
+    file.fail("voxel_um must be three positive numbers; write the part again with this motes");
+  part.voxel_um = {voxel[2], voxel[1], voxel[0]};
+  const auto configuration = file.text_attribute("configuration");
+  if (!configuration || configuration->empty())
+    file.fail("it does not say how its detections were found; motes detect -o FILE.h5 writes such files");
+  part.configuration = *configuration;
+  return part;
 }
 
 bool is_detections_h5(const std::filesystem::path& path) {

@@ -24,6 +24,7 @@ const std::map<std::string, std::string> kOthers{
     {"input.dt_s", "0.1"},
     {"input.channel", "2"},
     {"input.frame_step", "5"},
+    {"input.frames", "3:9"},
     {"input.axes", "TZYX"},
     {"detection.radius_um", "[0.5, 0.25, 0.25]"},
     {"detection.threshold", "3.25"},

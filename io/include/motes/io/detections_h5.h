@@ -14,6 +14,7 @@ namespace motes::io {
 struct DetectionsH5Extras {
   std::string length_unit = "um";  ///< or "px"
   std::optional<double> dt_s;
+  Vec3 voxel_um{1, 1, 1};
   std::string source;         ///< what made them
   std::string configuration;  ///< the effective YAML
 };
@@ -23,6 +24,17 @@ void write_detections_h5(const std::filesystem::path& path, const std::vector<De
 
 /// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
 PointTable read_detections_h5(const std::filesystem::path& path);
+
+/// What was found in a part of a series, and how.
+struct DetectionsPart {
+  PointTable points;
+  Vec3 voxel_um{1, 1, 1};
+  std::string configuration;  ///< YAML of the sections input and detection (and linking)
+};
+
+/// The detections of a file that write_detections_h5 or write_tracks_h5 wrote. Throws as
+/// read_detections_h5 does, and where the file does not say how the detections were found.
+DetectionsPart read_detections_part(const std::filesystem::path& path);
 
 /// True when the file is an HDF5 file with a group /detections and none /tracks.
 bool is_detections_h5(const std::filesystem::path& path);

@@ -1,0 +1,153 @@
+/// motes merge: parts of a series that were detected apart, joined and linked as one.
+///
+/// Detection takes each frame by itself, so parts hold what one run would have found. Everything that is
+/// estimated from more than one frame (gate, motion, tracks) is estimated here, from all of them: the results
+/// are those of one run, byte for byte.
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/io/detections_h5.h>
+
+#include "app/command.h"
+#include "app/interrupt.h"
+#include "app/report.h"
+#include "app/track.h"
+
+namespace motes::app {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> parts;
+  std::string dir;
+};
+
+struct Part {
+  std::string file;
+  io::DetectionsPart found;
+  Config config;  ///< how it was found
+  const FrameRange& range() const { return config.input.frames; }
+};
+
+/// A part is a file, or a folder of `motes track`.
+std::filesystem::path part_file(const std::string& name) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(name, ignored)) return std::filesystem::path(name) / "tracks.h5";
+  return name;
+}
+
+Part read_part(const std::string& name) {
+  Part part;
+  part.file = part_file(name).string();
+  part.found = io::read_detections_part(part.file);
+  load_yaml_text(part.found.configuration, part.file + ": configuration", part.config);
+  const auto outside = std::find_if(part.found.points.frames.begin(), part.found.points.frames.end(),
+                                    [&](const Detections& f) { return !part.range().holds(f.frame); });
+  if (outside != part.found.points.frames.end())
+    throw InputError(fmt::format("{}: frame {} is outside its own input.frames; the file is damaged",
+                                 part.file, outside->frame));
+  return part;
+}
+
+/// How a part's detections were found, but for which frames they are of.
+std::string settings_of(const Part& part) {
+  Config config = part.config;
+  config.input.frames = {};
+  return to_yaml(config, {"input", "detection"}) +
+         fmt::format("voxel size: [{}, {}, {}]\nunit: {}\nframe interval: {}\n", part.found.voxel_um.z,
+                     part.found.voxel_um.y, part.found.voxel_um.x, part.found.points.length_unit,
+                     part.found.points.dt_s ? fmt::format("{}", *part.found.points.dt_s) : "unknown");
+}
+
+void require_same_settings(const Part& one, const Part& other) {
+  std::istringstream lines(settings_of(one)), others(settings_of(other));
+  std::string line, different;
+  while (std::getline(lines, line)) {
+    std::getline(others, different);
+    if (line == different) continue;
+    const auto trimmed = [](const std::string& text) { return text.substr(text.find_first_not_of(' ')); };
+    throw UsageError(fmt::format(
+        "{} and {} were not found in the same way ('{}', '{}'); find both with one plan (motes plan)",
+        one.file, other.file, trimmed(line), trimmed(different)));
+  }
+}
+
+std::string range_text(std::int32_t first, std::int32_t end) {
+  return fmt::format("{}:{}", first, end == FrameRange::kOpen ? "" : std::to_string(end));
+}
+
+/// Parts in the order of their frames; throws where frames are in two of them or, in between, in none.
+void order_parts(std::vector<Part>& parts) {
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.range().first < b.range().first; });
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    const Part &before = parts[k - 1], &part = parts[k];
+    require_same_settings(parts.front(), part);
+    if (part.range().first < before.range().end)
+      throw UsageError(
+          fmt::format("frames {} are in {} and in {}; give one of them",
+                      range_text(part.range().first, std::min(part.range().end, before.range().end)),
+                      before.file, part.file));
+    if (part.range().first > before.range().end)
+      throw UsageError(fmt::format("frames {} are in no part; find them with --frames, or give that part too",
+                                   range_text(before.range().end, part.range().first)));
+  }
+}
+
+PointSeries joined(std::vector<Part> parts) {
+  PointSeries series;
+  series.length_unit = parts.front().found.points.length_unit;
+  series.dt_s = parts.front().found.points.dt_s;
+  series.voxel_um = parts.front().found.voxel_um;
+  series.radius_source = "found in parts";
+  for (Part& part : parts) {
+    for (Detections& frame : part.found.points.frames) {
+      series.summaries.push_back({frame.frame, static_cast<std::int64_t>(frame.size()), std::nullopt});
+      series.frames.push_back(std::move(frame));
+    }
+  }
+  return series;
+}
+
+void run_merge(Session& session, const Arguments& arguments) {
+  if (arguments.parts.empty()) throw UsageError("merge needs the parts: files of motes detect -o PART.h5");
+  require_argument(arguments.dir, "merge needs -o DIR, the folder for the results");
+  Config config = configure(session, "", true);
+  std::vector<Part> parts;
+  for (const std::string& name : arguments.parts) parts.push_back(read_part(name));
+  order_parts(parts);
+  config.input = parts.front().config.input;
+  config.detection = parts.front().config.detection;
+  config.input.frames = {parts.front().range().first, parts.back().range().end};
+
+  nlohmann::ordered_json report = report_head("merge");
+  report["input"] = {{"path", config.input.path}, {"parts", nlohmann::ordered_json::array()}};
+  for (const Part& part : parts)
+    report["input"]["parts"].push_back(
+        {{"file", part.file}, {"frames", range_text(part.range().first, part.range().end)}});
+  const std::size_t count = parts.size();
+  const PointSeries series = joined(std::move(parts));
+  session.console.note(
+      fmt::format("{} parts of {}: {} frames", count, config.input.path, series.frames.size()));
+  prepare_folder(arguments.dir);
+  hear_interrupts();
+  link_and_write(session, config, series, arguments.dir, std::move(report));
+}
+
+}  // namespace
+
+Command add_merge(CLI::App& app, Session& session) {
+  CommandOptions command =
+      add_command(app, "merge", "Join parts of a series (detect --frames) and link them as one");
+  auto arguments = std::make_shared<Arguments>();
+  command.add_option("PART", arguments->parts, "Files of motes detect -o PART.h5, or folders of motes track");
+  command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  return {&command.app(), [&session, arguments] { run_merge(session, *arguments); }};
+}
+
+}  // namespace motes::app

@@ -1,0 +1,72 @@
+/// motes plan: a configuration in which everything that parts of a series must agree on is fixed.
+
+#include "app/plan.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/io/atomic_file.h>
+
+#include "app/detecting.h"
+#include "app/input.h"
+#include "app/interrupt.h"
+#include "app/report.h"
+
+namespace motes::app {
+namespace {
+
+struct Arguments {
+  std::string input, file;
+};
+
+void run_plan(Session& session, const Arguments& arguments) {
+  const Config config = configure(session, arguments.input);
+  hear_interrupts();
+  const std::filesystem::path file = output_path(arguments.file, {}, config.input.path, "_plan.yaml");
+  if (!is_yaml(file.string())) throw UsageError("-o " + file.string() + ": a plan ends in .yaml");
+  const Plan plan = make_plan(session, config);
+  if (file.has_parent_path()) prepare_folder(file.parent_path());
+  io::write_text(file, plan.text);
+  nlohmann::ordered_json report = report_head("plan");
+  report["output"] = file.string();
+  report["frames"] = plan.frames;
+  report["warnings"] = session.console.warnings();
+  emit_json(session, report);
+  session.console.print(fmt::format("a plan for {} frames: {}", plan.frames, file.string()));
+}
+
+}  // namespace
+
+Plan make_plan(Session& session, Config config) {
+  make_input_path_absolute(config);
+  const OpenedInput input = open_input(config);
+  if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
+  for (const std::string& line : describe(input)) session.console.note(line);
+  const SpotRadius radius = choose_radius(execution_of(config), config, *input.source, session.console);
+  config.detection.radius_um = radius.um;
+  config.input.frames = {};
+  Plan plan{config, input.source->info().frames, {}};
+  plan.text = fmt::format(
+                  "# A plan for the {} frames of one series: each part is found with it\n"
+                  "#   motes detect THIS_FILE --frames 0:100 -o part0.h5\n"
+                  "# and motes merge part*.h5 --config THIS_FILE -o DIR gives the bytes of\n"
+                  "#   motes track THIS_FILE -o DIR\n"
+                  "# detection.radius_um: {}\n",
+                  plan.frames, radius.source) +
+              to_yaml(config, {"input", "detection", "linking"});
+  return plan;
+}
+
+Command add_plan(CLI::App& app, Session& session) {
+  CommandOptions command =
+      add_command(app, "plan", "Fix what the parts of a series must agree on, to find them apart");
+  auto arguments = std::make_shared<Arguments>();
+  command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
+  command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration").type_name("FILE");
+  return {&command.app(), [&session, arguments] { run_plan(session, *arguments); }};
+}
+
+}  // namespace motes::app

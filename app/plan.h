@@ -1,0 +1,21 @@
+#pragma once
+/// What the parts of a series share, fixed beforehand; for `plan` and `cluster`.
+
+#include <cstdint>
+#include <string>
+
+#include "app/command.h"
+
+namespace motes::app {
+
+struct Plan {
+  Config config;  ///< every quantity that detection would estimate from the series is set
+  std::int32_t frames = 0;
+  std::string text;  ///< the YAML file: sections input, detection and linking
+};
+
+/// Opens config.input.path and estimates what its detection needs. Throws UsageError for points, and as
+/// open_input does.
+Plan make_plan(Session& session, Config config);
+
+}  // namespace motes::app

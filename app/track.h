@@ -1,0 +1,19 @@
+#pragma once
+/// What `track` and `merge` share: from points to the folder of results.
+
+#include <filesystem>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/command.h"
+#include "app/detecting.h"
+
+namespace motes::app {
+
+/// Links the series, writes every file of the results into `dir`, and prints what came out. `report` begins
+/// report.json: the command and its input. Throws as link_series and the writers do.
+void link_and_write(Session& session, const Config& config, const PointSeries& series,
+                    const std::filesystem::path& dir, nlohmann::ordered_json report);
+
+}  // namespace motes::app
