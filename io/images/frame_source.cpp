@@ -70,15 +70,18 @@ bool is_frames(const std::filesystem::path& path) {
 }
 
 void require_calibration(const SeriesInfo& info) {
-  if (!info.voxel_um) {
-    throw InputError(
-        fmt::format("{}: its metadata do not give the voxel size; set input.voxel_um (one number or "
-                    "[z, y, x], in um)",
-                    info.path));
+  const bool no_voxel = !info.voxel_um, no_interval = info.frames > 1 && !info.dt_s;
+  if (!no_voxel && !no_interval) return;
+  std::string missing, keys;
+  if (no_voxel) {
+    missing = "the voxel size";
+    keys = "input.voxel_um (one number or [z, y, x], in um)";
   }
-  if (info.frames > 1 && !info.dt_s)
-    throw InputError(fmt::format(
-        "{}: its metadata do not give the time between frames; set input.dt_s (seconds)", info.path));
+  if (no_interval) {
+    missing += (no_voxel ? " and " : "") + std::string("the time between frames");
+    keys += (no_voxel ? " and " : "") + std::string("input.dt_s (seconds)");
+  }
+  throw InputError(fmt::format("{}: its metadata do not give {}; set {}", info.path, missing, keys));
 }
 
 }  // namespace motes::io

@@ -177,6 +177,9 @@ TEST_CASE("ImageJ metadata that leave something open or contradict the file", "[
   const auto untimed =
       open_frames(save_tiff(dir / "d.tif", pages_with(6, "ImageJ=1.53t\nimages=6\nframes=6\n")), options);
   CHECK(untimed->read(3).time_s == 3);
+  const auto bare = open_frames(dir / "d.tif");
+  CHECK_THAT(message_of<InputError>([&] { io::require_calibration(bare->info()); }),
+             Contains("input.voxel_um") && Contains("input.dt_s"));
   CHECK_THAT(message_of<InputError>([&] { io::require_calibration(untimed->info()); }),
              Contains("input.dt_s"));
 }
