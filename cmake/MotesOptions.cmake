@@ -6,6 +6,7 @@ option(MOTES_INSTALL "Add motes to what `cmake --install` installs" ${PROJECT_IS
 option(MOTES_PCH "Precompile the headers that most files of a library include" ON)
 option(MOTES_MATCHING_ONLY "Build only the matching library (needs no VTK, HDF5, TIFF or YAML)" OFF)
 option(MOTES_APP "Build io and the motes executable (needs VTK, HDF5, TIFF and YAML); OFF: matching, tracking and sim" ON)
+option(MOTES_PYTHON "Build the Python extension (needs Python 3.10 and nanobind; all code position independent)" OFF)
 set(MOTES_SANITIZE "" CACHE STRING "Sanitizers of the whole build, for instance address,undefined")
 set(MOTES_CUDA AUTO CACHE STRING "CUDA code: AUTO (when nvcc is there), ON or OFF")
 set_property(CACHE MOTES_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -17,6 +18,10 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(MOTES_PYTHON)  # the static libraries become part of a shared one
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 
 find_program(MOTES_CCACHE ccache)
 if(MOTES_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -50,6 +55,9 @@ if(MOTES_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(motes_options INTERFACE
       $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds>)
   endif()
+endif()
+if(MOTES_PYTHON)  # what is not exported can be inlined, although the code is position independent
+  target_compile_options(motes_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fvisibility=hidden>)
 endif()
 if(MOTES_WERROR)
   target_compile_options(motes_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

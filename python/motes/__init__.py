@@ -1,0 +1,5 @@
+"""Particle tracking in 3D microscopy, and exact matching."""
+
+from . import matching
+
+__all__ = ["matching"]

@@ -1,0 +1,281 @@
+"""Exact matching: drop-ins for SciPy's functions, and the solver behind them.
+
+Every answer is optimal for the float64 numbers given, not only up to rounding, and proven so.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _core
+from ._core import linear_sum_assignment
+
+__all__ = [
+    "Assignment",
+    "assign",
+    "linear_sum_assignment",
+    "maximum_bipartite_matching",
+    "min_weight_full_bipartite_matching",
+]
+
+
+def _as_matrix(cost_matrix):
+    array = np.asarray(cost_matrix)
+    if array.ndim != 2:
+        raise ValueError(f"expected a matrix (2-D array), got a {array.ndim} array")
+    # Aligned and in the machine's byte order, which the compiled side relies on.
+    return np.require(array.astype(np.float64, casting="safe", copy=False), requirements="A")
+
+
+_core._set_matrix_reader(_as_matrix)
+
+
+def _as_csr(graph, name):
+    """The graph in canonical CSR form; `graph` itself stays as it is."""
+    if not hasattr(graph, "tocsr") or getattr(graph, "format", None) not in ("csr", "csc", "coo"):
+        raise TypeError(f"{name} must be in CSC, CSR, or COO format.")
+    csr = graph.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _structure(csr):
+    return csr.indptr.astype(np.int64, copy=False), csr.indices.astype(np.int32, copy=False)
+
+
+def min_weight_full_bipartite_matching(biadjacency, maximize=False):
+    """Match the smaller side of a sparse bipartite graph at least weight.
+
+    Drop-in for :func:`scipy.sparse.csgraph.min_weight_full_bipartite_matching`.
+
+    Parameters
+    ----------
+    biadjacency : sparse array or matrix, shape (rows, cols)
+        Weights, in CSR, CSC or COO format. An absent pair cannot be matched; explicit zeros are
+        absent, with a warning.
+    maximize : bool, default False
+        Find the largest sum in place of the smallest one.
+
+    Returns
+    -------
+    row_ind, col_ind : ndarray, shape (min(rows, cols),)
+        The pairs, by rising row.
+
+    Raises
+    ------
+    TypeError
+        `biadjacency` is no sparse array in one of these formats.
+    ValueError
+        No matching covers the smaller side, or weights are no numbers.
+    """
+    csr = _as_csr(biadjacency, "graph")
+    if not (np.issubdtype(csr.dtype, np.number) or csr.dtype == np.bool_):
+        raise ValueError(f"expected a matrix containing numerical entries, got {csr.dtype}")
+    weights = csr.data.astype(np.float64, copy=False)
+    if maximize:
+        weights = -weights
+    explicit = weights == 0
+    if explicit.any():
+        warnings.warn(
+            "explicit zero weights are removed before matching", UserWarning, stacklevel=2
+        )
+    kept = ~(explicit | np.isposinf(weights))
+    offsets, columns = _structure(csr)
+    if not kept.all():
+        before = np.concatenate(([0], np.cumsum(kept)))
+        offsets, columns, weights = before[offsets], columns[kept], weights[kept]
+    rows, cols = csr.shape
+    if rows == 0 or cols == 0:
+        return np.arange(0, dtype=np.int32), np.arange(0, dtype=np.int32)
+    free_row, free_col = _smaller_side(rows, cols)
+    found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, 1)
+    if not found["feasible"]:
+        raise ValueError("no full matching exists")
+    row_to_col = found["row_to_col"]
+    row_ind = np.flatnonzero(row_to_col >= 0)
+    return row_ind, row_to_col[row_ind]
+
+
+def maximum_bipartite_matching(graph, perm_type="row"):
+    """Match as many pairs of a sparse bipartite graph as there can be.
+
+    Drop-in for :func:`scipy.sparse.csgraph.maximum_bipartite_matching`.
+
+    Parameters
+    ----------
+    graph : sparse array or matrix, shape (rows, cols)
+        Every stored entry is an edge, zeros too. CSR, CSC or COO format.
+    perm_type : {'row', 'column'}, default 'row'
+        Which side is numbered: with 'row' the answer holds a row for each column, with 'column' a
+        column for each row.
+
+    Returns
+    -------
+    perm : ndarray of int32
+        The partner of each column ('row') or row ('column'); -1 where there is none.
+    """
+    if perm_type not in ("row", "column"):
+        raise ValueError(f"perm_type must be 'row' or 'column', not {perm_type!r}")
+    csr = _as_csr(graph, "graph")
+    row_to_col, col_to_row = _core._maximum_matching(*csr.shape, *_structure(csr))
+    return col_to_row if perm_type == "row" else row_to_col
+
+
+def _smaller_side(rows, cols):
+    must, may = np.array([np.inf]), np.array([0.0])
+    return (may if rows > cols else must), (may if cols > rows else must)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assignment:
+    """An optimal assignment with its proof.
+
+    Attributes
+    ----------
+    row_to_col : ndarray of int32, shape (rows,)
+        The column of each row, -1 where it is left alone.
+    col_to_row : ndarray of int32, shape (cols,)
+        The row of each column, -1 where it is left alone.
+    cost : float
+        The sum over the pairs and over all that is left alone (with `maximize`: the largest sum).
+    u, v : ndarray of float64, shape (rows,) and (cols,)
+        Dual prices of the problem as a minimum (costs negated with `maximize`): ``u[i] + v[j]`` is
+        at most the cost of each pair, ``u`` and ``v`` at most the unmatched costs, and equality
+        holds wherever the assignment pays. Exact where all costs are integers; else up to rounding.
+    proof : str
+        ``'grid'``: all costs are integers, and so is the proof. ``'doubles'``: the residual graph
+        was searched for negative cycles in numbers that do not round, and has none.
+    cycles_turned : int
+        Of these, how many had to be turned: where the solver's grid was too coarse for the costs.
+    solver : str
+        The solver that ran.
+    """
+
+    row_to_col: np.ndarray
+    col_to_row: np.ndarray
+    cost: float
+    u: np.ndarray
+    v: np.ndarray
+    proof: str
+    cycles_turned: int
+    solver: str
+
+    @property
+    def row_ind(self):
+        """Rows that have a partner, rising."""
+        return np.flatnonzero(self.row_to_col >= 0)
+
+    @property
+    def col_ind(self):
+        """Their partners."""
+        return self.row_to_col[self.row_ind]
+
+    def __repr__(self):
+        return (
+            f"<Assignment of {len(self.row_to_col)} x {len(self.col_to_row)}: {len(self.row_ind)} "
+            f"pairs, cost {self.cost:g}, optimal ({self.proof})>"
+        )
+
+
+def _unmatched(given, fallback, size, name):
+    if given is None:
+        return fallback
+    costs = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    if costs.ndim != 1 or costs.size not in (1, size):
+        raise ValueError(f"{name}: give one number or {size} of them")
+    if np.isnan(costs).any() or np.isneginf(costs).any():
+        raise ValueError(f"{name}: holds NaN or -inf")
+    return np.ascontiguousarray(costs)
+
+
+def assign(
+    costs, *, unmatched=None, unmatched_row=None, unmatched_col=None, maximize=False, threads=None
+):
+    """Solve an assignment problem exactly, with a proof.
+
+    Minimises the sum of the costs of all pairs plus the unmatched costs of all rows and columns
+    that are left alone.
+
+    Parameters
+    ----------
+    costs : array_like or sparse array, shape (rows, cols)
+        ``inf`` (or absence in a sparse array, where explicit zeros cost 0) forbids a pair.
+    unmatched : float, optional
+        What leaving a row or a column alone costs. Without any of the three, every vertex of the
+        smaller side must be matched and leaving others alone is free, as in SciPy.
+    unmatched_row, unmatched_col : float or array_like, optional
+        The same for rows and for columns; ``inf``: must be matched.
+    maximize : bool, default False
+        Pairs and unmatched costs are gains, and their sum is to be large.
+    threads : int, optional
+        CPU threads; default: one for small problems, else all. The answer does not depend on it.
+
+    Returns
+    -------
+    Assignment
+
+    Raises
+    ------
+    ValueError
+        NaN, ``-inf``, wrong shapes, or no feasible assignment.
+    """
+    sparse = hasattr(costs, "tocsr")
+    if sparse:
+        csr = _as_csr(costs, "costs")
+        rows, cols = csr.shape
+        entries = csr.data.astype(np.float64, copy=False)
+    else:
+        entries = np.ascontiguousarray(_as_matrix(costs))
+        rows, cols = entries.shape
+    plain = unmatched is None and unmatched_row is None and unmatched_col is None
+    forced = _smaller_side(rows, cols) if plain else (np.array([np.inf]),) * 2
+    free = [
+        _unmatched(unmatched if own is None else own, fallback, size, name)
+        for own, fallback, size, name in (
+            (unmatched_row, forced[0], rows, "unmatched_row"),
+            (unmatched_col, forced[1], cols, "unmatched_col"),
+        )
+    ]
+    if maximize:
+        entries = -entries
+        free = free if plain else [np.where(np.isposinf(f), f, -f) for f in free]
+    if threads is None:
+        threads = 1 if entries.size < 1 << 18 else 0
+    if sparse:
+        offsets, columns = _structure(csr)
+        found = _core._assign_sparse(rows, cols, offsets, columns, entries, *free, threads)
+    else:
+        found = _core._assign_dense(entries, *free, threads)
+    if not found["feasible"]:
+        raise ValueError("cost matrix is infeasible")
+    row_to_col, col_to_row, v = found["row_to_col"], found["col_to_row"], found["v"]
+    paid = np.broadcast_to(free[0], rows).astype(np.float64)
+    i = np.flatnonzero(row_to_col >= 0)
+    j = row_to_col[i]
+    paid[i] = _entries_at(csr, entries, i, j) if sparse else entries[i, j]
+    u = paid.copy()
+    u[i] -= v[j]
+    alone = np.broadcast_to(free[1], cols)[col_to_row < 0]
+    total = float(paid.sum() + alone.sum())
+    return Assignment(
+        row_to_col,
+        col_to_row,
+        -total if maximize else total,
+        u,
+        v,
+        found["proof"],
+        found["cycles_turned"],
+        found["solver"],
+    )
+
+
+def _entries_at(csr, entries, i, j):
+    """Values of stored entries of a canonical CSR array."""
+    row_of = np.repeat(np.arange(csr.shape[0], dtype=np.int64), np.diff(csr.indptr))
+    key = row_of * csr.shape[1] + csr.indices
+    return entries[np.searchsorted(key, i.astype(np.int64) * csr.shape[1] + j)]

@@ -1,0 +1,246 @@
+#include "python/src/double_assignment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <motes/base/function_clones.h>
+#include <motes/base/parallel_for.h>
+#include <motes/matching/registry.h>
+
+#include "python/src/small_assignment.h"
+
+namespace motes::python {
+namespace {
+
+constexpr std::size_t kBlock = 1 << 16;
+
+struct BlockSurvey {
+  double valid = 1, whole = 1, largest = 0;
+};
+
+MOTES_CLONES
+void survey_block(const double* x, std::size_t n, std::int64_t& bad, std::int64_t& broken, double& largest) {
+  constexpr double kHuge = std::numeric_limits<double>::infinity();
+  std::int64_t wrong = 0, fractions = 0;
+  double most = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const double value = x[k];
+    const double size = std::abs(value);
+    wrong += !(value > -kHuge);  // NaN and -infinity
+    const double finite = size < kHuge ? size : 0;
+    most = most > finite ? most : finite;
+    constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+    const double rest = finite < 1e15 ? finite : 0.5;  // larger ones are not looked at
+    fractions += (rest + kRound) - kRound != rest;
+  }
+  bad = wrong, broken = fractions, largest = most;
+}
+
+/// Entries of one row that are light enough.
+MOTES_CLONES
+bool any_below(const double* c, const double* v, std::size_t n, double limit) {
+  int any = 0;
+  for (std::size_t j = 0; j < n; ++j) any |= c[j] - v[j] <= limit;
+  return any != 0;
+}
+
+void set_unmatched(const UnmatchedCosts& unmatched, std::vector<double>& row, std::vector<double>& col,
+                   double& largest) {
+  row = unmatched.row, col = unmatched.col;
+  for (const auto* side : {&row, &col})
+    for (const double x : *side)
+      if (x != kNone) largest = std::max(largest, std::abs(x));
+}
+
+class DenseCosts final : public DoubleCosts {
+ public:
+  DenseCosts(const DenseDoubles& d, const UnmatchedCosts& unmatched, double largest, int threads)
+      : d_(d), threads_(threads) {
+    largest_ = largest;
+    set_unmatched(unmatched, row_costs_, col_costs_, largest_);
+  }
+  Index rows() const override { return d_.rows; }
+  Index cols() const override { return d_.cols; }
+  double cost(Index i, Index j) const override { return d_.data[at(i) * at(d_.cols) + at(j)]; }
+  void entries_below(const double* v, const double* limit, std::vector<Entry>& out) const override {
+    constexpr Index kRows = 64;
+    const std::int64_t blocks = (d_.rows + kRows - 1) / kRows;
+    std::vector<std::vector<Entry>> found(at(blocks));
+    parallel_for(threads_, blocks, [&](std::int64_t b) {
+      for (Index i = static_cast<Index>(b) * kRows; i < std::min<Index>(d_.rows, static_cast<Index>(b + 1) * kRows); ++i)
+        row_below(i, v, limit[at(i)], found[at(b)]);
+    });
+    for (const auto& part : found) out.insert(out.end(), part.begin(), part.end());
+  }
+
+ private:
+  void row_below(Index i, const double* v, double limit, std::vector<Entry>& out) const {
+    constexpr std::size_t kStep = 256;
+    const double* c = d_.data + at(i) * at(d_.cols);
+    for (std::size_t begin = 0; begin < at(d_.cols); begin += kStep) {
+      const std::size_t end = std::min(at(d_.cols), begin + kStep);
+      if (!any_below(c + begin, v + begin, end - begin, limit)) continue;
+      for (std::size_t j = begin; j < end; ++j)
+        if (c[j] - v[j] <= limit && c[j] < kNone) out.push_back({i, static_cast<Index>(j), c[j]});
+    }
+  }
+  DenseDoubles d_;
+  int threads_;
+};
+
+class CsrCosts final : public DoubleCosts {
+ public:
+  CsrCosts(const SparseDoubles& s, const UnmatchedCosts& unmatched, double largest) : s_(s) {
+    largest_ = largest;
+    set_unmatched(unmatched, row_costs_, col_costs_, largest_);
+  }
+  Index rows() const override { return s_.graph.rows; }
+  Index cols() const override { return s_.graph.cols; }
+  double cost(Index i, Index j) const override {
+    const auto first = s_.graph.col_index.begin() + s_.graph.row_offsets[at(i)];
+    const auto last = s_.graph.col_index.begin() + s_.graph.row_offsets[at(i) + 1];
+    return s_.cost[static_cast<std::size_t>(std::lower_bound(first, last, j) - s_.graph.col_index.begin())];
+  }
+  void entries_below(const double* v, const double* limit, std::vector<Entry>& out) const override {
+    for (Index i = 0; i < s_.graph.rows; ++i)
+      for (auto e = at(s_.graph.row_offsets[at(i)]); e < at(s_.graph.row_offsets[at(i) + 1]); ++e) {
+        const Index j = s_.graph.col_index[e];
+        if (s_.cost[e] - v[at(j)] <= limit[at(i)] && s_.cost[e] < kNone) out.push_back({i, j, s_.cost[e]});
+      }
+  }
+
+ private:
+  SparseDoubles s_;
+};
+
+/// The finest grid on which no cost passes `most_bits` bits and no sum over the vertices 60.
+int grid_bits(double largest, Index rows, Index cols, int most_bits) {
+  int exponent = 0, vertices = 0;
+  std::frexp(largest > 0 ? largest : 1, &exponent);
+  std::frexp(static_cast<double>(rows) + static_cast<double>(cols) + 1, &vertices);
+  constexpr int kMost = 1000;  // motes::matching takes no more
+  return std::clamp(std::min(most_bits, 59 - vertices) - exponent, -kMost, kMost);
+}
+
+/// Unmatched costs on the grid; empty: all must be matched.
+std::vector<matching::Cost> grid_costs(const std::vector<double>& costs, Index n, int bits) {
+  if (costs.size() == 1 && costs[0] == kNone) return {};
+  std::vector<matching::Cost> out(at(n));
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = matching::to_grid(costs.size() == 1 ? costs[0] : costs[k], bits);
+  return out;
+}
+
+bool whole_numbers(const std::vector<double>& costs) {
+  return std::all_of(costs.begin(), costs.end(), [](double x) { return x == kNone || x == std::floor(x); });
+}
+
+/// Solves on a grid and, where the grid may have rounded, against the doubles.
+DoubleAnswer solve_on_grid(const Execution& execution, const matching::CostsView& problem, bool exact,
+                           const DoubleCosts& costs) {
+  const matching::AutoChoice choice = matching::choose_solver(problem);
+  matching::Matching found = choice.info->make()->solve(execution, problem);
+  DoubleAnswer answer;
+  answer.solver = choice.info->name;
+  answer.feasible = found.status != matching::Status::infeasible;
+  if (!answer.feasible) return answer;
+  if (found.status != matching::Status::optimal) throw std::logic_error("the solver gave no optimum");
+  const int bits = matching::fraction_bits_of(problem);
+  const double step = std::ldexp(1.0, -bits);
+  answer.matching.row_to_col = std::move(found.row_to_col);
+  answer.matching.col_to_row = std::move(found.col_to_row);
+  answer.matching.v.resize(found.duals.v.size());
+  for (std::size_t j = 0; j < found.duals.v.size(); ++j)
+    answer.matching.v[j] = static_cast<double>(found.duals.v[j]) * step;
+  if (exact) return answer;
+  answer.kind = ProofKind::doubles;
+  answer.proof = prove_optimal(costs, answer.matching, 64 * step);
+  return answer;
+}
+
+}  // namespace
+
+UnmatchedCosts UnmatchedCosts::of_smaller_side(Index rows, Index cols) {
+  UnmatchedCosts out;
+  if (rows > cols) out.row = {0.0};
+  if (cols > rows) out.col = {0.0};
+  return out;
+}
+
+Survey survey(std::span<const double> values, int threads) {
+  const std::int64_t blocks = static_cast<std::int64_t>((values.size() + kBlock - 1) / kBlock);
+  std::vector<std::int64_t> bad(at(blocks)), broken(at(blocks));
+  std::vector<double> largest(at(blocks));
+  parallel_for(threads, blocks, [&](std::int64_t b) {
+    const std::size_t begin = at(b) * kBlock, end = std::min(values.size(), begin + kBlock);
+    survey_block(values.data() + begin, end - begin, bad[at(b)], broken[at(b)], largest[at(b)]);
+  });
+  Survey out;
+  for (std::size_t b = 0; b < bad.size(); ++b) {
+    out.valid = out.valid && bad[b] == 0;
+    out.whole = out.whole && broken[b] == 0;
+    out.largest = std::max(out.largest, largest[b]);
+  }
+  return out;
+}
+
+DoubleAnswer solve(const Execution& execution, const DenseDoubles& d, const UnmatchedCosts& unmatched,
+                   const Survey& survey) {
+  const DenseCosts costs(d, unmatched, survey.largest, thread_count(execution));
+  const int bits = grid_bits(costs.largest(), d.rows, d.cols, 49);
+  const std::vector<matching::Cost> row = grid_costs(unmatched.row, d.rows, bits);
+  const std::vector<matching::Cost> col = grid_costs(unmatched.col, d.cols, bits);
+  const bool exact = bits >= 0 && survey.whole && whole_numbers(unmatched.row) && whole_numbers(unmatched.col);
+  const matching::DenseCostsView view{d.rows, d.cols, d.cols, d.data, bits, row, col};
+  return solve_on_grid(execution, view, exact, costs);
+}
+
+DoubleAnswer solve(const Execution& execution, const SparseDoubles& s, const UnmatchedCosts& unmatched,
+                   const Survey& survey) {
+  const CsrCosts costs(s, unmatched, survey.largest);
+  const int bits = grid_bits(costs.largest(), s.graph.rows, s.graph.cols, 50);
+  const std::vector<matching::Cost> row = grid_costs(unmatched.row, s.graph.rows, bits);
+  const std::vector<matching::Cost> col = grid_costs(unmatched.col, s.graph.cols, bits);
+  const bool exact = bits >= 0 && survey.whole && whole_numbers(unmatched.row) && whole_numbers(unmatched.col);
+  const double scale = std::ldexp(1.0, bits);
+  std::vector<matching::Cost> grid(s.cost.size());
+  for (std::size_t e = 0; e < grid.size(); ++e) grid[e] = static_cast<matching::Cost>(std::nearbyint(s.cost[e] * scale));
+  const matching::SparseCostsView view{s.graph, grid, row, col, matching::Space::host, bits};
+  return solve_on_grid(execution, view, exact, costs);
+}
+
+bool solve_small(const DenseDoubles& d, const Survey& survey, std::vector<Index>& row_to_col) {
+  static thread_local SmallAssignment<std::int64_t> whole;
+  static thread_local std::vector<std::int64_t> grid;
+  const std::size_t n = at(d.rows) * at(d.cols);
+  const int bits = grid_bits(survey.largest, d.rows, d.cols, 58);
+  const double scale = std::ldexp(1.0, bits);
+  grid.resize(n);
+  std::int64_t rounded = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const bool finite = d.data[k] < kNone;
+    const double scaled = finite ? d.data[k] * scale : 0;
+    const auto value = static_cast<std::int64_t>(scaled);
+    rounded += static_cast<double>(value) != scaled;
+    grid[k] = finite ? value : Forbidden<std::int64_t>::kCost;
+  }
+  if (rounded == 0) {
+    if (!whole.solve(grid.data(), d.rows, d.cols)) return false;
+    row_to_col = whole.row_to_col;
+    return true;
+  }
+  static thread_local SmallAssignment<double> real;
+  if (!real.solve(d.data, d.rows, d.cols)) return false;
+  PricedMatching matching{std::move(real.row_to_col), std::move(real.col_to_row), std::move(real.v)};
+  const DenseCosts costs(d, UnmatchedCosts::of_smaller_side(d.rows, d.cols), survey.largest, 1);
+  double unit = std::max(survey.largest, std::numeric_limits<double>::min());
+  prove_optimal(costs, matching, unit * std::ldexp(1.0, -46));
+  row_to_col = matching.row_to_col;
+  real.row_to_col = std::move(matching.row_to_col);
+  real.col_to_row = std::move(matching.col_to_row);
+  real.v = std::move(matching.v);
+  return true;
+}
+
+}  // namespace motes::python

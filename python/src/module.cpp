@@ -1,0 +1,12 @@
+// The extension module motes._core.
+
+#include <motes/version.h>
+
+#include "python/src/python.h"
+
+NB_MODULE(_core, m) {
+  using namespace motes::python;
+  m.doc() = "The compiled part of motes; use the package's own names.";
+  bind_errors(m);
+  bind_matching(m);
+}

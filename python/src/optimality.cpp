@@ -1,0 +1,231 @@
+#include "python/src/optimality.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "python/src/wide_number.h"
+
+namespace motes::python {
+namespace {
+
+/// Rounding of ((c - v) - (a - w)) in doubles of magnitude up to 1.
+constexpr double kRounding = 32 * std::numeric_limits<double>::epsilon();
+
+/// An edge of the residual graph: what holds `from` takes `to`. Its weight is the sum of up to four doubles.
+struct Edge {
+  Index from, to;
+  Index row;  ///< that takes `to`; -1: none does, `to` is left alone
+  std::array<double, 4> terms;
+};
+
+/// The light edges of the residual graph. Node cols() is s.
+class ResidualGraph {
+ public:
+  ResidualGraph(const DoubleCosts& costs, const PricedMatching& m, double limit) : costs_(costs), m_(m) {
+    const double reach = limit + kRounding * (scale() + limit);
+    add_pairs(reach);
+    add_alone_rows(reach);
+    add_alone_cols(reach);
+  }
+  const std::vector<Edge>& edges() const { return edges_; }
+  Index nodes() const { return costs_.cols() + 1; }
+
+ private:
+  double scale() const {
+    double most = costs_.largest();
+    for (const double v : m_.v) most = std::max(most, std::abs(v));
+    return most;
+  }
+  void add_pairs(double reach) {
+    const Index rows = costs_.rows();
+    std::vector<double> held(at(rows)), limit(at(rows));
+    for (Index i = 0; i < rows; ++i) {
+      const Index k = m_.row_to_col[at(i)];
+      held[at(i)] = k >= 0 ? costs_.cost(i, k) : costs_.row_cost(i);
+      limit[at(i)] = (k >= 0 ? held[at(i)] - m_.v[at(k)] : held[at(i)]) + reach;
+    }
+    std::vector<DoubleCosts::Entry> entries;
+    costs_.entries_below(m_.v.data(), limit.data(), entries);
+    edges_.reserve(entries.size());
+    for (const DoubleCosts::Entry& e : entries) {
+      const Index k = m_.row_to_col[at(e.row)];
+      if (k == e.col) continue;
+      const double price = k >= 0 ? m_.v[at(k)] : 0;
+      edges_.push_back({k >= 0 ? k : costs_.cols(), e.col, e.row,
+                        {e.cost, -m_.v[at(e.col)], -held[at(e.row)], price}});
+    }
+  }
+  /// Rows that may be left alone.
+  void add_alone_rows(double reach) {
+    for (Index i = 0; i < costs_.rows(); ++i) {
+      const Index k = m_.row_to_col[at(i)];
+      if (k < 0 || costs_.row_cost(i) == kNone) continue;
+      const double held = costs_.cost(i, k), price = m_.v[at(k)];
+      if (costs_.row_cost(i) - (held - price) <= reach)
+        edges_.push_back({k, costs_.cols(), i, {costs_.row_cost(i), -held, price, 0}});
+    }
+  }
+  /// Columns that may be, and those that are.
+  void add_alone_cols(double reach) {
+    for (Index j = 0; j < costs_.cols(); ++j) {
+      const double alone = costs_.col_cost(j), price = m_.v[at(j)];
+      if (alone == kNone) continue;
+      if (m_.col_to_row[at(j)] < 0)
+        edges_.push_back({j, costs_.cols(), -1, {price, -alone, 0, 0}});
+      else if (alone - price <= reach)
+        edges_.push_back({costs_.cols(), j, -1, {alone, -price, 0, 0}});
+    }
+  }
+
+  const DoubleCosts& costs_;
+  const PricedMatching& m_;
+  std::vector<Edge> edges_;
+};
+
+/// Shortest paths from everywhere, in numbers that do not round.
+template <class Number>
+class Paths {
+ public:
+  Paths(const ResidualGraph& graph, int lsb) : graph_(graph), lsb_(lsb) {
+    const std::vector<Edge>& edges = graph.edges();
+    const std::size_t nodes = at(graph.nodes());
+    offsets_.assign(nodes + 1, 0);
+    for (const Edge& e : edges) ++offsets_[at(e.from) + 1];
+    for (std::size_t k = 0; k < nodes; ++k) offsets_[k + 1] += offsets_[k];
+    order_.resize(edges.size());
+    weight_.resize(edges.size());
+    std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      const std::size_t place = next[at(edges[e].from)]++;
+      order_[place] = static_cast<std::uint32_t>(e);
+      Number sum{};
+      for (const double term : edges[e].terms) sum += on_grid<Number>(term, lsb);
+      weight_[place] = sum;
+    }
+    distance_.assign(nodes, Number{});
+    parent_.assign(nodes, -1);
+  }
+
+  /// Edges of negative cycles, each a list in the order of walking; empty: there is none.
+  std::vector<std::vector<const Edge*>> negative_cycles() {
+    std::vector<Index> queue;
+    std::vector<char> queued(distance_.size(), 0);
+    for (std::size_t k = 0; k + 1 < offsets_.size(); ++k)
+      for (std::size_t p = offsets_[k]; p < offsets_[k + 1]; ++p)
+        if (weight_[p] < Number{} && !queued[k]) queued[k] = 1, queue.push_back(static_cast<Index>(k));
+    std::vector<Index> later;
+    std::size_t relaxed = 0;
+    while (!queue.empty()) {
+      later.clear();
+      for (const Index k : queue) {
+        queued[at(k)] = 0;
+        relaxed += relax(k, queued, later);
+      }
+      queue.swap(later);
+      if (relaxed >= distance_.size() || queue.empty()) {
+        relaxed = 0;
+        if (auto cycles = parent_cycles(); !cycles.empty()) return cycles;
+      }
+    }
+    return {};
+  }
+  /// How far the shortest paths go below 0.
+  double span() const {
+    Number least{};
+    for (const Number& d : distance_)
+      if (d < least) least = d;
+    return -times_power(least, lsb_);
+  }
+
+ private:
+  std::size_t relax(Index k, std::vector<char>& queued, std::vector<Index>& later) {
+    std::size_t changes = 0;
+    const std::vector<Edge>& edges = graph_.edges();
+    for (std::size_t p = offsets_[at(k)]; p < offsets_[at(k) + 1]; ++p) {
+      const Index to = edges[order_[p]].to;
+      const Number there = distance_[at(k)] + weight_[p];
+      if (!(there < distance_[at(to)])) continue;
+      distance_[at(to)] = there;
+      parent_[at(to)] = order_[p];
+      ++changes;
+      if (!queued[at(to)]) queued[at(to)] = 1, later.push_back(to);
+    }
+    return changes;
+  }
+  /// Cycles of the parents are negative ones.
+  std::vector<std::vector<const Edge*>> parent_cycles() const {
+    std::vector<std::vector<const Edge*>> cycles;
+    std::vector<Index> seen(parent_.size(), -1);
+    for (Index start = 0; at(start) < parent_.size(); ++start) {
+      Index k = start;
+      while (seen[at(k)] < 0 && parent_[at(k)] >= 0) {
+        seen[at(k)] = start;
+        k = edge_into(k)->from;
+      }
+      if (seen[at(k)] != start || parent_[at(k)] < 0) continue;
+      std::vector<const Edge*> cycle;
+      Index walk = k;
+      do {
+        cycle.push_back(edge_into(walk));
+        walk = cycle.back()->from;
+      } while (walk != k);
+      cycles.push_back(std::move(cycle));
+    }
+    return cycles;
+  }
+  const Edge* edge_into(Index k) const { return &graph_.edges()[static_cast<std::size_t>(parent_[at(k)])]; }
+
+  const ResidualGraph& graph_;
+  int lsb_;
+  std::vector<std::size_t> offsets_;
+  std::vector<std::uint32_t> order_;
+  std::vector<Number> weight_, distance_;
+  std::vector<std::int64_t> parent_;
+};
+
+/// Every node of the cycle goes to what held the node before it.
+void turn(const std::vector<const Edge*>& cycle, Index s, PricedMatching& m) {
+  for (const Edge* e : cycle)
+    if (e->to != s) m.col_to_row[at(e->to)] = e->row;
+  for (const Edge* e : cycle)
+    if (e->row >= 0) m.row_to_col[at(e->row)] = e->to == s ? -1 : e->to;
+}
+
+struct Pass {
+  std::int64_t turned = 0;
+  double span = 0;
+};
+
+template <class Number>
+Pass search(const ResidualGraph& graph, int lsb, PricedMatching& m) {
+  Paths<Number> paths(graph, lsb);
+  const auto cycles = paths.negative_cycles();
+  if (cycles.empty()) return {0, paths.span()};
+  for (const auto& cycle : cycles) turn(cycle, graph.nodes() - 1, m);
+  return {static_cast<std::int64_t>(cycles.size()), 0};
+}
+
+}  // namespace
+
+Proof prove_optimal(const DoubleCosts& costs, PricedMatching& m, double limit) {
+  constexpr int kRoom = 126, kSumBits = 40;
+  Proof proof;
+  while (true) {
+    const ResidualGraph graph(costs, m, limit);
+    BitRange bits;
+    for (const Edge& e : graph.edges())
+      for (const double term : e.terms) bits.add(term);
+    const int lsb = std::min(bits.low, 0);
+    const bool wide = bits.high - lsb + kSumBits > kRoom;
+    const Pass pass = wide ? search<WideInteger>(graph, lsb, m) : search<Int128>(graph, lsb, m);
+    proof.wide = proof.wide || wide;
+    proof.turned += pass.turned;
+    if (pass.turned > 0) continue;
+    if (pass.span * (1 + kRounding) <= limit) return proof;
+    limit = 4 * pass.span;
+  }
+}
+
+}  // namespace motes::python

@@ -1,0 +1,105 @@
+#pragma once
+/// Integers wide enough for sums of doubles on a common grid without rounding.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <compare>
+#include <cstdint>
+
+namespace motes::python {
+
+__extension__ typedef __int128 Int128;
+
+/// Two's complement, 2240 bits: any sum of up to 2^60 terms of any doubles. Addition and comparison only.
+class WideInteger {
+ public:
+  WideInteger() = default;
+  /// mantissa * 2^shift, shift >= 0.
+  WideInteger(std::int64_t mantissa, int shift) {
+    const auto word = static_cast<std::size_t>(shift / 64);
+    const int bits = shift % 64;
+    const Int128 low = static_cast<Int128>(mantissa) << bits;
+    limbs_[word] = static_cast<std::uint64_t>(low);
+    limbs_[word + 1] = static_cast<std::uint64_t>(low >> 64);
+    for (std::size_t k = word + 2; k < kLimbs; ++k) limbs_[k] = mantissa < 0 ? ~std::uint64_t{0} : 0;
+  }
+  WideInteger& operator+=(const WideInteger& other) {
+    bool carry = false;
+    for (std::size_t k = 0; k < kLimbs; ++k) {
+      const std::uint64_t sum = limbs_[k] + other.limbs_[k];
+      const std::uint64_t all = sum + (carry ? 1 : 0);
+      carry = sum < limbs_[k] || all < sum;
+      limbs_[k] = all;
+    }
+    return *this;
+  }
+  WideInteger operator-() const {
+    WideInteger out;
+    bool carry = true;
+    for (std::size_t k = 0; k < kLimbs; ++k) {
+      out.limbs_[k] = ~limbs_[k] + (carry ? 1 : 0);
+      carry = carry && limbs_[k] == 0;
+    }
+    return out;
+  }
+  WideInteger& operator-=(const WideInteger& other) { return *this += -other; }
+  friend WideInteger operator+(WideInteger a, const WideInteger& b) { return a += b; }
+  friend bool operator<(const WideInteger& a, const WideInteger& b) {
+    const auto top_a = static_cast<std::int64_t>(a.limbs_.back());
+    const auto top_b = static_cast<std::int64_t>(b.limbs_.back());
+    if (top_a != top_b) return top_a < top_b;
+    for (std::size_t k = kLimbs - 1; k-- > 0;)
+      if (a.limbs_[k] != b.limbs_[k]) return a.limbs_[k] < b.limbs_[k];
+    return false;
+  }
+  /// Nearest double but for a few units in the last place, times 2^lsb.
+  double times_power(int lsb) const {
+    const bool negative = static_cast<std::int64_t>(limbs_.back()) < 0;
+    const WideInteger magnitude = negative ? -*this : *this;
+    double sum = 0;
+    for (std::size_t k = 0; k < kLimbs; ++k)
+      sum += std::ldexp(static_cast<double>(magnitude.limbs_[k]), static_cast<int>(64 * k) + lsb);
+    return negative ? -sum : sum;
+  }
+
+ private:
+  static constexpr std::size_t kLimbs = 35;
+  std::array<std::uint64_t, kLimbs> limbs_{};
+};
+
+/// x * 2^-lsb as an integer; lsb must not be above the exponent of x's lowest bit that is set.
+template <class Number>
+Number on_grid(double x, int lsb) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  auto mantissa = static_cast<std::int64_t>(std::ldexp(fraction, 53));
+  int shift = exponent - 53 - lsb;
+  if (mantissa == 0) return Number{};
+  if (shift < 0) {
+    mantissa >>= -shift;  // these bits are zero
+    shift = 0;
+  }
+  if constexpr (std::is_same_v<Number, WideInteger>)
+    return WideInteger(mantissa, shift);
+  else
+    return static_cast<Number>(mantissa) << shift;
+}
+
+inline double times_power(Int128 x, int lsb) { return std::ldexp(static_cast<double>(x), lsb); }
+inline double times_power(const WideInteger& x, int lsb) { return x.times_power(lsb); }
+
+/// Exponents of the highest and lowest bits of a set of doubles.
+struct BitRange {
+  int low = 4096, high = -4096;
+  void add(double x) {
+    if (x == 0) return;
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    const auto mantissa = static_cast<std::uint64_t>(std::abs(std::ldexp(fraction, 53)));
+    low = std::min(low, exponent - 53 + __builtin_ctzll(mantissa));
+    high = std::max(high, exponent);
+  }
+};
+
+}  // namespace motes::python

@@ -1,0 +1,209 @@
+"""motes.matching beyond what SciPy's own tests ask: exactness for any doubles, shapes, errors, unmatched costs."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from motes import matching
+
+scipy_optimize = pytest.importorskip("scipy.optimize")
+from scipy import sparse  # noqa: E402
+
+
+def exact_sum(costs, i, j):
+    return sum((Fraction(float(costs[a, b])) for a, b in zip(i, j)), Fraction(0))
+
+
+def brute_force(costs):
+    """The least exact sum over assignments of all rows; rows <= cols."""
+    rows, cols = costs.shape
+    return min(exact_sum(costs, range(rows), p) for p in permutations(range(cols), rows))
+
+
+def matrices(rng, n, m):
+    """Matrices on which rounded arithmetic goes wrong, and ordinary ones."""
+    yield rng.random((n, m))
+    yield rng.random((n, m)) * 10.0 ** rng.integers(-200, 200, (n, m))
+    yield 1e6 + 1e-9 * rng.integers(0, 3, (n, m))
+    yield np.ldexp(1.0, rng.integers(-900, 900, (n, m))) * rng.choice([-1, 1], (n, m))
+    yield np.where(rng.random((n, m)) < 0.3, 1e15, rng.random((n, m)))
+    yield np.nextafter(1.0, 2) ** rng.integers(0, 3, (n, m)).astype(float)
+    yield rng.integers(-3, 3, (n, m)).astype(float)
+    yield np.full((n, m), 1 / 3)
+    yield 5e-324 * rng.integers(0, 4, (n, m))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (4, 4), (5, 5), (3, 5), (1, 6), (6, 1), (5, 3)])
+def test_exact_for_any_doubles(rng, shape):
+    for _ in range(8):
+        for costs in matrices(rng, *shape):
+            wide = costs if shape[0] <= shape[1] else costs.T
+            best = brute_force(wide)
+            for given in (costs, np.asfortranarray(costs)):
+                assert exact_sum(costs, *matching.linear_sum_assignment(given)) == best
+            i, j = matching.linear_sum_assignment(-costs, maximize=True)
+            assert exact_sum(costs, i, j) == best
+            found = matching.assign(costs)
+            assert exact_sum(costs, found.row_ind, found.col_ind) == best
+            i, j = matching.min_weight_full_bipartite_matching(sparse.csr_array(costs + 0.0)) if (
+                costs != 0
+            ).all() else (found.row_ind, found.col_ind)
+            assert exact_sum(costs, i, j) == best
+
+
+@pytest.mark.parametrize("shape", [(150, 150), (140, 200), (220, 130)])
+def test_large_ones_agree_with_the_exact_small_solver_split_in_two(rng, shape):
+    """Exact sums of large matrices, by an integer form that every solver reads without rounding."""
+    for scale in (1.0, 1e-12, 1e300 / 2**45):
+        whole = rng.integers(0, 2**40, shape)
+        costs = whole * scale if scale == 1.0 else np.ldexp(whole.astype(float), int(np.log2(scale)))
+        i, j = matching.linear_sum_assignment(costs)
+        k, m = matching.linear_sum_assignment(whole.astype(float))
+        assert int(whole[i, j].sum()) == int(whole[k, m].sum())
+
+
+def dual_gap(costs, found, unmatched=np.inf):
+    """How far the duals are from proving the answer."""
+    slack = costs - found.u[:, None] - found.v[None, :]
+    return -min(0, slack.min(), (unmatched - found.u).min(), (unmatched - found.v).min())
+
+
+@pytest.mark.parametrize("shape", [(40, 40), (30, 60), (300, 300), (200, 350), (350, 200)])
+def test_near_ties_beyond_the_solvers_grid(rng, shape):
+    """Costs that differ by less than 2^-49 of the largest: the solver alone cannot tell them apart."""
+    base = 1e9 * (rng.random(shape) < 0.2)
+    costs = base + rng.integers(0, 8, shape) * 2.0**-23
+    i, j = matching.linear_sum_assignment(costs)
+    scaled = np.round(costs * 2**23).astype(np.int64)
+    k, m = scipy_optimize.linear_sum_assignment(scaled.astype(float))  # SciPy rounds nothing of these
+    assert int(scaled[i, j].sum()) == int(scaled[k, m].sum())
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int32, np.int64, np.float32, np.float64])
+def test_dtypes_and_layouts(rng, dtype):
+    costs = rng.integers(0, 2 if dtype == bool else 100, (12, 15)).astype(dtype)
+    expected = scipy_optimize.linear_sum_assignment(costs.astype(float))
+    best = costs.astype(float)[expected].sum()
+    big_endian = costs.astype(costs.dtype.newbyteorder(">"))
+    spread = np.zeros((24, 30), dtype)[::2, ::2]
+    spread[:] = costs
+    for given in (costs, costs.copy(order="F"), spread, big_endian, costs[::-1, ::-1], costs.tolist()):
+        i, j = matching.linear_sum_assignment(given)
+        assert i.dtype == j.dtype == np.intp
+        assert np.asarray(given).astype(float)[i, j].sum() == best
+    read_only = costs.copy()
+    read_only.flags.writeable = False
+    i, j = matching.linear_sum_assignment(read_only)
+    assert costs.astype(float)[i, j].sum() == best
+
+
+def test_large_arrays_are_left_as_they_are(rng):
+    costs = rng.random((200, 200))
+    before = costs.copy()
+    matching.linear_sum_assignment(costs, maximize=True)
+    matching.assign(costs, unmatched=0.1, maximize=True)
+    assert (costs == before).all()
+
+
+@pytest.mark.parametrize("n", [3, 200])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_refusals(n, maximize):
+    sign = -1 if maximize else 1
+    costs = np.ones((n, n))
+    costs[1, 1] = np.nan
+    with pytest.raises(ValueError, match="contains invalid numeric entries"):
+        matching.linear_sum_assignment(costs, maximize=maximize)
+    costs[1, 1] = sign * -np.inf
+    with pytest.raises(ValueError, match="contains invalid numeric entries"):
+        matching.linear_sum_assignment(costs, maximize=maximize)
+    costs[1] = sign * np.inf
+    with pytest.raises(ValueError, match="cost matrix is infeasible"):
+        matching.linear_sum_assignment(costs, maximize=maximize)
+    with pytest.raises(TypeError):
+        matching.linear_sum_assignment(np.ones((n, n), complex))
+    with pytest.raises(ValueError, match="expected a matrix"):
+        matching.linear_sum_assignment(np.ones((n, n, 2)))
+
+
+def test_forbidden_pairs_are_avoided_at_any_price(rng):
+    for n in (6, 160):
+        costs = np.where(rng.random((n, n)) < 0.5, np.inf, rng.random((n, n)))
+        np.fill_diagonal(costs, 1e12)
+        i, j = matching.linear_sum_assignment(costs)
+        k, m = scipy_optimize.linear_sum_assignment(costs)
+        assert costs[i, j].sum() == costs[k, m].sum()
+
+
+def brute_force_unmatched(costs, row, col):
+    rows, cols = costs.shape
+    best = None
+    padded = [-1] * rows + list(range(cols))
+    for p in set(permutations(padded, rows)):
+        used = {j for j in p if j >= 0}
+        total = sum((Fraction(float(costs[i, j] if j >= 0 else row[i])) for i, j in enumerate(p)), Fraction(0))
+        total += sum((Fraction(float(col[j])) for j in range(cols) if j not in used), Fraction(0))
+        best = total if best is None else min(best, total)
+    return best
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4, 2)])
+def test_unmatched_costs(rng, shape):
+    for _ in range(10):
+        for costs in (rng.random(shape), rng.integers(0, 9, shape) / 7, 1e8 + rng.random(shape) / 3):
+            row, col = rng.random(shape[0]) / 2, rng.random(shape[1]) / 2
+            found = matching.assign(costs, unmatched_row=row, unmatched_col=col)
+            total = exact_sum(costs, found.row_ind, found.col_ind)
+            total += sum(Fraction(float(row[i])) for i in range(shape[0]) if found.row_to_col[i] < 0)
+            total += sum(Fraction(float(col[j])) for j in range(shape[1]) if found.col_to_row[j] < 0)
+            assert total == brute_force_unmatched(costs, row, col)
+            assert found.cost == pytest.approx(float(total), rel=1e-15)
+
+
+def test_duals_prove_the_answer(rng):
+    costs = rng.integers(0, 50, (60, 80)).astype(float)
+    found = matching.assign(costs, unmatched=9)
+    assert found.proof == "grid"
+    assert dual_gap(costs, found, 9) == 0
+    assert found.u.sum() + found.v.sum() == found.cost
+    costs = rng.random((60, 80))
+    found = matching.assign(costs, unmatched=0.03)
+    assert found.proof == "doubles"
+    assert dual_gap(costs, found, 0.03) < 1e-12
+    assert found.u.sum() + found.v.sum() == pytest.approx(found.cost, rel=1e-12)
+
+
+def test_assign_sparse_equals_dense_and_keeps_zeros(rng):
+    dense = rng.integers(0, 6, (50, 40)).astype(float)
+    absent = rng.random(dense.shape) < 0.6
+    i, j = np.nonzero(~absent)
+    graph = sparse.coo_array((dense[i, j], (i, j)), dense.shape)
+    one = matching.assign(graph, unmatched=4)
+    two = matching.assign(np.where(absent, np.inf, dense), unmatched=4)
+    assert one.cost == two.cost
+    assert (matching.assign(graph, unmatched=4, threads=2).row_to_col == one.row_to_col).all()
+    with pytest.raises(ValueError, match="unmatched_row"):
+        matching.assign(dense, unmatched_row=[1, 2])
+    with pytest.raises(ValueError, match="infeasible"):
+        matching.assign(np.full((2, 2), np.inf))
+    assert matching.assign(np.full((2, 2), np.inf), unmatched=1).cost == 4
+    gain = matching.assign(dense, unmatched=4, maximize=True)
+    loss = matching.assign(-dense, unmatched=-4)
+    assert gain.cost == -loss.cost
+    assert matching.assign(np.empty((0, 3))).cost == 0
+
+
+def test_maximum_matching_is_maximum(rng):
+    from scipy.sparse import csgraph
+
+    for density in (0.01, 0.03, 0.1):
+        graph = sparse.random_array((300, 250), density=density, rng=rng, format="csr")
+        ours = matching.maximum_bipartite_matching(graph, perm_type="column")
+        theirs = csgraph.maximum_bipartite_matching(graph, perm_type="column")
+        assert (ours >= 0).sum() == (theirs >= 0).sum()
+        assert ours.dtype == theirs.dtype
+        rows = np.flatnonzero(ours >= 0)
+        assert (np.asarray(graph[rows, ours[rows]]).ravel() != 0).all()
+    with pytest.raises(ValueError, match="perm_type"):
+        matching.maximum_bipartite_matching(graph, perm_type="both")
