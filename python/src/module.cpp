@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled part of motes; use the package's own names.";
   bind_errors(m);
   bind_matching(m);
+  bind_linking(m);
 }

@@ -1,0 +1,201 @@
+"""Linking of point tables, with trackpy's habits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+
+__all__ = ["estimate_gate", "link"]
+
+#: More detections than this are linked frame by frame where no scope is asked for, as on the command line.
+_MOST_OF_A_SERIES = 1_000_000
+_MEMORY_OF_A_SERIES = 3
+
+
+def _position_columns(f, pos_columns):
+    if pos_columns is not None:
+        columns = list(pos_columns)
+    else:
+        for names in (("z", "y", "x"), ("z_um", "y_um", "x_um")):
+            if names[1] in f and names[2] in f:
+                columns = [name for name in names if name in f]
+                break
+        else:
+            raise ValueError("no columns x, y (and z) or x_um, y_um (and z_um); give pos_columns")
+    missing = [name for name in columns if name not in f]
+    if missing:
+        raise ValueError(f"no column {missing[0]!r}; pos_columns names columns of the table")
+    if not 1 <= len(columns) <= 3:
+        raise ValueError(f"pos_columns: give one to three names, not {len(columns)}")
+    return columns
+
+
+def _flat(f, columns, t_column, scale=None):
+    """Coordinates slowest axis last (x, y, z), frame offsets and the first frame of a sorted table."""
+    frames = f[t_column].to_numpy()
+    points = [f[name].to_numpy(dtype=np.float64) for name in reversed(columns)]
+    if scale is not None:
+        points = [p / s for p, s in zip(points, reversed(scale))]
+    points = [np.ascontiguousarray(p) for p in points]
+    points += [np.zeros(len(f))] * (3 - len(points))
+    first, last = int(frames[0]), int(frames[-1])
+    if first < -(2**31) or last >= 2**31:
+        raise ValueError(f"{t_column}: frame numbers lie beyond 32 bits")
+    offsets = np.searchsorted(frames, np.arange(first, last + 2)).astype(np.int64)
+    return (*points, offsets, first)
+
+
+def _sorted_by_frame(f, t_column):
+    if t_column not in f:
+        raise ValueError(f"no column {t_column!r}; t_column names the column of frame numbers")
+    f = f.copy()
+    if not np.issubdtype(f[t_column].dtype, np.integer):
+        f[t_column] = f[t_column].astype(np.int64)
+    if not f[t_column].is_monotonic_increasing:
+        f = f.sort_values(t_column, kind="stable")
+    return f
+
+
+def link(
+    f,
+    gate=None,
+    pos_columns=None,
+    t_column="frame",
+    *,
+    memory=None,
+    search_range=None,
+    scope=None,
+    model="auto",
+    no_link_cost=None,
+    threads=0,
+    progress=None,
+    **trackpy_options,
+):
+    """Link a table of points into trajectories.
+
+    With a gate this is ``trackpy.link``: frame by frame, the links of each pair of frames have the
+    least sum of squared displacements, where a particle without a partner counts ``gate**2``. It
+    is the exact optimum always; there are no subnets to be too large. Without a gate the whole
+    series is linked at once by likelihoods whose parameters are estimated from the data, as
+    ``motes track`` does.
+
+    Parameters
+    ----------
+    f : pandas.DataFrame
+        One row a point. Any columns; those not named below are kept.
+    gate : float or sequence of float, optional
+        Longest displacement from frame to frame, in the unit of the positions; a sequence gives it
+        per column of `pos_columns` (the gate is then an ellipsoid). `search_range` is another name.
+    pos_columns : list of str, optional
+        Columns of positions, one to three; default ``['z', 'y', 'x']`` or ``['y', 'x']``, or the
+        same with ``_um``.
+    t_column : str, default 'frame'
+        Column of frame numbers; made integer in the result.
+    memory : int, optional
+        Frames for which a particle may stay unseen; default 0 frame by frame, 3 for a series.
+    scope : {'pairs', 'series'}, optional
+        Frame by frame, or the whole series at once. Default: 'pairs' with a gate; without one
+        'series' up to a million points in more than two frames, else 'pairs' with a gate estimated.
+    model : {'auto', 'static', 'velocity', 'field', 'joint'}
+        How displacements are predicted (series only).
+    no_link_cost : float, optional
+        With scope 'pairs': what each of the two ends of a missing link costs, in units of the
+        squared distance; default ``gate**2 / 2``, which is trackpy's rule.
+    threads : int, default 0
+        CPU threads, 0: all. The result does not depend on it.
+    progress : callable, optional
+        Called with the number of finished frames (scope 'pairs').
+    **trackpy_options
+        ``link_strategy``, ``neighbor_strategy`` and ``adaptive_step`` are accepted and ignored:
+        they steer trackpy's search for what is found exactly here.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A copy of `f`, sorted by frame, with the column ``particle`` (int64). The index is kept.
+
+    Raises
+    ------
+    ValueError
+        Columns that are missing, positions that are not finite, a gate that is not positive.
+    NotImplementedError
+        trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``, ``to_eucl``.
+    """
+    _check_trackpy_options(trackpy_options)
+    if gate is not None and search_range is not None:
+        raise TypeError("give gate or search_range, not both: they mean the same")
+    gate = search_range if gate is None else gate
+    f = _sorted_by_frame(f, t_column)
+    columns = _position_columns(f, pos_columns)
+    if len(f) == 0:
+        f["particle"] = np.empty(0, np.int64)
+        return f
+    gate, scale = _gate_and_scale(gate, columns)
+    points = _flat(f, columns, t_column, scale)
+    scope = _scope(scope, gate, points)
+    if memory is None:
+        memory = 0 if scope == "pairs" else _MEMORY_OF_A_SERIES
+    if memory < 0:
+        raise ValueError(f"memory: {memory} is below 0")
+    if scope == "series":
+        f["particle"] = _core._link_series(*points, gate, memory, model, threads)
+        return f
+    if gate is None:
+        estimate = _core._estimate_gate(*points, threads)
+        # Nothing in two frames that follow each other: nothing to link, whatever the gate.
+        gate = estimate["gate"] if estimate else 1.0
+    cost = gate**2 / 2 if no_link_cost is None else float(no_link_cost)
+    f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, progress)
+    return f
+
+
+def estimate_gate(f, pos_columns=None, t_column="frame", *, threads=0):
+    """A gate from the data, as ``motes track`` estimates it.
+
+    Returns
+    -------
+    dict or None
+        ``gate``, ``displacement`` (the typical one), ``spacing`` within a frame, and their
+        ``ratio``: above 0.5 many links will be wrong, whatever the linker. None where no two
+        frames that follow each other have points.
+    """
+    f = _sorted_by_frame(f, t_column)
+    if len(f) == 0:
+        return None
+    return _core._estimate_gate(*_flat(f, _position_columns(f, pos_columns), t_column), threads)
+
+
+def _check_trackpy_options(options):
+    ignored = {"link_strategy", "neighbor_strategy", "adaptive_step"}
+    refused = {"predictor", "adaptive_stop", "dist_func", "to_eucl"}
+    for name, value in options.items():
+        if name in refused:
+            if value is not None:
+                raise NotImplementedError(f"motes.link has no {name}; see docs/user/python.md")
+        elif name not in ignored:
+            raise TypeError(f"link() got an unexpected keyword argument {name!r}")
+
+
+def _gate_and_scale(gate, columns):
+    """One gate, and what coordinates are divided by for it."""
+    if gate is None:
+        return None, None
+    gates = np.atleast_1d(np.asarray(gate, dtype=np.float64))
+    if gates.size not in (1, len(columns)):
+        raise ValueError(f"gate: give one number or {len(columns)} of them, one a position column")
+    if not (np.isfinite(gates).all() and (gates > 0).all()):
+        raise ValueError(f"gate: {gate} is not positive")
+    if gates.size == 1 or (gates == gates[0]).all():
+        return float(gates[0]), None
+    return 1.0, list(gates)
+
+
+def _scope(scope, gate, points):
+    if scope in ("pairs", "series"):
+        return scope
+    if scope is not None:
+        raise ValueError(f"scope: {scope!r} is neither 'pairs' nor 'series'")
+    offsets = points[3]
+    whole = gate is None and len(offsets) > 3 and offsets[-1] <= _MOST_OF_A_SERIES
+    return "series" if whole else "pairs"
