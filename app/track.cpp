@@ -65,6 +65,7 @@ std::vector<std::string> write_results(const Execution& execution, const Config&
                                        const TrackSet& tracks, const LinkedSeries& linked) {
   const auto policy = thread_count(execution) > 1 ? std::launch::async : std::launch::deferred;
   std::vector<std::string> files{"tracks.h5", "tracks.csv", "config.yaml"};
+  const bool polydata = config.output.vtk && io::has_vtk(), preview = config.output.preview && io::has_vtk();
   std::vector<std::future<void>> writers;
   writers.push_back(std::async(policy, [&] {
     io::TracksH5Extras extras;
@@ -84,14 +85,15 @@ std::vector<std::string> write_results(const Execution& execution, const Config&
     io::write_text(dir / "config.yaml", effective);
   }));
   writers.push_back(std::async(policy, [&] {  // both draw on VTK, which knows one thread at a time
-    if (config.output.vtk) {
+    if (polydata) {
       io::write_tracks_vtp(dir / "tracks.vtp", tracks, config.input.frame_step);
       io::write_frames_pvd(dir / "frames.pvd", tracks, config.input.frame_step);
     }
-    if (config.output.preview) io::write_preview_png(dir / "preview.png", tracks, series.projection);
+    if (preview) io::write_preview_png(dir / "preview.png", tracks, series.projection);
   }));
-  if (config.output.vtk) files.insert(files.end(), {"tracks.vtp", "tracks.vtkhdf", "frames.pvd"});
-  if (config.output.preview) files.emplace_back("preview.png");
+  if (config.output.vtk) files.emplace_back("tracks.vtkhdf");
+  if (polydata) files.insert(files.end(), {"tracks.vtp", "frames.pvd"});
+  if (preview) files.emplace_back("preview.png");
   for (std::future<void>& writer : writers) writer.get();
   return files;
 }

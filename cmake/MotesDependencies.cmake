@@ -7,6 +7,8 @@ find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.9 REQUIRED)
-find_package(VTK 9 REQUIRED COMPONENTS CommonCore CommonDataModel IOXML IOImage RenderingCore RenderingFreeType
-  RenderingOpenGL2 RenderingVolume RenderingVolumeOpenGL2)
-find_package(X11 REQUIRED)
+if(MOTES_VTK)
+  find_package(VTK 9 REQUIRED COMPONENTS CommonCore CommonDataModel IOXML IOImage RenderingCore RenderingFreeType
+    RenderingOpenGL2 RenderingVolume RenderingVolumeOpenGL2)
+  find_package(X11 REQUIRED)
+endif()

@@ -6,6 +6,7 @@ option(MOTES_INSTALL "Add motes to what `cmake --install` installs" ${PROJECT_IS
 option(MOTES_PCH "Precompile the headers that most files of a library include" ON)
 option(MOTES_MATCHING_ONLY "Build only the matching library (needs no VTK, HDF5, TIFF or YAML)" OFF)
 option(MOTES_APP "Build io and the motes executable (needs VTK, HDF5, TIFF and YAML); OFF: matching, tracking and sim" ON)
+option(MOTES_VTK "Read and write VTK files, draw pictures (needs VTK and X11); OFF: the rest works as ever" ON)
 option(MOTES_PYTHON "Build the Python extension (needs Python 3.10 and nanobind; all code position independent)" OFF)
 set(MOTES_SANITIZE "" CACHE STRING "Sanitizers of the whole build, for instance address,undefined")
 set(MOTES_CUDA AUTO CACHE STRING "CUDA code: AUTO (when nvcc is there), ON or OFF")

@@ -91,6 +91,8 @@ void add_units(vtkPolyData* data, const TrackSet& tracks) {
 
 }  // namespace
 
+bool has_vtk() { return true; }
+
 void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks, std::int32_t frame_step) {
   vtkNew<vtkPolyData> data;
   std::vector<TrackRun> runs = cut_runs(tracks, frame_step);

@@ -1,7 +1,27 @@
 """Particle tracking in 3D microscopy, and exact matching."""
 
 from . import matching
-from ._core import InputError, ResourceError, UsageError
+from ._core import InputError, ResourceError, UsageError, __version__
 from .linking import estimate_gate, link
+from .tracking import Result, Simulation, batch, locate, score, simulate, track
+from .tracks import Tracks, read, write
 
-__all__ = ["InputError", "ResourceError", "UsageError", "estimate_gate", "link", "matching"]
+__all__ = [
+    "InputError",
+    "ResourceError",
+    "Result",
+    "Simulation",
+    "Tracks",
+    "UsageError",
+    "__version__",
+    "batch",
+    "estimate_gate",
+    "link",
+    "locate",
+    "matching",
+    "read",
+    "score",
+    "simulate",
+    "track",
+    "write",
+]

@@ -7,7 +7,9 @@
 NB_MODULE(_core, m) {
   using namespace motes::python;
   m.doc() = "The compiled part of motes; use the package's own names.";
+  m.attr("__version__") = MOTES_VERSION;
   bind_errors(m);
   bind_matching(m);
   bind_linking(m);
+  bind_tracking(m);
 }

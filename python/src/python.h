@@ -42,5 +42,6 @@ void check_signals();
 void bind_errors(nb::module_& m);
 void bind_matching(nb::module_& m);
 void bind_linking(nb::module_& m);
+void bind_tracking(nb::module_& m);
 
 }  // namespace motes::python

@@ -7,6 +7,10 @@
 
 namespace motes::io {
 
+/// Whether this build has VTK. Without it (MOTES_VTK=OFF) the functions for .vtp and .pvd throw UsageError;
+/// .vtkhdf needs HDF5 alone.
+bool has_vtk();
+
 /// PolyData: one polyline a track, cut where frames are missing, so that no segment bridges a gap: a track of
 /// several runs is several cells with one `track_id`. A run of one point is a vertex. Point data: frame,
 /// time_s, speed (length unit per s, or per frame), properties. Cell data: track_id, length (points of the

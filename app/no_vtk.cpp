@@ -1,0 +1,17 @@
+// In place of what draws with VTK, in builds without it.
+
+#include <motes/base/errors.h>
+
+#include "app/display.h"
+#include "app/render_scene.h"
+
+namespace motes::app {
+
+Display::Display() { throw UsageError("render: this build of motes has no VTK; use one that has it, or napari"); }
+Display::~Display() = default;
+
+io::RgbImage draw(const Execution&, const Picture&, const VolumeFrame*) {
+  throw UsageError("render: this build of motes has no VTK; use one that has it, or napari");
+}
+
+}  // namespace motes::app

@@ -1,0 +1,34 @@
+// In place of what VTK does, in builds without it.
+
+#include <motes/base/errors.h>
+#include <motes/io/png.h>
+#include <motes/io/vtk_tracks.h>
+
+namespace motes::io {
+namespace {
+
+[[noreturn]] void no_vtk(const std::filesystem::path& path, const char* instead) {
+  throw UsageError(path.string() + ": this build of motes has no VTK; " + instead);
+}
+
+}  // namespace
+
+bool has_vtk() { return false; }
+
+void write_tracks_vtp(const std::filesystem::path& path, const TrackSet&, std::int32_t) {
+  no_vtk(path, "write .vtkhdf, which ParaView reads too");
+}
+
+void write_frames_pvd(const std::filesystem::path& path, const TrackSet&, std::int32_t) {
+  no_vtk(path, "write .vtkhdf, which ParaView reads too");
+}
+
+TrackSet read_tracks_vtp(const std::filesystem::path& path) {
+  no_vtk(path, "convert the file to .h5 or .csv with a build that has it");
+}
+
+void write_png(const std::filesystem::path& path, const RgbImage&) {
+  no_vtk(path, "draw pictures with a build that has it");
+}
+
+}  // namespace motes::io

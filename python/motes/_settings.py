@@ -1,0 +1,66 @@
+"""Arguments as configuration keys of the command line."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+#: Keyword arguments with names of their own.
+SHORT = {
+    "voxel_um": "input.voxel_um",
+    "dt_s": "input.dt_s",
+    "channel": "input.channel",
+    "frame_step": "input.frame_step",
+    "radius_um": "detection.radius_um",
+    "threshold": "detection.threshold",
+    "max_count": "detection.max_count",
+    "polarity": "detection.polarity",
+    "refine": "detection.refine",
+    "false_positives_per_frame": "detection.false_positives_per_frame",
+    "gate": "linking.gate_um",
+    "max_speed_um_s": "linking.max_speed_um_s",
+    "scope": "linking.scope",
+    "model": "linking.model",
+    "memory": "linking.max_gap",
+    "threads": "execution.threads",
+    "backend": "execution.backend",
+}
+
+
+def text_of(value):
+    """A value as it stands in a YAML file."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return "[" + ", ".join(text_of(v) for v in value) + "]"
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    return str(value.item() if isinstance(value, np.generic) else value)
+
+
+def settings_of(arguments, more=None):
+    """{key: text} of keyword arguments and of a (nested or dotted) mapping of further keys."""
+    out = {}
+    for name, value in arguments.items():
+        if value is None:
+            continue
+        if name not in SHORT:
+            raise TypeError(f"unexpected keyword argument {name!r}; settings={{...}} takes any key")
+        out[SHORT[name]] = text_of(value)
+    out.update(_flat(more or {}))
+    return out
+
+
+def _flat(mapping, prefix=""):
+    out = {}
+    for key, value in mapping.items():
+        if isinstance(value, dict):
+            out.update(_flat(value, f"{prefix}{key}."))
+        elif value is not None:
+            out[prefix + key] = text_of(value)
+    return out
+
+
+def path_of(source):
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else None

@@ -1,0 +1,373 @@
+"""Tracking of volumes, simulation and scores: the command line's jobs on arrays."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import _core
+from ._settings import path_of, settings_of
+from .tracks import Tracks
+
+__all__ = ["Result", "Simulation", "batch", "locate", "score", "simulate", "track"]
+
+_log = logging.getLogger("motes")
+
+
+@dataclass(eq=False, repr=False)
+class Result:
+    """What `track` found.
+
+    Attributes
+    ----------
+    tracks : Tracks
+    detections : dict of str to ndarray
+        Columns of all detections, on tracks or not: frame, t_s, x_um, y_um, z_um, ...
+    radius_um : tuple of float or None
+        The spot radius used, [z, y, x].
+    gate : float or None
+        The linking gate, given or estimated.
+    notes, warnings : list of str
+        What the command line prints.
+    """
+
+    tracks: Tracks
+    detections: dict
+    radius_um: tuple | None
+    gate: float | None
+    notes: list
+    warnings: list
+
+    def __repr__(self):
+        return f"<motes.Result: {self.tracks!r}>"
+
+
+def _result(raw):
+    for line in raw["notes"]:
+        _log.info("%s", line)
+    for line in raw["warnings"]:
+        warnings.warn(line, UserWarning, stacklevel=3)
+    raw["tracks"] = Tracks(**raw["tracks"])
+    return Result(**raw)
+
+
+def _voxels(frame):
+    """A [z, y, x] array in one of the three voxel types; other numbers become float32."""
+    frame = np.asarray(frame)
+    if frame.dtype == np.bool_:
+        frame = frame.view(np.uint8)
+    elif frame.dtype not in (np.uint8, np.uint16, np.float32):
+        if not np.issubdtype(frame.dtype, np.number) or np.iscomplexobj(frame):
+            raise TypeError(f"voxels of type {frame.dtype} are no numbers")
+        frame = frame.astype(np.float32)
+    return np.ascontiguousarray(frame)
+
+
+class _Frames:
+    """Frames of an array or an iterator, one at a time, as [z, y, x]."""
+
+    def __init__(self, source, axes, channel, frames):
+        self.iterator = source if isinstance(source, Iterator) else None
+        self.read_ahead = {}
+        if self.iterator is None and not hasattr(source, "shape") and not hasattr(source, "__len__"):
+            self.iterator = iter(source)
+        if self.iterator is not None:
+            if frames is None:
+                source, self.iterator = list(self.iterator), None
+            else:
+                self.length = int(frames)
+                self.next_index = 0
+        if self.iterator is None and not hasattr(source, "shape"):
+            self.length = len(source)
+            self.get = source.__getitem__
+            axes = axes or "ZYX"
+        elif self.iterator is None:
+            self._open_array(source, axes)
+            axes = self.axes
+        self.axes = (axes or "ZYX").upper().replace("T", "")
+        self.channel = channel
+        if self.length < 1:
+            raise ValueError("no frames to track")
+        self.first = self.frame(0)
+
+    def _open_array(self, array, axes):
+        if axes is None:
+            if array.ndim != 4:
+                raise ValueError(
+                    f"axes: an array of {array.ndim} axes needs them, for instance axes='ZYX', 'TCZYX'"
+                )
+            axes = "TZYX"
+        axes = axes.upper()
+        if len(axes) != array.ndim or len(set(axes)) != len(axes) or set(axes) - set("TCZYX"):
+            raise ValueError(f"axes: {axes!r} are not the {array.ndim} axes of the array, of TCZYX")
+        if not {"Y", "X"} <= set(axes):
+            raise ValueError(f"axes: {axes!r} have no Y or X")
+        self.axes = axes
+        if "T" in axes:
+            t = axes.index("T")
+            self.length = array.shape[t]
+            self.get = lambda k: array[(slice(None),) * t + (k,)]
+        else:
+            self.length = 1
+            self.get = lambda k: array
+
+    def frame(self, t):
+        if self.iterator is not None:
+            return self._from_iterator(t)
+        return self._as_zyx(self.get(t))
+
+    def _from_iterator(self, t):
+        """Frames pass once; those read before their turn are kept until it comes."""
+        while self.next_index <= t:
+            try:
+                self.read_ahead[self.next_index] = self._as_zyx(next(self.iterator))
+            except StopIteration:
+                raise ValueError(f"frames={self.length}, but the iterator ended after {self.next_index}")
+            self.next_index += 1
+        frame = self.read_ahead[t]
+        for past in [k for k in self.read_ahead if k < t - 1]:
+            del self.read_ahead[past]
+        return frame
+
+    def _as_zyx(self, frame):
+        frame = np.asarray(frame)  # dask, zarr and others compute here, one frame at a time
+        axes = self.axes
+        if frame.ndim != len(axes):
+            raise ValueError(f"a frame has {frame.ndim} axes, not {axes!r}")
+        if "C" in axes:
+            c = axes.index("C")
+            if self.channel is None and frame.shape[c] > 1:
+                raise ValueError(f"channel: the image has {frame.shape[c]}; say which, from 0")
+            frame = np.take(frame, self.channel or 0, axis=c)
+            axes = axes.replace("C", "")
+        frame = np.transpose(frame, [axes.index(a) for a in "ZYX" if a in axes])
+        return _voxels(frame if "Z" in axes else frame[np.newaxis])
+
+
+def _names_of_voxel(settings):
+    if "input.voxel_um" not in settings:
+        raise _core.UsageError("voxel_um: an array has no metadata; give the voxel size [z, y, x] in um")
+
+
+def track(
+    source,
+    *,
+    axes=None,
+    voxel_um=None,
+    dt_s=None,
+    channel=None,
+    frames=None,
+    radius_um=None,
+    threshold=None,
+    gate=None,
+    memory=None,
+    settings=None,
+    progress=None,
+    threads=None,
+    **more,
+):
+    """Detect and link the particles of a volume series, as ``motes track`` does.
+
+    Parameters
+    ----------
+    source : path, array, or iterable of arrays
+        A file or folder that the command line reads; an array (NumPy, dask, zarr, anything with
+        ``shape`` that can be indexed) whose `axes` are given; or frames in their order. Arrays are
+        read one frame at a time.
+    axes : str, optional
+        The array's axes, of T, C, Z, Y, X; default 'TZYX' for four axes. Of an iterable: a frame's.
+    voxel_um : float or sequence [z, y, x]
+        Voxel size in um. Files may know it themselves.
+    dt_s : float
+        Seconds between frames. Files may know it themselves.
+    channel : int, optional
+        The channel to track, from 0.
+    frames : int, optional
+        How many frames an iterator gives; without it the frames are all read before work begins.
+    radius_um, threshold, gate, memory
+        ``detection.radius_um``, ``detection.threshold``, ``linking.gate_um``, ``linking.max_gap``.
+        What is not given is estimated.
+    settings : dict, optional
+        Any keys of docs/configuration.md, dotted or nested: ``{"linking.model": "velocity"}``.
+    progress : callable, optional
+        Called with the number of frames in which detection is finished.
+    threads : int, optional
+        CPU threads; default all. The result does not depend on it.
+    **more
+        ``polarity``, ``max_count``, ``refine``, ``scope``, ``model``, ``frame_step``, ...: the keys
+        of these names.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    motes.UsageError, motes.InputError
+        With one line that says what to do.
+    KeyboardInterrupt
+        After Ctrl-C, at the end of the frame at hand.
+    """
+    given = dict(
+        voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, gate=gate,
+        memory=memory, threads=threads, **more,
+    )  # fmt: skip
+    path = path_of(source)
+    if path is not None:
+        given["channel"] = channel
+        keys = settings_of(given, settings)
+        if axes is not None:
+            keys["input.axes"] = axes
+        return _result(_core._track_path(path, keys, progress))
+    keys = settings_of(given, settings)
+    _names_of_voxel(keys)
+    series = _Frames(source, axes, channel, frames)
+    shape = list(series.first.shape)
+    return _result(_core._track_frames(series.frame, series.length, shape, keys, progress))
+
+
+def locate(
+    volume, radius_um=None, *, voxel_um=None, threshold=None, axes=None, channel=None, settings=None, **more
+):
+    """Find the spots of one volume.
+
+    Parameters
+    ----------
+    volume : array_like, shape (z, y, x) or (y, x)
+    radius_um : float or sequence [z, y, x], optional
+        Spot radius; estimated where it is not given.
+    voxel_um : float or sequence [z, y, x]
+        Voxel size in um; ``1``: positions are in voxels.
+    threshold : float, optional
+        Least quality; without it spots are told by the evidence of the voxels.
+    axes, channel, settings, **more
+        As in `track`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        x, y, z (in um), and what is known of each spot: radius_um, intensity, quality, score, ...
+    """
+    volume = np.asarray(volume)
+    axes = axes or {2: "YX", 3: "ZYX"}.get(volume.ndim)
+    if axes is not None and "T" in axes.upper():
+        raise ValueError("axes: locate takes one frame; batch takes a series")
+    table = batch(
+        volume, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
+        settings=settings, **more,
+    )  # fmt: skip
+    return table.drop(columns=["frame", "t_s"])
+
+
+def batch(
+    source,
+    radius_um=None,
+    *,
+    voxel_um=None,
+    dt_s=None,
+    threshold=None,
+    axes=None,
+    channel=None,
+    frames=None,
+    settings=None,
+    progress=None,
+    **more,
+):
+    """Find the spots of every frame of an array or an iterable of arrays.
+
+    Parameters are those of `track`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        frame, t_s, x, y, z (in um) and what is known of each spot: ready for ``motes.link``.
+    """
+    import pandas
+
+    given = dict(voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, **more)
+    keys = settings_of(given, settings)
+    _names_of_voxel(keys)
+    series = _Frames(source, axes, channel, frames)
+    keys.setdefault("input.dt_s", "1")
+    shape = list(series.first.shape)
+    found = _result(_core._detect_frames(series.frame, series.length, shape, keys, progress))
+    table = pandas.DataFrame(found.detections)
+    return table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})
+
+
+def score(truth, tracks, gate=5.0, gate_link=None, *, threads=0):
+    """Score tracks against true ones, as ``motes score`` does.
+
+    Parameters
+    ----------
+    truth, tracks : Tracks
+    gate : float
+        Farthest a found position may lie from its true one, in the tracks' unit.
+    gate_link : float, optional
+        The same for the link scores; default `gate`.
+
+    Returns
+    -------
+    dict
+        alpha, beta, jsc, jsc_theta, rmse (Particle Tracking Challenge) with their counts, and
+        ``link``: precision, recall, f1 and counts of links.
+    """
+    link = gate if gate_link is None else gate_link
+    return _core._score(truth._as_dict(), tracks._as_dict(), float(gate), float(link), threads)
+
+
+@dataclass(eq=False, repr=False)
+class Simulation:
+    """What `simulate` made.
+
+    Attributes
+    ----------
+    truth : Tracks
+    detections : pandas.DataFrame
+        What a faulty detector would find: frame, t_s, x, y, z.
+    volumes : list of ndarray
+        Rendered frames [z, y, x], where asked for.
+    voxel_um : tuple of float
+        Their voxel size [z, y, x].
+    """
+
+    truth: Tracks
+    detections: object
+    volumes: list
+    voxel_um: tuple
+
+    def __repr__(self):
+        return f"<motes.Simulation: {self.truth!r}, {len(self.volumes)} volumes>"
+
+
+def simulate(settings=None, *, volumes=False, seed=None, **simulation):
+    """Simulate particles with ground truth, faulty detections and volumes.
+
+    Parameters
+    ----------
+    settings : dict, optional
+        Keys of ``simulation``, ``faults`` and ``imaging`` (docs/configuration.md), dotted or nested.
+    volumes : bool, default False
+        Render the frames too.
+    seed : int, optional
+        ``simulation.seed``. Equal settings give equal bits on every machine.
+    **simulation
+        Keys of the section ``simulation``: ``particles=500, frames=10, diffusion_um2_s=.1``.
+
+    Returns
+    -------
+    Simulation
+    """
+    import pandas
+
+    keys = settings_of({}, settings)
+    keys.update(settings_of({}, {"simulation": dict(simulation, seed=seed)}))
+    raw = _core._simulate(keys, volumes)
+    table = pandas.DataFrame(raw["detections"])
+    raw["detections"] = table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})
+    raw["truth"] = Tracks(**raw["truth"])
+    return Simulation(**raw)

@@ -1,0 +1,264 @@
+"""Trajectories, and what other programs make of them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import _core
+from ._settings import settings_of
+
+__all__ = ["Tracks", "read", "write"]
+
+
+@dataclass(eq=False, repr=False)
+class Tracks:
+    """Trajectories: the points of track k are ``[offsets[k], offsets[k + 1])``, by rising frame.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (tracks + 1,)
+    track_id : ndarray of int64, shape (tracks,)
+        The number of the particle in files and tables.
+    frame : ndarray of int32, shape (points,)
+    x, y, z : ndarray of float64, shape (points,)
+        Positions in `unit`.
+    time_s : ndarray of float64, shape (points,)
+        Times in s; the frame number where `dt_s` is unknown.
+    detection : ndarray of int64, shape (points,)
+        The index within the frame's detections, -1 where there is none.
+    parent : ndarray of int64, shape (tracks,), or None
+        The number of the mother's track, -1 where there is none; None where divisions are unknown.
+    point_properties, track_properties : dict of str to ndarray of float64
+        Further columns, by point and by track.
+    unit : str
+        ``'um'``, or ``'px'`` where the input's unit is its own.
+    dt_s : float or None
+        Seconds from frame to frame.
+    """
+
+    offsets: np.ndarray
+    track_id: np.ndarray
+    frame: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    time_s: np.ndarray
+    detection: np.ndarray
+    parent: np.ndarray | None = None
+    point_properties: dict = field(default_factory=dict)
+    track_properties: dict = field(default_factory=dict)
+    unit: str = "um"
+    dt_s: float | None = None
+
+    def __len__(self):
+        return len(self.track_id)
+
+    def __repr__(self):
+        return f"<Tracks: {len(self)} tracks of {len(self.frame)} points, in {self.unit}>"
+
+    @property
+    def particle(self):
+        """The particle's number of each point, shape (points,)."""
+        return np.repeat(self.track_id, np.diff(self.offsets))
+
+    @property
+    def positions(self):
+        """``[x, y, z]`` of each point, shape (points, 3)."""
+        return np.stack([self.x, self.y, self.z], axis=1)
+
+    # --- tables ---
+
+    def to_dataframe(self, names="trackpy"):
+        """One row a point, in the order of the points.
+
+        Parameters
+        ----------
+        names : {'trackpy', 'motes'}
+            ``frame, x, y, z, particle``, as trackpy reads them, or the columns of tracks.csv.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas
+
+        plain = names == "trackpy"
+        if names not in ("trackpy", "motes"):
+            raise ValueError(f"names: {names!r} is neither 'trackpy' nor 'motes'")
+        unit = "" if plain or self.unit == "px" else "_" + self.unit
+        columns = {"frame": self.frame.astype(np.int64), "particle": self.particle}
+        columns["t_s"] = self.time_s
+        columns.update({axis + unit: getattr(self, axis) for axis in "xyz"})
+        if self.parent is not None:
+            columns["parent"] = np.repeat(self.parent, np.diff(self.offsets))
+        columns.update(self.point_properties)
+        return pandas.DataFrame(columns)
+
+    @classmethod
+    def from_dataframe(cls, f, pos_columns=None, t_column="frame", *, unit="um", dt_s=None):
+        """Tracks of a table with a column ``particle``, as trackpy and motes.link make them."""
+        from .linking import _position_columns
+
+        columns = _position_columns(f, pos_columns)
+        order = np.lexsort((f[t_column].to_numpy(), f["particle"].to_numpy()))
+        particle = f["particle"].to_numpy()[order].astype(np.int64)
+        ids, first = np.unique(particle, return_index=True)
+        frame = f[t_column].to_numpy()[order].astype(np.int32)
+        axes = [f[c].to_numpy(dtype=np.float64)[order] for c in reversed(columns)]
+        axes += [np.zeros(len(f))] * (3 - len(axes))
+        known = {*columns, t_column, "particle", "t_s"}
+        more = {
+            str(name): f[name].to_numpy(dtype=np.float64)[order]
+            for name in f.columns
+            if name not in known and np.issubdtype(f[name].dtype, np.number)
+        }
+        return cls(
+            offsets=np.append(first, len(f)).astype(np.int64),
+            track_id=ids,
+            frame=frame,
+            x=axes[0],
+            y=axes[1],
+            z=axes[2],
+            time_s=frame * (1.0 if dt_s is None else dt_s),
+            detection=np.full(len(f), -1, np.int64),
+            point_properties=more,
+            unit=unit,
+            dt_s=dt_s,
+        )
+
+    # --- other programs ---
+
+    def _edges(self):
+        """Rows of `frame` etc. that follow each other on a track, and mother -> daughter pairs."""
+        follows = np.ones(len(self.frame), bool)
+        follows[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
+        to = np.flatnonzero(follows)
+        pairs = [np.stack([to - 1, to], axis=1)]
+        if self.parent is not None:
+            place = {int(n): k for k, n in enumerate(self.track_id)}
+            rows = [
+                (self.offsets[place[int(p)] + 1] - 1, self.offsets[k])
+                for k, p in enumerate(self.parent)
+                if p >= 0 and int(p) in place
+            ]
+            if rows:
+                pairs.append(np.array(rows, dtype=np.int64))
+        return np.concatenate(pairs)
+
+    def to_napari(self, voxel_um=None):
+        """What ``viewer.add_tracks`` takes.
+
+        Parameters
+        ----------
+        voxel_um : sequence of float, optional
+            Voxel size ``[z, y, x]``: positions are then in voxels, to lie on an unscaled image.
+
+        Returns
+        -------
+        data : ndarray, shape (points, 5)
+            Columns track, frame, z, y, x.
+        properties : dict of str to ndarray
+        graph : dict of int to list of int
+            Mothers of each track that has one.
+        """
+        scale = np.ones(3) if voxel_um is None else np.broadcast_to(voxel_um, 3)
+        zyx = np.stack([self.z, self.y, self.x], axis=1) / scale
+        data = np.concatenate([np.stack([self.particle, self.frame], axis=1), zyx], axis=1)
+        order = np.lexsort((data[:, 1], data[:, 0]))
+        properties = {name: values[order] for name, values in self.point_properties.items()}
+        graph = {}
+        if self.parent is not None:
+            graph = {int(t): [int(p)] for t, p in zip(self.track_id, self.parent) if p >= 0}
+        return data[order], properties, graph
+
+    def to_networkx(self):
+        """A directed graph: a node a point (its row), an edge a link, divisions included.
+
+        Nodes carry ``t`` (frame), ``x``, ``y``, ``z``, ``particle`` and the point properties.
+        """
+        import networkx
+
+        graph = networkx.DiGraph(unit=self.unit, dt_s=self.dt_s)
+        columns = {"t": self.frame, "particle": self.particle, "x": self.x, "y": self.y, "z": self.z}
+        columns.update(self.point_properties)
+        rows = [dict(zip(columns, row)) for row in zip(*(c.tolist() for c in columns.values()))]
+        graph.add_nodes_from(enumerate(rows))
+        graph.add_edges_from(self._edges().tolist())
+        return graph
+
+    def to_geff(self, path, overwrite=False):
+        """Write a GEFF store (Graph Exchange File Format), by the package ``geff``."""
+        import geff
+
+        graph = self.to_networkx()
+        geff.write(
+            graph,
+            path,
+            axis_names=["t", "z", "y", "x"],
+            axis_types=["time", "space", "space", "space"],
+            axis_units=["frame"] + [{"um": "micrometer", "px": "pixel"}[self.unit]] * 3,
+            overwrite=overwrite,
+        )
+
+    def to_trackmate(self, path):
+        """Write TrackMate XML: a model with its spots, edges and tracks, without an image."""
+        from ._trackmate import write_trackmate
+
+        write_trackmate(path, self)
+
+    def save(self, path):
+        """Write by extension: .h5, .csv, .xml (Particle Tracking Challenge), .vtkhdf."""
+        write(path, self)
+
+    # --- the compiled side ---
+
+    def _as_dict(self):
+        i64, f64 = np.int64, np.float64
+        types = {
+            "offsets": i64, "track_id": i64, "frame": np.int32, "detection": i64,
+            "time_s": f64, "x": f64, "y": f64, "z": f64,
+        }  # fmt: skip
+        out = {k: np.ascontiguousarray(getattr(self, k), dtype=t) for k, t in types.items()}
+        out["parent"] = None if self.parent is None else np.ascontiguousarray(self.parent, i64)
+        for name in ("point_properties", "track_properties"):
+            columns = getattr(self, name)
+            out[name] = {k: np.ascontiguousarray(v, dtype=f64) for k, v in columns.items()}
+        out["unit"] = self.unit
+        out["dt_s"] = None if self.dt_s is None else float(self.dt_s)
+        return out
+
+
+def read(path, *, voxel_um=None, dt_s=None):
+    """Read tracks in any format that ``motes convert`` reads, by content.
+
+    Parameters
+    ----------
+    path : str or path-like
+        tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others.
+    voxel_um : float or sequence [z, y, x], optional
+        Scales positions in px to um.
+    dt_s : float, optional
+        Seconds between frames, where the file does not say.
+
+    Returns
+    -------
+    Tracks
+
+    Raises
+    ------
+    motes.InputError
+        What is wrong with the file, and where.
+    """
+    settings = settings_of({"voxel_um": voxel_um, "dt_s": dt_s})
+    return Tracks(**_core._read_tracks(os.fspath(path), settings))
+
+
+def write(path, tracks):
+    """Write tracks in the format that the path's extension names; ``read`` tells which there are.
+
+    The file appears whole or not at all.
+    """
+    _core._write_tracks(os.fspath(path), tracks._as_dict())

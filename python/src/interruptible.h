@@ -1,0 +1,39 @@
+#pragma once
+/// Long work that Ctrl-C ends.
+
+#include <chrono>
+#include <future>
+
+#include "app/interrupt.h"
+
+#include "python/src/python.h"
+
+namespace motes::python {
+
+/// Does the work in a thread of its own, without Python's lock, while this one listens for signals. Ctrl-C
+/// asks the work to end (motes::app::stop_if_interrupted), waits until it does, and is then thrown.
+template <class Work>
+auto interruptible(const Work& work) {
+  app::clear_interrupt();
+  const nb::gil_scoped_release unlocked;
+  auto result = std::async(std::launch::async, [&] { return work(); });
+  std::exception_ptr signal;
+  while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    if (signal) continue;
+    try {
+      check_signals();
+    } catch (...) {
+      signal = std::current_exception();
+      app::request_interrupt();
+    }
+  }
+  if (!signal) return result.get();
+  try {
+    result.get();
+  } catch (...) {  // it ended as it was asked to
+  }
+  app::clear_interrupt();
+  std::rethrow_exception(signal);
+}
+
+}  // namespace motes::python

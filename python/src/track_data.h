@@ -1,0 +1,16 @@
+#pragma once
+/// Tracks and detections between C++ and dictionaries of NumPy arrays.
+
+#include <motes/tracking/detections.h>
+#include <motes/tracking/track_set.h>
+
+#include "python/src/python.h"
+
+namespace motes::python {
+
+nb::dict to_dict(TrackSet&& tracks);
+TrackSet track_set_of(const nb::dict& dict);
+/// Columns frame, t_s, x, y, z and what is known beside, all frames in one.
+nb::dict to_dict(const std::vector<Detections>& frames);
+
+}  // namespace motes::python
