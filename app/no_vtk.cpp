@@ -7,7 +7,9 @@
 
 namespace motes::app {
 
-Display::Display() { throw UsageError("render: this build of motes has no VTK; use one that has it, or napari"); }
+Display::Display() {
+  throw UsageError("render: this build of motes has no VTK; use one that has it, or napari");
+}
 Display::~Display() = default;
 
 io::RgbImage draw(const Execution&, const Picture&, const VolumeFrame*) {

@@ -20,7 +20,7 @@ forbid() {
 # forbid_files NAME PATTERN FILE...: as forbid, for a list of files that may be empty.
 forbid_files() { [ $# -gt 2 ] && forbid "$@"; }
 
-folders=(base matching tracking io sim app)
+folders=(base matching tracking io sim app python)
 files() { find "${folders[@]}" bench examples -type f "$@" 2>/dev/null | sort; }
 readarray -t no_yaml < <(files -name '*.[hc]*' -not -path app/config.cpp)
 readarray -t not_io < <(files -name '*.[hc]*' -not -path 'io/*')

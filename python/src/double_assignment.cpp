@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 16;
 
-struct BlockSurvey {
-  double valid = 1, whole = 1, largest = 0;
-};
-
 MOTES_CLONES
 void survey_block(const double* x, std::size_t n, std::int64_t& bad, std::int64_t& broken, double& largest) {
   constexpr double kHuge = std::numeric_limits<double>::infinity();
@@ -30,7 +26,7 @@ void survey_block(const double* x, std::size_t n, std::int64_t& bad, std::int64_
     wrong += !(value > -kHuge);  // NaN and -infinity
     const double finite = size < kHuge ? size : 0;
     most = most > finite ? most : finite;
-    constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+    constexpr double kRound = 6755399441055744.0;      // 1.5 * 2^52: adding it rounds to an integer
     const double rest = finite < 1e15 ? finite : 0.5;  // larger ones are not looked at
     fractions += (rest + kRound) - kRound != rest;
   }
@@ -64,11 +60,16 @@ class DenseCosts final : public DoubleCosts {
   Index cols() const override { return d_.cols; }
   double cost(Index i, Index j) const override { return d_.data[at(i) * at(d_.cols) + at(j)]; }
   void entries_below(const double* v, const double* limit, std::vector<Entry>& out) const override {
+    if (threads_ == 1) {
+      for (Index i = 0; i < d_.rows; ++i) row_below(i, v, limit[at(i)], out);
+      return;
+    }
     constexpr Index kRows = 64;
     const std::int64_t blocks = (d_.rows + kRows - 1) / kRows;
     std::vector<std::vector<Entry>> found(at(blocks));
     parallel_for(threads_, blocks, [&](std::int64_t b) {
-      for (Index i = static_cast<Index>(b) * kRows; i < std::min<Index>(d_.rows, static_cast<Index>(b + 1) * kRows); ++i)
+      for (Index i = static_cast<Index>(b) * kRows;
+           i < std::min<Index>(d_.rows, static_cast<Index>(b + 1) * kRows); ++i)
         row_below(i, v, limit[at(i)], found[at(b)]);
     });
     for (const auto& part : found) out.insert(out.end(), part.begin(), part.end());
@@ -169,6 +170,12 @@ UnmatchedCosts UnmatchedCosts::of_smaller_side(Index rows, Index cols) {
 }
 
 Survey survey(std::span<const double> values, int threads) {
+  if (values.size() <= kBlock) {
+    std::int64_t bad = 0, broken = 0;
+    double largest = 0;
+    survey_block(values.data(), values.size(), bad, broken, largest);
+    return {bad == 0, broken == 0, largest};
+  }
   const std::int64_t blocks = static_cast<std::int64_t>((values.size() + kBlock - 1) / kBlock);
   std::vector<std::int64_t> bad(at(blocks)), broken(at(blocks));
   std::vector<double> largest(at(blocks));
@@ -191,7 +198,8 @@ DoubleAnswer solve(const Execution& execution, const DenseDoubles& d, const Unma
   const int bits = grid_bits(costs.largest(), d.rows, d.cols, 49);
   const std::vector<matching::Cost> row = grid_costs(unmatched.row, d.rows, bits);
   const std::vector<matching::Cost> col = grid_costs(unmatched.col, d.cols, bits);
-  const bool exact = bits >= 0 && survey.whole && whole_numbers(unmatched.row) && whole_numbers(unmatched.col);
+  const bool exact =
+      bits >= 0 && survey.whole && whole_numbers(unmatched.row) && whole_numbers(unmatched.col);
   const matching::DenseCostsView view{d.rows, d.cols, d.cols, d.data, bits, row, col};
   return solve_on_grid(execution, view, exact, costs);
 }
@@ -202,10 +210,12 @@ DoubleAnswer solve(const Execution& execution, const SparseDoubles& s, const Unm
   const int bits = grid_bits(costs.largest(), s.graph.rows, s.graph.cols, 50);
   const std::vector<matching::Cost> row = grid_costs(unmatched.row, s.graph.rows, bits);
   const std::vector<matching::Cost> col = grid_costs(unmatched.col, s.graph.cols, bits);
-  const bool exact = bits >= 0 && survey.whole && whole_numbers(unmatched.row) && whole_numbers(unmatched.col);
+  const bool exact =
+      bits >= 0 && survey.whole && whole_numbers(unmatched.row) && whole_numbers(unmatched.col);
   const double scale = std::ldexp(1.0, bits);
   std::vector<matching::Cost> grid(s.cost.size());
-  for (std::size_t e = 0; e < grid.size(); ++e) grid[e] = static_cast<matching::Cost>(std::nearbyint(s.cost[e] * scale));
+  for (std::size_t e = 0; e < grid.size(); ++e)
+    grid[e] = static_cast<matching::Cost>(std::nearbyint(s.cost[e] * scale));
   const matching::SparseCostsView view{s.graph, grid, row, col, matching::Space::host, bits};
   return solve_on_grid(execution, view, exact, costs);
 }
@@ -214,8 +224,9 @@ bool solve_small(const DenseDoubles& d, const Survey& survey, std::vector<Index>
   static thread_local SmallAssignment<std::int64_t> whole;
   static thread_local std::vector<std::int64_t> grid;
   const std::size_t n = at(d.rows) * at(d.cols);
-  const int bits = grid_bits(survey.largest, d.rows, d.cols, 58);
-  const double scale = std::ldexp(1.0, bits);
+  int exponent = 0;
+  std::frexp(survey.largest, &exponent);
+  const double scale = std::ldexp(1.0, std::clamp(57 - exponent, -1000, 1000));
   grid.resize(n);
   std::int64_t rounded = 0;
   for (std::size_t k = 0; k < n; ++k) {
@@ -226,9 +237,10 @@ bool solve_small(const DenseDoubles& d, const Survey& survey, std::vector<Index>
     grid[k] = finite ? value : Forbidden<std::int64_t>::kCost;
   }
   if (rounded == 0) {
-    if (!whole.solve(grid.data(), d.rows, d.cols)) return false;
-    row_to_col = whole.row_to_col;
-    return true;
+    if (whole.solve(grid.data(), d.rows, d.cols)) {
+      row_to_col = whole.row_to_col;
+      return true;
+    }  // no assignment, or prices beyond 64 bits: the doubles tell
   }
   static thread_local SmallAssignment<double> real;
   if (!real.solve(d.data, d.rows, d.cols)) return false;

@@ -5,7 +5,6 @@
 #include <future>
 
 #include "app/interrupt.h"
-
 #include "python/src/python.h"
 
 namespace motes::python {

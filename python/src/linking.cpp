@@ -28,7 +28,8 @@ std::vector<Detections> frames_of(const Array1<double>& x, const Array1<double>&
 }
 
 /// The number of each detection's particle, frame after frame.
-std::vector<std::int64_t> ids_of(const TrackSet& tracks, const Array1<std::int64_t>& offsets, std::int32_t first) {
+std::vector<std::int64_t> ids_of(const TrackSet& tracks, const Array1<std::int64_t>& offsets,
+                                 std::int32_t first) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(offsets.data()[offsets.size() - 1]), -1);
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
     for (auto p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p) {
@@ -84,8 +85,9 @@ std::vector<std::int64_t> link_with_memory(const Execution& execution, const std
 }
 
 nb::object link_pairs(const Array1<double>& x, const Array1<double>& y, const Array1<double>& z,
-                      const Array1<std::int64_t>& offsets, std::int32_t first, double gate, double no_link_cost,
-                      std::int32_t memory, int threads, const std::function<void(std::int64_t)>& progress) {
+                      const Array1<std::int64_t>& offsets, std::int32_t first, double gate,
+                      double no_link_cost, std::int32_t memory, int threads,
+                      const std::function<void(std::int64_t)>& progress) {
   std::vector<std::int64_t> ids;
   {
     const nb::gil_scoped_release unlocked;
@@ -101,9 +103,11 @@ nb::object link_pairs(const Array1<double>& x, const Array1<double>& y, const Ar
       const nb::gil_scoped_acquire lock;
       progress(static_cast<std::int64_t>(k));
     };
-    ids = memory > 0 ? link_with_memory(execution, frames, options, memory, done)
-                     : ids_of(tracking::build_tracks(frames, tracking::link_frames(execution, frames, options, done)),
-                              offsets, first);
+    ids =
+        memory > 0
+            ? link_with_memory(execution, frames, options, memory, done)
+            : ids_of(tracking::build_tracks(frames, tracking::link_frames(execution, frames, options, done)),
+                     offsets, first);
   }
   return to_numpy(std::move(ids));
 }
@@ -159,11 +163,11 @@ nb::object estimate_gate(const Array1<double>& x, const Array1<double>& y, const
 }  // namespace
 
 void bind_linking(nb::module_& m) {
-  m.def("_link_pairs", &link_pairs, nb::arg("x"), nb::arg("y"), nb::arg("z"), nb::arg("offsets"), nb::arg("first"),
-        nb::arg("gate"), nb::arg("no_link_cost"), nb::arg("memory"), nb::arg("threads"),
+  m.def("_link_pairs", &link_pairs, nb::arg("x"), nb::arg("y"), nb::arg("z"), nb::arg("offsets"),
+        nb::arg("first"), nb::arg("gate"), nb::arg("no_link_cost"), nb::arg("memory"), nb::arg("threads"),
         nb::arg("progress").none());
-  m.def("_link_series", &link_series, nb::arg("x"), nb::arg("y"), nb::arg("z"), nb::arg("offsets"), nb::arg("first"),
-        nb::arg("gate").none(), nb::arg("memory"), nb::arg("model"), nb::arg("threads"));
+  m.def("_link_series", &link_series, nb::arg("x"), nb::arg("y"), nb::arg("z"), nb::arg("offsets"),
+        nb::arg("first"), nb::arg("gate").none(), nb::arg("memory"), nb::arg("model"), nb::arg("threads"));
   m.def("_estimate_gate", &estimate_gate);
 }
 

@@ -88,7 +88,8 @@ struct StridedMatrix {
 /// Row after row, times sign; transposed where that makes rows <= cols.
 void copy_wide(const StridedMatrix& m, double sign, bool transposed, double* to) {
   const Index rows = transposed ? m.cols : m.rows, cols = transposed ? m.rows : m.cols;
-  const std::ptrdiff_t down = transposed ? m.col_step : m.row_step, along = transposed ? m.row_step : m.col_step;
+  const std::ptrdiff_t down = transposed ? m.col_step : m.row_step,
+                       along = transposed ? m.row_step : m.col_step;
   for (Index i = 0; i < rows; ++i) {
     const double* from = m.data + i * down;
     for (Index j = 0; j < cols; ++j) *to++ = sign * from[j * along];
@@ -136,7 +137,8 @@ nb::object assign_large(const StridedMatrix& m, double sign) {
     execution.threads = n < kThreadedEntries ? 1 : 0;
     const Survey found = survey({data, n}, thread_count(execution));
     if (found.valid)
-      answer = solve(execution, DenseDoubles{data, rows, cols}, UnmatchedCosts::of_smaller_side(rows, cols), found);
+      answer = solve(execution, DenseDoubles{data, rows, cols}, UnmatchedCosts::of_smaller_side(rows, cols),
+                     found);
     else
       answer.solver = "invalid";
   }
@@ -147,7 +149,8 @@ nb::object assign_large(const StridedMatrix& m, double sign) {
 }
 
 Index as_index(Py_ssize_t n) {
-  if (n > std::numeric_limits<Index>::max() - 1) throw nb::value_error("the matrix has more than 2^31 - 2 rows or columns");
+  if (n > std::numeric_limits<Index>::max() - 1)
+    throw nb::value_error("the matrix has more than 2^31 - 2 rows or columns");
   return static_cast<Index>(n);
 }
 
@@ -160,8 +163,8 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
   constexpr int kFlags = PyBUF_STRIDED_RO | PyBUF_FORMAT;
   nb::object matrix = nb::borrow(cost_matrix);
   Buffer buffer;
-  if (reinterpret_cast<PyObject*>(Py_TYPE(matrix.ptr())) != names.ndarray || !buffer.take(matrix.ptr(), kFlags) ||
-      !is_double_matrix(buffer.view())) {
+  if (reinterpret_cast<PyObject*>(Py_TYPE(matrix.ptr())) != names.ndarray ||
+      !buffer.take(matrix.ptr(), kFlags) || !is_double_matrix(buffer.view())) {
     PyErr_Clear();
     PyObject* read = PyObject_CallFunctionObjArgs(names.as_matrix, cost_matrix.ptr(), nullptr);
     if (read == nullptr) nb::raise_python_error();
@@ -169,8 +172,8 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
     if (!buffer.take(matrix.ptr(), kFlags)) nb::raise_python_error();
   }
   const Py_buffer& view = buffer.view();
-  const StridedMatrix m{static_cast<const double*>(view.buf), as_index(view.shape[0]), as_index(view.shape[1]),
-                        view.strides[0] / 8, view.strides[1] / 8};
+  const StridedMatrix m{static_cast<const double*>(view.buf), as_index(view.shape[0]),
+                        as_index(view.shape[1]), view.strides[0] / 8, view.strides[1] / 8};
   if (m.rows == 0 || m.cols == 0) return pairs_of(0, 0, [](Index) { return Index{-1}; });
   const double sign = maximize ? -1 : 1;
   return at(m.rows) * at(m.cols) <= kSmallEntries ? assign_small(m, sign) : assign_large(m, sign);
@@ -206,8 +209,9 @@ nb::dict assign_dense(const Array2<double>& costs, const Array1<double>& row, co
     const Survey found = survey({costs.data(), costs.size()}, thread_count(execution));
     valid = found.valid;
     if (valid)
-      answer = solve(execution, DenseDoubles{costs.data(), as_index(static_cast<Py_ssize_t>(costs.shape(0))),
-                                             as_index(static_cast<Py_ssize_t>(costs.shape(1)))},
+      answer = solve(execution,
+                     DenseDoubles{costs.data(), as_index(static_cast<Py_ssize_t>(costs.shape(0))),
+                                  as_index(static_cast<Py_ssize_t>(costs.shape(1)))},
                      unmatched, found);
   }
   require_valid({valid});
@@ -227,8 +231,9 @@ nb::dict assign_sparse(Index rows, Index cols, const Array1<std::int64_t>& offse
     const Survey found = survey(as_span(cost), thread_count(execution));
     valid = found.valid;
     if (valid)
-      answer = solve(execution, SparseDoubles{{rows, cols, as_span(offsets), as_span(col_index)}, as_span(cost)},
-                     unmatched, found);
+      answer =
+          solve(execution, SparseDoubles{{rows, cols, as_span(offsets), as_span(col_index)}, as_span(cost)},
+                unmatched, found);
   }
   require_valid({valid});
   return to_dict(std::move(answer));
@@ -248,7 +253,8 @@ nb::tuple maximum_matching(Index rows, Index cols, const Array1<std::int64_t>& o
     if (init != nullptr && choice.init != "none") start = init->run(execution, problem, 0);
     answer = choice.info->make_cardinality()->solve(execution, problem, start);
   }
-  return nb::make_tuple(to_numpy(std::move(answer.matching.row_to_col)), to_numpy(std::move(answer.matching.col_to_row)));
+  return nb::make_tuple(to_numpy(std::move(answer.matching.row_to_col)),
+                        to_numpy(std::move(answer.matching.col_to_row)));
 }
 
 }  // namespace

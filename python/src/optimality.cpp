@@ -20,10 +20,28 @@ struct Edge {
   std::array<double, 4> terms;
 };
 
+/// Memory that small problems keep from call to call.
+struct GraphMemory {
+  std::vector<Edge> edges;
+  std::vector<double> held, limit;
+  std::vector<DoubleCosts::Entry> entries;
+};
+template <class Number>
+struct PathMemory {
+  std::vector<std::size_t> offsets, next;
+  std::vector<std::uint32_t> order;
+  std::vector<Number> weight, distance;
+  std::vector<std::int64_t> parent;
+  std::vector<Index> queue, later;
+  std::vector<char> queued;
+};
+
 /// The light edges of the residual graph. Node cols() is s.
 class ResidualGraph {
  public:
-  ResidualGraph(const DoubleCosts& costs, const PricedMatching& m, double limit) : costs_(costs), m_(m) {
+  ResidualGraph(const DoubleCosts& costs, const PricedMatching& m, double limit, GraphMemory& memory)
+      : costs_(costs), m_(m), memory_(memory), edges_(memory.edges) {
+    edges_.clear();
     const double reach = limit + kRounding * (scale() + limit);
     add_pairs(reach);
     add_alone_rows(reach);
@@ -40,21 +58,23 @@ class ResidualGraph {
   }
   void add_pairs(double reach) {
     const Index rows = costs_.rows();
-    std::vector<double> held(at(rows)), limit(at(rows));
+    std::vector<double>&held = memory_.held, &limit = memory_.limit;
+    held.resize(at(rows)), limit.resize(at(rows));
     for (Index i = 0; i < rows; ++i) {
       const Index k = m_.row_to_col[at(i)];
       held[at(i)] = k >= 0 ? costs_.cost(i, k) : costs_.row_cost(i);
       limit[at(i)] = (k >= 0 ? held[at(i)] - m_.v[at(k)] : held[at(i)]) + reach;
     }
-    std::vector<DoubleCosts::Entry> entries;
+    std::vector<DoubleCosts::Entry>& entries = memory_.entries;
+    entries.clear();
     costs_.entries_below(m_.v.data(), limit.data(), entries);
     edges_.reserve(entries.size());
     for (const DoubleCosts::Entry& e : entries) {
       const Index k = m_.row_to_col[at(e.row)];
       if (k == e.col) continue;
       const double price = k >= 0 ? m_.v[at(k)] : 0;
-      edges_.push_back({k >= 0 ? k : costs_.cols(), e.col, e.row,
-                        {e.cost, -m_.v[at(e.col)], -held[at(e.row)], price}});
+      edges_.push_back(
+          {k >= 0 ? k : costs_.cols(), e.col, e.row, {e.cost, -m_.v[at(e.col)], -held[at(e.row)], price}});
     }
   }
   /// Rows that may be left alone.
@@ -81,14 +101,23 @@ class ResidualGraph {
 
   const DoubleCosts& costs_;
   const PricedMatching& m_;
-  std::vector<Edge> edges_;
+  GraphMemory& memory_;
+  std::vector<Edge>& edges_;
 };
 
 /// Shortest paths from everywhere, in numbers that do not round.
 template <class Number>
 class Paths {
  public:
-  Paths(const ResidualGraph& graph, int lsb) : graph_(graph), lsb_(lsb) {
+  Paths(const ResidualGraph& graph, int lsb, PathMemory<Number>& memory)
+      : graph_(graph),
+        lsb_(lsb),
+        memory_(memory),
+        offsets_(memory.offsets),
+        order_(memory.order),
+        weight_(memory.weight),
+        distance_(memory.distance),
+        parent_(memory.parent) {
     const std::vector<Edge>& edges = graph.edges();
     const std::size_t nodes = at(graph.nodes());
     offsets_.assign(nodes + 1, 0);
@@ -96,7 +125,8 @@ class Paths {
     for (std::size_t k = 0; k < nodes; ++k) offsets_[k + 1] += offsets_[k];
     order_.resize(edges.size());
     weight_.resize(edges.size());
-    std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
+    std::vector<std::size_t>& next = memory.next;
+    next.assign(offsets_.begin(), offsets_.end() - 1);
     for (std::size_t e = 0; e < edges.size(); ++e) {
       const std::size_t place = next[at(edges[e].from)]++;
       order_[place] = static_cast<std::uint32_t>(e);
@@ -110,12 +140,12 @@ class Paths {
 
   /// Edges of negative cycles, each a list in the order of walking; empty: there is none.
   std::vector<std::vector<const Edge*>> negative_cycles() {
-    std::vector<Index> queue;
-    std::vector<char> queued(distance_.size(), 0);
+    std::vector<Index>&queue = memory_.queue, &later = memory_.later;
+    std::vector<char>& queued = memory_.queued;
+    queue.clear(), queued.assign(distance_.size(), 0);
     for (std::size_t k = 0; k + 1 < offsets_.size(); ++k)
       for (std::size_t p = offsets_[k]; p < offsets_[k + 1]; ++p)
         if (weight_[p] < Number{} && !queued[k]) queued[k] = 1, queue.push_back(static_cast<Index>(k));
-    std::vector<Index> later;
     std::size_t relaxed = 0;
     while (!queue.empty()) {
       later.clear();
@@ -124,7 +154,7 @@ class Paths {
         relaxed += relax(k, queued, later);
       }
       queue.swap(later);
-      if (relaxed >= distance_.size() || queue.empty()) {
+      if (relaxed >= distance_.size()) {
         relaxed = 0;
         if (auto cycles = parent_cycles(); !cycles.empty()) return cycles;
       }
@@ -179,10 +209,11 @@ class Paths {
 
   const ResidualGraph& graph_;
   int lsb_;
-  std::vector<std::size_t> offsets_;
-  std::vector<std::uint32_t> order_;
-  std::vector<Number> weight_, distance_;
-  std::vector<std::int64_t> parent_;
+  PathMemory<Number>& memory_;
+  std::vector<std::size_t>& offsets_;
+  std::vector<std::uint32_t>& order_;
+  std::vector<Number>&weight_, &distance_;
+  std::vector<std::int64_t>& parent_;
 };
 
 /// Every node of the cycle goes to what held the node before it.
@@ -200,7 +231,8 @@ struct Pass {
 
 template <class Number>
 Pass search(const ResidualGraph& graph, int lsb, PricedMatching& m) {
-  Paths<Number> paths(graph, lsb);
+  static thread_local PathMemory<Number> memory;
+  Paths<Number> paths(graph, lsb, memory);
   const auto cycles = paths.negative_cycles();
   if (cycles.empty()) return {0, paths.span()};
   for (const auto& cycle : cycles) turn(cycle, graph.nodes() - 1, m);
@@ -211,9 +243,10 @@ Pass search(const ResidualGraph& graph, int lsb, PricedMatching& m) {
 
 Proof prove_optimal(const DoubleCosts& costs, PricedMatching& m, double limit) {
   constexpr int kRoom = 126, kSumBits = 40;
+  static thread_local GraphMemory memory;
   Proof proof;
   while (true) {
-    const ResidualGraph graph(costs, m, limit);
+    const ResidualGraph graph(costs, m, limit, memory);
     BitRange bits;
     for (const Edge& e : graph.edges())
       for (const double term : e.terms) bits.add(term);

@@ -6,7 +6,9 @@
 /// problems", Computing 38 (1987): reduction of rows, augmenting row reduction twice, then Dijkstra's
 /// algorithm from each row that is still free. Of equal columns a free one is taken, and of these the first.
 
+#include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <motes/base/index.h>
@@ -27,8 +29,8 @@ struct Forbidden<std::int64_t> {
 template <class T>
 class SmallAssignment {
  public:
-  /// Row-major, rows <= cols; finite integer costs within +-2^59 / (rows + cols). False where no assignment of
-  /// all rows exists.
+  /// Row-major, rows <= cols; finite integer costs within +-2^59 / (rows + cols). False where no assignment
+  /// of all rows exists.
   bool solve(const T* costs, Index rows, Index cols) {
     costs_ = costs, rows_ = rows, cols_ = cols;
     row_to_col.assign(at(rows), -1);
@@ -38,8 +40,8 @@ class SmallAssignment {
     reduce_rows();
     for (int sweep = 0; sweep < 2 && !free_.empty(); ++sweep) reduce_free_rows();
     for (const Index row : free_)
-      if (!augment(row)) return false;
-    return true;
+      if (!prices_hold() || !augment(row)) return false;
+    return prices_hold();
   }
   std::vector<Index> row_to_col, col_to_row;
   std::vector<T> v;  ///< optimal prices of the columns (exact for integers)
@@ -47,6 +49,12 @@ class SmallAssignment {
  private:
   const T* row(Index i) const { return costs_ + at(i) * at(cols_); }
 
+  /// No sum of a cost and a few prices overflows.
+  bool prices_hold() const {
+    if constexpr (std::is_integral_v<T>)
+      return *std::min_element(v.begin(), v.end()) > -Forbidden<T>::kNoPath;
+    return true;
+  }
   void take(Index i, Index j) { row_to_col[at(i)] = j, col_to_row[at(j)] = i; }
 
   void reduce_rows() {
@@ -83,7 +91,7 @@ class SmallAssignment {
           else
             second = reduced, next = j;
         }
-        if (best < 0 || next < 0 || ++steps > most) {
+        if (best < 0 || next < 0 || ++steps > most || !(v[at(best)] > -Forbidden<T>::kNoPath / 2)) {
           later_.push_back(i);
           break;
         }

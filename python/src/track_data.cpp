@@ -18,8 +18,8 @@ template <class T>
 std::vector<T> vector_of(const nb::dict& dict, const char* name, std::size_t size) {
   const auto array = nb::cast<Array1<T>>(dict[name]);
   if (array.size() != size)
-    throw UsageError(std::string("tracks.") + name + " has " + std::to_string(array.size()) + " entries, not " +
-                     std::to_string(size));
+    throw UsageError(std::string("tracks.") + name + " has " + std::to_string(array.size()) +
+                     " entries, not " + std::to_string(size));
   return {array.data(), array.data() + size};
 }
 

@@ -19,7 +19,6 @@
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/linking.h"
-
 #include "python/src/array_source.h"
 #include "python/src/interruptible.h"
 #include "python/src/track_data.h"
@@ -73,7 +72,8 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
                    ? app::detect_series(execution, config, *input.source, kept.console, hooks, nullptr)
                    : app::series_of_points(std::move(input.points), config);
   app::PointSeries& series = out.series;
-  out.gate = app::choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, kept.console);
+  out.gate =
+      app::choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, kept.console);
   const app::LinkedSeries linked =
       app::link_series(execution, config, series.frames, out.gate, series.length_unit, kept.console);
   out.tracks = linked.series ? tracking::build_tracks(series.frames, *linked.series)
@@ -97,9 +97,10 @@ nb::dict tracked_dict(Tracked&& tracked, const Kept& kept) {
   out["notes"] = kept.notes();
   out["warnings"] = strings(kept.console.warnings());
   out["gate"] = tracked.gate.um ? nb::cast(*tracked.gate.um) : nb::none();
-  out["radius_um"] = series.radius_um
-                         ? nb::object(nb::make_tuple(series.radius_um->z, series.radius_um->y, series.radius_um->x))
-                         : nb::none();
+  out["radius_um"] =
+      series.radius_um
+          ? nb::object(nb::make_tuple(series.radius_um->z, series.radius_um->y, series.radius_um->x))
+          : nb::none();
   return out;
 }
 
@@ -116,7 +117,8 @@ nb::dict track_path(const std::string& path, Settings settings, nb::object progr
   return tracked_dict(std::move(tracked), kept);
 }
 
-io::SeriesInfo info_of(std::int32_t frames, const std::vector<std::int64_t>& shape, const app::Config& config) {
+io::SeriesInfo info_of(std::int32_t frames, const std::vector<std::int64_t>& shape,
+                       const app::Config& config) {
   io::SeriesInfo info;
   info.path = "array";
   info.format = "array";
@@ -174,7 +176,7 @@ void write_tracks(const std::string& path, const nb::dict& dict) {
   io::write_tracks(path, tracks);
 }
 
-nb::dict to_dict(const Scores& s) {
+nb::dict scores_dict(const Scores& s) {
   nb::dict out, link, detected;
   const ChallengeScores& c = s.challenge;
   out["gate"] = s.gate;
@@ -218,7 +220,7 @@ nb::dict score(const nb::dict& truth, const nb::dict& found, double gate, double
     execution.threads = threads;
     scores = tracking::score_tracks(execution, one, two, {gate, gate_link});
   }
-  return to_dict(scores);
+  return scores_dict(scores);
 }
 
 /// An array of its own for one rendered frame.
@@ -231,7 +233,8 @@ nb::object to_array(VolumeFrame&& frame) {
         nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
         return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<3>>(
             kept->data(),
-            {static_cast<std::size_t>(shape.nz), static_cast<std::size_t>(shape.ny), static_cast<std::size_t>(shape.nx)},
+            {static_cast<std::size_t>(shape.nz), static_cast<std::size_t>(shape.ny),
+             static_cast<std::size_t>(shape.nx)},
             owner));
       },
       frame.voxels);
@@ -252,7 +255,8 @@ nb::dict simulate(const Settings& settings, bool volumes) {
     Simulated out;
     out.truth = sim::simulate_motion(execution, config.simulation, app::interrupt_requested);
     if (out.truth.points() == 0)
-      throw UsageError("simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
+      throw UsageError(
+          "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
     if (volumes) sim::add_appearance(execution, out.truth, config.simulation, config.imaging.optics);
     out.observation =
         sim::observe(execution, out.truth, config.simulation, config.faults, app::interrupt_requested);
@@ -313,10 +317,10 @@ VolumeFrame volume_of(nb::handle array, std::int32_t index, double time_s, const
 
 void bind_tracking(nb::module_& m) {
   m.def("_track_path", &track_path, nb::arg("path"), nb::arg("settings"), nb::arg("progress").none());
-  m.def("_track_frames", &track_frames, nb::arg("read"), nb::arg("frames"), nb::arg("shape"), nb::arg("settings"),
-        nb::arg("progress").none());
-  m.def("_detect_frames", &detect_frames, nb::arg("read"), nb::arg("frames"), nb::arg("shape"), nb::arg("settings"),
-        nb::arg("progress").none());
+  m.def("_track_frames", &track_frames, nb::arg("read"), nb::arg("frames"), nb::arg("shape"),
+        nb::arg("settings"), nb::arg("progress").none());
+  m.def("_detect_frames", &detect_frames, nb::arg("read"), nb::arg("frames"), nb::arg("shape"),
+        nb::arg("settings"), nb::arg("progress").none());
   m.def("_read_tracks", &read_tracks);
   m.def("_write_tracks", &write_tracks);
   m.def("_score", &score);

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <compare>
 #include <cstdint>
+#include <type_traits>
 
 namespace motes::python {
 
@@ -68,22 +70,31 @@ class WideInteger {
   std::array<std::uint64_t, kLimbs> limbs_{};
 };
 
+/// A finite double as mantissa * 2^exponent.
+struct Parts {
+  explicit Parts(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const auto field = static_cast<int>(bits >> 52 & 0x7ff);
+    mantissa = static_cast<std::int64_t>(bits & ((std::uint64_t{1} << 52) - 1));
+    if (field != 0) mantissa |= std::int64_t{1} << 52;
+    exponent = (field != 0 ? field : 1) - 1075;
+    if (bits >> 63 != 0) mantissa = -mantissa;
+  }
+  std::int64_t mantissa;
+  int exponent;
+};
+
 /// x * 2^-lsb as an integer; lsb must not be above the exponent of x's lowest bit that is set.
 template <class Number>
 Number on_grid(double x, int lsb) {
-  int exponent = 0;
-  const double fraction = std::frexp(x, &exponent);
-  auto mantissa = static_cast<std::int64_t>(std::ldexp(fraction, 53));
-  int shift = exponent - 53 - lsb;
-  if (mantissa == 0) return Number{};
-  if (shift < 0) {
-    mantissa >>= -shift;  // these bits are zero
-    shift = 0;
-  }
+  const Parts parts(x);
+  const int shift = parts.exponent - lsb;
+  if (parts.mantissa == 0) return Number{};
+  const std::int64_t mantissa = shift < 0 ? parts.mantissa >> -shift : parts.mantissa;  // these bits are zero
   if constexpr (std::is_same_v<Number, WideInteger>)
-    return WideInteger(mantissa, shift);
+    return WideInteger(mantissa, std::max(shift, 0));
   else
-    return static_cast<Number>(mantissa) << shift;
+    return static_cast<Number>(mantissa) << std::max(shift, 0);
 }
 
 inline double times_power(Int128 x, int lsb) { return std::ldexp(static_cast<double>(x), lsb); }
@@ -93,12 +104,10 @@ inline double times_power(const WideInteger& x, int lsb) { return x.times_power(
 struct BitRange {
   int low = 4096, high = -4096;
   void add(double x) {
-    if (x == 0) return;
-    int exponent = 0;
-    const double fraction = std::frexp(x, &exponent);
-    const auto mantissa = static_cast<std::uint64_t>(std::abs(std::ldexp(fraction, 53)));
-    low = std::min(low, exponent - 53 + __builtin_ctzll(mantissa));
-    high = std::max(high, exponent);
+    const Parts parts(x);
+    if (parts.mantissa == 0) return;
+    low = std::min(low, parts.exponent + __builtin_ctzll(static_cast<std::uint64_t>(parts.mantissa)));
+    high = std::max(high, parts.exponent + 53);
   }
 };
 

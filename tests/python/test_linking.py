@@ -1,0 +1,139 @@
+"""motes.link: trackpy's habits, the exact optimum, and the series linker."""
+
+import numpy as np
+import pytest
+
+import motes
+
+pandas = pytest.importorskip("pandas")
+
+
+def walkers(rng, particles=60, frames=8, step=0.1, dims=3, side=4.0):
+    """Diffusing points in shuffled order, and the truth in the column `true`."""
+    at = rng.random((particles, dims)) * side
+    rows = []
+    for t in range(frames):
+        order = rng.permutation(particles)
+        table = pandas.DataFrame(at[order], columns=list("zyx")[-dims:])
+        rows.append(table.assign(frame=t, true=order))
+        at = at + rng.normal(0, step, at.shape)
+    return pandas.concat(rows, ignore_index=True)
+
+
+def links(f):
+    """Pairs of index labels that follow each other on a track."""
+    g = f.sort_values(["particle", "frame"], kind="stable")
+    same = g.particle.to_numpy()[1:] == g.particle.to_numpy()[:-1]
+    label = g.index.to_numpy()
+    return set(zip(label[:-1][same], label[1:][same]))
+
+
+def test_the_table_is_kept(rng):
+    f = walkers(rng).sample(frac=1, random_state=1)
+    f["frame"] = f["frame"].astype(float)
+    f["note"] = "kept"
+    before = f.copy()
+    found = motes.link(f, 0.5)
+    assert (f == before).all().all()
+    assert found.particle.dtype == np.int64
+    assert found.frame.dtype == np.int64
+    assert found.frame.is_monotonic_increasing
+    assert sorted(found.index) == sorted(f.index)
+    pandas.testing.assert_frame_equal(
+        found.drop(columns=["particle", "frame"]).sort_index(), f.drop(columns="frame").sort_index()
+    )
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("memory", [0, 2])
+def test_the_links_are_trackpys(rng, dims, memory):
+    trackpy = pytest.importorskip("trackpy")
+    trackpy.quiet()
+    f = walkers(rng, 40, 10, 0.08, dims, side={1: 40.0, 2: 8.0, 3: 4.0}[dims])
+    f = f[rng.random(len(f)) > 0.1]
+    columns = list("zyx")[-dims:]
+    ours = motes.link(f, 0.35, columns, memory=memory)
+    theirs = trackpy.link(f, 0.35, columns, memory=memory)
+    assert links(ours) == links(theirs)
+    again = motes.link(f, search_range=(0.35,) * dims, pos_columns=columns, memory=memory)
+    assert (again.particle == ours.particle).all()
+
+
+def test_an_ellipsoid_as_gate(rng):
+    trackpy = pytest.importorskip("trackpy")
+    f = walkers(rng)
+    gate = (0.6, 0.3, 0.2)
+    assert links(motes.link(f, gate)) == links(trackpy.link(f, gate))
+
+
+def test_trackpy_works_on_the_result(rng):
+    trackpy = pytest.importorskip("trackpy")
+    found = motes.link(walkers(rng, frames=12), 0.5)
+    long = trackpy.filter_stubs(found, 5)
+    drift = trackpy.compute_drift(long, pos_columns=["x", "y", "z"])
+    assert len(drift) == 11
+    still = trackpy.subtract_drift(long, drift)
+    msd = trackpy.emsd(still, 1, 1, pos_columns=["x", "y", "z"])
+    assert msd.iloc[0] == pytest.approx(3 * 0.1**2, rel=0.3)
+
+
+def test_memory_bridges_gaps():
+    f = pandas.DataFrame({"x": [0.0, 0.1, 0.2, 0.3], "y": 0.0, "frame": [0, 1, 4, 5]})
+    assert motes.link(f, 1).particle.nunique() == 2
+    assert motes.link(f, 1, memory=1).particle.nunique() == 2
+    assert motes.link(f, 1, memory=2).particle.nunique() == 1
+
+
+def test_a_series_without_a_gate(rng):
+    f = walkers(rng, 200, 10, 0.05, side=6.0)
+    found = motes.link(f)
+    truth = f.assign(particle=f.true)
+    right = links(truth)
+    assert len(links(found) & right) > 0.98 * len(right)
+    assert links(motes.link(f, threads=1)) == links(found)
+    assert motes.estimate_gate(f)["ratio"] < 0.3
+
+
+def test_empty_and_single(rng):
+    f = walkers(rng)
+    assert len(motes.link(f.iloc[:0], 1)) == 0
+    one = motes.link(f[f.frame == 0], 1)
+    assert one.particle.tolist() == list(range(len(one)))
+    assert motes.link(f[f.frame == 0]).particle.nunique() == len(one)
+
+
+def test_refusals(rng):
+    f = walkers(rng)
+    for bad in (0, -1, np.nan, np.inf, (1, 2)):
+        with pytest.raises(ValueError, match="gate"):
+            motes.link(f, bad)
+    with pytest.raises(ValueError, match="'t'"):
+        motes.link(f, 1, t_column="t")
+    with pytest.raises(ValueError, match="'w'"):
+        motes.link(f, 1, ["w", "x"])
+    with pytest.raises(TypeError, match="memry"):
+        motes.link(f, 1, memry=1)
+    with pytest.raises(NotImplementedError, match="predictor"):
+        motes.link(f, 1, predictor=print)
+    with pytest.raises(ValueError, match="scope"):
+        motes.link(f, 1, scope="all")
+    with pytest.raises(ValueError, match="model"):
+        motes.link(f, model="fast")
+    f.loc[3, "x"] = np.nan
+    with pytest.raises(ValueError, match="finite"):
+        motes.link(f, 1)
+    assert motes.link(walkers(rng), 1, link_strategy="recursive").particle.nunique() > 0
+
+
+def test_what_progress_throws_comes_out(rng):
+    class Enough(Exception):
+        pass
+
+    def stop(done):
+        raise Enough
+
+    with pytest.raises(Enough):
+        motes.link(walkers(rng), 0.5, progress=stop)
+    seen = []
+    motes.link(walkers(rng), 0.5, memory=1, progress=seen.append)
+    assert seen == list(range(8))

@@ -1,0 +1,274 @@
+"""Tracking of arrays and files: the same bytes as the command line's, in every form of the input."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import motes
+
+pandas = pytest.importorskip("pandas")
+ROOT = Path(__file__).parents[2]
+STACK = ROOT / "sample" / "stack.ome.tif"
+POINTS = ROOT / "sample" / "points.csv"
+VOXEL, DT = [0.2, 0.1, 0.1], 1.0
+
+
+def command_line(*words, cwd):
+    """Runs `motes` in a process of its own, by the executable where there is one."""
+    executable = os.environ.get("MOTES_EXECUTABLE")
+    start = [executable] if executable else [sys.executable, "-c", "from motes._command import main; main()"]
+    done = subprocess.run([*start, *map(str, words)], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def by_command_line(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("command-line")
+    command_line("track", STACK, "-o", "stack", "--set", "output.preview=false", cwd=folder)
+    command_line("track", POINTS, "-o", "points", "--set", "output.preview=false", cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def frames():
+    """The sample stack as an array [t, z, y, x]."""
+    tifffile = pytest.importorskip("tifffile")
+    return tifffile.imread(STACK)
+
+
+def bytes_of(tracks, tmp_path, name="tracks.csv"):
+    motes.write(tmp_path / name, tracks)
+    return (tmp_path / name).read_bytes()
+
+
+def test_a_file_gives_the_command_lines_bytes(by_command_line, tmp_path):
+    seen = []
+    found = motes.track(STACK, progress=seen.append)
+    assert bytes_of(found.tracks, tmp_path) == (by_command_line / "stack/tracks.csv").read_bytes()
+    assert seen == list(range(1, 13))
+    table = motes.track(str(POINTS))
+    assert bytes_of(table.tracks, tmp_path) == (by_command_line / "points/tracks.csv").read_bytes()
+
+
+def test_reading_gives_the_same_numbers(by_command_line):
+    found = motes.track(STACK).tracks
+    read = motes.read(by_command_line / "stack/tracks.h5")
+    for name in ("offsets", "track_id", "frame", "detection", "time_s", "x", "y", "z"):
+        assert (getattr(found, name) == getattr(read, name)).all(), name
+    assert read.unit == "um" and read.dt_s == DT
+    for name, values in found.point_properties.items():
+        assert np.array_equal(values, read.point_properties[name], equal_nan=True)
+
+
+def test_arrays_of_every_kind_give_the_same_bytes(by_command_line, frames, tmp_path):
+    expected = (by_command_line / "stack/tracks.csv").read_bytes()
+    two_channels = np.stack([np.zeros_like(frames), frames], axis=1)
+    forms = {
+        "array": (frames, {}),
+        "axes": (np.moveaxis(frames, 0, -1), {"axes": "ZYXT"}),
+        "channel": (two_channels, {"axes": "TCZYX", "channel": 1}),
+        "list": (list(frames), {}),
+        "iterator": (iter(list(frames)), {}),
+        "iterator of known length": (iter(list(frames)), {"frames": len(frames)}),
+        "generator, axes": ((f.transpose(2, 1, 0) for f in frames), {"axes": "XYZ", "frames": 12}),
+        "float32": (frames.astype(np.float32), {}),
+        "float64": (frames.astype(float), {}),
+    }
+    for name, (source, more) in forms.items():
+        found = motes.track(source, voxel_um=VOXEL, dt_s=DT, **more)
+        assert bytes_of(found.tracks, tmp_path) == expected, name
+
+
+def test_dask_and_zarr(by_command_line, frames, tmp_path):
+    expected = (by_command_line / "stack/tracks.csv").read_bytes()
+    dask = pytest.importorskip("dask.array")
+    found = motes.track(dask.from_array(frames, chunks=(1, 5, 40, 40)), voxel_um=VOXEL, dt_s=DT)
+    assert bytes_of(found.tracks, tmp_path) == expected
+    zarr = pytest.importorskip("zarr")
+    store = zarr.create_array(tmp_path / "a.zarr", shape=frames.shape, dtype=frames.dtype, chunks=(1, 19, 50, 50))
+    store[:] = frames
+    found = motes.track(store, voxel_um=VOXEL, dt_s=DT)
+    assert bytes_of(found.tracks, tmp_path) == expected
+
+
+def test_batch_and_link_and_locate(by_command_line, frames):
+    found = motes.track(frames, voxel_um=VOXEL, dt_s=DT)
+    spots = motes.batch(frames, voxel_um=VOXEL, dt_s=DT)
+    assert (spots.x == found.detections["x_um"]).all()
+    linked = motes.link(spots)
+    assert linked.particle.nunique() == len(found.tracks)
+    one = motes.locate(frames[0], found.radius_um, voxel_um=VOXEL)
+    assert (one.x.to_numpy() == spots.x[spots.frame == 0].to_numpy()).all()
+    pixels = motes.locate(frames[0].max(0), voxel_um=1)
+    assert (pixels.z == 0).all() and 20 < len(pixels) < 60
+
+
+def test_settings_are_the_configurations_keys(frames):
+    one = motes.track(frames, voxel_um=VOXEL, dt_s=DT, gate=0.5, scope="pairs", threads=1)
+    two = motes.track(
+        frames, settings={"linking": {"gate_um": 0.5, "scope": "pairs"}, "input.voxel_um": VOXEL, "input.dt_s": 1}
+    )
+    assert (one.tracks.x == two.tracks.x).all() and one.gate == two.gate == 0.5
+    with pytest.raises(motes.UsageError, match="linking.gate_um"):
+        motes.track(frames, voxel_um=VOXEL, settings={"linking.gat_um": 1})
+    with pytest.raises(TypeError, match="radius"):
+        motes.track(frames, voxel_um=VOXEL, radius=1)
+
+
+def test_nothing_is_guessed(frames):
+    with pytest.raises(motes.UsageError, match="voxel_um"):
+        motes.track(frames)
+    with pytest.raises(motes.InputError, match="dt_s"):
+        motes.track(frames, voxel_um=VOXEL)
+    with pytest.raises(ValueError, match="axes"):
+        motes.track(frames[0], voxel_um=VOXEL)
+    with pytest.raises(ValueError, match="axes"):
+        motes.track(frames, axes="TZYY", voxel_um=VOXEL)
+    with pytest.raises(ValueError, match="channel"):
+        motes.track(frames, axes="TCYX", voxel_um=VOXEL)
+    with pytest.raises(ValueError, match="shape"):
+        motes.track([frames[0], frames[1][:, 1:]], voxel_um=VOXEL, dt_s=1)
+    with pytest.raises(ValueError, match="ended after 3"):
+        motes.track(iter(list(frames[:3])), frames=5, voxel_um=VOXEL, dt_s=1)
+    with pytest.raises(motes.InputError, match="nothing.tif"):
+        motes.track("nothing.tif")
+
+
+def test_what_reading_throws_comes_out(frames):
+    class Broken(Exception):
+        pass
+
+    def all_but_the_last():
+        yield from frames[:-1]
+        raise Broken
+
+    with pytest.raises(Broken):
+        motes.track(all_but_the_last(), frames=12, voxel_um=VOXEL, dt_s=1)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+import numpy as np, motes
+frame = np.random.default_rng(1).integers(0, 200, (20, 200, 200)).astype(np.uint8)
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    motes.track((frame for _ in range(10000)), frames=10000, voxel_um=1, dt_s=1, radius_um=2)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+def test_ctrl_c_is_heard():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "heard", done.stderr
+
+
+def test_score_equals_the_command_lines(by_command_line):
+    import json
+
+    truth, found = ROOT / "sample/stack_truth.csv", by_command_line / "stack/tracks.h5"
+    words = ("score", "--truth", truth, "--tracks", found, "--gate", ".5", "--json", "-", "--quiet")
+    theirs = json.loads(command_line(*words, cwd=by_command_line).stdout)
+    ours = motes.score(motes.read(truth), motes.read(found), 0.5)
+    for name in ("alpha", "beta", "jsc", "jsc_theta", "rmse", "true_positives", "spurious_tracks"):
+        assert ours[name] == theirs[name], name
+    for name in ("precision", "recall", "f1", "true", "false", "missed", "neutral"):
+        assert ours["link"][name] == theirs["link"][name], name
+
+
+def test_simulate_equals_the_command_lines(tmp_path):
+    import_yaml = (ROOT / "sample/sample.yaml").read_text().split("imaging:")[0]
+    (tmp_path / "s.yaml").write_text(import_yaml)
+    command_line("simulate", "s.yaml", "-o", "out", cwd=tmp_path)
+    made = motes.simulate(
+        particles=40, frames=12, dt_s=1, box_um=[3.6, 9.9, 9.9], speed_um_s=0.3, persistence=0.7,
+        min_distance_um=0.9, seed=5,
+    )  # fmt: skip
+    assert bytes_of(made.truth, tmp_path) == (tmp_path / "out/truth.csv").read_bytes()
+    table = pandas.read_csv(tmp_path / "out/detections.csv", float_precision="round_trip")
+    assert (table.x_um.to_numpy() == made.detections.x.to_numpy()).all()
+    volumes = motes.simulate(particles=5, frames=2, box_um=[2, 4, 4], volumes=True, seed=1)
+    assert len(volumes.volumes) == 2 and volumes.volumes[0].shape == (11, 41, 41)
+    assert volumes.voxel_um == (0.2, 0.1, 0.1)
+
+
+# --- other programs ---
+
+
+@pytest.fixture(scope="module")
+def tracks():
+    return motes.track(STACK).tracks
+
+
+def test_tables_there_and_back(tracks, tmp_path):
+    f = tracks.to_dataframe()
+    assert list(f.columns[:3]) == ["frame", "particle", "t_s"] and {"x", "y", "z"} <= set(f.columns)
+    again = motes.Tracks.from_dataframe(f.sample(frac=1, random_state=2), dt_s=DT)
+    for name in ("offsets", "track_id", "frame", "x", "y", "z", "time_s"):
+        assert (getattr(again, name) == getattr(tracks, name)).all(), name
+    own = tracks.to_dataframe("motes")
+    written = io.BytesIO(bytes_of(tracks, tmp_path))
+    theirs = pandas.read_csv(written, float_precision="round_trip")
+    assert (own.x_um.to_numpy() == theirs.x_um.to_numpy()).all()
+    for extension in (".h5", ".csv", ".vtkhdf"):
+        motes.write(tmp_path / f"t{extension}", tracks)
+        assert (motes.read(tmp_path / f"t{extension}").x == tracks.x).all()
+    with pytest.raises(motes.UsageError, match="txt"):
+        motes.write(tmp_path / "t.txt", tracks)
+
+
+def test_graph(tracks):
+    networkx = pytest.importorskip("networkx")
+    graph = tracks.to_networkx()
+    assert graph.number_of_nodes() == len(tracks.frame)
+    assert graph.number_of_edges() == len(tracks.frame) - len(tracks)
+    assert networkx.number_weakly_connected_components(graph) == len(tracks)
+    assert all(graph.nodes[a]["particle"] == graph.nodes[b]["particle"] for a, b in graph.edges)
+
+
+def mother_and_daughters():
+    one = np.array([0, 1, 2, 2, 3, 2], np.int32)
+    return motes.Tracks(
+        offsets=np.array([0, 3, 5, 6]), track_id=np.array([7, 8, 9]), frame=one, x=one * 1.0, y=one * 2.0,
+        z=one * 0.5, time_s=one * 0.5, detection=np.full(6, -1), parent=np.array([-1, 7, 7]), dt_s=0.5,
+    )  # fmt: skip
+
+
+def test_napari_data(tracks):
+    data, properties, graph = tracks.to_napari(voxel_um=VOXEL)
+    assert data.shape == (len(tracks.frame), 5) and graph == {}
+    assert (data[:, 2] * VOXEL[0] == pytest.approx(tracks.z))
+    assert set(properties) == set(tracks.point_properties)
+    assert mother_and_daughters().to_napari()[2] == {8: [7], 9: [7]}
+
+
+def test_trackmate(tracks, tmp_path):
+    import xml.etree.ElementTree as tree
+
+    tracks.to_trackmate(tmp_path / "t.xml")
+    model = tree.parse(tmp_path / "t.xml").getroot().find("Model")
+    assert model.get("spatialunits") == "micron"
+    spots = model.findall("AllSpots/SpotsInFrame/Spot")
+    assert len(spots) == len(tracks.frame)
+    assert len(model.findall("AllTracks/Track/Edge")) == len(tracks.frame) - len(tracks)
+    k = int(spots[5].get("ID"))
+    assert float(spots[5].get("POSITION_X")) == tracks.x[k]
+    mother_and_daughters().to_trackmate(tmp_path / "m.xml")
+    model = tree.parse(tmp_path / "m.xml").getroot().find("Model")
+    assert [len(t) for t in model.findall("AllTracks/Track")] == [5]  # with its daughters one track
+
+
+def test_geff(tracks, tmp_path):
+    geff = pytest.importorskip("geff")
+    tracks.to_geff(tmp_path / "t.geff")
+    geff.validate_structure(tmp_path / "t.geff")
+    graph, metadata = geff.read(tmp_path / "t.geff", backend="networkx")
+    assert graph.number_of_edges() == len(tracks.frame) - len(tracks)
+    assert [axis.name for axis in metadata.axes] == ["t", "z", "y", "x"]
+    assert graph.nodes[3]["x"] == tracks.x[3]
