@@ -9,6 +9,8 @@
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/pooled_order.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -107,6 +109,19 @@ TrackSet tracks_along(std::span<const Detections> frames, const Next& next_of) {
   return out;
 }
 
+void name_parents(const SeriesLinks& links, TrackSet& tracks) {
+  if (links.divisions.list.empty()) return;
+  const std::vector<matching::Index> order = detail::pooled_by_track(links.linking);
+  std::vector<std::int64_t> track_of(links.points.size());
+  for (std::size_t t = 0; t < tracks.tracks(); ++t)
+    for (std::int64_t p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p)
+      track_of[at(order[at(p)])] = static_cast<std::int64_t>(t);
+  tracks.parent.assign(tracks.tracks(), -1);
+  for (const Division& d : links.divisions.list)
+    for (const matching::Index daughter : {d.first, d.second})
+      tracks.parent[at(track_of[at(daughter)])] = tracks.track_id[at(track_of[at(d.mother)])];
+}
+
 }  // namespace
 
 TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLinks> links) {
@@ -126,12 +141,14 @@ TrackSet build_tracks(std::span<const Detections> frames, std::span<const PairLi
 TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links) {
   if (links.linking.next.size() != links.points.size() || at(links.points.frames()) != frames.size())
     throw std::invalid_argument("build_tracks: the links are those of another series");
-  return tracks_along(frames, [&](const Place& place) -> Place {
+  TrackSet tracks = tracks_along(frames, [&](const Place& place) -> Place {
     const matching::Index next = links.linking.next[at(links.points.offset[place.frame]) + place.detection];
     if (next < 0) return {kNowhere, 0};
     const auto frame = at(links.points.slot[at(next)]);
     return {frame, at(next - links.points.offset[frame])};
   });
+  name_parents(links, tracks);
+  return tracks;
 }
 
 }  // namespace motes::tracking

@@ -15,6 +15,17 @@ struct DetectedLinkScores {
   std::int64_t complete = 0;   ///< of these, those all of whose links were found
 };
 
+/// Divisions: a mother and the set of her daughters (at least two), from `parent`. A found one is true where
+/// the mother's last position and the daughters' first positions are those of a true one.
+struct DivisionScores {
+  double precision = 0, recall = 0, f1 = 0;
+  std::int64_t true_divisions = 0, false_divisions = 0, missed_divisions = 0;
+  /// The same where a division may be found one frame early or late: the tracks of mother and daughters must
+  /// be the right ones before and after both.
+  std::int64_t true_within_one = 0;
+  double f1_within_one = 0;
+};
+
 /// Link counts on consecutive true frames; see link_score.h for the rules.
 struct LinkScores {
   double precision = 0, recall = 0, f1 = 0;
@@ -23,6 +34,7 @@ struct LinkScores {
       0;                 ///< of the neutral ones, those between two positions that are no particle's
   double strict_f1 = 0;  ///< f1 with clutter links counted as false
   DetectedLinkScores detected;
+  DivisionScores division;  ///< all 0 where neither side has divisions
 };
 
 /// The Particle Tracking Challenge's scores (Chenouard et al. 2014); see challenge_score.h.

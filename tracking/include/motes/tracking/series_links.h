@@ -12,6 +12,7 @@
 
 #include <motes/base/execution.h>
 #include <motes/tracking/detections.h>
+#include <motes/tracking/divisions.h>
 #include <motes/tracking/motion_model.h>
 #include <motes/tracking/series_assignment.h>
 #include <motes/tracking/series_velocity.h>
@@ -26,6 +27,7 @@ struct SeriesOptions {
       std::numeric_limits<double>::infinity();  ///< no displacement is longer, times elapsed frames
   std::string solver = "auto";
   bool verify = false;
+  Events events = Events::automatic;
 };
 
 /// What `automatic` saw; costs in nats a detection, lower is better.
@@ -49,6 +51,7 @@ struct SeriesLinks {
   std::string reason;               ///< why that model, in one clause
   std::vector<std::string> spared;  ///< what `automatic` did not try because the series is large, and why
   SeriesEvidence evidence;
+  Divisions divisions;  ///< of the list, no mother has a link to a daughter
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
   double objective = 0;  ///< in nats
   int rounds = 0;        ///< solved assignments
@@ -65,7 +68,8 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
                         const SeriesOptions& options, const std::function<void(int)>& done = {});
 
 /// Tracks from the links of a series, numbered and with properties as those from links of pairs (linker.h);
-/// frames where a particle was not detected are left out of its track.
+/// frames where a particle was not detected are left out of its track. Daughters' tracks name their mother's
+/// as `parent`, where divisions are believed.
 TrackSet build_tracks(std::span<const Detections> frames, const SeriesLinks& links);
 
 }  // namespace motes::tracking

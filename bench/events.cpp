@@ -1,0 +1,241 @@
+// Divisions and confidence of a linked series, against truth.
+//
+//   bench_events [--ratio 0.3] [--persistence 0.8] [--n 1000] [--frames 20] [--miss 0.1] [--false 0.1]
+//                [--division 0] [--seeds 1]
+//   bench_events --truth TRACKS.csv [--points TABLE.csv] [--step 1,2,5,10] [--same 1e-6]
+//
+// Common: [--gap 3] [--threads 0] [--model auto|static|velocity|field|joint] [--events auto|none|divisions]
+//
+// Real tables: every step-th frame, rows shuffled (their order can tell the truth), exact repetitions
+// dropped. Simulated: correlated walks of simulate_motion in a cube of unit density; ratio = displacement a
+// frame over the spacing; `division`: mean frames of the cell cycle. Scores are those of `motes score`. One
+// CSV row a series.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <motes/io/tables.h>
+#include <motes/sim/simulation.h>
+#include <motes/tracking/confidence.h>
+#include <motes/tracking/score.h>
+#include <motes/tracking/series_links.h>
+
+#include "bench/arguments.h"
+
+using namespace motes;
+
+namespace {
+
+struct Series {
+  std::string name;
+  TrackSet truth;
+  std::vector<Detections> frames;
+  double same = 1e-6;
+};
+
+/// In another order, without exact repetitions, of every step-th frame.
+std::vector<Detections> shuffled(const std::vector<Detections>& frames, std::int32_t step) {
+  std::mt19937_64 rng(7);
+  std::vector<Detections> out;
+  for (const Detections& d : frames) {
+    if (d.frame % step != 0) continue;
+    std::set<std::tuple<double, double, double>> seen;
+    std::vector<std::size_t> order;
+    for (std::size_t k = 0; k < d.size(); ++k)
+      if (seen.emplace(d.x_um[k], d.y_um[k], d.z_um[k]).second) order.push_back(k);
+    std::shuffle(order.begin(), order.end(), rng);
+    Detections one;
+    one.frame = d.frame / step;
+    one.time_s = one.frame;
+    for (const std::size_t k : order) {
+      one.x_um.push_back(d.x_um[k]);
+      one.y_um.push_back(d.y_um[k]);
+      one.z_um.push_back(d.z_um[k]);
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::vector<Series> real(const bench::Arguments& arguments, const std::string& truth) {
+  io::TableOptions options;
+  options.voxel_um = Vec3{1, 1, 1};
+  const std::string points = arguments.text("points").value_or(truth);
+  const io::PointTable table = io::read_points_csv(points, options);
+  const TrackSet tracks = io::read_tracks_csv(truth, options);
+  std::vector<Series> all;
+  for (const double every : arguments.numbers("step", {1})) {
+    const auto step = static_cast<std::int32_t>(every);
+    all.push_back({points.substr(points.find_last_of('/') + 1) + " k=" + std::to_string(step),
+                   tracking::keep_every(tracks, step), shuffled(table.frames, step),
+                   arguments.number("same", 1e-6)});
+  }
+  return all;
+}
+
+std::vector<Series> simulated(const bench::Arguments& arguments) {
+  std::vector<Series> all;
+  for (const double n : arguments.numbers("n", {1000}))
+    for (const double ratio : arguments.numbers("ratio", {0.3}))
+      for (const double persistence : arguments.numbers("persistence", {0.8}))
+        for (const double miss : arguments.numbers("miss", {0}))
+          for (const double clutter : arguments.numbers("false", {0}))
+            for (int seed = 1; seed <= static_cast<int>(arguments.number("seeds", 1)); ++seed) {
+              sim::MotionOptions motion;
+              motion.particles = static_cast<std::int64_t>(n);
+              motion.frames = static_cast<std::int32_t>(arguments.number("frames", 20));
+              const double side = std::cbrt(n);
+              motion.box_um = {side, side, side};
+              motion.persistence = persistence;
+              motion.speed_um_s = ratio;
+              motion.speed_spread = 0.3;
+              motion.birth_rate_per_s = n * arguments.number("turnover", 0);
+              motion.death_rate_per_s = arguments.number("death", arguments.number("turnover", 0));
+              motion.division_s = arguments.number("division", 0);
+              motion.division_spread_s = 0.3 * motion.division_s;
+              motion.division_distance_um = arguments.number("distance", 0.5);
+              motion.seed = static_cast<std::uint64_t>(seed);
+              sim::FaultOptions faults;
+              faults.miss = miss;
+              faults.false_per_frame = clutter * n;
+              char name[160];
+              std::snprintf(name, sizeof name, "n=%g r=%g p=%g m=%g f=%g seed=%d", n, ratio, persistence,
+                            miss, clutter, seed);
+              Series one{name, sim::simulate_motion({}, motion), {}};
+              one.frames = sim::observe({}, one.truth, motion, faults).frames;
+              all.push_back(std::move(one));
+            }
+  return all;
+}
+
+/// How far given confidences and right links agree.
+struct Agreement {
+  double judged = 0, wrong = 0;     ///< links; share of wrong ones
+  double strict = 0;                ///< the same, links between false detections wrong
+  double calibration_error = 0;     ///< mean |given - right| over 15 bins, by links
+  double given95 = 0, count95 = 0;  ///< share right, and number, of links given .93 to .97
+};
+
+Agreement agreement(const Series& series, const tracking::SeriesLinks& links,
+                    const tracking::Confidence& confidence) {
+  std::map<std::tuple<std::int32_t, double, double, double>, std::size_t> true_point;
+  std::vector<std::size_t> track(series.truth.points());
+  for (std::size_t t = 0; t < series.truth.tracks(); ++t)
+    for (auto p = series.truth.track_offsets[t]; p < series.truth.track_offsets[t + 1]; ++p) {
+      const auto k = static_cast<std::size_t>(p);
+      track[k] = t;
+      true_point[{series.truth.frame[k], series.truth.x_um[k], series.truth.y_um[k], series.truth.z_um[k]}] =
+          k;
+    }
+  const auto who = [&](std::size_t i) -> std::int64_t {
+    const Vec3& p = links.points.at[i];
+    const std::int32_t frame = series.frames[static_cast<std::size_t>(links.points.slot[i])].frame;
+    const auto found = true_point.find({frame, p.x, p.y, p.z});
+    return found == true_point.end() ? -1 : static_cast<std::int64_t>(found->second);
+  };
+  // The detected point before each one of the same track.
+  std::map<std::size_t, std::size_t> last;
+  std::vector<std::int64_t> before(links.points.size(), -1), name(links.points.size(), -1);
+  for (std::size_t i = 0; i < links.points.size(); ++i) {
+    name[i] = who(i);
+    if (name[i] < 0) continue;
+    const std::size_t t = track[static_cast<std::size_t>(name[i])];
+    const auto [place, first] = last.try_emplace(t, i);
+    if (!first) before[i] = static_cast<std::int64_t>(place->second), place->second = i;
+  }
+  Agreement out;
+  constexpr std::size_t kBins = 15;
+  std::vector<double> given(kBins, 0), right(kBins, 0);
+  double clutter = 0;
+  for (std::size_t i = 0; i < links.points.size(); ++i) {
+    const auto next = links.linking.next[i];
+    if (next < 0) continue;
+    const auto j = static_cast<std::size_t>(next);
+    if (name[i] < 0 && name[j] < 0) {
+      clutter += 1;
+      continue;
+    }
+    if (name[i] >= 0 && name[j] >= 0 && !series.truth.parent.empty()) {
+      const std::size_t a = track[static_cast<std::size_t>(name[i])],
+                        b = track[static_cast<std::size_t>(name[j])];
+      if (a != b && series.truth.parent[b] == series.truth.track_id[a]) continue;
+    }
+    const bool ok = before[j] == static_cast<std::int64_t>(i);
+    const double c = confidence.link[i];
+    out.judged += 1, out.wrong += !ok;
+    const std::size_t bin = std::min(kBins - 1, static_cast<std::size_t>(c * kBins));
+    given[bin] += c, right[bin] += ok;
+    if (c >= 0.93 && c < 0.97) out.count95 += 1, out.given95 += ok;
+  }
+  for (std::size_t k = 0; k < kBins; ++k) out.calibration_error += std::abs(given[k] - right[k]);
+  out.strict = (out.wrong + clutter) / std::max(1.0, out.judged + clutter);
+  out.calibration_error /= std::max(1.0, out.judged);
+  out.wrong /= std::max(1.0, out.judged);
+  out.given95 /= std::max(1.0, out.count95);
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bench::Arguments arguments(argc, argv);
+  const std::map<std::string, tracking::MotionModel> models{{"static", tracking::MotionModel::standing},
+                                                            {"velocity", tracking::MotionModel::velocity},
+                                                            {"field", tracking::MotionModel::field},
+                                                            {"joint", tracking::MotionModel::joint},
+                                                            {"auto", tracking::MotionModel::automatic}};
+  const std::map<std::string, tracking::Events> events{{"auto", tracking::Events::automatic},
+                                                       {"none", tracking::Events::none},
+                                                       {"divisions", tracking::Events::divisions}};
+  Execution execution;
+  execution.threads = static_cast<int>(arguments.number("threads", 0));
+  tracking::SeriesOptions options;
+  options.model = models.at(arguments.text("model").value_or("auto"));
+  options.max_gap = static_cast<int>(arguments.number("gap", 3));
+  options.events = events.at(arguments.text("events").value_or("auto"));
+  const auto truth = arguments.text("truth");
+  if (arguments.number("header", 1) != 0)
+    std::puts(
+        "series,link_f1,strict_f1,complete,division_true,division_found,division_f1,division_f1_within_one,"
+        "believed,found,backwards,misplaced,share,start,end,middle,separation,spread,seconds,"
+        "wrong,strict_wrong,predicted_wrong,error,believed_wrong,simulated_wrong,calibration_error,given95,"
+        "count95,confidence_seconds");
+  for (const Series& series : truth ? real(arguments, *truth) : simulated(arguments)) {
+    tracking::SeriesLinks links;
+    const double seconds =
+        bench::timed([&] { links = tracking::link_series(execution, series.frames, options); });
+    const TrackSet found = tracking::build_tracks(series.frames, links);
+    const LinkScores s = tracking::link_scores(execution, series.truth, found, series.same);
+    const DivisionScores& d = s.division;
+    const tracking::Divisions& v = links.divisions;
+    std::printf(
+        "%s,%.4f,%.4f,%.3f,%lld,%lld,%.3f,%.3f,%d,%lld,%lld,%lld,%.4f,%.4f,%.4f,%.3f,%.3f,%.3f,%.2f,",
+        series.name.c_str(), s.f1, s.strict_f1,
+        static_cast<double>(s.detected.complete) / std::max(1.0, static_cast<double>(s.detected.tracks)),
+        static_cast<long long>(d.true_divisions + d.missed_divisions),
+        static_cast<long long>(d.true_divisions + d.false_divisions), d.f1, d.f1_within_one, v.believed,
+        static_cast<long long>(v.found), static_cast<long long>(v.backwards),
+        static_cast<long long>(v.misplaced), v.model.share, v.model.start, v.model.end, v.model.middle,
+        v.model.separation, v.model.spread, seconds);
+    tracking::Confidence confidence;
+    tracking::ConfidenceOptions how;
+    how.detections = static_cast<std::size_t>(arguments.number("simulated", 12000));
+    const double confidence_s = bench::timed(
+        [&] { confidence = tracking::link_confidence(execution, series.frames, links, options, how); });
+    const Agreement a = agreement(series, links, confidence);
+    std::printf("%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%.0f,%.2f\n", a.wrong, a.strict, confidence.wrong,
+                confidence.error, confidence.believed_wrong,
+                static_cast<double>(confidence.simulated_wrong) /
+                    std::max(1.0, static_cast<double>(confidence.simulated_links)),
+                a.calibration_error, a.given95, a.count95, confidence_s);
+    std::fflush(stdout);
+  }
+  return 0;
+}

@@ -1,0 +1,233 @@
+#include "tracking/link/division_scene.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/base/quantile.h>
+#include <motes/tracking/radial_density.h>
+
+#include "tracking/motion/local_field.h"
+#include "tracking/motion/near_points.h"
+#include "tracking/score/gate_grid.h"
+
+namespace motes::tracking::detail {
+namespace {
+
+using matching::Index;
+
+/// Daughters lie no farther apart, nor from their mother, in spacings.
+constexpr double kReach = 2.5;
+/// The scale of links is the median over as many frames around as hold so many.
+constexpr std::size_t kScaleSample = 100;
+constexpr double kLeastScale = 0.005;
+constexpr std::size_t kDensityNeighbours = 8;
+
+double length(const Vec3& v) { return std::sqrt((v.x * v.x + v.y * v.y) + v.z * v.z); }
+Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+Vec3 middle_of(const Vec3& a, const Vec3& b) {
+  return {0.5 * (a.x + b.x), 0.5 * (a.y + b.y), 0.5 * (a.z + b.z)};
+}
+
+/// The linking in the chosen direction of time.
+struct View {
+  const SeriesPoints& points;
+  const std::vector<Index>& next;
+  const std::vector<Index>& previous;
+  std::int32_t step;     ///< +1 or -1
+  std::vector<Vec3> at;  ///< [points] positions; of starts perhaps those of others
+
+  std::int32_t slot(Index i) const { return points.slot[motes::at(i)]; }
+  Index link(Index i) const {
+    const Index j = next[motes::at(i)];
+    return j >= 0 && slot(j) == slot(i) + step ? j : -1;
+  }
+  bool first(Index i) const { return slot(i) == (step > 0 ? 0 : points.frames() - 1); }
+  bool last(Index i) const { return slot(i) == (step > 0 ? points.frames() - 1 : 0); }
+  /// Begins a track that goes on, where it can.
+  bool starts(Index i) const {
+    return previous[motes::at(i)] < 0 && !first(i) && (next[motes::at(i)] >= 0 || last(i));
+  }
+  /// Ends a track that came from somewhere.
+  bool ends(Index i) const {
+    return next[motes::at(i)] < 0 && !last(i) && (previous[motes::at(i)] >= 0 || first(i));
+  }
+};
+
+View view_of(const SeriesPoints& points, const SeriesLinking& linking, Sight sight) {
+  const bool back = sight == Sight::backwards;
+  View view{points, back ? linking.previous : linking.next, back ? linking.next : linking.previous,
+            back ? -1 : 1, points.at};
+  if (sight != Sight::misplaced) return view;
+  std::vector<Index> starts;
+  for (Index i = 0; i < static_cast<Index>(points.size()); ++i)
+    if (view.starts(i)) starts.push_back(i);
+  for (std::size_t k = 0; k < starts.size(); ++k)
+    view.at[at(starts[k])] = points.at[at(starts[(k + starts.size() / 2) % starts.size()])];
+  return view;
+}
+
+/// One frame and the next one in the direction of the view.
+struct Pair {
+  Index from = 0, from_end = 0, to = 0, to_end = 0;
+  std::vector<Vec3> expected;   ///< [from's points] where they would be
+  std::vector<double> lengths;  ///< of links, beyond what is expected
+  double spacing = 0;           ///< of the later frame
+};
+
+/// Median distance of nearest neighbours; 0 of fewer than two points.
+double spacing_of(std::span<const Vec3> points) {
+  if (points.size() < 2) return 0;
+  const NearPoints near(points);
+  std::vector<double> distances;
+  std::array<std::size_t, 2> index{};
+  std::array<double, 2> squared{};
+  for (const Vec3& p : points) {
+    near.nearest(p, 2, index.data(), squared.data());
+    distances.push_back(std::sqrt(squared[1]));
+  }
+  return quantile(distances, 0.5);
+}
+
+Pair pair_of(const View& view, std::int32_t t, bool neighbours) {
+  const SeriesPoints& points = view.points;
+  Pair out;
+  out.from = points.offset[at(t)], out.from_end = points.offset[at(t) + 1];
+  out.to = points.offset[at(t + view.step)], out.to_end = points.offset[at(t + view.step) + 1];
+  std::vector<Vec3> sources, moves;
+  std::vector<std::ptrdiff_t> own(at(out.from_end - out.from), -1);
+  for (Index i = out.from; i < out.from_end; ++i) {
+    const Index j = view.link(i);
+    if (j < 0) continue;
+    own[at(i - out.from)] = static_cast<std::ptrdiff_t>(sources.size());
+    sources.push_back(points.at[at(i)]);
+    moves.push_back(minus(points.at[at(j)], points.at[at(i)]));
+  }
+  std::vector<Vec3> field(own.size());
+  Execution one;
+  one.threads = 1;
+  if (neighbours) field = local_field(one, sources, moves, points.frame(t), own);
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const Index i = out.from + static_cast<Index>(k);
+    out.expected.push_back(plus(points.at[at(i)], field[k]));
+    if (own[k] >= 0) out.lengths.push_back(length(minus(points.at[at(view.link(i))], out.expected[k])));
+  }
+  out.spacing = spacing_of(points.frame(t + view.step));
+  return out;
+}
+
+/// Scales of links, by frame.
+std::vector<double> scales_of(const std::vector<Pair>& pairs, int dims) {
+  std::vector<double> out(pairs.size(), 0);
+  const auto n = std::ssize(pairs);
+  for (std::ptrdiff_t t = 0; t < n; ++t) {
+    std::vector<double> sample;
+    for (std::ptrdiff_t half = 0; half < n && sample.size() < kScaleSample; ++half)
+      for (const std::ptrdiff_t s : {t - half, t + half}) {
+        if (s < 0 || s >= n || (half == 0 && !sample.empty())) continue;
+        sample.insert(sample.end(), pairs[at(s)].lengths.begin(), pairs[at(s)].lengths.end());
+      }
+    if (!sample.empty()) out[at(t)] = quantile(sample, 0.5) / student_median(dims);
+  }
+  return out;
+}
+
+/// Detections per cubic (square) spacing around a place.
+class LocalDensity {
+ public:
+  LocalDensity(std::span<const Vec3> points, int dims, double spacing)
+      : near_(points),
+        count_(std::min(points.size(), kDensityNeighbours + 1)),
+        dims_(dims),
+        spacing_(spacing) {}
+  double operator()(const Vec3& place) const {
+    std::array<std::size_t, kDensityNeighbours + 1> index{};
+    std::array<double, kDensityNeighbours + 1> squared{};
+    const std::size_t found = near_.nearest(place, count_, index.data(), squared.data());
+    const double radius = found > 0 ? std::sqrt(squared[found - 1]) / spacing_ : 0;
+    return found > 1 && radius > 0 ? static_cast<double>(found - 1) / ball_volume(dims_, radius) : 1;
+  }
+
+ private:
+  NearPoints near_;
+  std::size_t count_;
+  int dims_;
+  double spacing_;
+};
+
+/// The candidates of one pair of frames.
+std::vector<DivisionCandidate> candidates_of(const View& view, const Pair& pair, double scale) {
+  std::vector<DivisionCandidate> out;
+  const double unit = pair.spacing;
+  const int dims = view.points.dims;
+  std::vector<Index> starts;
+  std::vector<Vec3> places;
+  for (Index j = pair.to; j < pair.to_end; ++j)
+    if (view.starts(j)) starts.push_back(j), places.push_back(view.at[at(j)]);
+  if (starts.empty() || !(unit > 0)) return out;
+  const GateGrid grid(places, kReach * unit);
+  const auto later = std::span(view.points.at).subspan(at(pair.to), at(pair.to_end - pair.to));
+  const LocalDensity density(later, dims, unit);
+  std::vector<std::size_t> near;
+  for (Index i = pair.from; i < pair.from_end; ++i) {
+    const Vec3& expected = pair.expected[at(i - pair.from)];
+    const Index linked = view.link(i);
+    const bool ended = view.ends(i);
+    if (linked < 0 && !ended) continue;
+    near.clear();
+    grid.for_each_within(linked >= 0 ? view.at[at(linked)] : expected,
+                         [&](std::size_t s, double) { near.push_back(s); });
+    std::sort(near.begin(), near.end());
+    const auto add = [&](Index first, const Vec3& place, std::size_t s, bool offered) {
+      const Vec3& other = places[s];
+      DivisionCandidate c{i, first, starts[s], offered};
+      c.middle = length(minus(middle_of(place, other), expected)) / unit;
+      c.apart = length(minus(place, other)) / unit;
+      c.residual = length(minus(place, expected)) / unit;
+      c.scale = std::max(scale / unit, kLeastScale);
+      c.density = density(other);
+      if (c.apart < kReach) out.push_back(c);
+    };
+    for (const std::size_t s : near) {
+      if (linked >= 0) {
+        add(linked, view.at[at(linked)], s, false);
+        continue;
+      }
+      for (const std::size_t other : near)
+        if (other != s) add(starts[other], places[other], s, true);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+DivisionScene division_scene(const Execution& execution, const SeriesPoints& points,
+                             const SeriesLinking& linking, bool neighbours, Sight sight) {
+  const View view = view_of(points, linking, sight);
+  const std::int32_t pairs = points.frames() - 1;
+  const auto from_of = [&](std::int64_t k) { return static_cast<std::int32_t>(view.step > 0 ? k : k + 1); };
+  std::vector<Pair> pair(at(pairs));
+  parallel_for(thread_count(execution), pairs,
+               [&](std::int64_t k) { pair[at(k)] = pair_of(view, from_of(k), neighbours); });
+  const std::vector<double> scales = scales_of(pair, points.dims);
+  std::vector<std::vector<DivisionCandidate>> by_pair(at(pairs));
+  parallel_for(thread_count(execution), pairs,
+               [&](std::int64_t k) { by_pair[at(k)] = candidates_of(view, pair[at(k)], scales[at(k)]); });
+  DivisionScene out;
+  out.dims = points.dims;
+  for (const auto& candidates : by_pair)
+    out.candidates.insert(out.candidates.end(), candidates.begin(), candidates.end());
+  for (Index i = 0; i < static_cast<Index>(points.size()); ++i) {
+    out.links += view.link(i) >= 0;
+    out.starts += view.starts(i);
+    out.ends += view.ends(i);
+  }
+  return out;
+}
+
+}  // namespace motes::tracking::detail

@@ -1,0 +1,248 @@
+#include "tracking/link/divisions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <numeric>
+#include <utility>
+
+#include <motes/base/index.h>
+#include <motes/base/quantile.h>
+#include <motes/tracking/radial_density.h>
+
+#include "tracking/link/division_scene.h"
+#include "tracking/score/assign.h"
+
+namespace motes::tracking {
+namespace detail {
+namespace {
+
+using matching::Index;
+
+/// Gains beyond this are not told apart; assignments see kMostGain - gain.
+constexpr double kMostGain = 200;
+/// Fewer divisions than this change no parameter but their share.
+constexpr std::size_t kLeastToFit = 5;
+/// No parameter is taken to be smaller, in spacings.
+constexpr double kLeastMiddle = 0.01, kLeastSpread = 0.05;
+/// Offers that find no second daughter are withdrawn, and the rest is assigned again, so many times.
+constexpr int kWithdrawals = 3;
+
+double log_student(double length, double scale, int dims) {
+  return student_log_density(length / scale, dims) - dims * std::log(scale);
+}
+
+/// log of the surface of the ball of that radius.
+double log_sphere(double radius, int dims) {
+  if (dims == 1) return std::numbers::ln2;
+  if (dims == 2) return std::log(2 * std::numbers::pi * radius);
+  return std::log(4 * std::numbers::pi * radius * radius);
+}
+
+/// An exact assignment of what may be gained; pairs with nothing to gain are left out.
+struct Gains {
+  std::vector<std::pair<Index, Index>> pair;  ///< row, column
+  std::vector<std::size_t> candidate;         ///< that each stands for
+  std::vector<double> gain;
+
+  void add(Index row, Index column, std::size_t c, double g) {
+    if (g <= 0) return;
+    pair.emplace_back(row, column);
+    candidate.push_back(c);
+    gain.push_back(std::min(g, kMostGain));
+  }
+  std::vector<std::size_t> best(const Execution& execution) const;
+};
+
+std::vector<Index> numbers_of(std::vector<Index> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+Index place_of(const std::vector<Index>& names, Index name) {
+  return static_cast<Index>(std::lower_bound(names.begin(), names.end(), name) - names.begin());
+}
+
+std::vector<std::size_t> Gains::best(const Execution& execution) const {
+  std::vector<Index> rows, columns;
+  for (const auto& [row, column] : pair) rows.push_back(row), columns.push_back(column);
+  rows = numbers_of(std::move(rows)), columns = numbers_of(std::move(columns));
+  std::vector<std::size_t> order(pair.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(pair[a], -gain[a]) < std::pair(pair[b], -gain[b]);
+  });
+  // Of several candidates of one pair the best one.
+  order.erase(std::unique(order.begin(), order.end(),
+                          [&](std::size_t a, std::size_t b) { return pair[a] == pair[b]; }),
+              order.end());
+  RealCosts costs;
+  costs.graph.rows = static_cast<Index>(rows.size());
+  costs.graph.cols = static_cast<Index>(columns.size());
+  costs.unmatched_row_cost.assign(rows.size(), kMostGain / 2);
+  costs.unmatched_col_cost = kMostGain / 2;
+  costs.graph.row_offsets.assign(rows.size() + 1, 0);
+  for (const std::size_t e : order) {
+    costs.graph.col_index.push_back(place_of(columns, pair[e].second));
+    costs.cost.push_back(kMostGain - gain[e]);
+    ++costs.graph.row_offsets[at(place_of(rows, pair[e].first)) + 1];
+  }
+  std::partial_sum(costs.graph.row_offsets.begin(), costs.graph.row_offsets.end(),
+                   costs.graph.row_offsets.begin());
+  const std::vector<Index> chosen = assign(execution, costs);
+  std::vector<std::size_t> out;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (auto e = costs.graph.row_offsets[r]; e < costs.graph.row_offsets[r + 1]; ++e)
+      if (costs.graph.col_index[at(e)] == chosen[r]) out.push_back(candidate[order[at(e)]]);
+  return out;
+}
+
+}  // namespace
+
+double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c) {
+  const int dims = scene.dims;
+  const double apart = std::max(c.apart, 1e-3), off = (apart - model.separation) / model.spread;
+  const double divided = std::log(model.share) + log_student(c.middle, model.middle, dims) - 0.5 * off * off -
+                         std::log(model.spread * std::sqrt(2 * std::numbers::pi)) - log_sphere(apart, dims) +
+                         std::numbers::ln2;
+  const double start = std::log(model.start * c.density);
+  if (c.offered) return divided - std::log(model.end) - 2 * start;
+  return divided - std::log1p(-model.share) - log_student(c.residual, c.scale, dims) - start;
+}
+
+std::vector<std::size_t> choose_divisions(const Execution& execution, const DivisionModel& model,
+                                          const DivisionScene& scene) {
+  std::vector<double> gain;
+  gain.reserve(scene.candidates.size());
+  for (const DivisionCandidate& c : scene.candidates) gain.push_back(division_gain(model, scene, c));
+  Gains offers;
+  for (std::size_t k = 0; k < gain.size(); ++k)
+    if (const DivisionCandidate& c = scene.candidates[k]; c.offered)
+      offers.add(c.mother, c.linked, k, gain[k]);
+  // The mother's daughter, by mother.
+  std::vector<std::pair<Index, Index>> offered;
+  for (const std::size_t k : offers.best(execution))
+    offered.emplace_back(scene.candidates[k].mother, scene.candidates[k].linked);
+  std::sort(offered.begin(), offered.end());
+  std::vector<std::size_t> chosen;
+  for (int round = 0; round <= kWithdrawals; ++round) {
+    std::vector<Index> taken;
+    for (const auto& [mother, daughter] : offered) taken.push_back(daughter);
+    std::sort(taken.begin(), taken.end());
+    Gains gains;
+    for (std::size_t k = 0; k < gain.size(); ++k) {
+      const DivisionCandidate& c = scene.candidates[k];
+      if (std::binary_search(taken.begin(), taken.end(), c.start)) continue;
+      if (c.offered && !std::binary_search(offered.begin(), offered.end(), std::pair(c.mother, c.linked)))
+        continue;
+      gains.add(c.start, c.mother, k, gain[k]);
+    }
+    chosen = gains.best(execution);
+    std::vector<std::pair<Index, Index>> kept;
+    for (const std::size_t k : chosen)
+      if (const DivisionCandidate& c = scene.candidates[k]; c.offered) kept.emplace_back(c.mother, c.linked);
+    std::sort(kept.begin(), kept.end());
+    if (kept.size() == offered.size()) break;
+    offered = std::move(kept);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+DivisionModel fit_divisions(const DivisionModel& before, const DivisionScene& scene,
+                            const std::vector<std::size_t>& chosen) {
+  DivisionModel model = before;
+  const auto n = static_cast<double>(chosen.size());
+  const auto links = static_cast<double>(std::max<std::int64_t>(scene.links, 1));
+  std::vector<double> middle, apart;
+  double offered = 0;
+  for (const std::size_t k : chosen) {
+    middle.push_back(scene.candidates[k].middle);
+    apart.push_back(scene.candidates[k].apart);
+    offered += scene.candidates[k].offered;
+  }
+  const double starts = static_cast<double>(scene.starts) - n - offered;
+  model.share = std::clamp(n / links, 1e-5, 0.5);
+  model.start = std::clamp(starts / (links + static_cast<double>(scene.starts)), 0.5 / links, 0.9);
+  model.end = std::clamp((static_cast<double>(scene.ends) - offered) / links, 0.5 / links, 0.9);
+  if (chosen.size() < kLeastToFit) return model;
+  model.middle = std::max(quantile(middle, 0.5) / student_median(scene.dims), kLeastMiddle);
+  model.separation = quantile(apart, 0.5);
+  for (double& a : apart) a = std::abs(a - model.separation);
+  model.spread = std::max(1.4826 * quantile(apart, 0.5), kLeastSpread);
+  return model;
+}
+
+}  // namespace detail
+
+namespace {
+
+using matching::Index;
+
+constexpr int kRounds = 6;
+/// Divisions are believed where so many are found, and by so many standard deviations more than by chance,
+/// which must not account for more than this part of them.
+constexpr std::int64_t kLeastDivisions = 5;
+constexpr double kSurely = 3, kMostByChance = 0.4;
+
+/// What one search finds.
+struct Search {
+  DivisionModel model;
+  std::vector<std::size_t> chosen;
+};
+
+Search search(const Execution& execution, const detail::DivisionScene& scene) {
+  Search out;
+  const auto all = static_cast<double>(scene.links + scene.starts);
+  out.model.start = out.model.end =
+      std::max(0.3 * static_cast<double>(scene.starts) / std::max(all, 1.0), 1e-5);
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::size_t> chosen = detail::choose_divisions(execution, out.model, scene);
+    const bool settled = round > 0 && chosen == out.chosen;
+    out.chosen = std::move(chosen);
+    if (settled || out.chosen.empty()) break;
+    out.model = detail::fit_divisions(out.model, scene, out.chosen);
+  }
+  return out;
+}
+
+}  // namespace
+
+Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
+                         const DivisionOptions& options) {
+  using detail::Sight;
+  Divisions out;
+  if (points.frames() < 2 || points.size() == 0) return out;
+  const auto scene_of = [&](Sight sight) {
+    return detail::division_scene(execution, points, linking, options.neighbours, sight);
+  };
+  const detail::DivisionScene scene = scene_of(Sight::forwards);
+  const Search seen = search(execution, scene);
+  out.model = seen.model;
+  out.found = std::ssize(seen.chosen);
+  out.believed = options.believe;
+  if (!options.believe && out.found >= kLeastDivisions) {
+    out.backwards = std::ssize(search(execution, scene_of(Sight::backwards)).chosen);
+    out.misplaced = std::ssize(search(execution, scene_of(Sight::misplaced)).chosen);
+    const auto found = static_cast<double>(out.found), chance = out.by_chance();
+    out.believed = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
+  }
+  if (!out.believed) return out;
+  for (const std::size_t k : seen.chosen) {
+    const detail::DivisionCandidate& c = scene.candidates[k];
+    out.list.push_back({c.mother, std::min(c.linked, c.start), std::max(c.linked, c.start),
+                        detail::division_gain(seen.model, scene, c)});
+  }
+  std::sort(out.list.begin(), out.list.end(),
+            [](const Division& a, const Division& b) { return a.mother < b.mother; });
+  return out;
+}
+
+void cut_at_divisions(const std::vector<Division>& divisions, SeriesLinking& linking) {
+  for (const Division& d : divisions)
+    if (const Index next = linking.next[at(d.mother)]; next >= 0)
+      linking.next[at(d.mother)] = linking.previous[at(next)] = -1;
+}
+
+}  // namespace motes::tracking
