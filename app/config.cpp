@@ -212,6 +212,16 @@ void check_consistency(const Config& config) {
   }
   const bool static_model = config.linking.model == tracking::MotionModel::automatic ||
                             config.linking.model == tracking::MotionModel::standing;
+  if (config.linking.min_confidence > 0 && !config.linking.confidence) {
+    throw UsageError("linking.min_confidence needs linking.confidence: true");
+  }
+  if (config.linking.scope == Scope::pairs && config.linking.min_confidence > 0) {
+    throw UsageError(
+        "linking.min_confidence: linking.scope: pairs has no confidence; use linking.scope: series");
+  }
+  if (config.linking.scope == Scope::pairs && config.linking.events == tracking::Events::divisions) {
+    throw UsageError("linking.events: linking.scope: pairs finds no divisions; use linking.scope: series");
+  }
   if (config.linking.scope == Scope::pairs && !static_model) {
     throw UsageError("linking.model: linking.scope: pairs predicts no motion; use linking.scope: series");
   }

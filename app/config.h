@@ -15,6 +15,7 @@
 
 #include <motes/sim/simulation.h>
 #include <motes/tracking/candidates.h>
+#include <motes/tracking/divisions.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/geometry.h>
 #include <motes/tracking/log_detector.h>
@@ -60,6 +61,9 @@ struct Config {
     Scope scope = Scope::automatic;
     tracking::MotionModel model = tracking::MotionModel::automatic;
     int max_gap = 3;
+    tracking::Events events = tracking::Events::automatic;
+    bool confidence = true;
+    double min_confidence = 0;
     double gate_share = tracking::kGateShare;
     std::optional<double> max_speed_um_s;  ///< gate = max_speed_um_s * dt_s * frame_step
     tracking::LinkCost cost = tracking::LinkCost::squared;

@@ -45,6 +45,26 @@ void warn_of_ratio(double ratio, Console& console) {
                   ratio));
 }
 
+/// Of all links, more than this part wrong is worth a warning.
+constexpr double kManyWrong = 0.1;
+
+/// Says how sure links are, and cuts those that are less sure than asked for.
+void judge_links(const Execution& execution, const Config& config, const std::vector<Detections>& frames,
+                 const tracking::SeriesOptions& options, LinkedSeries& linked, Console& console) {
+  linked.confidence = tracking::link_confidence(execution, frames, *linked.series, options);
+  const tracking::Confidence& c = *linked.confidence;
+  const std::string share =
+      fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong, 100 * c.error);
+  console.note(share);
+  if (c.wrong > kManyWrong)
+    console.warn(share +
+                 "; record faster or fewer particles, or cut the unsure ones with --min-confidence 0.9");
+  if (config.linking.min_confidence <= 0) return;
+  linked.cut = tracking::cut_unsure_links(c, config.linking.min_confidence, *linked.series);
+  console.note(
+      fmt::format("{} links cut that are less sure than {:g}", linked.cut, config.linking.min_confidence));
+}
+
 /// Where nothing predicts the motion of a series, its density bounds what any linker can do.
 void warn_of_density(const tracking::SeriesLinks& links, const Gate& gate, Console& console) {
   if (gate.estimate && gate.estimate->ratio() > tracking::kUntrustworthyRatio &&
@@ -73,6 +93,7 @@ tracking::SeriesOptions series_options(const Config& config, const Gate& gate) {
   options.max_gap = config.linking.max_gap;
   options.solver = config.linking.solver;
   options.verify = config.linking.verify;
+  options.events = config.linking.events;
   if (gate.source != kEstimated) options.gate_um = *gate.um;
   return options;
 }
@@ -91,6 +112,16 @@ std::size_t detections_of(const std::vector<Detections>& frames) {
   std::size_t all = 0;
   for (const Detections& frame : frames) all += frame.size();
   return all;
+}
+
+/// What the search for divisions found and why it is believed or not; empty where nothing was found.
+std::string divisions_line(const tracking::Divisions& d) {
+  if (d.found == 0) return "";
+  const std::string chance =
+      fmt::format("the reversed series offers {}, misplaced starts {}", d.backwards, d.misplaced);
+  if (!d.believed) return fmt::format("no divisions: {} would fit, but {}", d.found, chance);
+  return fmt::format("{} divisions ({}); daughters {:.2f} +- {:.2f} spacings apart (from the links)",
+                     d.list.size(), chance, d.model.separation, d.model.spread);
 }
 
 }  // namespace
@@ -141,6 +172,7 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
                                     : "displacements beyond beta times those before"));
   lines.push_back(fmt::format("{} links, {} of them over gaps, in {} rounds", links.links, links.gap_links,
                               links.rounds));
+  if (const std::string line = divisions_line(links.divisions); !line.empty()) lines.push_back(line);
   return lines;
 }
 
@@ -179,12 +211,16 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
   Progress progress(console, "linking", "frame pairs",
                     frames.empty() ? 0 : static_cast<std::int64_t>(frames.size()) - 1);
   if (gate.um && links_whole_series(config, frames)) {
-    linked.series = tracking::link_series(execution, frames, series_options(config, gate), [](int) {
+    const tracking::SeriesOptions options = series_options(config, gate);
+    linked.series = tracking::link_series(execution, frames, options, [](int) {
       stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
     });
     progress.advance(static_cast<std::int64_t>(frames.size()) - 1);
     for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
-    warn_of_density(*linked.series, gate, console);
+    if (config.linking.confidence)
+      judge_links(execution, config, frames, options, linked, console);
+    else
+      warn_of_density(*linked.series, gate, console);
   } else if (gate.um) {
     if (config.linking.scope == Scope::automatic && detections_of(frames) > kMostOfAutomaticSeries)
       console.note(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <motes/base/execution.h>
+#include <motes/tracking/confidence.h>
 #include <motes/tracking/detections.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/linker.h>
@@ -30,7 +31,9 @@ Gate choose_gate(const Execution& execution, const Config& config, const std::ve
 
 struct LinkedSeries {
   std::vector<tracking::PairLinks> pairs;  ///< [frames - 1], none for no frames and where `series` is there
-  std::optional<tracking::SeriesLinks> series;  ///< all frames linked at once
+  std::optional<tracking::SeriesLinks> series;     ///< all frames linked at once
+  std::optional<tracking::Confidence> confidence;  ///< of the series' links
+  std::int64_t cut = 0;  ///< links taken out again because they are less sure than asked for
   double seconds = 0;
 };
 

@@ -126,6 +126,22 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(
       row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
           "Of scope series: how many frames in a row a particle may go undetected within its track."));
+  table.push_back(row(
+      "linking.events", "",
+      choice<tracking::Events>({{"auto", tracking::Events::automatic},
+                                {"none", tracking::Events::none},
+                                {"divisions", tracking::Events::divisions}}),
+      MOTES_AT(linking.events),
+      "Of scope series: what happens to particles beside moving. divisions: a mother's track ends and two "
+      "daughters' tracks begin, which name it as parent; auto: divisions where the data show clearly more of "
+      "them than chance would."));
+  table.push_back(
+      row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
+          "Of scope series: say of every link how likely it is right, from beliefs over all frames, "
+          "calibrated on a series simulated like this one. It does not change the links."));
+  table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
+                      MOTES_AT(linking.min_confidence),
+                      "Of scope series: links less likely right than this are cut; 0: none."));
   table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
                       "Of gate_um auto: the share of the links that are there to be found that the gate must "
                       "allow."));

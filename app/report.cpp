@@ -115,6 +115,22 @@ ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::S
   return list;
 }
 
+namespace {
+
+ordered_json divisions_json(const tracking::Divisions& d) {
+  return {{"divisions", d.list.size()},
+          {"believed", d.believed},
+          {"found", d.found},
+          {"found_backwards", d.backwards},
+          {"found_misplaced", d.misplaced},
+          {"share", d.model.share},
+          {"middle_per_spacing", d.model.middle},
+          {"separation_per_spacing", d.model.separation},
+          {"spread_per_spacing", d.model.spread}};
+}
+
+}  // namespace
+
 ordered_json series_json(const tracking::SeriesLinks& links) {
   const tracking::SeriesEvidence& evidence = links.evidence;
   const auto or_null = [](const std::optional<double>& value) {
@@ -146,7 +162,18 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
           {"links", links.links},
           {"gap_links", links.gap_links},
           {"false_detections", links.false_detections},
+          {"events", divisions_json(links.divisions)},
           {"objective_nats", links.objective}};
+}
+
+ordered_json confidence_json(const tracking::Confidence& confidence, std::int64_t cut) {
+  return {{"wrong_links", confidence.wrong},
+          {"error", confidence.error},
+          {"wrong_links_by_odds", confidence.believed_wrong},
+          {"calibrated", confidence.calibrated},
+          {"simulated_links", confidence.simulated_links},
+          {"simulated_wrong", confidence.simulated_wrong},
+          {"links_cut", cut}};
 }
 
 ordered_json tracks_json(const TrackSet& tracks) {
@@ -193,7 +220,16 @@ ordered_json scores_json(const Scores& scores) {
               {"missed", link.detected.missed_links},
               {"gap_links", link.detected.gap_links},
               {"tracks", link.detected.tracks},
-              {"complete", link.detected.complete}}}}}};
+              {"complete", link.detected.complete}}}}},
+          {"division",
+           {{"precision", link.division.precision},
+            {"recall", link.division.recall},
+            {"f1", link.division.f1},
+            {"true", link.division.true_divisions},
+            {"false", link.division.false_divisions},
+            {"missed", link.division.missed_divisions},
+            {"true_within_one_frame", link.division.true_within_one},
+            {"f1_within_one_frame", link.division.f1_within_one}}}};
 }
 
 std::string scores_table(const Scores& scores, const std::string& unit) {
@@ -221,6 +257,13 @@ std::string scores_table(const Scores& scores, const std::string& unit) {
       "  complete   {} of {} tracks",
       d.f1, d.precision, d.recall, d.true_links, d.gap_links, d.false_links, d.missed_links, d.complete,
       d.tracks);
+  const DivisionScores& v = link.division;
+  if (v.true_divisions + v.false_divisions + v.missed_divisions > 0)
+    table += fmt::format(
+        "\ndivisions\n  F1         {:.6f}   precision  {:.6f}   recall  {:.6f}   within one frame {:.6f}\n"
+        "  divisions  {} true, {} false, {} missed",
+        v.f1, v.precision, v.recall, v.f1_within_one, v.true_divisions, v.false_divisions,
+        v.missed_divisions);
   return table;
 }
 

@@ -41,6 +41,7 @@ nlohmann::ordered_json gate_json(const Gate& gate);
 /// The same list for a series linked at once.
 nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links);
 nlohmann::ordered_json series_json(const tracking::SeriesLinks& links);
+nlohmann::ordered_json confidence_json(const tracking::Confidence& confidence, std::int64_t cut);
 nlohmann::ordered_json tracks_json(const TrackSet& tracks);
 
 /// The keys of `motes score --json`.

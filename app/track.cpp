@@ -28,7 +28,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct Arguments {
-  std::string input, dir, frames;
+  std::string input, dir, frames, min_confidence;
   bool resume = false;
 };
 
@@ -53,6 +53,7 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
 TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
   TrackSet tracks = linked.series ? tracking::build_tracks(series.frames, *linked.series)
                                   : tracking::build_tracks(series.frames, linked.pairs);
+  if (linked.confidence) tracking::add_confidence(*linked.confidence, *linked.series, tracks);
   tracks.length_unit = series.length_unit;
   tracks.dt_s = series.dt_s;
   return tracks;
@@ -103,6 +104,7 @@ void add_results(ordered_json& report, const PointSeries& series, const Gate& ga
   report["detection"] = detection_json(series);
   report["linking"] = gate_json(gate);
   if (linked.series) report["linking"]["series"] = series_json(*linked.series);
+  if (linked.confidence) report["linking"]["confidence"] = confidence_json(*linked.confidence, linked.cut);
   report["tracks"] = tracks_json(tracks);
   report["frames"] = frames_json(series.summaries);
   report["pairs"] =
@@ -112,6 +114,10 @@ void add_results(ordered_json& report, const PointSeries& series, const Gate& ga
 void run_track(Session& session, const Arguments& arguments) {
   Config config = configure(session, arguments.input, true);
   if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
+  if (!arguments.min_confidence.empty()) {
+    set_key(config, "linking.min_confidence", arguments.min_confidence, "--min-confidence");
+    check_consistency(config);
+  }
   make_input_path_absolute(config);
   Console& console = session.console;
   OpenedInput input = open_input(config);
@@ -170,6 +176,10 @@ Command add_track(CLI::App& app, Session& session) {
   command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
   command.add_option("--frames", arguments->frames, "Work on frames A to B - 1 only (input.frames)")
       .type_name("A:B");
+  command
+      .add_option("--min-confidence", arguments->min_confidence,
+                  "Cut links less likely right than this (linking.min_confidence)")
+      .type_name("P");
   command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
   return {&command.app(), [&session, arguments] { run_track(session, *arguments); }};
 }

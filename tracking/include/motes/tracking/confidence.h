@@ -1,0 +1,56 @@
+#pragma once
+/// How sure links are.
+///
+/// Belief propagation (series_joint.h) over the candidates, with the parameters that were estimated, gives
+/// the odds of every link of a series, whatever model chose it. These are too sure where it is hard:
+/// parameters come from links of which some are wrong, and tracks that share detections are not independent.
+/// So a series is simulated from the fitted model, at the detections' own density, and goes through the same
+/// linking; what share of its links is right at which odds is the calibration.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/detections.h>
+#include <motes/tracking/series_links.h>
+
+namespace motes::tracking {
+
+/// P(right) by log odds: rising, piecewise linear between the knots, constant beyond.
+struct Calibration {
+  std::vector<double> log_odds, right;  ///< [knots] rising
+  double operator()(double z) const;
+};
+
+struct ConfidenceOptions {
+  std::size_t detections = 12'000;  ///< in the simulated series, about
+  std::uint64_t seed = 1;
+};
+
+struct Confidence {
+  std::vector<double> link;   ///< [points] probability that the link from there is right; NaN: none
+  double wrong = 0;           ///< expected share of wrong links
+  double error = 0;           ///< of it, one standard deviation
+  double believed_wrong = 0;  ///< what the odds alone say
+  bool calibrated = false;    ///< a series was simulated
+  std::int64_t simulated_links = 0, simulated_wrong = 0;
+  Calibration calibration;
+};
+
+/// The confidence of all links. `options`: as the series was linked with. The same for any thread count.
+/// O(candidates) and one linking of the simulated series.
+Confidence link_confidence(const Execution& execution, std::span<const Detections> frames,
+                           const SeriesLinks& links, const SeriesOptions& options,
+                           const ConfidenceOptions& how = {});
+
+/// Takes out links that are less sure than `least`, and divisions of which a daughter's link would be.
+/// Returns how many links.
+std::int64_t cut_unsure_links(const Confidence& confidence, double least, SeriesLinks& links);
+
+/// Point property `link_confidence`: of the link into the point, of a daughter's first point that of her
+/// division, NaN where there is neither; track property `confidence`: the probability that no link of the
+/// track is wrong, the product of its links'. In place of columns of these names. `links`: after any cut.
+void add_confidence(const Confidence& confidence, const SeriesLinks& links, TrackSet& tracks);
+
+}  // namespace motes::tracking

@@ -1,0 +1,253 @@
+#include "tracking/link/confidence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+
+#include <motes/base/index.h>
+#include <motes/tracking/series_joint.h>
+
+#include "tracking/link/pooled_order.h"
+#include "tracking/link/series_field.h"
+
+namespace motes::tracking {
+namespace detail {
+namespace {
+
+using matching::Index;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+/// Candidates that odds are made of: so many within so many nats, fewer where too many pairs of links meet.
+constexpr double kNats = 9;
+constexpr std::size_t kMost = 20, kLeastOfMost = 2;
+constexpr std::int64_t kMostTriplets = 20'000'000;
+constexpr int kIterations = 20;
+/// Odds that no candidate can have.
+constexpr double kSurest = 30;
+/// Edges of the calibration's bins, in log odds; each is filled up with so many links as the line has them.
+constexpr double kEdges[] = {-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20};
+constexpr double kPrior = 8;
+/// The line's prior, and bounds.
+constexpr double kShiftVariance = 4, kSlopeVariance = 0.25, kLeastSlope = 0.05, kMostSlope = 2;
+constexpr int kNewton = 30;
+
+/// A model without persistence where the series has none.
+VelocityModel velocity_of(const SeriesLinks& links) {
+  VelocityModel velocity = links.velocity;
+  velocity.by_lag.resize(at(links.model.lags()));
+  return velocity;
+}
+
+Prediction prediction_of(const Execution& execution, const SeriesLinks& links) {
+  if (links.chosen != MotionModel::field) return {};
+  return predict_by_field(execution, links.points, links.linking, links.model.lags());
+}
+
+}  // namespace
+
+std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links) {
+  std::vector<double> out(links.points.size(), kUnknown);
+  if (links.model.elapsed.empty() || links.links == 0) return out;
+  const Prediction prediction = prediction_of(execution, links);
+  SeriesCandidates candidates = likely_candidates(execution, links.points, prediction, links.model,
+                                                  links.model.lags(), links.linking, kNats, kMost);
+  for (std::size_t most = kMost; joint_triplets(candidates) > kMostTriplets && most > kLeastOfMost; most /= 2)
+    candidates = prune_candidates(
+        candidates, candidate_costs(execution, links.points, prediction, links.model, candidates),
+        links.linking, kNats, most);
+  JointBeliefs beliefs;
+  propagate_beliefs(execution, links.points, prediction, links.model, velocity_of(links), candidates,
+                    kIterations, beliefs);
+  for (std::size_t e = 0; e < candidates.to.size(); ++e)
+    if (const auto i = at(candidates.from[e]); links.linking.next[i] == candidates.to[e])
+      out[i] = std::clamp(std::log(beliefs.odds(e)), -kSurest, kSurest);
+  // Links that are out of reach under the last parameters.
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (links.linking.next[i] >= 0 && std::isnan(out[i])) out[i] = -kSurest;
+  return out;
+}
+
+namespace {
+
+/// P(right) = sigmoid(shift + slope z), most likely under a prior about the odds as they are.
+struct Line {
+  double shift = 0, slope = 1;
+  double operator()(double z) const { return 1 / (1 + std::exp(-(shift + slope * z))); }
+};
+
+Line line_of(const std::vector<std::pair<double, bool>>& links) {
+  Line line;
+  for (int round = 0; round < kNewton; ++round) {
+    double g0 = -line.shift / kShiftVariance, g1 = -(line.slope - 1) / kSlopeVariance;
+    double h00 = 1 / kShiftVariance, h01 = 0, h11 = 1 / kSlopeVariance;
+    for (const auto& [z, right] : links) {
+      const double p = line(z), left = (right ? 1 : 0) - p, weight = std::max(p * (1 - p), 1e-9);
+      g0 += left, g1 += left * z;
+      h00 += weight, h01 += weight * z, h11 += weight * z * z;
+    }
+    const double determinant = h00 * h11 - h01 * h01;
+    const double d0 = (h11 * g0 - h01 * g1) / determinant, d1 = (h00 * g1 - h01 * g0) / determinant;
+    line.shift += std::clamp(d0, -1.0, 1.0);
+    line.slope = std::clamp(line.slope + std::clamp(d1, -0.3, 0.3), kLeastSlope, kMostSlope);
+  }
+  return line;
+}
+
+}  // namespace
+
+Calibration calibrate(const std::vector<std::pair<double, bool>>& links) {
+  Calibration out;
+  if (links.empty()) return out;
+  const Line line = line_of(links);
+  struct Pool {
+    double z = 0, weight = 0, right = 0;
+    double share() const { return right / weight; }
+  };
+  std::vector<Pool> bins(std::size(kEdges) + 1);
+  for (const auto& [z, right] : links) {
+    Pool& bin = bins[at(std::upper_bound(std::begin(kEdges), std::end(kEdges), z) - std::begin(kEdges))];
+    bin.z += z, bin.weight += 1, bin.right += right;
+  }
+  std::vector<Pool> pools;
+  for (std::size_t k = 0; k < bins.size(); ++k) {
+    Pool bin = bins[k];
+    const double middle = k == 0                 ? kEdges[0] - 1
+                          : k + 1 == bins.size() ? *std::rbegin(kEdges) + 1
+                                                 : (kEdges[k - 1] + kEdges[k]) / 2;
+    bin.z = (bin.z + kPrior * middle) / (bin.weight + kPrior);
+    bin.right += kPrior * line(bin.z);
+    bin.weight += kPrior;
+    pools.push_back(bin);
+    while (pools.size() > 1 && pools[pools.size() - 2].share() >= pools.back().share()) {
+      const Pool last = pools.back();
+      pools.pop_back();
+      Pool& one = pools.back();
+      const double weight = one.weight + last.weight;
+      one = {(one.z * one.weight + last.z * last.weight) / weight, weight, one.right + last.right};
+    }
+  }
+  for (const Pool& pool : pools) out.log_odds.push_back(pool.z), out.right.push_back(pool.share());
+  return out;
+}
+
+}  // namespace detail
+
+namespace {
+
+using matching::Index;
+
+/// Below so small a share of wrong links by the odds alone nothing is simulated: the odds are good enough.
+constexpr double kSureEnough = 0.001;
+
+double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
+
+/// Log odds of a simulated series' links, and which are right.
+std::vector<std::pair<double, bool>> judged_links(const Execution& execution,
+                                                  const detail::SimulatedSeries& series,
+                                                  const SeriesOptions& options) {
+  const SeriesLinks links = link_series(execution, series.frames, options);
+  const std::vector<double> odds = detail::link_log_odds(execution, links);
+  std::vector<std::int64_t> particle;
+  for (const auto& frame : series.particle) particle.insert(particle.end(), frame.begin(), frame.end());
+  std::map<std::int64_t, Index> last;
+  std::vector<Index> next(particle.size(), -1);
+  for (std::size_t i = 0; i < particle.size(); ++i) {
+    if (particle[i] < 0) continue;
+    const auto [before, first] = last.try_emplace(particle[i], static_cast<Index>(i));
+    if (!first) next[at(before->second)] = static_cast<Index>(i), before->second = static_cast<Index>(i);
+  }
+  std::vector<std::pair<double, bool>> out;
+  for (std::size_t i = 0; i < odds.size(); ++i)
+    if (!std::isnan(odds[i])) out.emplace_back(odds[i], links.linking.next[i] == next[i]);
+  return out;
+}
+
+}  // namespace
+
+double Calibration::operator()(double z) const {
+  if (log_odds.empty()) return sigmoid(z);
+  if (z <= log_odds.front()) return right.front();
+  if (z >= log_odds.back()) return right.back();
+  const auto k =
+      static_cast<std::size_t>(std::upper_bound(log_odds.begin(), log_odds.end(), z) - log_odds.begin());
+  const double part = (z - log_odds[k - 1]) / (log_odds[k] - log_odds[k - 1]);
+  return right[k - 1] + part * (right[k] - right[k - 1]);
+}
+
+Confidence link_confidence(const Execution& execution, std::span<const Detections> /*frames*/,
+                           const SeriesLinks& links, const SeriesOptions& options,
+                           const ConfidenceOptions& how) {
+  Confidence out;
+  const std::vector<double> odds = detail::link_log_odds(execution, links);
+  out.link.assign(odds.size(), std::numeric_limits<double>::quiet_NaN());
+  double n = 0;
+  for (const double z : odds)
+    if (!std::isnan(z)) out.believed_wrong += 1 - sigmoid(z), n += 1;
+  if (n == 0) return out;
+  out.believed_wrong /= n;
+  if (out.believed_wrong > kSureEnough && how.detections > 0) {
+    SeriesOptions same = options;
+    // A field may be followed by beliefs, which `automatic` alone does.
+    same.model = links.chosen == MotionModel::field ? MotionModel::automatic : links.chosen;
+    same.verify = false;
+    same.events = Events::none;
+    const auto judged =
+        judged_links(execution, detail::simulate_like(execution, links, how.detections, how.seed), same);
+    out.simulated_links = std::ssize(judged);
+    for (const auto& [z, right] : judged) out.simulated_wrong += !right;
+    out.calibration = detail::calibrate(judged);
+    out.calibrated = !judged.empty();
+  }
+  for (std::size_t i = 0; i < odds.size(); ++i) {
+    if (std::isnan(odds[i])) continue;
+    out.link[i] = out.calibration(odds[i]);
+    out.wrong += (1 - out.link[i]) / n;
+  }
+  // Half of what calibration changed, and the simulation's own spread.
+  const double simulated = std::max(1.0, static_cast<double>(out.simulated_links));
+  const double change = 0.5 * (out.wrong - out.believed_wrong);
+  out.error = std::sqrt(change * change + out.wrong * (1 - out.wrong) / simulated);
+  return out;
+}
+
+std::int64_t cut_unsure_links(const Confidence& confidence, double least, SeriesLinks& links) {
+  std::int64_t cut = 0;
+  for (std::size_t i = 0; i < confidence.link.size(); ++i) {
+    Index& next = links.linking.next[i];
+    if (next < 0 || !(confidence.link[i] < least)) continue;
+    links.gap_links -= links.points.slot[at(next)] - links.points.slot[i] > 1;
+    links.linking.previous[at(next)] = -1;
+    next = -1;
+    ++cut;
+  }
+  links.links -= cut;
+  std::erase_if(links.divisions.list, [&](const Division& d) { return sigmoid(d.gain) < least; });
+  return cut;
+}
+
+void add_confidence(const Confidence& confidence, const SeriesLinks& links, TrackSet& tracks) {
+  const std::vector<Index> order = detail::pooled_by_track(links.linking);
+  std::vector<double> of_daughter(links.points.size(), std::numeric_limits<double>::quiet_NaN());
+  for (const Division& d : links.divisions.list)
+    of_daughter[at(d.first)] = of_daughter[at(d.second)] = sigmoid(d.gain);
+  PropertyColumn point{"link_confidence", {}}, track{"confidence", {}};
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    double all = 1;
+    for (auto p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p) {
+      const bool first = p == tracks.track_offsets[t];
+      point.values.push_back(first ? of_daughter[at(order[at(p)])] : confidence.link[at(order[at(p - 1)])]);
+      if (!first) all *= point.values.back();
+    }
+    track.values.push_back(all);
+  }
+  const auto put = [](std::vector<PropertyColumn>& columns, PropertyColumn column) {
+    std::erase_if(columns, [&](const PropertyColumn& c) { return c.name == column.name; });
+    columns.push_back(std::move(column));
+  };
+  put(tracks.point_properties, std::move(point));
+  put(tracks.track_properties, std::move(track));
+}
+
+}  // namespace motes::tracking
