@@ -3,13 +3,15 @@
 //   bench_gate [--n 1000] [--ratio 0.1,0.3,0.6,0.8,1] [--motion walk|brownian] [--persistence 0.5] [--miss 0]
 //              [--false 0] [--frames 10] [--seed 7]
 //   bench_gate --truth TRACKS.csv [--points TABLE.csv] [--step 1,2,5,10] [--same 5]
+//   bench_gate --curve 1 ...                   all fixed gates too
 //   bench_gate --time 1 [--n 50000] ...        seconds of the estimate and of linking, without the F1
 //
 // ratio = root mean square displacement a frame over the spacing of a cube of unit density. Rules: `auto`,
 // what motes takes; `neighbours`, mutual nearest neighbours alone (the default before); `cardinality`, the
 // smallest gate that allows 99 % of the detections a link, whoever they are, without margin; `best`, the best
-// of fixed gates from 0.2 to 4 spacings in steps of 2^(1/4). One CSV row a case and rule; gates in units of
-// the nearest-neighbour spacing. `same`: how near a found position must be to its true one.
+// of 18 fixed gates from 0.2 to 3.8 spacings in steps of 2^(1/4) (F1 and complete tracks each at its best).
+// One CSV row a case and rule; gates in units of the nearest-neighbour spacing. `same`: how near a found
+// position must be to its true one.
 
 #include <chrono>
 #include <cmath>
@@ -21,11 +23,11 @@
 #include <motes/io/tables.h>
 #include <motes/sim/simulation.h>
 #include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/link_score.h>
 #include <motes/tracking/linker.h>
 #include <motes/tracking/score.h>
 
 #include "bench/arguments.h"
-#include <motes/tracking/link_score.h>
 
 using namespace motes;
 
@@ -98,28 +100,45 @@ std::vector<tracking::PairLinks> links_within(const Series& series, double gate)
   return tracking::link_frames({}, series.frames, {{gate, tracking::LinkCost::squared, -1}, "auto", false});
 }
 
-double f1_within(const Series& series, double gate) {
+/// What a gate gets right.
+struct Right {
+  double f1 = 0, complete = 0;
+};
+
+Right right_within(const Series& series, double gate) {
   const TrackSet found = tracking::build_tracks(series.frames, links_within(series, gate));
-  return tracking::link_scores({}, series.truth, found, series.same).f1;
+  const LinkScores scores = tracking::link_scores({}, series.truth, found, series.same);
+  return {scores.f1, static_cast<double>(scores.detected.complete) /
+                         std::max(1.0, static_cast<double>(scores.detected.tracks))};
 }
 
-void compare(const Series& series, const tracking::GateEstimate& estimate) {
-  const auto row = [&](const char* rule, double gate, double f1) {
-    std::printf("%s,%s,%.3f,%.4f,%.3f,%.3f\n", series.name.c_str(), rule, gate / estimate.spacing_um, f1,
-                estimate.ratio(), estimate.partners);
+void compare(const Series& series, const tracking::GateEstimate& estimate, bool curve) {
+  const auto row = [&](const char* rule, double gate, const Right& right) {
+    std::printf("%s,%s,%.3f,%.4f,%.4f,%.3f,%.3f\n", series.name.c_str(), rule, gate / estimate.spacing_um,
+                right.f1, right.complete, estimate.ratio(), estimate.partners);
     std::fflush(stdout);
   };
   const std::pair<const char*, double> rules[] = {{"auto", estimate.gate_um},
                                                   {"neighbours", estimate.neighbours_um},
                                                   {"cardinality", estimate.needed_by_all_um}};
-  double best = 0, best_gate = 0;
+  Right best;
+  double best_gate = 0, most_complete = 0;
   const auto at = [&](double gate) {
-    const double f1 = f1_within(series, gate);
-    if (f1 > best) best = f1, best_gate = gate;
-    return f1;
+    const Right right = right_within(series, gate);
+    if (right.f1 > best.f1) best.f1 = right.f1, best.complete = right.complete, best_gate = gate;
+    most_complete = std::max(most_complete, right.complete);
+    return right;
   };
   for (const auto& [rule, gate] : rules) row(rule, gate, at(gate));
-  for (int k = 0; k < 18; ++k) at(0.2 * estimate.spacing_um * std::pow(2.0, k / 4.0));
+  if (curve) row("needed", estimate.needed_um, {});
+  best = {};
+  most_complete = 0;
+  for (int k = 0; k < 18; ++k) {
+    const double gate = 0.2 * estimate.spacing_um * std::pow(2.0, k / 4.0);
+    const Right right = at(gate);
+    if (curve) row("fixed", gate, right);
+  }
+  best.complete = most_complete;
   row("best", best_gate, best);
 }
 
@@ -141,11 +160,11 @@ int main(int argc, char** argv) {
   const bool timing = arguments.number("time", 0) != 0;
   if (arguments.number("header", 1) != 0)
     std::puts(timing ? "series,estimate_s,linking_s,share"
-                     : "series,rule,gate_per_spacing,f1,ratio,partners");
+                     : "series,rule,gate_per_spacing,f1,complete,ratio,partners");
   for (const Series& series : truth ? real(arguments, *truth) : simulated(arguments)) {
     const auto estimate = tracking::estimate_gate({}, series.frames);
     if (!estimate) continue;
-    timing ? time(series) : compare(series, *estimate);
+    timing ? time(series) : compare(series, *estimate, arguments.number("curve", 0) != 0);
   }
   return 0;
 }

@@ -1,0 +1,165 @@
+// Confidence: the calibration on known odds, the simulated series, and what is given on series whose links
+// are known.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/confidence.h>
+
+#include "tracking/link/confidence.h"
+
+using namespace motes;
+using namespace motes::tracking;
+using matching::Index;
+
+namespace {
+
+/// Particle k is detection order[t][k] of frame t.
+struct Walkers {
+  std::vector<Detections> frames;
+  std::vector<Index> next;  ///< [pooled detections] the true ones
+};
+
+/// Walkers at unit density, steps drawn anew each frame.
+Walkers walkers(int n, int count, double step, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::normal_distribution<> normal;
+  std::uniform_real_distribution<> uniform(0, std::cbrt(n));
+  std::vector<Vec3> x(static_cast<std::size_t>(n));
+  for (Vec3& p : x) p.x = uniform(rng), p.y = uniform(rng), p.z = uniform(rng);
+  Walkers out;
+  std::vector<Index> last(x.size(), -1);
+  for (int t = 0; t < count; ++t) {
+    std::vector<std::size_t> order(x.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::shuffle(order.begin(), order.end(), rng);
+    Detections d;
+    d.frame = t;
+    for (const std::size_t k : order) {
+      if (last[k] >= 0) out.next[static_cast<std::size_t>(last[k])] = static_cast<Index>(out.next.size());
+      last[k] = static_cast<Index>(out.next.size());
+      out.next.push_back(-1);
+      d.x_um.push_back(x[k].x), d.y_um.push_back(x[k].y), d.z_um.push_back(x[k].z);
+      x[k].x += step * normal(rng), x[k].y += step * normal(rng), x[k].z += step * normal(rng);
+    }
+    out.frames.push_back(std::move(d));
+  }
+  return out;
+}
+
+double share_wrong(const Walkers& series, const SeriesLinks& links) {
+  double wrong = 0, all = 0;
+  for (std::size_t i = 0; i < series.next.size(); ++i)
+    if (links.linking.next[i] >= 0) all += 1, wrong += links.linking.next[i] != series.next[i];
+  return wrong / all;
+}
+
+}  // namespace
+
+TEST_CASE("calibration finds what share is right at which odds") {
+  std::mt19937_64 rng(3);
+  std::uniform_real_distribution<> uniform;
+  std::normal_distribution<> normal(3, 3);
+  std::vector<std::pair<double, bool>> links;
+  const auto truth = [](double z) { return 1 / (1 + std::exp(0.5 - 0.6 * z)); };
+  for (int k = 0; k < 20'000; ++k) {
+    const double z = normal(rng);
+    links.emplace_back(z, uniform(rng) < truth(z));
+  }
+  const Calibration calibration = detail::calibrate(links);
+  for (double z = -2; z < 8; z += 0.5) {
+    INFO("z " << z);
+    CHECK(calibration(z) == Approx(truth(z)).margin(0.03));
+  }
+  // Rising everywhere, and a probability.
+  for (double z = -40; z < 40; z += 0.25) {
+    CHECK(calibration(z) <= calibration(z + 0.25));
+    CHECK(calibration(z) > 0);
+    CHECK(calibration(z) < 1);
+  }
+  // Without links the odds are taken as they are.
+  CHECK(detail::calibrate({})(0) == 0.5);
+}
+
+TEST_CASE("a simulated series is as dense and moves as far as the linked one") {
+  const Walkers series = walkers(400, 12, 0.12, 5);
+  SeriesOptions options;
+  options.model = MotionModel::standing;
+  const SeriesLinks links = link_series({}, series.frames, options);
+  const auto like = detail::simulate_like({}, links, 100'000, 1);
+  REQUIRE(like.frames.size() == series.frames.size());
+  REQUIRE(like.particle.size() == like.frames.size());
+  std::map<std::int64_t, Vec3> last;
+  double squares = 0, steps = 0;
+  for (std::size_t t = 0; t < like.frames.size(); ++t) {
+    const Detections& d = like.frames[t];
+    CHECK(like.particle[t].size() == d.size());
+    CHECK(static_cast<double>(d.size()) == Approx(400).epsilon(0.15));
+    std::map<std::int64_t, Vec3> now;
+    for (std::size_t k = 0; k < d.size(); ++k) {
+      const Vec3 p{d.x_um[k], d.y_um[k], d.z_um[k]};
+      const std::int64_t name = like.particle[t][k];
+      if (name < 0) continue;
+      if (const auto before = last.find(name); before != last.end()) {
+        squares += std::pow(p.x - before->second.x, 2) + std::pow(p.y - before->second.y, 2) +
+                   std::pow(p.z - before->second.z, 2);
+        steps += 1;
+      }
+      now[name] = p;
+    }
+    last = std::move(now);
+  }
+  CHECK(std::sqrt(squares / steps / 3) == Approx(0.12).epsilon(0.1));
+}
+
+TEST_CASE("the expected share of wrong links is near the true one") {
+  for (const double step : {0.03, 0.17, 0.35}) {
+    const Walkers series = walkers(500, 12, step, 7);
+    SeriesOptions options;
+    options.model = MotionModel::standing;
+    const SeriesLinks links = link_series({}, series.frames, options);
+    const Confidence confidence = link_confidence({}, series.frames, links, options);
+    const double wrong = share_wrong(series, links);
+    INFO("step " << step << ": expected " << confidence.wrong << " +- " << confidence.error
+                 << ", by the odds " << confidence.believed_wrong << ", wrong " << wrong);
+    CHECK(confidence.wrong == Approx(wrong).margin(0.05));
+    for (std::size_t i = 0; i < confidence.link.size(); ++i)
+      CHECK(std::isnan(confidence.link[i]) == (links.linking.next[i] < 0));
+    Execution one;
+    one.threads = 1;
+    CHECK(link_confidence(one, series.frames, links, options).wrong == confidence.wrong);
+  }
+}
+
+TEST_CASE("cutting unsure links leaves fewer wrong ones") {
+  const Walkers series = walkers(500, 12, 0.25, 9);
+  SeriesOptions options;
+  options.model = MotionModel::standing;
+  SeriesLinks links = link_series({}, series.frames, options);
+  const Confidence confidence = link_confidence({}, series.frames, links, options);
+  const double before = share_wrong(series, links);
+  const std::int64_t all = links.links;
+  const std::int64_t cut = cut_unsure_links(confidence, 0.9, links);
+  CHECK(cut > 0);
+  CHECK(links.links == all - cut);
+  CHECK(links.links == links.linking.links());
+  CHECK(share_wrong(series, links) < 0.5 * before);
+  TrackSet tracks = build_tracks(series.frames, links);
+  add_confidence(confidence, links, tracks);
+  REQUIRE(tracks.point_properties.size() == 1);
+  REQUIRE(tracks.track_properties.size() == 1);
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    double all_right = 1;
+    for (auto p = tracks.track_offsets[t]; p < tracks.track_offsets[t + 1]; ++p) {
+      const double c = tracks.point_properties[0].values[static_cast<std::size_t>(p)];
+      CHECK(std::isnan(c) == (p == tracks.track_offsets[t]));
+      if (!std::isnan(c)) CHECK(c >= 0.9);
+      if (!std::isnan(c)) all_right *= c;
+    }
+    CHECK(tracks.track_properties[0].values[t] == all_right);
+  }
+}
