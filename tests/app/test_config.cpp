@@ -38,7 +38,7 @@ const std::map<std::string, std::string> kOthers{
     {"linking.max_gap", "5"},
     {"linking.events", "divisions"},
     {"linking.confidence", "false"},
-    {"linking.min_confidence", "0"},
+    {"linking.min_confidence", "0.5"},
     {"linking.gate_share", "0.9"},
     {"linking.max_speed_um_s", "0.30000000000000004"},
     {"linking.cost", "euclidean"},
