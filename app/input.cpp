@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -53,8 +52,6 @@ void append_point(Detections& frame, const TrackSet& tracks, std::size_t p) {
   frame.x_um.push_back(tracks.x_um[p]);
   frame.y_um.push_back(tracks.y_um[p]);
   frame.z_um.push_back(tracks.z_um[p]);
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  for (auto* column : {&frame.radius_um, &frame.intensity, &frame.quality}) column->push_back(unknown);
 }
 
 }  // namespace

@@ -185,10 +185,12 @@ Rgb track_colour(std::int64_t id) {
 
 void draw_tracks(Raster& picture, const Panel& panel, const TrackSet& tracks,
                  const std::vector<TrackRun>& runs, const std::vector<double>& down) {
+  const std::size_t step = preview_track_step(tracks);
   const auto x = [&](std::size_t i) { return panel.px(tracks.x_um[i]); };
   const auto y = [&](std::size_t i) { return panel.py(down[i]); };
   const auto finite = [&](std::size_t i) { return std::isfinite(tracks.x_um[i]) && std::isfinite(down[i]); };
   for (const TrackRun& run : runs) {
+    if (run.track % step != 0) continue;
     const Rgb colour = track_colour(tracks.track_id[run.track]);
     for (std::size_t i = run.begin; i + 1 < run.end; ++i) {
       if (finite(i) && finite(i + 1)) picture.line(x(i), y(i), x(i + 1), y(i + 1), kLine, colour, panel.area);
@@ -274,6 +276,11 @@ void Projection::add(const VolumeFrame& frame) {
                      ": its shape differs from the first frame's; all frames of a series must agree");
   }
   std::visit([&](const auto& voxels) { raise(xy_, xz_, shape_, voxels); }, frame.voxels);
+}
+
+std::size_t preview_track_step(const TrackSet& tracks) {
+  constexpr std::size_t kMostPoints = 100'000;
+  return std::max<std::size_t>(1, (tracks.points() + kMostPoints - 1) / kMostPoints);
 }
 
 void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks,

@@ -1,6 +1,10 @@
 #include "io/tracks/csv.h"
 
 #include <algorithm>
+#include <cstdint>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <motes/base/errors.h>
 
@@ -67,6 +71,23 @@ bool CsvReader::next() {
                      " fields, the header has " + std::to_string(header_.size()) + "; correct the row");
   }
   return true;
+}
+
+void CsvReader::skip_rows(std::size_t position, std::size_t rows) {
+  at_ = position;
+  next_line_ += static_cast<std::int64_t>(rows);
+  constexpr std::size_t kWorthIt = std::size_t{16} << 20;
+  if (at_ - released_ >= kWorthIt) release_text();
+}
+
+/// Whole pages of the text that lie before the current position; they read as zeros from then on.
+void CsvReader::release_text() {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<std::uintptr_t>(text_.data());
+  const std::uintptr_t first = (start + released_ + page - 1) / page * page;
+  const std::uintptr_t last = (start + at_) / page * page;
+  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  released_ = at_;
 }
 
 bool CsvReader::next_row() {

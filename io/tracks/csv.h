@@ -28,6 +28,15 @@ class CsvReader {
   std::string where() const { return where(line_); }
   std::string where(std::int64_t line) const;
 
+  char delimiter() const { return delimiter_; }
+  /// The whole text, and where in it the row after the current one begins.
+  std::string_view text() const { return text_; }
+  std::size_t position() const { return at_; }
+  std::int64_t next_line() const { return next_line_; }  ///< the number of the line there
+  /// Passes over text up to `position` that was read elsewhere: whole rows of one line each. The text before
+  /// it may be given back to the system, so that a large file and what is read of it need not both fit.
+  void skip_rows(std::size_t position, std::size_t rows);
+
  private:
   bool next_row();
   void skip_blank_and_comment_lines();
@@ -37,8 +46,11 @@ class CsvReader {
   std::string_view read_field();
   std::string_view read_quoted_field();
 
+  void release_text();
+
   std::string path_;
   std::string text_;
+  std::size_t released_ = 0;  ///< so much of the text was given back
   std::size_t at_ = 0;
   std::int64_t next_line_ = 1;
   std::int64_t line_ = 1;

@@ -7,11 +7,31 @@
 #include <motes/tracking/track_runs.h>
 
 namespace motes::io::detail {
+namespace {
+
+/// The numbers of frames that have points, rising.
+std::vector<std::int32_t> frames_of(const TrackSet& tracks) {
+  std::vector<std::int32_t> frames;
+  if (tracks.points() == 0) return frames;
+  const auto [low, high] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
+  const auto span = static_cast<std::size_t>(std::int64_t{*high} - *low) + 1;
+  if (span > 2 * tracks.points()) {  // few points, far apart
+    const std::set<std::int32_t> found(tracks.frame.begin(), tracks.frame.end());
+    frames.assign(found.begin(), found.end());
+    return frames;
+  }
+  std::vector<char> seen(span, 0);
+  for (const std::int32_t frame : tracks.frame) seen[static_cast<std::size_t>(frame - *low)] = 1;
+  for (std::size_t k = 0; k < span; ++k)
+    if (seen[k] != 0) frames.push_back(*low + static_cast<std::int32_t>(k));
+  return frames;
+}
+
+}  // namespace
 
 FramePoints points_by_frame(const TrackSet& tracks) {
   FramePoints out;
-  const std::set<std::int32_t> frames(tracks.frame.begin(), tracks.frame.end());
-  out.frame.assign(frames.begin(), frames.end());
+  out.frame = frames_of(tracks);
   std::vector<std::size_t> index(tracks.points());
   out.offsets.assign(out.frames() + 1, 0);
   for (std::size_t i = 0, f = 0; i < tracks.points(); ++i) {

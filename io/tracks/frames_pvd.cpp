@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <set>
 #include <system_error>
 
@@ -8,6 +9,7 @@
 #include <vtkFloatArray.h>
 #include <vtkPointData.h>
 #include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
 #include <vtkTypeInt64Array.h>
 
 #include <motes/io/atomic_file.h>
@@ -24,15 +26,17 @@ namespace motes::io {
 namespace {
 
 /// One vertex a point, so that ParaView can select and threshold single particles.
-vtkNew<vtkPolyData> frame_data(const TrackSet& tracks, const detail::PointFields& fields,
-                               const std::vector<std::size_t>& points) {
-  vtkNew<vtkPolyData> data;
+vtkSmartPointer<vtkPolyData> frame_data(const TrackSet& tracks, const detail::PointFields& fields,
+                                        const std::vector<std::size_t>& points) {
+  const auto data = vtkSmartPointer<vtkPolyData>::New();
   data->SetPoints(detail::make_points(tracks, points));
+  vtkNew<vtkTypeInt64Array> ends, members;  // of cells of one point each
+  ends->SetNumberOfValues(static_cast<vtkIdType>(points.size()) + 1);
+  members->SetNumberOfValues(static_cast<vtkIdType>(points.size()));
+  std::iota(ends->GetPointer(0), ends->GetPointer(0) + points.size() + 1, 0);
+  std::iota(members->GetPointer(0), members->GetPointer(0) + points.size(), 0);
   vtkNew<vtkCellArray> vertices;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto id = static_cast<vtkIdType>(i);
-    vertices->InsertNextCell(1, &id);
-  }
+  vertices->SetData(ends, members);
   data->SetVerts(vertices);
   vtkPointData* out = data->GetPointData();
   detail::add_array<vtkTypeInt64Array>(out, "track_id", detail::pick(fields.track_id, points));
@@ -83,19 +87,31 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
       "  <Collection>\n";
   std::set<std::string> written;
   detail::FileBatch files(folder);
-  for (std::size_t f = 0; f < by_frame.frames(); ++f) {
-    const std::vector<std::size_t> points = by_frame.points_of(f);
-    const std::string name = frame_file(by_frame.frame[f]);
-    files.add(name, detail::vtp_bytes(frame_data(tracks, fields, points), folder / name));
+  const auto data_of = [&](std::int64_t f) {
+    return frame_data(tracks, fields, by_frame.points_of(static_cast<std::size_t>(f)));
+  };
+  const auto take = [&](std::int64_t f, const std::string& bytes) {
+    const auto k = static_cast<std::size_t>(f);
+    const std::string name = frame_file(by_frame.frame[k]);
+    files.add(name, bytes);
     written.insert(name);
     index += "    <DataSet timestep=\"";
-    detail::append_number(index, tracks.time_s[points.front()]);
+    detail::append_number(index, tracks.time_s[by_frame.order[by_frame.offsets[k]]]);
     index += "\" group=\"\" part=\"0\" file=\"" + detail::xml_escaped(folder_name) + '/' + name + "\"/>\n";
-  }
+  };
+  detail::write_vtps(static_cast<std::int64_t>(by_frame.frames()), data_of, take, folder);
   index += "  </Collection>\n</VTKFile>\n";
   files.commit();
   write_text(pvd_path, index);
   remove_stale_frames(folder, written);
+}
+
+void remove_frames_pvd(const std::filesystem::path& pvd_path) {
+  std::error_code ignored;
+  const std::filesystem::path folder = pvd_path.parent_path() / pvd_path.stem();
+  if (!std::filesystem::remove(pvd_path, ignored)) return;  // a folder of that name is then not ours
+  remove_stale_frames(folder, {});
+  std::filesystem::remove(folder, ignored);  // fails where something else is in it
 }
 
 }  // namespace motes::io

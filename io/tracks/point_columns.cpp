@@ -3,14 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <limits>
+#include <span>
 #include <string_view>
 
+#include <omp.h>
+
 #include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
 
 #include "io/files/text.h"
 #include "io/tracks/csv.h"
+#include "io/tracks/plain_rows.h"
 
 namespace motes::io::detail {
 namespace {
@@ -116,7 +122,8 @@ class Parser {
   PointColumns run() {
     bool more = reader_.next();
     if (roles_.trackmate) more = skip_trackmate_lines(more);
-    for (; more; more = reader_.next()) add_row();
+    if (more) add_row();
+    if (more) add_rows();
     if (out_.size() > 0) check_frame_span();
     drop_columns_that_are_no_numbers();
     return std::move(out_);
@@ -161,6 +168,104 @@ class Parser {
     for (std::size_t i = 0; i < roles_.properties.size(); ++i) {
       if (numeric_[i]) add_property(i);
     }
+  }
+
+  /// The rows after the current one: by blocks while they are plain numbers, else one at a time.
+  void add_rows() {
+    constexpr std::size_t kBlock = std::size_t{1} << 19;
+    reserve();
+    for (bool more = true; more;) {
+      const auto many = static_cast<std::size_t>(8 * omp_get_max_threads());
+      const std::vector<PlainBlock> blocks =
+          read_plain_blocks(reader_.text(), reader_.position(), plain_layout(), many, kBlock);
+      more = !blocks.empty();
+      for (auto block = blocks.begin(); block != blocks.end() && reader_.position() == block->begin;) {
+        auto last = block;
+        while (last->plain_end == last->end && last + 1 != blocks.end()) ++last;
+        append({block, last + 1});
+        while (more && reader_.position() < last->end) {
+          more = reader_.next();
+          if (more) add_row();
+        }
+        block = last + 1;
+      }
+    }
+  }
+
+  /// Room for the whole table, by the length of the rows so far, so that columns are not copied as they grow.
+  void reserve() {
+    const std::string_view start = reader_.text().substr(reader_.position(), 1 << 16);
+    const auto lines = static_cast<std::size_t>(std::count(start.begin(), start.end(), '\n'));
+    if (lines == 0) return;
+    const std::size_t left = reader_.text().size() - reader_.position();
+    const std::size_t rows = out_.size() + left / (start.size() / lines) + left / start.size();
+    for (std::vector<double>* column : {&out_.x, &out_.y, &out_.z}) column->reserve(rows);
+    out_.frame.reserve(rows);
+    out_.line.reserve(rows);
+    for (std::size_t i = 0; i < roles_.properties.size(); ++i)
+      if (numeric_[i]) out_.properties[i].values.reserve(rows);
+  }
+
+  PlainLayout plain_layout() const {
+    PlainLayout layout{reader_.delimiter(), std::vector<PlainField>(reader_.header().size()),
+                       kMostCoordinate};
+    const auto set = [&](int column, PlainField field) {
+      if (column >= 0) layout.fields[static_cast<std::size_t>(column)] = field;
+    };
+    for (std::size_t i = 0; i < roles_.properties.size(); ++i)
+      if (numeric_[i]) set(roles_.properties[i], PlainField::number);
+    if (time_is_numeric_) set(roles_.time, PlainField::number);
+    if (identities_) set(roles_.track, PlainField::identity);
+    if (identities_) set(roles_.parent, PlainField::parent);
+    set(roles_.frame, PlainField::frame);
+    for (const int column : {roles_.x, roles_.y, roles_.z}) set(column, PlainField::coordinate);
+    return layout;
+  }
+
+  /// Adds the plain rows of the blocks, column by column, and moves behind them. All but the last are plain
+  /// throughout.
+  void append(std::span<const PlainBlock> blocks) {
+    std::size_t rows = 0;
+    for (const PlainBlock& block : blocks) rows += block.rows;
+    std::vector<std::function<void()>> columns;
+    const auto add = [&](auto& to, const auto& part) {
+      columns.push_back([&to, blocks, part] {
+        for (const PlainBlock& block : blocks) to.insert(to.end(), part(block).begin(), part(block).end());
+      });
+    };
+    const auto add_zeros = [&](auto& to) { columns.push_back([&to, rows] { to.resize(to.size() + rows); }); };
+    const auto add_numbers = [&](int column, std::vector<double>& to) {
+      add(
+          to, [c = static_cast<std::size_t>(column)](const PlainBlock& block) -> const auto& {
+            return block.numbers[c];
+          });
+    };
+    const auto add_identities = [&](int column, auto& to) {
+      add(
+          to, [c = static_cast<std::size_t>(column)](const PlainBlock& block) -> const auto& {
+            return block.identities[c];
+          });
+    };
+    if (roles_.frame < 0) add_zeros(out_.frame);
+    if (roles_.frame >= 0)
+      add(
+          out_.frame, [](const PlainBlock& block) -> const auto& { return block.frame; });
+    add_numbers(roles_.x, out_.x);
+    add_numbers(roles_.y, out_.y);
+    if (roles_.z < 0) add_zeros(out_.z);
+    if (roles_.z >= 0) add_numbers(roles_.z, out_.z);
+    if (roles_.time >= 0 && time_is_numeric_) add_numbers(roles_.time, out_.time_s);
+    for (std::size_t i = 0; i < roles_.properties.size(); ++i)
+      if (numeric_[i]) add_numbers(roles_.properties[i], out_.properties[i].values);
+    if (identities_) add_identities(roles_.track, out_.track);
+    if (identities_ && roles_.parent >= 0) add_identities(roles_.parent, out_.parent);
+    columns.push_back([&] {
+      for (std::size_t row = 0; row < rows; ++row)
+        out_.line.push_back(reader_.next_line() + static_cast<std::int64_t>(row));
+    });
+    parallel_for(omp_get_max_threads(), std::ssize(columns),
+                 [&](std::int64_t i) { columns[static_cast<std::size_t>(i)](); });
+    reader_.skip_rows(blocks.back().plain_end, rows);
   }
 
   std::int32_t frame_number() const {

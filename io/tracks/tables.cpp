@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include <omp.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
 #include <motes/io/tables.h>
 
 #include "io/images/frame_interval.h"
@@ -107,23 +109,61 @@ std::vector<Detections> empty_frames(const PointColumns& columns, const std::opt
   return frames;
 }
 
-void fill_frames(std::vector<Detections>& frames, const PointColumns& columns,
-                 const std::vector<double>& radius, const std::vector<double>& intensity,
-                 const std::vector<double>& quality) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  const std::int32_t first = frames.front().frame;
+/// Where each row goes within its frame, and how many each frame holds.
+struct Places {
+  std::vector<std::int32_t> slot;   ///< [rows] place within the row's frame
+  std::vector<std::size_t> counts;  ///< [frames]
+};
+
+Places count_rows(const PointColumns& columns, std::int32_t first, std::size_t frames) {
+  Places places{std::vector<std::int32_t>(columns.size()), std::vector<std::size_t>(frames, 0)};
   for (std::size_t row = 0; row < columns.size(); ++row) {
-    Detections& frame = frames[static_cast<std::size_t>(columns.frame[row] - first)];
-    frame.x_um.push_back(columns.x[row]);
-    frame.y_um.push_back(columns.y[row]);
-    frame.z_um.push_back(columns.z[row]);
-    frame.radius_um.push_back(radius.empty() ? kUnknown : radius[row]);
-    frame.intensity.push_back(intensity.empty() ? kUnknown : intensity[row]);
-    frame.quality.push_back(quality.empty() ? kUnknown : quality[row]);
-    for (std::size_t i = 0; i < columns.properties.size(); ++i) {
-      frame.properties[i].values.push_back(columns.properties[i].values[row]);
-    }
+    places.slot[row] =
+        static_cast<std::int32_t>(places.counts[static_cast<std::size_t>(columns.frame[row] - first)]++);
   }
+  return places;
+}
+
+/// Moves the rows' values into their frames, column by column, so that few are there twice; columns that the
+/// table lacks stay empty.
+void fill_frames(std::vector<Detections>& frames, PointColumns& columns, std::vector<double> radius,
+                 std::vector<double> intensity, std::vector<double> quality) {
+  const std::int32_t first = frames.front().frame;
+  const Places places = count_rows(columns, first, frames.size());
+  constexpr std::int64_t kRows = 1 << 16;
+  const auto fill = [&](std::vector<double>& column, const auto& column_of) {
+    const std::vector<double> values = std::move(column);
+    if (values.empty()) return;
+    parallel_for(omp_get_max_threads(), std::ssize(frames), [&](std::int64_t f) {
+      const auto k = static_cast<std::size_t>(f);
+      column_of(frames[k]).resize(places.counts[k]);
+    });
+    const std::int64_t rows = std::ssize(values);
+    parallel_for(omp_get_max_threads(), (rows + kRows - 1) / kRows, [&](std::int64_t block) {
+      const auto end = static_cast<std::size_t>(std::min(rows, (block + 1) * kRows));
+      for (auto row = static_cast<std::size_t>(block * kRows); row < end; ++row) {
+        Detections& frame = frames[static_cast<std::size_t>(columns.frame[row] - first)];
+        column_of(frame)[static_cast<std::size_t>(places.slot[row])] = values[row];
+      }
+    });
+  };
+  fill(
+      columns.x, [](Detections & frame) -> auto& { return frame.x_um; });
+  fill(
+      columns.y, [](Detections & frame) -> auto& { return frame.y_um; });
+  fill(
+      columns.z, [](Detections & frame) -> auto& { return frame.z_um; });
+  fill(
+      radius, [](Detections & frame) -> auto& { return frame.radius_um; });
+  fill(
+      intensity, [](Detections & frame) -> auto& { return frame.intensity; });
+  fill(
+      quality, [](Detections & frame) -> auto& { return frame.quality; });
+  for (std::size_t i = 0; i < columns.properties.size(); ++i)
+    fill(
+        columns.properties[i].values, [i](Detections & frame) -> auto& {
+          return frame.properties[i].values;
+        });
 }
 
 /// Rows without a track number (spots that no track holds) go; their count.
@@ -172,11 +212,11 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
   for (const std::string& name : columns.identity_names) {
     columns.notes.push_back("column '" + name + "' is left out: identities are not used for linking");
   }
-  const std::vector<double> radius = take_property(columns, radius_column(table.length_unit));
-  const std::vector<double> intensity = take_property(columns, "intensity");
-  const std::vector<double> quality = take_property(columns, "quality");
+  std::vector<double> radius = take_property(columns, radius_column(table.length_unit));
+  std::vector<double> intensity = take_property(columns, "intensity");
+  std::vector<double> quality = take_property(columns, "quality");
   table.frames = empty_frames(columns, table.dt_s);
-  fill_frames(table.frames, columns, radius, intensity, quality);
+  fill_frames(table.frames, columns, std::move(radius), std::move(intensity), std::move(quality));
   table.notes = std::move(columns.notes);
   return table;
 }

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <string_view>
 
-#include <motes/io/atomic_file.h>
 #include <motes/io/tables.h>
 
 #include "io/files/text.h"
+#include "io/tracks/text_blocks.h"
 #include "io/tracks/track_rows.h"
 
 namespace motes::io {
@@ -106,10 +106,12 @@ std::vector<const std::vector<double>*> find_columns(const Detections& frame,
 }  // namespace
 
 void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks) {
-  std::string out = track_header(tracks);
-  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
-    for (auto i = static_cast<std::size_t>(tracks.track_offsets[t]);
-         i < static_cast<std::size_t>(tracks.track_offsets[t + 1]); ++i) {
+  const auto format = [&](std::int64_t begin, std::int64_t end, std::string& out) {
+    const auto& offsets = tracks.track_offsets;
+    auto t = static_cast<std::size_t>(std::upper_bound(offsets.begin(), offsets.end(), begin) -
+                                      offsets.begin() - 1);
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      while (offsets[t + 1] <= static_cast<std::int64_t>(i)) ++t;
       detail::append_number(out, tracks.track_id[t]);
       out += ',';
       detail::append_number(out, static_cast<std::int64_t>(tracks.frame[i]));
@@ -124,8 +126,8 @@ void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks)
       for (const PropertyColumn& column : tracks.point_properties) append_field(out, column.values[i]);
       out += '\n';
     }
-  }
-  write_text(path, out);
+  };
+  detail::write_rows(path, track_header(tracks), std::ssize(tracks.frame), format);
 }
 
 void write_points_csv(const std::filesystem::path& path, const std::vector<Detections>& frames,
@@ -146,21 +148,32 @@ void write_points_csv(const std::filesystem::path& path, const std::vector<Detec
   for (const auto& column : known) header.add(column.second);
   for (const std::string& name : names) header.add_property(name);
 
-  std::string out = header.line();
-  for (const Detections& frame : frames) {
-    const auto columns = find_columns(frame, names);
-    for (std::size_t i = 0; i < frame.size(); ++i) {
-      detail::append_number(out, static_cast<std::int64_t>(frame.frame));
-      if (times) append_field(out, frame.time_s);
-      append_field(out, frame.x_um[i]);
-      append_field(out, frame.y_um[i]);
-      append_field(out, frame.z_um[i]);
-      for (const auto& column : known) append_field(out, (frame.*column.first)[i]);
-      for (const auto* values : columns) append_field(out, values == nullptr ? std::nan("") : (*values)[i]);
-      out += '\n';
+  std::vector<std::int64_t> offsets{0};  // of the frames' rows
+  for (const Detections& frame : frames)
+    offsets.push_back(offsets.back() + static_cast<std::int64_t>(frame.size()));
+  const auto format = [&](std::int64_t begin, std::int64_t end, std::string& out) {
+    auto f = static_cast<std::size_t>(std::upper_bound(offsets.begin(), offsets.end(), begin) -
+                                      offsets.begin() - 1);
+    for (std::int64_t row = begin; row < end; ++f) {
+      const Detections& frame = frames[f];
+      const auto columns = find_columns(frame, names);
+      for (; row < std::min(end, offsets[f + 1]); ++row) {
+        const auto i = static_cast<std::size_t>(row - offsets[f]);
+        detail::append_number(out, static_cast<std::int64_t>(frame.frame));
+        if (times) append_field(out, frame.time_s);
+        append_field(out, frame.x_um[i]);
+        append_field(out, frame.y_um[i]);
+        append_field(out, frame.z_um[i]);
+        for (const auto& column : known) {
+          const std::vector<double>& values = frame.*column.first;
+          append_field(out, values.empty() ? std::nan("") : values[i]);
+        }
+        for (const auto* values : columns) append_field(out, values == nullptr ? std::nan("") : (*values)[i]);
+        out += '\n';
+      }
     }
-  }
-  write_text(path, out);
+  };
+  detail::write_rows(path, header.line(), offsets.back(), format);
 }
 
 }  // namespace motes::io

@@ -39,17 +39,28 @@ class Collector : public vtkOutputWindow {
   void DisplayWarningText(const char* text) override { keep(text); }
   void DisplayGenericWarningText(const char* text) override { keep(text); }
   void DisplayDebugText(const char*) override {}
-  bool any = false;
-  std::string first;
+  bool any() const {
+    const std::scoped_lock lock(mutex_);
+    return any_;
+  }
+  std::string first() const {
+    const std::scoped_lock lock(mutex_);
+    return first_;
+  }
 
  protected:
   Collector() = default;
 
  private:
   void keep(const char* text) {
-    if (!any && text != nullptr) first = one_line(text);
-    any = true;
+    const std::scoped_lock lock(mutex_);  // VTK may report from several threads
+    if (!any_ && text != nullptr) first_ = one_line(text);
+    any_ = true;
   }
+
+  mutable std::mutex mutex_;
+  bool any_ = false;
+  std::string first_;
 };
 
 }  // namespace
@@ -70,7 +81,7 @@ VtkMessages::~VtkMessages() {
   vtkLogger::SetStderrVerbosity(vtkLogger::ConvertToVerbosity(state_->verbosity));
 }
 
-bool VtkMessages::any() const { return state_->collector->any; }
-std::string VtkMessages::first() const { return state_->collector->first; }
+bool VtkMessages::any() const { return state_->collector->any(); }
+std::string VtkMessages::first() const { return state_->collector->first(); }
 
 }  // namespace motes::io

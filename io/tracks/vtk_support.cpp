@@ -1,9 +1,12 @@
 #include "io/tracks/vtk_support.h"
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
+#include <omp.h>
 #include <vtkCellArray.h>
 #include <vtkDataArray.h>
 #include <vtkNew.h>
@@ -11,6 +14,8 @@
 #include <vtkXMLPolyDataWriter.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
+#include <motes/io/atomic_file.h>
 #include <motes/io/vtk_messages.h>
 
 #include "io/files/text.h"
@@ -43,24 +48,58 @@ void check_cells(const std::filesystem::path& path, vtkCellArray* cells, vtkIdTy
   }
 }
 
-}  // namespace
-
-std::string vtp_bytes(vtkPolyData* data, const std::filesystem::path& path) {
-  const VtkMessages messages;
+/// LZ4 and not zlib: a tenth of the time for a sixth more bytes, since the last digits of positions are
+/// noise.
+vtkNew<vtkXMLPolyDataWriter> make_writer(vtkPolyData* data) {
   vtkNew<vtkXMLPolyDataWriter> writer;
   writer->SetInputData(data);
   writer->SetDataModeToAppended();
   writer->EncodeAppendedDataOff();
-  writer->SetCompressorTypeToZLib();
-  writer->SetCompressionLevel(1);  // level 5, the default, takes thrice as long for a few percent
+  writer->SetCompressorTypeToLZ4();
   writer->SetByteOrderToLittleEndian();
   writer->SetHeaderTypeToUInt64();
+  return writer;
+}
+
+void run(vtkXMLPolyDataWriter* writer, const std::filesystem::path& path, const VtkMessages& messages) {
+  if (writer->Write() != 0 && !messages.any() && writer->GetErrorCode() == 0) return;
+  throw ResourceError(path.string() + ": VTK cannot write this file (" + messages.first() +
+                      "); check the free memory and disk");
+}
+
+std::string encode(vtkPolyData* data, const std::filesystem::path& path, const VtkMessages& messages) {
+  const vtkNew<vtkXMLPolyDataWriter> writer = make_writer(data);
   writer->WriteToOutputStringOn();
-  if (writer->Write() == 0 || messages.any() || writer->GetErrorCode() != 0) {
-    throw ResourceError(path.string() + ": VTK cannot write this file (" + messages.first() +
-                        "); check the free memory");
-  }
+  run(writer, path, messages);
   return writer->GetOutputString();
+}
+
+}  // namespace
+
+void write_vtp(vtkPolyData* data, const std::filesystem::path& path) {
+  write_atomically(path, [&](const std::filesystem::path& temporary) {
+    const VtkMessages messages;
+    const vtkNew<vtkXMLPolyDataWriter> writer = make_writer(data);
+    writer->SetFileName(temporary.c_str());
+    run(writer, path, messages);
+  });
+}
+
+void write_vtps(std::int64_t count, const std::function<vtkSmartPointer<vtkPolyData>(std::int64_t)>& file,
+                const std::function<void(std::int64_t, const std::string& bytes)>& take,
+                const std::filesystem::path& path) {
+  const VtkMessages messages;
+  // VTK fills its table of object factories at the first object it makes through them.
+  const vtkNew<vtkXMLPolyDataWriter> first;
+  const int threads = omp_get_max_threads();
+  std::vector<std::string> bytes(static_cast<std::size_t>(std::min<std::int64_t>(count, 2 * threads)));
+  for (std::int64_t done = 0; done < count; done += std::ssize(bytes)) {
+    const std::int64_t now = std::min(std::ssize(bytes), count - done);
+    parallel_for(threads, now, [&](std::int64_t i) {
+      bytes[static_cast<std::size_t>(i)] = encode(file(done + i), path, messages);
+    });
+    for (std::int64_t i = 0; i < now; ++i) take(done + i, bytes[static_cast<std::size_t>(i)]);
+  }
 }
 
 vtkSmartPointer<vtkPolyData> read_vtp(const std::filesystem::path& path) {

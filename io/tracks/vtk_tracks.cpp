@@ -15,7 +15,6 @@
 #include <vtkTypeInt32Array.h>
 #include <vtkTypeInt64Array.h>
 
-#include <motes/io/atomic_file.h>
 #include <motes/io/vtk_tracks.h>
 #include <motes/tracking/track_runs.h>
 
@@ -99,7 +98,7 @@ void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks,
   add_points(data, tracks, runs);
   add_cell_data(data, tracks, add_cells(data, std::move(runs)));
   add_units(data, tracks);
-  write_text(path, detail::vtp_bytes(data, path));
+  detail::write_vtp(data, path);
 }
 
 }  // namespace motes::io

@@ -5,6 +5,9 @@
 
 #include <numeric>
 
+#include <omp.h>
+
+#include <motes/base/parallel_gather.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/vtk_tracks.h>
 #include <motes/version.h>
@@ -22,10 +25,7 @@ using Numbers = std::vector<std::int64_t>;
 /// values[order[i]] for every i.
 template <class T>
 std::vector<T> in_order(const std::vector<T>& values, const detail::FramePoints& by_frame) {
-  std::vector<T> out;
-  out.reserve(values.size());
-  for (const std::size_t i : by_frame.order) out.push_back(values[i]);
-  return out;
+  return parallel_gather(omp_get_max_threads(), values, by_frame.order);
 }
 
 class VtkHdfWriter {

@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <stdexcept>
 
+#include <omp.h>
+
 #include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
 
@@ -16,12 +20,14 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// One detection on its way into the TrackSet.
+/// One detection on its way into the TrackSet. A series holds fewer than 2^32 of both.
 struct Place {
-  std::size_t frame, detection;
+  Place(std::size_t f, std::size_t d)
+      : frame(static_cast<std::uint32_t>(f)), detection(static_cast<std::uint32_t>(d)) {}
+  std::uint32_t frame, detection;
 };
 
-constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
 /// The places of all tracks, one track after the other, and where each starts. next(place): where its
 /// detection is seen next, in a later frame; frame kNowhere where it is not.
@@ -96,15 +102,21 @@ TrackSet tracks_along(std::span<const Detections> frames, const Next& next_of) {
   const std::vector<Place> order = order_by_track(frames, next_of, out.track_offsets);
   out.track_id.resize(out.track_offsets.size() - 1);
   for (std::size_t t = 0; t < out.track_id.size(); ++t) out.track_id[t] = static_cast<std::int64_t>(t);
-  for (const Place& p : order) {
-    const Detections& frame = frames[p.frame];
-    out.frame.push_back(frame.frame);
-    out.detection.push_back(static_cast<std::int64_t>(p.detection));
-    out.time_s.push_back(frame.time_s);
-    out.x_um.push_back(frame.x_um[p.detection]);
-    out.y_um.push_back(frame.y_um[p.detection]);
-    out.z_um.push_back(frame.z_um[p.detection]);
-  }
+  std::vector<std::function<void()>> columns;
+  const auto fill = [&](auto& column, const auto& value) {
+    columns.push_back([&column, &order, value] {
+      column.reserve(order.size());
+      for (const Place& p : order) column.push_back(value(p));
+    });
+  };
+  fill(out.frame, [&](const Place& p) { return frames[p.frame].frame; });
+  fill(out.detection, [](const Place& p) { return static_cast<std::int64_t>(p.detection); });
+  fill(out.time_s, [&](const Place& p) { return frames[p.frame].time_s; });
+  fill(out.x_um, [&](const Place& p) { return frames[p.frame].x_um[p.detection]; });
+  fill(out.y_um, [&](const Place& p) { return frames[p.frame].y_um[p.detection]; });
+  fill(out.z_um, [&](const Place& p) { return frames[p.frame].z_um[p.detection]; });
+  parallel_for(omp_get_max_threads(), std::ssize(columns),
+               [&](std::int64_t i) { columns[static_cast<std::size_t>(i)](); });
   out.point_properties = gather_properties(frames, order);
   return out;
 }

@@ -26,6 +26,9 @@ class Projection {
   std::vector<float> xy_, xz_;
 };
 
+/// The preview draws one track in this many: all of them, up to 100,000 points; beyond that lines would cover the picture.
+std::size_t preview_track_step(const TrackSet& tracks);
+
 /// Draws xy above xz in one picture, tracks coloured by identity, to scale in um, at most `max_pixels` wide.
 /// Without a projection (tables) the tracks are drawn on black over their own bounding box.
 void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks,

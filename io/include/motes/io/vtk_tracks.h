@@ -25,6 +25,9 @@ TrackSet read_tracks_vtp(const std::filesystem::path& path);
 void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
                       std::int32_t frame_step = 1);
 
+/// Removes what write_frames_pvd wrote there, and the folder if nothing else is in it; nothing where it is not.
+void remove_frames_pvd(const std::filesystem::path& pvd_path);
+
 /// The same points as frames.pvd has, in one file of the VTKHDF format (2.0, temporal PolyData, which
 /// ParaView reads from 5.12 on): a step for each frame that has points, a vertex a point. Point data:
 /// track_id, frame, speed, parent where divisions are known, properties. Of the root, passed over by VTK:

@@ -1,0 +1,93 @@
+#include "io/tracks/text_blocks.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
+#include <motes/io/atomic_file.h>
+
+namespace motes::io::detail {
+namespace {
+
+constexpr std::int64_t kRows = 1 << 13;  // a block; its text stays in a core's cache
+
+/// A file that is closed.
+class Output {
+ public:
+  Output(const std::filesystem::path& path, const std::filesystem::path& target)
+      : target_(target), fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    if (fd_ < 0) fail("cannot create", errno);
+  }
+  ~Output() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(std::string_view text, std::int64_t at) const {
+    while (!text.empty()) {
+      const ssize_t wrote = pwrite(fd_, text.data(), text.size(), at);
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) fail("cannot write", wrote < 0 ? errno : ENOSPC);
+      text.remove_prefix(static_cast<std::size_t>(wrote));
+      at += wrote;
+    }
+  }
+
+  void close() {
+    if (::close(std::exchange(fd_, -1)) != 0) fail("cannot write", errno);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& doing, int error) const {
+    throw ResourceError(target_.string() + ": " + doing + ": " + std::strerror(error) +
+                        "; check permissions and free space, or choose another output");
+  }
+
+  std::filesystem::path target_;
+  int fd_;
+};
+
+}  // namespace
+
+void write_rows(const std::filesystem::path& path, const std::string& head, std::int64_t rows,
+                const std::function<void(std::int64_t begin, std::int64_t end, std::string& out)>& format) {
+  write_atomically(path, [&](const std::filesystem::path& temporary) {
+    Output file(temporary, path);
+    file.write(head, 0);
+    const int threads = omp_get_max_threads();
+    const std::int64_t blocks = (rows + kRows - 1) / kRows;
+    std::vector<std::string> texts(static_cast<std::size_t>(std::min<std::int64_t>(blocks, 8 * threads)));
+    std::vector<std::int64_t> offsets(texts.size() + 1, static_cast<std::int64_t>(head.size()));
+    for (std::int64_t done = 0; done < blocks; done += std::ssize(texts)) {
+      const std::int64_t now = std::min(std::ssize(texts), blocks - done);
+      parallel_for(threads, now, [&](std::int64_t i) {
+        std::string& text = texts[static_cast<std::size_t>(i)];
+        text.clear();
+        const std::int64_t begin = (done + i) * kRows;
+        format(begin, std::min(rows, begin + kRows), text);
+      });
+      for (std::int64_t i = 0; i < now; ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        offsets[k + 1] = offsets[k] + std::ssize(texts[k]);
+      }
+      parallel_for(threads, now, [&](std::int64_t i) {
+        const auto k = static_cast<std::size_t>(i);
+        file.write(texts[k], offsets[k]);
+      });
+      offsets[0] = offsets[static_cast<std::size_t>(now)];
+    }
+    file.close();
+  });
+}
+
+}  // namespace motes::io::detail

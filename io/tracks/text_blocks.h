@@ -1,0 +1,18 @@
+#pragma once
+/// Text of many rows, formatted by all threads and written as it comes.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace motes::io::detail {
+
+/// Writes `head` and then the text of rows [0, rows) to `path`, whole or not at all. format(begin, end, out)
+/// appends the text of rows [begin, end) to `out`; it is called from several threads, with each row once, and
+/// the file's bytes do not depend on how many. Only a few blocks of rows are in memory at a time. Throws
+/// ResourceError (path and reason) where the disk refuses.
+void write_rows(const std::filesystem::path& path, const std::string& head, std::int64_t rows,
+                const std::function<void(std::int64_t begin, std::int64_t end, std::string& out)>& format);
+
+}  // namespace motes::io::detail
