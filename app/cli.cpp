@@ -83,7 +83,7 @@ void run_command(int argc, const char* const* argv, std::ostream& out, Session& 
   const std::vector<Command> commands{
       add_track(app, session), add_detect(app, session),  add_simulate(app, session), add_score(app, session),
       add_match(app, session), add_convert(app, session), add_render(app, session),   add_plan(app, session),
-      add_merge(app, session), add_cluster(app, session), add_info(app, session)};
+      add_merge(app, session), add_cluster(app, session), add_info(app, session),     add_help(app, session)};
   for (const Command& command : commands) add_common_options(CommandOptions(*command.options), session);
   const Command* command = parse(app, commands, argc, argv, out);
   if (command == nullptr) return;
@@ -101,6 +101,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
   };
   Console console(out, err, hooks.terminal);
   Session session{console, hooks, {}, {}, {}, {}, {}, {}, false};
+  session.stages = StageClock(hooks.before_s);
   clear_interrupt();
   try {
     run_command(argc, argv, out, session);

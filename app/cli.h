@@ -7,10 +7,11 @@
 
 namespace motes::app {
 
-/// Where tests look in; an ordinary run has none.
+/// What the command line is told by its caller, and where tests look in.
 struct Hooks {
   std::function<void(std::int32_t frames_done)> after_frame;  ///< after each detected frame
   bool terminal = false;                                      ///< standard error is a terminal
+  double before_s = 0;                                        ///< seconds since the process began
 };
 
 /// Runs one command. Never throws: errors become one line on `err` and the exit code

@@ -58,6 +58,7 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
     if (!input.empty()) config.input.path = input;
   }
   for (const std::string& assignment : session.settings) apply_assignment(config, assignment);
+  apply_short_options(session.short_options, config);
   set_if_given(config, "execution.backend", session.backend, "--backend");
   set_if_given(config, "execution.threads", session.threads, "--threads");
   set_if_given(config, "simulation.seed", session.seed, "--seed");

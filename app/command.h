@@ -14,6 +14,8 @@
 #include "app/command_options.h"
 #include "app/config.h"
 #include "app/console.h"
+#include "app/short_options.h"
+#include "app/stages.h"
 
 namespace motes::app {
 
@@ -24,6 +26,8 @@ struct Session {
   std::vector<std::string> settings;  ///< --set
   std::string backend, threads, seed, json, config_file;
   bool quiet = false;
+  StageClock stages{0.0};
+  ShortOptions short_options{};
 };
 
 /// A registered command: its options, and what it does once they are parsed.
@@ -43,6 +47,7 @@ Command add_plan(CLI::App& app, Session& session);
 Command add_merge(CLI::App& app, Session& session);
 Command add_cluster(CLI::App& app, Session& session);
 Command add_info(CLI::App& app, Session& session);
+Command add_help(CLI::App& app, Session& session);
 
 /// Whether the name is that of a YAML configuration (.yaml, .yml).
 bool is_yaml(const std::string& path);

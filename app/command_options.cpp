@@ -55,6 +55,32 @@ CommandOption CommandOptions::add_flag(const std::string& names, bool& target, c
   return CommandOption(*command_->add_flag(names, target, doc));
 }
 
+std::vector<CommandText> command_texts(const CLI::App& program) {
+  std::vector<CommandText> texts;
+  for (const CLI::App* command : program.get_subcommands({})) {
+    CommandText text{command->get_name(), command->get_description(), {}};
+    for (const CLI::Option* option : command->get_options()) {
+      OptionText one;
+      for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+      one.argument = one.names.empty();
+      if (one.argument) one.names.push_back(option->get_name());
+      one.value = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
+      one.doc = option->get_description();
+      text.options.push_back(std::move(one));
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::optional<std::string> help_text(const CLI::App& program, const std::string& command) {
+  if (command.empty()) return program.help();
+  for (const CLI::App* known : program.get_subcommands({}))
+    if (known->get_name() == command) return known->help();
+  return std::nullopt;
+}
+
 CommandOptions add_command(CLI::App& program, const std::string& name, const std::string& doc) {
   return CommandOptions(*program.add_subcommand(name, doc));
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,25 @@ class CommandOptions {
  private:
   CLI::App* command_;
 };
+
+/// An option or argument as help shows it.
+struct OptionText {
+  std::vector<std::string> names;  ///< "-o", "--output"; of an argument its one name
+  std::string value;               ///< "DIR"; empty for a flag
+  std::string doc;
+  bool argument = false;
+};
+
+struct CommandText {
+  std::string name, doc;
+  std::vector<OptionText> options;
+};
+
+/// Every command of the program, in the order in which they were added.
+std::vector<CommandText> command_texts(const CLI::App& program);
+
+/// What --help prints, of the program or of one of its commands; none where it has no such command.
+std::optional<std::string> help_text(const CLI::App& program, const std::string& command = "");
 
 /// A new command of the program, such as "track".
 CommandOptions add_command(CLI::App& program, const std::string& name, const std::string& doc);

@@ -64,6 +64,7 @@ struct Config {
     tracking::Events events = tracking::Events::automatic;
     bool confidence = true;
     double min_confidence = 0;
+    std::int64_t min_length = 1;
     double gate_share = tracking::kGateShare;
     std::optional<double> max_speed_um_s;  ///< gate = max_speed_um_s * dt_s * frame_step
     tracking::LinkCost cost = tracking::LinkCost::squared;
@@ -79,6 +80,7 @@ struct Config {
     std::optional<std::string> dir;  ///< none: a name made from the input's
     bool preview = true;
     bool vtk = true;
+    bool report = true;
   } output;
   sim::MotionOptions simulation;
   sim::FaultOptions faults;

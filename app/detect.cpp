@@ -13,6 +13,7 @@
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/interrupt.h"
+#include "app/progress.h"
 #include "app/report.h"
 
 namespace motes::app {
@@ -70,7 +71,8 @@ void run_detect(Session& session, const Arguments& arguments) {
   report["stages"] = stages_json({series.stage});
   report["warnings"] = console.warnings();
   emit_json(session, report);
-  console.print(fmt::format("{} detections in {} frames: {}", total, series.frames.size(), file.string()));
+  console.print(fmt::format("{} in {}: {}", counted(total, "detections"),
+                            counted(std::ssize(series.frames), "frames"), file.string()));
 }
 
 }  // namespace
@@ -82,6 +84,7 @@ Command add_detect(CLI::App& app, Session& session) {
   command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5").type_name("FILE");
   command.add_option("--frames", arguments->frames, "Work on frames A to B - 1 only (input.frames)")
       .type_name("A:B");
+  add_short_options(command, session.short_options, false);
   return {&command.app(), [&session, arguments] { run_detect(session, *arguments); }};
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/interrupt.h"
 #include "app/progress.h"
+#include "app/warnings.h"
 
 namespace motes::app {
 namespace {
@@ -198,6 +199,8 @@ Gate choose_gate(const Execution& execution, const Config& config, const std::ve
     console.note(fmt::format("gate {:.4g} {} ({}{})", *gate.um, unit, gate.source,
                              unused ? "; a series needs none, linking.scope: pairs would use it" : ""));
   if (gate.estimate) report_estimate(*gate.estimate, *gate.um, unit, series, console);
+  if (gate.um && gate.estimate && gate.source != kEstimated)
+    for (const std::string& warning : gate_warnings(*gate.um, *gate.estimate, unit)) console.warn(warning);
   if (!gate.estimate && frames.size() > 1) {
     console.warn("no two consecutive frames have detections, so nothing can be linked");
   }

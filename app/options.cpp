@@ -142,6 +142,9 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
                       "Of scope series: links less likely right than this are cut; 0: none."));
+  table.push_back(row("linking.min_length", "points", integer<std::int64_t>(1, 1000000000),
+                      MOTES_AT(linking.min_length),
+                      "Tracks of fewer points are left out of the results; their detections stay."));
   table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
                       "Of gate_um auto: the share of the links that are there to be found that the gate must "
                       "allow."));
@@ -178,6 +181,8 @@ void add_execution_and_output(std::vector<Option>& table) {
           "after the input, in the current one."));
   table.push_back(row("output.preview", "", truth_value(), MOTES_AT(output.preview),
                       "Write preview.png: maximum projections with the tracks drawn over."));
+  table.push_back(row("output.report", "", truth_value(), MOTES_AT(output.report),
+                      "Write report.html: plots, warnings and parameters on one page."));
   table.push_back(row("output.vtk", "", truth_value(), MOTES_AT(output.vtk),
                       "Write tracks.vtp, tracks.vtkhdf, frames.pvd and frames/*.vtp for ParaView."));
 }

@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <motes/base/timer.h>
 
@@ -13,9 +15,34 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kBarInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(5);
-constexpr std::int64_t kBarWidth = 24;
+constexpr std::size_t kBarWidth = 24;
+
+/// Columns of the terminal that standard error is; 80 where it does not say.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
 
 }  // namespace
+
+std::string counted(std::int64_t count, std::string_view units) {
+  if (count == 1 && units.ends_with('s')) units.remove_suffix(1);
+  return fmt::format("{} {}", count, units);
+}
+
+std::string progress_line(std::string_view label, double share, std::string_view state, std::size_t columns) {
+  constexpr std::size_t kBrackets = 4, kLeastBar = 4;  // " [] "
+  const std::size_t text = label.size() + state.size() + kBrackets;
+  const std::size_t bar = text + kLeastBar > columns ? 0 : std::min(kBarWidth, columns - text);
+  std::string line(label);
+  if (bar > 0) {
+    const auto filled = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(bar));
+    line += " [" + std::string(filled, '#') + std::string(bar - filled, '-') + "]";
+  }
+  line += ' ';
+  line += state;
+  return line.substr(0, columns);
+}
 
 std::string duration_text(double seconds) {
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1e3);
@@ -41,7 +68,7 @@ double Progress::seconds() const { return seconds_since(start_); }
 
 std::string Progress::state() const {
   const double elapsed = seconds();
-  std::string text = fmt::format("{}/{} {}", done_, total_, unit_);
+  std::string text = fmt::format("{}/{}", done_, counted(total_, unit_));
   if (done_ > 0 && elapsed > 0) {
     const double rate = static_cast<double>(done_) / elapsed;
     text +=
@@ -51,11 +78,12 @@ std::string Progress::state() const {
 }
 
 void Progress::draw_bar() {
-  const std::int64_t filled = total_ > 0 ? std::min(kBarWidth, done_ * kBarWidth / total_) : kBarWidth;
-  const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
-                          std::string(static_cast<std::size_t>(kBarWidth - filled), '-');
-  // Blanks wipe the rest of a longer line drawn before.
-  console_.err() << fmt::format("\r{} [{}] {:<48}", label_, bar, state()) << std::flush;
+  const double share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1;
+  // One column less: a cursor in the last one would start a new line on some terminals.
+  const std::string line = progress_line(label_, share, state(), terminal_columns() - 1);
+  const std::size_t wipe = drawn_ > line.size() ? drawn_ - line.size() : 0;
+  console_.err() << '\r' << line << std::string(wipe, ' ') << std::flush;
+  drawn_ = line.size();
   bar_drawn_ = true;
 }
 
@@ -76,12 +104,12 @@ void Progress::advance(std::int64_t steps) {
 
 void Progress::finish() {
   if (console_.quiet()) return;
-  if (bar_drawn_) console_.err() << fmt::format("\r{:<100}\r", "");
+  if (bar_drawn_) console_.err() << '\r' << std::string(drawn_, ' ') << '\r';
   bar_drawn_ = false;
   const double elapsed = seconds();
   const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
   console_.note(
-      fmt::format("{}: {} {} in {} ({:.3g}/s)", label_, done_, unit_, duration_text(elapsed), rate));
+      fmt::format("{}: {} in {} ({:.3g}/s)", label_, counted(done_, unit_), duration_text(elapsed), rate));
 }
 
 }  // namespace motes::app

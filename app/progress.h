@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "app/console.h"
 
@@ -32,7 +33,14 @@ class Progress {
   std::int64_t total_, done_ = 0;
   std::chrono::steady_clock::time_point start_, last_shown_;
   bool bar_drawn_ = false;
+  std::size_t drawn_ = 0;  ///< columns of the line on the terminal
 };
+
+/// "1 frame", "2 frames": the number and what is counted, given in the plural that an s makes.
+std::string counted(std::int64_t count, std::string_view units);
+
+/// The progress line of so many columns or fewer, bar included; `state` gives way last.
+std::string progress_line(std::string_view label, double share, std::string_view state, std::size_t columns);
 
 /// "850 ms", "12.3 s", "4 min 10 s", "2 h 5 min".
 std::string duration_text(double seconds);

@@ -13,6 +13,7 @@
 
 #include "app/input.h"
 #include "app/linking.h"
+#include "app/stages.h"
 
 namespace motes::app {
 
@@ -21,13 +22,6 @@ struct FrameSummary {
   std::int32_t frame = 0;
   std::int64_t detections = 0;
   std::optional<double> threshold;  ///< none: points of a table, or detections of an interrupted run
-};
-
-/// Seconds and items of one stage of the work; only these and the peak memory differ from run to run.
-struct StageTime {
-  std::string name, unit;
-  std::int64_t items = 0;
-  double seconds = 0;
 };
 
 /// {"motes": version, "command": ...}: how every report begins.

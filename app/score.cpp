@@ -12,6 +12,7 @@
 #include "app/command.h"
 #include "app/input.h"
 #include "app/report.h"
+#include "app/warnings.h"
 
 namespace motes::app {
 namespace {
@@ -53,6 +54,8 @@ void run_score(Session& session, const Arguments& arguments) {
     found = tracking::keep_every(found, step);
   }
   const Scores scores = tracking::score_tracks(execution_of(config), truth, found, options);
+  for (const std::string& warning : score_warnings(execution_of(config), truth, found, scores))
+    session.console.warn(warning);
 
   nlohmann::ordered_json report = report_head("score");
   report["truth"] = arguments.truth;
@@ -60,6 +63,7 @@ void run_score(Session& session, const Arguments& arguments) {
   report["length_unit"] = truth.length_unit;
   report["frame_step"] = step;
   report.update(scores_json(scores));
+  report["warnings"] = session.console.warnings();
   emit_json(session, report);
   session.console.print(scores_table(scores, truth.length_unit));
 }

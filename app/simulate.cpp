@@ -187,7 +187,8 @@ void run_simulate(Session& session, const Arguments& arguments) {
   report["stages"] = stages_json(stages);
   report["warnings"] = console.warnings();
   emit_json(session, report);
-  console.print(fmt::format("{} tracks in {} frames in {}", truth.tracks(), frames, dir.string()));
+  console.print(fmt::format("{} in {} in {}", counted(std::ssize(truth.track_id), "tracks"),
+                            counted(frames, "frames"), dir.string()));
 }
 
 }  // namespace

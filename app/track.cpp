@@ -2,25 +2,30 @@
 
 #include "app/track.h"
 
-#include <chrono>
-#include <future>
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <omp.h>
 
 #include <motes/io/atomic_file.h>
 #include <motes/io/preview.h>
-#include <motes/io/tables.h>
-#include <motes/io/tracks_h5.h>
-#include <motes/io/vtk_tracks.h>
 #include <motes/tracking/linker.h>
+#include <motes/tracking/track_filter.h>
 
 #include "app/detecting.h"
+#include "app/earlier_run.h"
 #include "app/input.h"
 #include "app/interrupt.h"
 #include "app/linking.h"
+#include "app/progress.h"
 #include "app/report.h"
+#include "app/report_page.h"
+#include "app/track_outputs.h"
+#include "app/warnings.h"
 
 namespace motes::app {
 namespace {
@@ -29,14 +34,8 @@ using nlohmann::ordered_json;
 
 struct Arguments {
   std::string input, dir, frames, min_confidence;
-  bool resume = false;
+  bool resume = false, force = false;
 };
-
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Detections of a volume series, kept in the output folder as they come.
 PointSeries detect_with_log(Session& session, const Config& config, io::FrameSource& source,
@@ -59,44 +58,23 @@ TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
   return tracks;
 }
 
-/// Every file but the report. Returns their names. Tables, VTK files and the picture use different libraries,
-/// so they are written side by side where threads are allowed.
-std::vector<std::string> write_results(const Execution& execution, const Config& config,
-                                       const std::filesystem::path& dir, const PointSeries& series,
-                                       const TrackSet& tracks, const LinkedSeries& linked) {
-  const auto policy = thread_count(execution) > 1 ? std::launch::async : std::launch::deferred;
-  std::vector<std::string> files{"tracks.h5", "tracks.csv", "config.yaml"};
-  const bool polydata = config.output.vtk && io::has_vtk(), preview = config.output.preview && io::has_vtk();
-  std::vector<std::future<void>> writers;
-  writers.push_back(std::async(policy, [&] {
-    io::TracksH5Extras extras;
-    extras.frames = &series.frames;
-    extras.voxel_um = series.voxel_um;
-    extras.source = config.input.path;
-    // What only changes speed or place stays out, so that equal runs give equal files.
-    extras.configuration = to_yaml(config, {"input", "detection", "linking"});
-    io::write_tracks_h5(dir / "tracks.h5", tracks, extras);
-    io::write_tracks_csv(dir / "tracks.csv", tracks);
-    // Here and not below: HDF5 knows one thread at a time, too.
-    if (config.output.vtk) io::write_tracks_vtkhdf(dir / "tracks.vtkhdf", tracks, config.input.frame_step);
-    std::string effective = to_yaml(config, {"input", "detection", "linking", "execution", "output"});
-    if (linked.series)
-      for (const std::string& line : series_parameters(*linked.series, tracks.length_unit))
-        effective += "# " + line + "\n";
-    io::write_text(dir / "config.yaml", effective);
-  }));
-  writers.push_back(std::async(policy, [&] {  // both draw on VTK, which knows one thread at a time
-    if (polydata) {
-      io::write_tracks_vtp(dir / "tracks.vtp", tracks, config.input.frame_step);
-      io::write_frames_pvd(dir / "frames.pvd", tracks, config.input.frame_step);
-    }
-    if (preview) io::write_preview_png(dir / "preview.png", tracks, series.projection);
-  }));
-  if (config.output.vtk) files.emplace_back("tracks.vtkhdf");
-  if (polydata) files.insert(files.end(), {"tracks.vtp", "frames.pvd"});
-  if (preview) files.emplace_back("preview.png");
-  for (std::future<void>& writer : writers) writer.get();
-  return files;
+/// What the picture leaves out.
+void tell_of_preview(const Config& config, const TrackSet& tracks, Console& console) {
+  const std::size_t step = io::preview_track_step(tracks);
+  if (config.output.preview && step > 1)
+    console.note(fmt::format("preview.png shows one track in {} of {}", step, tracks.tracks()));
+}
+
+std::string preview_of(const Config& config, const std::filesystem::path& dir) {
+  if (!config.output.preview) return {};
+  std::ifstream in(dir / "preview.png", std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::int64_t detection_count(const std::vector<Detections>& frames) {
+  std::int64_t count = 0;
+  for (const Detections& frame : frames) count += std::ssize(frame.x_um);
+  return count;
 }
 
 void add_results(ordered_json& report, const PointSeries& series, const Gate& gate,
@@ -111,6 +89,12 @@ void add_results(ordered_json& report, const PointSeries& series, const Gate& ga
       linked.series ? pairs_json(series.frames, *linked.series) : pairs_json(series.frames, linked.pairs);
 }
 
+std::string summary_of(const PointSeries& series, const TrackSet& tracks) {
+  return fmt::format("{} of {} in {}", counted(std::ssize(tracks.track_id), "tracks"),
+                     counted(std::ssize(tracks.frame), "detections"),
+                     counted(std::ssize(series.frames), "frames"));
+}
+
 void run_track(Session& session, const Arguments& arguments) {
   Config config = configure(session, arguments.input, true);
   if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
@@ -119,18 +103,24 @@ void run_track(Session& session, const Arguments& arguments) {
     check_consistency(config);
   }
   make_input_path_absolute(config);
+  omp_set_num_threads(thread_count(execution_of(config)));  // io's loops take this many
   Console& console = session.console;
+  const std::filesystem::path dir =
+      output_path(arguments.dir, config.output.dir, config.input.path, "_tracks");
+  if (!arguments.force) refuse_other_run(dir, config);
+  session.stages.begin("read", "points");
   OpenedInput input = open_input(config);
   for (const std::string& line : describe(input)) console.note(line);
-  const std::filesystem::path dir = output_path(arguments.dir, config.output.dir, input.path, "_tracks");
   prepare_folder(dir);
   hear_interrupts();
 
+  ordered_json report = report_head("track");
+  report["input"] = to_json(input);
+  if (input.source) session.stages.begin("detect", "frames");
   const PointSeries series = input.source
                                  ? detect_with_log(session, config, *input.source, dir, arguments.resume)
                                  : series_of_points(std::move(input.points), config);
-  ordered_json report = report_head("track");
-  report["input"] = to_json(input);
+  session.stages.count(input.source ? std::ssize(series.frames) : detection_count(series.frames));
   link_and_write(session, config, series, dir, std::move(report));
 }
 
@@ -140,32 +130,47 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
                     const std::filesystem::path& dir, ordered_json report) {
   const Execution execution = execution_of(config);
   Console& console = session.console;
+  StageClock& stages = session.stages;
+  stages.begin("gate", "");
+  for (const std::string& warning : frame_warnings(series.summaries)) console.warn(warning);
   const Gate gate = choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
+  stages.begin("link", "frame pairs");
   const LinkedSeries linked =
       link_series(execution, config, series.frames, gate, series.length_unit, console);
-  const TrackSet tracks = tracks_of(series, linked);
+  stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
+  stages.begin("tracks", "points");
+  const TrackSet tracks = without_short_tracks(tracks_of(series, linked), config.linking.min_length);
+  for (const std::string& warning : track_warnings(tracks)) console.warn(warning);
+  stages.count(std::ssize(tracks.frame));
 
-  std::vector<std::string> files;
-  const double writing_s =
-      seconds_of([&] { files = write_results(execution, config, dir, series, tracks, linked); });
+  stages.begin("write", "files");
+  const std::vector<WrittenFile> files = write_track_outputs(execution, config, dir, series, tracks, linked);
+  remove_earlier_outputs(dir, files);
+  tell_of_preview(config, tracks, console);
+  stages.count(std::ssize(files));
 
+  stages.begin("report", "");
   add_results(report, series, gate, linked, tracks);
-  report["files"] = files;
+  report["files"] = ordered_json::array();
+  for (const WrittenFile& file : files) report["files"].push_back(file.name);
   report["warnings"] = console.warnings();
-  std::vector<StageTime> stages;
-  if (!series.stage.name.empty()) stages.push_back(series.stage);
-  stages.push_back({"link", "frame pairs",
-                    static_cast<std::int64_t>(std::max<std::size_t>(1, series.frames.size())) - 1,
-                    linked.seconds});
-  stages.push_back({"write", "files", static_cast<std::int64_t>(files.size()), writing_s});
-  report["stages"] = stages_json(stages);
+  const std::string summary = summary_of(series, tracks);
+  if (config.output.report) {
+    const PageFacts facts{std::filesystem::path(config.input.path).filename().string(), summary, report,
+                          preview_of(config, dir)};
+    io::write_text(dir / "report.html", report_page(session, config, facts, series, gate, tracks));
+    report["files"].push_back("report.html");
+  }
+  report["stages"] = stages_json(stages.finish());
+  report["seconds"] = stages.total_s();
+  report["file_seconds"] = ordered_json::object();
+  for (const WrittenFile& file : files) report["file_seconds"][file.name] = file.seconds;
   report["peak_memory_mb"] = peak_memory_mb();
   io::write_text(dir / "report.json",
                  report.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
   FrameLog::remove(dir);
   emit_json(session, report);
-  console.print(fmt::format("{} tracks of {} detections in {} frames: {}", tracks.tracks(), tracks.points(),
-                            series.frames.size(), dir.string()));
+  console.print(summary + ": " + dir.string());
 }
 
 Command add_track(CLI::App& app, Session& session) {
@@ -180,7 +185,9 @@ Command add_track(CLI::App& app, Session& session) {
       .add_option("--min-confidence", arguments->min_confidence,
                   "Cut links less likely right than this (linking.min_confidence)")
       .type_name("P");
+  add_short_options(command, session.short_options, true);
   command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
+  command.add_flag("--force", arguments->force, "Overwrite the results of a run with other settings");
   return {&command.app(), [&session, arguments] { run_track(session, *arguments); }};
 }
 

@@ -144,8 +144,8 @@ TEST_CASE("An empty frame in the middle is a gap; linked pair by pair it ends tr
   const TempDir dir;
   const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1.1,1,1\n3,1.2,1,1\n4,1.3,1,1\n");
   for (const auto& [scope, tracks] : {std::pair{"pairs", "2 tracks of 4 detections in 5 frames"},
-                                      std::pair{"series", "1 tracks of 4 detections in 5 frames"}}) {
-    const Outcome outcome = run_motes({"track", points, "-o", (dir / "t").string(), "--set",
+                                      std::pair{"series", "1 track of 4 detections in 5 frames"}}) {
+    const Outcome outcome = run_motes({"track", points, "-o", (dir / scope).string(), "--set",
                                        "linking.gate_um=1", "--set", std::string("linking.scope=") + scope});
     INFO(outcome.err);
     CHECK(outcome.code == 0);

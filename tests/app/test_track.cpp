@@ -29,7 +29,7 @@ json read_json(const std::filesystem::path& path) { return json::parse(file_byte
 
 /// A report without what may differ from run to run.
 json without_times(json report) {
-  report.erase("stages");
+  for (const char* key : {"stages", "seconds", "file_seconds"}) report.erase(key);
   report.erase("peak_memory_mb");
   for (json& pair : report["pairs"]) pair.erase("seconds");
   return report;
@@ -54,6 +54,12 @@ void check_same_results(const std::filesystem::path& a, const std::filesystem::p
                           : file_bytes(a / name) == file_bytes(b / name);
     CHECK(same);
   }
+}
+
+std::vector<std::string> stage_names(const json& report) {
+  std::vector<std::string> names;
+  for (const json& stage : report["stages"]) names.push_back(stage["stage"]);
+  return names;
 }
 
 double link_f1(const std::string& truth, const std::filesystem::path& tracks, const std::string& step = "1") {
@@ -142,7 +148,7 @@ TEST_CASE("Volumes in, scored tracks out, with every output there") {
              Contains("axes:") && Contains("voxel size:") && Contains("spot radius") && Contains("gate "));
   CHECK_THAT(outcome.out, Contains(out.string()));
   for (const char* name : {"tracks.h5", "tracks.csv", "tracks.vtp", "tracks.vtkhdf", "frames.pvd",
-                           "config.yaml", "report.json", "preview.png"}) {
+                           "config.yaml", "report.json", "preview.png", "report.html"}) {
     INFO(name);
     CHECK(std::filesystem::is_regular_file(out / name));
   }
@@ -153,7 +159,25 @@ TEST_CASE("Volumes in, scored tracks out, with every output there") {
   CHECK(report["frames"][0]["threshold"].is_number());
   CHECK(report["pairs"].size() == 5);
   CHECK(report["pairs"][0]["status"] == "optimal");
-  CHECK(report["stages"].size() == 3);
+  CHECK(stage_names(report) ==
+        std::vector<std::string>{"start", "read", "detect", "gate", "link", "tracks", "write", "report"});
+}
+
+TEST_CASE("Every second of a run belongs to a stage") {
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  motes::app::Hooks hooks;
+  hooks.before_s = 0.25;  // of loading the libraries
+  const Outcome outcome = run_motes({"track", input, "-o", (dir / "t").string()}, hooks);
+  REQUIRE(outcome.code == 0);
+  const json report = read_json(dir / "t" / "report.json");
+  CHECK(stage_names(report) ==
+        std::vector<std::string>{"start", "read", "gate", "link", "tracks", "write", "report"});
+  double sum = 0;
+  for (const json& stage : report["stages"]) sum += stage["seconds"].get<double>();
+  CHECK(sum == Approx(report["seconds"].get<double>()).epsilon(1e-6));
+  CHECK(report["stages"][0]["seconds"] >= 0.25);
+  CHECK(report["file_seconds"].size() + 1 == report["files"].size());  // report.html
 }
 
 TEST_CASE("Speed-only options and the place of the results change no byte") {
@@ -215,6 +239,54 @@ TEST_CASE("track --resume without anything to resume is an ordinary run") {
              Contains("nothing to resume"));
 }
 
+TEST_CASE("Another run's results are overwritten only with --force, and nothing of them stays") {
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  const auto out = dir / "t";
+  const std::vector<std::string> command{"track", input, "-o", out.string(), "--gate", "0.5"};
+  must_run(command);
+  must_run(command);  // the same run
+  std::vector<std::string> other{"track",  input,  "-o",    out.string(),
+                                 "--gate", "0.25", "--set", "output.vtk=false"};
+  const std::string before = file_bytes(out / "tracks.h5");
+  const Outcome refused = run_motes(other);
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Contains("linking.gate_um was 0.5 and is 0.25") && Contains("--force"));
+  CHECK(file_bytes(out / "tracks.h5") == before);
+  write_file(out / "notes.txt", "mine");
+  other.push_back("--force");
+  must_run(other);
+  CHECK(files_below(out) == std::vector<std::string>{"config.yaml", "notes.txt", "preview.png", "report.html",
+                                                     "report.json", "tracks.csv", "tracks.h5"});
+  write_file(out / "config.yaml", "input: {no such key: 1}\n");
+  CHECK(run_motes(command).code == 2);
+}
+
+TEST_CASE("report.html stands alone and holds what the run found") {
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  must_run({"track", input, "-o", (dir / "t").string(), "--gate", "0.5"});
+  const std::string page = file_bytes(dir / "t" / "report.html");
+  CHECK_THAT(page,
+             !Contains("src=\"http") && !Contains("{{") && Contains("data:image/png;base64,iVBORw0KGgo"));
+  const std::string open = "<script type=\"application/json\" id=\"data\">";
+  const auto begin = page.find(open) + open.size();
+  const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  REQUIRE(data["charts"].size() == 4);
+  CHECK(data["charts"][0]["series"][0]["x"].size() == 6);
+  CHECK(data["charts"][1]["series"][1]["name"] == "gate (linking.gate_um)");
+  double links = 0, counted = 0;
+  for (const json& count : data["charts"][1]["series"][0]["y"]) counted += count.get<double>();
+  for (const json& pair : read_json(dir / "t" / "report.json")["pairs"]) links += pair["links"].get<double>();
+  CHECK(counted > 0);
+  CHECK(counted <= links);
+  bool told = false;
+  for (const json& parameter : data["parameters"])
+    if (parameter["key"] == "linking.gate_um")
+      told = parameter["from"] == "--gate" && parameter["value"] == "0.5";
+  CHECK(told);
+}
+
 TEST_CASE("Tables and tracks are linked without detection") {
   const TempDir dir;
   const auto simulated = simulate_small(dir.path(), false);
@@ -236,8 +308,8 @@ TEST_CASE("frame_step keeps multiples, with the input's frame numbers and times"
   for (const char* input : {"frames/frames.ome.tif", "detections.csv"}) {
     INFO(input);
     const auto out = dir / "stepped";
-    must_run({"track", (simulated / input).string(), "-o", out.string(), "--set", "input.frame_step=2",
-              "--set", "linking.max_speed_um_s=0.5", "--set", "input.dt_s=0.5"});
+    must_run({"track", (simulated / input).string(), "-o", out.string(), "--force", "--set",
+              "input.frame_step=2", "--set", "linking.max_speed_um_s=0.5", "--set", "input.dt_s=0.5"});
     const json report = read_json(out / "report.json");
     CHECK(report["frames"].size() == 3);
     CHECK(report["frames"][2]["frame"] == 4);
@@ -277,7 +349,7 @@ TEST_CASE("detect writes a table that track links") {
   for (const std::string& table : {(dir / "found.csv").string(), (dir / "found.h5").string()}) {
     INFO(table);
     must_run({"detect", frames, "-o", table});
-    must_run({"track", table, "-o", (dir / "t").string(), "--set", "linking.gate_um=0.5"});
+    must_run({"track", table, "-o", (dir / "t").string(), "--force", "--gate", "0.5"});
     const json report = read_json(dir / "t" / "report.json");
     CHECK(report["input"]["dt_s"] == 0.5);
     CHECK(link_f1((simulated / "truth.h5").string(), dir / "t") > 0.95);

@@ -1,0 +1,20 @@
+#pragma once
+/// What an earlier run left in the output folder of `motes track`.
+
+#include <filesystem>
+#include <vector>
+
+#include "app/config.h"
+#include "app/track_outputs.h"
+
+namespace motes::app {
+
+/// Throws UsageError where the folder holds the results of a run whose input, detection or linking keys are
+/// others, naming the first key that differs. A run with the same keys may be repeated.
+void refuse_other_run(const std::filesystem::path& dir, const Config& config);
+
+/// Removes what an earlier run wrote and this one does not, so that no file there is of another run. Only
+/// names that `track` writes are touched.
+void remove_earlier_outputs(const std::filesystem::path& dir, const std::vector<WrittenFile>& written);
+
+}  // namespace motes::app

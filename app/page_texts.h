@@ -1,0 +1,11 @@
+#pragma once
+/// Texts of report.html that the build puts into the program.
+
+#include <string_view>
+
+namespace motes::app {
+
+extern const std::string_view kPageTemplate;  ///< report_page.html
+extern const std::string_view kChartLibrary;  ///< Chart.js, minified; empty where the build did not find it
+
+}  // namespace motes::app

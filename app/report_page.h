@@ -1,0 +1,33 @@
+#pragma once
+/// report.html: what a run found, as one page that needs nothing else.
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <motes/tracking/track_set.h>
+
+#include "app/command.h"
+#include "app/detecting.h"
+#include "app/linking.h"
+
+namespace motes::app {
+
+/// What the page says besides the report.
+struct PageFacts {
+  std::string title, summary;
+  const nlohmann::ordered_json& report;  ///< report.json's contents: input, warnings and pairs are taken
+  std::string picture_png;               ///< bytes of preview.png; empty: none
+};
+
+/// The page; its bytes do not depend on how long things took. Distances are of links one step long, at most a
+/// million of them; the mean squared displacement is over all pairs of points of a track that many frames
+/// apart. O(points x lags).
+std::string report_page(const Session& session, const Config& config, const PageFacts& facts,
+                        const PointSeries& series, const Gate& gate, const TrackSet& tracks);
+
+/// Where the value of a key came from: "default", "configuration file", "--set", "--gate" ...
+std::string origin_of(const Session& session, const Config& config, const std::string& key);
+
+}  // namespace motes::app

@@ -1,0 +1,40 @@
+#pragma once
+/// Where the time of a command goes: every second belongs to one stage.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace motes::app {
+
+/// Seconds and items of one stage of the work; only these and the peak memory differ from run to run.
+struct StageTime {
+  std::string name, unit;
+  std::int64_t items = 0;
+  double seconds = 0;
+};
+
+/// A clock that always runs for exactly one stage. The first is "start", with what passed before.
+class StageClock {
+ public:
+  /// `before`: seconds since the process began.
+  explicit StageClock(double before);
+  /// Ends the current stage and begins another.
+  void begin(const std::string& name, const std::string& unit);
+  /// What the current stage has done.
+  void count(std::int64_t items) { stages_.back().items = items; }
+  /// Ends the last stage. The stages' seconds add up to total_s().
+  const std::vector<StageTime>& finish();
+  double total_s() const { return total_s_; }  ///< from the process's begin to finish()
+
+ private:
+  std::chrono::steady_clock::time_point start_, last_;
+  double before_, total_s_ = 0;
+  std::vector<StageTime> stages_;
+};
+
+/// Seconds since this process began, from /proc to a hundredth of a second; 0 where that cannot be told.
+double seconds_since_process_start();
+
+}  // namespace motes::app

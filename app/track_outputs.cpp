@@ -1,0 +1,92 @@
+#include "app/track_outputs.h"
+
+#include <chrono>
+#include <functional>
+#include <future>
+
+#include <omp.h>
+
+#include <motes/base/timer.h>
+#include <motes/io/atomic_file.h>
+#include <motes/io/preview.h>
+#include <motes/io/tables.h>
+#include <motes/io/tracks_h5.h>
+#include <motes/io/vtk_tracks.h>
+
+namespace motes::app {
+namespace {
+
+struct Task {
+  std::string file;
+  std::function<void()> write;
+};
+
+/// One task after the other.
+std::vector<WrittenFile> run(const std::vector<Task>& tasks, int threads) {
+  omp_set_num_threads(threads);  // each thread has a setting of its own
+  std::vector<WrittenFile> written;
+  for (const Task& task : tasks) {
+    const auto start = std::chrono::steady_clock::now();
+    task.write();
+    written.push_back({task.file, seconds_since(start)});
+  }
+  return written;
+}
+
+void write_h5(const std::filesystem::path& path, const Config& config, const PointSeries& series,
+              const TrackSet& tracks) {
+  io::TracksH5Extras extras;
+  extras.frames = &series.frames;
+  extras.voxel_um = series.voxel_um;
+  extras.source = config.input.path;
+  // What only changes speed or place stays out, so that equal runs give equal files.
+  extras.configuration = to_yaml(config, {"input", "detection", "linking"});
+  io::write_tracks_h5(path, tracks, extras);
+}
+
+void write_config(const std::filesystem::path& path, const Config& config, const TrackSet& tracks,
+                  const LinkedSeries& linked) {
+  std::string effective = to_yaml(config, {"input", "detection", "linking", "execution", "output"});
+  if (linked.series)
+    for (const std::string& line : series_parameters(*linked.series, tracks.length_unit))
+      effective += "# " + line + "\n";
+  io::write_text(path, effective);
+}
+
+}  // namespace
+
+std::vector<WrittenFile> write_track_outputs(const Execution& execution, const Config& config,
+                                             const std::filesystem::path& dir, const PointSeries& series,
+                                             const TrackSet& tracks, const LinkedSeries& linked) {
+  const std::int32_t step = config.input.frame_step;
+  // HDF5 knows one thread at a time, and VTK, which makes pictures too, another.
+  std::vector<Task> hdf5{{"tracks.h5", [&] { write_h5(dir / "tracks.h5", config, series, tracks); }}};
+  std::vector<Task> tables{
+      {"tracks.csv", [&] { io::write_tracks_csv(dir / "tracks.csv", tracks); }},
+      {"config.yaml", [&] { write_config(dir / "config.yaml", config, tracks, linked); }}};
+  std::vector<Task> vtk;
+  if (config.output.vtk) {
+    hdf5.push_back({"tracks.vtkhdf", [&] { io::write_tracks_vtkhdf(dir / "tracks.vtkhdf", tracks, step); }});
+  }
+  if (config.output.vtk && io::has_vtk()) {
+    vtk.push_back({"tracks.vtp", [&] { io::write_tracks_vtp(dir / "tracks.vtp", tracks, step); }});
+    vtk.push_back({"frames.pvd", [&] { io::write_frames_pvd(dir / "frames.pvd", tracks, step); }});
+  }
+  if (config.output.preview && io::has_vtk()) {
+    vtk.push_back(
+        {"preview.png", [&] { io::write_preview_png(dir / "preview.png", tracks, series.projection); }});
+  }
+  const int threads = thread_count(execution);
+  const auto policy = threads > 1 ? std::launch::async : std::launch::deferred;
+  std::vector<std::future<std::vector<WrittenFile>>> writers;
+  for (const std::vector<Task>* tasks : {&hdf5, &tables, &vtk})
+    writers.push_back(std::async(policy, [tasks, threads] { return run(*tasks, threads); }));
+  std::vector<WrittenFile> files;
+  for (auto& writer : writers) {
+    const std::vector<WrittenFile> written = writer.get();
+    files.insert(files.end(), written.begin(), written.end());
+  }
+  return files;
+}
+
+}  // namespace motes::app

@@ -1,0 +1,102 @@
+#include "app/warnings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <motes/base/quantile.h>
+
+namespace motes::app {
+namespace {
+
+/// Fewer right links than this, of those there are, ask for an explanation.
+constexpr double kFew = 0.5;
+constexpr double kExplains = 2;  ///< times as many right links
+
+/// Half the distance between the 5th and the 95th percentile: a spread that few wild points leave alone.
+double spread(std::vector<double> values) {
+  return values.empty() ? 0 : (quantile(values, 0.95) - quantile(values, 0.05)) / 2;
+}
+
+bool explains(const Execution& execution, const TrackSet& truth, const TrackSet& changed,
+              const Scores& scores) {
+  const LinkScores now = tracking::link_scores(execution, truth, changed, scores.gate_link);
+  return now.recall > kFew && now.recall > kExplains * scores.link.recall;
+}
+
+/// The found tracks, their frames counted `by` later.
+TrackSet shifted(TrackSet tracks, std::int32_t by) {
+  for (std::int32_t& frame : tracks.frame) frame += by;
+  return tracks;
+}
+
+}  // namespace
+
+std::vector<std::string> gate_warnings(double gate_um, const tracking::GateEstimate& estimate,
+                                       const std::string& unit) {
+  if (gate_um >= estimate.displacement_um) return {};
+  return {
+      fmt::format("the gate of {:.4g} {} is shorter than the typical displacement of {:.4g} {}: most links "
+                  "are cut off; {:.4g} {} is what the data suggest",
+                  gate_um, unit, estimate.displacement_um, unit, estimate.gate_um, unit)};
+}
+
+std::vector<std::string> frame_warnings(const std::vector<FrameSummary>& frames) {
+  constexpr std::size_t kNamed = 5;
+  std::vector<std::int32_t> empty;
+  for (const FrameSummary& frame : frames)
+    if (frame.detections == 0) empty.push_back(frame.frame);
+  if (empty.empty() || empty.size() == frames.size()) return {};
+  const std::vector<std::int32_t> named(
+      empty.begin(), empty.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, empty.size())));
+  return {
+      fmt::format("{} of {} frames {} no detections (frame {}{}): tracks break there unless gaps are allowed",
+                  empty.size(), frames.size(), empty.size() == 1 ? "has" : "have", fmt::join(named, ", "),
+                  empty.size() > kNamed ? ", ..." : "")};
+}
+
+std::vector<std::string> track_warnings(const TrackSet& tracks) {
+  constexpr std::size_t kEnough = 20;
+  std::size_t single = 0;
+  for (std::size_t t = 0; t < tracks.tracks(); ++t)
+    if (tracks.track_offsets[t + 1] - tracks.track_offsets[t] == 1) ++single;
+  if (tracks.tracks() < kEnough || 2 * single <= tracks.tracks()) return {};
+  return {fmt::format(
+      "{} of {} tracks are a single point: look at the gate, at the frame interval, and for false "
+      "detections; --min-length 2 leaves them out",
+      single, tracks.tracks())};
+}
+
+std::vector<std::string> score_warnings(const Execution& execution, const TrackSet& truth,
+                                        const TrackSet& found, const Scores& scores) {
+  if (truth.points() == 0 || found.points() == 0 || scores.link.recall > kFew) return {};
+  for (const std::int32_t by : {1, -1}) {
+    if (by < 0 && *std::min_element(found.frame.begin(), found.frame.end()) + by < 0) continue;
+    if (explains(execution, truth, shifted(found, by), scores))
+      return {
+          fmt::format("many more links are right if the found tracks' frames are counted {} by one: do both "
+                      "count from the same number?",
+                      by > 0 ? "up" : "down")};
+  }
+  Vec3 scale{1, 1, 1};
+  TrackSet scaled = found;
+  const auto fit = [&](double& factor, const std::vector<double>& from, std::vector<double>& to) {
+    const double wanted = spread(from), there = spread(to);
+    if (!(wanted > 0) || !(there > 0)) return;
+    factor = wanted / there;
+    for (double& value : to) value *= factor;
+  };
+  fit(scale.x, truth.x_um, scaled.x_um);
+  fit(scale.y, truth.y_um, scaled.y_um);
+  fit(scale.z, truth.z_um, scaled.z_um);
+  if (explains(execution, truth, scaled, scores))
+    return {
+        fmt::format("many more links are right if the found positions are multiplied by [{:.3g}, {:.3g}, "
+                    "{:.3g}] [z, y, x]: is one side in px, or in another unit?",
+                    scale.z, scale.y, scale.x)};
+  return {};
+}
+
+}  // namespace motes::app

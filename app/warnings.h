@@ -1,0 +1,31 @@
+#pragma once
+/// What a run should tell people before they lose a day: lines for Console::warn.
+
+#include <string>
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/score.h>
+#include <motes/tracking/track_set.h>
+
+#include "app/report.h"
+
+namespace motes::app {
+
+/// A gate that was given and is shorter than what particles typically move.
+std::vector<std::string> gate_warnings(double gate_um, const tracking::GateEstimate& estimate,
+                                       const std::string& unit);
+
+/// Frames without detections, between frames that have some.
+std::vector<std::string> frame_warnings(const std::vector<FrameSummary>& frames);
+
+/// Most tracks are a single point.
+std::vector<std::string> track_warnings(const TrackSet& tracks);
+
+/// Where few links are right, but more than twice as many are if the found tracks' frames are counted from
+/// one earlier or later, or their coordinates scaled to the true ones' spread.
+std::vector<std::string> score_warnings(const Execution& execution, const TrackSet& truth,
+                                        const TrackSet& found, const Scores& scores);
+
+}  // namespace motes::app

@@ -1,0 +1,111 @@
+#include <catch2/catch.hpp>
+
+#include "app/progress.h"
+#include "app/warnings.h"
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Walkers far apart, `step` um a frame along x.
+std::string walkers(int particles, int frames, double step, double scale = 1, int first_frame = 0) {
+  std::string text = "particle,frame,x_um,y_um,z_um\n";
+  for (int p = 0; p < particles; ++p)
+    for (int f = 0; f < frames; ++f)
+      text += std::to_string(p) + ',' + std::to_string(first_frame + f) + ',' +
+              std::to_string(scale * (p % 5 * 10 + step * f + 0.3 * (p % 3))) + ',' +
+              std::to_string(scale * (p / 5 * 10)) + ',' + std::to_string(scale * (p % 7)) + '\n';
+  return text;
+}
+
+std::string score_of(const TempDir& dir, const std::string& truth, const std::string& tracks) {
+  write_file(dir / "truth.csv", truth);
+  write_file(dir / "tracks.csv", tracks);
+  const Outcome outcome = run_motes({"score", "--truth", (dir / "truth.csv").string(), "--tracks",
+                                     (dir / "tracks.csv").string(), "--gate", "0.4"});
+  CHECK(outcome.code == 0);
+  return outcome.err;
+}
+
+}  // namespace
+
+TEST_CASE("A gate shorter than the typical displacement is warned of") {
+  const TempDir dir;
+  write_file(dir / "t.csv", walkers(25, 6, 1));
+  const auto track = [&](const std::string& gate) {
+    const Outcome outcome =
+        run_motes({"track", (dir / "t.csv").string(), "-o", (dir / gate).string(), "--gate", gate});
+    CHECK(outcome.code == 0);
+    return outcome.err;
+  };
+  CHECK_THAT(track("0.2"), Contains("shorter than the typical displacement of 1 um"));
+  CHECK_THAT(track("2"), !Contains("shorter than"));
+}
+
+TEST_CASE("Frames without detections are warned of") {
+  CHECK(app::frame_warnings({{0, 3, {}}, {1, 4, {}}}).empty());
+  CHECK(app::frame_warnings({{0, 0, {}}, {1, 0, {}}}).empty());  // said elsewhere
+  const auto one = app::frame_warnings({{0, 3, {}}, {7, 0, {}}, {8, 1, {}}});
+  REQUIRE(one.size() == 1);
+  CHECK_THAT(one[0], Contains("1 of 3 frames has no detections (frame 7)"));
+}
+
+TEST_CASE("Tracks that are mostly one point are warned of, and can be left out") {
+  const TempDir dir;
+  std::string text = "frame,x_um,y_um,z_um\n";
+  for (int i = 0; i < 40; ++i)
+    for (int f = 0; f < 2 + 2 * (i % 4 == 0); ++f)
+      text += std::to_string(f == 0 ? 0 : 4 * (i % 4 != 0) + f) + ',' + std::to_string(10 * i) + ",0,0\n";
+  write_file(dir / "t.csv", text);
+  const std::vector<std::string> command{
+      "track", (dir / "t.csv").string(), "-o", (dir / "t").string(), "--gate", "1",
+      "--set", "linking.scope=pairs"};
+  CHECK_THAT(run_motes(command).err, Contains("tracks are a single point"));
+  auto longer = command;
+  longer.insert(longer.end(), {"--min-length", "2"});
+  const Outcome outcome = run_motes(longer);
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.err, !Contains("single point"));
+  CHECK_THAT(outcome.out, Contains("10 tracks of 40 detections"));
+}
+
+TEST_CASE("Scoring says when frames or units look shifted") {
+  const TempDir dir;
+  const std::string truth = walkers(25, 8, 1);
+  CHECK_THAT(score_of(dir, truth, truth), !Contains("warning"));
+  CHECK_THAT(score_of(dir, truth, walkers(25, 8, 1, 1, 1)), Contains("counted down by one"));
+  CHECK_THAT(score_of(dir, walkers(25, 8, 1, 1, 1), truth), Contains("counted up by one"));
+  CHECK_THAT(score_of(dir, truth, walkers(25, 8, 1, 5)), Contains("multiplied by [0.2, 0.2, 0.2]"));
+  CHECK_THAT(score_of(dir, truth, walkers(25, 8, 1, 1.001)), !Contains("warning"));
+}
+
+TEST_CASE("Short options set their keys, and are refused by name") {
+  const TempDir dir;
+  write_file(dir / "t.csv", "frame,x,y,z\n0,1,2,3\n1,1,2,3\n");
+  const std::string input = (dir / "t.csv").string();
+  const Outcome outcome = run_motes({"track", input, "-o", (dir / "t").string(), "--voxel", "0.5,0.2,0.1",
+                                     "--dt", "0.25", "--gate", "0.3"});
+  REQUIRE(outcome.code == 0);
+  const std::string config = file_bytes(dir / "t" / "config.yaml");
+  CHECK_THAT(config,
+             Contains("voxel_um: [0.5, 0.2, 0.1]") && Contains("dt_s: 0.25") && Contains("gate_um: 0.3"));
+  const Outcome refused = run_motes({"track", input, "--gate", "wide"});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Contains("--gate") && Contains("linking.gate_um"));
+  CHECK_THAT(run_motes({"track", "--help"}).out, Contains("--radius") && Contains("(detection.radius_um)"));
+}
+
+TEST_CASE("One frame is a frame, and a progress line fits the terminal") {
+  CHECK(app::counted(1, "frames") == "1 frame");
+  CHECK(app::counted(0, "frames") == "0 frames");
+  CHECK(app::counted(2, "frame pairs") == "2 frame pairs");
+  for (const std::size_t columns : {std::size_t{1}, std::size_t{20}, std::size_t{40}, std::size_t{80}}) {
+    const std::string line = app::progress_line("detecting", 0.5, "5/10 frames, 3.1/s, 2.0 s left", columns);
+    CHECK(line.size() <= columns);
+  }
+  CHECK(app::progress_line("x", 0.5, "state", 80) == "x [############------------] state");
+}
