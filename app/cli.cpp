@@ -1,7 +1,9 @@
 #include "app/cli.h"
 
+#include <algorithm>
 #include <new>
 #include <ostream>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -54,6 +56,19 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
          "'? See motes --help";
 }
 
+/// `motes help` and `motes help COMMAND` as the --help that they stand for; CLI11 would take the command's
+/// name for a second command.
+std::vector<const char*> spelled_out(int argc, const char* const* argv,
+                                     const std::vector<Command>& commands) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
+  if (words.size() == 2) return {words[0], "--help"};
+  const std::vector<std::string> names = command_names(commands);
+  if (words.size() == 3 && std::find(names.begin(), names.end(), words[2]) != names.end())
+    return {words[0], words[2], "--help"};
+  return words;
+}
+
 /// Parses; returns the command to run, or nullptr when all was said (help, version).
 const Command* parse(CLI::App& app, const std::vector<Command>& commands, int argc, const char* const* argv,
                      std::ostream& out) {
@@ -85,7 +100,8 @@ void run_command(int argc, const char* const* argv, std::ostream& out, Session& 
       add_match(app, session), add_convert(app, session), add_render(app, session),   add_plan(app, session),
       add_merge(app, session), add_cluster(app, session), add_info(app, session),     add_help(app, session)};
   for (const Command& command : commands) add_common_options(CommandOptions(*command.options), session);
-  const Command* command = parse(app, commands, argc, argv, out);
+  const std::vector<const char*> words = spelled_out(argc, argv, commands);
+  const Command* command = parse(app, commands, static_cast<int>(words.size()), words.data(), out);
   if (command == nullptr) return;
   session.console.set_quiet(session.quiet);
   if (session.json == "-") session.console.reserve_output_for_json();

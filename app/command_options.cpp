@@ -74,13 +74,6 @@ std::vector<CommandText> command_texts(const CLI::App& program) {
   return texts;
 }
 
-std::optional<std::string> help_text(const CLI::App& program, const std::string& command) {
-  if (command.empty()) return program.help();
-  for (const CLI::App* known : program.get_subcommands({}))
-    if (known->get_name() == command) return known->help();
-  return std::nullopt;
-}
-
 CommandOptions add_command(CLI::App& program, const std::string& name, const std::string& doc) {
   return CommandOptions(*program.add_subcommand(name, doc));
 }

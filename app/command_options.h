@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,9 +65,6 @@ struct CommandText {
 
 /// Every command of the program, in the order in which they were added.
 std::vector<CommandText> command_texts(const CLI::App& program);
-
-/// What --help prints, of the program or of one of its commands; none where it has no such command.
-std::optional<std::string> help_text(const CLI::App& program, const std::string& command = "");
 
 /// A new command of the program, such as "track".
 CommandOptions add_command(CLI::App& program, const std::string& name, const std::string& doc);

@@ -1,4 +1,4 @@
-/// motes help: what --help says, what a key means, the manual page and completions for shells. All of it
+/// motes help: what a key means, the manual page and completions for shells. All of it
 /// comes from the commands' options and the option table.
 
 #include <algorithm>
@@ -35,7 +35,6 @@ std::string key_help(const std::string& topic) {
 }
 
 std::string topic_help(const CLI::App& app, const std::string& topic) {
-  if (const auto text = help_text(app, topic)) return *text;
   if (const std::string text = key_help(topic); !text.empty()) return text;
   std::vector<std::string> known = option_paths();
   for (const CommandText& command : command_texts(app)) known.push_back(command.name);
@@ -191,8 +190,10 @@ Command add_help(CLI::App& app, Session& session) {
               text = man_page(command_texts(app));
             else if (!arguments->completion.empty())
               text = completion(app, arguments->completion);
+            else if (!arguments->topic.empty())
+              text = topic_help(app, arguments->topic);
             else
-              text = arguments->topic.empty() ? *help_text(app) : topic_help(app, arguments->topic);
+              throw UsageError("help needs a topic, --man or --completion SHELL; see motes --help");
             while (text.ends_with('\n')) text.pop_back();
             session.console.print(text);
           }};

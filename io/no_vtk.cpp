@@ -23,6 +23,8 @@ void write_frames_pvd(const std::filesystem::path& path, const TrackSet&, std::i
   no_vtk(path, "write .vtkhdf, which ParaView reads too");
 }
 
+void remove_frames_pvd(const std::filesystem::path&) {}
+
 TrackSet read_tracks_vtp(const std::filesystem::path& path) {
   no_vtk(path, "convert the file to .h5 or .csv with a build that has it");
 }

@@ -66,7 +66,7 @@ TEST_CASE("Tracks that are mostly one point are warned of, and can be left out")
       "--set", "linking.scope=pairs"};
   CHECK_THAT(run_motes(command).err, Contains("tracks are a single point"));
   auto longer = command;
-  longer.insert(longer.end(), {"--min-length", "2"});
+  longer.insert(longer.end(), {"--min-length", "2", "--force"});
   const Outcome outcome = run_motes(longer);
   CHECK(outcome.code == 0);
   CHECK_THAT(outcome.err, !Contains("single point"));
