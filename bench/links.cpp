@@ -15,8 +15,8 @@
 //
 // Real tables with columns particle, frame, x, y, z and parent: every step-th frame, rows shuffled (their
 // order can tell the truth), exact repetitions dropped. A detection of the table is a true one where it lies
-// exactly on a true position. As in docs/method/scoring.md links from mother to daughter are ignored, and so are
-// links between two false detections; `strict` is F1 with the latter counted as wrong.
+// exactly on a true position. As in docs/method/scoring.md links from mother to daughter are ignored, and so
+// are links between two false detections; `strict` is F1 with the latter counted as wrong.
 
 #include <algorithm>
 #include <cmath>
@@ -170,15 +170,19 @@ Series real_series(const std::string& truth_file, const std::string& table_file,
                         particle);
     out.parent[particle] = static_cast<std::int64_t>(truth.at("parent")[k]);
   }
-  std::set<Key> rows;
+  // Of repetitions the largest diameter: their order could tell the truth.
+  std::map<Key, double> rows;
+  const bool with_diameter = table.count("diameter") > 0;
   double last = 0;
   for (std::size_t k = 0; k < table.at("frame").size(); ++k) {
     const double frame = table.at("frame")[k];
     if (std::fmod(frame, step) != 0) continue;
-    rows.insert({frame, table.at("x")[k], table.at("y")[k], table.at("z")[k]});
+    double& diameter = rows[{frame, table.at("x")[k], table.at("y")[k], table.at("z")[k]}];
+    if (with_diameter) diameter = std::max(diameter, table.at("diameter")[k]);
     last = std::max(last, frame);
   }
-  std::vector<Key> order(rows.begin(), rows.end());
+  std::vector<Key> order;
+  for (const auto& [key, diameter] : rows) order.push_back(key);
   std::mt19937_64 rng(7);
   std::shuffle(order.begin(), order.end(), rng);
   std::stable_sort(order.begin(), order.end(),
@@ -190,6 +194,10 @@ Series real_series(const std::string& truth_file, const std::string& table_file,
     Detections& d = out.frames[static_cast<std::size_t>(std::get<0>(row)) / static_cast<std::size_t>(step)];
     d.x_um.push_back(std::get<1>(row)), d.y_um.push_back(std::get<2>(row)),
         d.z_um.push_back(std::get<3>(row));
+    if (with_diameter) {
+      if (d.properties.empty()) d.properties.push_back({"diameter", {}});
+      d.properties[0].values.push_back(rows.at(row));
+    }
     const auto pooled = static_cast<std::int64_t>(out.particle.size());
     const auto found = particle_at.find(row);
     out.particle.push_back(found == particle_at.end() ? -1 : found->second);

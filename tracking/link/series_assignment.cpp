@@ -50,16 +50,16 @@ struct FreeCosts {
 
 FreeCosts free_costs(const SeriesPoints& points, const SeriesModel& model) {
   FreeCosts out;
-  std::vector<double> end, birth, lone;
+  std::vector<double> end, birth;
   for (std::int32_t t = 0; t < points.frames(); ++t) {
     end.push_back(model.end_cost(points.frames() - 1 - t));
     birth.push_back(model.birth_cost(points.density[at(t)], t));
-    lone.push_back(model.lone_cost(points.density[at(t)]));
   }
-  for (const std::int32_t t : points.slot) {
-    out.end.push_back(end[at(t)]);
-    out.birth.push_back(birth[at(t)]);
-    out.lone.push_back(lone[at(t)]);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto t = at(points.slot[i]);
+    out.end.push_back(end[t]);
+    out.birth.push_back(birth[t]);
+    out.lone.push_back(model.lone_cost(points, static_cast<Index>(i)));
   }
   return out;
 }
@@ -287,9 +287,10 @@ SeriesSolution solve_with(const Execution& execution, const SeriesPoints& points
     out.verified = true;
   }
   out.linking = SeriesLinking::none(points.size());
+  out.used.assign(points.size(), 1);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Index j = answer.row_to_col[i];
-    if (j == static_cast<Index>(i)) ++out.false_detections;
+    if (j == static_cast<Index>(i)) ++out.false_detections, out.used[i] = 0;
     if (j < 0 || j == static_cast<Index>(i)) continue;
     out.linking.next[i] = j;
     out.linking.previous[at(j)] = static_cast<Index>(i);

@@ -49,6 +49,21 @@ Moves moves_of_pair(const SeriesPoints& points, const SeriesLinking& linking, st
   return out;
 }
 
+/// Two frames as a series.
+SeriesPoints pair_of(const SeriesPoints& points, std::int32_t t) {
+  SeriesPoints out;
+  const auto begin = points.offset[at(t)], middle = points.offset[at(t) + 1], end = points.offset[at(t) + 2];
+  out.at.assign(points.at.begin() + begin, points.at.begin() + end);
+  out.hash.assign(points.hash.begin() + begin, points.hash.begin() + end);
+  out.slot.assign(at(middle - begin), 0);
+  out.slot.resize(at(end - begin), 1);
+  out.offset = {0, middle - begin, end - begin};
+  out.density = {points.density[at(t)], points.density[at(t) + 1]};
+  out.dims = points.dims;
+  out.spacing_um = std::pow(out.density[0], -1.0 / out.dims);
+  return out;
+}
+
 }  // namespace
 
 Prediction predict_by_field(const Execution& execution, const SeriesPoints& points,
@@ -89,15 +104,14 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
   return out;
 }
 
-SeriesLinking link_along_field(const Execution& execution, std::span<const Detections> frames,
-                               const SeriesPoints& points, const std::string& solver) {
+SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
+                               const std::string& solver) {
   SeriesLinking out = SeriesLinking::none(points.size());
   Moves before;
   double scale = 0;
   for (std::int32_t t = 0; t + 1 < points.frames(); ++t) {
-    SeriesPoints pair = pool_points(frames.subspan(at(t), 2));
+    const SeriesPoints pair = pair_of(points, t);
     if (pair.frame(0).empty() || pair.frame(1).empty()) continue;
-    pair.dims = points.dims;
     const auto from = pair.frame(0);
     // Starting threads takes longer than a small pair does.
     Execution of_pair = execution;

@@ -1,12 +1,9 @@
 #pragma once
 /// Predicted displacements from neighbours' links, and the linking such predictions begin from.
 
-#include <functional>
-#include <span>
 #include <string>
 
 #include <motes/base/execution.h>
-#include <motes/tracking/detections.h>
 #include <motes/tracking/series_model.h>
 
 namespace motes::tracking {
@@ -19,7 +16,7 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
 
 /// Frame after frame: each pair is linked around the field of the pair before, then up to four times more
 /// around its own, until no link changes. O(points) small problems.
-SeriesLinking link_along_field(const Execution& execution, std::span<const Detections> frames,
-                               const SeriesPoints& points, const std::string& solver);
+SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
+                               const std::string& solver);
 
 }  // namespace motes::tracking

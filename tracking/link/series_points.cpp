@@ -6,9 +6,11 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <utility>
 
 #include <motes/base/errors.h>
 #include <motes/base/hash.h>
+#include <motes/base/index.h>
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_points.h>
 
@@ -68,6 +70,39 @@ double density_of_box(const SeriesPoints& points, const std::array<double, 3>& e
   return most > 0 ? std::max(a_frame, 1.0) / volume : 1;
 }
 
+/// Adds a column that every frame has, unless it is nowhere known.
+template <class Values>
+void pool_column(std::span<const Detections> frames, const std::string& name, SeriesPoints& out,
+                 const Values& values_of) {
+  PropertyColumn column{name, {}};
+  bool known = false;
+  for (const Detections& d : frames) {
+    const std::vector<double>* const values = values_of(d);
+    if (d.empty()) continue;
+    if (values == nullptr || values->size() != d.size()) return;
+    column.values.insert(column.values.end(), values->begin(), values->end());
+  }
+  for (const double value : column.values) known = known || !std::isnan(value);
+  if (known) out.properties.push_back(std::move(column));
+}
+
+void pool_properties(std::span<const Detections> frames, SeriesPoints& out) {
+  using Known = std::vector<double> Detections::*;
+  for (const auto& [name, field] : {std::pair<const char*, Known>{"quality", &Detections::quality},
+                                    {"intensity", &Detections::intensity},
+                                    {"radius", &Detections::radius_um}})
+    pool_column(frames, name, out, [&](const Detections& d) { return &(d.*field); });
+  const auto first =
+      std::find_if(frames.begin(), frames.end(), [](const Detections& d) { return !d.empty(); });
+  if (first == frames.end()) return;
+  for (std::size_t k = 0; k < first->properties.size(); ++k) {
+    const std::string& name = first->properties[k].name;
+    pool_column(frames, name, out, [&](const Detections& d) {
+      return k < d.properties.size() && d.properties[k].name == name ? &d.properties[k].values : nullptr;
+    });
+  }
+}
+
 }  // namespace
 
 double ball_volume(int dims, double radius) {
@@ -99,18 +134,45 @@ SeriesPoints pool_points(std::span<const Detections> frames) {
     out.offset.push_back(static_cast<matching::Index>(out.at.size()));
   }
   if (out.at.empty()) return out;
-  const auto extent = extent_of(out.at);
-  out.dims = dims_of(extent);
+  pool_properties(frames, out);
+  out.dims = dims_of(extent_of(out.at));
+  estimate_densities(out);
+  return out;
+}
+
+void estimate_densities(SeriesPoints& points) {
+  points.density.clear();
   std::vector<double> known;
-  for (std::int32_t t = 0; t < out.frames(); ++t) {
-    out.density.push_back(density_of(out.frame(t), out.dims));
-    if (out.density.back() > 0) known.push_back(out.density.back());
+  for (std::int32_t t = 0; t < points.frames(); ++t) {
+    points.density.push_back(density_of(points.frame(t), points.dims));
+    if (points.density.back() > 0) known.push_back(points.density.back());
   }
+  if (points.at.empty()) return;
   // Frames of one detection say nothing; then the whole box does.
-  const double typical = known.empty() ? density_of_box(out, extent) : quantile(known, 0.5);
-  for (double& density : out.density)
+  const double typical = known.empty() ? density_of_box(points, extent_of(points.at)) : quantile(known, 0.5);
+  for (double& density : points.density)
     if (!(density > 0)) density = typical;
-  out.spacing_um = std::pow(typical, -1.0 / out.dims);
+  points.spacing_um = std::pow(typical, -1.0 / points.dims);
+}
+
+SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep) {
+  SeriesPart out;
+  out.points.dims = points.dims;
+  out.points.offset.push_back(0);
+  out.part.assign(points.size(), -1);
+  for (std::int32_t t = 0; t < points.frames(); ++t) {
+    for (matching::Index i = points.offset[motes::at(t)]; i < points.offset[motes::at(t) + 1]; ++i) {
+      const auto k = motes::at(i);
+      if (keep[k] == 0) continue;
+      out.part[k] = static_cast<matching::Index>(out.whole.size());
+      out.whole.push_back(i);
+      out.points.at.push_back(points.at[k]);
+      out.points.slot.push_back(t);
+      out.points.hash.push_back(points.hash[k]);
+    }
+    out.points.offset.push_back(static_cast<matching::Index>(out.whole.size()));
+  }
+  estimate_densities(out.points);
   return out;
 }
 

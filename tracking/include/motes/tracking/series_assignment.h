@@ -42,6 +42,7 @@ std::vector<double> candidate_costs(const Execution& execution, const SeriesPoin
 
 struct SeriesSolution {
   SeriesLinking linking;
+  std::vector<char> used;  ///< [points] 0: taken to be false
   std::int64_t edges = 0;  ///< of the assignment problem, self edges included
   std::int64_t false_detections = 0;
   double objective = 0;  ///< in nats

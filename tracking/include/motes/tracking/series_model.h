@@ -9,7 +9,7 @@
 ///   link over k frames   -log(1 - e) - log pi_k - log p_k(displacement - predicted)
 ///   end of a track       -log(e + (1 - e) P(elapsed > frames left))
 ///   begin of a track     -log(rho (b + (1 - b) P(elapsed > frames before)))
-///   false detection      -log(rho f)
+///   false detection      -log(rho f), or -log(rho) + its log-odds of being a particle, where known
 
 #include <cstdint>
 #include <limits>
@@ -63,6 +63,8 @@ struct SeriesModel {
   double end_cost(std::int32_t frames_left) const;
   double birth_cost(double density, std::int32_t frames_before) const;
   double lone_cost(double density) const;
+  /// Of that detection, by its own log-odds where they are known.
+  double lone_cost(const SeriesPoints& points, matching::Index i) const;
   /// No link from that frame over `lag` frames that is longer can be in an optimum.
   double reach(const SeriesPoints& points, std::int32_t slot, int lag) const;
 };

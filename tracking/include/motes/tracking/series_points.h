@@ -19,6 +19,9 @@ struct SeriesPoints {
   std::vector<double> density;          ///< [frames] detections per unit volume (harmonic mean over points)
   int dims = 3;                         ///< axes along which positions differ: 1 to 3
   double spacing_um = 1;                ///< density^(-1/dims) of the median frame
+  std::vector<PropertyColumn>
+      properties;                ///< [points] each: radius, intensity, quality and a table's columns
+  std::vector<double> log_odds;  ///< [points] of being a particle, in nats; empty: the same for all
 
   std::size_t size() const { return at.size(); }
   std::int32_t frames() const { return static_cast<std::int32_t>(offset.size()) - 1; }
@@ -29,9 +32,23 @@ struct SeriesPoints {
   }
 };
 
-/// Pools the frames. Throws InputError for positions that are not finite. O(points log points) for the
-/// densities, which are taken from at most 512 points of a frame.
+/// Pools the frames, and of their properties those that all frames have and that are known for some. Throws
+/// InputError for positions that are not finite. O(points log points), as estimate_densities.
 SeriesPoints pool_points(std::span<const Detections> frames);
+
+/// Takes density and spacing from the positions. O(points log points): at most 512 points of a frame are
+/// asked.
+void estimate_densities(SeriesPoints& points);
+
+/// Some of the points of a series.
+struct SeriesPart {
+  SeriesPoints points;
+  std::vector<matching::Index> whole;  ///< [part] index in the series
+  std::vector<matching::Index> part;   ///< [points of the series] index in the part, -1 none
+};
+
+/// Those where `keep` is not 0, without properties; densities are their own.
+SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep);
 
 /// Volume of a ball of that radius in 1, 2 or 3 dimensions.
 double ball_volume(int dims, double radius);

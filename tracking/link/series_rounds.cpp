@@ -1,0 +1,239 @@
+#include "tracking/link/series_rounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include <motes/base/quantile.h>
+#include <motes/tracking/series_joint.h>
+
+#include "tracking/link/series_field.h"
+
+namespace motes::tracking {
+namespace {
+
+using matching::Index;
+
+/// Beliefs look for candidates again where the round before changed more than this share of the links.
+constexpr double kStale = 0.02;
+/// Candidates are looked for in so many of the plain rounds; later rounds keep them.
+constexpr int kPlainFinds = 3;
+/// In larger series the field is fitted in every fourth round with velocity or beliefs: there it hardly
+/// moves.
+constexpr std::size_t kSmallSeries = 30'000;
+constexpr int kFieldRounds = 4;
+/// Links that tell whether neighbours move together.
+constexpr std::int64_t kCoherenceSample = 20'000;
+/// Rounds end when fewer links than this share change.
+constexpr double kSettled = 1e-3;
+/// Those with velocity, where beliefs may follow.
+constexpr double kSettledForBeliefs = 5e-3;
+
+/// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
+constexpr std::size_t kMostLikely = 20;
+constexpr double kLikelyNats = 12;
+
+/// Joint inference: candidates kept, and when a share of ends or false detections is not nothing.
+constexpr double kJointNats = 9, kFewFalse = 0.004;
+constexpr std::size_t kJointCandidates = 20;
+constexpr int kJointIterations = 10;
+/// These rounds end when fewer links than this share change.
+constexpr double kJointSettled = 5e-3;
+constexpr int kRoundsOfHope = 6;
+/// A beta that rises by less from one round to the next will not get there.
+constexpr double kRisingBeta = 0.01;
+
+std::int64_t changed(const SeriesLinking& a, const SeriesLinking& b) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < a.next.size(); ++i) count += a.next[i] != b.next[i];
+  return count;
+}
+
+}  // namespace
+
+void Rounds::plain(int lags, int rounds) {
+  model_ = first_model(*points_, prediction_, lags);
+  model_.gate_um = options_.gate_um;
+  for (int round = 0; round < rounds; ++round) {
+    if (round > 0) {
+      model_ = fit_model(*points_, prediction_, solution_.linking, model_);
+      if (round == 1) expect_misses();
+    }
+    if (round < kPlainFinds) find(round == 0 ? 1 : lags);
+    if (!improve() && round > 1) break;
+  }
+}
+
+void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
+  solution_.linking = std::move(start);
+  for (int round = 0; round < rounds; ++round) {
+    prediction_ = predict_by_field(execution_, *points_, solution_.linking, lags);
+    if (round == 0) model_ = first_model(*points_, prediction_, lags), model_.gate_um = options_.gate_um;
+    model_ = fit_model(*points_, prediction_, solution_.linking, model_);
+    if (round == 0) expect_misses();
+    if (round == 0) find(lags);
+    if (!improve()) break;
+  }
+}
+
+void Rounds::with_velocity(int rounds, bool doubt) {
+  double beta = -1;
+  std::vector<double> older;
+  for (int round = 0; round < rounds; ++round) {
+    if (round % field_rounds() == 0 && !prediction_.by_lag.empty())
+      prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
+    model_ = fit_model(*points_, prediction_, solution_.linking, model_);
+    velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
+    if (doubt && round > 0 && velocity_.beta() < kLeastBeta && velocity_.beta() < beta + kRisingBeta) break;
+    beta = velocity_.beta();
+    std::vector<double> gains = gains_of(solution_.linking, velocity_);
+    std::vector<double> costs = candidate_costs(execution_, *points_, prediction_, model_, candidates_);
+    const double part = older.empty() ? 1 : 0.5;
+    for (std::size_t e = 0; e < costs.size(); ++e) {
+      costs[e] -= part * gains[e];
+      if (!older.empty()) costs[e] -= part * older[e];
+    }
+    older = std::move(gains);
+    const SeriesLinking before = solution_.linking;
+    solve(costs);
+    moved_ = static_cast<double>(changed(before, solution_.linking)) /
+             std::max(1.0, static_cast<double>(before.links()));
+    if (moved_ < (doubt ? kSettledForBeliefs : kSettled)) break;
+  }
+}
+
+bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
+  SeriesCandidates all = std::move(candidates_);
+  JointBeliefs beliefs;
+  bool settled = false;
+  for (int round = 0; round < rounds; ++round) {
+    if (round % field_rounds() == 0 && !prediction_.by_lag.empty())
+      prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
+    model_ = fit_model(*points_, prediction_, solution_.linking, model_);
+    velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
+    if (moved_ > kStale)
+      all = likely_candidates(execution_, *points_, prediction_, model_, model_.lags(), solution_.linking,
+                              kLikelyNats, kMostLikely);
+    candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
+                                   solution_.linking, kJointNats, kJointCandidates);
+    if (joint_triplets(candidates_) > most_triplets) return false;
+    beliefs = {};
+    propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_,
+                      settled ? 2 * kJointIterations : kJointIterations, beliefs);
+    std::vector<double> costs(candidates_.to.size());
+    for (std::size_t e = 0; e < costs.size(); ++e) costs[e] = -std::log(beliefs.odds(e));
+    const SeriesLinking before = solution_.linking;
+    const double both_ends = model_.lone > kFewFalse || model_.end > kFewFalse ? 2 : 5;
+    solution_ =
+        solve_odds(execution_, *points_, candidates_, costs, both_ends / 2, options_.solver, options_.verify);
+    ++*solved_;
+    if (done_) done_(*solved_);
+    if (settled || (round + 1 == kRoundsOfHope && cost_per_point() > hopeless)) break;
+    const auto few = kJointSettled * static_cast<double>(before.links());
+    const auto moved = static_cast<double>(changed(before, solution_.linking));
+    moved_ = moved / std::max(1.0, static_cast<double>(before.links()));
+    settled = moved < few || round + 2 == rounds;
+  }
+  return true;
+}
+
+double Rounds::steps() const {
+  std::vector<double> scales = model_.scale;
+  return quantile(scales, 0.5) * student_median(points_->dims) / points_->spacing_um;
+}
+
+double Rounds::coherence() const {
+  const SeriesLinking sample = some_frames();
+  const Prediction field = predict_by_field(execution_, *points_, sample, 1);
+  SeriesModel one = model_;
+  one.elapsed = {1};
+  one.growth.resize(1);
+  one.shape.resize(1, RadialDensity(points_->dims));
+  const SeriesModel plain = fit_model(*points_, {}, sample, one);
+  const SeriesModel shared = fit_model(*points_, field, sample, one);
+  double gain = 0, links = 0;
+  for (std::size_t i = 0; i < points_->size(); ++i) {
+    const Index j = sample.next[i];
+    if (j < 0 || points_->slot[static_cast<std::size_t>(j)] != points_->slot[i] + 1) continue;
+    const auto from = static_cast<Index>(i);
+    gain += plain.link_cost(points_->slot[i], 1, length_of(residual(*points_, {}, from, j))) -
+            shared.link_cost(points_->slot[i], 1, length_of(residual(*points_, field, from, j)));
+    links += 1;
+  }
+  return links > 0 ? gain / links : 0;
+}
+
+double Rounds::chain_cost() const {
+  double cost = 0;
+  const auto n = static_cast<Index>(points_->size());
+  const std::int32_t last = points_->frames() - 1;
+  for (Index i = 0; i < n; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const Index j = solution_.linking.next[k], p = solution_.linking.previous[k];
+    const std::int32_t t = points_->slot[k];
+    const double density = points_->density[static_cast<std::size_t>(t)];
+    if (j < 0 && p < 0) {
+      cost += std::min(model_.lone_cost(*points_, i), model_.end_cost(last - t) + model_.birth_cost(density, t));
+      continue;
+    }
+    if (p < 0) cost += model_.birth_cost(density, t);
+    if (j < 0) {
+      cost += model_.end_cost(last - t);
+      continue;
+    }
+    const int lag = points_->slot[static_cast<std::size_t>(j)] - t;
+    const Vec3 d = residual(*points_, prediction_, i, j);
+    cost += model_.link_cost(t, lag, length_of(d));
+    if (p < 0 || velocity_.by_lag.empty()) continue;
+    const int before = t - points_->slot[static_cast<std::size_t>(p)];
+    const double unit = 1 / model_.scale[static_cast<std::size_t>(t)];
+    const Vec3 v = residual(*points_, prediction_, p, i);
+    const double f = unit / before;
+    cost -= velocity_gain(velocity_, model_, lag, 0, before > 1 ? 1 : 0, {d.x * unit, d.y * unit, d.z * unit},
+                          {v.x * f, v.y * f, v.z * f});
+  }
+  return cost;
+}
+
+int Rounds::field_rounds() const { return points_->size() > kSmallSeries ? kFieldRounds : 1; }
+
+SeriesLinking Rounds::some_frames() const {
+  SeriesLinking out = solution_.linking;
+  const auto step = static_cast<std::int32_t>(std::max<std::int64_t>(1, out.links() / kCoherenceSample));
+  for (std::size_t i = 0; i < out.next.size(); ++i)
+    if (out.next[i] >= 0 && points_->slot[i] % step != 0)
+      out.previous[static_cast<std::size_t>(out.next[i])] = -1, out.next[i] = -1;
+  return out;
+}
+
+void Rounds::find(int lags) {
+  candidates_ = likely_candidates(execution_, *points_, prediction_, model_, lags, solution_.linking,
+                                  kLikelyNats, kMostLikely);
+}
+
+bool Rounds::improve() {
+  const SeriesLinking before = solution_.linking;
+  solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+  if (before.next.size() != points_->size()) return true;
+  return static_cast<double>(changed(before, solution_.linking)) >=
+         kSettled * static_cast<double>(before.links());
+}
+
+void Rounds::expect_misses() {
+  const double missed = std::clamp(model_.end, 0.01, 0.5);
+  double sum = 0;
+  for (std::size_t k = 0; k < model_.elapsed.size(); ++k)
+    sum += model_.elapsed[k] = std::pow(missed, static_cast<double>(k));
+  for (double& share : model_.elapsed) share /= sum;
+  model_.end = model_.birth = std::max(std::pow(missed, model_.lags()), 0.002);
+}
+
+void Rounds::solve(const std::vector<double>& costs) {
+  solution_ =
+      solve_series(execution_, *points_, model_, candidates_, costs, options_.solver, options_.verify);
+  ++*solved_;
+  if (done_) done_(*solved_);
+}
+
+}  // namespace motes::tracking

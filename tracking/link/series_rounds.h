@@ -1,0 +1,80 @@
+#pragma once
+/// The rounds of one motion model over one series: a linking, everything estimated from it, a better linking.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <motes/tracking/series_links.h>
+
+namespace motes::tracking {
+
+/// Rounds of `plain` and `along_field`.
+inline constexpr int kPlainRounds = 4;
+/// Displacements go on where their regression on those before them is at least this, not only where links can
+/// be chosen to look so.
+inline constexpr double kLeastBeta = 0.05;
+
+class Rounds {
+ public:
+  /// `points` must outlive it; `done` is called after each solved assignment, which `solved` counts.
+  Rounds(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
+         const std::function<void(int)>& done, int& solved)
+      : execution_(execution), points_(&points), options_(options), done_(done), solved_(&solved) {}
+
+  /// Frame to frame first; then with gaps, from the guess that every track that ended was a miss: a share of
+  /// gap links once taken to be 0 stays 0.
+  void plain(int lags, int rounds);
+
+  /// From a linking on, around its neighbours' motion.
+  void along_field(SeriesLinking start, int lags, int rounds);
+
+  /// From there on, with the links before and after in every cost. Terms of the last two linkings are
+  /// averaged: else two linkings can take turns.
+  /// `doubt`: done as soon as displacements do not go on and do so no more than in the round before.
+  void with_velocity(int rounds, bool doubt);
+
+  /// From there on, over all frames at once: beliefs, their most likely linking, everything estimated anew
+  /// from it. Done early where a linking costs more than `hopeless`. False where there would be too many
+  /// triplets.
+  bool joint(int rounds, std::int64_t most_triplets, double hopeless);
+
+  /// Median displacement of links over one frame, in spacings.
+  double steps() const;
+
+  double cost_per_point() const { return chain_cost() / static_cast<double>(points_->size()); }
+
+  /// How much likelier, in nats, links over one frame are around their neighbours' motion than around their
+  /// start, each left out of its own prediction.
+  double coherence() const;
+
+  SeriesSolution solution_;
+  SeriesModel model_;
+  VelocityModel velocity_;
+  Prediction prediction_;
+  SeriesCandidates candidates_;
+
+ private:
+  /// -log-likelihood of the linking: as the assignment's objective, but every turn of a track counted once.
+  double chain_cost() const;
+  int field_rounds() const;
+  /// The links of every so-many-th frame, so many that the sample suffices.
+  SeriesLinking some_frames() const;
+  void find(int lags);
+  /// One more linking; whether it is another.
+  bool improve();
+  void expect_misses();
+  std::vector<double> gains_of(const SeriesLinking& linking, const VelocityModel& velocity) const {
+    return velocity_gains(execution_, *points_, prediction_, model_, velocity, linking, candidates_);
+  }
+  void solve(const std::vector<double>& costs);
+
+  double moved_ = 1;  ///< share of links that the last round changed
+  Execution execution_;
+  const SeriesPoints* points_;
+  SeriesOptions options_;
+  std::function<void(int)> done_;
+  int* solved_;
+};
+
+}  // namespace motes::tracking
