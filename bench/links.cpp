@@ -2,14 +2,15 @@
 //
 //   bench_links [--case "r3p5 miss10 ..."] [--n 2000] [--frames 20] [--seeds 1] [--models "pairs static
 //   velocity"]
-//               [--gap 3] [--threads 0]
+//               [--gap 3] [--nodes 1] [--threads 0]
 //
 // Particles on a correlated walk in a cube of unit mean spacing: a step goes along persistence x the last
 // direction + (1 - persistence) x a random one, and is .5 to 1.5 times the ratio long; walls reflect. A true
 // link joins a particle's consecutive detected positions, gap links included; a link of or to a false
 // detection is wrong. Case names say ratio (displacement a frame over spacing) and persistence in tenths,
-// then missed (m), false (f), blinking (b) and replaced (t) in percent: r2p8m10f10. One CSV row a case, model
-// and seed.
+// then missed (m), false (f), blinking (b) and replaced (t) in percent: r2p8m10f10; s: false detections
+// around each particle, with a quality column; c: particles that follow another one closely, all of them
+// true. One CSV row a case, model and seed.
 //
 //   bench_links --truth truth.csv [--table detections.csv] --step "1 2 5 10" ...
 //
@@ -66,14 +67,19 @@ Vec3 direction(std::mt19937_64& rng) {
   return {v.x / length, v.y / length, v.z / length};
 }
 
-/// The walks as true tracks; `turnover`: the chance that a particle is replaced by a new one, each frame.
+/// The walks as true tracks; `turnover`: the chance that a particle is replaced by a new one, each frame;
+/// `companions`: share of particles that stay .1 to .3 beside the last one that is no companion.
 TrackSet walks(double n, std::int32_t frames, double side, double ratio, double persistence, double turnover,
-               std::uint64_t seed) {
+               double companions, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::uniform_real_distribution<> uniform;
   TrackSet out;
+  std::vector<Vec3> leader(static_cast<std::size_t>(frames));
   for (int walker = 0; walker < static_cast<int>(n); ++walker) {
     Vec3 x, u;
+    const bool follows = walker > 0 && companions > 0 && uniform(rng) < companions;
+    const Vec3 beside = direction(rng);
+    const double distance = 0.1 + 0.2 * uniform(rng);
     for (std::int32_t t = 0; t < frames; ++t) {
       if (t == 0 || uniform(rng) < turnover) {
         if (t > 0) out.track_offsets.push_back(static_cast<std::int64_t>(out.frame.size()));
@@ -94,6 +100,15 @@ TrackSet walks(double n, std::int32_t frames, double side, double ratio, double 
         };
         move(x.x, u.x), move(x.y, u.y), move(x.z, u.z);
       }
+      Vec3& led = leader[static_cast<std::size_t>(t)];
+      if (follows) {
+        const auto near = [&](double of, double way) {
+          return std::clamp(of + distance * way + 0.04 * (uniform(rng) - 0.5), 0.0, side);
+        };
+        x = {near(led.x, beside.x), near(led.y, beside.y), near(led.z, beside.z)};
+      } else {
+        led = x;
+      }
       out.frame.push_back(t);
       out.time_s.push_back(t);
       out.detection.push_back(-1);
@@ -102,6 +117,44 @@ TrackSet walks(double n, std::int32_t frames, double side, double ratio, double 
     out.track_offsets.push_back(static_cast<std::int64_t>(out.frame.size()));
   }
   return out;
+}
+
+/// Around each detection false ones, .05 to .17 spacings away, as many on average as `share`; half of them
+/// come back near the particle in its next frame.
+void add_satellites(double share, double side, std::uint64_t seed, sim::Observation& seen) {
+  std::mt19937_64 rng(seed ^ 0x5A7E1117);
+  std::uniform_real_distribution<> uniform;
+  std::map<std::int64_t, std::vector<Vec3>> around;
+  for (std::size_t t = 0; share > 0 && t < seen.frames.size(); ++t) {
+    Detections& d = seen.frames[t];
+    std::map<std::int64_t, std::vector<Vec3>> now;
+    const std::size_t real = d.size();
+    d.quality.resize(real);
+    for (std::size_t k = 0; k < real; ++k) d.quality[k] = 2 + std::normal_distribution<>()(rng);
+    for (const sim::Origin& origin : seen.origins[t]) {
+      if (origin.track < 0) continue;
+      const auto k = static_cast<std::size_t>(origin.detection);
+      std::vector<Vec3>& mine = now[origin.track];
+      for (const Vec3& offset : around[origin.track])
+        if (uniform(rng) < 0.5) mine.push_back(offset);
+      while (uniform(rng) < share / 2) {
+        const Vec3 u = direction(rng);
+        const double r = 0.05 + 0.12 * uniform(rng);
+        mine.push_back({r * u.x, r * u.y, r * u.z});
+      }
+      for (const Vec3& offset : mine) {
+        const auto inside = [&](double x) { return std::clamp(x, 0.0, side); };
+        d.x_um.push_back(inside(d.x_um[k] + offset.x + 0.01 * (uniform(rng) - 0.5)));
+        d.y_um.push_back(inside(d.y_um[k] + offset.y + 0.01 * (uniform(rng) - 0.5)));
+        d.z_um.push_back(inside(d.z_um[k] + offset.z + 0.01 * (uniform(rng) - 0.5)));
+        d.quality.push_back(std::normal_distribution<>()(rng));
+      }
+    }
+    around = std::move(now);
+    for (auto* column : {&d.radius_um, &d.intensity})
+      if (!column->empty()) column->resize(d.size(), std::nan(""));
+    for (PropertyColumn& column : d.properties) column.values.resize(d.size(), std::nan(""));
+  }
 }
 
 Series series_of(const std::string& name, double n, std::int32_t frames, std::uint64_t seed) {
@@ -120,9 +173,10 @@ Series series_of(const std::string& name, double n, std::int32_t frames, std::ui
     faults.blink_off_s = 2;
     faults.blink_on_s = 2 * (1 - dark) / dark;
   }
-  const TrackSet truth =
-      walks(n, frames, side, out.ratio, value_of(name, 'p') / 10, value_of(name, 't') / 100, seed);
+  const TrackSet truth = walks(n, frames, side, out.ratio, value_of(name, 'p') / 10,
+                               value_of(name, 't') / 100, value_of(name, 'c') / 100, seed);
   sim::Observation seen = sim::observe({}, truth, motion, faults);
+  add_satellites(value_of(name, 's') / 100, side, seed, seen);
   out.frames = std::move(seen.frames);
   std::map<std::int64_t, std::int64_t> last;
   std::int64_t pooled = 0;
@@ -274,6 +328,7 @@ int main(int argc, char** argv) {
         tracking::SeriesOptions options;
         options.model = models.at(model);
         options.max_gap = static_cast<int>(arguments.number("gap", 3));
+        options.nodes = arguments.number("nodes", 1) != 0;
         options.verify = arguments.number("verify", 1) != 0;
         links = tracking::link_series(execution, series.frames, options);
         next.assign(links.linking.next.begin(), links.linking.next.end());

@@ -25,7 +25,7 @@ constexpr std::size_t kLeastOfBlock = 3000, kSampleOfBlock = 4000;
 constexpr std::size_t kSpacings = 3, kBinsOfSpacing = 12, kBins = kSpacings * kBinsOfSpacing;
 /// A peak of false detections: this high, nearer than this part of the spacing; its minimum is this much
 /// lower, and no farther than this.
-constexpr double kLeastPeak = 3, kFarthestPeak = 0.6, kLeastDrop = 2.5, kFarthestMinimum = 1.2;
+constexpr double kLeastPeak = 3, kFarthestPeak = 0.6, kLeastDrop = 2.5, kFarthestMinimum = 1.5;
 /// Fewer pairs than this within the peak tell nothing.
 constexpr double kLeastPairs = 100;
 

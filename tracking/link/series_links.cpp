@@ -11,6 +11,7 @@
 #include <motes/matching/registry.h>
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/node_model.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
 #include "tracking/link/series_rounds.h"
@@ -164,6 +165,27 @@ void restore(const SeriesPart& part, SeriesLinks& links) {
   links.false_detections += static_cast<std::int64_t>(part.part.size() - part.whole.size());
 }
 
+/// Leaves the properties that are asked for, or the first ones. Throws UsageError for one that is not there.
+void choose_properties(const SeriesOptions& options, SeriesPoints& points) {
+  if (options.features.empty()) {
+    if (points.properties.size() > kMostProperties) points.properties.resize(kMostProperties);
+    return;
+  }
+  std::vector<PropertyColumn> chosen;
+  for (const std::string& name : options.features) {
+    const auto found = std::find_if(points.properties.begin(), points.properties.end(),
+                                    [&](const PropertyColumn& column) { return column.name == name; });
+    if (found == points.properties.end()) {
+      std::string known;
+      for (const PropertyColumn& column : points.properties) known += " " + column.name;
+      throw UsageError("linking.features: detections have no property '" + name +
+                       "'; they have:" + (known.empty() ? " none" : known));
+    }
+    chosen.push_back(*found);
+  }
+  points.properties = std::move(chosen);
+}
+
 }  // namespace
 
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
@@ -179,13 +201,16 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     out.reason = "there is nothing to link";
     return out;
   }
-  const auto nodes = choose_nodes(
-      execution, out.points, options,
-      [&](const SeriesPoints& points) {
-        SeriesLinks first;
-        return first_linking(execution, points, options, done, first).solution_.linking;
-      },
-      done, out.rounds);
+  choose_properties(options, out.points);
+  std::optional<SeriesNodes> nodes;
+  if (options.nodes)
+    nodes = choose_nodes(
+        execution, out.points, options,
+        [&](const SeriesPoints& points) {
+          SeriesLinks first;
+          return first_linking(execution, points, options, done, first).solution_.linking;
+        },
+        done, out.rounds);
   SeriesPart part;
   if (nodes) {
     part = take_part(out.points, nodes->used);

@@ -11,6 +11,7 @@
 #include "tracking/link/close_pairs.h"
 #include "tracking/link/node_model.h"
 #include "tracking/link/series_field.h"
+#include "tracking/link/series_rounds.h"
 
 namespace motes::tracking {
 namespace {
@@ -18,6 +19,12 @@ namespace {
 using matching::Index;
 
 constexpr int kNodeRounds = 2, kPriceRounds = 3;
+/// Particles that truly lie close together make tracks as good as all others. Those that would be suppressed
+/// are false where so many of their sides stay open, and so many times more than of those kept: particles in
+/// clusters had at most 1.8 times as many in simulations, the embryo's rejected detections at least 3.4
+/// times.
+constexpr double kLeastOpen = 0.02, kTimesAsOpen = 1.6;
+constexpr int kRoundsOfEvidence = 2;
 /// Used pairs nearer than this part of the radius pay these prices, in nats.
 constexpr double kTooClose = 0.7, kPriceOfWeaker = 1.0, kPriceOfStronger = 0.3;
 /// Detections below these log-odds are left out of the assignment.
@@ -116,10 +123,16 @@ class Chooser {
     features_ = node_features(execution_, points_, close_, side);
   }
 
-  SeriesNodes run(const LinkPoints& link) {
+  /// None where those that would be suppressed are as good as those that would be kept.
+  std::optional<SeriesNodes> run(const LinkPoints& link) {
     SeriesNodes out;
     out.used = suppress_close(points_, close_, score_, tie_);
     alone_ = distinct();
+    std::vector<char> dropped = alone_;
+    for (std::size_t i = 0; i < dropped.size(); ++i)
+      if (out.used[i] != 0) dropped[i] = 0;
+    const double open_kept = open_share(out.used), open_dropped = open_share(dropped);
+    if (open_dropped < kLeastOpen || open_dropped < kTimesAsOpen * open_kept) return std::nullopt;
     SeriesPart kept = take_part(points_, out.used);
     linking_ = linking_of_whole(link(kept.points), kept);
     std::vector<char> real = on_long_tracks(points_, linking_, out.used);
@@ -134,6 +147,22 @@ class Chooser {
   }
 
  private:
+  /// Share of those detections' sides (before, after) that stay open where they are linked from frame to
+  /// frame.
+  double open_share(const std::vector<char>& keep) {
+    const SeriesPart part = take_part(points_, keep);
+    if (part.whole.empty()) return 0;
+    Rounds rounds(execution_, part.points, options_, done_, solved_);
+    rounds.plain(1, kRoundsOfEvidence);
+    double open = 0, all = 0;
+    for (std::size_t k = 0; k < part.whole.size(); ++k) {
+      const std::int32_t t = part.points.slot[k];
+      if (t + 1 < points_.frames()) all += 1, open += rounds.solution_.linking.next[k] < 0;
+      if (t > 0) all += 1, open += rounds.solution_.linking.previous[k] < 0;
+    }
+    return all > 0 ? open / all : 0;
+  }
+
   /// Of exact repetitions only the surest is ever used.
   std::vector<char> distinct() const {
     std::vector<char> out(points_.size(), 1);

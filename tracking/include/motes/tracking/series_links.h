@@ -25,6 +25,9 @@ struct SeriesOptions {
   int max_gap = 3;  ///< frames a particle may stay undetected between two links of its track
   double gate_um =
       std::numeric_limits<double>::infinity();  ///< no displacement is longer, times elapsed frames
+  /// Properties that tell particles from false detections, by name; empty: all that detections have.
+  std::vector<std::string> features;
+  bool nodes = true;  ///< whether false detections around particles are looked for
   std::string solver = "auto";
   bool verify = false;
   Events events = Events::automatic;
