@@ -66,7 +66,9 @@ struct Config {
     double min_confidence = 0;
     std::int64_t min_length = 1;
     double gate_share = tracking::kGateShare;
-    std::optional<double> max_speed_um_s;  ///< gate = max_speed_um_s * dt_s * frame_step
+    std::optional<std::vector<std::string>> features;  ///< none: all; {"none"}: no properties
+    std::optional<double> exclusion_um;                ///< none: estimated
+    std::optional<double> max_speed_um_s;              ///< gate = max_speed_um_s * dt_s * frame_step
     tracking::LinkCost cost = tracking::LinkCost::squared;
     std::optional<double> no_link_cost;  ///< none: gate^2 (or gate)
     std::string solver = "auto";

@@ -92,6 +92,9 @@ tracking::SeriesOptions series_options(const Config& config, const Gate& gate) {
   tracking::SeriesOptions options;
   options.model = config.linking.model;
   options.max_gap = config.linking.max_gap;
+  options.features = config.linking.features;
+  if (options.features && *options.features == std::vector<std::string>{"none"}) options.features->clear();
+  options.exclusion_um = config.linking.exclusion_um;
   options.solver = config.linking.solver;
   options.verify = config.linking.verify;
   options.events = config.linking.events;
@@ -166,6 +169,11 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
       fmt::format("tracks end at {:.4f}, begin at {:.4f} of detections; {:.4f} of detections are on no "
                   "track (from the links)",
                   links.model.end, links.model.birth, links.model.lone));
+  if (links.exclusion_um > 0)
+    lines.push_back(
+        fmt::format("false detections gather within {:.4g} {} of particles; {} of {} detections are "
+                    "false (from the distances, the properties and the links)",
+                    links.exclusion_um, unit, links.false_detections, links.points.size()));
   if (links.persistent)
     lines.push_back(fmt::format("persistence: beta {:.3f}, by {} (from the links)", links.velocity.beta(),
                                 links.velocity.form == tracking::PersistenceForm::turning

@@ -145,6 +145,18 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(row("linking.min_length", "points", integer<std::int64_t>(1, 1000000000),
                       MOTES_AT(linking.min_length),
                       "Tracks of fewer points are left out of the results; their detections stay."));
+  table.push_back(row(
+      "linking.features", "",
+      word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
+      MOTES_AT(linking.features),
+      "Of scope series: the properties of detections (quality, intensity, radius, or a table's columns) that "
+      "may "
+      "tell particles from false detections around them; values are compared within a frame only; auto: the "
+      "first six that there are."));
+  table.push_back(row(
+      "linking.exclusion_um", "um", word_or("auto", real(kNotNegative)), MOTES_AT(linking.exclusion_um),
+      "Of scope series: two detections of a frame that are nearer are hardly two particles; 0: they may be; "
+      "auto: from the distances between detections, where those that are too close make worse tracks."));
   table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
                       "Of gate_um auto: the share of the links that are there to be found that the gate must "
                       "allow."));

@@ -161,6 +161,7 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
           {"edges", links.edges},
           {"links", links.links},
           {"gap_links", links.gap_links},
+          {"exclusion_um", links.exclusion_um > 0 ? ordered_json(links.exclusion_um) : ordered_json(nullptr)},
           {"false_detections", links.false_detections},
           {"events", divisions_json(links.divisions)},
           {"objective_nats", links.objective}};

@@ -2,7 +2,7 @@
 //
 //   bench_links [--case "r3p5 miss10 ..."] [--n 2000] [--frames 20] [--seeds 1] [--models "pairs static
 //   velocity"]
-//               [--gap 3] [--nodes 1] [--threads 0]
+//               [--gap 3] [--exclusion auto] [--threads 0]
 //
 // Particles on a correlated walk in a cube of unit mean spacing: a step goes along persistence x the last
 // direction + (1 - persistence) x a random one, and is .5 to 1.5 times the ratio long; walls reflect. A true
@@ -328,7 +328,7 @@ int main(int argc, char** argv) {
         tracking::SeriesOptions options;
         options.model = models.at(model);
         options.max_gap = static_cast<int>(arguments.number("gap", 3));
-        options.nodes = arguments.number("nodes", 1) != 0;
+        if (arguments.text("exclusion")) options.exclusion_um = arguments.number("exclusion", 0);
         options.verify = arguments.number("verify", 1) != 0;
         links = tracking::link_series(execution, series.frames, options);
         next.assign(links.linking.next.begin(), links.linking.next.end());

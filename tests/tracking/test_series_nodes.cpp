@@ -242,12 +242,12 @@ TEST_CASE("false detections around particles are left out, with and without a qu
   CHECK(recall_and_precision(links, 500).first > 0.97);
   CHECK(recall_and_precision(links, 500).second > 0.97);
   CHECK(link_series({1}, frames, options).linking.next == links.linking.next);
-  options.nodes = false;
+  options.exclusion_um = 0;
   CHECK(recall_and_precision(link_series({2}, frames, options), 500).second < 0.9);
-  options.nodes = true;
+  options.exclusion_um.reset();
   for (Detections& d : frames) d.quality.clear();
   CHECK(recall_and_precision(link_series({2}, frames, options), 500).second > 0.6);
-  options.features = {"quality"};
+  options.features = {{"quality"}};
   CHECK_THROWS_AS(link_series({2}, frames, options), UsageError);
 }
 
@@ -256,4 +256,7 @@ TEST_CASE("particles that lie close together stay particles") {
   const SeriesLinks links = link_series({2}, frames, {});
   CHECK(links.exclusion_um == 0);
   CHECK(recall_and_precision(links, 1000).first > 0.97);
+  SeriesOptions options;
+  options.exclusion_um = 0.4;
+  CHECK(recall_and_precision(link_series({2}, frames, options), 1000).first < 0.8);
 }

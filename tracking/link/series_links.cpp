@@ -70,6 +70,8 @@ std::string reason_of(const SeriesLinks& links) {
 
 void check(const SeriesOptions& options) {
   if (options.max_gap < 0) throw UsageError("linking.max_gap must not be negative");
+  if (options.exclusion_um && !(*options.exclusion_um >= 0))
+    throw UsageError("linking.exclusion_um must not be negative");
   if (options.solver == "auto") return;
   const matching::SolverInfo* info = matching::find_solver(options.solver);
   if (info == nullptr || info->family() != matching::Family::assignment)
@@ -167,12 +169,12 @@ void restore(const SeriesPart& part, SeriesLinks& links) {
 
 /// Leaves the properties that are asked for, or the first ones. Throws UsageError for one that is not there.
 void choose_properties(const SeriesOptions& options, SeriesPoints& points) {
-  if (options.features.empty()) {
+  if (!options.features) {
     if (points.properties.size() > kMostProperties) points.properties.resize(kMostProperties);
     return;
   }
   std::vector<PropertyColumn> chosen;
-  for (const std::string& name : options.features) {
+  for (const std::string& name : *options.features) {
     const auto found = std::find_if(points.properties.begin(), points.properties.end(),
                                     [&](const PropertyColumn& column) { return column.name == name; });
     if (found == points.properties.end()) {
@@ -202,15 +204,13 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     return out;
   }
   choose_properties(options, out.points);
-  std::optional<SeriesNodes> nodes;
-  if (options.nodes)
-    nodes = choose_nodes(
-        execution, out.points, options,
-        [&](const SeriesPoints& points) {
-          SeriesLinks first;
-          return first_linking(execution, points, options, done, first).solution_.linking;
-        },
-        done, out.rounds);
+  const auto nodes = choose_nodes(
+      execution, out.points, options,
+      [&](const SeriesPoints& points) {
+        SeriesLinks first;
+        return first_linking(execution, points, options, done, first).solution_.linking;
+      },
+      done, out.rounds);
   SeriesPart part;
   if (nodes) {
     part = take_part(out.points, nodes->used);

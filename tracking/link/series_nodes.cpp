@@ -132,7 +132,8 @@ class Chooser {
     for (std::size_t i = 0; i < dropped.size(); ++i)
       if (out.used[i] != 0) dropped[i] = 0;
     const double open_kept = open_share(out.used), open_dropped = open_share(dropped);
-    if (open_dropped < kLeastOpen || open_dropped < kTimesAsOpen * open_kept) return std::nullopt;
+    if (!options_.exclusion_um && (open_dropped < kLeastOpen || open_dropped < kTimesAsOpen * open_kept))
+      return std::nullopt;
     SeriesPart kept = take_part(points_, out.used);
     linking_ = linking_of_whole(link(kept.points), kept);
     std::vector<char> real = on_long_tracks(points_, linking_, out.used);
@@ -234,7 +235,9 @@ class Chooser {
 std::optional<SeriesNodes> choose_nodes(const Execution& execution, const SeriesPoints& points,
                                         const SeriesOptions& options, const LinkPoints& link,
                                         const std::function<void(int)>& done, int& solved) {
-  std::vector<double> radius = exclusion_radii(points);
+  std::vector<double> radius = options.exclusion_um
+                                   ? std::vector<double>(at(points.frames()), *options.exclusion_um)
+                                   : exclusion_radii(points);
   if (std::none_of(radius.begin(), radius.end(), [](double r) { return r > 0; })) return std::nullopt;
   Chooser chooser(execution, points, options, close_neighbours(execution, points, std::move(radius)), done,
                   solved);

@@ -174,7 +174,8 @@ double Rounds::chain_cost() const {
     const std::int32_t t = points_->slot[k];
     const double density = points_->density[static_cast<std::size_t>(t)];
     if (j < 0 && p < 0) {
-      cost += std::min(model_.lone_cost(*points_, i), model_.end_cost(last - t) + model_.birth_cost(density, t));
+      cost +=
+          std::min(model_.lone_cost(*points_, i), model_.end_cost(last - t) + model_.birth_cost(density, t));
       continue;
     }
     if (p < 0) cost += model_.birth_cost(density, t);

@@ -25,9 +25,11 @@ struct SeriesOptions {
   int max_gap = 3;  ///< frames a particle may stay undetected between two links of its track
   double gate_um =
       std::numeric_limits<double>::infinity();  ///< no displacement is longer, times elapsed frames
-  /// Properties that tell particles from false detections, by name; empty: all that detections have.
-  std::vector<std::string> features;
-  bool nodes = true;  ///< whether false detections around particles are looked for
+  /// Properties that tell particles from false detections, by name; none: all that detections have.
+  std::optional<std::vector<std::string>> features;
+  /// Two detections that are nearer are hardly two particles; 0: they may be; none: estimated (exclusion_um
+  /// of the result).
+  std::optional<double> exclusion_um;
   std::string solver = "auto";
   bool verify = false;
   Events events = Events::automatic;
