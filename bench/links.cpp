@@ -8,16 +8,17 @@
 // direction + (1 - persistence) x a random one, and is .5 to 1.5 times the ratio long; walls reflect. A true
 // link joins a particle's consecutive detected positions, gap links included; a link of or to a false
 // detection is wrong. Case names say ratio (displacement a frame over spacing) and persistence in tenths,
-// then missed (m), false (f), blinking (b) and replaced (t) in percent: r2p8m10f10; s: false detections
-// around each particle, with a quality column; c: particles that follow another one closely, all of them
-// true. One CSV row a case, model and seed.
+// then missed (m), false (f), blinking (b: for 2 frames on average, d: for 1 to 3) and replaced (t) in
+// percent: r2p8m10f10; s: false detections around each particle, with a quality column; c: particles that
+// follow another one closely, all of them true. One CSV row a case, model and seed.
 //
 //   bench_links --truth truth.csv [--table detections.csv] --step "1 2 5 10" ...
 //
 // Real tables with columns particle, frame, x, y, z and parent: every step-th frame, rows shuffled (their
 // order can tell the truth), exact repetitions dropped. A detection of the table is a true one where it lies
 // exactly on a true position. As in docs/method/scoring.md links from mother to daughter are ignored, and so
-// are links between two false detections; `strict` is F1 with the latter counted as wrong.
+// are links between two false detections; `strict` is F1 with the latter counted as wrong, `direct` F1 of
+// links to the next frame alone.
 
 #include <algorithm>
 #include <cmath>
@@ -78,8 +79,8 @@ TrackSet walks(double n, std::int32_t frames, double side, double ratio, double 
   for (int walker = 0; walker < static_cast<int>(n); ++walker) {
     Vec3 x, u;
     const bool follows = walker > 0 && companions > 0 && uniform(rng) < companions;
-    const Vec3 beside = direction(rng);
-    const double distance = 0.1 + 0.2 * uniform(rng);
+    const Vec3 beside = follows ? direction(rng) : Vec3{};
+    const double distance = follows ? 0.1 + 0.2 * uniform(rng) : 0;
     for (std::int32_t t = 0; t < frames; ++t) {
       if (t == 0 || uniform(rng) < turnover) {
         if (t > 0) out.track_offsets.push_back(static_cast<std::int64_t>(out.frame.size()));
@@ -117,6 +118,35 @@ TrackSet walks(double n, std::int32_t frames, double side, double ratio, double 
     out.track_offsets.push_back(static_cast<std::int64_t>(out.frame.size()));
   }
   return out;
+}
+
+/// Takes points out of the tracks in runs of 1 to 3 frames, this share of all points.
+void go_dark(double share, std::uint64_t seed, TrackSet& truth) {
+  if (!(share > 0)) return;
+  std::mt19937_64 rng(seed ^ 0xDA2C);
+  std::uniform_real_distribution<> uniform;
+  TrackSet out;
+  out.track_id = truth.track_id;
+  const double start = share / (2 * (1 - share));
+  for (std::size_t track = 0; track + 1 < truth.track_offsets.size(); ++track) {
+    int dark = uniform(rng) < share ? 1 + static_cast<int>(2 * uniform(rng)) : 0;
+    bool was_dark = false;
+    for (auto k = static_cast<std::size_t>(truth.track_offsets[track]);
+         k < static_cast<std::size_t>(truth.track_offsets[track + 1]); ++k) {
+      if (dark == 0 && !was_dark && uniform(rng) < start) dark = 1 + static_cast<int>(3 * uniform(rng));
+      was_dark = dark > 0;
+      if (dark > 0) {
+        --dark;
+        continue;
+      }
+      out.frame.push_back(truth.frame[k]);
+      out.time_s.push_back(truth.time_s[k]);
+      out.detection.push_back(-1);
+      out.x_um.push_back(truth.x_um[k]), out.y_um.push_back(truth.y_um[k]), out.z_um.push_back(truth.z_um[k]);
+    }
+    out.track_offsets.push_back(static_cast<std::int64_t>(out.frame.size()));
+  }
+  truth = std::move(out);
 }
 
 /// Around each detection false ones, .05 to .17 spacings away, as many on average as `share`; half of them
@@ -173,8 +203,9 @@ Series series_of(const std::string& name, double n, std::int32_t frames, std::ui
     faults.blink_off_s = 2;
     faults.blink_on_s = 2 * (1 - dark) / dark;
   }
-  const TrackSet truth = walks(n, frames, side, out.ratio, value_of(name, 'p') / 10,
-                               value_of(name, 't') / 100, value_of(name, 'c') / 100, seed);
+  TrackSet truth = walks(n, frames, side, out.ratio, value_of(name, 'p') / 10, value_of(name, 't') / 100,
+                         value_of(name, 'c') / 100, seed);
+  go_dark(value_of(name, 'd') / 100, seed, truth);
   sim::Observation seen = sim::observe({}, truth, motion, faults);
   add_satellites(value_of(name, 's') / 100, side, seed, seen);
   out.frames = std::move(seen.frames);
@@ -266,11 +297,20 @@ Series real_series(const std::string& truth_file, const std::string& table_file,
 
 struct Score {
   double precision = 0, recall = 0, f1 = 0, strict = 0;
+  double direct = 0;  ///< F1 of links to the next frame alone
 };
 Score score(const Series& series, const std::vector<std::int64_t>& found) {
-  double right = 0, links = 0, truths = 0, ignored = 0;
+  double right = 0, links = 0, truths = 0, ignored = 0, direct_right = 0, direct_links = 0;
+  std::vector<std::int32_t> slot;
+  for (std::size_t t = 0; t < series.frames.size(); ++t)
+    slot.resize(slot.size() + series.frames[t].size(), static_cast<std::int32_t>(t));
+  const auto direct = [&](std::size_t i, std::int64_t j) {
+    return j >= 0 && slot[static_cast<std::size_t>(j)] == slot[i] + 1 ? 1.0 : 0.0;
+  };
   for (std::size_t i = 0; i < found.size(); ++i) {
     truths += series.next[i] >= 0;
+    direct_links += direct(i, series.next[i]) + direct(i, found[i]);
+    if (found[i] == series.next[i]) direct_right += direct(i, found[i]);
     if (found[i] < 0) continue;
     if (!series.particle.empty()) {
       const std::int64_t from = series.particle[i], to = series.particle[static_cast<std::size_t>(found[i])];
@@ -282,7 +322,8 @@ Score score(const Series& series, const std::vector<std::int64_t>& found) {
   }
   const double judged = links - ignored;
   return {right / std::max(judged, 1.0), right / std::max(truths, 1.0),
-          2 * right / std::max(judged + truths, 1.0), 2 * right / std::max(links + truths, 1.0)};
+          2 * right / std::max(judged + truths, 1.0), 2 * right / std::max(links + truths, 1.0),
+          2 * direct_right / std::max(direct_links, 1.0)};
 }
 
 std::vector<std::int64_t> link_pairs(const Execution& execution, const Series& series, bool known_gate) {
@@ -314,7 +355,8 @@ int main(int argc, char** argv) {
                                                             {"joint", tracking::MotionModel::joint},
                                                             {"auto", tracking::MotionModel::automatic}};
   std::puts(
-      "case,n,seed,model,f1,strict,precision,recall,chosen,beta,end,lone,elapsed1,rounds,candidates,edges,"
+      "case,n,seed,model,f1,strict,direct,precision,recall,chosen,beta,end,lone,elapsed1,rounds,candidates,"
+      "edges,"
       "seconds");
   const auto run = [&](const std::string& name, int seed, const Series& series) {
     for (const std::string& model : arguments.words("models", "pairs static velocity")) {
@@ -334,11 +376,12 @@ int main(int argc, char** argv) {
         next.assign(links.linking.next.begin(), links.linking.next.end());
       });
       const Score s = score(series, next);
-      std::printf("%s,%zu,%d,%s,%.4f,%.4f,%.4f,%.4f,%d,%.3f,%.4f,%.4f,%.4f,%d,%lld,%lld,%.2f\n", name.c_str(),
-                  series.next.size(), seed, model.c_str(), s.f1, s.strict, s.precision, s.recall,
-                  static_cast<int>(links.chosen), links.velocity.beta(), links.model.end, links.model.lone,
-                  links.model.elapsed.empty() ? 0 : links.model.elapsed[0], links.rounds,
-                  static_cast<long long>(links.candidates), static_cast<long long>(links.edges), seconds);
+      std::printf("%s,%zu,%d,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%.3f,%.4f,%.4f,%.4f,%d,%lld,%lld,%.2f\n",
+                  name.c_str(), series.next.size(), seed, model.c_str(), s.f1, s.strict, s.direct,
+                  s.precision, s.recall, static_cast<int>(links.chosen), links.velocity.beta(),
+                  links.model.end, links.model.lone, links.model.elapsed.empty() ? 0 : links.model.elapsed[0],
+                  links.rounds, static_cast<long long>(links.candidates), static_cast<long long>(links.edges),
+                  seconds);
       if (!links.reason.empty()) std::printf("# %s\n", links.reason.c_str());
       std::fflush(stdout);
     }
