@@ -1,6 +1,36 @@
 #include "app/codec.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace motes::app {
+namespace {
+
+/// "x=A,y=B" as {x, A, y, B}; none where a part has no '='. A comma that no "key=" follows belongs to a name.
+std::optional<std::vector<std::string>> split_pairs(std::string_view text,
+                                                    const std::vector<std::string>& keys) {
+  const auto key_at = [&](std::string_view rest) -> std::string {
+    const std::size_t equals = rest.find('=');
+    if (equals == std::string_view::npos) return {};
+    std::string key(rest.substr(0, equals));
+    std::erase(key, ' ');
+    return std::find(keys.begin(), keys.end(), key) == keys.end() ? std::string() : key;
+  };
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const std::string key = key_at(text);
+    if (key.empty()) return std::nullopt;
+    text.remove_prefix(text.find('=') + 1);
+    std::size_t comma = text.find(',');
+    while (comma != std::string_view::npos && key_at(text.substr(comma + 1)).empty())
+      comma = text.find(',', comma + 1);
+    items.insert(items.end(), {key, std::string(text.substr(0, comma))});
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return items;
+}
+
+}  // namespace
 
 Value word_value(std::string text) { return {{std::move(text)}, false}; }
 
@@ -71,6 +101,31 @@ Codec<std::string> text(std::string allowed) {
             return value.word();
           },
           [](const std::string& word) { return word_value(word); }};
+}
+
+Codec<std::map<std::string, std::string>> names_by_key(std::vector<std::string> keys) {
+  std::string allowed = "names by role, {role: name, ...}, of the roles ";
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    allowed += (i == 0 ? "" : i + 1 == keys.size() ? " and " : ", ") + keys[i];
+  return {allowed,
+          [keys](const Value& value) -> std::optional<std::map<std::string, std::string>> {
+            if (value.list) return std::nullopt;
+            const auto items = value.map ? std::optional(value.items) : split_pairs(value.word(), keys);
+            if (!items) return std::nullopt;
+            std::map<std::string, std::string> names;
+            for (std::size_t i = 0; i + 1 < items->size(); i += 2) {
+              const std::string& key = (*items)[i];
+              const std::string& name = (*items)[i + 1];
+              if (std::find(keys.begin(), keys.end(), key) == keys.end() || name.empty()) return std::nullopt;
+              if (!names.emplace(key, name).second) return std::nullopt;
+            }
+            return names;
+          },
+          [](const std::map<std::string, std::string>& names) {
+            Value value{{}, false, true};
+            for (const auto& [key, name] : names) value.items.insert(value.items.end(), {key, name});
+            return value;
+          }};
 }
 
 }  // namespace motes::app

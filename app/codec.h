@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,6 +83,9 @@ Codec<FrameRange> frame_range();
 Codec<bool> truth_value();
 
 Codec<std::string> text(std::string allowed);
+
+/// Texts by key, {} for none; keys of the list only. A word is read as "key=text,key=text".
+Codec<std::map<std::string, std::string>> names_by_key(std::vector<std::string> keys);
 
 /// One of a few names.
 template <class Enum>

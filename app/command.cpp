@@ -46,6 +46,13 @@ void add_common_options(CommandOptions command, Session& session) {
       .group(group);
 }
 
+void add_table_options(CommandOptions command, Session& session) {
+  command
+      .add_option("--columns", session.columns,
+                  "What a table's columns are: x, y, z, frame, time, particle, parent")
+      .type_name("x=NAME,...");
+}
+
 Config configure(const Session& session, const std::string& input, bool has_cuda_form) {
   Config config;
   if (is_yaml(input)) {
@@ -62,6 +69,7 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
   set_if_given(config, "execution.backend", session.backend, "--backend");
   set_if_given(config, "execution.threads", session.threads, "--threads");
   set_if_given(config, "simulation.seed", session.seed, "--seed");
+  set_if_given(config, "input.columns", session.columns, "--columns");
   check_consistency(config);
   if (config.execution.backend == Backend::cuda && !has_cuda_form)
     throw UsageError("execution.backend: this command has no CUDA form yet; use auto or cpu");

@@ -28,6 +28,7 @@ struct Session {
   bool quiet = false;
   StageClock stages{0.0};
   ShortOptions short_options{};
+  std::string columns;  ///< --columns, of a table
 };
 
 /// A registered command: its options, and what it does once they are parsed.
@@ -57,6 +58,9 @@ std::string refuse_empty_name(const std::string& name);
 
 /// Adds --backend, --threads, --set, --json, --quiet, --seed and --config.
 void add_common_options(CommandOptions command, Session& session);
+
+/// Adds --columns.
+void add_table_options(CommandOptions command, Session& session);
 
 /// Defaults, then the YAML file (`input` when it is one, else --config), then `input` as input.path, then the
 /// command line's settings. Throws UsageError, also where cuda is asked of a command without a CUDA form.

@@ -23,10 +23,13 @@ std::string at_line(const std::string& file, const YAML::Mark& mark) {
   return file + ":" + std::to_string(mark.line + 1) + ": ";
 }
 
+/// Whether a map is one of the option's values: its default is one.
+bool takes_map(const Option& option) { return option.get(Config()).map; }
+
 std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
 
 /// The value below a key; `where` opens the error message.
-Value to_value(const YAML::Node& node, const std::string& where, const std::string& allowed) {
+Value to_value(const YAML::Node& node, const std::string& where, const std::string& allowed, bool takes_map) {
   if (node.IsScalar()) return {{node.Scalar()}, false};
   if (node.IsSequence()) {
     Value value{{}, true};
@@ -34,6 +37,15 @@ Value to_value(const YAML::Node& node, const std::string& where, const std::stri
       if (!item.IsScalar())
         throw UsageError(where + "a list may hold plain values only; allowed: " + allowed);
       value.items.push_back(item.Scalar());
+    }
+    return value;
+  }
+  if (node.IsMap() && takes_map) {
+    Value value{{}, false, true};
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar() || !entry.second.IsScalar())
+        throw UsageError(where + "a map may hold plain values only; allowed: " + allowed);
+      value.items.insert(value.items.end(), {entry.first.Scalar(), entry.second.Scalar()});
     }
     return value;
   }
@@ -81,7 +93,7 @@ void load_section(Config& config, const std::string& section, const YAML::Node& 
     if (option == nullptr) fail_unknown(line, path, option_paths());
     if (!seen.insert(path).second) throw UsageError(line + path + " is given twice; keep one of them");
     const std::string where = line + path + ": ";
-    assign(config, *option, to_value(entry.second, where, option->allowed), where);
+    assign(config, *option, to_value(entry.second, where, option->allowed, takes_map(*option)), where);
   }
 }
 
@@ -157,10 +169,12 @@ void set_key(Config& config, std::string_view key, std::string_view text, std::s
   const Option* option = find_option(path);
   if (option == nullptr) fail_unknown(before, path, option_paths());
   const std::string where = before + path + ": ";
-  // Only a list needs YAML's syntax; a plain word is taken as it is, so that paths may hold any character.
+  // Only a list or a map needs YAML's syntax; a plain word is taken as it is, so that paths may hold any
+  // character.
   Value value{{std::string(text)}, false};
-  if (text.starts_with('['))
-    value = to_value(parse(std::string(text), std::string(source)), where, option->allowed);
+  if (text.starts_with('[') || (text.starts_with('{') && takes_map(*option)))
+    value =
+        to_value(parse(std::string(text), std::string(source)), where, option->allowed, takes_map(*option));
   if (text.empty()) throw UsageError(where + "no value given; allowed: " + option->allowed);
   assign(config, *option, value, where);
 }
@@ -187,7 +201,12 @@ std::string to_yaml(const Config& config, std::initializer_list<std::string_view
     }
     out << YAML::Key << option.path.substr(owner.size() + 1) << YAML::Value;
     const Value value = option.get(config);
-    if (value.list) {
+    if (value.map) {
+      out << YAML::Flow << YAML::BeginMap;
+      for (std::size_t i = 0; i + 1 < value.items.size(); i += 2)
+        out << YAML::Key << value.items[i] << YAML::Value << value.items[i + 1];
+      out << YAML::EndMap;
+    } else if (value.list) {
       out << YAML::Flow << value.items;
     } else {
       out << value.word();

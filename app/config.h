@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <motes/io/tables.h>
 #include <motes/sim/simulation.h>
 #include <motes/tracking/candidates.h>
 #include <motes/tracking/divisions.h>
@@ -47,6 +49,8 @@ struct Config {
     std::int32_t frame_step = 1;
     FrameRange frames;  ///< the frames of the series to work on
     std::optional<std::string> axes;
+    std::map<std::string, std::string> columns;  ///< of a table: role -> name
+    io::TableUnit unit = io::TableUnit::unknown;
   } input;
   struct Detection {
     std::optional<Vec3> radius_um;                    ///< none: estimated on the first frame

@@ -170,6 +170,7 @@ Command add_info(CLI::App& app, Session& session) {
       add_command(app, "info", "Show this build, its solvers and devices, or what a file holds");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("FILE", arguments->file, "A series, a table, or tracks");
+  add_table_options(command, session);
   command.add_flag("--options", arguments->options, "Print docs/configuration.md: every configuration key");
   return {&command.app(), [&session, arguments] { run_info(session, *arguments); }};
 }

@@ -59,6 +59,20 @@ void add_input(std::vector<Option>& table) {
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
                       MOTES_AT(input.axes), "Order of the axes where the metadata leave it open."));
+  table.push_back(
+      row("input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
+          MOTES_AT(input.columns),
+          "Which column of a table is what, such as {x: Position X, frame: Time}; columns that are not named "
+          "here are found by their names."));
+  table.push_back(row("input.unit", "",
+                      choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
+                                             {"um", io::TableUnit::um},
+                                             {"nm", io::TableUnit::nm},
+                                             {"mm", io::TableUnit::mm},
+                                             {"px", io::TableUnit::px}}),
+                      MOTES_AT(input.unit),
+                      "Unit of a table's x, y, z where the table does not state it; px: scaled by "
+                      "input.voxel_um where that is given, else kept; auto: input.voxel_um must say."));
 }
 
 void add_detection(std::vector<Option>& table) {
@@ -508,6 +522,12 @@ const std::vector<std::string>& option_paths() {
 }
 
 std::string to_text(const Value& value) {
+  if (value.map) {
+    std::string joined = "{";
+    for (std::size_t i = 0; i + 1 < value.items.size(); i += 2)
+      joined += (i > 0 ? ", " : "") + value.items[i] + ": " + value.items[i + 1];
+    return joined + "}";
+  }
   if (!value.list) return value.word();
   std::string joined = "[";
   for (std::size_t i = 0; i < value.items.size(); ++i) joined += (i > 0 ? ", " : "") + value.items[i];

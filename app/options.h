@@ -12,10 +12,11 @@
 
 namespace motes::app {
 
-/// A configuration value before it has a type: one word, or a list of words.
+/// A configuration value before it has a type: one word, a list of words, or words by key.
 struct Value {
-  std::vector<std::string> items;
+  std::vector<std::string> items;  ///< of a map: key, word, key, word ...
   bool list = false;
+  bool map = false;
   const std::string& word() const { return items.front(); }
 };
 

@@ -75,6 +75,7 @@ Command add_score(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   command.add_option("--truth", arguments->truth, "True tracks, in any readable format").type_name("FILE");
   command.add_option("--tracks", arguments->tracks, "Tracks to score").type_name("FILE");
+  add_table_options(command, session);
   command.add_option("--gate", arguments->gate, "Farthest a found position may lie from its true one [5]")
       .type_name("LENGTH");
   command.add_option("--gate-link", arguments->gate_link, "The same for link scores [as --gate]")

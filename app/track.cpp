@@ -186,6 +186,7 @@ Command add_track(CLI::App& app, Session& session) {
                   "Cut links less likely right than this (linking.min_confidence)")
       .type_name("P");
   add_short_options(command, session.short_options, true);
+  add_table_options(command, session);
   command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
   command.add_flag("--force", arguments->force, "Overwrite the results of a run with other settings");
   return {&command.app(), [&session, arguments] { run_track(session, *arguments); }};

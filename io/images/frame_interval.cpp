@@ -79,4 +79,32 @@ std::optional<double> mean_interval(const std::vector<std::int32_t>& frame,
   return near ? std::optional(dt) : std::nullopt;
 }
 
+std::optional<std::vector<std::int32_t>> frames_of_times(const std::vector<double>& times, double unit_s,
+                                                         std::optional<double> dt_s) {
+  constexpr double kNear = 0.1, kMost = 2e9;
+  std::vector<double> distinct(times);
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  if (distinct.empty()) return std::vector<std::int32_t>{};
+  if (!std::all_of(distinct.begin(), distinct.end(), [](double t) { return std::isfinite(t); }))
+    return std::nullopt;
+  double dt = dt_s ? *dt_s / unit_s : 1;
+  if (!dt_s && distinct.size() > 1) {
+    dt = distinct.back() - distinct.front();
+    for (std::size_t i = 1; i < distinct.size(); ++i) dt = std::min(dt, distinct[i] - distinct[i - 1]);
+  }
+  const auto numbers_from = [&](double start) -> std::optional<std::vector<std::int32_t>> {
+    std::vector<std::int32_t> frames;
+    for (const double t : times) {
+      const double number = (t - start) / dt;
+      if (!(number > -kNear && number < kMost) || std::abs(number - std::round(number)) > kNear)
+        return std::nullopt;
+      frames.push_back(static_cast<std::int32_t>(std::lround(number)));
+    }
+    return frames;
+  };
+  if (auto frames = numbers_from(0)) return frames;
+  return numbers_from(distinct.front());
+}
+
 }  // namespace motes::io::detail

@@ -19,4 +19,10 @@ std::optional<double> infer_interval(const std::vector<std::int32_t>& frame,
 std::optional<double> mean_interval(const std::vector<std::int32_t>& frame,
                                     const std::vector<double>& time_s);
 
+/// The number of the frame of every time: the time over the interval, which is `dt_s`, or the least
+/// difference between two times (both in s, the times times `unit_s`); from 0 where the times are no
+/// multiples of it, but their distances are. None where those are neither, to a tenth of the interval.
+std::optional<std::vector<std::int32_t>> frames_of_times(const std::vector<double>& times, double unit_s,
+                                                         std::optional<double> dt_s);
+
 }  // namespace motes::io::detail

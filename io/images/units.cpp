@@ -17,14 +17,16 @@ constexpr std::array kLengthUnits = {
     Unit{"nanometer", 1e-3},  Unit{"nanometre", 1e-3}, Unit{"mm", 1e3},          Unit{"millimeter", 1e3},
     Unit{"millimetre", 1e3},  Unit{"cm", 1e4},         Unit{"m", 1e6},           Unit{"meter", 1e6},
     Unit{"metre", 1e6},       Unit{"in", 25400.0},     Unit{"inch", 25400.0},    Unit{"inches", 25400.0},
-    Unit{"pm", 1e-6},         Unit{"\xC3\x85", 1e-4}};
+    Unit{"pm", 1e-6},         Unit{"\xC3\x85", 1e-4},  Unit{"angstrom", 1e-4},   Unit{"picometer", 1e-6},
+    Unit{"centimeter", 1e4}};
 
-constexpr std::array kTimeUnits = {Unit{"s", 1.0},       Unit{"sec", 1.0},      Unit{"second", 1.0},
-                                   Unit{"seconds", 1.0}, Unit{"ms", 1e-3},      Unit{"msec", 1e-3},
-                                   Unit{"us", 1e-6},     Unit{"ns", 1e-9},      Unit{"min", 60.0},
-                                   Unit{"minute", 60.0}, Unit{"minutes", 60.0}, Unit{"h", 3600.0},
-                                   Unit{"hr", 3600.0},   Unit{"hour", 3600.0},  Unit{"hours", 3600.0},
-                                   Unit{"d", 86400.0},   Unit{"day", 86400.0},  Unit{"days", 86400.0}};
+constexpr std::array kTimeUnits = {
+    Unit{"s", 1.0},          Unit{"sec", 1.0},      Unit{"second", 1.0},       Unit{"seconds", 1.0},
+    Unit{"ms", 1e-3},        Unit{"msec", 1e-3},    Unit{"us", 1e-6},          Unit{"ns", 1e-9},
+    Unit{"min", 60.0},       Unit{"minute", 60.0},  Unit{"minutes", 60.0},     Unit{"h", 3600.0},
+    Unit{"hr", 3600.0},      Unit{"hour", 3600.0},  Unit{"hours", 3600.0},     Unit{"d", 86400.0},
+    Unit{"day", 86400.0},    Unit{"days", 86400.0}, Unit{"millisecond", 1e-3}, Unit{"microsecond", 1e-6},
+    Unit{"nanosecond", 1e-9}};
 
 /// Small letters, and every spelling of the micro sign as u.
 std::string normalised(std::string_view name) {

@@ -8,16 +8,19 @@
 
 #include <motes/base/errors.h>
 
+#include "io/files/gzip.h"
 #include "io/files/text.h"
+#include "io/tracks/decimal_commas.h"
 
 namespace motes::io::detail {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// The delimiter that the line holds most of outside quotes; a comma where it holds none.
+/// The delimiter that the line holds most of outside quotes; where it holds none, a blank between words, else
+/// a comma.
 char guess_delimiter(std::string_view line) {
-  std::size_t commas = 0, semicolons = 0, tabs = 0;
+  std::size_t commas = 0, semicolons = 0, tabs = 0, blanks = 0;
   bool quoted = false;
   for (const char c : line) {
     if (c == '"') quoted = !quoted;
@@ -25,16 +28,15 @@ char guess_delimiter(std::string_view line) {
     if (c == ',') ++commas;
     if (c == ';') ++semicolons;
     if (c == '\t') ++tabs;
+    if (c == ' ') ++blanks;
     if (c == '\n' || c == '\r') break;
   }
   if (tabs > commas && tabs > semicolons) return '\t';
+  if (blanks > 0 && commas == 0 && semicolons == 0) return ' ';
   return semicolons > commas ? ';' : ',';
 }
 
 void require_text(const std::string& path, std::string_view text) {
-  if (text.starts_with("\x1f\x8b")) {
-    throw InputError(path + ": this file is gzip-compressed; decompress it first (gunzip)");
-  }
   if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
     throw InputError(path + ": this is no text table (it holds zero bytes); give a CSV file in UTF-8");
   }
@@ -42,11 +44,13 @@ void require_text(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(read_whole_file(path)) {
+CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(read_inflated(path)) {
   require_text(path_, text_);
   if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
   skip_blank_and_comment_lines();
+  skip_underlined_title();
   delimiter_ = guess_delimiter(std::string_view(text_).substr(at_));
+  if (delimiter_ != ',') decimal_commas_ = replace_decimal_commas(text_, at_, delimiter_, path_);
   if (!next_row()) {
     throw InputError(path_ + ": the table is empty; a header line with column names is needed");
   }
@@ -118,6 +122,19 @@ void CsvReader::skip_blank_and_comment_lines() {
 void CsvReader::skip_line() {
   while (!at_line_end()) ++at_;
   end_line();
+}
+
+/// Imaris opens its tables with such a title.
+void CsvReader::skip_underlined_title() {
+  const std::size_t end = text_.find('\n', at_);
+  if (end == std::string::npos || end + 1 >= text_.size() || text_[end + 1] != '=') return;
+  const std::size_t stop = std::min(text_.find('\n', end + 1), text_.size());
+  if (trimmed(std::string_view(text_).substr(end + 1, stop - end - 1)).find_first_not_of('=') !=
+      std::string_view::npos)
+    return;
+  skip_line();
+  skip_line();
+  skip_blank_and_comment_lines();
 }
 
 void CsvReader::end_line() {

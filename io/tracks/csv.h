@@ -10,8 +10,10 @@
 
 namespace motes::io::detail {
 
-/// Comma, semicolon or tab, whichever the header holds most of; fields may be quoted ("" within quotes is a
-/// quote); LF, CRLF or CR; a byte order mark, blank lines and lines that start with '#' are passed over.
+/// Comma, semicolon or tab, whichever the header holds most of, or blanks where it holds none of these;
+/// fields may be quoted ("" within quotes is a quote); LF, CRLF or CR; a byte order mark, blank lines, lines
+/// that start with '#' and a title underlined with '=' are passed over. Text in gzip is inflated; decimal
+/// commas become points where the comma does not separate.
 class CsvReader {
  public:
   /// Reads the file and its header. Throws InputError for a file that cannot be read, holds no header, is
@@ -27,6 +29,7 @@ class CsvReader {
   std::int64_t line() const { return line_; }  ///< of the current row, from 1
   std::string where() const { return where(line_); }
   std::string where(std::int64_t line) const;
+  bool decimal_commas() const { return decimal_commas_; }  ///< numbers were written so
 
   char delimiter() const { return delimiter_; }
   /// The whole text, and where in it the row after the current one begins.
@@ -41,6 +44,7 @@ class CsvReader {
   bool next_row();
   void skip_blank_and_comment_lines();
   void skip_line();
+  void skip_underlined_title();
   void end_line();
   bool at_line_end() const;
   std::string_view read_field();
@@ -55,6 +59,7 @@ class CsvReader {
   std::int64_t next_line_ = 1;
   std::int64_t line_ = 1;
   char delimiter_ = ',';
+  bool decimal_commas_ = false;
   std::vector<std::string> header_;
   std::vector<std::string_view> fields_;
   std::deque<std::string> unquoted_;  ///< what fields_ views where a field held doubled quotes

@@ -1,11 +1,10 @@
 #include "io/tracks/point_columns.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
-#include <initializer_list>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -15,103 +14,41 @@
 #include <motes/base/parallel_for.h>
 
 #include "io/files/text.h"
+#include "io/images/frame_interval.h"
+#include "io/images/units.h"
+#include "io/tracks/column_roles.h"
 #include "io/tracks/csv.h"
 #include "io/tracks/plain_rows.h"
 
 namespace motes::io::detail {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
-
 constexpr std::int64_t kMaxFrameSpan = 10'000'000;
 /// Squares of differences are then ordinary numbers.
 constexpr double kMostCoordinate = 1e100;
 
-/// The first column that bears one of the names, in the names' order; exact spelling before any case.
-int find_column(const std::vector<std::string>& header, Names names) {
-  for (const std::string_view name : names) {
-    for (const bool exact : {true, false}) {
-      for (std::size_t i = 0; i < header.size(); ++i) {
-        if (exact ? header[i] == name : lower_case(header[i]) == lower_case(name)) return static_cast<int>(i);
-      }
-    }
-  }
-  return -1;
-}
-
-void reject_repeated_names(const std::vector<std::string>& header, const std::string& where) {
-  std::vector<std::string> sorted = header;
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t i = 1; i < sorted.size(); ++i) {
-    if (!sorted[i].empty() && sorted[i] == sorted[i - 1]) {
-      throw InputError(where + ": two columns are named '" + sorted[i] + "'; rename one");
-    }
-  }
-}
-
-struct Family {
-  std::string_view x, y, z;
-  bool micrometres;
-};
-constexpr std::array<Family, 3> kFamilies{{{"x_um", "y_um", "z_um", true},
-                                           {"x", "y", "z", false},
-                                           {"POSITION_X", "POSITION_Y", "POSITION_Z", false}}};
-
-bool is_pandas_index(const std::string& name) { return name.empty() || name == "Unnamed: 0"; }
-
-[[noreturn]] void missing_column(const std::string& where, const std::string& what,
-                                 const std::string& names) {
-  throw InputError(where + ": no " + what + " column; name one " + names);
-}
-
-bool is_micrometre(std::string_view unit) {
-  std::string folded = lower_case(unit);
-  std::erase_if(folded, [](char c) { return c == '(' || c == ')' || c == ' '; });
-  return folded == "um" || folded == "\xC2\xB5m" || folded == "\xCE\xBCm" || folded == "\xB5m" ||
-         folded.starts_with("micron") || folded.starts_with("micromet");
-}
-
-/// Without this a height under another family's name would be left out, and all points lie in one plane.
-void reject_mixed_heights(const std::vector<std::string>& header, const Family& taken,
-                          const std::string& where) {
-  for (const Family& family : kFamilies) {
-    const int other = find_column(header, {family.z});
-    if (other < 0) continue;
-    const std::string name = header[static_cast<std::size_t>(other)];
-    throw InputError(where + ": column '" + name + "' does not go with " + std::string(taken.x) + " and " +
-                     std::string(taken.y) + "; name it " + std::string(taken.z) + " (in the same unit), or " +
-                     name + "_ where it is no coordinate");
-  }
-}
-
-/// The first family that has x and y.
-void assign_coordinates(ColumnRoles& roles, const std::vector<std::string>& header,
-                        const std::string& where) {
-  bool any_x = false;
-  for (const Family& family : kFamilies) {
-    roles.x = find_column(header, {family.x});
-    roles.y = find_column(header, {family.y});
-    roles.z = find_column(header, {family.z});
-    roles.micrometres = family.micrometres;
-    roles.trackmate = family.x == "POSITION_X";
-    if (roles.x >= 0 && roles.y >= 0) {
-      if (roles.z < 0) reject_mixed_heights(header, family, where);
-      return;
-    }
-    any_x = any_x || roles.x >= 0;
-  }
-  if (any_x) missing_column(where, "y", "y_um, y or POSITION_Y");
-  missing_column(where, "x", "x_um, x or POSITION_X");
+/// An integer t that rises by 60 is as likely a number of seconds as one of frames.
+void reject_seconds_as_frames(const PointColumns& columns, const std::string& where) {
+  std::int64_t step = 0;
+  for (const std::int32_t frame : columns.frame)
+    step = std::gcd(step, std::int64_t{frame} - columns.frame.front());
+  const auto [low, high] = std::minmax_element(columns.frame.begin(), columns.frame.end());
+  if (step <= 1 || *high - *low <= step) return;
+  throw InputError(where + ": column 't' rises in steps of " + std::to_string(step) +
+                   ", so it may hold seconds; say --columns time=t (seconds), or --columns frame=t (numbers "
+                   "of frames)");
 }
 
 class Parser {
  public:
-  Parser(const std::filesystem::path& path, bool identities) : reader_(path), identities_(identities) {
-    roles_ = assign_roles(reader_.header(), reader_.where());
-    out_.micrometres = roles_.micrometres;
+  Parser(const std::filesystem::path& path, const TableOptions& options, bool identities)
+      : reader_(path), dt_s_(options.dt_s), identities_(identities) {
+    roles_ = assign_roles(reader_.header(), reader_.where(), options.columns);
     name_identities();
     if (identities && roles_.track < 0) {
-      missing_column(reader_.where(), "track", "particle, track, track_id or TRACK_ID");
+      throw InputError(reader_.where() +
+                       ": no track column; name one particle, track, track_id or TRACK_ID, or say which it "
+                       "is: --columns particle=NAME");
     }
     for (const int column : roles_.properties) out_.properties.push_back({header(column), {}});
     if (roles_.time >= 0) out_.time_name = header(roles_.time);
@@ -124,8 +61,13 @@ class Parser {
     if (roles_.trackmate) more = skip_trackmate_lines(more);
     if (more) add_row();
     if (more) add_rows();
+    if (roles_.frame < 0) number_frames();
     if (out_.size() > 0) check_frame_span();
+    if (roles_.bare_t && out_.size() > 0) reject_seconds_as_frames(out_, reader_.where(1));
+    if (reader_.decimal_commas()) out_.notes.push_back("decimal commas are read as points");
     drop_columns_that_are_no_numbers();
+    settle_units();
+    settle_parents();
     return std::move(out_);
   }
 
@@ -143,10 +85,88 @@ class Parser {
   bool skip_trackmate_lines(bool more) {
     constexpr int kMaxLines = 3;
     for (int skipped = 0; more && skipped < kMaxLines && !parse_double(field(roles_.frame)); ++skipped) {
-      if (is_micrometre(field(roles_.x))) out_.micrometres = true;
+      take_unit(bare_unit(field(roles_.x)));
+      if (roles_.time >= 0 && !roles_.time_s) roles_.time_s = time_unit_s(bare_unit(field(roles_.time)));
       more = reader_.next();
     }
     return more;
+  }
+
+  void take_unit(std::string_view unit) {
+    const auto factor = length_unit_um(unit);
+    if (!factor) return;
+    roles_.um = Vec3{*factor, *factor, *factor};
+    roles_.unit_name = *factor == 1 ? "" : std::string(unit);
+  }
+
+  /// A column that names the unit in every row names one unit.
+  void take_unit_of_row() {
+    const std::string_view unit = field(roles_.unit);
+    if (out_.size() == 0) {
+      take_unit(unit);
+      unit_of_rows_ = unit;
+      if (!roles_.um && !unit.empty())
+        out_.notes.push_back("column '" + header(roles_.unit) + "' says '" + unit_of_rows_ +
+                             "', which is no length");
+    }
+    if (unit != unit_of_rows_)
+      bad_value(roles_.unit, "the rows before say '" + unit_of_rows_ + "'; use one unit");
+  }
+
+  /// Lengths to um and times to s, where the table says what they are.
+  void settle_units() {
+    out_.micrometres = roles_.um.has_value();
+    if (!roles_.unit_name.empty()) {
+      for (double& x : out_.x) x *= roles_.um->x;
+      for (double& y : out_.y) y *= roles_.um->y;
+      for (double& z : out_.z) z *= roles_.um->z;
+      out_.notes.push_back("lengths are in " + roles_.unit_name + " by the table, and converted to um");
+    }
+    if (roles_.trackmate && roles_.um) rename_radius();
+    if (out_.time_s.empty()) return;
+    if (!roles_.time_s) {
+      out_.notes.push_back("column '" + out_.time_name +
+                           "' states no unit of time: kept as a property (--columns time=" + out_.time_name +
+                           " takes it as seconds)");
+      out_.properties.push_back({out_.time_name, std::move(out_.time_s)});
+      out_.time_s.clear();
+    } else if (*roles_.time_s != 1) {
+      for (double& t : out_.time_s) t *= *roles_.time_s;
+    }
+  }
+
+  /// TrackMate's RADIUS is in the unit of its positions.
+  void rename_radius() {
+    for (PropertyColumn& column : out_.properties) {
+      if (column.name != "RADIUS") continue;
+      column.name = "radius_um";
+      for (double& radius : column.values) radius *= roles_.um->x;
+    }
+  }
+
+  /// Mothers as other tools write none: 0 where no track has that number, or the track itself.
+  void settle_parents() {
+    if (out_.parent.empty()) return;
+    const bool zero =
+        std::any_of(out_.track.begin(), out_.track.end(), [](const auto& id) { return id == 0; });
+    for (std::size_t row = 0; row < out_.parent.size(); ++row) {
+      if (out_.parent[row] == 0 && !zero) out_.parent[row] = -1;
+      if (roles_.own_parent && out_.track[row] == out_.parent[row]) out_.parent[row] = -1;
+    }
+  }
+
+  /// Frames of a table that gives only times, a multiple of their interval apart.
+  void number_frames() {
+    if (out_.time_s.size() != out_.frame.size())
+      throw InputError(reader_.where(1) + ": the column of times holds what is no number; correct it");
+    const auto frames = frames_of_times(out_.time_s, roles_.time_s.value_or(1), dt_s_);
+    if (!frames) {
+      throw InputError(
+          reader_.where(1) + ": the times in column '" + out_.time_name +
+          "' are no multiples of one interval; add a column of frame numbers, or set input.dt_s");
+    }
+    out_.frame = *frames;
+    out_.notes.push_back("frames are numbered by the times in column '" + out_.time_name + "'");
   }
 
   [[noreturn]] void bad_value(int column, const std::string& what) const {
@@ -155,7 +175,8 @@ class Parser {
   }
 
   void add_row() {
-    out_.frame.push_back(frame_number());
+    if (roles_.unit >= 0) take_unit_of_row();
+    out_.frame.push_back(roles_.frame < 0 ? 0 : frame_number());
     out_.x.push_back(coordinate(roles_.x));
     out_.y.push_back(coordinate(roles_.y));
     out_.z.push_back(roles_.z < 0 ? 0.0 : coordinate(roles_.z));
@@ -174,6 +195,11 @@ class Parser {
   void add_rows() {
     constexpr std::size_t kBlock = std::size_t{1} << 19;
     reserve();
+    // Units are compared row by row, and blanks that separate may come in any number.
+    if (roles_.unit >= 0 || reader_.delimiter() == ' ') {
+      while (reader_.next()) add_row();
+      return;
+    }
     for (bool more = true; more;) {
       const auto many = static_cast<std::size_t>(8 * omp_get_max_threads());
       const std::vector<PlainBlock> blocks =
@@ -352,34 +378,20 @@ class Parser {
   }
 
   CsvReader reader_;
+  std::optional<double> dt_s_;
   bool identities_;
   ColumnRoles roles_;
   std::vector<bool> numeric_;  ///< which property columns held numbers so far
   bool time_is_numeric_ = true;
+  std::string unit_of_rows_;
   PointColumns out_;
 };
 
 }  // namespace
 
-ColumnRoles assign_roles(const std::vector<std::string>& header, const std::string& where) {
-  reject_repeated_names(header, where);
-  ColumnRoles roles;
-  roles.frame = find_column(header, {"frame", "t"});
-  roles.track = find_column(header, {"particle", "track", "track_id"});
-  roles.parent = find_column(header, {"parent"});
-  roles.time = find_column(header, {"t_s", "time_s"});
-  if (roles.frame < 0) missing_column(where, "frame", "frame, t or FRAME");
-  assign_coordinates(roles, header, where);
-  const auto used = {roles.frame, roles.x, roles.y, roles.z, roles.track, roles.parent, roles.time};
-  for (int i = 0; i < static_cast<int>(header.size()); ++i) {
-    if (is_pandas_index(header[static_cast<std::size_t>(i)])) continue;
-    if (std::find(used.begin(), used.end(), i) == used.end()) roles.properties.push_back(i);
-  }
-  return roles;
-}
-
-PointColumns read_point_columns(const std::filesystem::path& path, bool identities) {
-  return Parser(path, identities).run();
+PointColumns read_point_columns(const std::filesystem::path& path, const TableOptions& options,
+                                bool identities) {
+  return Parser(path, options, identities).run();
 }
 
 }  // namespace motes::io::detail

@@ -29,13 +29,24 @@ void require_positive(const TableOptions& options) {
     throw UsageError("input.dt_s: the frame interval must be a positive number");
 }
 
+/// um in one of the unit; none for pixels and for what is not known.
+std::optional<Vec3> um_of(TableUnit unit) {
+  if (unit == TableUnit::um) return Vec3{1, 1, 1};
+  if (unit == TableUnit::nm) return Vec3{1e-3, 1e-3, 1e-3};
+  if (unit == TableUnit::mm) return Vec3{1e3, 1e3, 1e3};
+  return std::nullopt;
+}
+
 /// Scales plain coordinates in place; the unit they have then.
-std::string scale_to_um(PointColumns& columns, const std::optional<Vec3>& voxel_um) {
+std::string scale_to_um(PointColumns& columns, const TableOptions& options) {
   if (columns.micrometres) return "um";
-  if (!voxel_um || *voxel_um == Vec3{1, 1, 1}) return "px";
-  for (double& x : columns.x) x *= voxel_um->x;
-  for (double& y : columns.y) y *= voxel_um->y;
-  for (double& z : columns.z) z *= voxel_um->z;
+  const std::optional<Vec3> stated = um_of(options.unit);
+  if (!stated && (!options.voxel_um || *options.voxel_um == Vec3{1, 1, 1})) return "px";
+  const Vec3 um = stated ? *stated : *options.voxel_um;
+  if (um == Vec3{1, 1, 1}) return "um";
+  for (double& x : columns.x) x *= um.x;
+  for (double& y : columns.y) y *= um.y;
+  for (double& z : columns.z) z *= um.z;
   return "um";
 }
 
@@ -198,16 +209,17 @@ std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
 
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options) {
   require_positive(options);
-  PointColumns columns = detail::read_point_columns(path, false);
+  PointColumns columns = detail::read_point_columns(path, options, false);
   if (columns.size() == 0) {
     throw InputError(path.string() + ": the table has a header but no rows; there is nothing to track");
   }
-  if (!columns.micrometres && !options.voxel_um) {
-    throw UsageError(path.string() + ": columns x, y, z have no unit; set input.voxel_um to um per unit " +
-                     "(1 keeps the numbers, in px)");
+  if (!columns.micrometres && !options.voxel_um && options.unit == TableUnit::unknown) {
+    throw UsageError(path.string() +
+                     ": columns x, y, z have no unit; set input.unit (um, nm, mm or px), or " +
+                     "input.voxel_um to um per unit (1 keeps the numbers, in px)");
   }
   PointTable table;
-  table.length_unit = scale_to_um(columns, options.voxel_um);
+  table.length_unit = scale_to_um(columns, options);
   table.dt_s = settle_times(columns, options.dt_s);
   for (const std::string& name : columns.identity_names) {
     columns.notes.push_back("column '" + name + "' is left out: identities are not used for linking");
@@ -224,8 +236,8 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
 TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& options,
                          std::vector<std::string>* notes) {
   require_positive(options);
-  PointColumns columns = detail::read_point_columns(path, true);
-  const std::string unit = scale_to_um(columns, options.voxel_um);
+  PointColumns columns = detail::read_point_columns(path, options, true);
+  const std::string unit = scale_to_um(columns, options);
   const std::optional<double> dt_s = settle_times(columns, options.dt_s);
   detail::TrackRows rows;
   if (const std::size_t dropped = keep_tracked_rows(columns, rows); dropped > 0) {

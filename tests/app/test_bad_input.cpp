@@ -61,7 +61,7 @@ TEST_CASE("Truncated and damaged volumes") {
   write_file(dir / "noise.tif", std::string(5000, 'x'));
   track_fails((dir / "noise.tif").string(), dir, kInput, "noise.tif");
   write_file(dir / "points.csv.gz", "\x1f\x8b\x08" + std::string(100, 'x'));
-  track_fails((dir / "points.csv.gz").string(), dir, kInput, "decompress");
+  track_fails((dir / "points.csv.gz").string(), dir, kInput, "gzip data");
 }
 
 TEST_CASE("Tables with nonsense in them") {

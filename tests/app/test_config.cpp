@@ -26,6 +26,8 @@ const std::map<std::string, std::string> kOthers{
     {"input.frame_step", "5"},
     {"input.frames", "3:9"},
     {"input.axes", "TZYX"},
+    {"input.columns", "{x: 'Position X, \"a\": #1', frame: Time}"},
+    {"input.unit", "nm"},
     {"detection.radius_um", "[0.5, 0.25, 0.25]"},
     {"detection.threshold", "3.25"},
     {"detection.false_positives_per_frame", "2.5"},
@@ -168,6 +170,23 @@ TEST_CASE("The defaults, written and read, stay the defaults") {
   Config read;
   load_yaml(dir / "defaults.yaml", read);
   CHECK(to_yaml(read) == to_yaml(Config{}));
+}
+
+TEST_CASE("Names of columns: YAML, and key=name for the command line") {
+  Config config;
+  set_key(config, "input.columns", "x=Position X,y=a,b,frame=T = 1", "--columns");
+  CHECK(config.input.columns ==
+        std::map<std::string, std::string>{{"x", "Position X"}, {"y", "a,b"}, {"frame", "T = 1"}});
+  const TempDir dir;
+  write_file(dir / "c.yaml", "input:\n  columns:\n    x: Position X\n    time: t\n");
+  load_yaml(dir / "c.yaml", config);
+  CHECK(config.input.columns == std::map<std::string, std::string>{{"time", "t"}, {"x", "Position X"}});
+  for (const char* bad : {"x", "w=a", "x=", "{w: a}", "{x: [a]}", "[x, a]", "x=a,x=b"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(set_key(config, "input.columns", bad, "--columns"), UsageError);
+  }
+  write_file(dir / "map.yaml", "input:\n  path: {x: a}\n");
+  CHECK_THROWS_AS(load_yaml(dir / "map.yaml", config), UsageError);
 }
 
 TEST_CASE("Vectors are [z, y, x], and one number stands for all three") {

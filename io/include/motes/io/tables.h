@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,9 +14,16 @@
 
 namespace motes::io {
 
+/// What plain x, y, z (those whose unit the table does not state) are.
+enum class TableUnit { unknown, um, nm, mm, px };
+
 struct TableOptions {
   std::optional<Vec3> voxel_um;  ///< scales plain x, y, z; all 1: the unit is then called "px"
   std::optional<double> dt_s;
+  TableUnit unit = TableUnit::unknown;  ///< um, nm, mm: voxel_um is for images, and scales no table
+  /// Which column is what, role -> name; roles x, y, z, frame, time (in s, or as its name says), particle,
+  /// parent. Without one, names tell.
+  std::map<std::string, std::string> columns = {};
 };
 
 struct PointTable {
@@ -25,12 +33,13 @@ struct PointTable {
   std::vector<std::string> notes;  ///< for instance which columns were left out (identities)
 };
 
-/// Detections of a table (CSV or .gz-less text; header required). Columns: frame|t|FRAME, x|x_um|POSITION_X
-/// ..., any further numeric column becomes a property; identity columns (particle, track, track_id, TRACK_ID,
-/// parent) are left out and named in `notes`. Without z columns z is 0 (noted). Throws InputError with
-/// file:line for: no header, missing columns, a value that is no number, NaN or infinite coordinates,
-/// negative frames, rows of the wrong length, no rows; UsageError naming input.voxel_um where plain x, y, z
-/// need it.
+/// Detections of a table (text, or text in gzip; header required; separated by comma, semicolon, tab or
+/// blanks). Columns: frame|t|FRAME, x|x_um|x [nm]|POSITION_X|Position X ... as docs/user/input.md lists, any
+/// further numeric column becomes a property; identity columns (particle, track, track_id, TRACK_ID, parent)
+/// are left out and named in `notes`. Without z columns z is 0 (noted). Throws InputError with file:line for:
+/// no header, missing columns, a value that is no number, NaN or infinite coordinates, negative frames, an
+/// integer t that may be seconds, rows of the wrong length, no rows; UsageError naming input.unit where plain
+/// x, y, z need it.
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options);
 
 /// Tracks of a table that has an identity column. Without voxel_um plain coordinates are kept as they are,

@@ -1,0 +1,20 @@
+#pragma once
+/// Text in gzip.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace motes::io::detail {
+
+constexpr std::string_view kGzipSignature = "\x1f\x8b";
+
+/// The file's bytes, inflated where they are gzip (several members follow each other). Throws as
+/// read_whole_file, InputError for damaged gzip, ResourceError where the text needs more than half of the
+/// machine's memory.
+std::string read_inflated(const std::filesystem::path& path);
+
+/// At most `count` bytes from the start of the text, inflated or not; fewer where the gzip is damaged.
+std::string inflated_start(const std::filesystem::path& path, std::size_t count);
+
+}  // namespace motes::io::detail

@@ -1,0 +1,240 @@
+// Tables as other programs write them. The headers are those programs' own; the numbers are made up.
+#include <catch2/catch.hpp>
+#include <zlib.h>
+
+#include <motes/io/tables.h>
+#include <motes/io/track_files.h>
+
+#include "tests/io/track_samples.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+using Catch::Matchers::VectorContains;
+
+namespace {
+
+class Dialect {
+ public:
+  explicit Dialect(std::string_view text, const std::string& name = "t.csv") : path_(dir_ / name) {
+    spill(path_, text);
+  }
+  const std::filesystem::path& path() const { return path_; }
+  io::PointTable points(const io::TableOptions& options = {}) const {
+    return io::read_points_csv(path_, options);
+  }
+  TrackSet tracks(const io::TableOptions& options = {}) {
+    return io::read_tracks_csv(path_, options, &notes);
+  }
+  std::string refusal(const io::TableOptions& options = {}) const {
+    return error_of<Error>([&] { io::read_points_csv(path_, options); });
+  }
+  bool noted(std::string_view words) const {
+    return std::any_of(notes.begin(), notes.end(),
+                       [&](const auto& n) { return n.find(words) != std::string::npos; });
+  }
+  std::vector<std::string> notes;
+
+ private:
+  TempDir dir_;
+  std::filesystem::path path_;
+};
+
+std::string gzipped(std::string_view text) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string out(text.size() + 128, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+io::TableOptions unit(io::TableUnit u) {
+  io::TableOptions options;
+  options.unit = u;
+  return options;
+}
+
+io::TableOptions columns(std::map<std::string, std::string> names, io::TableUnit u = io::TableUnit::um) {
+  io::TableOptions options = unit(u);
+  options.columns = std::move(names);
+  return options;
+}
+
+std::string trackmate(const std::string& length, const std::string& time) {
+  return "LABEL,ID,TRACK_ID,QUALITY,POSITION_X,POSITION_Y,POSITION_Z,POSITION_T,FRAME,RADIUS\n"
+         "Label,Spot ID,Track ID,Quality,X,Y,Z,T,Frame,Radius\n"
+         "Label,Spot ID,Track ID,Quality,X,Y,Z,T,Frame,R\n"
+         ",,,(quality),(" +
+         length + "),(" + length + "),(" + length + "),(" + time + "),,(" + length +
+         ")\n"
+         "ID1,1,0,5.5,1000,2000,500,0,0,250\n"
+         "ID2,2,0,6.5,1500,2500,500,2,1,250\n"
+         "ID3,3,,7.5,0,0,0,4,2,250\n";
+}
+
+}  // namespace
+
+TEST_CASE("TrackMate's tables keep their unit and their times") {
+  Dialect nm(trackmate("nm", "min"));
+  const TrackSet tracks = nm.tracks();
+  CHECK(tracks.length_unit == "um");
+  CHECK(tracks.x_um == std::vector<double>{1000 * 1e-3, 1500 * 1e-3});
+  CHECK(tracks.z_um == std::vector<double>{500 * 1e-3, 500 * 1e-3});
+  CHECK(tracks.dt_s == 120.0);
+  CHECK(nm.noted("lengths are in nm"));
+  CHECK(Dialect(trackmate("mm", "sec")).tracks().x_um[0] == 1e6);
+  CHECK(Dialect(trackmate("micron", "sec")).tracks().dt_s == 2.0);
+  CHECK(Dialect(trackmate("\xC2\xB5m", "sec")).tracks().length_unit == "um");
+
+  Dialect pixels(trackmate("pixel", "frame"));
+  CHECK(pixels.tracks().length_unit == "px");
+  CHECK_FALSE(pixels.tracks().dt_s);
+  CHECK(pixels.noted("'POSITION_T' states no unit of time"));
+  const io::PointTable points = Dialect(trackmate("nm", "sec")).points();
+  REQUIRE(points.frames.size() == 3);
+  CHECK(points.frames[0].radius_um == std::vector<double>{0.25});
+  CHECK(points.frames[1].quality == std::vector<double>{6.5});
+}
+
+TEST_CASE("Imaris positions: a title, a unit in every row, frames called Time") {
+  const std::string text =
+      " \nPosition\n====================\n \n"
+      "Position X,Position Y,Position Z,Unit,Category,Collection,Time,TrackID,ID,\n"
+      "1.5,2.5,3.5,um,Spot,Position,1,1000000000,0,\n"
+      "1.6,2.6,3.6,um,Spot,Position,2,1000000000,1,\n"
+      "9,9,9,um,Spot,Position,2,,2,\n";
+  Dialect imaris(text);
+  const TrackSet tracks = imaris.tracks();
+  CHECK(tracks.length_unit == "um");
+  CHECK(tracks.frame == std::vector<std::int32_t>{1, 2});
+  CHECK(tracks.track_id == std::vector<std::int64_t>{1000000000});
+  CHECK(tracks.y_um == std::vector<double>{2.5, 2.6});
+  std::string mixed = text;
+  mixed.replace(mixed.find("1.6,2.6,3.6,um"), 14, "1.6,2.6,3.6,nm");
+  CHECK_THAT(Dialect(mixed).refusal(), Contains("t.csv:7") && Contains("Unit is 'nm'"));
+}
+
+TEST_CASE("units in the names of columns") {
+  const Dialect storm(
+      "\"id\",\"frame\",\"x [nm]\",\"y [nm]\",\"z [nm]\",\"sigma [nm]\",\"intensity [photon]\"\n"
+      "1,1,1500,2500,-250,120,900\n2,2,1600,2400,250,130,800\n");
+  const io::PointTable points = storm.points();
+  CHECK(points.length_unit == "um");
+  CHECK(points.frames[0].x_um == std::vector<double>{1500 * 1e-3});
+  CHECK(points.frames[1].z_um == std::vector<double>{250 * 1e-3});
+  CHECK(Dialect("frame,x_nm,y_nm\n0,5,6\n").points().frames[0].y_um[0] == 6 * 1e-3);
+  CHECK(Dialect("frame,X (mm),Y (mm)\n0,5,6\n").points().frames[0].x_um[0] == 5e3);
+  CHECK_THAT(Dialect("frame,x [nm],y [nm],z\n0,5,6,7\n").refusal(), Contains("'z' does not go with"));
+  const io::PointTable timed = Dialect("frame,time [ms],x_um,y_um\n0,0,1,1\n1,50,1,1\n2,100,1,1\n").points();
+  CHECK(timed.dt_s == 0.05);
+}
+
+TEST_CASE("Fiji's Results: a plane is no frame unless somebody says so") {
+  const std::string text = " ,Label,Area,X,Y,Slice\n1,a,4,10.5,20.5,1\n2,a,5,11.5,21.5,2\n";
+  const Dialect fiji(text);
+  CHECK_THAT(fiji.refusal(), Contains("no frame column") && Contains("--columns frame=Slice"));
+  CHECK_THAT(fiji.refusal(columns({{"frame", "Slice"}}, io::TableUnit::unknown)), Contains("input.unit"));
+  const io::PointTable points = fiji.points(columns({{"frame", "Slice"}}));
+  CHECK(points.frames.size() == 2);
+  CHECK(points.frames[1].x_um == std::vector<double>{11.5});
+}
+
+TEST_CASE("napari's points and tracks") {
+  const Dialect points("index,axis-0,axis-1,axis-2,axis-3\n0.0,0.0,3,2,1\n1.0,1.0,6,5,4\n");
+  const io::PointTable four = points.points(unit(io::TableUnit::px));
+  CHECK(four.length_unit == "px");
+  CHECK(four.frames[1].frame == 1);
+  CHECK(four.frames[1].x_um[0] == 4);
+  CHECK(four.frames[1].z_um[0] == 6);
+  const Dialect three("index,axis-0,axis-1,axis-2\n0,0,2,1\n1,1,5,4\n");
+  CHECK_THAT(three.refusal(unit(io::TableUnit::px)), Contains("axis-0 is time or z"));
+  const io::PointTable plane =
+      three.points(columns({{"frame", "axis-0"}, {"y", "axis-1"}, {"x", "axis-2"}}, io::TableUnit::px));
+  CHECK(plane.frames[1].y_um[0] == 5);
+  Dialect tracks("track_id,t,z,y,x\n1,0,1,2,3\n1,1,1,2,3\n");
+  CHECK(tracks.tracks().x_um == std::vector<double>{3, 3});
+}
+
+TEST_CASE("btrack and ultrack: identities, roots that are their own mothers, 0 for none") {
+  Dialect btrack(
+      "ID t x y z parent root state generation dummy\n1 0 1 2 3 1 1 5 0 False\n1 1 1 2 3 1 1 5 0 False\n"
+      "2 2 1 2 3 1 1 5 1 False\n");
+  const TrackSet tracks = btrack.tracks();
+  CHECK(tracks.track_id == std::vector<std::int64_t>{1, 2});
+  CHECK(tracks.parent == std::vector<std::int64_t>{-1, 1});
+  Dialect ultrack("track_id,t,z,y,x,id,parent_track_id,parent_id\n1,0,1,2,3,10,-1,-1\n2,1,1,2,3,11,1,10\n");
+  CHECK(ultrack.tracks().parent == std::vector<std::int64_t>{-1, 1});
+  Dialect zero("track_id,t,x,y,parent\n1,0,1,2,0\n2,1,1,2,1\n");
+  CHECK(zero.tracks().parent == std::vector<std::int64_t>{-1, 1});
+  Dialect real("track_id,t,x,y,parent\n0,0,1,2,-1\n2,1,1,2,0\n");
+  CHECK(real.tracks().parent == std::vector<std::int64_t>{-1, 0});
+}
+
+TEST_CASE("a table in gzip") {
+  const TempDir dir;
+  const std::string text = "particle,frame,x_um,y_um,z_um\n3,0,1,2,3\n3,1,2,3,4\n";
+  spill(dir / "t.csv.gz", gzipped(text));
+  CHECK(io::read_tracks(dir / "t.csv.gz").x_um == std::vector<double>{1, 2});
+  spill(dir / "two.gz", gzipped(text) + gzipped("4,0,1,2,3\n"));
+  CHECK(io::read_tracks(dir / "two.gz").tracks() == 2);
+  spill(dir / "cut.gz", gzipped(text).substr(0, 40));
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks(dir / "cut.gz"); }), Contains("gzip"));
+  read_damaged_copies(dir / "x.gz", gzipped(text), 200, [](const auto& path) { io::read_tracks(path); });
+}
+
+TEST_CASE("decimal commas") {
+  Dialect commas("particle;frame;x_um;y_um;label\n1;0;1,5;-2,25e1;a,b\n1;1;2;3,0;c\n");
+  const TrackSet tracks = commas.tracks();
+  CHECK(tracks.x_um == std::vector<double>{1.5, 2});
+  CHECK(tracks.y_um == std::vector<double>{-22.5, 3});
+  CHECK(commas.noted("decimal commas"));
+  CHECK_THAT(Dialect("frame;x_um;y_um\n0;1,5;2.5\n").refusal(), Contains("'1,5'") && Contains("'2.5'"));
+  CHECK_THAT(Dialect("frame;x_um;y_um\n0;1.234,5;2\n").refusal(), Contains("x_um is '1.234,5'"));
+  Dialect points("particle;frame;x_um;y_um\n1;0;1.5;2.5\n");
+  CHECK(points.tracks().x_um == std::vector<double>{1.5});
+  CHECK_FALSE(points.noted("decimal commas"));
+}
+
+TEST_CASE("input.columns says which column is what") {
+  const Dialect table("when,cx,cy,cz,cell\n0,1,2,3,a\n1,1,2,3,a\n");
+  CHECK_THAT(table.refusal(),
+             Contains("no frame column") && Contains("'when'") && Contains("--columns frame=NAME"));
+  const auto names = columns({{"frame", "when"}, {"x", "cx"}, {"y", "cy"}, {"z", "cz"}});
+  CHECK(table.points(names).frames[1].z_um[0] == 3);
+  CHECK_THAT(table.refusal(columns({{"frame", "nope"}})),
+             Contains("input.columns: frame") && Contains("'nope'"));
+}
+
+TEST_CASE("an integer t in seconds is not taken as frames") {
+  const std::string text = "particle,t,x_um,y_um\n1,0,1,1\n1,60,2,2\n1,180,3,3\n";
+  Dialect table(text);
+  CHECK_THAT(table.refusal(),
+             Contains("steps of 60") && Contains("--columns time=t") && Contains("--columns frame=t"));
+  const TrackSet seconds = table.tracks(columns({{"time", "t"}}));
+  CHECK(seconds.frame == std::vector<std::int32_t>{0, 1, 3});
+  CHECK(seconds.dt_s == 60.0);
+  CHECK(seconds.time_s == std::vector<double>{0, 60, 180});
+  CHECK(table.tracks(columns({{"frame", "t"}})).frame == std::vector<std::int32_t>{0, 60, 180});
+  CHECK(Dialect("particle,frame,x_um,y_um\n1,0,1,1\n1,60,2,2\n1,120,3,3\n").tracks().frame[1] == 60);
+  CHECK_THAT(Dialect("time_s,x_um,y_um\n0,1,1\n1,1,1\n1.4,1,1\n").refusal(columns({{"time", "time_s"}})),
+             Contains("no multiples of one interval"));
+}
+
+TEST_CASE("input.unit says what plain lengths are") {
+  const Dialect table("particle,frame,x,y,z\n1,0,1000,2000,3000\n");
+  CHECK_THAT(table.refusal(), Contains("input.unit") && Contains("input.voxel_um"));
+  CHECK(table.points(unit(io::TableUnit::um)).frames[0].x_um[0] == 1000);
+  CHECK(table.points(unit(io::TableUnit::um)).length_unit == "um");
+  CHECK(table.points(unit(io::TableUnit::nm)).frames[0].x_um[0] == 1000 * 1e-3);
+  CHECK(table.points(unit(io::TableUnit::mm)).frames[0].x_um[0] == 1e6);
+  CHECK(table.points(unit(io::TableUnit::px)).length_unit == "px");
+  io::TableOptions scaled = unit(io::TableUnit::px);
+  scaled.voxel_um = Vec3{0.1, 0.1, 0.3};
+  CHECK(table.points(scaled).frames[0].z_um[0] == 3000 * 0.3);
+}
