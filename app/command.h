@@ -28,7 +28,7 @@ struct Session {
   bool quiet = false;
   StageClock stages{0.0};
   ShortOptions short_options{};
-  std::string columns;  ///< --columns, of a table
+  std::string columns{};  ///< --columns, of a table
 };
 
 /// A registered command: its options, and what it does once they are parsed.

@@ -9,7 +9,9 @@
 #include <motes/base/errors.h>
 #include <motes/io/challenge_xml.h>
 #include <motes/io/detections_h5.h>
+#include <motes/io/geff.h>
 #include <motes/io/track_files.h>
+#include <motes/io/trackmate_xml.h>
 #include <motes/io/tracks_h5.h>
 #include <motes/io/vtk_tracks.h>
 
@@ -29,11 +31,14 @@ std::string lower_extension(const std::string& path) {
   return extension;
 }
 
-bool is_table_name(const std::string& extension) {
+bool is_table_name(std::string path) {
+  std::string extension = lower_extension(path);
+  if (extension == ".gz") extension = lower_extension(std::filesystem::path(path).stem().string());
   return extension == ".csv" || extension == ".txt" || extension == ".tsv";
 }
 
 bool holds_tracks(const std::string& path, const std::string& extension) {
+  if (io::is_geff(path)) return true;
   if (extension == ".vtp") return true;
   return io::is_tracks_h5(path) || io::is_vtkhdf(path) || (extension == ".xml" && io::is_challenge_xml(path));
 }
@@ -56,10 +61,16 @@ void append_point(Detections& frame, const TrackSet& tracks, std::size_t p) {
 
 }  // namespace
 
-io::TableOptions table_options(const Config& config) { return {config.input.voxel_um, config.input.dt_s}; }
+io::TableOptions table_options(const Config& config) {
+  return {config.input.voxel_um, config.input.dt_s, config.input.unit, config.input.columns};
+}
 
-TrackSet read_tracks_scaled(const std::string& path, const Config& config) {
-  TrackSet tracks = io::read_tracks(path, table_options(config));
+TrackSet read_tracks_scaled(const std::string& path, const Config& config, std::vector<std::string>* notes) {
+  TrackSet tracks = io::read_tracks(path, table_options(config), notes);
+  if (config.input.dt_s && tracks.dt_s != config.input.dt_s) {
+    tracks.dt_s = config.input.dt_s;
+    for (std::size_t p = 0; p < tracks.points(); ++p) tracks.time_s[p] = tracks.frame[p] * *tracks.dt_s;
+  }
   const auto& voxel = config.input.voxel_um;
   if (tracks.length_unit != "px" || !voxel || *voxel == Vec3{1, 1, 1}) return tracks;
   for (std::size_t p = 0; p < tracks.points(); ++p) {
@@ -94,6 +105,28 @@ io::PointTable points_of_tracks(const TrackSet& tracks) {
   return points;
 }
 
+namespace {
+
+/// Points of a file in px, by input.voxel_um where that is given; input.dt_s where the file states no
+/// interval.
+void scale_points(io::PointTable& points, const Config& config) {
+  if (config.input.dt_s) {
+    points.dt_s = config.input.dt_s;
+    for (Detections& frame : points.frames) frame.time_s = frame.frame * *points.dt_s;
+  }
+  const auto& voxel = config.input.voxel_um;
+  if (points.length_unit != "px" || !voxel || *voxel == Vec3{1, 1, 1}) return;
+  for (Detections& frame : points.frames) {
+    for (double& x : frame.x_um) x *= voxel->x;
+    for (double& y : frame.y_um) y *= voxel->y;
+    for (double& z : frame.z_um) z *= voxel->z;
+    for (double& radius : frame.radius_um) radius *= voxel->x;
+  }
+  points.length_unit = "um";
+}
+
+}  // namespace
+
 OpenedInput open_input(const Config& config) {
   OpenedInput input;
   input.path = config.input.path;
@@ -103,13 +136,17 @@ OpenedInput open_input(const Config& config) {
   const std::string extension = lower_extension(input.path);
   std::error_code error;
   const bool file = std::filesystem::is_regular_file(input.path, error);
-  if (file && is_table_name(extension)) {
+  if (file && is_table_name(input.path)) {
     input.points = io::read_points_csv(input.path, table_options(config));
     input.point_format = "table";
   } else if (file && io::is_detections_h5(input.path)) {
     input.points = io::read_detections_h5(input.path);
     input.point_format = "detections";
-  } else if (file && holds_tracks(input.path, extension)) {
+  } else if (file && extension == ".xml" && io::is_trackmate_xml(input.path)) {
+    input.points = io::read_trackmate_points(input.path);
+    scale_points(input.points, config);
+    input.point_format = "TrackMate spots";
+  } else if (holds_tracks(input.path, extension)) {
     input.points = points_of_tracks(read_tracks_scaled(input.path, config));
     input.point_format = "points of tracks";
   } else {

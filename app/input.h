@@ -31,7 +31,8 @@ OpenedInput open_input(const Config& config);
 io::TableOptions table_options(const Config& config);
 
 /// Tracks of any readable format; lengths that are px are scaled by input.voxel_um where that is given.
-TrackSet read_tracks_scaled(const std::string& path, const Config& config);
+TrackSet read_tracks_scaled(const std::string& path, const Config& config,
+                            std::vector<std::string>* notes = nullptr);
 
 /// The points of tracks, frame by frame from the first to the last; identities are dropped.
 io::PointTable points_of_tracks(const TrackSet& tracks);

@@ -43,7 +43,7 @@ if(TARGET motes_io)
     set(vtk_libs CommonCore CommonDataModel IOXML IOImage sys)
   endif()
   list(TRANSFORM vtk_libs REPLACE "(.+)" "-lvtk\\1-${VTK_MAJOR_VERSION}.${VTK_MINOR_VERSION}")
-  motes_install_library(io REQUIRES motes-tracking libtiff-4 hdf5 zlib pugixml fmt LIBS ${vtk_libs})
+  motes_install_library(io REQUIRES motes-tracking libtiff-4 hdf5 zlib blosc libzstd liblz4 pugixml fmt LIBS ${vtk_libs})
 endif()
 install(FILES ${PROJECT_BINARY_DIR}/generated/include/motes/version.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/motes COMPONENT development)
@@ -78,7 +78,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS xvfb)  # `motes render` where there is no display
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME motes-dev)
   set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "g++, libhdf5-dev, libtiff-dev, libpugixml-dev, zlib1g-dev, libfmt-dev, libvtk${VTK_MAJOR_VERSION}-dev")
+    "g++, libhdf5-dev, libtiff-dev, libpugixml-dev, zlib1g-dev, libblosc-dev, libzstd-dev, liblz4-dev, libfmt-dev, libvtk${VTK_MAJOR_VERSION}-dev")
   set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Particle tracking in 3D microscopy time series: the motes command")
   set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Exact matching and 3D particle tracking: libraries and headers")
   include(CPack)

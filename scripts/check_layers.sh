@@ -54,7 +54,7 @@ forbid 'a solver depends on the registry' '<motes/matching/registry' matching/as
 
 # Third-party code.
 forbid_files 'yaml-cpp outside app/config.cpp' '[<"]yaml-cpp/' "${no_yaml[@]}"
-forbid_files 'HDF5, TIFF, XML or zlib outside io/' '[<"](H5|hdf5|tiff|pugixml|zlib|highfive)' "${not_io[@]}"
+forbid_files 'HDF5, TIFF, XML or codecs outside io/' '[<"](H5|hdf5|tiff|pugixml|zlib|blosc|zstd|lz4|highfive)' "${not_io[@]}"
 forbid_files 'VTK outside io/ and app/render_scene.cpp' '[<"]vtk' "${no_pictures[@]}"
 forbid_files 'X11 outside app/display.cpp' '[<"]X11/' "${no_display[@]}"
 forbid_files 'CUDA outside .cu and .cuh' '[<"](cuda|cub/|thrust/|nccl|device_launch)' "${host[@]}"

@@ -8,17 +8,19 @@
 #include "io/images/calibration.h"
 #include "io/images/folder_frames.h"
 #include "io/images/input_file.h"
+#include "io/images/ome_zarr_frames.h"
 #include "io/images/tiff_directories.h"
 #include "io/images/tiff_frames.h"
 
 namespace motes::io {
 namespace {
 
-enum class Kind { tiff, folder, bdv, other };
+enum class Kind { tiff, folder, zarr, bdv, other };
 
 Kind kind_of(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return Kind::folder;
+  if (std::filesystem::is_directory(path, ignored))
+    return detail::is_zarr_folder(path) ? Kind::zarr : Kind::folder;
   if (detail::is_tiff_head(detail::InputFile(path).head(16))) return Kind::tiff;
   return detail::is_bdv(path) ? Kind::bdv : Kind::other;
 }
@@ -42,6 +44,8 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   switch (kind_of(path)) {
     case Kind::folder:
       return detail::open_folder_frames(path, options);
+    case Kind::zarr:
+      return detail::open_zarr_frames(path, options);
     case Kind::tiff:
       return detail::open_tiff_frames(path, options);
     case Kind::bdv:
@@ -56,7 +60,7 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   detail::refuse_damaged_hdf5(path);
   throw InputError(
       fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
-                  "BigDataViewer HDF5 (.h5 or .xml), or a folder of TIFFs",
+                  "BigDataViewer HDF5 (.h5 or .xml), OME-Zarr, or a folder of TIFFs",
                   path.string()));
 }
 

@@ -11,15 +11,14 @@
 
 #include "io/files/text.h"
 #include "io/tracks/track_rows.h"
+#include "io/tracks/xml_file.h"
 
 namespace motes::io {
 namespace {
 
-constexpr const char* kContest = "TrackContestISBI2012";
+using detail::at_byte;
 
-std::string at_byte(const std::filesystem::path& path, std::ptrdiff_t offset) {
-  return path.string() + ", byte " + std::to_string(offset);
-}
+constexpr const char* kContest = "TrackContestISBI2012";
 
 /// Where the element's '<' stands; pugixml tells where its name does.
 std::ptrdiff_t offset_of(const pugi::xml_node& node) { return node.offset_debug() - 1; }
@@ -61,14 +60,8 @@ class DetectionReader {
 }  // namespace
 
 TrackSet read_challenge_xml(const std::filesystem::path& path) {
-  const std::string bytes = detail::read_whole_file(path);
-  pugi::xml_document document;
-  const pugi::xml_parse_result parsed = document.load_buffer(bytes.data(), bytes.size());
-  if (!parsed) {
-    throw InputError(at_byte(path, parsed.offset) + ": malformed XML: " + parsed.description() +
-                     "; restore the file or write it anew");
-  }
-  const pugi::xml_node contest = document.child("root").child(kContest);
+  const detail::XmlFile file(path);
+  const pugi::xml_node contest = file.document().child("root").child(kContest);
   if (!contest) {
     throw InputError(path.string() + ": there is no element root/" + kContest +
                      "; give a Particle Tracking Challenge file");
@@ -121,14 +114,7 @@ void write_challenge_xml(const std::filesystem::path& path, const TrackSet& trac
 }
 
 bool is_challenge_xml(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  constexpr std::size_t kStart = 1 << 16;
-  const std::string start = detail::read_file_start(path, kStart);
-  std::string_view text = start;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  return text.starts_with('<') && text.find("<TrackContestISBI2012") != std::string_view::npos;
+  return detail::xml_start(path).find("<TrackContestISBI2012") != std::string::npos;
 }
 
 }  // namespace motes::io

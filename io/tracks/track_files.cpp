@@ -1,16 +1,64 @@
 #include <algorithm>
+#include <functional>
 #include <string_view>
+#include <tuple>
 
 #include <motes/base/errors.h>
+#include <motes/io/atomic_file.h>
 #include <motes/io/challenge_xml.h>
+#include <motes/io/geff.h>
+#include <motes/io/napari_csv.h>
 #include <motes/io/track_files.h>
+#include <motes/io/trackmate_xml.h>
 #include <motes/io/tracks_h5.h>
 #include <motes/io/vtk_tracks.h>
 
+#include "io/files/gzip.h"
 #include "io/files/text.h"
+#include "io/tracks/track_graph.h"
 
 namespace motes::io {
 namespace {
+
+/// What a format holds.
+enum Keeps : unsigned {
+  kIds = 1,
+  kParents = 2,
+  kTimes = 4,
+  kUnit = 8,
+  kPointProperties = 16,
+  kTrackProperties = 32,
+  kDetections = 64,
+  kAll = 127,
+  kLinked = 128,  ///< mothers as links in time
+};
+
+struct Row {
+  TrackFormat format;
+  unsigned keeps;
+  std::function<void(const std::filesystem::path&, const TrackSet&)> write;
+};
+
+/// Longer extensions first: tracks.trackmate.xml is no challenge XML.
+const std::vector<Row>& rows() {
+  constexpr unsigned kTable = kIds | kParents | kTimes | kUnit | kPointProperties;
+  static const std::vector<Row> table{
+      {{"motes HDF5", ".h5", true, true}, kAll, [](const auto& p, const auto& t) { write_tracks_h5(p, t); }},
+      {{"TrackMate XML", ".trackmate.xml", true, true},
+       kTable | kLinked,
+       [](const auto& p, const auto& t) { write_trackmate_xml(p, t); }},
+      {{"GEFF", ".geff", true, true}, kTable | kLinked, write_geff},
+      {{"napari tracks CSV", ".napari.csv", true, true}, kIds | kParents, write_napari_csv},
+      {{"CSV", ".csv", true, true}, kTable, write_tracks_csv},
+      {{"challenge XML", ".xml", true, true}, 0, write_challenge_xml},
+      {{"VTK PolyData", ".vtp", true, true},
+       kTable | kTrackProperties,
+       [](const auto& p, const auto& t) { write_tracks_vtp(p, t); }},
+      {{"VTKHDF over time", ".vtkhdf", true, true}, kTable, [](const auto& p, const auto& t) {
+         write_tracks_vtkhdf(p, t);
+       }}};
+  return table;
+}
 
 std::string known_formats(std::string_view separator, bool TrackFormat::*ability) {
   std::string names;
@@ -27,53 +75,105 @@ std::string known_formats(std::string_view separator, bool TrackFormat::*ability
                    known_formats(", ", &TrackFormat::reads));
 }
 
+/// The format whose extension the name ends in.
+const Row& row_of(const std::filesystem::path& path) {
+  const std::string name = detail::lower_case(path.filename().string());
+  for (const Row& row : rows()) {
+    if (name.ends_with(row.format.extension) && row.format.writes) return row;
+  }
+  if (name.ends_with(".hdf5")) return rows().front();
+  throw UsageError(path.string() + ": the extension '" + path.extension().string() +
+                   "' names no track format; use one of " + known_formats(", ", &TrackFormat::writes));
+}
+
 bool starts_as_xml(std::string_view start) {
   if (start.starts_with("\xEF\xBB\xBF")) start.remove_prefix(3);
   const auto first = start.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && start[first] == '<';
 }
 
-TrackSet read_xml(const std::filesystem::path& path, std::string_view start) {
+TrackSet read_xml(const std::filesystem::path& path, std::string_view start,
+                  std::vector<std::string>* notes) {
   if (start.find("<VTKFile") != std::string_view::npos) {
     if (start.find("PolyData") == std::string_view::npos) unknown(path, "this VTK file holds no PolyData");
     return read_tracks_vtp(path);
   }
   if (is_challenge_xml(path)) return read_challenge_xml(path);
+  if (is_trackmate_xml(path)) return read_trackmate_xml(path, notes);
   unknown(path, "this XML is of no known kind");
 }
 
 }  // namespace
 
 const std::vector<TrackFormat>& track_formats() {
-  static const std::vector<TrackFormat> formats{{"motes HDF5", ".h5", true, true},
-                                                {"CSV", ".csv", true, true},
-                                                {"challenge XML", ".xml", true, true},
-                                                {"VTK PolyData", ".vtp", true, true},
-                                                {"VTKHDF over time", ".vtkhdf", true, true}};
+  static const std::vector<TrackFormat> formats = [] {
+    std::vector<TrackFormat> all;
+    for (const Row& row : rows()) all.push_back(row.format);
+    return all;
+  }();
   return formats;
 }
 
-TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& options) {
+TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& options,
+                     std::vector<std::string>* notes) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    if (is_geff(path)) return read_geff(path, notes);
+    throw InputError(path.string() + ": this folder holds no tracks (a GEFF folder does); name a file in it");
+  }
   constexpr std::size_t kStart = 4096;
   constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";
-  const std::string start = detail::read_file_start(path, kStart);
+  const std::string start = detail::inflated_start(path, kStart);
   if (start.empty()) unknown(path, "the file is empty");
   if (start.starts_with(kHdf5)) return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
-  if (starts_as_xml(start)) return read_xml(path, start);
-  const bool gzip = start.starts_with("\x1f\x8b");
-  if (!gzip && start.find('\0') != std::string::npos) unknown(path, "this binary file is of no known kind");
-  return read_tracks_csv(path, options);
+  if (starts_as_xml(start)) return read_xml(path, start, notes);
+  if (start.find('\0') != std::string::npos) unknown(path, "this binary file is of no known kind");
+  return read_tracks_csv(path, options, notes);
 }
 
 void write_tracks(const std::filesystem::path& path, const TrackSet& tracks) {
-  const std::string extension = detail::lower_case(path.extension().string());
-  if (extension == ".h5" || extension == ".hdf5") return write_tracks_h5(path, tracks);
-  if (extension == ".csv") return write_tracks_csv(path, tracks);
-  if (extension == ".xml") return write_challenge_xml(path, tracks);
-  if (extension == ".vtp") return write_tracks_vtp(path, tracks);
-  if (extension == ".vtkhdf") return write_tracks_vtkhdf(path, tracks);
-  throw UsageError(path.string() + ": the extension '" + extension + "' names no track format; use one of " +
-                   known_formats(", ", &TrackFormat::writes));
+  row_of(path).write(path, tracks);
+}
+
+std::vector<std::string> lost_in(const std::filesystem::path& path, const TrackSet& tracks) {
+  const unsigned keeps = row_of(path).keeps;
+  const auto count = [&](const std::vector<PropertyColumn>& columns, unsigned flag) {
+    return (keeps & flag) != 0 ? std::size_t{0} : columns.size();
+  };
+  const bool divisions =
+      std::any_of(tracks.parent.begin(), tracks.parent.end(), [](auto id) { return id >= 0; });
+  const bool detections =
+      std::any_of(tracks.detection.begin(), tracks.detection.end(), [](auto index) { return index >= 0; });
+  std::vector<std::string> lost;
+  const auto add = [&](bool held, unsigned flag, const char* what) {
+    if (held && (keeps & flag) == 0) lost.emplace_back(what);
+  };
+  add(tracks.tracks() > 0, kIds, "track numbers");
+  add(divisions, kParents, "mothers");
+  if (const std::size_t odd = (keeps & kLinked) != 0 && divisions ? detail::links_of(tracks).lost : 0;
+      odd > 0)
+    lost.push_back(std::to_string(odd) + (odd == 1 ? " mother" : " mothers") +
+                   " that end no earlier than a daughter starts");
+  add(tracks.dt_s.has_value(), kTimes, "times");
+  add(tracks.length_unit == "um" && tracks.points() > 0, kUnit, "the unit um");
+  add(detections, kDetections, "indices of detections");
+  for (const auto& [columns, flag, what] :
+       {std::tuple{&tracks.point_properties, unsigned{kPointProperties}, "of points"},
+        std::tuple{&tracks.track_properties, unsigned{kTrackProperties}, "of tracks"}}) {
+    if (const std::size_t n = count(*columns, flag); n > 0)
+      lost.push_back(std::to_string(n) + (n == 1 ? " property " : " properties ") + what);
+  }
+  return lost;
+}
+
+void copy_tracks_h5(const std::filesystem::path& from, const std::filesystem::path& to) {
+  read_tracks_h5(from);
+  std::error_code error;
+  if (std::filesystem::equivalent(from, to, error)) return;
+  write_atomically(to, [&](const std::filesystem::path& temporary) {
+    std::filesystem::copy_file(from, temporary, std::filesystem::copy_options::overwrite_existing, error);
+    if (error) throw ResourceError(to.string() + ": cannot write: " + error.message() + "; check the disk");
+  });
 }
 
 }  // namespace motes::io

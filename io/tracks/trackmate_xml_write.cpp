@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include <motes/io/atomic_file.h>
+#include <motes/io/trackmate_xml.h>
+#include <motes/version.h>
+
+#include "io/files/text.h"
+#include "io/tracks/frame_points.h"
+#include "io/tracks/track_graph.h"
+
+namespace motes::io {
+namespace {
+
+/// The version whose structure this is.
+constexpr const char* kVersion = "7.11.1";
+
+/// TrackMate draws a spot with this radius where none is known.
+constexpr double kRadius = 1;
+
+void attribute(std::string& out, std::string_view name, double value) {
+  out.append(" ").append(name).append("=\"");
+  if (std::isnan(value)) {
+    out += "NaN";  // as Java reads and writes it
+  } else if (std::isinf(value)) {
+    out += value > 0 ? "Infinity" : "-Infinity";
+  } else {
+    detail::append_number(out, value);
+  }
+  out += '"';
+}
+
+void attribute(std::string& out, std::string_view name, std::int64_t value) {
+  out.append(" ").append(name).append("=\"");
+  detail::append_number(out, value);
+  out += '"';
+}
+
+void attribute(std::string& out, std::string_view name, std::string_view text) {
+  out.append(" ").append(name).append("=\"").append(detail::xml_escaped(text)).append("\"");
+}
+
+/// A property's name as an XML attribute of its own.
+std::string feature_name(const std::string& name, std::vector<std::string>& taken) {
+  std::string key;
+  for (const char c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    key += plain ? c : '_';
+  }
+  if (key.empty() || std::isdigit(static_cast<unsigned char>(key[0])) != 0) key.insert(0, "_");
+  return detail::unique_name(key, taken);
+}
+
+struct Feature {
+  std::string key;
+  const PropertyColumn* column;
+};
+
+/// The tracks' properties under TrackMate's names where it has one.
+class Features {
+ public:
+  explicit Features(const TrackSet& tracks) {
+    const std::string radius_name = tracks.length_unit == "px" ? "radius_px" : "radius_um";
+    std::vector<std::string> taken{"ID",         "name",     "QUALITY",    "RADIUS",
+                                   "VISIBILITY", "PARTICLE", "POSITION_X", "POSITION_Y",
+                                   "POSITION_Z", "FRAME",    "POSITION_T"};
+    for (const PropertyColumn& column : tracks.point_properties) {
+      if (column.name == radius_name) {
+        radius = &column;
+      } else if (column.name == "quality") {
+        quality = &column;
+      } else {
+        others.push_back({feature_name(column.name, taken), &column});
+      }
+    }
+  }
+  const PropertyColumn* radius = nullptr;
+  const PropertyColumn* quality = nullptr;
+  std::vector<Feature> others;
+};
+
+void declare(std::string& out, std::string_view key, std::string_view name, std::string_view dimension,
+             bool whole) {
+  out += "        <Feature";
+  attribute(out, "feature", key);
+  attribute(out, "name", name);
+  attribute(out, "shortname", name);
+  attribute(out, "dimension", dimension);
+  attribute(out, "isint", std::string_view(whole ? "true" : "false"));
+  out += " />\n";
+}
+
+void declare_features(std::string& out, const Features& features) {
+  out += "    <FeatureDeclarations>\n      <SpotFeatures>\n";
+  declare(out, "QUALITY", "Quality", "QUALITY", false);
+  declare(out, "POSITION_X", "X", "POSITION", false);
+  declare(out, "POSITION_Y", "Y", "POSITION", false);
+  declare(out, "POSITION_Z", "Z", "POSITION", false);
+  declare(out, "POSITION_T", "T", "TIME", false);
+  declare(out, "FRAME", "Frame", "NONE", true);
+  declare(out, "RADIUS", "Radius", "LENGTH", false);
+  declare(out, "VISIBILITY", "Visibility", "NONE", true);
+  declare(out, "PARTICLE", "Particle", "NONE", true);
+  for (const Feature& feature : features.others)
+    declare(out, feature.key, feature.column->name, "NONE", false);
+  out += "      </SpotFeatures>\n      <EdgeFeatures>\n";
+  declare(out, "SPOT_SOURCE_ID", "Source spot ID", "NONE", true);
+  declare(out, "SPOT_TARGET_ID", "Target spot ID", "NONE", true);
+  declare(out, "LINK_COST", "Edge cost", "COST", false);
+  out += "      </EdgeFeatures>\n      <TrackFeatures>\n";
+  declare(out, "TRACK_INDEX", "Track index", "NONE", true);
+  declare(out, "TRACK_ID", "Track ID", "NONE", true);
+  declare(out, "NUMBER_SPOTS", "Number of spots in track", "NONE", true);
+  out += "      </TrackFeatures>\n    </FeatureDeclarations>\n";
+}
+
+void write_spots(std::string& out, const TrackSet& tracks, const Features& features) {
+  const detail::FramePoints frames = detail::points_by_frame(tracks);
+  const detail::PointFields fields = detail::point_fields(tracks, 1);
+  out += "    <AllSpots";
+  attribute(out, "nspots", static_cast<std::int64_t>(tracks.points()));
+  out += ">\n";
+  for (std::size_t f = 0; f < frames.frames(); ++f) {
+    out += "      <SpotsInFrame";
+    attribute(out, "frame", static_cast<std::int64_t>(frames.frame[f]));
+    out += ">\n";
+    for (const std::size_t i : frames.points_of(f)) {
+      const auto id = static_cast<std::int64_t>(i);
+      const double radius = features.radius == nullptr ? kRadius : features.radius->values[i];
+      out += "        <Spot";
+      attribute(out, "ID", id);
+      attribute(out, "name", "ID" + std::to_string(id));
+      attribute(out, "QUALITY", features.quality == nullptr ? -1.0 : features.quality->values[i]);
+      attribute(out, "POSITION_X", tracks.x_um[i]);
+      attribute(out, "POSITION_Y", tracks.y_um[i]);
+      attribute(out, "POSITION_Z", tracks.z_um[i]);
+      attribute(out, "POSITION_T", tracks.time_s[i]);
+      attribute(out, "FRAME", static_cast<std::int64_t>(tracks.frame[i]));
+      attribute(out, "RADIUS", radius);
+      attribute(out, "VISIBILITY", std::int64_t{1});
+      attribute(out, "PARTICLE", fields.track_id[i]);
+      for (const Feature& feature : features.others) attribute(out, feature.key, feature.column->values[i]);
+      out += " />\n";
+    }
+    out += "      </SpotsInFrame>\n";
+  }
+  out += "    </AllSpots>\n";
+}
+
+/// Links by lineage; every one of them is a track of TrackMate.
+using Lineages = std::map<std::size_t, std::vector<std::pair<std::size_t, std::size_t>>>;
+
+Lineages lineages_of(const TrackSet& tracks) {
+  const detail::TrackLinks links = detail::links_of(tracks);
+  Lineages lineages;
+  for (const auto& edge : links.edges) {
+    const auto track =
+        static_cast<std::size_t>(std::upper_bound(tracks.track_offsets.begin(), tracks.track_offsets.end(),
+                                                  static_cast<std::int64_t>(edge.second)) -
+                                 tracks.track_offsets.begin() - 1);
+    lineages[links.lineage[track]].push_back(edge);
+  }
+  return lineages;
+}
+
+void write_tracks_element(std::string& out, const TrackSet& tracks) {
+  const Lineages lineages = lineages_of(tracks);
+  out += "    <AllTracks>\n";
+  std::int64_t index = 0;
+  for (const auto& [lineage, edges] : lineages) {
+    out += "      <Track";
+    attribute(out, "name", "Track_" + std::to_string(index));
+    attribute(out, "TRACK_ID", index);
+    attribute(out, "TRACK_INDEX", index);
+    attribute(out, "NUMBER_SPOTS", static_cast<std::int64_t>(edges.size() + 1));
+    out += ">\n";
+    for (const auto& [source, target] : edges) {
+      out += "        <Edge";
+      attribute(out, "SPOT_SOURCE_ID", static_cast<std::int64_t>(source));
+      attribute(out, "SPOT_TARGET_ID", static_cast<std::int64_t>(target));
+      attribute(out, "LINK_COST", -1.0);
+      out += " />\n";
+    }
+    out += "      </Track>\n";
+    ++index;
+  }
+  out += "    </AllTracks>\n    <FilteredTracks>\n";
+  for (std::int64_t i = 0; i < index; ++i) {
+    out += "      <TrackID";
+    attribute(out, "TRACK_ID", i);
+    out += " />\n";
+  }
+  out += "    </FilteredTracks>\n";
+}
+
+/// Voxels from the origin to the farthest point, for the image that TrackMate makes up where there is none.
+std::int64_t extent(const std::vector<double>& values, double voxel) {
+  constexpr double kMost = 1 << 20;
+  const double farthest = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+  return static_cast<std::int64_t>(std::clamp(std::floor(farthest / voxel) + 1, 1.0, kMost));
+}
+
+void write_settings(std::string& out, const TrackSet& tracks, const TrackMateImage& image) {
+  const std::filesystem::path path(image.path);
+  const std::int64_t nx = extent(tracks.x_um, image.voxel_um.x), ny = extent(tracks.y_um, image.voxel_um.y),
+                     nz = extent(tracks.z_um, image.voxel_um.z);
+  const std::int32_t last =
+      tracks.frame.empty() ? 0 : *std::max_element(tracks.frame.begin(), tracks.frame.end());
+  out += "  <Settings>\n    <ImageData";
+  attribute(out, "filename", path.filename().string());
+  attribute(out, "folder", path.has_parent_path() ? path.parent_path().string() + "/" : std::string());
+  attribute(out, "width", nx);
+  attribute(out, "height", ny);
+  attribute(out, "nslices", nz);
+  attribute(out, "nframes", std::int64_t{last} + 1);
+  attribute(out, "pixelwidth", image.voxel_um.x);
+  attribute(out, "pixelheight", image.voxel_um.y);
+  attribute(out, "voxeldepth", image.voxel_um.z);
+  attribute(out, "timeinterval", tracks.dt_s.value_or(1.0));
+  out += " />\n    <BasicSettings";
+  for (const auto& [axis, count] :
+       {std::pair{"x", nx}, {"y", ny}, {"z", nz}, {"t", std::int64_t{last} + 1}}) {
+    attribute(out, std::string(axis) + "start", std::int64_t{0});
+    attribute(out, std::string(axis) + "end", count - 1);
+  }
+  out +=
+      " />\n"
+      "    <DetectorSettings DETECTOR_NAME=\"MANUAL_DETECTOR\" RADIUS=\"1.0\" />\n"
+      "    <InitialSpotFilter feature=\"QUALITY\" value=\"0.0\" isabove=\"true\" />\n"
+      "    <SpotFilterCollection />\n"
+      "    <TrackerSettings TRACKER_NAME=\"MANUAL_TRACKER\" />\n"
+      "    <TrackFilterCollection />\n"
+      "    <AnalyzerCollection>\n      <SpotAnalyzers />\n      <EdgeAnalyzers />\n      <TrackAnalyzers />\n"
+      "    </AnalyzerCollection>\n"
+      "  </Settings>\n";
+}
+
+}  // namespace
+
+void write_trackmate_xml(const std::filesystem::path& path, const TrackSet& tracks,
+                         const TrackMateImage& image) {
+  const Features features(tracks);
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TrackMate";
+  attribute(out, "version", std::string_view(kVersion));
+  out += ">\n  <Log>Written by motes " MOTES_VERSION ".</Log>\n  <Model";
+  attribute(out, "spatialunits", std::string_view(tracks.length_unit == "px" ? "pixel" : "micron"));
+  attribute(out, "timeunits", std::string_view(tracks.dt_s ? "sec" : "frame"));
+  out += ">\n";
+  declare_features(out, features);
+  write_spots(out, tracks, features);
+  write_tracks_element(out, tracks);
+  out += "  </Model>\n";
+  write_settings(out, tracks, image);
+  out += "  <GUIState state=\"ConfigureViews\" />\n  <DisplaySettings />\n</TrackMate>\n";
+  write_text(path, out);
+}
+
+}  // namespace motes::io

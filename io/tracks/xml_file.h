@@ -1,0 +1,32 @@
+#pragma once
+/// An XML file in memory, and places in it for messages.
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include <pugixml.hpp>
+
+namespace motes::io::detail {
+
+class XmlFile {
+ public:
+  /// Throws InputError with the byte offset for malformed XML.
+  explicit XmlFile(const std::filesystem::path& path);
+  const pugi::xml_document& document() const { return document_; }
+  /// "FILE, byte N": where the element's '<' stands.
+  std::string at(const pugi::xml_node& node) const;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  pugi::xml_document document_;
+};
+
+/// "FILE, byte N".
+std::string at_byte(const std::filesystem::path& path, std::ptrdiff_t offset);
+
+/// The start of the file where it is XML, without byte order mark and blanks before; else empty.
+std::string xml_start(const std::filesystem::path& path);
+
+}  // namespace motes::io::detail

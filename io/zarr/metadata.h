@@ -1,0 +1,54 @@
+#pragma once
+/// The metadata of a Zarr array, version 2 or 3, in one form.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/zarr/store.h"
+
+namespace motes::io::detail::zarr {
+
+enum class Kind { boolean, signed_integer, unsigned_integer, real };
+
+struct DataType {
+  Kind kind = Kind::unsigned_integer;
+  int bytes = 1;
+  std::string name;  ///< as the metadata spell it
+};
+
+enum class Compression { none, blosc, zstd, gzip, zlib, lz4 };
+
+/// How the values of one chunk become bytes.
+struct ChunkCoding {
+  std::vector<std::size_t> order;  ///< the axes as stored, slowest first
+  bool big_endian = false;
+  bool inner_checksum = false;  ///< crc32c of the plain bytes, before compression
+  Compression compression = Compression::none;
+  bool outer_checksum = false;  ///< crc32c of the compressed bytes
+};
+
+struct ArrayMetadata {
+  std::vector<std::int64_t> shape;
+  DataType type;
+  std::vector<std::int64_t> chunk;  ///< what one file holds: a chunk, or a shard of chunks
+  std::optional<std::vector<std::int64_t>> inner_chunk;  ///< within a shard
+  bool index_first = false, index_checksum = false;      ///< of a shard
+  bool index_big_endian = false;
+  ChunkCoding coding;
+  double fill = 0;
+  std::string separator = ".";
+  bool prefix = false;  ///< keys start with c
+  std::vector<std::string> dimension_names;
+
+  std::size_t rank() const { return shape.size(); }
+};
+
+/// Throws InputError for metadata that are damaged, for sizes that cannot be, and for what is not supported
+/// (filters, other codecs, nested shards), which it names.
+ArrayMetadata read_array_metadata(const Store& store, const std::string& node);
+
+bool is_array(const Store& store, const std::string& node);
+
+}  // namespace motes::io::detail::zarr

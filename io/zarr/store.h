@@ -1,0 +1,49 @@
+#pragma once
+/// A Zarr store in a folder: files by key, none outside the folder.
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "io/images/input_file.h"
+
+namespace motes::io::detail::zarr {
+
+using Json = nlohmann::json;
+
+class Store {
+ public:
+  explicit Store(std::filesystem::path root);
+  const std::filesystem::path& root() const { return root_; }
+
+  /// A file of the store, null where there is none. Throws InputError for keys that leave the folder ('..',
+  /// an absolute path, a link to elsewhere).
+  std::unique_ptr<InputFile> open(const std::string& key) const;
+  bool has(const std::string& key) const;
+  bool has_folder(const std::string& key) const;
+  /// A metadata file; none where there is none. Throws InputError for what is no JSON object, is nested
+  /// deeper than 64 levels or larger than 64 MiB.
+  std::optional<Json> json(const std::string& key) const;
+  [[noreturn]] void fail(const std::string& key, const std::string& what) const;
+
+ private:
+  std::filesystem::path locate(const std::string& key) const;
+
+  std::filesystem::path root_, canonical_;
+};
+
+/// "a/b" of "a" and "b"; an empty part adds nothing.
+std::string join(const std::string& a, const std::string& b);
+
+/// The group's or array's attributes (.zattrs, or `attributes` of zarr.json); an empty object where there are
+/// none.
+Json attributes(const Store& store, const std::string& node);
+
+/// Whether the folder is a Zarr group or array of either version.
+bool is_zarr(const std::filesystem::path& folder);
+
+}  // namespace motes::io::detail::zarr

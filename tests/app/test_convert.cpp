@@ -1,0 +1,90 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// tracks.h5 of a small simulated run.
+std::filesystem::path tracked(const TempDir& dir) {
+  const auto made = simulate_small(dir.path(), false);
+  const Outcome outcome =
+      run_motes({"track", (made / "detections.csv").string(), "-o", (dir / "run").string(), "--quiet",
+                 "--set", "output.vtk=false", "--set", "output.preview=false"});
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return dir / "run" / "tracks.h5";
+}
+
+}  // namespace
+
+TEST_CASE("convert: h5 to h5 loses nothing") {
+  const TempDir dir;
+  const auto h5 = tracked(dir);
+  const Outcome outcome = run_motes({"convert", h5.string(), (dir / "copy.h5").string()});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.err == "");
+  CHECK(file_bytes(h5) == file_bytes(dir / "copy.h5"));
+}
+
+TEST_CASE("convert says in one line what a format does not keep") {
+  const TempDir dir;
+  const auto h5 = tracked(dir).string();
+  const auto lost = [&](const std::string& name) {
+    const Outcome outcome = run_motes({"convert", h5, (dir / name).string()});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    return outcome.err;
+  };
+  CHECK_THAT(lost("a.csv"), Contains("not kept by this format: indices of detections"));
+  CHECK_THAT(lost("a.xml"), Contains("track numbers, times, the unit um, indices of detections"));
+  CHECK_THAT(lost("a.napari.csv"), Contains("times, the unit um"));
+  CHECK_THAT(lost("a.trackmate.xml"), Contains("not kept by this format: indices of detections"));
+  CHECK_THAT(lost("a.geff"), Contains("not kept by this format: indices of detections"));
+  const Outcome json = run_motes({"convert", h5, (dir / "b.xml").string(), "--json", "-"});
+  CHECK(nlohmann::json::parse(json.out)["lost"].size() == 4);
+}
+
+TEST_CASE("convert: what both formats hold stays") {
+  const TempDir dir;
+  const auto h5 = tracked(dir).string();
+  const auto csv = [&](const std::string& from, const std::string& to) {
+    const Outcome outcome = run_motes({"convert", from, (dir / to).string(), "--quiet"});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return (dir / to).string();
+  };
+  const std::string wanted = file_bytes(csv(h5, "a.csv"));
+  CHECK(file_bytes(csv(csv(h5, "a.geff"), "geff.csv")) == wanted);
+  CHECK(file_bytes(csv(csv(csv(h5, "b.geff"), "c.h5"), "c.csv")) == wanted);
+}
+
+TEST_CASE("track reads GEFF, TrackMate XML and tables with named columns") {
+  const TempDir dir;
+  const auto h5 = tracked(dir).string();
+  const auto points = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "track");
+    arguments.insert(arguments.end(),
+                     {"-o", (dir / "again").string(), "--json", "-", "--set", "output.vtk=false"});
+    const Outcome outcome = run_motes(arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return nlohmann::json::parse(outcome.out)["tracks"]["points"].get<int>();
+  };
+  const int wanted = points({h5});
+  for (const char* name : {"t.geff", "t.trackmate.xml"}) {
+    REQUIRE(run_motes({"convert", h5, (dir / name).string(), "--quiet"}).code == 0);
+    CHECK(points({(dir / name).string()}) == wanted);
+  }
+  write_file(dir / "odd.csv", "when;px;py;pz\n0;1,5;2;3\n1;1,6;2;3\n2;1,7;2;3\n");
+  CHECK(points({(dir / "odd.csv").string(), "--columns", "frame=when,x=px,y=py,z=pz", "--set",
+                "input.unit=um"}) == 3);
+  const Outcome asked = run_motes({"track", (dir / "odd.csv").string(), "-o", (dir / "x").string()});
+  CHECK(asked.code == 3);
+  CHECK(is_one_error_line(asked.err));
+  CHECK_THAT(asked.err, Contains("--columns frame=NAME"));
+}

@@ -1,0 +1,189 @@
+#include <catch2/catch.hpp>
+
+#include <motes/io/frame_source.h>
+
+#include "tests/io/frame_errors.h"
+#include "tests/io/track_samples.h"
+#include "tests/io/zarr_stores.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// t 3, c 2, z 4, y 5, x 7: each value its own place, with a corner of zeros.
+std::vector<std::uint16_t> numbered() {
+  std::vector<std::uint16_t> values(3 * 2 * 4 * 5 * 7);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint16_t>(i < 70 ? 0 : i * 3);
+  return values;
+}
+
+ZarrSpec spec(int version, const std::string& codec, bool shards = false) {
+  ZarrSpec made{version, {3, 2, 4, 5, 7}, {1, 1, 2, 3, 4}, {}, codec};
+  if (shards) {
+    made.inner = made.chunk;
+    made.chunk = {1, 2, 4, 6, 8};
+  }
+  return made;
+}
+
+void check_frames(const std::filesystem::path& store, const std::vector<std::uint16_t>& values) {
+  for (const int channel : {0, 1}) {
+    const auto source = io::open_frames(store, {std::nullopt, std::nullopt, channel, std::nullopt});
+    REQUIRE(source->info().frames == 3);
+    for (std::int32_t t = 0; t < 3; ++t) {
+      const VolumeFrame frame = source->read(t);
+      const auto begin = values.begin() + (t * 2 + channel) * 140;
+      CHECK(std::get<std::vector<std::uint16_t>>(frame.voxels) ==
+            std::vector<std::uint16_t>(begin, begin + 140));
+    }
+  }
+}
+
+void replace_in(const std::filesystem::path& file, const std::string& from, const std::string& to) {
+  std::string text = slurp(file);
+  REQUIRE(text.find(from) != std::string::npos);
+  text.replace(text.find(from), from.size(), to);
+  spill(file, text);
+}
+
+}  // namespace
+
+TEST_CASE("OME-Zarr of both versions, every codec, with and without shards") {
+  const TempDir dir;
+  const auto values = numbered();
+  const int version = GENERATE(2, 3);
+  const std::string codec = GENERATE("", "blosc", "zstd", "gzip");
+  const bool shards = version == 3 && GENERATE(false, true);
+  write_ome_zarr(dir / "a.zarr", spec(version, codec, shards), values);
+  INFO(version << " " << codec << " " << shards);
+  CHECK(io::is_frames(dir / "a.zarr"));
+  check_frames(dir / "a.zarr", values);
+  const auto source = io::open_frames(dir / "a.zarr");
+  CHECK(source->info().axes == "TCZYX");
+  CHECK(source->info().shape == Shape3{4, 5, 7});
+  CHECK(source->info().voxel_um == Vec3{200 * 1e-3, 100 * 1e-3, 0.25});
+  CHECK(source->info().dt_s == 0.5);
+  CHECK(source->info().format == (version == 2 ? "OME-Zarr 0.4" : "OME-Zarr 0.5"));
+}
+
+TEST_CASE("a plain Zarr array is read where input.axes names its axes, in any order") {
+  const TempDir dir;
+  const auto values = numbered();
+  ZarrSpec plain = spec(3, "zstd");
+  write_zarr_array(dir / "a.zarr", plain, values);
+  CHECK_THAT(message_of<InputError>([&] { io::open_frames(dir / "a.zarr"); }), Contains("input.axes"));
+  CHECK_THAT(message_of<UsageError>([&] {
+               io::open_frames(dir / "a.zarr", {{}, {}, {}, "TZYX"});
+             }),
+             Contains("names 4 axes") && Contains("has 5"));
+  const auto straight = io::open_frames(dir / "a.zarr", {{}, {}, 1, "TCZYX"});
+  const auto voxels = std::get<std::vector<std::uint16_t>>(straight->read(2).voxels);
+  CHECK(voxels[0] == values[(2 * 2 + 1) * 140]);
+  // The same bytes called x, z, y: t 3, c 2, x 4, z 5, y 7.
+  const auto turned = io::open_frames(dir / "a.zarr", {{}, {}, 1, "TCXZY"});
+  CHECK(turned->info().shape == Shape3{5, 7, 4});
+  const VolumeFrame frame = turned->read(2);
+  const auto& turned_voxels = std::get<std::vector<std::uint16_t>>(frame.voxels);
+  for (std::size_t z = 0; z < 5; ++z)
+    for (std::size_t y = 0; y < 7; ++y)
+      for (std::size_t x = 0; x < 4; ++x)
+        REQUIRE(turned_voxels[(z * 7 + y) * 4 + x] == values[(2 * 2 + 1) * 140 + (x * 5 + z) * 7 + y]);
+}
+
+TEST_CASE("plates, several series, unknown codecs and types are refused by name") {
+  const TempDir dir;
+  const auto store = dir / "a.zarr";
+  const auto refusal = [&] { return message_of<InputError>([&] { io::open_frames(store)->read(0); }); };
+  write_ome_zarr(store, spec(2, ""), numbered());
+  spill(store / ".zattrs", R"({"plate": {"wells": [{"path": "B/2"}]}})");
+  CHECK_THAT(refusal(), Contains("plate") && Contains("a.zarr/B/2/0"));
+  spill(store / ".zattrs", "{}");
+  CHECK_THAT(refusal(), Contains("no image"));
+  spill(store / ".zattrs", multiscales_json("0.4"));
+  replace_in(store / "0/.zarray", "\"compressor\": null", R"("compressor": {"id": "bz2"})");
+  CHECK_THAT(refusal(), Contains("the codec 'bz2'"));
+  replace_in(store / "0/.zarray", R"({"id": "bz2"})", "null");
+  replace_in(store / "0/.zarray", "\"filters\": null", R"("filters": [{"id": "delta"}])");
+  CHECK_THAT(refusal(), Contains("the filter 'delta'"));
+  replace_in(store / "0/.zarray", R"([{"id": "delta"}])", "null");
+  replace_in(store / "0/.zarray", "<u2", "<i2");
+  CHECK_THAT(refusal(), Contains("<i2"));
+  std::filesystem::remove_all(store);
+  for (const char* series : {"0", "1"}) write_ome_zarr(store / series, spec(2, ""), numbered());
+  spill(store / ".zgroup", R"({"zarr_format": 2})");
+  CHECK_THAT(refusal(), Contains("several images") && Contains("a.zarr/0"));
+  std::filesystem::remove_all(store / "1");
+  CHECK(io::open_frames(store)->info().frames == 3);
+}
+
+TEST_CASE("hostile Zarr stores: claims are bounded, no path leaves the store") {
+  const TempDir dir;
+  const auto store = dir / "a.zarr";
+  const auto fresh = [&](const ZarrSpec& s) {
+    std::filesystem::remove_all(store);
+    write_ome_zarr(store, s, numbered());
+  };
+  const auto refusal = [&] { return error_of<Error>([&] { io::open_frames(store)->read(1); }); };
+  spill(dir / "secret", "0123456789");
+  fresh(spec(2, ""));
+  replace_in(store / ".zattrs", R"("path": "0")", R"("path": "../a.zarr/0")");
+  CHECK_THAT(refusal(), Contains("leaves the store"));
+  fresh(spec(2, ""));
+  std::filesystem::remove(store / "0/1/0/0/0/0");
+  std::filesystem::create_symlink(dir / "secret", store / "0/1/0/0/0/0");
+  CHECK_THAT(refusal(), Contains("link out of the store"));
+  fresh(spec(2, ""));
+  replace_in(store / "0/.zarray", "[3, 2, 4, 5, 7]", "[3, 2, 400000000, 500000000, 700000000]");
+  CHECK_THAT(refusal(), Contains("cannot be"));
+  fresh(spec(2, ""));
+  replace_in(store / "0/.zarray", "[1, 1, 2, 3, 4]", "[1, 1, 2000000, 3000000, 4000000]");
+  CHECK(refusal() != "");
+  fresh(spec(2, ""));
+  replace_in(store / "0/.zarray", "[1, 1, 2, 3, 4]", "[1, 1, 0, 3, 4]");
+  CHECK_THAT(refusal(), Contains("no size"));
+  for (const char* codec : {"", "blosc", "zstd", "gzip"}) {
+    fresh(spec(2, codec));
+    replace_in(store / "0/.zarray", "[1, 1, 2, 3, 4]", "[1, 1, 2, 3, 5]");
+    INFO(codec);
+    CHECK(refusal() != "");
+  }
+  fresh(spec(3, "zstd", true));
+  const auto shard = store / "0/c/1/0/0/0/0";
+  std::string bytes = slurp(shard);
+  bytes[bytes.size() - 256] = '\xFF';  // the first of 16 entries: beyond the end
+  bytes[bytes.size() - 255] = '\xFF';
+  spill(shard, bytes);
+  CHECK(refusal() != "");
+  spill(shard, "tiny");
+  CHECK_THAT(refusal(), Contains("shorter than a shard's index"));
+  fresh(spec(3, ""));
+  spill(store / "zarr.json", std::string(1 << 20, '['));
+  CHECK(refusal() != "");
+}
+
+TEST_CASE("damaged Zarr stores are read or refused, never misbehave") {
+  const TempDir dir;
+  const auto store = dir / "a.zarr";
+  const bool shards = GENERATE(false, true);
+  const std::string codec = GENERATE("blosc", "zstd", "gzip");
+  write_ome_zarr(store, spec(3, codec, shards), numbered());
+  const auto chunk = store / "0/c/1/0/0/0/0";
+  const auto read = [&](const auto&) { io::open_frames(store)->read(1); };
+  read_damaged_copies(chunk, slurp(chunk), 150, read);
+  write_ome_zarr(store, spec(3, codec, shards), numbered());
+  const auto metadata = store / "0/zarr.json";
+  read_damaged_copies(metadata, slurp(metadata), 150, read);
+}
+
+TEST_CASE("the same image as OME-Zarr and as ImageJ TIFF has the same voxels") {
+  MOTES_NEED_DATA(formats, "formats/bdv");
+  for (const int channel : {0, 1}) {
+    const io::FrameOptions options{std::nullopt, std::nullopt, channel, std::nullopt};
+    const auto zarr = io::open_frames(formats / "mitosis_small.ome.zarr", options);
+    const auto tiff = io::open_frames(formats / "mitosis-small.tif", options);
+    REQUIRE(zarr->info().shape == tiff->info().shape);
+    for (std::int32_t t = 0; t < 2; ++t) CHECK(zarr->read(t).voxels == tiff->read(t).voxels);
+  }
+}
