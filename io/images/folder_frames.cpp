@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -10,8 +11,10 @@
 
 #include "io/files/checked.h"
 #include "io/images/calibration.h"
+#include "io/images/micromanager.h"
 #include "io/images/numbered_names.h"
 #include "io/images/paged_frames.h"
+#include "io/images/plane_names.h"
 #include "io/images/tiff_directories.h"
 #include "io/images/tiff_frames.h"
 
@@ -78,6 +81,24 @@ class FolderPages {
   std::size_t open_index_ = 0;
 };
 
+std::string scale_text(const Calibration& scale) {
+  const auto size = [](const std::optional<double>& um) { return um ? fmt::format("{:g}", *um) : "?"; };
+  return fmt::format("[{}, {}, {}] um", size(scale.z_um), size(scale.y_um), size(scale.x_um));
+}
+
+/// All files of a series have one voxel size, as far as their metadata say.
+void check_same_scale(const Calibration& first, const Calibration& other, const fs::path& first_file,
+                      const fs::path& file) {
+  const auto same = [](const std::optional<double>& a, const std::optional<double>& b) {
+    return !a || !b || std::abs(*a - *b) <= 1e-6 * std::abs(*a);
+  };
+  if (same(first.x_um, other.x_um) && same(first.y_um, other.y_um) && same(first.z_um, other.z_um)) return;
+  throw InputError(
+      fmt::format("{}: its metadata give voxels of {}, those of {} {}; keep only one series in the folder, "
+                  "or set input.voxel_um",
+                  file.string(), scale_text(other), first_file.filename().string(), scale_text(first)));
+}
+
 /// The layout that input.axes gives to `files` files of `pages` pages each.
 PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, std::int64_t files,
                          std::int64_t pages, const fs::path& folder) {
@@ -125,6 +146,27 @@ PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std
   return map.over_files(files, first.pages());
 }
 
+std::string counted_text(const PageAxes& axes) {
+  std::string text;
+  for (const PageAxis& axis : axes)
+    if (axis.size > 1)
+      text += std::string(text.empty() ? "" : " and ") + (axis.letter == 'T'   ? "time"
+                                                          : axis.letter == 'Z' ? "planes"
+                                                                               : "channels");
+  return text;
+}
+
+/// Says so where input.axes takes the files for another axis than their names count.
+void note_names(const std::vector<fs::path>& files, const PageAxes& axes, SeriesInfo& info) {
+  const char counted = counted_axis(files);
+  const auto slowest =
+      std::find_if(axes.begin(), axes.end(), [](const PageAxis& axis) { return axis.size > 1; });
+  if (counted == '\0' || slowest == axes.end() || slowest->letter == counted) return;
+  info.notes.push_back(fmt::format(
+      "the names ('{}' ...) count {}, but input.axes takes the files as {}: check it",
+      files.front().filename().string(), counted_text({{counted, 2}}), counted_text({{slowest->letter, 2}})));
+}
+
 }  // namespace
 
 bool is_tiff_folder(const fs::path& folder) {
@@ -138,7 +180,8 @@ std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const Fr
     throw InputError(
         fmt::format("{}: the folder holds no TIFF files (.tif, .tiff); check input.path", folder.string()));
   if (files.size() == 1) return open_tiff_frames(files.front(), options);
-  if (!options.axes) check_numbered(files);
+  const auto grid = options.axes ? std::nullopt : grid_of_names(files);
+  if (!options.axes && !grid) check_numbered(files);
 
   TiffFile first(files.front());
   const TiffMetadata metadata = consult_metadata(first, options);
@@ -152,17 +195,36 @@ std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const Fr
     const PageAxes axes = axes_over_files(*options.axes, metadata, count, first.pages(), folder);
     info.axes = axes_text(axes);
     map = PageMap(axes);
+    note_names(files, axes, info);
+  } else if (grid && first.pages() == 1) {
+    map = PageMap(grid->axes, grid->files);
+    info.axes = axes_text(grid->axes);
+    info.notes.push_back(fmt::format("one plane a file: the names count {} ('{}' ...)",
+                                     counted_text(grid->axes), files.front().filename().string()));
+    if (grid->channels.size() > 1)
+      info.notes.push_back(fmt::format("channels: {}", fmt::join(grid->channels, ", ")));
   } else {
+    check_numbered(files);
+    if (const char axis = counted_axis(files); axis == 'Z' || axis == 'C')
+      throw InputError(fmt::format(
+          "{}: the names count {} ('{}' ...), but each file of {} pages would be a time point; set "
+          "input.axes, for instance '{}YX'",
+          folder.string(), axis == 'Z' ? "planes" : "channels", files.front().filename().string(),
+          first.pages(), axis == 'Z' ? "ZT" : "CZ"));
     map = layout_by_files(metadata, first, count, info);
   }
+  Calibration calibration = metadata.calibration;
+  if (const auto beside = read_micromanager(folder)) calibration = *beside;
   auto pages = std::make_shared<FolderPages>(files, first.pages(), first.format());
   for (const fs::path& file : files) {
     TiffFile opened(file);
     pages->check(opened);
+    if (!options.voxel_um)
+      check_same_scale(metadata.calibration, consult_metadata(opened, options).calibration, files[0], file);
   }
   describe_layout(info, map, first.format());
   choose_channel(info, options);
-  apply_calibration(info, metadata.calibration, options);
+  apply_calibration(info, calibration, options);
   return std::make_unique<PagedFrames>(
       std::move(info), std::move(map),
       [pages](std::int64_t page, std::span<std::byte> out) { pages->read(page, out); });

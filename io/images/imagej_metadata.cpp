@@ -45,9 +45,15 @@ void read_axes(const Lines& lines, TiffMetadata& found) {
   const std::int64_t planes = page_count(found.axes).value_or(0);
   found.pages_stated = lines.find("images") == lines.end() ? planes : images;
   if (planes == images || lines.find("images") == lines.end()) {
-    if (planes > 1 && found.axes[1].size == planes && lines.find("hyperstack") == lines.end())
-      found.notes.push_back(
-          "ImageJ calls every plain stack 'slices': where the pages are times, set input.axes: TYX");
+    if (planes <= 1 || found.axes[1].size != planes || lines.find("hyperstack") != lines.end()) return;
+    if (lines.find("spacing") == lines.end()) {
+      found.open_reason =
+          "ImageJ calls every plain stack 'slices', and its metadata give no spacing of planes: the "
+          "pages may be times";
+      return;
+    }
+    found.notes.push_back(
+        "ImageJ calls every plain stack 'slices': where the pages are times, set input.axes: TYX");
     return;
   }
   found.open_reason =
@@ -77,21 +83,36 @@ std::optional<double> micrometres_per_unit(const Lines& lines, const PageResolut
   return std::nullopt;
 }
 
+/// ImageJ names the units of y and z where they are not that of x.
+std::optional<double> unit_of_axis(const Lines& lines, const char* key, double unit_um, TiffMetadata& found) {
+  const std::string_view name = value_of(lines, key);
+  if (name.empty()) return unit_um;
+  const auto factor = length_unit_um(name);
+  if (!factor)
+    found.notes.push_back(
+        fmt::format("the metadata's {} ('{}') is no length: set input.voxel_um", key, name));
+  return factor;
+}
+
 void read_scale(const Lines& lines, const PageResolution& resolution, TiffMetadata& found) {
   const auto unit_um = micrometres_per_unit(lines, resolution, found);
   if (!unit_um || !resolution.x || !resolution.y) return;
+  const auto y_unit_um = unit_of_axis(lines, "yunit", *unit_um, found);
+  const auto z_unit_um = unit_of_axis(lines, "zunit", *unit_um, found);
+  if (!y_unit_um) return;
   found.calibration.x_um = *unit_um / *resolution.x;
-  found.calibration.y_um = *unit_um / *resolution.y;
+  found.calibration.y_um = *y_unit_um / *resolution.y;
+  if (!z_unit_um) return;
   // An ImageJ stack that was flipped has a negative spacing; its planes are as far apart.
   if (const auto spacing = parse_trimmed_number(value_of(lines, "spacing"))) {
     if (const double size = std::abs(*spacing); std::isfinite(size) && size > 0)
-      found.calibration.z_um = size * *unit_um;
+      found.calibration.z_um = size * *z_unit_um;
   } else if (value_of(lines, "ImageJ") != "1.11a" && found.axes[1].size > 1) {
-    found.calibration.z_um = *unit_um;
+    found.calibration.z_um = *z_unit_um;
     found.notes.push_back(
         fmt::format("no spacing of planes in the metadata: {} um, as ImageJ leaves out a spacing of 1 "
                     "unit; set input.voxel_um where that is wrong",
-                    *unit_um));
+                    *z_unit_um));
   }
 }
 

@@ -37,6 +37,8 @@ void describe_layout(SeriesInfo& info, const PageMap& map, const PageFormat& for
   info.channels = static_cast<int>(map.nc());
   info.shape = {map.nz(), format.height, format.width};
   info.type = format.type;
+  if (format.inverted)
+    info.notes.push_back("0 is white by the TIFF's tag (MINISWHITE): grey values are inverted");
 }
 
 }  // namespace motes::io::detail

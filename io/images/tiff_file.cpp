@@ -107,6 +107,7 @@ struct TiffFile::State {
 
   PageFormat page_format(std::int64_t page) const;
   std::int64_t decoded_bytes_bound() const;
+  void read_stored(std::int64_t page, std::span<std::byte> out);
   void read_strips(std::int64_t page, std::span<std::byte> out);
   void read_tiles(std::int64_t page, std::span<std::byte> out);
   void read_contiguous(std::int64_t page, std::span<std::byte> out) const;
@@ -140,11 +141,14 @@ PageFormat TiffFile::State::page_format(std::int64_t page) const {
     refuse(page, "a volume inside one page");
   const bool is_unsigned = kind == SAMPLEFORMAT_UINT || kind == SAMPLEFORMAT_VOID;
   PageFormat found{width, height, VoxelType::u8};
+  found.inverted =
+      tag_or<std::uint16_t>(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) == PHOTOMETRIC_MINISWHITE;
   if (is_unsigned && bits == 8) return found;
   if (is_unsigned && bits == 16) {
     found.type = VoxelType::u16;
   } else if (kind == SAMPLEFORMAT_IEEEFP && bits == 32) {
     found.type = VoxelType::f32;
+    if (found.inverted) refuse(page, "floating-point values with 0 as white");
   } else {
     const char* name = is_unsigned ? "unsigned" : kind == SAMPLEFORMAT_INT ? "signed" : "float or complex";
     refuse(page, fmt::format("{}-bit {} samples", bits, name));
@@ -245,15 +249,23 @@ std::int64_t TiffFile::take_as_contiguous(std::int64_t wanted) {
 
 void TiffFile::read_page(std::int64_t page, std::span<std::byte> out) {
   State& s = *state_;
+  s.read_stored(page, out);
+  // The largest value minus the voxel: the same as the complement of every bit, of u8 as of u16.
+  if (s.format.inverted)
+    for (std::byte& byte : out) byte = ~byte;
+}
+
+void TiffFile::State::read_stored(std::int64_t page, std::span<std::byte> out) {
+  State& s = *this;
   if (s.contiguous) return s.read_contiguous(page, out);
   s.tiff.take_error();
   if (TIFFSetSubDirectory(s.tiff.get(), s.directories.offsets[static_cast<std::size_t>(page)]) != 1)
     s.fail(page, s.tiff.take_error());
   const PageFormat found = s.page_format(page);
   if (found != s.format) {
-    s.fail(page, fmt::format("{} x {} voxels of {}, unlike the first page ({} x {} of {})", found.width,
-                             found.height, to_string(found.type), s.format.width, s.format.height,
-                             to_string(s.format.type)));
+    s.fail(page, fmt::format("{} x {} voxels of {}{}, unlike the first page ({} x {} of {})", found.width,
+                             found.height, to_string(found.type), found.inverted ? " with 0 as white" : "",
+                             s.format.width, s.format.height, to_string(s.format.type)));
   }
   if (TIFFIsTiled(s.tiff.get()) != 0) {
     s.read_tiles(page, out);

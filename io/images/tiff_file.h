@@ -16,6 +16,7 @@ namespace motes::io::detail {
 struct PageFormat {
   std::int64_t width = 0, height = 0;
   VoxelType type = VoxelType::u8;
+  bool inverted = false;  ///< stored with 0 as white (MINISWHITE); pages are read with 0 as black
   friend bool operator==(const PageFormat&, const PageFormat&) = default;
 };
 

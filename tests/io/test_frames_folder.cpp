@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <motes/io/frame_source.h>
 #include <motes/io/ome_tiff_writer.h>
@@ -15,6 +16,11 @@ using Catch::Matchers::Contains;
 using io::open_frames;
 
 namespace {
+
+template <class... Values>
+std::string fmt_name(const char* pattern, const Values&... values) {
+  return fmt::format(fmt::runtime(pattern), values...);
+}
 
 io::FrameOptions with_axes(const std::string& axes) {
   io::FrameOptions options;
@@ -64,6 +70,22 @@ TEST_CASE("A folder of numbered volumes, in the order of their numbers", "[frame
   CHECK_THROWS_AS(open_frames(dir.path(), with_axes("T5Z6YX")), UsageError);
 }
 
+TEST_CASE("Differing voxel sizes in one folder are refused", "[frames][folder]") {
+  const TempDir dir;
+  TiffSpec spec;
+  spec.pages = 2;
+  spec.description = "ImageJ=1.53t\nimages=2\nslices=2\nspacing=2\nunit=um\n";
+  for (int t = 0; t < 3; ++t) {
+    spec.resolution = t == 2 ? 5 : 4;
+    save_tiff(dir / ("v" + std::to_string(t) + ".tif"), spec);
+  }
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }),
+             Contains("v2.tif") && Contains("0.2") && Contains("0.25") && Contains("input.voxel_um"));
+  io::FrameOptions options;
+  options.voxel_um = Vec3{1, 1, 1};
+  CHECK(open_frames(dir.path(), options)->info().frames == 3);
+}
+
 TEST_CASE("Plain volumes in a folder: their pages are z", "[frames][folder]") {
   const TempDir dir;
   TiffSpec spec;
@@ -74,6 +96,56 @@ TEST_CASE("Plain volumes in a folder: their pages are z", "[frames][folder]") {
   CHECK(source->info().shape.nz == 4);
   CHECK_THAT(source->info().notes.front(), Contains("taken as z"));
   CHECK(plane_is_page(source->read(3), 2, 2));
+}
+
+TEST_CASE("One plane a file: names that spell out t, z and c", "[frames][folder]") {
+  const TempDir dir;
+  for (int t = 0; t < 2; ++t)
+    for (int z = 0; z < 3; ++z)
+      for (int c = 0; c < 2; ++c)
+        save_volume(dir / fmt_name("img_channel{:03}_position000_time{:09}_z{:03}.tif", c, t, z),
+                    (t * 3 + z) * 2 + c, 1);
+  io::FrameOptions options;
+  options.channel = 1;
+  const auto source = open_frames(dir.path(), options);
+  CHECK(source->info().axes == "TZCYX");
+  CHECK(source->info().channels == 2);
+  CHECK(source->info().shape.nz == 3);
+  for (int t = 0; t < 2; ++t)
+    for (int z = 0; z < 3; ++z) CHECK(plane_is_page(source->read(t), z, (t * 3 + z) * 2 + 1));
+  std::filesystem::remove(dir / fmt_name("img_channel{:03}_position000_time{:09}_z{:03}.tif", 1, 1, 2));
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }), Contains("places"));
+}
+
+TEST_CASE("A MicroManager folder with its metadata.txt", "[frames][folder]") {
+  const TempDir dir;
+  TiffSpec spec;
+  spec.pages = 1;
+  for (int t = 0; t < 3; ++t)
+    for (int z = 0; z < 2; ++z)
+      for (const char* c : {"DAPI", "GFP_long"})
+        save_tiff(dir / fmt_name("img_{:09}_{}_{:03}.tif", t, c, z), spec);
+  std::ofstream(dir / "metadata.txt")
+      << R"({"Summary": {"PixelSize_um": 0.25, "z-step_um": 1.5, "Interval_ms": 500, "ChNames": ["DAPI", "GFP_long"]}})";
+  const io::SeriesInfo info = open_frames(dir.path())->info();
+  CHECK(info.frames == 3);
+  CHECK(info.channels == 2);
+  CHECK(info.shape.nz == 2);
+  CHECK(info.voxel_um == Vec3{0.25, 0.25, 1.5});
+  CHECK(info.dt_s == 0.5);
+  CHECK(info.voxel_um_source == "metadata (MicroManager)");
+}
+
+TEST_CASE("Names that count planes are not taken as times", "[frames][folder]") {
+  const TempDir dir;
+  TiffSpec spec;
+  spec.pages = 4;
+  for (int z = 0; z < 3; ++z) save_tiff(dir / ("embryo_z" + std::to_string(z) + ".tif"), spec);
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir.path()); }),
+             Contains("count planes") && Contains("input.axes"));
+  const auto given = open_frames(dir.path(), with_axes("TZYX"));
+  CHECK(given->info().frames == 3);
+  CHECK_THAT(given->info().notes.back(), Contains("count planes") && Contains("as time"));
 }
 
 TEST_CASE("Single planes in a folder need input.axes", "[frames][folder]") {

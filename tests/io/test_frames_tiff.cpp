@@ -145,6 +145,41 @@ TEST_CASE("ImageJ's spellings of units", "[frames][imagej]") {
   CHECK(x_um("unit=um\n", 0, 1) == -1);
 }
 
+TEST_CASE("ImageJ's yunit and zunit are those axes' own", "[frames][imagej]") {
+  const TempDir dir;
+  const auto voxel = [&](const std::string& lines) {
+    TiffSpec spec = pages_with(2, "ImageJ=1.53t\nimages=2\nslices=2\nspacing=2\nunit=um\n" + lines);
+    spec.resolution = 4;
+    return open_frames(save_tiff(dir / "a.tif", spec))->info();
+  };
+  CHECK(voxel("").voxel_um == Vec3{0.25, 0.25, 2});
+  CHECK(voxel("zunit=nm\n").voxel_um == Vec3{0.25, 0.25, 2e-3});
+  CHECK(voxel("yunit=mm\nzunit=mm\n").voxel_um == Vec3{0.25, 250, 2000});
+  CHECK_FALSE(voxel("zunit=furlong\n").voxel_um);
+  CHECK_THAT(voxel("zunit=furlong\n").notes.front(), Contains("zunit ('furlong')"));
+}
+
+TEST_CASE("0 as white is inverted, as the tag says", "[frames]") {
+  const TempDir dir;
+  for (const VoxelType type : {VoxelType::u8, VoxelType::u16}) {
+    TiffSpec spec = pages_with(2, "ImageJ=1.53t\nimages=2\nslices=2\nspacing=2\n");
+    spec.type = type;
+    const VolumeFrame black = open_frames(save_tiff(dir / "a.tif", spec))->read(0);
+    spec.white_is_zero = true;
+    const auto source = open_frames(save_tiff(dir / "b.tif", spec));
+    CHECK_THAT(source->info().notes.back(), Contains("MINISWHITE"));
+    const VolumeFrame white = source->read(0);
+    std::visit(
+        [&](const auto& values) {
+          using Value = typename std::decay_t<decltype(values)>::value_type;
+          const auto& stored = std::get<std::decay_t<decltype(values)>>(black.voxels);
+          for (std::size_t i = 0; i < values.size(); ++i)
+            REQUIRE(values[i] == static_cast<Value>(std::numeric_limits<Value>::max() - stored[i]));
+        },
+        white.voxels);
+  }
+}
+
 TEST_CASE("ImageJ metadata that leave something open or contradict the file", "[frames][imagej]") {
   const TempDir dir;
   const auto message = [&](int pages, const std::string& text) {
@@ -155,13 +190,15 @@ TEST_CASE("ImageJ metadata that leave something open or contradict the file", "[
   CHECK_THAT(message(6, "ImageJ=1.53t\nimages=6\nslices=4\n"), Contains("input.axes"));
   CHECK_THAT(message(5, "ImageJ=1.53t\nimages=6\nslices=6\n"),
              Contains("truncated") && Contains("6 pages, but 5"));
-  CHECK_THAT(message(7, "ImageJ=1.53t\nimages=6\nslices=6\n"),
+  CHECK_THAT(message(6, "ImageJ=1.53t\nimages=6\nslices=6\nfinterval=2\n"),
+             Contains("may be times") && Contains("input.axes"));
+  CHECK_THAT(message(7, "ImageJ=1.53t\nimages=6\nslices=6\nspacing=2\n"),
              Contains("6 pages") && Contains("7 are there"));
   CHECK_THAT(message(1, "ImageJ=1.53t\nimages=9000000000000000000\nslices=9000000000000000000\nframes=9\n"),
              Contains("a.tif"));
 
   const auto tifffile = open_frames(save_tiff(dir / "b.tif", [] {
-    TiffSpec spec = pages_with(6, "ImageJ=1.11a\nimages=6\nslices=6\nunit=um\n");
+    TiffSpec spec = pages_with(6, "ImageJ=1.11a\nimages=6\nslices=6\nhyperstack=true\nunit=um\n");
     spec.resolution = 2;
     return spec;
   }()));

@@ -26,6 +26,7 @@ struct TiffSpec {
   int resolution_unit = 1;  ///< 1 none, 2 inch, 3 cm
   int directories = -1;     ///< -1: one a page; 1: only the first, the other pages' voxels follow it
   int samples = 1, bits = 0, sample_format = 0;  ///< 0: by type
+  bool white_is_zero = false;
 };
 
 /// The value at (page, y, x) of every file made here: small enough for u8, different everywhere near.
@@ -100,7 +101,7 @@ class TiffBytes {
                                   {257, 4, {std::uint64_t(spec_.height)}},
                                   {258, 3, {std::uint64_t(spec_.bits > 0 ? spec_.bits : 8 * voxel_bytes())}},
                                   {259, 3, {1}},
-                                  {262, 3, {1}}};
+                                  {262, 3, {spec_.white_is_zero ? 0u : 1u}}};
     // Directories go before voxels where later pages follow the first's voxels.
     const bool contiguous = spec_.directories >= 0;
     std::size_t directory = 0;
