@@ -40,6 +40,9 @@ struct FrameRange {
   bool holds(std::int32_t frame) const { return frame >= first && frame < end; }
 };
 
+/// The coordinates' columns in tracks.csv.
+enum class CsvNames { motes, trackpy };
+
 struct Config {
   struct Input {
     std::string path;
@@ -87,6 +90,7 @@ struct Config {
     bool preview = true;
     bool vtk = true;
     bool report = true;
+    CsvNames csv_names = CsvNames::motes;
   } output;
   sim::MotionOptions simulation;
   sim::FaultOptions faults;

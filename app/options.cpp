@@ -211,6 +211,11 @@ void add_execution_and_output(std::vector<Option>& table) {
                       "Write report.html: plots, warnings and parameters on one page."));
   table.push_back(row("output.vtk", "", truth_value(), MOTES_AT(output.vtk),
                       "Write tracks.vtp, tracks.vtkhdf, frames.pvd and frames/*.vtp for ParaView."));
+  table.push_back(row("output.csv_names", "",
+                      choice<CsvNames>({{"motes", CsvNames::motes}, {"trackpy", CsvNames::trackpy}}),
+                      MOTES_AT(output.csv_names),
+                      "Columns of tracks.csv: motes: x_um, y_um, z_um; trackpy: these, and the same numbers "
+                      "again as x, y, z, as trackpy's functions ask for them."));
 }
 
 Codec<sim::Motion> own_motion() {

@@ -53,6 +53,19 @@ void write_config(const std::filesystem::path& path, const Config& config, const
   io::write_text(path, effective);
 }
 
+/// The tracks with their coordinates once more as the properties x, y, z.
+TrackSet with_plain_names(TrackSet tracks) {
+  std::vector<PropertyColumn> columns{{"x", tracks.x_um}, {"y", tracks.y_um}, {"z", tracks.z_um}};
+  for (PropertyColumn& column : tracks.point_properties) columns.push_back(std::move(column));
+  tracks.point_properties = std::move(columns);
+  return tracks;
+}
+
+void write_csv(const std::filesystem::path& file, const Config& config, const TrackSet& tracks) {
+  const bool plain = config.output.csv_names == CsvNames::trackpy && tracks.length_unit != "px";
+  io::write_tracks_csv(file, plain ? with_plain_names(tracks) : tracks);
+}
+
 }  // namespace
 
 std::vector<WrittenFile> write_track_outputs(const Execution& execution, const Config& config,
@@ -62,7 +75,7 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
   // HDF5 knows one thread at a time, and VTK, which makes pictures too, another.
   std::vector<Task> hdf5{{"tracks.h5", [&] { write_h5(dir / "tracks.h5", config, series, tracks); }}};
   std::vector<Task> tables{
-      {"tracks.csv", [&] { io::write_tracks_csv(dir / "tracks.csv", tracks); }},
+      {"tracks.csv", [&] { write_csv(dir / "tracks.csv", config, tracks); }},
       {"config.yaml", [&] { write_config(dir / "config.yaml", config, tracks, linked); }}};
   std::vector<Task> vtk;
   if (config.output.vtk) {

@@ -54,6 +54,7 @@ const std::map<std::string, std::string> kOthers{
     {"output.preview", "false"},
     {"output.vtk", "false"},
     {"output.report", "false"},
+    {"output.csv_names", "trackpy"},
     {"simulation.particles", "7"},
     {"simulation.frames", "9"},
     {"simulation.dt_s", "0.25"},

@@ -63,6 +63,20 @@ TEST_CASE("convert: what both formats hold stays") {
   CHECK(file_bytes(csv(csv(csv(h5, "b.geff"), "c.h5"), "c.csv")) == wanted);
 }
 
+TEST_CASE("output.csv_names: trackpy adds x, y, z beside x_um, y_um, z_um") {
+  const TempDir dir;
+  const auto h5 = tracked(dir).string();
+  REQUIRE(run_motes({"track", h5, "-o", (dir / "plain").string(), "--quiet", "--set", "output.csv_names=trackpy"}).code == 0);
+  const std::string text = file_bytes(dir / "plain" / "tracks.csv");
+  CHECK_THAT(text, Catch::Matchers::StartsWith("particle,frame,t_s,x_um,y_um,z_um,x,y,z"));
+  const std::string row = text.substr(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n') - 1);
+  std::vector<std::string> fields;
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1)
+    fields.push_back(row.substr(at, (end = row.find(',', at)) - at));
+  CHECK(std::vector<std::string>(fields.begin() + 3, fields.begin() + 6) ==
+        std::vector<std::string>(fields.begin() + 6, fields.begin() + 9));
+}
+
 TEST_CASE("track reads GEFF, TrackMate XML and tables with named columns") {
   const TempDir dir;
   const auto h5 = tracked(dir).string();
