@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <motes/io/frame_source.h>
 #include <motes/io/track_files.h>
 #include <motes/io/tracks_h5.h>
 
@@ -17,7 +18,7 @@ namespace motes::app {
 namespace {
 
 struct Arguments {
-  std::string in, out;
+  std::string in, out, like;
 };
 
 /// "a, b and c".
@@ -33,6 +34,23 @@ bool is_h5_name(const std::string& path) {
   return extension == ".h5" || extension == ".hdf5";
 }
 
+/// What formats that point to images need: of the images that --like names, else of the configuration.
+io::TrackImage image_of(const std::string& like, const TrackSet& tracks, const Config& config) {
+  io::TrackImage image;
+  image.voxel_um = config.input.voxel_um;
+  if (config.detection.radius_um) image.radius_um = config.detection.radius_um->x;
+  if (!like.empty()) {
+    const auto source = io::open_frames(
+        like, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});
+    image.path = std::filesystem::absolute(like).lexically_normal().string();
+    image.voxel_um = source->info().voxel_um;
+    image.shape = source->info().shape;
+    image.frames = source->info().frames;
+  }
+  if (tracks.length_unit == "px") image.voxel_um.reset();
+  return image;
+}
+
 void run_convert(Session& session, const Arguments& arguments) {
   const Config config = configure(session);
   std::vector<std::string> notes;
@@ -44,7 +62,7 @@ void run_convert(Session& session, const Arguments& arguments) {
   if (copy) {
     io::copy_tracks_h5(arguments.in, arguments.out);
   } else {
-    io::write_tracks(arguments.out, tracks);
+    io::write_tracks(arguments.out, tracks, image_of(arguments.like, tracks, config));
   }
 
   nlohmann::ordered_json report = report_head("convert");
@@ -67,9 +85,13 @@ Command add_convert(CLI::App& app, Session& session) {
       add_command(app, "convert", "Convert tracks between formats (by the output's extension)");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("IN", arguments->in, "Tracks in any readable format");
-  command.add_option(
-      "OUT", arguments->out,
-      "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .xml (challenge), .vtp or .vtkhdf");
+  command.add_option("OUT", arguments->out,
+                     "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .ctc, .xml (challenge), "
+                     ".vtp or .vtkhdf");
+  command
+      .add_option("--like", arguments->like,
+                  "The images, for formats that point to them (.trackmate.xml, .ctc)")
+      .type_name("IMAGE");
   add_table_options(command, session);
   return {&command.app(), [&session, arguments] {
             require_argument(arguments->out, "convert needs IN and OUT");

@@ -8,6 +8,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/io/challenge_xml.h>
+#include <motes/io/ctc.h>
 #include <motes/io/detections_h5.h>
 #include <motes/io/geff.h>
 #include <motes/io/track_files.h>
@@ -38,7 +39,7 @@ bool is_table_name(std::string path) {
 }
 
 bool holds_tracks(const std::string& path, const std::string& extension) {
-  if (io::is_geff(path)) return true;
+  if (io::is_geff(path) || io::is_ctc(path)) return true;
   if (extension == ".vtp") return true;
   return io::is_tracks_h5(path) || io::is_vtkhdf(path) || (extension == ".xml" && io::is_challenge_xml(path));
 }

@@ -6,6 +6,7 @@
 #include <motes/base/errors.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/challenge_xml.h>
+#include <motes/io/ctc.h>
 #include <motes/io/geff.h>
 #include <motes/io/napari_csv.h>
 #include <motes/io/track_files.h>
@@ -36,25 +37,34 @@ enum Keeps : unsigned {
 struct Row {
   TrackFormat format;
   unsigned keeps;
-  std::function<void(const std::filesystem::path&, const TrackSet&)> write;
+  std::function<void(const std::filesystem::path&, const TrackSet&, const TrackImage&)> write;
 };
 
 /// Longer extensions first: tracks.trackmate.xml is no challenge XML.
 const std::vector<Row>& rows() {
   constexpr unsigned kTable = kIds | kParents | kTimes | kUnit | kPointProperties;
   static const std::vector<Row> table{
-      {{"motes HDF5", ".h5", true, true}, kAll, [](const auto& p, const auto& t) { write_tracks_h5(p, t); }},
-      {{"TrackMate XML", ".trackmate.xml", true, true},
+      {{"motes HDF5", ".h5", true, true},
+       kAll,
+       [](const auto& p, const auto& t, const auto&) { write_tracks_h5(p, t); }},
+      {{"TrackMate XML", ".trackmate.xml", true, true}, kTable | kLinked, write_trackmate_xml},
+      {{"GEFF", ".geff", true, true},
        kTable | kLinked,
-       [](const auto& p, const auto& t) { write_trackmate_xml(p, t); }},
-      {{"GEFF", ".geff", true, true}, kTable | kLinked, write_geff},
-      {{"napari tracks CSV", ".napari.csv", true, true}, kIds | kParents, write_napari_csv},
-      {{"CSV", ".csv", true, true}, kTable, write_tracks_csv},
-      {{"challenge XML", ".xml", true, true}, 0, write_challenge_xml},
+       [](const auto& p, const auto& t, const auto&) { write_geff(p, t); }},
+      {{"Cell Tracking Challenge", ".ctc", true, true}, kParents | kLinked, write_ctc},
+      {{"napari tracks CSV", ".napari.csv", true, true},
+       kIds | kParents,
+       [](const auto& p, const auto& t, const auto&) { write_napari_csv(p, t); }},
+      {{"CSV", ".csv", true, true},
+       kTable,
+       [](const auto& p, const auto& t, const auto&) { write_tracks_csv(p, t); }},
+      {{"challenge XML", ".xml", true, true},
+       0,
+       [](const auto& p, const auto& t, const auto&) { write_challenge_xml(p, t); }},
       {{"VTK PolyData", ".vtp", true, true},
        kTable | kTrackProperties,
-       [](const auto& p, const auto& t) { write_tracks_vtp(p, t); }},
-      {{"VTKHDF over time", ".vtkhdf", true, true}, kTable, [](const auto& p, const auto& t) {
+       [](const auto& p, const auto& t, const auto&) { write_tracks_vtp(p, t); }},
+      {{"VTKHDF over time", ".vtkhdf", true, true}, kTable, [](const auto& p, const auto& t, const auto&) {
          write_tracks_vtkhdf(p, t);
        }}};
   return table;
@@ -119,7 +129,10 @@ TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& opti
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     if (is_geff(path)) return read_geff(path, notes);
-    throw InputError(path.string() + ": this folder holds no tracks (a GEFF folder does); name a file in it");
+    if (is_ctc(path)) return read_ctc(path, notes);
+    throw InputError(
+        path.string() +
+        ": this folder holds no tracks (a GEFF or Cell Tracking Challenge folder does); name a file in it");
   }
   constexpr std::size_t kStart = 4096;
   constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";
@@ -131,8 +144,8 @@ TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& opti
   return read_tracks_csv(path, options, notes);
 }
 
-void write_tracks(const std::filesystem::path& path, const TrackSet& tracks) {
-  row_of(path).write(path, tracks);
+void write_tracks(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image) {
+  row_of(path).write(path, tracks, image);
 }
 
 std::vector<std::string> lost_in(const std::filesystem::path& path, const TrackSet& tracks) {

@@ -202,26 +202,28 @@ std::int64_t extent(const std::vector<double>& values, double voxel) {
   return static_cast<std::int64_t>(std::clamp(std::floor(farthest / voxel) + 1, 1.0, kMost));
 }
 
-void write_settings(std::string& out, const TrackSet& tracks, const TrackMateImage& image) {
+void write_settings(std::string& out, const TrackSet& tracks, const TrackImage& image) {
   const std::filesystem::path path(image.path);
-  const std::int64_t nx = extent(tracks.x_um, image.voxel_um.x), ny = extent(tracks.y_um, image.voxel_um.y),
-                     nz = extent(tracks.z_um, image.voxel_um.z);
+  const Vec3 voxel = image.voxel_um.value_or(Vec3{1, 1, 1});
+  const Shape3 shape = image.shape.value_or(
+      Shape3{extent(tracks.z_um, voxel.z), extent(tracks.y_um, voxel.y), extent(tracks.x_um, voxel.x)});
   const std::int32_t last =
       tracks.frame.empty() ? 0 : *std::max_element(tracks.frame.begin(), tracks.frame.end());
+  const std::int64_t frames = std::max(std::int64_t{last} + 1, std::int64_t{image.frames});
   out += "  <Settings>\n    <ImageData";
   attribute(out, "filename", path.filename().string());
   attribute(out, "folder", path.has_parent_path() ? path.parent_path().string() + "/" : std::string());
-  attribute(out, "width", nx);
-  attribute(out, "height", ny);
-  attribute(out, "nslices", nz);
-  attribute(out, "nframes", std::int64_t{last} + 1);
-  attribute(out, "pixelwidth", image.voxel_um.x);
-  attribute(out, "pixelheight", image.voxel_um.y);
-  attribute(out, "voxeldepth", image.voxel_um.z);
+  attribute(out, "width", shape.nx);
+  attribute(out, "height", shape.ny);
+  attribute(out, "nslices", shape.nz);
+  attribute(out, "nframes", frames);
+  attribute(out, "pixelwidth", voxel.x);
+  attribute(out, "pixelheight", voxel.y);
+  attribute(out, "voxeldepth", voxel.z);
   attribute(out, "timeinterval", tracks.dt_s.value_or(1.0));
   out += " />\n    <BasicSettings";
   for (const auto& [axis, count] :
-       {std::pair{"x", nx}, {"y", ny}, {"z", nz}, {"t", std::int64_t{last} + 1}}) {
+       {std::pair{"x", shape.nx}, {"y", shape.ny}, {"z", shape.nz}, {"t", frames}}) {
     attribute(out, std::string(axis) + "start", std::int64_t{0});
     attribute(out, std::string(axis) + "end", count - 1);
   }
@@ -239,8 +241,7 @@ void write_settings(std::string& out, const TrackSet& tracks, const TrackMateIma
 
 }  // namespace
 
-void write_trackmate_xml(const std::filesystem::path& path, const TrackSet& tracks,
-                         const TrackMateImage& image) {
+void write_trackmate_xml(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image) {
   const Features features(tracks);
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TrackMate";
   attribute(out, "version", std::string_view(kVersion));

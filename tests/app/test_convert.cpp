@@ -41,7 +41,7 @@ TEST_CASE("convert says in one line what a format does not keep") {
     return outcome.err;
   };
   CHECK_THAT(lost("a.csv"), Contains("not kept by this format: indices of detections"));
-  CHECK_THAT(lost("a.xml"), Contains("track numbers, times, the unit um, indices of detections"));
+  CHECK_THAT(lost("a.xml"), Contains("track numbers, times, the unit um and indices of detections"));
   CHECK_THAT(lost("a.napari.csv"), Contains("times, the unit um"));
   CHECK_THAT(lost("a.trackmate.xml"), Contains("not kept by this format: indices of detections"));
   CHECK_THAT(lost("a.geff"), Contains("not kept by this format: indices of detections"));
@@ -63,13 +63,43 @@ TEST_CASE("convert: what both formats hold stays") {
   CHECK(file_bytes(csv(csv(csv(h5, "b.geff"), "c.h5"), "c.csv")) == wanted);
 }
 
+TEST_CASE("convert --like: TrackMate's image, and masks of its shape") {
+  const TempDir dir;
+  const auto made = simulate_small(dir.path(), true);
+  const std::string movie = (made / "frames" / "frames.ome.tif").string(),
+                    truth = (made / "truth.h5").string();
+  const Outcome trackmate =
+      run_motes({"convert", truth, (dir / "t.trackmate.xml").string(), "--like", movie});
+  INFO(trackmate.err);
+  REQUIRE(trackmate.code == 0);
+  const std::string xml = file_bytes(dir / "t.trackmate.xml");
+  CHECK_THAT(xml, Contains("filename=\"frames.ome.tif\"") && Contains("pixelwidth=\"0.1\"") &&
+                      Contains("voxeldepth=\"0.2\"") && Contains("nframes=\"6\""));
+  const Outcome ctc = run_motes(
+      {"convert", truth, (dir / "t.ctc").string(), "--like", movie, "--set", "detection.radius_um=0.3"});
+  INFO(ctc.err);
+  REQUIRE(ctc.code == 0);
+  const Outcome info = run_motes({"info", (dir / "t.ctc" / "mask000.tif").string(), "--json", "-"});
+  const Outcome like = run_motes({"info", movie, "--json", "-"});
+  CHECK(nlohmann::json::parse(info.out)["input"]["shape_zyx"] ==
+        nlohmann::json::parse(like.out)["input"]["shape_zyx"]);
+  const Outcome back = run_motes({"score", "--truth", truth, "--tracks", (dir / "t.ctc").string(), "--set",
+                                  "input.voxel_um=[0.2, 0.1, 0.1]", "--gate", "0.3", "--json", "-"});
+  INFO(back.err);
+  REQUIRE(back.code == 0);
+  CHECK(nlohmann::json::parse(back.out)["jsc"].get<double>() > 0.95);
+}
+
 TEST_CASE("output.csv_names: trackpy adds x, y, z beside x_um, y_um, z_um") {
   const TempDir dir;
   const auto h5 = tracked(dir).string();
-  REQUIRE(run_motes({"track", h5, "-o", (dir / "plain").string(), "--quiet", "--set", "output.csv_names=trackpy"}).code == 0);
+  REQUIRE(
+      run_motes({"track", h5, "-o", (dir / "plain").string(), "--quiet", "--set", "output.csv_names=trackpy"})
+          .code == 0);
   const std::string text = file_bytes(dir / "plain" / "tracks.csv");
   CHECK_THAT(text, Catch::Matchers::StartsWith("particle,frame,t_s,x_um,y_um,z_um,x,y,z"));
-  const std::string row = text.substr(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n') - 1);
+  const std::string row =
+      text.substr(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n') - 1);
   std::vector<std::string> fields;
   for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1)
     fields.push_back(row.substr(at, (end = row.find(',', at)) - at));

@@ -56,7 +56,7 @@ def spots(frames=4, shape=(9, 45, 52), count=12):
     return (movie + random.normal(0, 5, movie.shape)).clip(0, 65535).astype("u2")
 
 
-VOXEL = (0.3, 0.1, 0.1)
+VOXEL = (0.25, 0.1, 0.1)
 DT = 0.5
 
 

@@ -156,7 +156,7 @@ TEST_CASE("ImageJ's yunit and zunit are those axes' own", "[frames][imagej]") {
   CHECK(voxel("zunit=nm\n").voxel_um == Vec3{0.25, 0.25, 2e-3});
   CHECK(voxel("yunit=mm\nzunit=mm\n").voxel_um == Vec3{0.25, 250, 2000});
   CHECK_FALSE(voxel("zunit=furlong\n").voxel_um);
-  CHECK_THAT(voxel("zunit=furlong\n").notes.front(), Contains("zunit ('furlong')"));
+  CHECK_THAT(voxel("zunit=furlong\n").notes.at(1), Contains("zunit ('furlong')"));
 }
 
 TEST_CASE("0 as white is inverted, as the tag says", "[frames]") {
@@ -441,5 +441,9 @@ TEST_CASE("Real ImageJ and tifffile stacks", "[frames][data]") {
     open_frames(colloids)->read(0);
   }
   MOTES_NEED_DATA(peri, "confocal-colloids/peri_small_confocal_image.tif");
-  CHECK(open_frames(peri)->info().shape == Shape3{48, 64, 64});
+  // A plain stack of 48 slices without spacing: planes or times.
+  CHECK_THAT(message_of<InputError>([&] { open_frames(peri); }), Contains("input.axes"));
+  FrameOptions volume;
+  volume.axes = "ZYX";
+  CHECK(open_frames(peri, volume)->info().shape == Shape3{48, 64, 64});
 }

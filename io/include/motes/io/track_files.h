@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <motes/io/tables.h>
+#include <motes/io/track_image.h>
 #include <motes/tracking/track_set.h>
 
 namespace motes::io {
@@ -24,8 +25,9 @@ const std::vector<TrackFormat>& track_formats();
 TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& options = {},
                      std::vector<std::string>* notes = nullptr);
 
-/// Writes by extension. Throws UsageError for an unknown extension.
-void write_tracks(const std::filesystem::path& path, const TrackSet& tracks);
+/// Writes by extension. Throws UsageError for an unknown extension, and for .ctc of tracks in um without
+/// image.voxel_um.
+void write_tracks(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image = {});
 
 /// What of the tracks the format of that extension cannot hold, in words ("times", "track properties"); empty
 /// where it holds all. Throws as write_tracks.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <motes/io/tables.h>
+#include <motes/io/track_image.h>
 #include <motes/tracking/track_set.h>
 
 namespace motes::io {
@@ -24,15 +25,10 @@ TrackSet read_trackmate_xml(const std::filesystem::path& path, std::vector<std::
 /// All visible spots, in tracks or not.
 PointTable read_trackmate_points(const std::filesystem::path& path);
 
-/// What TrackMate asks about the images; it opens tracks without any, too.
-struct TrackMateImage {
-  std::string path;        ///< empty: no image
-  Vec3 voxel_um{1, 1, 1};  ///< in the tracks' unit
-};
-
 /// A file that TrackMate 7 opens: one TrackMate track a lineage, spots that carry the track's number as the
-/// feature PARTICLE. A track of one point is a spot without track there.
+/// feature PARTICLE. A track of one point is a spot without track there. Without an image TrackMate shows the
+/// spots on an empty one.
 void write_trackmate_xml(const std::filesystem::path& path, const TrackSet& tracks,
-                         const TrackMateImage& image = {});
+                         const TrackImage& image = {});
 
 }  // namespace motes::io

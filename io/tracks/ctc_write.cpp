@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include <motes/base/errors.h>
+#include <motes/io/atomic_file.h>
+#include <motes/io/ctc.h>
+#include <motes/io/ome_tiff_writer.h>
+
+#include "io/files/atomic_folder.h"
+#include "io/tracks/frame_points.h"
+
+namespace motes::io {
+namespace {
+
+constexpr std::int64_t kMostLabels = 65535;
+constexpr double kMostVoxels = 1 << 24;  // along an axis
+
+/// A run of frames without a gap: a track of the challenge.
+struct Piece {
+  std::size_t begin, end;  ///< points
+  std::int64_t mother;     ///< label, 0 none
+};
+
+/// Labels 1 ... in the tracks' order.
+std::vector<Piece> cut_at_gaps(const TrackSet& tracks) {
+  std::vector<Piece> pieces;
+  std::unordered_map<std::int64_t, std::int64_t> last_label;  // of a track
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    const auto end = static_cast<std::size_t>(tracks.track_offsets[t + 1]);
+    auto begin = static_cast<std::size_t>(tracks.track_offsets[t]);
+    std::int64_t before = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (i + 1 < end && tracks.frame[i + 1] == tracks.frame[i] + 1) continue;
+      pieces.push_back({begin, i + 1, before});
+      before = static_cast<std::int64_t>(pieces.size());
+      begin = i + 1;
+    }
+    last_label[tracks.track_id[t]] = before;
+  }
+  if (tracks.parent.empty()) return pieces;
+  std::unordered_map<std::size_t, std::size_t> first_piece;  // by first point
+  for (std::size_t p = 0; p < pieces.size(); ++p) first_piece[pieces[p].begin] = p;
+  for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    const auto mother = last_label.find(tracks.parent[t]);
+    const auto piece = first_piece.find(static_cast<std::size_t>(tracks.track_offsets[t]));
+    if (tracks.parent[t] < 0 || mother == last_label.end() || mother->second == 0 ||
+        piece == first_piece.end())
+      continue;
+    const Piece& from = pieces[static_cast<std::size_t>(mother->second - 1)];
+    if (tracks.frame[from.end - 1] < tracks.frame[pieces[piece->second].begin])
+      pieces[piece->second].mother = mother->second;
+  }
+  return pieces;
+}
+
+/// Of a voxel in the tracks' unit.
+Vec3 voxel_of(const TrackSet& tracks, const TrackImage& image) {
+  if (image.voxel_um) return *image.voxel_um;
+  if (tracks.length_unit == "px") return {1, 1, 1};
+  throw UsageError(
+      "masks need the size of a voxel; set input.voxel_um, or name the images (convert --like IMAGE)");
+}
+
+class MaskWriter {
+ public:
+  MaskWriter(const TrackSet& tracks, const TrackImage& image)
+      : tracks_(tracks),
+        options_(image),
+        voxel_(voxel_of(tracks, image)),
+        pieces_(cut_at_gaps(tracks)),
+        frames_(detail::points_by_frame(tracks)) {
+    if (static_cast<std::int64_t>(pieces_.size()) > kMostLabels)
+      throw UsageError(
+          fmt::format("the challenge's masks count 65535 labels, but {} tracks without gaps are there; "
+                      "write them in parts, or as .geff",
+                      pieces_.size()));
+    label_.resize(tracks.points());
+    for (std::size_t p = 0; p < pieces_.size(); ++p)
+      std::fill(label_.begin() + static_cast<std::ptrdiff_t>(pieces_[p].begin),
+                label_.begin() + static_cast<std::ptrdiff_t>(pieces_[p].end),
+                static_cast<std::uint16_t>(p + 1));
+    const std::string name = tracks.length_unit == "px" ? "radius_px" : "radius_um";
+    for (const PropertyColumn& column : tracks.point_properties)
+      if (column.name == name) radius_ = &column.values;
+    settle_shape();
+  }
+
+  void run(const std::filesystem::path& folder) {
+    const std::int32_t last = tracks_.frame.empty() ? -1 : frames_.frame.back();
+    const std::int32_t count = std::max(options_.frames, last + 1);
+    const int digits = count > 1000 ? 4 : 3;
+    std::size_t f = 0;
+    for (std::int32_t t = 0; t < count; ++t) {
+      std::vector<std::uint16_t> mask(static_cast<std::size_t>(shape_.voxels()), 0);
+      if (f < frames_.frames() && frames_.frame[f] == t) draw(frames_.points_of(f++), mask);
+      VolumeFrame frame;
+      frame.shape = shape_;
+      frame.voxel_um = voxel_;
+      frame.voxels = std::move(mask);
+      OmeTiffWriter writer(folder / fmt::format("mask{:0{}}.tif", t, digits), {1, 0.0, true});
+      writer.write(frame);
+      writer.close();
+    }
+    std::string table;
+    for (std::size_t p = 0; p < pieces_.size(); ++p)
+      table += fmt::format("{} {} {} {}\n", p + 1, tracks_.frame[pieces_[p].begin],
+                           tracks_.frame[pieces_[p].end - 1], pieces_[p].mother);
+    write_text(folder / "res_track.txt", table);
+  }
+
+ private:
+  double radius_of(std::size_t i) const {
+    const double known = radius_ == nullptr ? std::nan("") : (*radius_)[i];
+    if (std::isfinite(known) && known > 0) return known;
+    if (options_.radius_um) return *options_.radius_um;
+    throw UsageError("the tracks state no radii for the spheres of the masks; set detection.radius_um");
+  }
+
+  void settle_shape() {
+    double far_x = 0, far_y = 0, far_z = 0;
+    bool below = false;
+    for (std::size_t i = 0; i < tracks_.points(); ++i) {
+      const double x = tracks_.x_um[i] / voxel_.x, y = tracks_.y_um[i] / voxel_.y,
+                   z = tracks_.z_um[i] / voxel_.z;
+      far_x = std::max(far_x, x);
+      far_y = std::max(far_y, y);
+      far_z = std::max(far_z, z);
+      below = below || x < -0.5 || y < -0.5 || z < -0.5;
+    }
+    const auto size = [](double far) {
+      return static_cast<std::int64_t>(std::lround(std::min(far, kMostVoxels))) + 1;
+    };
+    const Shape3 needed{size(far_z), size(far_y), size(far_x)};
+    shape_ = options_.shape.value_or(needed);
+    if (below || needed.nx > shape_.nx || needed.ny > shape_.ny || needed.nz > shape_.nz ||
+        far_x > kMostVoxels || far_y > kMostVoxels || far_z > kMostVoxels)
+      throw UsageError(
+          fmt::format("points lie outside images of {} x {} x {} voxels [z, y, x]; check input.voxel_um",
+                      shape_.nz, shape_.ny, shape_.nx));
+  }
+
+  std::size_t index(std::int64_t z, std::int64_t y, std::int64_t x) const {
+    return static_cast<std::size_t>((z * shape_.ny + y) * shape_.nx + x);
+  }
+
+  /// Every voxel within a radius goes to the nearest centre; the centres' own voxels stay theirs.
+  void draw(const std::vector<std::size_t>& points, std::vector<std::uint16_t>& mask) const {
+    std::vector<float> nearest(mask.size(), 1.0F);
+    for (const std::size_t i : points) {
+      const double r = radius_of(i), x = tracks_.x_um[i], y = tracks_.y_um[i], z = tracks_.z_um[i];
+      const Vec3& v = voxel_;
+      const auto range = [&](double at, double voxel, std::int64_t count) {
+        return std::pair{std::max<std::int64_t>(0, std::llround(std::ceil((at - r) / voxel))),
+                         std::min<std::int64_t>(count - 1, std::llround(std::floor((at + r) / voxel)))};
+      };
+      const auto [z0, z1] = range(z, v.z, shape_.nz);
+      const auto [y0, y1] = range(y, v.y, shape_.ny);
+      const auto [x0, x1] = range(x, v.x, shape_.nx);
+      for (std::int64_t k = z0; k <= z1; ++k)
+        for (std::int64_t j = y0; j <= y1; ++j)
+          for (std::int64_t l = x0; l <= x1; ++l) {
+            const double dx = static_cast<double>(l) * v.x - x, dy = static_cast<double>(j) * v.y - y,
+                         dz = static_cast<double>(k) * v.z - z;
+            const auto share = static_cast<float>((dx * dx + dy * dy + dz * dz) / (r * r));
+            float& best = nearest[index(k, j, l)];
+            if (share > best || (share == best && mask[index(k, j, l)] != 0)) continue;
+            best = share;
+            mask[index(k, j, l)] = label_[i];
+          }
+    }
+    for (const std::size_t i : points) {
+      const auto at = [](double where, double voxel, std::int64_t count) {
+        return std::clamp<std::int64_t>(std::llround(where / voxel), 0, count - 1);
+      };
+      mask[index(at(tracks_.z_um[i], voxel_.z, shape_.nz), at(tracks_.y_um[i], voxel_.y, shape_.ny),
+                 at(tracks_.x_um[i], voxel_.x, shape_.nx))] = label_[i];
+    }
+  }
+
+  const TrackSet& tracks_;
+  TrackImage options_;
+  Vec3 voxel_;
+  std::vector<Piece> pieces_;
+  detail::FramePoints frames_;
+  std::vector<std::uint16_t> label_;  ///< [points]
+  const std::vector<double>* radius_ = nullptr;
+  Shape3 shape_;
+};
+
+}  // namespace
+
+void write_ctc(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image) {
+  MaskWriter writer(tracks, image);
+  detail::write_folder_atomically(path, is_ctc,
+                                  [&](const std::filesystem::path& folder) { writer.run(folder); });
+}
+
+}  // namespace motes::io
