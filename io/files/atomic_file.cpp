@@ -1,4 +1,4 @@
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -6,12 +6,12 @@
 #include <system_error>
 #include <vector>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/system/files.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/unfinished_files.h>
+
+#include "io/files/temporary_name.h"
 
 namespace motes::io {
 namespace {
@@ -21,27 +21,20 @@ namespace {
                       "; check permissions and free space, or choose another output");
 }
 
-void sync_path(const std::filesystem::path& path, int flags) {
-  const int fd = open(path.c_str(), flags | O_CLOEXEC);
-  if (fd < 0) fail(path, "cannot reopen for syncing", errno);
-  const int rc = fsync(fd);
-  const int error = errno;
-  close(fd);
-  // Some file systems cannot sync (EINVAL, EROFS on a folder): the rename is still whole.
-  if (rc != 0 && error != EINVAL && error != EROFS) fail(path, "cannot write to disk", error);
-}
-
 std::filesystem::path folder_of(const std::filesystem::path& target) {
   return target.parent_path().empty() ? "." : target.parent_path();
 }
 
+/// Where nothing is yet, under a name that cannot be foreseen; the empty file is made.
 std::filesystem::path temporary_beside(const std::filesystem::path& target) {
-  static std::atomic<unsigned> counter{0};
-  std::string name = ".";
-  name += target.stem().string();
-  name += ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(counter.fetch_add(1));
-  name += target.extension().string();
-  return target.parent_path() / name;
+  const std::filesystem::path temporary =
+      target.parent_path() / detail::temporary_name(target.stem().string(), target.extension().string());
+  note_unfinished(temporary);
+  if (const int error = system::create_new_file(temporary)) {
+    forget_unfinished(temporary);
+    fail(target, "cannot write", error);
+  }
+  return temporary;
 }
 
 /// What is there already and is no file: a device, a pipe, what a shell opened. A file that takes its name
@@ -54,26 +47,6 @@ bool is_stream(const std::filesystem::path& target, const std::filesystem::file_
          name.starts_with("/proc/");
 }
 
-void append_to_stream(const std::filesystem::path& from, const std::filesystem::path& stream) {
-  std::ifstream in(from, std::ios::binary);
-  const int fd = open(stream.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) fail(stream, "cannot open", errno);
-  std::vector<char> block(1 << 16);
-  int error = 0;
-  while (error == 0 && in) {
-    in.read(block.data(), static_cast<std::streamsize>(block.size()));
-    for (std::streamsize done = 0; error == 0 && done < in.gcount();) {
-      const ssize_t wrote = write(fd, block.data() + done, static_cast<std::size_t>(in.gcount() - done));
-      if (wrote >= 0)
-        done += wrote;
-      else if (errno != EINTR)
-        error = errno;
-    }
-  }
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error != 0) fail(stream, "cannot write", error);
-}
-
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)), place_(target_) {
@@ -83,7 +56,6 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   if (is_stream(target_, there)) {
     stream_ = true;
     temporary_ = temporary_beside(std::filesystem::temp_directory_path() / target_.filename());
-    note_unfinished(temporary_);
     return;
   }
   if (std::filesystem::exists(there) && std::filesystem::is_symlink(target_, none))
@@ -92,9 +64,8 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail(folder, "cannot create folder", error.value());
-  if (access(folder.c_str(), W_OK) != 0) fail(folder, "folder is not writable", errno);
+  if (const int refused = system::refuses_files(folder)) fail(folder, "folder is not writable", refused);
   temporary_ = temporary_beside(place_);
-  note_unfinished(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
@@ -105,14 +76,18 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::commit() {
-  if (stream_) return append_to_stream(temporary_, target_);
-  sync_path(temporary_, O_RDONLY);
+  if (stream_) {
+    if (const int error = system::append_to_stream(temporary_, target_)) fail(target_, "cannot write", error);
+    return;
+  }
+  if (const int error = system::sync_file(temporary_)) fail(temporary_, "cannot write to disk", error);
   std::error_code error;
   std::filesystem::rename(temporary_, place_, error);
   if (error) fail(target_, "cannot put the finished file in place", error.value());
   forget_unfinished(temporary_);
   temporary_.clear();
-  sync_path(folder_of(place_), O_RDONLY | O_DIRECTORY);
+  const std::filesystem::path folder = folder_of(place_);
+  if (const int unsynced = system::sync_folder(folder)) fail(folder, "cannot write to disk", unsynced);
 }
 
 void write_atomically(const std::filesystem::path& target,
@@ -129,6 +104,18 @@ void write_text(const std::filesystem::path& target, std::string_view text) {
     out.close();
     if (!out) fail(target, "cannot write", errno != 0 ? errno : EIO);
   });
+}
+
+void remove_stale_temporaries(const std::filesystem::path& folder, const std::vector<std::string>& stems) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> stale;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string stem = detail::stem_of_temporary(entry.path().filename().string());
+    const bool ours = stems.empty() || std::find(stems.begin(), stems.end(), stem) != stems.end();
+    if (!stem.empty() && ours && std::filesystem::is_regular_file(entry.symlink_status(ignored)))
+      stale.push_back(entry.path());
+  }
+  for (const auto& path : stale) std::filesystem::remove(path, ignored);
 }
 
 }  // namespace motes::io

@@ -165,13 +165,4 @@ std::string xml_escaped(std::string_view text) {
   return out;
 }
 
-std::uint64_t fnv1a64(std::string_view bytes) {
-  std::uint64_t hash = 14695981039346656037ull;
-  for (const char c : bytes) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211ull;
-  }
-  return hash;
-}
-
 }  // namespace motes::io::detail

@@ -43,7 +43,4 @@ void append_number(std::string& out, std::int64_t value);
 /// '_'; where it is no UTF-8, every byte beyond ASCII as %XX.
 std::string xml_escaped(std::string_view text);
 
-/// FNV-1a, 64 bits: a checksum against damage, not against malice.
-std::uint64_t fnv1a64(std::string_view bytes);
-
 }  // namespace motes::io::detail

@@ -1,5 +1,5 @@
 #pragma once
-/// The HDF5 C library behind owning handles and the project's errors.
+/// Writes HDF5 files with the project's errors; reader.h reads them.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/hdf5/hdf5_handle.h"
+#include "io/hdf5/reader.h"
 
 namespace motes::io::detail::h5 {
 
@@ -53,36 +54,6 @@ class Writer {
   void require(herr_t status, const std::string& what) const;
 
   std::string target_;
-  Handle file_;
-};
-
-/// Reads one file. Every failure throws InputError with the path and the object's name.
-class Reader {
- public:
-  explicit Reader(const std::filesystem::path& path);
-
-  bool has(const std::string& name) const;        ///< an object, and every group on the way to it
-  int dimensions(const std::string& name) const;  ///< of a dataset; -1 where it is none
-  /// One-dimensional numeric data. Lengths that the file's size cannot hold are refused before allocating.
-  std::vector<double> doubles(const std::string& name) const;
-  std::vector<std::int32_t> int32s(const std::string& name) const;
-  std::vector<std::int64_t> int64s(const std::string& name) const;
-  std::vector<double> table(const std::string& name, std::size_t width) const;  ///< [rows, width], row by row
-  std::vector<std::string> names(const std::string& group) const;  ///< in the order of creation where known
-  std::optional<double> number_attribute(const std::string& name) const;  ///< of the root; none where absent
-  /// `count` numbers in an attribute of the root; empty where absent.
-  std::vector<double> number_list_attribute(const std::string& name, std::size_t count) const;
-  std::optional<std::string> text_attribute(const std::string& name) const;
-  [[noreturn]] void fail(const std::string& what) const;
-
- private:
-  template <class T>
-  std::vector<T> read(const std::string& name, hid_t type, H5T_class_t expected, std::size_t width = 0) const;
-  std::size_t checked_length(const Handle& dataset, const std::string& name, std::size_t width) const;
-  Handle open_attribute(const std::string& name) const;
-
-  std::string path_;
-  std::uint64_t file_size_ = 0;
   Handle file_;
 };
 

@@ -8,6 +8,7 @@
 #include <pugixml.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/io/input_policy.h>
 
 #include "io/images/units.h"
 
@@ -29,7 +30,16 @@ std::filesystem::path images_of(const std::filesystem::path& path, const pugi::x
     fail(path, fmt::format("its images are in the format '{}', of which only bdv.hdf5 is read", format));
   }
   const std::filesystem::path base = std::string(trimmed(root.child_value("BasePath")));
-  return (path.parent_path() / base / name).lexically_normal();
+  const std::filesystem::path folder = path.parent_path();
+  const std::filesystem::path images = (folder / base / name).lexically_normal();
+  const std::filesystem::path within =
+      images.lexically_relative(folder.empty() ? "." : folder.lexically_normal());
+  if (!input_policy().allow_outside && (within.empty() || *within.begin() == ".."))
+    throw InputError(
+        fmt::format("{}: its images are outside of its folder ({}); add --allow-outside if you "
+                    "trust this file",
+                    path.string(), images.string()));
+  return images;
 }
 
 void add_range(const std::filesystem::path& path, std::int64_t first, std::int64_t last, std::int64_t step,

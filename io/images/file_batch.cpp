@@ -6,11 +6,11 @@
 #include <string>
 #include <system_error>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/system/files.h>
 #include <motes/io/unfinished_files.h>
+
+#include "io/files/temporary_name.h"
 
 namespace motes::io::detail {
 namespace {
@@ -24,6 +24,8 @@ namespace {
 
 FileBatch::FileBatch(std::filesystem::path folder) : folder_(std::move(folder)) {
   std::error_code error;
+  if (std::filesystem::is_symlink(folder_, error))
+    fail(folder_, "is a link, which is not written through", ELOOP);
   std::filesystem::create_directories(folder_, error);
   if (error) fail(folder_, "cannot create folder", error.value());
 }
@@ -37,9 +39,9 @@ FileBatch::~FileBatch() {
 }
 
 void FileBatch::add(const std::string& name, std::string_view bytes) {
-  const std::string temporary = "." + name + ".tmp-" + std::to_string(getpid());
-  const auto& [path, target] = files_.emplace_back(folder_ / temporary, folder_ / name);
+  const auto& [path, target] = files_.emplace_back(folder_ / temporary_name(name, ""), folder_ / name);
   note_unfinished(path);
+  if (const int error = system::create_new_file(path)) fail(target, "cannot write", error);
   errno = 0;
   std::ofstream out(path, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -48,12 +50,7 @@ void FileBatch::add(const std::string& name, std::string_view bytes) {
 }
 
 void FileBatch::commit() {
-  const int fd = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) fail(folder_, "cannot open folder", errno);
-  const int synced = syncfs(fd);
-  const int error = errno;
-  close(fd);
-  if (synced != 0) fail(folder_, "cannot write to disk", error);
+  if (const int error = system::sync_file_system(folder_)) fail(folder_, "cannot write to disk", error);
   for (const auto& [temporary, target] : files_) {
     std::error_code failed;
     std::filesystem::rename(temporary, target, failed);

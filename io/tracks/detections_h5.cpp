@@ -67,12 +67,7 @@ DetectionsPart read_detections_part(const std::filesystem::path& path) {
 }
 
 bool is_detections_h5(const std::filesystem::path& path) {
-  detail::h5::silence();
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored) || H5Fis_hdf5(path.c_str()) <= 0) return false;
-  const detail::h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  return file && H5Lexists(file.id(), "/tracks", H5P_DEFAULT) <= 0 &&
-         H5Lexists(file.id(), "/detections/frame_offsets", H5P_DEFAULT) > 0;
+  return detail::h5::holds(path, {"/detections/frame_offsets"}, {"/tracks"});
 }
 
 }  // namespace motes::io

@@ -136,14 +136,6 @@ TrackSet read_tracks_h5(const std::filesystem::path& path) {
   return tracks;
 }
 
-bool is_tracks_h5(const std::filesystem::path& path) {
-  detail::h5::silence();
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored) || H5Fis_hdf5(path.c_str()) <= 0) return false;
-  const detail::h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file || H5Lexists(file.id(), "/tracks", H5P_DEFAULT) <= 0) return false;
-  const detail::h5::Handle group(H5Gopen2(file.id(), "/tracks", H5P_DEFAULT), H5Gclose);
-  return static_cast<bool>(group);
-}
+bool is_tracks_h5(const std::filesystem::path& path) { return detail::h5::holds(path, {"/tracks"}); }
 
 }  // namespace motes::io

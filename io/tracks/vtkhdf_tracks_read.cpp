@@ -151,12 +151,6 @@ class VtkHdfReader {
 
 TrackSet read_tracks_vtkhdf(const std::filesystem::path& path) { return VtkHdfReader(path).run(); }
 
-bool is_vtkhdf(const std::filesystem::path& path) {
-  detail::h5::silence();
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored) || H5Fis_hdf5(path.c_str()) <= 0) return false;
-  const detail::h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  return file && H5Lexists(file.id(), "/VTKHDF", H5P_DEFAULT) > 0;
-}
+bool is_vtkhdf(const std::filesystem::path& path) { return detail::h5::holds(path, {"/VTKHDF"}); }
 
 }  // namespace motes::io

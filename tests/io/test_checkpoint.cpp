@@ -34,7 +34,7 @@ void require_same(const Detections& a, const Detections& b) {
 }
 
 void append_frames(CheckpointWriter& log, int first, int end) {
-  for (int i = first; i < end; ++i) log.append(sample(i, static_cast<std::size_t>(3 * i)));
+  for (int i = first; i < end; ++i) log.append(sample(i, static_cast<std::size_t>(3 * i)), 0.5 * i);
 }
 
 }  // namespace
@@ -48,8 +48,10 @@ TEST_CASE("a checkpoint log gives back what was appended") {
   }
   const auto back = io::read_checkpoint(dir / "sub/log", "abc");
   REQUIRE(back.size() == 5);
-  for (int i = 0; i < 5; ++i)
-    require_same(back[static_cast<std::size_t>(i)], sample(i, static_cast<std::size_t>(3 * i)));
+  for (int i = 0; i < 5; ++i) {
+    require_same(back[static_cast<std::size_t>(i)].detections, sample(i, static_cast<std::size_t>(3 * i)));
+    CHECK(back[static_cast<std::size_t>(i)].threshold == 0.5 * i);
+  }
 }
 
 TEST_CASE("a checkpoint log of another run counts for nothing") {
@@ -107,7 +109,7 @@ TEST_CASE("damaged checkpoint logs give their whole records, unchanged, and noth
         const auto records = io::read_checkpoint(path, "f");
         if (records.size() > 6) throw std::runtime_error("records out of nothing");
         for (std::size_t i = 0; i < records.size(); ++i) {
-          if (!same_bits(records[i].x_um, sample(static_cast<int>(i), 3 * i).x_um))
+          if (!same_bits(records[i].detections.x_um, sample(static_cast<int>(i), 3 * i).x_um))
             throw std::runtime_error("changed");
         }
         shortened += records.size() < 6;
@@ -125,4 +127,25 @@ TEST_CASE("a checkpoint log that the disk refuses is a ResourceError") {
   if (std::filesystem::exists("/dev/full")) {
     CHECK_THROWS_AS(CheckpointWriter("/dev/full", "f"), ResourceError);
   }
+}
+
+TEST_CASE("a record of another run's log is none of this one's") {
+  const TempDir dir;
+  {
+    CheckpointWriter mine(dir / "mine", "runA"), other(dir / "other", "runB");
+    append_frames(mine, 0, 1);
+    append_frames(other, 0, 2);
+  }
+  const std::string mine = slurp(dir / "mine"), other = slurp(dir / "other");
+  spill(dir / "mixed", mine + other.substr(mine.size()));  // headers are alike in length
+  CHECK(io::read_checkpoint(dir / "mixed", "runA").size() == 1);
+  CHECK(io::read_checkpoint(dir / "other", "runB").size() == 2);
+}
+
+TEST_CASE("a checkpoint log is not written through a link") {
+  const TempDir dir;
+  spill(dir / "precious", "keep me");
+  std::filesystem::create_symlink(dir / "precious", dir / "log");
+  CHECK_THROWS_AS(CheckpointWriter(dir / "log", "f"), ResourceError);
+  CHECK(slurp(dir / "precious") == "keep me");
 }

@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace motes::io {
 
@@ -22,7 +24,8 @@ class AtomicFile {
 
   const std::filesystem::path& target() const { return target_; }
   /// Where to write: in the target's folder (of a link: in that of the file it points to; of a stream: in the
-  /// temporary one), with the target's extension.
+  /// temporary one), with the target's extension. An empty file is there already, made under a name that
+  /// cannot be foreseen and through no link.
   const std::filesystem::path& path() const { return temporary_; }
 
   /// Fsyncs and renames; call it once, with the file closed. Throws ResourceError.
@@ -42,5 +45,11 @@ void write_atomically(const std::filesystem::path& target,
 
 /// The same for a text held in memory.
 void write_text(const std::filesystem::path& target, std::string_view text);
+
+/// Removes what killed processes left unfinished in the folder, of outputs with these stems ("tracks" for
+/// tracks.h5 and tracks.csv); without stems, of all. Only for a caller that alone writes such files there
+/// (see system::FolderLock).
+void remove_stale_temporaries(const std::filesystem::path& folder,
+                              const std::vector<std::string>& stems = {});
 
 }  // namespace motes::io

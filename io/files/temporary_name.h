@@ -1,0 +1,14 @@
+#pragma once
+/// The names of files that are being written: ".STEM.tmp-0123456789abcdef.EXT", beside what they will become.
+
+#include <string>
+
+namespace motes::io::detail {
+
+/// `extension` with its point, or empty.
+std::string temporary_name(const std::string& stem, const std::string& extension);
+
+/// The stem, or empty where the name is no temporary's.
+std::string stem_of_temporary(const std::string& name);
+
+}  // namespace motes::io::detail
