@@ -1,13 +1,12 @@
 #include "app/command.h"
 
-#include <cerrno>
 #include <cstring>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <motes/base/errors.h>
 #include <motes/io/atomic_file.h>
+#include <motes/io/input_policy.h>
 
 namespace motes::app {
 namespace {
@@ -42,6 +41,8 @@ void add_common_options(CommandOptions command, Session& session) {
       .check(refuse_empty_name)
       .type_name("FILE")
       .group(group);
+  command.add_flag("--allow-outside", session.allow_outside, "As --set input.allow_outside=true")
+      .group(group);
   command.add_flag("--quiet", session.quiet, "Print nothing but errors (and the JSON of --json -)")
       .group(group);
 }
@@ -70,7 +71,9 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
   set_if_given(config, "execution.threads", session.threads, "--threads");
   set_if_given(config, "simulation.seed", session.seed, "--seed");
   set_if_given(config, "input.columns", session.columns, "--columns");
+  if (session.allow_outside) config.input.allow_outside = true;
   check_consistency(config);
+  io::set_input_policy({config.input.trusted, config.input.allow_outside});
   if (config.execution.backend == Backend::cuda && !has_cuda_form)
     throw UsageError("execution.backend: this command has no CUDA form yet; use auto or cpu");
   return config;
@@ -97,11 +100,21 @@ void emit_json(Session& session, const nlohmann::ordered_json& result) {
 void prepare_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (!error && access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
+  if (!error) error.assign(system::refuses_files(folder), std::generic_category());
   if (error) {
     throw ResourceError(folder.string() + ": cannot write to this output folder: " +
                         std::strerror(error.value()) + "; check permissions, or choose another with -o");
   }
+}
+
+OutputFolder::OutputFolder(const std::filesystem::path& folder, const std::vector<std::string>& stems) {
+  prepare_folder(folder);
+  lock_ = std::make_unique<system::FolderLock>(folder);
+  io::remove_stale_temporaries(folder, stems);
+  std::error_code ignored;
+  const std::filesystem::path frames = folder / "frames";
+  if (std::filesystem::is_directory(std::filesystem::symlink_status(frames, ignored)))
+    io::remove_stale_temporaries(frames);
 }
 
 std::filesystem::path output_path(const std::string& given, const std::optional<std::string>& configured,

@@ -3,12 +3,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <motes/base/execution.h>
+#include <motes/base/system/files.h>
 
 #include "app/cli.h"
 #include "app/command_options.h"
@@ -25,7 +27,7 @@ struct Session {
   const Hooks& hooks;
   std::vector<std::string> settings;  ///< --set
   std::string backend, threads, seed, json, config_file;
-  bool quiet = false;
+  bool quiet = false, allow_outside = false;
   StageClock stages{0.0};
   ShortOptions short_options{};
   std::string columns{};  ///< --columns, of a table
@@ -74,6 +76,17 @@ void emit_json(Session& session, const nlohmann::ordered_json& result);
 
 /// Creates the folder, or throws ResourceError now rather than after the work is done.
 void prepare_folder(const std::filesystem::path& folder);
+
+/// A folder that one command writes to at a time. What killed runs left unfinished there is removed: outputs
+/// with these stems, and all in its folder frames/. Throws ResourceError where the folder refuses, or another
+/// run has it.
+class OutputFolder {
+ public:
+  OutputFolder(const std::filesystem::path& folder, const std::vector<std::string>& stems);
+
+ private:
+  std::unique_ptr<system::FolderLock> lock_;
+};
 
 /// `given` (the -o option), else `configured`, else the input's name with `suffix`, in the current folder.
 std::filesystem::path output_path(const std::string& given, const std::optional<std::string>& configured,

@@ -217,6 +217,11 @@ std::string to_yaml(const Config& config, std::initializer_list<std::string_view
   return std::string(out.c_str()) + "\n";
 }
 
+Config without_policy(Config config) {
+  config.input.trusted = config.input.allow_outside = false;
+  return config;
+}
+
 void check_consistency(const Config& config) {
   if (config.linking.gate_um && config.linking.max_speed_um_s) {
     throw UsageError("linking.gate_um and linking.max_speed_um_s both give the gate; set one of them only");

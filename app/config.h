@@ -54,6 +54,7 @@ struct Config {
     std::optional<std::string> axes;
     std::map<std::string, std::string> columns;  ///< of a table: role -> name
     io::TableUnit unit = io::TableUnit::unknown;
+    bool trusted = false, allow_outside = false;  ///< io::InputPolicy
   } input;
   struct Detection {
     std::optional<Vec3> radius_um;                    ///< none: estimated on the first frame
@@ -123,6 +124,9 @@ void apply_assignment(Config& config, std::string_view assignment);
 
 /// The configuration as YAML that load_yaml reads back to the same values; only the named sections, or all.
 std::string to_yaml(const Config& config, std::initializer_list<std::string_view> sections = {});
+
+/// The configuration as results record it: without what says only how far the input is trusted.
+Config without_policy(Config config);
 
 /// Contradictions between keys. Throws UsageError.
 void check_consistency(const Config& config);

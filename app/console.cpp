@@ -1,12 +1,38 @@
 #include "app/console.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <ostream>
 
 #include <motes/base/errors.h>
 
 namespace motes::app {
+
+namespace {
+
+/// Bytes of the control character at `i` that a terminal may act on (C0 but the line end and the tab, DEL,
+/// and C1, which UTF-8 writes in two bytes); 0 where there is none.
+std::size_t control_at(std::string_view text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U; };
+  const unsigned c = byte(i);
+  if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) return 1;
+  return c == 0xc2 && byte(i + 1) >= 0x80 && byte(i + 1) < 0xa0 ? 2 : 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t control = control_at(text, i);
+    out += control > 0 ? '?' : text[i];
+    i += std::max<std::size_t>(control, 1);
+  }
+  return out;
+}
 
 void Console::write(std::string_view text) {
   errno = 0;
@@ -18,13 +44,28 @@ void Console::write(std::string_view text) {
 }
 
 void Console::print(std::string_view text) {
-  if (!quiet_ && !json_on_output_) write(text);
+  if (!quiet_ && !json_on_output_) write(printable(text));
 }
 
-void Console::print_json(std::string_view text) { write(text); }
+void Console::print_json(std::string_view text) {
+  // JSON's own escapes leave DEL and C1 as they are.
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t control = control_at(text, i);
+    if (control == 0) {
+      out += text[i++];
+      continue;
+    }
+    char code[8];
+    std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned char>(text[i + control - 1]));
+    out += code;
+    i += control;
+  }
+  write(out);
+}
 
 void Console::note(std::string_view text) {
-  if (!quiet_) err_ << text << '\n' << std::flush;
+  if (!quiet_) err_ << printable(text) << '\n' << std::flush;
 }
 
 void Console::warn(const std::string& text) {
@@ -33,9 +74,12 @@ void Console::warn(const std::string& text) {
 }
 
 std::string one_line(std::string_view text) {
-  std::string line(text);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  std::string line;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool blank = text[i] == '\n' || text[i] == '\t';
+    const std::size_t control = blank ? 1 : control_at(text, i);
+    line += control > 0 ? ' ' : text[i];
+    i += std::max<std::size_t>(control, 1);
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;

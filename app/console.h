@@ -41,6 +41,10 @@ class Console {
   std::vector<std::string> warnings_;
 };
 
+/// The text with what a terminal may act on as '?': units, names and columns come from files. Line ends and
+/// tabs stay.
+std::string printable(std::string_view text);
+
 /// The text on one line: line ends and other control characters become blanks.
 std::string one_line(std::string_view text);
 

@@ -39,7 +39,7 @@ void write_points(const std::filesystem::path& file, bool h5, const PointSeries&
   extras.dt_s = series.dt_s;
   extras.voxel_um = series.voxel_um;
   extras.source = source;
-  extras.configuration = to_yaml(config, {"input", "detection"});
+  extras.configuration = to_yaml(without_policy(config), {"input", "detection"});
   io::write_detections_h5(file, series.frames, extras);
 }
 

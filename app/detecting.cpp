@@ -118,15 +118,18 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
 
   const tracking::DetectionOptions options = detection_options(config, radius.um);
   const auto count = static_cast<std::int64_t>(kept.size());
+  const bool picture = config.output.preview && log != nullptr;  // only a run with a log draws one
   FrameWarnings warnings(console);
   Progress progress(console, "detecting", "frames", count);
   for (const std::int32_t t : kept) {
     const std::size_t done = series.frames.size();
     stop_if_interrupted(fmt::format("interrupted after {} of {} frames{}", done, count,
                                     log != nullptr ? "; run the same command with --resume to go on" : ""));
-    const VolumeFrame frame = source.read(t);
-    series.projection.add(frame);
-    if (log != nullptr && done < log->finished().size()) {
+    const bool finished = log != nullptr && done < log->finished().size();
+    VolumeFrame frame;
+    if (!finished || picture) frame = source.read(t);
+    if (picture) series.projection.add(frame);
+    if (finished) {
       series.frames.push_back(log->finished()[done].detections);
       series.summaries.push_back(summary_of(series.frames.back(), log->finished()[done].threshold));
     } else {

@@ -18,13 +18,15 @@ namespace {
 constexpr std::array<std::string_view, 3> kSections{"input.", "detection.", "linking."};
 
 /// What differs, in words; none where the runs are the same.
-std::optional<std::string> difference(const std::filesystem::path& earlier, const Config& config) {
+std::optional<std::string> difference(const std::filesystem::path& earlier, const Config& given) {
   Config before;
   try {
     load_yaml(earlier, before);
   } catch (const Error&) {
     return "its config.yaml is of another version, or damaged";
   }
+  before = without_policy(before);
+  const Config config = without_policy(given);
   for (const Option& option : options()) {
     const bool decides = std::any_of(kSections.begin(), kSections.end(), [&](std::string_view section) {
       return option.path.starts_with(section);

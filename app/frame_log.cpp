@@ -1,10 +1,10 @@
-/// A record of the log is a frame's detections and one more point, the last, whose quality is the threshold
-/// that was used: the report of a resumed run names it too.
 #include "app/frame_log.h"
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 
+#include <motes/base/checksum.h>
 #include <motes/base/errors.h>
 
 #include "app/build_info.h"
@@ -14,44 +14,36 @@ namespace {
 
 std::filesystem::path log_path(const std::filesystem::path& dir) { return dir / "checkpoint.log"; }
 
-/// Calls `change` with every column of the frame.
-template <class Change>
-void for_each_column(Detections& d, Change change) {
-  for (auto* column : {&d.x_um, &d.y_um, &d.z_um, &d.radius_um, &d.intensity, &d.quality}) change(*column);
-  for (PropertyColumn& column : d.properties) change(column.values);
-}
-
-Detections with_threshold(Detections detections, double threshold) {
-  for_each_column(detections, [&](std::vector<double>& column) { column.push_back(threshold); });
-  return detections;
-}
-
-FrameLog::Entry split(Detections detections) {
-  const double threshold = detections.quality.back();
-  for_each_column(detections, [](std::vector<double>& column) { column.pop_back(); });
-  return {std::move(detections), threshold};
-}
-
-std::vector<FrameLog::Entry> read_log(const std::filesystem::path& path, const std::string& fingerprint) {
-  std::vector<FrameLog::Entry> entries;
-  for (Detections& record : io::read_checkpoint(path, fingerprint)) {
-    if (record.empty()) break;
-    entries.push_back(split(std::move(record)));
-  }
-  return entries;
+/// Hash of the file's start and end and of blocks between: a changed file of the same size and time is told.
+std::string content_hash(const std::filesystem::path& file, std::uintmax_t size) {
+  constexpr std::uintmax_t kEnds = 65536, kBlock = 4096, kBlocks = 16;
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes(kEnds, '\0');
+  std::uint64_t hash = kFnvBasis;
+  const auto add = [&](std::uintmax_t at, std::uintmax_t count) {
+    in.clear();
+    in.seekg(static_cast<std::streamoff>(at));
+    in.read(bytes.data(), static_cast<std::streamsize>(count));
+    hash = fnv1a64(std::string_view(bytes).substr(0, static_cast<std::size_t>(in.gcount())), hash);
+  };
+  add(0, kEnds);
+  if (size > kEnds) add(size - std::min(size, kEnds), kEnds);
+  for (std::uintmax_t i = 1; size > 3 * kEnds && i < kBlocks; ++i) add(size / kBlocks * i, kBlock);
+  return std::to_string(hash);
 }
 
 std::string file_state(const std::filesystem::path& file) {
   std::error_code ignored;
   const auto changed = std::filesystem::last_write_time(file, ignored).time_since_epoch().count();
-  return file.filename().string() + " " + std::to_string(std::filesystem::file_size(file, ignored)) + " " +
-         std::to_string(changed) + "\n";
+  const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+  return file.filename().string() + " " + std::to_string(size) + " " + std::to_string(changed) + " " +
+         content_hash(file, size) + "\n";
 }
 
 /// A log longer than its header holds frames; when none of them can be read it belongs to another run.
 std::vector<FrameLog::Entry> frames_to_resume(const std::filesystem::path& path,
                                               const std::string& fingerprint) {
-  std::vector<FrameLog::Entry> entries = read_log(path, fingerprint);
+  std::vector<FrameLog::Entry> entries = io::read_checkpoint(path, fingerprint);
   constexpr std::uintmax_t kHeaderBesidesFingerprint = 24;
   std::error_code missing;
   const auto size = std::filesystem::file_size(path, missing);
@@ -66,10 +58,12 @@ std::vector<FrameLog::Entry> frames_to_resume(const std::filesystem::path& path,
 
 }  // namespace
 
-std::string run_fingerprint(const Config& config) {
-  std::string text = "motes " + std::string(version()) + "\n" + to_yaml(config, {"input", "detection"});
+std::string run_fingerprint(const Config& config, const std::filesystem::path& data) {
+  std::string text =
+      "motes " + std::string(version()) + "\n" + to_yaml(without_policy(config), {"input", "detection"});
   const std::filesystem::path input(config.input.path);
-  if (!std::filesystem::is_directory(input)) return text + file_state(input);
+  if (!std::filesystem::is_directory(input))
+    return text + file_state(input) + (data.empty() || data == input ? "" : file_state(data));
   std::vector<std::string> states;
   for (const auto& entry : std::filesystem::directory_iterator(input)) {
     if (entry.is_regular_file()) states.push_back(file_state(entry.path()));
@@ -79,13 +73,13 @@ std::string run_fingerprint(const Config& config) {
   return text;
 }
 
-FrameLog::FrameLog(const std::filesystem::path& dir, const Config& config, bool resume)
-    : finished_(resume ? frames_to_resume(log_path(dir), run_fingerprint(config)) : std::vector<Entry>()),
-      writer_(log_path(dir), run_fingerprint(config),
+FrameLog::FrameLog(const std::filesystem::path& dir, const std::string& fingerprint, bool resume)
+    : finished_(resume ? frames_to_resume(log_path(dir), fingerprint) : std::vector<Entry>()),
+      writer_(log_path(dir), fingerprint,
               resume ? io::CheckpointWriter::Start::resume : io::CheckpointWriter::Start::fresh) {}
 
 void FrameLog::append(const Detections& detections, double threshold) {
-  writer_.append(with_threshold(detections, threshold));
+  writer_.append(detections, threshold);
 }
 
 void FrameLog::remove(const std::filesystem::path& dir) {

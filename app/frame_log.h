@@ -12,20 +12,19 @@
 
 namespace motes::app {
 
-/// What finished frames depend on: the version, the settings of input and detection, and name, size and time
-/// of change of the input's files. Runs that agree in it find the same detections.
-std::string run_fingerprint(const Config& config);
+/// What finished frames depend on: the version, the settings of input and detection, and name, size, time of
+/// change and sampled contents of the input's files. `data`: the file that
+/// holds the voxels where the input names another one (BigDataViewer XML). Runs that agree in it find the
+/// same detections.
+std::string run_fingerprint(const Config& config, const std::filesystem::path& data);
 
 class FrameLog {
  public:
-  struct Entry {
-    Detections detections;
-    double threshold = 0;
-  };
+  using Entry = io::CheckpointRecord;
 
   /// Begins a log in `dir`, or goes on with the one there. Throws UsageError where `resume` is asked for and
   /// the log there is another run's, ResourceError where the folder refuses.
-  FrameLog(const std::filesystem::path& dir, const Config& config, bool resume);
+  FrameLog(const std::filesystem::path& dir, const std::string& fingerprint, bool resume);
 
   /// Frames that an earlier run finished, the first ones of the series in order.
   const std::vector<Entry>& finished() const { return finished_; }

@@ -73,6 +73,11 @@ void add_input(std::vector<Option>& table) {
                       MOTES_AT(input.unit),
                       "Unit of a table's x, y, z where the table does not state it; px: scaled by "
                       "input.voxel_um where that is given, else kept; auto: input.voxel_um must say."));
+  table.push_back(row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
+                      "The files come from a source you trust: HDF5 is read without the child process that "
+                      "limits what a crafted file can do. Results are the same."));
+  table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
+                      "A BigDataViewer XML or an OME file may name data outside of its own folder."));
 }
 
 void add_detection(std::vector<Option>& table) {

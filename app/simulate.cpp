@@ -137,7 +137,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   sim::check_options(config.faults);
   if (config.imaging.write_frames) sim::check_options(config.simulation, config.imaging.optics);
   const Backend backend = sim::motion_backend(execution, config.simulation);
-  prepare_folder(dir);
+  const OutputFolder folder(dir, {"truth", "detections", "origins", "config", "frames"});
   hear_interrupts();
 
   const std::int32_t frames = config.simulation.frames;

@@ -40,7 +40,7 @@ struct Arguments {
 /// Detections of a volume series, kept in the output folder as they come.
 PointSeries detect_with_log(Session& session, const Config& config, io::FrameSource& source,
                             const std::filesystem::path& dir, bool resume) {
-  FrameLog log(dir, config, resume);
+  FrameLog log(dir, run_fingerprint(config, source.info().path), resume);
   if (resume) {
     session.console.note(log.finished().empty()
                              ? "nothing to resume in " + dir.string() + ": starting from the first frame"
@@ -111,7 +111,7 @@ void run_track(Session& session, const Arguments& arguments) {
   session.stages.begin("read", "points");
   OpenedInput input = open_input(config);
   for (const std::string& line : describe(input)) console.note(line);
-  prepare_folder(dir);
+  const OutputFolder folder(dir, {"tracks", "frames", "config", "report", "preview"});
   hear_interrupts();
 
   ordered_json report = report_head("track");

@@ -40,7 +40,7 @@ void write_h5(const std::filesystem::path& path, const Config& config, const Poi
   extras.voxel_um = series.voxel_um;
   extras.source = config.input.path;
   // What only changes speed or place stays out, so that equal runs give equal files.
-  extras.configuration = to_yaml(config, {"input", "detection", "linking"});
+  extras.configuration = to_yaml(without_policy(config), {"input", "detection", "linking"});
   io::write_tracks_h5(path, tracks, extras);
 }
 
