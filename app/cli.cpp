@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <new>
 #include <ostream>
+#include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -111,15 +113,17 @@ void run_command(int argc, const char* const* argv, std::ostream& out, Session& 
 }  // namespace
 
 int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err, const Hooks& hooks) {
-  const auto fail = [&](ExitCode code, std::string_view message) {
-    err << "motes: error: " << one_line(message) << '\n' << std::flush;
+  const auto fail = [&](ExitCode code, std::string_view message, std::string_view more = {}) {
+    err << "motes: error: ";
+    write_one_line(err, message);
+    err << more << '\n' << std::flush;
     return static_cast<int>(code);
   };
-  Console console(out, err, hooks.terminal);
-  Session session{console, hooks, {}, {}, {}, {}, {}, {}, false};
-  session.stages = StageClock(hooks.before_s);
   clear_interrupt();
   try {
+    Console console(out, err, hooks.terminal);
+    Session session{console, hooks, {}, {}, {}, {}, {}, {}, false, false};
+    session.stages = StageClock(hooks.before_s);
     run_command(argc, argv, out, session);
     return static_cast<int>(ExitCode::ok);
   } catch (const Error& error) {
@@ -129,8 +133,14 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
     return fail(ExitCode::input, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::resources, "not enough memory; use a smaller input, or crop or split the series");
+  } catch (const std::length_error&) {
+    return fail(ExitCode::resources, "more memory is needed than there can be; use a smaller input");
+  } catch (const std::system_error& error) {
+    return fail(ExitCode::resources, error.what(), "; raise the system's limits, or use --threads 1");
   } catch (const std::exception& error) {
-    return fail(ExitCode::resources, std::string("unexpected: ") + error.what() + "; please report this");
+    return fail(ExitCode::resources, error.what(), " (unexpected); please report this");
+  } catch (...) {
+    return fail(ExitCode::resources, "unexpected; please report this");
   }
 }
 

@@ -1,10 +1,12 @@
 #include "app/command.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <nlohmann/json.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/threads.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/input_policy.h>
 
@@ -79,10 +81,26 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
   return config;
 }
 
+namespace {
+
+/// Once: OpenMP ends the process where the system refuses it a thread. Teams may be two, of a step and of a
+/// writer beside it, and a few threads serve by themselves.
+void limit_threads_to_startable(int wanted) {
+  static int asked = 1;
+  if (wanted <= asked) return;
+  asked = wanted;
+  constexpr int kOthers = 4;
+  const int started = system::startable_threads(2 * wanted + kOthers);
+  if (started < 2 * wanted + kOthers) limit_threads(std::max(1, (started - kOthers) / 2));
+}
+
+}  // namespace
+
 Execution execution_of(const Config& config) {
   Execution execution;
   execution.threads = config.execution.threads;
   execution.backend = config.execution.backend;
+  limit_threads_to_startable(thread_count(execution));
   return execution;
 }
 

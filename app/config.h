@@ -92,6 +92,7 @@ struct Config {
     bool vtk = true;
     bool report = true;
     CsvNames csv_names = CsvNames::motes;
+    bool pairs = false;
   } output;
   sim::MotionOptions simulation;
   sim::FaultOptions faults;

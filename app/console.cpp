@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ostream>
+#include <sstream>
 
 #include <motes/base/errors.h>
 
@@ -73,16 +74,22 @@ void Console::warn(const std::string& text) {
   note("motes: warning: " + text);
 }
 
-std::string one_line(std::string_view text) {
-  std::string line;
+void write_one_line(std::ostream& out, std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || control_at(text, text.size() - 1) > 0 ||
+                           text.back() == '\n' || text.back() == '\t'))
+    text.remove_suffix(1);
   for (std::size_t i = 0; i < text.size();) {
     const bool blank = text[i] == '\n' || text[i] == '\t';
     const std::size_t control = blank ? 1 : control_at(text, i);
-    line += control > 0 ? ' ' : text[i];
+    out.put(control > 0 ? ' ' : text[i]);
     i += std::max<std::size_t>(control, 1);
   }
-  while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
+}
+
+std::string one_line(std::string_view text) {
+  std::ostringstream line;
+  write_one_line(line, text);
+  return line.str();
 }
 
 }  // namespace motes::app

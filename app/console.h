@@ -45,6 +45,9 @@ class Console {
 /// tabs stay.
 std::string printable(std::string_view text);
 
+/// The text on one line, as one_line has it, without taking memory: there may be none.
+void write_one_line(std::ostream& out, std::string_view text);
+
 /// The text on one line: line ends and other control characters become blanks.
 std::string one_line(std::string_view text);
 

@@ -54,7 +54,7 @@ void remove_earlier_outputs(const std::filesystem::path& dir, const std::vector<
   // The report of the results that were here until now: the new one follows.
   std::error_code ignored;
   for (const char* report : {"report.json", "report.html"}) std::filesystem::remove(dir / report, ignored);
-  constexpr std::array<const char*, 6> kOutputs{"tracks.h5",     "tracks.csv", "tracks.vtp",
+  constexpr std::array<const char*, 7> kOutputs{"tracks.h5",     "tracks.csv", "tracks.vtp", "pairs.csv",
                                                 "tracks.vtkhdf", "frames.pvd", "preview.png"};
   for (const std::string name : kOutputs) {
     const bool now = std::any_of(written.begin(), written.end(),

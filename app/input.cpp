@@ -21,9 +21,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A frame number far beyond the rest would make one empty frame for every number between.
-constexpr std::int64_t kMostFrames = 100000000;
-
 std::string lower_extension(const std::string& path) {
   std::string extension = std::filesystem::path(path).extension().string();
   for (char& c : extension) {
@@ -91,10 +88,8 @@ io::PointTable points_of_tracks(const TrackSet& tracks) {
   if (tracks.points() == 0) return points;
   const auto [first, last] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
   const std::int64_t count = std::int64_t{*last} - *first + 1;
-  if (*first < 0 || count > kMostFrames) {
-    throw InputError(
-        fmt::format("frames run from {} to {}; remove the points that are astray", *first, *last));
-  }
+  if (*first < 0) throw InputError(fmt::format("frame {}: frames count from 0", *first));
+  io::require_dense_frames(count, static_cast<std::int64_t>(tracks.points()), "the tracks");
   points.frames.resize(static_cast<std::size_t>(count));
   for (std::size_t k = 0; k < points.frames.size(); ++k) {
     points.frames[k].frame = *first + static_cast<std::int32_t>(k);

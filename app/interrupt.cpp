@@ -3,7 +3,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <exception>
+#include <new>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include <semaphore.h>
@@ -47,14 +50,39 @@ void say(std::string_view line) {
   }
 }
 
+/// Where an exception cannot be passed on (out of a library's destructor, out of memory for itself). Takes no
+/// memory.
+[[noreturn]] void end_in_one_line() {
+  const char* what = "an unexpected error; please report this";
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    what = "not enough memory; use a smaller input, or crop or split the series";
+  } catch (const std::system_error&) {
+    what = "the system refuses a thread; raise its limits, or use --threads 1";
+  } catch (...) {
+  }
+  const auto no_new_files = io::remove_unfinished_files();
+  say("motes: error: ");
+  say(what);
+  say("\n");
+  _exit(static_cast<int>(ExitCode::resources));
+}
+
 }  // namespace
 
 void install_signal_handlers() {
+  std::set_terminate(end_in_one_line);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   sem_init(&signals, 0, 0);
-  std::thread(answer_signals).detach();
+  try {
+    std::thread(answer_signals).detach();
+  } catch (const std::system_error&) {
+    return;  // no thread is to be had: signals end the process as usual
+  }
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 void hear_interrupts() { heard.store(true); }

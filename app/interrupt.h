@@ -7,7 +7,8 @@
 
 namespace motes::app {
 
-/// Routes SIGINT and SIGTERM here, and ignores SIGPIPE (a closed pipe is an ordinary write error). Starts the
+/// Routes SIGINT and SIGTERM here, and ignores SIGPIPE and SIGXFSZ (a closed pipe and a limit on files are
+/// ordinary write errors). An exception that cannot be passed on ends in one line and exit code 4. Starts the
 /// thread that answers signals; call it once, in the process's first thread.
 void install_signal_handlers();
 

@@ -142,6 +142,11 @@ Command add_match(CLI::App& app, Session& session) {
       .check(refuse_empty_name)
       .type_name("FILE");
   command
+      .add_option("--certificate", arguments->certificate,
+                  "Of assignment: write pairs and duals, for scripts/check_certificate.py to prove")
+      .check(refuse_empty_name)
+      .type_name("FILE");
+  command
       .add_option("--ties", arguments->ties,
                   "Which optimum where there are several: any, or the one a hash picks, the same for all "
                   "solvers [any]")
@@ -172,6 +177,8 @@ Command add_match(CLI::App& app, Session& session) {
                 (arguments->coarsen != 0 || !arguments->coarsen_by.empty() || !arguments->coarse.empty() ||
                  !arguments->coarse_map.empty()))
               throw UsageError("--coarsen: is for greedy problems");
+            if (family != matching::Family::assignment && !arguments->certificate.empty())
+              throw UsageError("--certificate: is for assignment problems");
             if (family == matching::Family::cardinality)
               match_cardinality(session, *arguments);
             else if (family == matching::Family::greedy)

@@ -22,7 +22,7 @@
 namespace motes::app {
 
 struct MatchArguments {
-  std::string instance, solver = "auto", problem, unmatched, matching, ties, init;
+  std::string instance, solver = "auto", problem, unmatched, matching, certificate, ties, init;
   std::string coarse, coarse_map;
   std::int64_t coarsen = 0;
   std::string coarsen_by;  ///< "weight", "density", or empty

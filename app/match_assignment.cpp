@@ -1,12 +1,14 @@
 /// motes match, the assignment family: least cost, with duals that prove it.
 
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <motes/base/errors.h>
 #include <motes/base/timer.h>
+#include <motes/io/atomic_file.h>
 #include <motes/io/problem_files.h>
 #include <motes/matching/feasibility.h>
 #include <motes/matching/instances.h>
@@ -68,6 +70,19 @@ ordered_json stats_json(const matching::Stats& stats) {
   }
   json["seconds"] = stats.seconds;
   return json;
+}
+
+/// Pairs and duals as whole numbers of cost steps, a line each: what another program needs to prove them.
+void write_certificate(const std::string& path, const matching::Matching& answer, int fraction_bits) {
+  if (answer.status != matching::Status::optimal || answer.duals.u.size() != answer.row_to_col.size())
+    throw UsageError("--certificate: this answer has no duals; use an exact solver on a feasible problem");
+  std::string text = fmt::format("motes-certificate 1\nfraction_bits {}\nrows {}\ncols {}\n", fraction_bits,
+                                 answer.row_to_col.size(), answer.col_to_row.size());
+  for (std::size_t i = 0; i < answer.row_to_col.size(); ++i)
+    fmt::format_to(std::back_inserter(text), "row {} {}\n", answer.row_to_col[i], answer.duals.u[i]);
+  for (std::size_t j = 0; j < answer.col_to_row.size(); ++j)
+    fmt::format_to(std::back_inserter(text), "col {} {}\n", answer.col_to_row[j], answer.duals.v[j]);
+  io::write_text(path, text);
 }
 
 }  // namespace
@@ -152,6 +167,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
     }
   }
   if (!arguments.matching.empty()) write_pairs(arguments.matching, answer);
+  if (!arguments.certificate.empty()) write_certificate(arguments.certificate, answer, bits);
   emit_json(session, report);
   session.console.print(fmt::format("{}: {} x {} {}\n{} on {}: {}{}\n{}, {:.6f} s", arguments.instance,
                                     rows_of(problem), cols_of(problem), to_string(matching::kind_of(problem)),

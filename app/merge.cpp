@@ -134,7 +134,7 @@ void run_merge(Session& session, const Arguments& arguments) {
   const PointSeries series = joined(std::move(parts));
   session.console.note(
       fmt::format("{} parts of {}: {} frames", count, config.input.path, series.frames.size()));
-  prepare_folder(arguments.dir);
+  const OutputFolder folder(arguments.dir, result_stems());
   hear_interrupts();
   link_and_write(session, config, series, arguments.dir, std::move(report));
 }

@@ -221,6 +221,9 @@ void add_execution_and_output(std::vector<Option>& table) {
                       MOTES_AT(output.csv_names),
                       "Columns of tracks.csv: motes: x_um, y_um, z_um; trackpy: these, and the same numbers "
                       "again as x, y, z, as trackpy's functions ask for them."));
+  table.push_back(row("output.pairs", "", truth_value(), MOTES_AT(output.pairs),
+                      "Write pairs.csv: solver, status, links and gap of every frame pair. report.json lists "
+                      "the first 1,000."));
 }
 
 Codec<sim::Motion> own_motion() {

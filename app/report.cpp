@@ -1,5 +1,9 @@
 #include "app/report.h"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
@@ -11,6 +15,9 @@ namespace motes::app {
 using nlohmann::ordered_json;
 
 namespace {
+
+/// The report lists the first frames and pairs; output.pairs writes all to a table.
+constexpr std::size_t kMostRows = 1000;
 
 /// Null where nobody counted.
 ordered_json count_or_null(std::int64_t count) {
@@ -36,7 +43,7 @@ ordered_json stages_json(const std::vector<StageTime>& stages) {
 
 ordered_json frames_json(const std::vector<FrameSummary>& frames) {
   ordered_json list = ordered_json::array();
-  for (const FrameSummary& frame : frames) {
+  for (const FrameSummary& frame : std::span(frames).first(std::min(frames.size(), kMostRows))) {
     ordered_json entry{{"frame", frame.frame}, {"detections", frame.detections}};
     if (frame.threshold) entry["threshold"] = *frame.threshold;
     list.push_back(std::move(entry));
@@ -47,7 +54,7 @@ ordered_json frames_json(const std::vector<FrameSummary>& frames) {
 ordered_json pairs_json(const std::vector<Detections>& frames,
                         const std::vector<tracking::PairLinks>& pairs) {
   ordered_json list = ordered_json::array();
-  for (std::size_t k = 0; k < pairs.size(); ++k) {
+  for (std::size_t k = 0; k < std::min(pairs.size(), kMostRows); ++k) {
     const tracking::PairLinks& pair = pairs[k];
     list.push_back(
         {{"from", frames[k].frame},
@@ -92,26 +99,40 @@ ordered_json gate_json(const Gate& gate) {
   return json;
 }
 
-ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links) {
-  if (frames.size() < 2) return ordered_json::array();
-  std::vector<std::int64_t> direct(frames.size(), 0), over_gaps(frames.size(), 0);
+namespace {
+
+/// Links from each frame to the next, and over gaps.
+struct LinkCounts {
+  std::vector<std::int64_t> direct, over_gaps;
+};
+
+LinkCounts count_links(std::size_t frames, const tracking::SeriesLinks& links) {
+  LinkCounts counts{std::vector<std::int64_t>(frames, 0), std::vector<std::int64_t>(frames, 0)};
   for (std::size_t i = 0; i < links.points.size(); ++i) {
     const auto next = links.linking.next[i];
     if (next < 0) continue;
     const auto from = static_cast<std::size_t>(links.points.slot[i]);
-    ++(links.points.slot[static_cast<std::size_t>(next)] == links.points.slot[i] + 1 ? direct
-                                                                                     : over_gaps)[from];
+    ++(links.points.slot[static_cast<std::size_t>(next)] == links.points.slot[i] + 1
+           ? counts.direct
+           : counts.over_gaps)[from];
   }
+  return counts;
+}
+
+}  // namespace
+
+ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links) {
   ordered_json list = ordered_json::array();
-  for (std::size_t k = 0; k + 1 < frames.size(); ++k)
+  const LinkCounts counts = count_links(frames.size(), links);
+  for (std::size_t k = 0; k + 1 < frames.size() && k < kMostRows; ++k)
     list.push_back({{"from", frames[k].frame},
                     {"to", frames[k + 1].frame},
                     {"solver", links.solver},
                     {"backend", "cpu"},
                     {"status", "optimal"},
                     {"verified", links.verified ? ordered_json(true) : ordered_json(nullptr)},
-                    {"links", direct[k]},
-                    {"gap_links", over_gaps[k]}});
+                    {"links", counts.direct[k]},
+                    {"gap_links", counts.over_gaps[k]}});
   return list;
 }
 
@@ -130,6 +151,27 @@ ordered_json divisions_json(const tracking::Divisions& d) {
 }
 
 }  // namespace
+std::string pairs_csv(const std::vector<Detections>& frames, const std::vector<tracking::PairLinks>& pairs) {
+  std::string text = "from,to,solver,backend,status,verified,candidates,links,objective,gap,seconds\n";
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const tracking::PairLinks& pair = pairs[k];
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{}\n", frames[k].frame,
+                   frames[k + 1].frame, pair.solver, pair.backend == Backend::cuda ? "cuda" : "cpu",
+                   matching::to_string(pair.status), pair.verified ? 1 : 0, pair.candidates, pair.links,
+                   pair.objective, pair.gap, pair.candidates_s + pair.solve_s);
+  }
+  return text;
+}
+
+std::string pairs_csv(const std::vector<Detections>& frames, const tracking::SeriesLinks& links) {
+  std::string text = "from,to,solver,status,verified,links,gap_links\n";
+  const LinkCounts counts = count_links(frames.size(), links);
+  for (std::size_t k = 0; k + 1 < frames.size(); ++k)
+    fmt::format_to(std::back_inserter(text), "{},{},{},optimal,{},{},{}\n", frames[k].frame,
+                   frames[k + 1].frame, links.solver, links.verified ? 1 : 0, counts.direct[k],
+                   counts.over_gaps[k]);
+  return text;
+}
 
 ordered_json series_json(const tracking::SeriesLinks& links) {
   const tracking::SeriesEvidence& evidence = links.evidence;

@@ -28,12 +28,16 @@ struct FrameSummary {
 nlohmann::ordered_json report_head(const std::string& command);
 
 nlohmann::ordered_json stages_json(const std::vector<StageTime>& stages);
+/// Of the first 1,000 frames, so that a report stays readable; the same holds of pairs.
 nlohmann::ordered_json frames_json(const std::vector<FrameSummary>& frames);
 nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames,
                                   const std::vector<tracking::PairLinks>& pairs);
 nlohmann::ordered_json gate_json(const Gate& gate);
 /// The same list for a series linked at once.
 nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links);
+/// All pairs, one a line, under a header (output.pairs).
+std::string pairs_csv(const std::vector<Detections>& frames, const std::vector<tracking::PairLinks>& pairs);
+std::string pairs_csv(const std::vector<Detections>& frames, const tracking::SeriesLinks& links);
 nlohmann::ordered_json series_json(const tracking::SeriesLinks& links);
 nlohmann::ordered_json confidence_json(const tracking::Confidence& confidence, std::int64_t cut);
 nlohmann::ordered_json tracks_json(const TrackSet& tracks);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -84,6 +85,8 @@ void add_results(ordered_json& report, const PointSeries& series, const Gate& ga
   if (linked.series) report["linking"]["series"] = series_json(*linked.series);
   if (linked.confidence) report["linking"]["confidence"] = confidence_json(*linked.confidence, linked.cut);
   report["tracks"] = tracks_json(tracks);
+  report["frames_total"] = series.summaries.size();
+  report["pairs_total"] = std::max<std::size_t>(1, series.frames.size()) - 1;
   report["frames"] = frames_json(series.summaries);
   report["pairs"] =
       linked.series ? pairs_json(series.frames, *linked.series) : pairs_json(series.frames, linked.pairs);
@@ -111,7 +114,7 @@ void run_track(Session& session, const Arguments& arguments) {
   session.stages.begin("read", "points");
   OpenedInput input = open_input(config);
   for (const std::string& line : describe(input)) console.note(line);
-  const OutputFolder folder(dir, {"tracks", "frames", "config", "report", "preview"});
+  const OutputFolder folder(dir, result_stems());
   hear_interrupts();
 
   ordered_json report = report_head("track");
@@ -125,6 +128,10 @@ void run_track(Session& session, const Arguments& arguments) {
 }
 
 }  // namespace
+
+std::vector<std::string> result_stems() {
+  return {"tracks", "frames", "config", "report", "preview", "pairs"};
+}
 
 void link_and_write(Session& session, const Config& config, const PointSeries& series,
                     const std::filesystem::path& dir, ordered_json report) {

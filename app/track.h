@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -10,6 +11,9 @@
 #include "app/detecting.h"
 
 namespace motes::app {
+
+/// The outputs' names without their extensions, for OutputFolder.
+std::vector<std::string> result_stems();
 
 /// Links the series, writes every file of the results into `dir`, and prints what came out. `report` begins
 /// report.json: the command and its input. Throws as link_series and the writers do.

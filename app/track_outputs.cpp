@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <system_error>
 
 #include <omp.h>
 
@@ -53,6 +54,21 @@ void write_config(const std::filesystem::path& path, const Config& config, const
   io::write_text(path, effective);
 }
 
+/// `work` beside the caller, or by it where the system refuses a thread.
+std::future<std::vector<WrittenFile>> beside(std::launch policy,
+                                             const std::function<std::vector<WrittenFile>()>& work) {
+  try {
+    return std::async(policy, work);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, work);
+  }
+}
+
+void write_pairs(const std::filesystem::path& file, const PointSeries& series, const LinkedSeries& linked) {
+  io::write_text(file, linked.series ? pairs_csv(series.frames, *linked.series)
+                                     : pairs_csv(series.frames, linked.pairs));
+}
+
 /// The tracks with their coordinates once more as the properties x, y, z.
 TrackSet with_plain_names(TrackSet tracks) {
   std::vector<PropertyColumn> columns{{"x", tracks.x_um}, {"y", tracks.y_um}, {"z", tracks.z_um}};
@@ -77,6 +93,8 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
   std::vector<Task> tables{
       {"tracks.csv", [&] { write_csv(dir / "tracks.csv", config, tracks); }},
       {"config.yaml", [&] { write_config(dir / "config.yaml", config, tracks, linked); }}};
+  if (config.output.pairs)
+    tables.push_back({"pairs.csv", [&] { write_pairs(dir / "pairs.csv", series, linked); }});
   std::vector<Task> vtk;
   if (config.output.vtk) {
     hdf5.push_back({"tracks.vtkhdf", [&] { io::write_tracks_vtkhdf(dir / "tracks.vtkhdf", tracks, step); }});
@@ -93,7 +111,7 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
   const auto policy = threads > 1 ? std::launch::async : std::launch::deferred;
   std::vector<std::future<std::vector<WrittenFile>>> writers;
   for (const std::vector<Task>* tasks : {&hdf5, &tables, &vtk})
-    writers.push_back(std::async(policy, [tasks, threads] { return run(*tasks, threads); }));
+    writers.push_back(beside(policy, [tasks, threads] { return run(*tasks, threads); }));
   std::vector<WrittenFile> files;
   for (auto& writer : writers) {
     const std::vector<WrittenFile> written = writer.get();

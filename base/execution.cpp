@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <atomic>
+#include <limits>
 
 #include <omp.h>
 
@@ -6,8 +8,17 @@
 
 namespace motes {
 
+namespace {
+
+std::atomic<int> most_threads{std::numeric_limits<int>::max()};
+
+}  // namespace
+
 int thread_count(const Execution& execution) {
-  return std::max(1, execution.threads > 0 ? execution.threads : omp_get_num_procs());
+  const int wanted = execution.threads > 0 ? execution.threads : omp_get_num_procs();
+  return std::max(1, std::min(wanted, most_threads.load()));
 }
+
+void limit_threads(int most) { most_threads.store(most); }
 
 }  // namespace motes

@@ -8,6 +8,7 @@ option(MOTES_MATCHING_ONLY "Build only the matching library (needs no VTK, HDF5,
 option(MOTES_APP "Build io and the motes executable (needs VTK, HDF5, TIFF and YAML); OFF: matching, tracking and sim" ON)
 option(MOTES_VTK "Read and write VTK files, draw pictures (needs VTK and X11); OFF: the rest works as ever" ON)
 option(MOTES_PYTHON "Build the Python extension (needs Python 3.10 and nanobind; all code position independent)" OFF)
+option(MOTES_FUZZ "Build the libFuzzer targets of the readers (clang)" OFF)
 set(MOTES_SANITIZE "" CACHE STRING "Sanitizers of the whole build, for instance address,undefined")
 set(MOTES_CUDA AUTO CACHE STRING "CUDA code: AUTO (when nvcc is there), ON or OFF")
 set_property(CACHE MOTES_CUDA PROPERTY STRINGS AUTO ON OFF)

@@ -6,9 +6,8 @@
 #include <cstring>
 #include <system_error>
 
-#include <omp.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 
 #include "io/hdf5/h5_chunks.h"
@@ -121,11 +120,11 @@ void Writer::write_chunks(const Handle& dataset, const std::string& name, const 
   const std::size_t chunks = (rows + kChunk - 1) / kChunk, chunk_values = kChunk * width,
                     chunk_bytes = chunk_values * value_size;
   const EncodedChunk first = encode_chunk(values, chunk_values, value_size);
-  const auto batch = static_cast<std::size_t>(4 * omp_get_num_procs());
+  const auto batch = static_cast<std::size_t>(4 * thread_count({}));
   std::vector<EncodedChunk> encoded(batch);
   for (std::size_t begin = 0; begin < chunks; begin += batch) {
     const std::size_t size = std::min(batch, chunks - begin);
-    parallel_for(omp_get_num_procs(), static_cast<std::int64_t>(size), [&](std::int64_t i) {
+    parallel_for(thread_count({}), static_cast<std::int64_t>(size), [&](std::int64_t i) {
       const std::size_t chunk = begin + static_cast<std::size_t>(i);
       const unsigned char* from = values + chunk * chunk_bytes;
       EncodedChunk& to = encoded[static_cast<std::size_t>(i)];

@@ -46,6 +46,8 @@ void add_range(const std::filesystem::path& path, std::int64_t first, std::int64
                std::vector<std::int64_t>& out) {
   if (first < 0 || last < first || step < 1 || last > kMaxTimepoints)
     fail(path, fmt::format("Timepoints {} to {} by {} are no range", first, last, step));
+  if (std::ssize(out) + (last - first) / step >= kMaxTimepoints)
+    fail(path, fmt::format("Timepoints name more than {} time points", kMaxTimepoints));
   for (std::int64_t t = first; t <= last; t += step) out.push_back(t);
 }
 

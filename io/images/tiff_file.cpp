@@ -166,8 +166,10 @@ std::int64_t TiffFile::State::decoded_bytes_bound() const {
     case COMPRESSION_ADOBE_DEFLATE:
     case COMPRESSION_DEFLATE:
       return checked_product({size, kMaxCompression}).value_or(size);
-    default:
-      return std::numeric_limits<std::int64_t>::max();
+    default: {  // codecs without a bound of their own: a blank page of a small file may be this large
+      constexpr std::int64_t kBlankPage = std::int64_t{256} << 20;
+      return checked_product({size, kMaxCompression}).value_or(size) + kBlankPage;
+    }
   }
 }
 

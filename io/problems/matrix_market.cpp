@@ -10,12 +10,14 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <zlib.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/index.h>
 #include <motes/io/atomic_file.h>
+#include <motes/io/input_policy.h>
 #include <motes/matching/matching_weight.h>
 
 #include "io/files/text.h"
@@ -27,8 +29,18 @@ using matching::Cost;
 using matching::Index;
 using matching::Offset;
 
+/// Text of numbers shrinks ten- to thirtyfold; what unpacks to more than this many times its size is refused.
+constexpr std::size_t kMostUnpacked = 64, kSmallText = std::size_t{64} << 20;
+/// What rows and columns without entries may take beside what the text does.
+constexpr std::size_t kBytesPerVertex = 16, kBytesPerCharacter = 1100, kSmallProblem = std::size_t{256} << 20;
+
 /// The file's text, decompressed where it is gzip (zlib passes plain files through).
 std::string read_text(const std::filesystem::path& path) {
+  std::error_code unknown;
+  const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+  const std::size_t most = unknown || input_policy().trusted
+                               ? std::numeric_limits<std::size_t>::max()
+                               : kMostUnpacked * static_cast<std::size_t>(size) + kSmallText;
   gzFile file = gzopen(path.c_str(), "rb");
   if (file == nullptr) throw InputError(path.string() + ": cannot be read; check the name and permissions");
   gzbuffer(file, 1U << 18);
@@ -40,10 +52,13 @@ std::string read_text(const std::filesystem::path& path) {
     got = gzread(file, text.data() + used,
                  static_cast<unsigned>(std::min<std::size_t>(text.size() - used, std::size_t{1} << 30)));
     used += got > 0 ? static_cast<std::size_t>(got) : 0;
-  } while (got > 0);
+  } while (got > 0 && used <= most);
   int error = Z_OK;
   gzerror(file, &error);
   gzclose_r(file);
+  if (used > most)
+    throw InputError(path.string() + ": unpacks to more than " + std::to_string(kMostUnpacked) +
+                     " times its size; if you trust it, unpack it first (gunzip -k)");
   if (got < 0 || (error != Z_OK && error != Z_STREAM_END))
     throw InputError(path.string() + ": damaged gzip data after " + std::to_string(used) +
                      " bytes of text; fetch the file again");
@@ -104,6 +119,9 @@ class MatrixMarket {
     rows_ = static_cast<Index>(sizes[0]);
     cols_ = static_cast<Index>(sizes[1]);
     if (symmetric_ && rows_ != cols_) fail("a symmetric matrix must be square");
+    const std::size_t vertices = static_cast<std::size_t>(sizes[0]) + static_cast<std::size_t>(sizes[1]);
+    if (vertices * kBytesPerVertex > kBytesPerCharacter * text_.size() + kSmallProblem)
+      fail("a file of this size cannot describe that many rows and columns");
     return sizes[2];
   }
 

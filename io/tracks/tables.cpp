@@ -207,6 +207,13 @@ std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
 
 }  // namespace
 
+void require_dense_frames(std::int64_t frames, std::int64_t points, const std::string& source) {
+  constexpr std::int64_t kFree = 500'000, kPerPoint = 1'000;
+  if (frames <= kFree || (frames - kFree) / kPerPoint <= points) return;
+  throw InputError(source + ": " + std::to_string(points) + " points run over " + std::to_string(frames) +
+                   " frames; remove the points whose frame number is astray, or renumber the frames");
+}
+
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options) {
   require_positive(options);
   PointColumns columns = detail::read_point_columns(path, options, false);
@@ -227,6 +234,9 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
   std::vector<double> radius = take_property(columns, radius_column(table.length_unit));
   std::vector<double> intensity = take_property(columns, "intensity");
   std::vector<double> quality = take_property(columns, "quality");
+  const auto [low, high] = std::minmax_element(columns.frame.begin(), columns.frame.end());
+  require_dense_frames(std::int64_t{*high} - *low + 1, static_cast<std::int64_t>(columns.size()),
+                       path.string());
   table.frames = empty_frames(columns, table.dt_s);
   fill_frames(table.frames, columns, std::move(radius), std::move(intensity), std::move(quality));
   table.notes = std::move(columns.notes);

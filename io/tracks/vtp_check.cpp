@@ -24,6 +24,9 @@ namespace {
 /// Deflate shrinks at most about 1032-fold: what claims more is damaged.
 constexpr std::uint64_t kMaxDeflateRatio = 1100;
 
+/// VTK and the check below descend into elements by calling themselves.
+constexpr int kDeepest = 256;
+
 struct Type {
   std::string_view name;
   std::uint64_t bytes;  ///< of one value, at least
@@ -83,11 +86,28 @@ class VtpCheck {
     const pugi::xml_parse_result parsed = document_.load_buffer(xml.data(), xml.size());
     if (!parsed)
       fail("malformed XML at byte " + std::to_string(parsed.offset) + " (" + parsed.description() + ")");
+    // Elements beside the root are VTK's to parse as well.
+    check_depth(document_);
     file_ = document_.child("VTKFile");
     if (!file_) fail("there is no VTKFile element");
     if (std::string_view(file_.attribute("type").value()) != "PolyData" || !file_.child("PolyData")) {
       throw InputError(path_.string() + ": this VTK file holds no PolyData; give a file of tracks");
     }
+  }
+
+  /// No element lies deeper than any sound file's, counted without recursion.
+  void check_depth(const pugi::xml_node& root) const {
+    struct Walker : pugi::xml_tree_walker {
+      int deepest = 0;
+      bool for_each(pugi::xml_node&) override {
+        deepest = std::max(deepest, depth());
+        return deepest <= kDeepest;
+      }
+    } walker;
+    pugi::xml_node node = root;
+    node.traverse(walker);
+    if (walker.deepest > kDeepest)
+      fail("its elements are nested more than " + std::to_string(kDeepest) + " deep");
   }
 
   void read_file_attributes() {

@@ -1,0 +1,11 @@
+#pragma once
+/// Threads that the system may refuse.
+
+namespace motes::system {
+
+/// How many of `wanted` threads this process can have at once, the calling one included: they are started,
+/// and end again. At least 1. OpenMP's library ends the process where it is refused one, so ask first. About
+/// 20 microseconds a thread.
+int startable_threads(int wanted);
+
+}  // namespace motes::system

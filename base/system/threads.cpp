@@ -1,0 +1,38 @@
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <motes/base/system/threads.h>
+
+namespace motes::system {
+
+int startable_threads(int wanted) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::vector<std::thread> threads;
+  const auto wait = [&] {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return done; });
+  };
+  try {
+    threads.reserve(static_cast<std::size_t>(wanted > 0 ? wanted : 0));
+    while (static_cast<int>(threads.size()) + 1 < wanted) threads.emplace_back(wait);
+  } catch (const std::system_error&) {
+    // The system's limit: what was started counts.
+  } catch (const std::bad_alloc&) {
+    // The same for memory.
+  }
+  {
+    const std::scoped_lock lock(mutex);
+    done = true;
+  }
+  changed.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<int>(threads.size()) + 1;
+}
+
+}  // namespace motes::system

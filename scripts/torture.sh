@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Kills, resumes, failing allocations, and limits on memory, file size, files, processes and disk: whatever happens, motes ends in 0 or 4, with at
+# most one line of error, no signal, and no temporary left; a killed run that is resumed gives the same bytes.
+#
+#   scripts/torture.sh [--short] [kills|memory|allocations|files|processes|disk ...]
+#
+# MOTES: the executable (build/<preset>/bin/motes). KILLS (200), ALLOCATIONS (1000), MEMORY (40 limits a command): trials. --short: a few of each,
+# for the test suite. Ends in 1 where anything was found; what was run and seen is printed at the end.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+short=0
+[ "${1:-}" = --short ] && short=1 && shift
+if [ $short = 1 ]; then
+  kills=${KILLS:-4} allocations=${ALLOCATIONS:-20} memory=${MEMORY:-3}
+else
+  kills=${KILLS:-200} allocations=${ALLOCATIONS:-1000} memory=${MEMORY:-40}
+fi
+motes=${MOTES:-$root/build/${MOTES_PRESET:-release}/bin/motes}
+[ -x "$motes" ] || { echo "scripts/torture.sh: no executable $motes: build it, or set MOTES" >&2; exit 2; }
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(kills memory allocations files processes disk)
+
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'umount "$work/disk" 2>/dev/null; rm -rf "$work"' EXIT
+failed=0 trials=0 ended_0=0 ended_4=0
+export OMP_WAIT_POLICY=passive
+
+complain() { echo "torture: $*" >&2; failed=1; }
+temporaries() { find "$1" -name '.*.tmp-*' 2>/dev/null; }
+# Contents of the results, but for the report, which holds times.
+fingerprint() { (cd "$1" && find . -type f ! -name report.json ! -name preview.png | sort | xargs sha256sum); }
+
+# check NAME CODE FOLDER: after a run whose standard error is $work/err.
+check() {
+  local name=$1 code=$2 folder=$3 lines
+  trials=$((trials + 1))
+  case $code in
+    0) ended_0=$((ended_0 + 1)) ;;
+    4) ended_4=$((ended_4 + 1)) ;;
+    *) complain "$name: exit $code: $(tail -c 300 "$work/err")" ;;
+  esac
+  lines=$(grep -c 'motes: error: ' "$work/err")
+  if [ "$code" = 4 ] && [ "$lines" != 1 ]; then complain "$name: $lines lines of error: $(tail -c 300 "$work/err")"; fi
+  [ -z "$(temporaries "$folder")" ] || { complain "$name: left $(temporaries "$folder")"; find "$folder" -name '.*.tmp-*' -delete; }
+}
+
+simulation=$work/simulation
+"$motes" simulate "$root/configs/demo.yaml" -o "$simulation" --quiet --set simulation.frames=6 --set simulation.particles=24 \
+  --set 'simulation.box_um=[4, 12, 12]' >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 2; }
+stack=$(find "$simulation/frames" -name '*.ome.tif' | head -1)
+points=$simulation/detections.csv
+[ -f "$points" ] || points=$simulation/detections.h5
+tracks=$(ls "$simulation"/truth.* | head -1)
+
+# The commands that limits are tried on: a name, then the words; OUT stands for a fresh folder.
+commands=("track-stack track $stack -o OUT/t" "track-points track $points -o OUT/t" "detect detect $stack -o OUT/d.h5"
+  "simulate simulate $root/configs/demo.yaml -o OUT/s --set simulation.frames=3 --set simulation.particles=24 --set imaging.write_frames=false"
+  "convert convert $tracks OUT/c.vtp" "match match gen:points?n=2000&sigma=0.3&gate=1.2&seed=1 --solver auto")
+
+# limited NAME LIMITS: every command under these limits ("-v 200000" ...).
+limited() {
+  local name=$1 limits=$2 command words code
+  for command in "${commands[@]}"; do
+    rm -rf "$work/out" && mkdir "$work/out"
+    read -ra words <<<"${command//OUT/$work/out}"
+    (eval "$limits" && exec "$motes" "${words[@]:1}" --quiet) >"$work/log" 2>"$work/err"
+    code=$?
+    check "$name, ${words[0]}" $code "$work/out"
+  done
+}
+
+run_kills() {
+  local i code
+  "$motes" track "$stack" -o "$work/whole" --quiet || complain "the whole run: exit $?"
+  fingerprint "$work/whole" >"$work/whole.sums"
+  for ((i = 0; i < kills; ++i)); do
+    rm -rf "$work/killed"
+    "$motes" track "$stack" -o "$work/killed" --quiet 2>"$work/err" &
+    sleep "$(awk -v r=$RANDOM 'BEGIN { print 0.005 + r / 32768 * 0.6 }')"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    "$motes" track "$stack" -o "$work/killed" --quiet --resume >"$work/log" 2>"$work/err"
+    code=$?
+    check "resumed after kill $i" $code "$work/killed"
+    fingerprint "$work/killed" | cmp -s - "$work/whole.sums" || complain "kill $i: resumed results differ"
+  done
+}
+
+run_memory() {
+  local i limit
+  for ((i = 0; i < memory; ++i)); do
+    limit=$((200000 + i * 1000000 / memory))  # KiB of address space; loading the libraries takes about half of that
+    limited "ulimit -v $limit" "ulimit -v $limit"
+  done
+}
+
+run_allocations() {
+  local i command words code at shim=$work/failing.so
+  ${CC:-cc} -shared -fPIC -O1 -o "$shim" "$root/tests/torture/failing_allocations.c" -ldl || { complain "no shim"; return; }
+  for ((i = 0; i < allocations; ++i)); do
+    command=${commands[$((i % ${#commands[@]}))]}
+    rm -rf "$work/out" && mkdir "$work/out"
+    read -ra words <<<"${command//OUT/$work/out}"
+    at=$((1 + RANDOM * RANDOM % (i % 3 == 0 ? 300 : i % 3 == 1 ? 5000 : 100000)))
+    MOTES_FAIL_AT=$at MOTES_FAIL_ON=$([ $((i % 2)) = 0 ] && echo once || echo all) LD_PRELOAD=$shim \
+      "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err"
+    code=$?
+    check "allocation $at fails ($([ $((i % 2)) = 0 ] && echo once || echo all)), ${words[0]}" $code "$work/out"
+  done
+}
+
+run_files() {
+  local n
+  for n in 0 1 8 64 1024; do limited "ulimit -f $n" "ulimit -f $n"; done
+  for n in 12 16 24 48; do limited "ulimit -n $n" "ulimit -n $n"; done
+}
+
+# Limits on processes do not hold for root, who takes another name for it.
+run_processes() {
+  local n as="exec"
+  if [ "$(id -u)" = 0 ]; then
+    command -v setpriv >/dev/null || { echo "torture: processes: skipped, root without setpriv"; return; }
+    chmod -R a+rX "$simulation"
+    for n in 1 2 3 6 40; do
+      local command words code
+      for command in "${commands[@]}"; do
+        rm -rf "$work/out" && mkdir -m 777 "$work/out"
+        read -ra words <<<"${command//OUT/$work/out}"
+        (cd / && ulimit -u "$n" && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$motes" "${words[@]:1}" --quiet) >"$work/log" 2>"$work/err"
+        code=$?
+        check "ulimit -u $n, ${words[0]}" $code "$work/out"
+      done
+    done
+    return
+  fi
+  for n in 1 2 3 6 40; do limited "ulimit -u $n" "ulimit -u $n"; done
+}
+
+run_disk() {
+  local size command words code
+  mkdir -p "$work/disk"
+  mount -t tmpfs -o size=4k tmpfs "$work/disk" 2>/dev/null || { echo "torture: disk: skipped, no small file system can be mounted"; return; }
+  umount "$work/disk"
+  for size in 8k 64k 256k 1m; do
+    mount -t tmpfs -o "size=$size" tmpfs "$work/disk"
+    for command in "${commands[@]}"; do
+      rm -rf "$work/disk/out" && mkdir "$work/disk/out"
+      read -ra words <<<"${command//OUT/$work/disk/out}"
+      "$motes" "${words[@]:1}" --quiet >"$work/log" 2>"$work/err"
+      code=$?
+      check "disk of $size, ${words[0]}" $code "$work/disk/out"
+    done
+    umount "$work/disk"
+  done
+}
+
+for part in "${parts[@]}"; do "run_$part"; done
+echo "torture: $trials trials of ${parts[*]}: $ended_0 ended in 0, $ended_4 in 4, $((trials - ended_0 - ended_4)) otherwise"
+exit $failed
