@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# AddressSanitizer and UBSan on every test executable (preset `asan`), one after the other.
+#
+#   scripts/sanitize.sh [TEST ...] [-- FILTER ...]
+#
+# TEST: test_io, for instance; all by default. FILTER goes to each, as Catch2 has it. A line for each (commit, executable, test cases, result) goes to
+# RESULTS (bench/results/sanitizers.csv). Ends in 1 where something was found.
+MOTES_PRESET=asan
+source "$(dirname "$0")/common.sh"
+install_missing
+tests=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do tests+=("$1") && shift; done
+[ $# -eq 0 ] || shift
+[ ${#tests[@]} -gt 0 ] || tests=(test_base test_matching test_tracking test_sim test_io test_app)
+build_targets motes "${tests[@]}"
+results=${RESULTS:-bench/results/sanitizers.csv}
+mkdir -p "$(dirname "$results")"
+[ -s "$results" ] || echo 'date,commit,sanitizers,executable,test_cases,seconds,result' >"$results"
+commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+[ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit+=+
+export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
+failed=0
+for test in "${tests[@]}"; do
+  log=$build/$test.log code=0
+  begin=$(date +%s)
+  timeout "${LIMIT:-5400}" "$build/bin/$test" "$@" >"$log" 2>&1 || code=$?
+  cases=$(sed -nE 's/.*in ([0-9]+) test cases?\).*/\1/p; s/^test cases: +([0-9]+).*/\1/p' "$log" | tail -1)
+  result=clean
+  [ $code = 0 ] || [ $code = 77 ] || result="exit $code"
+  ! grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$log" || result=found
+  echo "$(date +%F),$commit,address+undefined,$test,${cases:-0},$(($(date +%s) - begin)),$result" | tee -a "$results"
+  [ "$result" = clean ] || { failed=1; grep -nE -A12 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$log" | head -60 >&2; tail -30 "$log" >&2; }
+done
+exit $failed

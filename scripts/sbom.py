@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""A software bill of materials of an executable, as CycloneDX 1.5 JSON on standard output.
+
+    scripts/sbom.py build/release/bin/motes > motes.cdx.json
+
+Every shared library that the loader gives the executable, with the Debian package and version that it belongs to
+(unknown elsewhere) and its SHA-256; and the header-only packages that are compiled in. Order and contents depend on the
+executable and the installed packages alone.
+"""
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+
+HEADERS_ONLY = ("libcli11-dev", "libeigen3-dev", "libnanoflann-dev", "nlohmann-json3-dev")
+
+
+def output_of(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else ""
+
+
+def package_of(path):
+    """(package, version); ("", "") where no package holds the file."""
+    for name in (path, os.path.realpath(path), re.sub("^/usr", "", os.path.realpath(path))):
+        owner = output_of("dpkg-query", "-S", name).split(": ")[0]
+        if owner:
+            return owner, output_of("dpkg-query", "-W", "-f=${Version}", owner.split(",")[0])
+    return "", ""
+
+
+def component(name, version, package="", file=""):
+    entry = {"type": "library", "name": name, "version": version or "unknown"}
+    if package:
+        entry["purl"] = f"pkg:deb/debian/{package.split(':')[0]}@{version}"
+    if file:
+        with open(file, "rb") as data:
+            entry["hashes"] = [{"alg": "SHA-256", "content": hashlib.sha256(data.read()).hexdigest()}]
+    return entry
+
+
+def main():
+    if len(sys.argv) != 2 or not os.path.isfile(sys.argv[1]):
+        sys.exit("usage: scripts/sbom.py EXECUTABLE")
+    executable = sys.argv[1]
+    linked = re.findall(r"^\s*(\S+) => (/\S+)", output_of("ldd", executable), re.M)
+    components = []
+    for soname, path in sorted(linked):
+        package, version = package_of(path)
+        components.append(component(soname, version, package, path))
+    for package in HEADERS_ONLY:
+        version = output_of("dpkg-query", "-W", "-f=${Version}", package)
+        if version:
+            components.append(component(package, version, package))
+    words = output_of(executable, "--version").split()
+    subject = component("motes", words[-1] if words else "", file=executable) | {"type": "application"}
+    json.dump({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+               "metadata": {"component": subject}, "components": components}, sys.stdout, indent=2)
+    print()
+
+
+if __name__ == "__main__":
+    main()
