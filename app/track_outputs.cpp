@@ -14,6 +14,8 @@
 #include <motes/io/tracks_h5.h>
 #include <motes/io/vtk_tracks.h>
 
+#include "app/report.h"
+
 namespace motes::app {
 namespace {
 

@@ -245,6 +245,13 @@ std::string Worker::end() {
   return "ended";
 }
 
+bool memory_is_limited() {
+  rlimit space{}, data{};
+  getrlimit(RLIMIT_AS, &space);
+  getrlimit(RLIMIT_DATA, &data);
+  return space.rlim_cur != RLIM_INFINITY || data.rlim_cur != RLIM_INFINITY;
+}
+
 void allow_cpu(double seconds) {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <system_error>
 
 #include <motes/base/errors.h>
@@ -103,6 +104,7 @@ CheckedFile::CheckedFile(const std::filesystem::path& path) : path_(path.string(
 }
 
 void CheckedFile::fail(const std::string& what) const {
+  if (out_of_memory()) throw std::bad_alloc();
   throw InputError(path_ + ": " + what + "; restore the file or write it anew");
 }
 

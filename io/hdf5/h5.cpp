@@ -65,6 +65,18 @@ std::string last_error() {
   return text.empty() ? "no reason given" : text;
 }
 
+bool out_of_memory() {
+  bool found = false;
+  const auto look = [](unsigned, const H5E_error2_t* error, void* kept) -> herr_t {
+    const std::string_view words = error->desc != nullptr ? error->desc : "";
+    *static_cast<bool*>(kept) |=
+        error->min_num == H5E_NOSPACE && words.find("alloc") != std::string_view::npos;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, look, &found);
+  return found;
+}
+
 Writer::Writer(const std::filesystem::path& path, std::string target) : target_(std::move(target)) {
   silence();
   Handle creation = property_list(H5P_FILE_CREATE);

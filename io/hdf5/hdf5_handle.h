@@ -45,4 +45,7 @@ void silence();
 /// What the library says of the last failed call: the innermost message.
 std::string last_error();
 
+/// Whether the last failed call lacked memory.
+bool out_of_memory();
+
 }  // namespace motes::io::detail::h5

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/worker.h>
 
 #include "io/files/checked.h"
 #include "io/images/input_file.h"
@@ -92,6 +94,7 @@ struct TiffFile::State {
   }
 
   [[noreturn]] void fail(std::int64_t page, const std::string& why) const {
+    if (why.find("memory") != std::string::npos && system::memory_is_limited()) throw std::bad_alloc();
     throw InputError(
         fmt::format("{}: page {} of {}: {}: the file is truncated or damaged; copy or export it again",
                     file.path().string(), page + 1, pages, why));

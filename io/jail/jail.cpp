@@ -86,6 +86,7 @@ std::string Jail::answer() {
     case Outcome::resource_error:
       throw ResourceError(text);
     case Outcome::no_memory:
+      if (system::memory_is_limited()) throw std::bad_alloc();
       throw InputError(target_ +
                        ": needs more memory than a file of its size may; it is damaged, or set "
                        "input.trusted: true if you know where it comes from");

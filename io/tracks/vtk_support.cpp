@@ -15,6 +15,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/system/worker.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/vtk_messages.h>
 
@@ -112,6 +113,7 @@ vtkSmartPointer<vtkPolyData> read_vtp(const std::filesystem::path& path) {
   try {
     reader->Update();
   } catch (const std::bad_alloc&) {
+    if (system::memory_is_limited()) throw;
     damaged(path, "a length in it is more than the memory holds");
   } catch (const std::length_error&) {
     damaged(path, "a length in it is more than the memory holds");

@@ -73,6 +73,10 @@ class Worker {
   int child_ = -1;
 };
 
+/// Whether this process has a limit on its memory (ulimit -v): a refused allocation is then the limit's
+/// doing, and not a file's.
+bool memory_is_limited();
+
 /// In a child: from now on it may use this many more seconds of processor time.
 void allow_cpu(double seconds);
 
