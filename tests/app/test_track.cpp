@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -286,6 +287,27 @@ TEST_CASE("report.html stands alone and holds what the run found") {
     if (parameter["key"] == "linking.gate_um")
       told = parameter["from"] == "--gate" && parameter["value"] == "0.5";
   CHECK(told);
+}
+
+TEST_CASE("A browser draws every plot of report.html without an error") {
+  if (std::system("command -v chromium > /dev/null 2>&1") != 0) MOTES_SKIP("there is no chromium");
+  const TempDir dir;
+  const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
+  must_run({"track", input, "-o", (dir / "t").string()});
+  const std::string page = (dir / "t" / "report.html").string();
+  const std::string command =
+      "HOME=" + dir.path().string() +
+      " timeout 100 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=5000 "
+      "--enable-logging=stderr --dump-dom file://" +
+      page + " > " + (dir / "dom.html").string() + " 2> " + (dir / "log.txt").string();
+  if (std::system(command.c_str()) != 0) MOTES_SKIP("chromium does not start here");
+  const std::string dom = file_bytes(dir / "dom.html");
+  CHECK_THAT(file_bytes(dir / "log.txt"), !Contains("Uncaught"));
+  if (dom.find("built without Chart.js") != std::string::npos) MOTES_SKIP("built without Chart.js");
+  std::size_t canvases = 0;
+  for (auto at = dom.find("<canvas"); at != std::string::npos; at = dom.find("<canvas", at + 1)) ++canvases;
+  CHECK(canvases == 4);
+  CHECK_THAT(dom, Contains("<td class=\"\">linking.gate_um</td>"));
 }
 
 TEST_CASE("Tables and tracks are linked without detection") {
