@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <vtkAOSDataArrayTemplate.h>
+#include <vtkDoubleArray.h>
 #include <vtkFieldData.h>
 #include <vtkNew.h>
 #include <vtkPoints.h>
@@ -28,16 +30,38 @@ void add_array(vtkFieldData* fields, const std::string& name, const std::vector<
   fields->AddArray(array);
 }
 
-/// Points [order[i]] of the tracks in double precision, so that nothing is lost.
-inline vtkNew<vtkPoints> make_points(const TrackSet& tracks, const std::vector<std::size_t>& order) {
-  vtkNew<vtkPoints> points;
-  points->SetDataTypeToDouble();
-  points->SetNumberOfPoints(static_cast<vtkIdType>(order.size()));
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    points->SetPoint(static_cast<vtkIdType>(i), tracks.x_um[order[i]], tracks.y_um[order[i]],
-                     tracks.z_um[order[i]]);
+/// As add_array, but without a copy: the values must outlive the data set, which must not change them.
+template <class Array, class T>
+void share_array(vtkFieldData* fields, const std::string& name, const std::vector<T>& values) {
+  static_assert(std::is_same_v<typename Array::ValueType, T>);
+  constexpr int kNotOurs = 1;  // VTK then does not free them
+  vtkNew<Array> array;
+  array->SetName(xml_escaped(name).c_str());
+  array->SetArray(const_cast<T*>(values.data()), static_cast<vtkIdType>(values.size()), kNotOurs);
+  fields->AddArray(array);
+}
+
+/// Points place(0), place(1) ... place(count - 1) in double precision, so that nothing is lost.
+template <class Place>
+vtkNew<vtkPoints> make_points(const TrackSet& tracks, std::size_t count, const Place& place) {
+  vtkNew<vtkDoubleArray> places;
+  places->SetNumberOfComponents(3);
+  places->SetNumberOfTuples(static_cast<vtkIdType>(count));
+  double* to = places->GetPointer(0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t from = place(i);
+    *to++ = tracks.x_um[from];
+    *to++ = tracks.y_um[from];
+    *to++ = tracks.z_um[from];
   }
+  vtkNew<vtkPoints> points;
+  points->SetData(places);
   return points;
+}
+
+/// Points [order[i]] of the tracks.
+inline vtkNew<vtkPoints> make_points(const TrackSet& tracks, const std::vector<std::size_t>& order) {
+  return make_points(tracks, order.size(), [&](std::size_t i) { return order[i]; });
 }
 
 /// values[order[i]] for every i.

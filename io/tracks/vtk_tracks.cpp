@@ -3,7 +3,6 @@
 // first, then lines, and cell data follows that numbering.
 
 #include <algorithm>
-#include <numeric>
 
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
@@ -28,16 +27,14 @@ namespace {
 using detail::add_array;
 
 void add_points(vtkPolyData* data, const TrackSet& tracks, const std::vector<TrackRun>& runs) {
-  std::vector<std::size_t> order(tracks.points());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  data->SetPoints(detail::make_points(tracks, order));
+  data->SetPoints(detail::make_points(tracks, tracks.points(), [](std::size_t i) { return i; }));
   vtkPointData* fields = data->GetPointData();
-  add_array<vtkTypeInt32Array>(fields, "frame", tracks.frame);
-  add_array<vtkDoubleArray>(fields, "time_s", tracks.time_s);
+  detail::share_array<vtkTypeInt32Array>(fields, "frame", tracks.frame);
+  detail::share_array<vtkDoubleArray>(fields, "time_s", tracks.time_s);
   add_array<vtkFloatArray>(fields, "speed", point_speeds(tracks, runs));
   std::vector<std::string> taken{"frame", "time_s", "speed", "track_id"};
   for (const PropertyColumn& column : tracks.point_properties) {
-    add_array<vtkDoubleArray>(fields, detail::unique_name(column.name, taken), column.values);
+    detail::share_array<vtkDoubleArray>(fields, detail::unique_name(column.name, taken), column.values);
   }
 }
 
