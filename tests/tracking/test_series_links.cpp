@@ -19,6 +19,7 @@
 
 #include "tracking/link/series_field.h"
 #include "tracking/motion/local_field.h"
+#include "tracking/motion/rigid_search.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -317,6 +318,51 @@ TEST_CASE("a field follows affine motion, shrugs off a wrong link, and leaves a 
     if (k != 17)
       CHECK(length_of({wrong[k].x - field[k].x, wrong[k].y - field[k].y, wrong[k].z - field[k].z}) < 0.05);
   CHECK(local_field({1}, std::span(at).first(3), std::span(move).first(3), at)[0] == Vec3{});
+}
+
+TEST_CASE("a field of a linking that differs in few frames is that of the whole linking") {
+  const SeriesPoints points = pool_points(walkers(80, 7, 0.1, 0.5, 12));
+  SeriesLinking linking = SeriesLinking::none(points.size()), other;
+  for (Index i = 0; i + 80 < static_cast<Index>(points.size()); ++i)
+    linking.next[i] = i + 80, linking.previous[i + 80] = i;
+  other = linking;
+  for (const Index i : {3, 2 * 80 + 5, 2 * 80 + 6}) other.next[i] = -1, other.previous[i + 80] = -1;
+  const Prediction before = predict_by_field({1}, points, linking, 3);
+  const Prediction whole = predict_by_field({1}, points, other, 3);
+  const Prediction renewed = predict_by_field({2}, points, other, 3, before, linking);
+  CHECK(renewed.by_lag == whole.by_lag);
+  CHECK(renewed.by_lag != before.by_lag);
+  CHECK(predict_by_field({2}, points, other, 2, before, linking).by_lag ==
+        predict_by_field({1}, points, other, 2).by_lag);
+}
+
+TEST_CASE("the turn of a body is found, and a series of such turns is linked") {
+  std::mt19937_64 rng(13);
+  const double c = std::cos(0.61), s = std::sin(0.61);
+  std::vector<Vec3> cloud;
+  for (int k = 0; k < 300; ++k) {
+    const Vec3 p = uniform_point(rng, 1);
+    cloud.push_back({12 * (p.x - 0.5), 8 * (p.y - 0.5), 4 * (p.z - 0.5)});
+  }
+  Series frames(6);
+  std::normal_distribution<> noise(0, 0.02);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    frames[t].frame = static_cast<std::int32_t>(t);
+    for (const Vec3& p : cloud) add(frames[t], {p.x + noise(rng), p.y + noise(rng), p.z + noise(rng)});
+    for (Vec3& p : cloud) p = {c * p.x - s * p.y + 0.3, s * p.x + c * p.y, p.z};
+  }
+  const SeriesPoints points = pool_points(frames);
+  const auto moves = rigid_moves(points.frame(0), points.frame(1), points.spacing_um);
+  REQUIRE(moves.size() == 300);
+  double most = 0;
+  for (std::size_t k = 0; k < 300; ++k) {
+    const Vec3 &a = points.frame(0)[k], &b = points.frame(1)[k];
+    most =
+        std::max(most, length_of({b.x - a.x - moves[k].x, b.y - a.y - moves[k].y, b.z - a.z - moves[k].z}));
+  }
+  CHECK(most < 0.5);
+  CHECK(rigid_moves(points.frame(0).first(19), points.frame(1), 1).empty());
+  CHECK(share_right(linked(frames, MotionModel::field)) > 0.95);
 }
 
 TEST_CASE("radial densities hold one detection in all") {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <utility>
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
@@ -11,6 +13,7 @@
 
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/near_points.h"
+#include "tracking/motion/rigid_search.h"
 
 namespace motes::tracking {
 namespace {
@@ -24,6 +27,14 @@ constexpr double kMemory = 0.7;
 /// A pair is done when fewer links than this share change.
 constexpr double kSettledShare = 0.002;
 constexpr std::size_t kPointsWorthThreads = 20'000;
+/// Where particles move more than this part of their spacing, and there are at most so many of them, each
+/// pair is linked from several starts.
+constexpr double kLargeSteps = 0.25;
+constexpr std::size_t kMostForStarts = 100'000;
+/// Scales of so many pairs on either side give that of a start.
+constexpr std::int32_t kScalesAround = 3;
+/// A start must be likelier by so many nats than the one before it.
+constexpr double kLikelier = 1e-6;
 
 /// Links over one frame as displaced points.
 struct Moves {
@@ -49,6 +60,15 @@ Moves moves_of_pair(const SeriesPoints& points, const SeriesLinking& linking, st
   return out;
 }
 
+/// [frames] 1 where a detection of the frame has another next one.
+std::vector<char> changed_frames(const SeriesPoints& points, const SeriesLinking& now,
+                                 const SeriesLinking& before) {
+  std::vector<char> out(at(points.frames()), 0);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (now.next[i] != before.next[i]) out[at(points.slot[i])] = 1;
+  return out;
+}
+
 /// Two frames as a series.
 SeriesPoints pair_of(const SeriesPoints& points, std::int32_t t) {
   SeriesPoints out;
@@ -67,27 +87,35 @@ SeriesPoints pair_of(const SeriesPoints& points, std::int32_t t) {
 }  // namespace
 
 Prediction predict_by_field(const Execution& execution, const SeriesPoints& points,
-                            const SeriesLinking& linking, int lags) {
+                            const SeriesLinking& linking, int lags, Prediction before,
+                            const SeriesLinking& of_before) {
   const std::int32_t frames = points.frames();
-  std::vector<Moves> moves(at(frames));
-  std::vector<std::vector<std::ptrdiff_t>> own(at(frames));
-  for (std::int32_t t = 0; t + 1 < frames; ++t) moves[at(t)] = moves_of_pair(points, linking, t, own[at(t)]);
-  Prediction out;
-  out.by_lag.assign(at(lags), std::vector<Vec3>(points.size()));
+  Prediction out = std::move(before);
+  std::vector<char> changed(at(frames), 1);
+  if (out.by_lag.size() == at(lags) && of_before.next.size() == points.size())
+    changed = changed_frames(points, linking, of_before);
+  else
+    out.by_lag.assign(at(lags), std::vector<Vec3>(points.size()));
   // Frames side by side, one thread each.
   Execution one = execution;
   one.threads = 1;
   parallel_for(thread_count(execution), frames - 1, [&](std::int64_t slot) {
     const auto t = static_cast<std::int32_t>(slot);
-    const auto from = points.frame(t);
-    const auto begin = at(points.offset[at(t)]), slot_at = at(t);
-    const auto field = local_field(one, moves[slot_at].from, moves[slot_at].move, from, own[slot_at]);
+    if (changed[at(t)] == 0) return;
+    std::vector<std::ptrdiff_t> own;
+    const Moves moves = moves_of_pair(points, linking, t, own);
+    const auto begin = at(points.offset[at(t)]);
+    const auto field = local_field(one, moves.from, moves.move, points.frame(t), own);
     std::copy(field.begin(), field.end(), out.by_lag[0].begin() + static_cast<std::ptrdiff_t>(begin));
   });
   // Over more frames: on from where the field leads, with the field of the nearest detection there.
-  for (int lag = 2; lag <= lags; ++lag)
+  std::vector<char> stale = changed;
+  for (int lag = 2; lag <= lags; ++lag) {
+    for (std::int32_t t = 0; t + lag - 1 < frames; ++t)
+      if (changed[at(t + lag - 1)] != 0) stale[at(t)] = 1;
     parallel_for(thread_count(execution), std::max(0, frames - lag), [&](std::int64_t slot) {
       const auto t = static_cast<std::int32_t>(slot), there = t + lag - 1;
+      if (stale[at(t)] == 0) return;
       const auto from = points.frame(t), stop = points.frame(there);
       const auto begin = at(points.offset[at(t)]), begin_there = at(points.offset[at(there)]);
       const NearPoints near(stop);
@@ -101,70 +129,178 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
         out.by_lag[at(lag) - 1][begin + k] = {so_far.x + step.x, so_far.y + step.y, so_far.z + step.z};
       }
     });
+  }
   return out;
 }
 
-SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
-                               const std::string& solver) {
-  SeriesLinking out = SeriesLinking::none(points.size());
-  Moves before;
+namespace {
+
+/// One pair of frames, linked around a field.
+struct FieldPair {
+  SeriesLinking links;
+  Moves moves;
   double scale = 0;
-  for (std::int32_t t = 0; t + 1 < points.frames(); ++t) {
-    const SeriesPoints pair = pair_of(points, t);
-    if (pair.frame(0).empty() || pair.frame(1).empty()) continue;
+  /// -log-likelihood around the field of its own links, each left out of its own prediction.
+  double cost = std::numeric_limits<double>::infinity();
+};
+
+/// The pairs of a series, linked from one start or from several.
+class FieldPairs {
+ public:
+  FieldPairs(const Execution& execution, const SeriesPoints& points, const std::string& solver)
+      : execution_(execution), points_(points), solver_(solver), pairs_(at(points.frames() - 1)) {}
+
+  /// Each pair around the field of the one before.
+  void forward() {
+    double scale = 0;
+    const Moves* before = nullptr;
+    for (std::int32_t t = 0; t + 1 < points_.frames(); ++t) {
+      if (empty(t)) continue;
+      const SeriesPoints pair = pair_of(points_, t);
+      pairs_[at(t)] = linked(pair, before != nullptr ? around(pair, before->to, before->move) : still(pair),
+                             scale > 0 ? scale : kFirstScalePerSpacing * spacing_of(pair));
+      scale = scale > 0 ? kMemory * scale + (1 - kMemory) * pairs_[at(t)].scale : pairs_[at(t)].scale;
+      before = &pairs_[at(t)].moves;
+    }
+  }
+
+  /// From other starts too: no motion, the best turn of the whole, the field of the pair after, and again
+  /// that of the pair before. The likeliest linking of each pair stays.
+  void from_several_starts() {
+    const std::int32_t last = points_.frames() - 2;
+    for (std::int32_t t = 0; t <= last; ++t) {
+      if (empty(t)) continue;
+      const SeriesPoints pair = pair_of(points_, t);
+      try_start(t, pair, still(pair));
+      const std::vector<Vec3> turned = rigid_moves(pair.frame(0), pair.frame(1), spacing_of(pair));
+      if (!turned.empty()) try_start(t, pair, turned);
+      if (t > 0) try_before(t, pair);
+    }
+    for (std::int32_t t = last - 1; t >= 0; --t)
+      if (!empty(t) && !empty(t + 1)) {
+        const SeriesPoints pair = pair_of(points_, t);
+        const Moves& after = pairs_[at(t) + 1].moves;
+        try_start(t, pair, around(pair, after.from, after.move));
+      }
+    for (std::int32_t t = 1; t <= last; ++t)
+      if (!empty(t)) try_before(t, pair_of(points_, t));
+  }
+
+  SeriesLinking linking() const {
+    SeriesLinking out = SeriesLinking::none(points_.size());
+    for (std::int32_t t = 0; t + 1 < points_.frames(); ++t) {
+      const Index begin = points_.offset[at(t)], middle = points_.offset[at(t) + 1];
+      for (Index i = 0; !empty(t) && i < middle - begin; ++i) {
+        const Index j = pairs_[at(t)].links.next[at(i)];
+        if (j < 0) continue;
+        out.next[at(begin + i)] = begin + j;
+        out.previous[at(begin + j)] = begin + i;
+      }
+    }
+    return out;
+  }
+
+  /// Median displacement of the links, in spacings.
+  double steps() const {
+    std::vector<double> lengths;
+    for (const FieldPair& pair : pairs_)
+      for (const Vec3& move : pair.moves.move) lengths.push_back(length_of(move));
+    return lengths.empty() ? 0 : quantile(lengths, 0.5) / points_.spacing_um;
+  }
+
+ private:
+  bool empty(std::int32_t t) const { return points_.frame(t).empty() || points_.frame(t + 1).empty(); }
+  static double spacing_of(const SeriesPoints& pair) { return std::pow(pair.density[0], -1.0 / pair.dims); }
+  static std::vector<Vec3> still(const SeriesPoints& pair) { return std::vector<Vec3>(pair.frame(0).size()); }
+  /// Starting threads takes longer than a small pair does.
+  Execution threads_for(const SeriesPoints& pair) const {
+    Execution out = execution_;
+    if (pair.size() < kPointsWorthThreads) out.threads = 1;
+    return out;
+  }
+  std::vector<Vec3> around(const SeriesPoints& pair, const std::vector<Vec3>& places,
+                           const std::vector<Vec3>& moves) const {
+    return local_field(threads_for(pair), places, moves, pair.frame(0));
+  }
+  void try_before(std::int32_t t, const SeriesPoints& pair) {
+    if (empty(t - 1)) return;
+    const Moves& before = pairs_[at(t) - 1].moves;
+    try_start(t, pair, around(pair, before.to, before.move));
+  }
+  void try_start(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& field) {
+    std::vector<double> scales;
+    for (std::int32_t near = std::max(0, t - kScalesAround);
+         near <= std::min(points_.frames() - 2, t + kScalesAround); ++near)
+      if (!empty(near)) scales.push_back(pairs_[at(near)].scale);
+    FieldPair now = linked(pair, field, quantile(scales, 0.5));
+    if (now.cost < pairs_[at(t)].cost - kLikelier) pairs_[at(t)] = std::move(now);
+  }
+
+  FieldPair linked(const SeriesPoints& pair, const std::vector<Vec3>& start, double scale) const {
     const auto from = pair.frame(0);
-    // Starting threads takes longer than a small pair does.
-    Execution of_pair = execution;
-    if (pair.size() < kPointsWorthThreads) of_pair.threads = 1;
+    const Execution of_pair = threads_for(pair);
     SeriesModel model;
     model.dims = pair.dims;
     model.elapsed = {1};
     model.growth = {1};
     model.shape.emplace_back(pair.dims);
-    const double spacing = std::pow(pair.density[0], -1.0 / pair.dims);
-    double here = scale > 0 ? scale : kFirstScalePerSpacing * spacing;
     Prediction prediction;
     prediction.by_lag.assign(1, std::vector<Vec3>(pair.size()));
     const auto set_field = [&](const std::vector<Vec3>& field) {
       std::copy(field.begin(), field.end(), prediction.by_lag[0].begin());
     };
-    if (!before.to.empty()) set_field(local_field(of_pair, before.to, before.move, from));
-    SeriesLinking links;
-    Moves moves;
+    set_field(start);
+    FieldPair out;
+    out.scale = scale;
     for (int round = 0; round < kRoundsOfPair; ++round) {
-      model.scale.assign(2, here);
+      model.scale.assign(2, out.scale);
       const SeriesCandidates candidates = series_candidates(of_pair, pair, prediction, model, 1);
       SeriesLinking now =
           solve_series(of_pair, pair, model, candidates,
-                       candidate_costs(of_pair, pair, prediction, model, candidates), solver, false)
+                       candidate_costs(of_pair, pair, prediction, model, candidates), solver_, false)
               .linking;
       std::size_t differ = 0;
-      for (std::size_t i = 0; round > 0 && i < now.next.size(); ++i) differ += now.next[i] != links.next[i];
+      for (std::size_t i = 0; round > 0 && i < now.next.size(); ++i)
+        differ += now.next[i] != out.links.next[i];
       const bool settled =
           round > 0 && static_cast<double>(differ) <= kSettledShare * static_cast<double>(from.size());
-      links = std::move(now);
+      out.links = std::move(now);
       std::vector<std::ptrdiff_t> own;
-      moves = moves_of_pair(pair, links, 0, own);
-      set_field(local_field(of_pair, moves.from, moves.move, from, own));
+      out.moves = moves_of_pair(pair, out.links, 0, own);
+      set_field(local_field(of_pair, out.moves.from, out.moves.move, from, own));
       std::vector<double> lengths;
       for (Index i = 0; i < pair.offset[1]; ++i)
-        if (links.next[at(i)] >= 0)
-          lengths.push_back(length_of(residual(pair, prediction, i, links.next[at(i)])));
+        if (out.links.next[at(i)] >= 0)
+          lengths.push_back(length_of(residual(pair, prediction, i, out.links.next[at(i)])));
       if (lengths.size() >= 8)
-        here = std::max(quantile(lengths, 0.5) / student_median(pair.dims), kLeastScalePerSpacing * spacing);
+        out.scale = std::max(quantile(lengths, 0.5) / student_median(pair.dims),
+                             kLeastScalePerSpacing * spacing_of(pair));
       if (settled) break;
     }
-    scale = scale > 0 ? kMemory * scale + (1 - kMemory) * here : here;
-    before = std::move(moves);
-    for (Index i = 0; i < pair.offset[1]; ++i) {
-      const Index j = links.next[at(i)];
-      if (j < 0) continue;
-      const Index a = points.offset[at(t)] + i, b = points.offset[at(t) + 1] + (j - pair.offset[1]);
-      out.next[at(a)] = b;
-      out.previous[at(b)] = a;
-    }
+    model.scale.assign(2, out.scale);
+    out.cost = 0;
+    for (Index i = 0; i < pair.offset[1]; ++i)
+      out.cost +=
+          out.links.next[at(i)] < 0
+              ? model.end_cost(1) + model.birth_cost(pair.density[1], 1)
+              : model.link_cost(0, 1, length_of(residual(pair, prediction, i, out.links.next[at(i)])));
+    return out;
   }
-  return out;
+
+  Execution execution_;
+  const SeriesPoints& points_;
+  std::string solver_;
+  std::vector<FieldPair> pairs_;
+};
+
+}  // namespace
+
+SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
+                               const std::string& solver) {
+  FieldPairs pairs(execution, points, solver);
+  pairs.forward();
+  if (points.size() <= kMostForStarts && pairs.steps() > kLargeSteps) pairs.from_several_starts();
+  return pairs.linking();
 }
 
 }  // namespace motes::tracking

@@ -68,7 +68,7 @@ void Rounds::plain(int lags, int rounds) {
 void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
   solution_.linking = std::move(start);
   for (int round = 0; round < rounds; ++round) {
-    prediction_ = predict_by_field(execution_, *points_, solution_.linking, lags);
+    predict(lags);
     if (round == 0) model_ = first_model(*points_, prediction_, lags), model_.gate_um = options_.gate_um;
     model_ = fit_model(*points_, prediction_, solution_.linking, model_);
     if (round == 0) expect_misses();
@@ -81,8 +81,7 @@ void Rounds::with_velocity(int rounds, bool doubt) {
   double beta = -1;
   std::vector<double> older;
   for (int round = 0; round < rounds; ++round) {
-    if (round % field_rounds() == 0 && !prediction_.by_lag.empty())
-      prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
+    if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
     model_ = fit_model(*points_, prediction_, solution_.linking, model_);
     velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
     if (doubt && round > 0 && velocity_.beta() < kLeastBeta && velocity_.beta() < beta + kRisingBeta) break;
@@ -108,8 +107,7 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
   JointBeliefs beliefs;
   bool settled = false;
   for (int round = 0; round < rounds; ++round) {
-    if (round % field_rounds() == 0 && !prediction_.by_lag.empty())
-      prediction_ = predict_by_field(execution_, *points_, solution_.linking, model_.lags());
+    if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
     model_ = fit_model(*points_, prediction_, solution_.linking, model_);
     velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
     if (moved_ > kStale)
@@ -206,6 +204,12 @@ SeriesLinking Rounds::some_frames() const {
     if (out.next[i] >= 0 && points_->slot[i] % step != 0)
       out.previous[static_cast<std::size_t>(out.next[i])] = -1, out.next[i] = -1;
   return out;
+}
+
+void Rounds::predict(int lags) {
+  prediction_ = predict_by_field(execution_, *points_, solution_.linking, lags, std::move(prediction_),
+                                 predicted_from_);
+  predicted_from_ = solution_.linking;
 }
 
 void Rounds::find(int lags) {

@@ -60,6 +60,8 @@ class Rounds {
   int field_rounds() const;
   /// The links of every so-many-th frame, so many that the sample suffices.
   SeriesLinking some_frames() const;
+  /// Neighbours' motion from the links as they are.
+  void predict(int lags);
   void find(int lags);
   /// One more linking; whether it is another.
   bool improve();
@@ -69,7 +71,8 @@ class Rounds {
   }
   void solve(const std::vector<double>& costs);
 
-  double moved_ = 1;  ///< share of links that the last round changed
+  SeriesLinking predicted_from_;  ///< the linking that prediction_ comes from
+  double moved_ = 1;              ///< share of links that the last round changed
   Execution execution_;
   const SeriesPoints* points_;
   SeriesOptions options_;
