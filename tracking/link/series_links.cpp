@@ -164,6 +164,9 @@ void restore(const SeriesPart& part, SeriesLinks& links) {
     links.linking.next[at(i)] = j;
     links.linking.previous[at(j)] = i;
   }
+  for (Division& division : links.divisions.list)
+    for (Index* const one : {&division.mother, &division.first, &division.second})
+      *one = part.whole[at(*one)];
   links.false_detections += static_cast<std::int64_t>(part.part.size() - part.whole.size());
 }
 
@@ -215,8 +218,10 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   if (nodes) {
     part = take_part(out.points, nodes->used);
     out.exclusion_um = nodes->exclusion_um;
+    out.used = nodes->used;
   }
-  Rounds best = best_linking(execution, nodes ? part.points : out.points, options, done, out);
+  const SeriesPoints& linked = nodes ? part.points : out.points;
+  Rounds best = best_linking(execution, linked, options, done, out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   out.linking = std::move(best.solution_.linking);
   if (options.events != Events::none) {

@@ -58,6 +58,7 @@ struct SeriesLinks {
   SeriesEvidence evidence;
   Divisions divisions;  ///< of the list, no mother has a link to a daughter
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
+  std::vector<char> used;   ///< [points] 0: a false detection around a particle; empty: none is
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
   int rounds = 0;           ///< solved assignments
