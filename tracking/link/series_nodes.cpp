@@ -142,6 +142,8 @@ class Chooser {
       link_all(out);
       real = out.used;
     }
+    if (std::none_of(out.used.begin(), out.used.end(), [](char used) { return used != 0; }))
+      return std::nullopt;
     std::vector<double> radii = close_.radius;
     out.exclusion_um = quantile(radii, 0.5);
     return out;
