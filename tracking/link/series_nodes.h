@@ -27,8 +27,8 @@ struct SeriesNodes {
 /// A linking of those points, by the model the caller wants.
 using LinkPoints = std::function<SeriesLinking(const SeriesPoints&)>;
 
-/// None where there is no exclusion radius, or (where it is estimated) where those that would be suppressed make
-/// tracks as good as all others. `solved` counts assignments, `done` is called after each.
+/// None where there is no exclusion radius, or (where it is estimated) where those that would be suppressed
+/// make tracks as good as all others. `solved` counts assignments, `done` is called after each.
 std::optional<SeriesNodes> choose_nodes(const Execution& execution, const SeriesPoints& points,
                                         const SeriesOptions& options, const LinkPoints& link,
                                         const std::function<void(int)>& done, int& solved);
