@@ -8,6 +8,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
+#include <motes/io/ctc.h>
 #include <motes/io/track_files.h>
 #include <motes/matching/initialiser.h>
 #include <motes/matching/registry.h>
@@ -135,7 +136,7 @@ void show(Session& session, const std::vector<std::string>& lines, const ordered
 
 void show_file(Session& session, const std::string& path) {
   Config config = configure(session, path);
-  if (io::is_frames(config.input.path)) {
+  if (io::is_frames(config.input.path) && !io::is_ctc(config.input.path)) {
     const auto source = io::open_frames(config.input.path, {config.input.voxel_um, config.input.dt_s,
                                                             config.input.channel, config.input.axes});
     return show(session, app::describe(source->info()), to_json(source->info()));

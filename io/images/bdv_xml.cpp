@@ -24,10 +24,13 @@ constexpr std::int64_t kMaxTimepoints = 10'000'000;
 std::filesystem::path images_of(const std::filesystem::path& path, const pugi::xml_node& root) {
   const pugi::xml_node loader = root.child("SequenceDescription").child("ImageLoader");
   const std::string format = loader.attribute("format").value();
-  const pugi::xml_node location = loader.child("hdf5") ? loader.child("hdf5") : loader.child("Url");
+  pugi::xml_node location = loader.child("hdf5") ? loader.child("hdf5") : loader.child("n5");
+  if (!location) location = loader.child("Url");
   const std::string name(trimmed(location.child_value()));
   if (name.empty()) {
-    fail(path, fmt::format("its images are in the format '{}', of which only bdv.hdf5 is read", format));
+    fail(path,
+         fmt::format("its images are in the format '{}', of which bdv.hdf5, bdv.n5 and OME-Zarr are read",
+                     format));
   }
   const std::filesystem::path base = std::string(trimmed(root.child_value("BasePath")));
   const std::filesystem::path folder = path.parent_path();

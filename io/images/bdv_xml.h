@@ -20,7 +20,7 @@ struct BdvSetup {
 };
 
 struct BdvXml {
-  std::filesystem::path images;          ///< the HDF5 file; empty where the XML names none
+  std::filesystem::path images;          ///< the HDF5 file, or the N5 or Zarr folder
   std::vector<std::int64_t> timepoints;  ///< ascending; empty where not stated
   std::map<std::int64_t, BdvSetup> setups;
 };

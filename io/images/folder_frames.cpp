@@ -11,6 +11,7 @@
 
 #include "io/files/checked.h"
 #include "io/images/calibration.h"
+#include "io/images/folder_series.h"
 #include "io/images/micromanager.h"
 #include "io/images/numbered_names.h"
 #include "io/images/paged_frames.h"
@@ -177,15 +178,17 @@ bool is_tiff_folder(const fs::path& folder) {
 std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const FrameOptions& options) {
   const std::vector<fs::path> files = list_tiffs(folder);
   if (files.empty())
+    if (auto series = open_folder_series(folder, options)) return series;
+  if (files.empty())
     throw InputError(
         fmt::format("{}: the folder holds no TIFF files (.tif, .tiff); check input.path", folder.string()));
   if (files.size() == 1) return open_tiff_frames(files.front(), options);
   const auto grid = options.axes ? std::nullopt : grid_of_names(files);
-  if (!options.axes && !grid) check_numbered(files);
-
   TiffFile first(files.front());
   const TiffMetadata metadata = consult_metadata(first, options);
   const auto count = static_cast<std::int64_t>(files.size());
+  if (!metadata.set_files.empty() && !options.axes)
+    return open_file_set(files.front(), first, metadata, options);
   SeriesInfo info;
   info.path = folder.string();
   info.format = fmt::format("folder of {} {} files", count, metadata.format);

@@ -5,24 +5,53 @@
 
 #include "io/files/text.h"
 #include "io/images/bdv_frames.h"
+#include "io/images/bdv_xml.h"
 #include "io/images/calibration.h"
 #include "io/images/folder_frames.h"
+#include "io/images/folder_series.h"
 #include "io/images/input_file.h"
+#include "io/images/n5_frames.h"
 #include "io/images/ome_zarr_frames.h"
 #include "io/images/tiff_directories.h"
 #include "io/images/tiff_frames.h"
+#include "io/images/units.h"
 
 namespace motes::io {
 namespace {
 
-enum class Kind { tiff, folder, zarr, bdv, other };
+enum class Kind { tiff, folder, zarr, n5, companion, bdv, other };
 
 Kind kind_of(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
+  if (std::filesystem::is_directory(path, ignored)) {
+    if (detail::is_bdv_n5(path)) return Kind::n5;
     return detail::is_zarr_folder(path) ? Kind::zarr : Kind::folder;
+  }
   if (detail::is_tiff_head(detail::InputFile(path).head(16))) return Kind::tiff;
+  if (detail::is_companion(path)) return Kind::companion;
   return detail::is_bdv(path) ? Kind::bdv : Kind::other;
+}
+
+/// By the XML's images: an HDF5 file, or a folder of N5 or Zarr.
+std::unique_ptr<FrameSource> open_bdv(const std::filesystem::path& path, const FrameOptions& options) {
+  constexpr std::size_t kHead = 65536;
+  if (!detail::is_bdv_xml_head(detail::InputFile(path).head(kHead)))
+    return detail::open_bdv_frames(path, options);
+  const detail::BdvXml xml = detail::read_bdv_xml(path);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(xml.images, ignored)) return detail::open_bdv_frames(path, options);
+  if (detail::is_bdv_n5(xml.images)) return detail::open_n5_frames(path, options);
+  detail::Calibration scale;
+  scale.source = "metadata (BigDataViewer XML)";
+  if (!xml.setups.empty()) {
+    const detail::BdvSetup& setup = xml.setups.begin()->second;
+    if (const auto factor = detail::length_unit_um(setup.unit); factor && setup.voxel_size.x > 0) {
+      scale.x_um = setup.voxel_size.x * *factor;
+      scale.y_um = setup.voxel_size.y * *factor;
+      scale.z_um = setup.voxel_size.z * *factor;
+    }
+  }
+  return detail::open_zarr_frames(xml.images, options, scale);
 }
 
 }  // namespace
@@ -44,12 +73,16 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   switch (kind_of(path)) {
     case Kind::folder:
       return detail::open_folder_frames(path, options);
+    case Kind::n5:
+      return detail::open_n5_frames(path, options);
     case Kind::zarr:
       return detail::open_zarr_frames(path, options);
+    case Kind::companion:
+      return detail::open_companion(path, options);
     case Kind::tiff:
       return detail::open_tiff_frames(path, options);
     case Kind::bdv:
-      return detail::open_bdv_frames(path, options);
+      return open_bdv(path, options);
     case Kind::other:
       break;
   }
@@ -60,14 +93,15 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   detail::refuse_damaged_hdf5(path);
   throw InputError(
       fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
-                  "BigDataViewer HDF5 (.h5 or .xml), OME-Zarr, or a folder of TIFFs",
+                  "BigDataViewer HDF5 or N5 (or their .xml), OME-Zarr, or a folder of TIFFs",
                   path.string()));
 }
 
 bool is_frames(const std::filesystem::path& path) {
   try {
     const Kind kind = kind_of(path);
-    return kind == Kind::folder ? detail::is_tiff_folder(path) : kind != Kind::other;
+    if (kind != Kind::folder) return kind != Kind::other;
+    return detail::is_tiff_folder(path) || detail::is_folder_series(path);
   } catch (const Error&) {
     return false;
   }

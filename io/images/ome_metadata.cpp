@@ -4,6 +4,9 @@
 /// element stands for all planes. A UUID with a FileName says in which file of a set the pages lie.
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -11,6 +14,7 @@
 
 #include <motes/base/errors.h>
 
+#include "io/images/frame_interval.h"
 #include "io/images/tiff_metadata.h"
 #include "io/images/units.h"
 
@@ -18,6 +22,9 @@ namespace motes::io::detail {
 namespace {
 
 constexpr std::int64_t kAbsent = -1;
+constexpr std::int64_t kMostTimes = 10'000'000;
+constexpr std::int64_t kMostPlanes = 100'000'000;
+constexpr double kSameInterval = 0.05;
 
 /// Element names without their namespace prefix ("OME:Pixels").
 std::string_view local_name(const pugi::xml_node& node) {
@@ -35,13 +42,15 @@ pugi::xml_node child_named(const pugi::xml_node& parent, std::string_view name) 
 
 class OmeReader {
  public:
-  explicit OmeReader(const TiffFile& file) : file_(file) {
-    const std::string& text = file.description();
+  OmeReader(const TiffFile& file, const std::string& text) : file_(file) {
     const pugi::xml_parse_result result = document_.load_buffer(text.data(), text.size());
     if (!result) {
       fail(fmt::format("byte {} of the OME-XML in the first page: {}", result.offset, result.description()));
     }
     root_ = document_.document_element();
+    if (const pugi::xml_node elsewhere = child_named(root_, "BinaryOnly"))
+      throw InputError(fmt::format("{}: its metadata are in the file '{}'; give that file",
+                                   file.path().string(), elsewhere.attribute("MetadataFile").value()));
     const pugi::xml_node image = child_named(root_, "Image");
     pixels_ = child_named(image, "Pixels");
     if (!pixels_) fail("the OME-XML in the first page has no Image with Pixels");
@@ -120,6 +129,44 @@ class OmeReader {
     if (interval && !factor)
       found_.notes.push_back(
           fmt::format("the metadata's TimeIncrementUnit ('{}') is not known: set input.dt_s", unit.value()));
+    read_plane_times();
+  }
+
+  /// The interval of the planes' own times, each frame's least: where the file states none, or another.
+  void read_plane_times() {
+    std::map<std::int32_t, double> earliest;
+    for (const pugi::xml_node& plane : pixels_.children()) {
+      if (local_name(plane) != "Plane") continue;
+      const auto t = parse_trimmed_integer(plane.attribute("TheT").value());
+      const auto delta = parse_trimmed_number(plane.attribute("DeltaT").value());
+      const pugi::xml_attribute unit = plane.attribute("DeltaTUnit");
+      const auto factor = unit ? time_unit_s(unit.value()) : 1.0;
+      if (!t || *t < 0 || *t >= kMostTimes || !delta || !std::isfinite(*delta) || !factor) continue;
+      const auto [found, added] = earliest.emplace(static_cast<std::int32_t>(*t), *delta * *factor);
+      if (!added) found->second = std::min(found->second, *delta * *factor);
+    }
+    std::vector<std::int32_t> frames;
+    std::vector<double> times;
+    for (const auto& [t, time] : earliest) {
+      frames.push_back(t);
+      times.push_back(time);
+    }
+    if (frames.size() < 2) return;
+    auto dt = infer_interval(frames, times);
+    const bool regular = dt.has_value();
+    if (!dt) dt = mean_interval(frames, times);
+    if (!dt) return;
+    const auto stated = found_.calibration.dt_s;
+    if (stated && std::abs(*stated - *dt) > kSameInterval * *stated)
+      found_.notes.push_back(
+          fmt::format("the metadata state {:g} s a frame, their planes' times {:g} s: the first is taken; "
+                      "set input.dt_s for another",
+                      *stated, *dt));
+    if (stated) return;
+    found_.calibration.dt_s = dt;
+    found_.notes.push_back(
+        regular ? "the frame interval is that of the planes' times (DeltaT)"
+                : "the planes' times (DeltaT) are not regular: the frame interval is their mean");
   }
 
   /// Index in [nt * nz * nc], c fastest, of the n-th plane in DimensionOrder.
@@ -147,24 +194,54 @@ class OmeReader {
     return position;
   }
 
-  /// True when the pages of a set lie in several files.
-  bool spans_files() const {
-    std::set<std::string> names;
+  /// The files of a set, in the order in which they occur; one alone is this file, whatever it was called.
+  std::vector<std::string> files_of_set() const {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
     for (const pugi::xml_node& element : pixels_.children()) {
       if (local_name(element) != "TiffData") continue;
       const pugi::xml_node uuid = child_named(element, "UUID");
+      if (!uuid) continue;
       const std::string name = uuid.attribute("FileName").value();
-      if (uuid) names.insert(name.empty() ? uuid.child_value() : name);
+      if (seen.insert(name.empty() ? uuid.child_value() : name).second) names.push_back(name);
     }
-    return names.size() > 1;
+    return names;
+  }
+
+  /// Which page of which file holds each plane. Every TiffData names one file.
+  void read_set(std::int64_t planes, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (name.empty() || std::filesystem::path(name).filename() != name || name == "." || name == "..")
+        fail(fmt::format("OME-XML: the set's file '{}' is no name of a file beside this one",
+                         name.substr(0, 100)));
+    }
+    std::vector<std::int64_t> pages(static_cast<std::size_t>(planes), kAbsent), files = pages;
+    for (const pugi::xml_node& element : pixels_.children()) {
+      if (local_name(element) != "TiffData") continue;
+      const std::string name = child_named(element, "UUID").attribute("FileName").value();
+      const auto file = std::find(names.begin(), names.end(), name) - names.begin();
+      const std::int64_t page = number(element, "IFD", 0, 0), first = first_plane(element);
+      const std::int64_t count = number(element, "PlaneCount", 0, 1);
+      if (name.empty() || count > planes - first)
+        fail("OME-XML: a TiffData names no file, or passes the planes there are");
+      for (std::int64_t i = 0; i < count; ++i) {
+        pages[static_cast<std::size_t>(table_index(first + i))] = page + i;
+        files[static_cast<std::size_t>(table_index(first + i))] = file;
+      }
+    }
+    if (const auto hole = std::find(pages.begin(), pages.end(), kAbsent); hole != pages.end())
+      fail(fmt::format("OME-XML: no TiffData for plane {} (order TZC) of {}", hole - pages.begin(), planes));
+    found_.set_files = names;
+    found_.plane_pages = std::move(pages);
+    found_.plane_files = std::move(files);
   }
 
   void read_planes() {
     const auto planes = page_count(found_.axes);
     if (!planes) fail("OME-XML: SizeC x SizeZ x SizeT is too large");
-    if (spans_files()) {
-      found_.open_reason = "its OME-XML spreads the planes over several files, which is not read";
-      return;
+    if (const std::vector<std::string> names = files_of_set(); names.size() > 1) {
+      if (*planes > kMostPlanes) fail("OME-XML: SizeC x SizeZ x SizeT is too large");
+      return read_set(*planes, names);
     }
     found_.pages_stated = *planes;
     const bool listed = static_cast<bool>(child_named(pixels_, "TiffData"));
@@ -207,6 +284,18 @@ bool is_ome_xml(const std::string& description) {
          (head.find("<OME") != std::string_view::npos || head.find(":OME ") != std::string_view::npos);
 }
 
-TiffMetadata read_ome_metadata(const TiffFile& file) { return OmeReader(file).read(); }
+TiffMetadata read_ome_metadata(const TiffFile& file) { return read_ome_metadata(file, file.description()); }
+
+TiffMetadata read_ome_metadata(const TiffFile& file, const std::string& xml) {
+  return OmeReader(file, xml).read();
+}
+
+std::string first_ome_file(const std::string& xml) {
+  pugi::xml_document document;
+  if (!document.load_buffer(xml.data(), xml.size())) return {};
+  const pugi::xml_node pixels = child_named(child_named(document.document_element(), "Image"), "Pixels");
+  const pugi::xml_node data = child_named(pixels, "TiffData");
+  return child_named(data, "UUID").attribute("FileName").value();
+}
 
 }  // namespace motes::io::detail

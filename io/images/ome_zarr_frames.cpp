@@ -284,7 +284,8 @@ class ZarrFrames : public FrameSource {
 
 bool is_zarr_folder(const fs::path& folder) { return zarr::is_zarr(folder) && !is_geff(folder); }
 
-std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const FrameOptions& options) {
+std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const FrameOptions& options,
+                                              const Calibration& scale) {
   Store store(folder);
   const ImageMetadata metadata = read_metadata(store, options);
   Array array(store, metadata.node);
@@ -309,7 +310,13 @@ std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const Fram
         name.size() == 1 ? static_cast<char>(std::toupper(static_cast<unsigned char>(name[0]))) : '?';
   frame_bytes(info.type, info.shape, folder);
   choose_channel(info, options);
-  apply_calibration(info, calibrate(metadata, slots, info.notes), options);
+  Calibration found = calibrate(metadata, slots, info.notes);
+  if (!found.x_um && scale.x_um) {
+    const std::optional<double> dt_s = found.dt_s;
+    found = scale;
+    found.dt_s = dt_s;
+  }
+  apply_calibration(info, found, options);
   return std::make_unique<ZarrFrames>(std::move(info), std::move(array), slots);
 }
 

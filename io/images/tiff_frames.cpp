@@ -1,10 +1,14 @@
 #include "io/images/tiff_frames.h"
 
+#include <numeric>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include <motes/base/errors.h>
 
 #include "io/files/checked.h"
+#include "io/files/text.h"
 #include "io/images/calibration.h"
 #include "io/images/paged_frames.h"
 #include "io/images/voxel_buffer.h"
@@ -20,6 +24,51 @@ void check_against_file(const SeriesInfo& info, const TiffFile& file) {
                   "damaged: copy or export it again",
                   info.path, info.shape.nz, info.shape.ny, info.shape.nx));
 }
+
+/// The pages of a set's files by plane; keeps the file read last open.
+class FileSet {
+ public:
+  FileSet(std::filesystem::path folder, const TiffMetadata& metadata, PageFormat format)
+      : folder_(std::move(folder)),
+        files_(metadata.set_files),
+        pages_(metadata.plane_pages),
+        file_of_(metadata.plane_files),
+        format_(format) {
+    for (const std::string& name : files_) {
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(folder_ / name, ignored)) continue;
+      throw InputError(fmt::format(
+          "{}: this file of the set of {} is missing; copy the whole set, or set input.axes to read "
+          "one file's pages alone",
+          (folder_ / name).string(), files_.size()));
+    }
+  }
+
+  void read(std::int64_t plane, std::span<std::byte> out) {
+    const auto at = static_cast<std::size_t>(plane);
+    if (!file_ || open_ != file_of_[at]) {
+      const std::filesystem::path path = folder_ / files_[static_cast<std::size_t>(file_of_[at])];
+      file_.emplace(path);
+      open_ = file_of_[at];
+      if (file_->format() != format_)
+        throw InputError(fmt::format(
+            "{}: its pages are unlike those of the set's first file; export the set again", path.string()));
+    }
+    if (pages_[at] >= file_->pages())
+      throw InputError(
+          fmt::format("{}: holds {} pages, but the set's OME-XML names page {}; copy the file again",
+                      file_->path().string(), file_->pages(), pages_[at] + 1));
+    file_->read_page(pages_[at], out);
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<std::string> files_;
+  std::vector<std::int64_t> pages_, file_of_;
+  PageFormat format_;
+  std::optional<TiffFile> file_;
+  std::int64_t open_ = -1;
+};
 
 }  // namespace
 
@@ -61,10 +110,58 @@ PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file)
   return metadata.plane_pages.empty() ? PageMap(metadata.axes) : PageMap(metadata.axes, metadata.plane_pages);
 }
 
+std::unique_ptr<FrameSource> open_file_set(const std::filesystem::path& path, const TiffFile& first,
+                                           const TiffMetadata& metadata, const FrameOptions& options) {
+  auto set = std::make_shared<FileSet>(path.parent_path(), metadata, first.format());
+  SeriesInfo info;
+  info.path = path.string();
+  info.format = fmt::format("OME-TIFF in {} files", metadata.set_files.size());
+  info.notes = metadata.notes;
+  info.axes = axes_text(metadata.axes);
+  // Pages are the places in the set's own table: the plane's number.
+  std::vector<std::int64_t> planes(metadata.plane_pages.size());
+  std::iota(planes.begin(), planes.end(), std::int64_t{0});
+  const PageMap map(metadata.axes, std::move(planes));
+  describe_layout(info, map, first.format());
+  frame_bytes(info.type, info.shape, info.path);
+  choose_channel(info, options);
+  apply_calibration(info, metadata.calibration, options);
+  return std::make_unique<PagedFrames>(
+      std::move(info), map, [set](std::int64_t plane, std::span<std::byte> out) { set->read(plane, out); });
+}
+
+std::unique_ptr<FrameSource> open_companion(const std::filesystem::path& path, const FrameOptions& options) {
+  if (options.axes) throw UsageError("input.axes: the axes are in the companion file; remove the key");
+  const std::string xml = read_whole_file(path);
+  const std::string name = first_ome_file(xml);
+  if (name.empty() || std::filesystem::path(name).filename() != name)
+    throw InputError(fmt::format("{}: this OME-XML names no TIFF beside it; export it again", path.string()));
+  const TiffFile first(path.parent_path() / name);
+  TiffMetadata metadata = read_ome_metadata(first, xml);
+  if (metadata.set_files.empty()) {  // a set of one
+    metadata.set_files = {name};
+    if (metadata.plane_pages.empty()) {
+      metadata.plane_pages.resize(static_cast<std::size_t>(page_count(metadata.axes).value_or(0)));
+      const PageMap map(metadata.axes);
+      std::size_t i = 0;
+      for (std::int64_t t = 0; t < map.nt(); ++t)
+        for (std::int64_t z = 0; z < map.nz(); ++z)
+          for (std::int64_t c = 0; c < map.nc(); ++c) metadata.plane_pages[i++] = map.page(t, z, c);
+    }
+    metadata.plane_files.assign(metadata.plane_pages.size(), 0);
+  }
+  return open_file_set(path, first, metadata, options);
+}
+
+bool is_companion(const std::filesystem::path& path) {
+  return path.string().ends_with(".companion.ome") && is_ome_xml(read_file_start(path, 4096));
+}
+
 std::unique_ptr<FrameSource> open_tiff_frames(const std::filesystem::path& path,
                                               const FrameOptions& options) {
   auto file = std::make_shared<TiffFile>(path);
   const TiffMetadata metadata = consult_metadata(*file, options);
+  if (!metadata.set_files.empty() && !options.axes) return open_file_set(path, *file, metadata, options);
   SeriesInfo info;
   info.path = path.string();
   info.format = metadata.format;

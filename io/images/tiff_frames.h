@@ -22,4 +22,13 @@ TiffMetadata consult_metadata(TiffFile& file, const FrameOptions& options);
 /// other numbers of pages than there are.
 PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file);
 
+/// A set of OME-TIFFs whose planes lie in several files, by the metadata of one of them; `path` is that file
+/// or the set's companion.
+std::unique_ptr<FrameSource> open_file_set(const std::filesystem::path& path, const TiffFile& first,
+                                           const TiffMetadata& metadata, const FrameOptions& options);
+
+/// The OME-XML of a set in a file of its own (NAME.companion.ome).
+bool is_companion(const std::filesystem::path& path);
+std::unique_ptr<FrameSource> open_companion(const std::filesystem::path& path, const FrameOptions& options);
+
 }  // namespace motes::io::detail

@@ -105,6 +105,7 @@ bool CsvReader::next_row() {
     ++at_;
     fields_.push_back(read_field());
   }
+  if (delimiter_ == ' ' && fields_.back().empty()) fields_.pop_back();  // blanks at the line's end
   end_line();
   return true;
 }
@@ -172,7 +173,7 @@ std::string_view CsvReader::read_quoted_field() {
   if (at_ >= text_.size()) throw InputError(where() + ": a quote is never closed; correct the row");
   std::string_view field = std::string_view(text_).substr(begin, at_ - begin);
   ++at_;
-  while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  while (delimiter_ != ' ' && at_ < text_.size() && text_[at_] == ' ') ++at_;
   if (!at_line_end() && text_[at_] != delimiter_) {
     throw InputError(where() + ": text after a closing quote; double the quotes inside quoted fields");
   }

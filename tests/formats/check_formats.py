@@ -144,6 +144,37 @@ def tensorstore_stores(ts, folder, movie):
     return {"tensorstore": path}
 
 
+BDV_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<SpimData version="0.2"><BasePath type="relative">.</BasePath><SequenceDescription>
+<ImageLoader format="bdv.n5" version="1.0"><n5 type="relative">movie.n5</n5></ImageLoader>
+<ViewSetups><ViewSetup><id>0</id><size>{x} {y} {z}</size><voxelSize><unit>um</unit><size>{sx} {sy} {sz}</size></voxelSize>
+<attributes><channel>1</channel></attributes></ViewSetup></ViewSetups>
+<Timepoints type="range"><first>0</first><last>{last}</last></Timepoints></SequenceDescription></SpimData>
+"""
+
+
+def n5_stores(ts, folder, movie):
+    """BigDataViewer's N5, written by tensorstore."""
+    stores = {}
+    for name, compression in [("gzip", {"type": "gzip"}), ("raw", {"type": "raw"}), ("zstd", {"type": "zstd"}),
+                              ("blosc", {"type": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1})]:
+        root = folder / f"n5-{name}"
+        shutil.rmtree(root, ignore_errors=True)
+        (root / "movie.n5").mkdir(parents=True)
+        (root / "movie.n5/attributes.json").write_text('{"n5": "2.5.1"}')
+        for t, volume in enumerate(movie):
+            store = ts.open({"driver": "n5", "kvstore": {"driver": "file", "path": str(root / f"movie.n5/setup0/timepoint{t}/s0")},
+                             "metadata": {"dimensions": list(volume.shape[::-1]), "blockSize": [20, 16, 4], "dataType": "uint16",
+                                          "compression": compression}}, create=True).result()
+            store[...].write(volume.T).result()
+        (root / "movie.n5/setup0/attributes.json").write_text('{"downsamplingFactors": [[1, 1, 1]], "dataType": "uint16"}')
+        (root / "movie.xml").write_text(BDV_XML.format(x=movie.shape[3], y=movie.shape[2], z=movie.shape[1], sx=VOXEL[2],
+                                                       sy=VOXEL[1], sz=VOXEL[0], last=len(movie) - 1))
+        stores[f"BDV N5, {name}, by its XML"] = root / "movie.xml"
+        stores[f"BDV N5, {name}"] = root / "movie.n5"
+    return stores
+
+
 def check_images(motes, folder):
     tifffile, zarr = module("tifffile"), module("zarr")
     if tifffile is None or zarr is None:
@@ -161,9 +192,12 @@ def check_images(motes, folder):
         stores |= ome_zarr_stores(folder, movie)
     if ts := module("tensorstore"):
         stores |= tensorstore_stores(ts, folder, movie)
+        stores |= n5_stores(ts, folder, movie)
     for name, path in stores.items():
         try:
-            run(motes, "track", path, "-o", folder / "zarr", "--quiet", "--set", "output.vtk=false", "--set", "output.preview=false")
+            dt = ["--set", f"input.dt_s={DT}"] if "N5" in name else []
+            run(motes, "track", path, "-o", folder / "zarr", "--quiet", "--set", "output.vtk=false", "--set",
+                "output.preview=false", *dt)
             check(f"{name}: tracks as from OME-TIFF", (folder / "zarr/tracks.csv").read_bytes() == wanted)
         except RuntimeError as error:
             check(name, False, str(error))

@@ -151,8 +151,6 @@ TEST_CASE("HDF5 files of another kind are no frames", "[frames][bdv][data]") {
   MOTES_NEED_DATA(other, "formats/misc/btrack_tracks.h5");
   CHECK_FALSE(io::is_frames(other));
   CHECK_THROWS_AS(open_frames(other), InputError);
-  MOTES_NEED_DATA(zarr, "formats/bdv/mitosis_small_omezarr.xml");
-  CHECK_THROWS_AS(open_frames(zarr), InputError);
 }
 
 TEST_CASE("A truncated HDF5 file is an InputError", "[frames][bdv][data]") {

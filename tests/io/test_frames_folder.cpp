@@ -136,6 +136,33 @@ TEST_CASE("A MicroManager folder with its metadata.txt", "[frames][folder]") {
   CHECK(info.voxel_um_source == "metadata (MicroManager)");
 }
 
+TEST_CASE("Folders that count time, a volume each", "[frames][folder]") {
+  const TempDir dir;
+  for (int t = 0; t < 3; ++t) {
+    const auto folder = dir / ("run/t00" + std::to_string(t));
+    std::filesystem::create_directories(folder);
+    for (int z = 0; z < 4; ++z) save_volume(folder / ("plane_z" + std::to_string(z) + ".tif"), t * 4 + z, 1);
+  }
+  const auto source = open_frames(dir / "run");
+  CHECK(io::is_frames(dir / "run"));
+  CHECK(source->info().frames == 3);
+  CHECK(source->info().shape == Shape3{4, 9, 8});
+  CHECK(source->info().axes == "TZYX");
+  for (int t = 0; t < 3; ++t)
+    for (int z = 0; z < 4; ++z) CHECK(plane_is_page(source->read(t), z, t * 4 + z));
+  std::filesystem::remove(dir / "run/t001/plane_z3.tif");
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "run"); }),
+             Contains("t001") && Contains("must be alike"));
+  std::filesystem::rename(dir / "run/t001", dir / "run/t005");
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "run"); }), Contains("missing"));
+  for (const char* name : {"pos/Pos0", "pos/Pos1"}) {
+    std::filesystem::create_directories(dir / name);
+    save_volume(dir / name / "a.tif", 0, 3);
+  }
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "pos"); }),
+             Contains("'Pos0'") && Contains("give one of them"));
+}
+
 TEST_CASE("Names that count planes are not taken as times", "[frames][folder]") {
   const TempDir dir;
   TiffSpec spec;

@@ -185,5 +185,10 @@ TEST_CASE("the same image as OME-Zarr and as ImageJ TIFF has the same voxels") {
     const auto tiff = io::open_frames(formats / "mitosis-small.tif", options);
     REQUIRE(zarr->info().shape == tiff->info().shape);
     for (std::int32_t t = 0; t < 2; ++t) CHECK(zarr->read(t).voxels == tiff->read(t).voxels);
+    const auto xml = io::open_frames(formats / "mitosis_small_omezarr.xml", options);
+    REQUIRE(xml->info().voxel_um);
+    CHECK(xml->info().voxel_um->x == Approx(0.0885));
+    CHECK(xml->info().voxel_um_source == "metadata (BigDataViewer XML)");
+    CHECK(xml->read(1).voxels == tiff->read(1).voxels);
   }
 }

@@ -166,6 +166,8 @@ TEST_CASE("btrack and ultrack: identities, roots that are their own mothers, 0 f
       "ID t x y z parent root state generation dummy\n1 0 1 2 3 1 1 5 0 False\n1 1 1 2 3 1 1 5 0 False\n"
       "2 2 1 2 3 1 1 5 1 False\n");
   const TrackSet tracks = btrack.tracks();
+  CHECK(Dialect("particle  frame x_um y_um \n 1 0   1.5 2 \n\"1\" 1 2.5 3\n").tracks().x_um ==
+        std::vector<double>{1.5, 2.5});
   CHECK(tracks.track_id == std::vector<std::int64_t>{1, 2});
   CHECK(tracks.parent == std::vector<std::int64_t>{-1, 1});
   Dialect ultrack("track_id,t,z,y,x,id,parent_track_id,parent_id\n1,0,1,2,3,10,-1,-1\n2,1,1,2,3,11,1,10\n");
