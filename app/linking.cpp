@@ -50,9 +50,9 @@ void warn_of_ratio(double ratio, Console& console) {
 constexpr double kManyWrong = 0.1;
 
 /// Says how sure links are, and cuts those that are less sure than asked for.
-void judge_links(const Execution& execution, const Config& config, const std::vector<Detections>& frames,
-                 const tracking::SeriesOptions& options, LinkedSeries& linked, Console& console) {
-  linked.confidence = tracking::link_confidence(execution, frames, *linked.series, options);
+void judge_links(const Execution& execution, const Config& config, const tracking::SeriesOptions& options,
+                 LinkedSeries& linked, Console& console) {
+  linked.confidence = tracking::link_confidence(execution, *linked.series, options);
   const tracking::Confidence& c = *linked.confidence;
   const std::string share =
       fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong, 100 * c.error);
@@ -229,7 +229,7 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     progress.advance(static_cast<std::int64_t>(frames.size()) - 1);
     for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
     if (config.linking.confidence)
-      judge_links(execution, config, frames, options, linked, console);
+      judge_links(execution, config, options, linked, console);
     else
       warn_of_density(*linked.series, gate, console);
   } else if (gate.um) {

@@ -227,8 +227,8 @@ int main(int argc, char** argv) {
     tracking::Confidence confidence;
     tracking::ConfidenceOptions how;
     how.detections = static_cast<std::size_t>(arguments.number("simulated", 12000));
-    const double confidence_s = bench::timed(
-        [&] { confidence = tracking::link_confidence(execution, series.frames, links, options, how); });
+    const double confidence_s =
+        bench::timed([&] { confidence = tracking::link_confidence(execution, links, options, how); });
     const Agreement a = agreement(series, links, confidence);
     std::printf("%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%.0f,%.2f\n", a.wrong, a.strict, confidence.wrong,
                 confidence.error, confidence.believed_wrong,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # motes and three trackers from PyPI on the same tables, scored by `motes score`: links between consecutive detected positions
-# (gaps included), links between frames, complete tracks. motes sets nothing; peers get the best, by F1, of six ranges and
-# gaps of 0 or 3 frames, which favours them. Rows are shuffled: a table's order can tell the truth.
+# (gaps included), links between frames, complete tracks. motes sets nothing; peers get the best, by F1, of four ranges, and
+# of gaps of 0 or 3 frames where detections are missed, which favours them. Rows are shuffled: a table's order can tell the truth.
 #
 #   python3 -m venv VENV && VENV/bin/pip install trackpy laptrack
 #   python3 -m venv VENV/btrack && VENV/btrack/bin/pip install btrack pandas     (its versions clash with laptrack's)
@@ -60,10 +60,12 @@ run_motes() {  # CASE NAME OPTIONS...
 
 run_peer() {  # CASE PEER SPACING
   local case=$1 peer=$2 best=0 line="" gap part reach seconds scores interpreter=$python
+  local gaps=0
+  case $case in *m[1-9]*) gaps="0 3" ;; esac
   [ "$peer" = btrack ] && interpreter=${python%/bin/python}/btrack/bin/python
-  for part in 0.3 0.5 0.75 1 1.5 2; do
+  for part in 0.5 0.75 1 1.5; do
     reach=$("$python" -c "print($part * $3)")
-    for gap in 0 3; do
+    for gap in $gaps; do
       seconds=$(timeout "$limit" "$interpreter" bench/peers/link_tables.py "$work/$case.csv" "$work/peer.csv" "$peer" "$reach" "$gap" \
         2>/dev/null | tail -1) || continue
       scores=$(score "$work/$case.truth.csv" "$work/peer.csv") || continue

@@ -122,7 +122,7 @@ TEST_CASE("the expected share of wrong links is near the true one") {
     SeriesOptions options;
     options.model = MotionModel::standing;
     const SeriesLinks links = link_series({}, series.frames, options);
-    const Confidence confidence = link_confidence({}, series.frames, links, options);
+    const Confidence confidence = link_confidence({}, links, options);
     const double wrong = share_wrong(series, links);
     INFO("step " << step << ": expected " << confidence.wrong << " +- " << confidence.error
                  << ", by the odds " << confidence.believed_wrong << ", wrong " << wrong);
@@ -131,7 +131,7 @@ TEST_CASE("the expected share of wrong links is near the true one") {
       CHECK(std::isnan(confidence.link[i]) == (links.linking.next[i] < 0));
     Execution one;
     one.threads = 1;
-    CHECK(link_confidence(one, series.frames, links, options).wrong == confidence.wrong);
+    CHECK(link_confidence(one, links, options).wrong == confidence.wrong);
   }
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("cutting unsure links leaves fewer wrong ones") {
   SeriesOptions options;
   options.model = MotionModel::standing;
   SeriesLinks links = link_series({}, series.frames, options);
-  const Confidence confidence = link_confidence({}, series.frames, links, options);
+  const Confidence confidence = link_confidence({}, links, options);
   const double before = share_wrong(series, links);
   const std::int64_t all = links.links;
   const std::int64_t cut = cut_unsure_links(confidence, 0.9, links);

@@ -176,8 +176,7 @@ double Calibration::operator()(double z) const {
   return right[k - 1] + part * (right[k] - right[k - 1]);
 }
 
-Confidence link_confidence(const Execution& execution, std::span<const Detections> /*frames*/,
-                           const SeriesLinks& links, const SeriesOptions& options,
+Confidence link_confidence(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                            const ConfidenceOptions& how) {
   Confidence out;
   const std::vector<double> odds = detail::link_log_odds(execution, links);

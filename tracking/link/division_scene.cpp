@@ -220,6 +220,11 @@ DivisionScene division_scene(const Execution& execution, const SeriesPoints& poi
                [&](std::int64_t k) { by_pair[at(k)] = candidates_of(view, pair[at(k)], scales[at(k)]); });
   DivisionScene out;
   out.dims = points.dims;
+  std::vector<double> residuals;
+  for (const Pair& one : pair)
+    for (const double r : one.lengths)
+      if (one.spacing > 0) residuals.push_back(r / one.spacing);
+  if (!residuals.empty()) out.residual = quantile(residuals, 0.5);
   for (const auto& candidates : by_pair)
     out.candidates.insert(out.candidates.end(), candidates.begin(), candidates.end());
   for (Index i = 0; i < static_cast<Index>(points.size()); ++i) {

@@ -184,7 +184,7 @@ constexpr int kRounds = 6;
 /// Divisions are believed where so many are found, and by so many standard deviations more than by chance,
 /// which must not account for more than this part of them.
 constexpr std::int64_t kLeastDivisions = 5;
-constexpr double kSurely = 3, kMostByChance = 0.4;
+constexpr double kSurely = 3, kMostByChance = 0.5;
 
 /// What one search finds.
 struct Search {
@@ -210,21 +210,25 @@ Search search(const Execution& execution, const detail::DivisionScene& scene) {
 }  // namespace
 
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
-                         const DivisionOptions& options) {
+                         bool believe) {
   using detail::Sight;
   Divisions out;
   if (points.frames() < 2 || points.size() == 0) return out;
-  const auto scene_of = [&](Sight sight) {
-    return detail::division_scene(execution, points, linking, options.neighbours, sight);
+  const auto scene_of = [&](Sight sight, bool neighbours) {
+    return detail::division_scene(execution, points, linking, neighbours, sight);
   };
-  const detail::DivisionScene scene = scene_of(Sight::forwards);
+  detail::DivisionScene scene = scene_of(Sight::forwards, true);
+  if (detail::DivisionScene standing = scene_of(Sight::forwards, false); standing.residual <= scene.residual)
+    scene = std::move(standing);
+  else
+    out.neighbours = true;
   const Search seen = search(execution, scene);
   out.model = seen.model;
   out.found = std::ssize(seen.chosen);
-  out.believed = options.believe;
-  if (!options.believe && out.found >= kLeastDivisions) {
-    out.backwards = std::ssize(search(execution, scene_of(Sight::backwards)).chosen);
-    out.misplaced = std::ssize(search(execution, scene_of(Sight::misplaced)).chosen);
+  out.believed = believe;
+  if (!believe && out.found >= kLeastDivisions) {
+    out.backwards = std::ssize(search(execution, scene_of(Sight::backwards, out.neighbours)).chosen);
+    out.misplaced = std::ssize(search(execution, scene_of(Sight::misplaced, out.neighbours)).chosen);
     const auto found = static_cast<double>(out.found), chance = out.by_chance();
     out.believed = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
   }

@@ -24,6 +24,7 @@ struct DivisionScene {
   int dims = 3;
   std::vector<DivisionCandidate> candidates;  ///< of links, then of mothers that ended
   std::int64_t starts = 0, links = 0, ends = 0;
+  double residual = 0;  ///< median distance of a link's end from where it was expected
 };
 
 /// Nats by which the division is likelier than what it replaces.

@@ -20,6 +20,13 @@ constexpr double kSafePerSpacing = 0.7;
 /// Counts that say that fewer have a partner are not believed: detections then cluster, or move so far that
 /// chance hides them.
 constexpr double kLeastPartners = 0.6;
+/// All have a partner where counts are within so many standard deviations of saying so.
+constexpr double kPossibly = 2;
+/// Tails of the motion end at so many times what the neighbours give; where particles move little, at what
+/// the neighbours give, or at nearly the spacing: what lies farther has no partner.
+constexpr double kMostPerNeighbours = 1.6, kSmallRatio = 1.0 / 3, kMostSafePerSpacing = 0.95;
+/// Where particles hardly move, so much of the spacing is safe whoever has a partner.
+constexpr double kTinyRatio = 0.075;
 
 /// By neighbours.
 constexpr double kGatePerDisplacement = 2.5;
@@ -79,9 +86,9 @@ Measured measure(const GateSample& sample, const std::vector<double>& lengths_um
 /// Pairs of successive frames nearer than g, less those that chance makes (as many as a frame has within
 /// itself, at the other's density), are the particles that moved less than g. Counted for growing g, they
 /// level off at those that are in both frames; the highest such share of the rows that noise does not
-/// explain.
+/// explain. 1 where noise may hide the partners of the others.
 double partners_of(const std::vector<Measured>& samples, const std::vector<double>& lengths_um) {
-  double most = 0;
+  double most = 0, possible = 0;
   for (std::size_t k = 0; k < lengths_um.size(); ++k) {
     double rows = 0, excess = 0, variance = 0;
     for (const Measured& m : samples) {
@@ -90,9 +97,12 @@ double partners_of(const std::vector<Measured>& samples, const std::vector<doubl
       excess += m.with_next[k] - m.density_ratio * m.within[k];
       variance += m.within[k] * m.density_ratio * (1 + m.density_ratio);
     }
-    if (rows > 0) most = std::max(most, (excess - std::sqrt(variance)) / rows);
+    if (rows == 0 || (excess - std::sqrt(variance)) / rows <= most) continue;
+    most = (excess - std::sqrt(variance)) / rows;
+    const double lost = std::clamp(1 - excess / rows, 0.0, 1.0);
+    possible = (excess + kPossibly * std::sqrt(variance + rows * lost * (1 - lost))) / rows;
   }
-  return std::min(most, 1.0);
+  return possible >= 1 ? 1 : most;
 }
 
 double neighbours_gate(std::vector<double>& displacements, std::vector<double>& spacings) {
@@ -120,6 +130,16 @@ void estimate_by_cardinality(const std::vector<Measured>& measured, const std::v
   out.partners = partners_of(measured, lengths_um);
   out.needed_um = smallest_gate(out.share * out.partners * rows);
   out.needed_by_all_um = smallest_gate(out.share * rows);
+}
+
+double gate_by_cardinality(const GateEstimate& estimate) {
+  const double neighbours = estimate.neighbours_um, spacing = estimate.spacing_um;
+  const double most = estimate.ratio() < kSmallRatio ? std::max(neighbours, kMostSafePerSpacing * spacing)
+                                                     : kMostPerNeighbours * neighbours;
+  if (estimate.ratio() < kTinyRatio) return std::max(neighbours, kMostSafePerSpacing * spacing);
+  // Among detections without partners what the neighbours give is too much.
+  const double least = estimate.partners < 1 ? std::min(neighbours, kSafePerSpacing * spacing) : neighbours;
+  return std::max(std::min(kMargin * estimate.needed_um, most), least);
 }
 
 std::vector<GateCurve> curves_of(std::span<const Detections> frames, const std::vector<GateSample>& samples,
@@ -183,8 +203,7 @@ std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<
     estimate_by_cardinality(measured, lengths, out);
     if (out.partners >= kLeastPartners) {
       out.rule = GateRule::cardinality;
-      out.gate_um =
-          std::max(kMargin * out.needed_um, std::min(out.neighbours_um, kSafePerSpacing * out.spacing_um));
+      out.gate_um = gate_by_cardinality(out);
     }
     for (int k = 1; k <= kCurvePoints; ++k)
       out.gates_um.push_back(kReachPerSpacing * out.spacing_um * k / kCurvePoints);

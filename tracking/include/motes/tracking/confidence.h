@@ -8,7 +8,6 @@
 /// linking; what share of its links is right at which odds is the calibration.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <motes/base/execution.h>
@@ -40,8 +39,7 @@ struct Confidence {
 
 /// The confidence of all links. `options`: as the series was linked with. The same for any thread count.
 /// O(candidates) and one linking of the simulated series.
-Confidence link_confidence(const Execution& execution, std::span<const Detections> frames,
-                           const SeriesLinks& links, const SeriesOptions& options,
+Confidence link_confidence(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                            const ConfidenceOptions& how = {});
 
 /// Takes out links that are less sure than `least`, and divisions of which a daughter's link would be.

@@ -3,7 +3,8 @@
 ///
 /// Daughters lie on opposite sides of where their mother was expected, at a distance of their own. With D the
 /// share of detections that divide, S the share of detections that start a track for another reason, rho the
-/// density, m the mother's expected position and d1, d2 the daughters:
+/// density, m the mother's expected position (where she is, or moved as her neighbours
+/// are) and d1, d2 the daughters:
 ///
 ///   division of m        log D + log t((d1 + d2) / 2 - m; middle) + log N(|d1 - d2|; separation, spread)
 ///                          - log(area of the sphere of radius |d1 - d2|) + log 2
@@ -16,8 +17,8 @@
 /// divisions of the round before.
 ///
 /// Nothing divides backwards in time. So the same search over the reversed series tells how many divisions
-/// chance offers, and a third one, over starts that were moved aside, how many a growing number of tracks
-/// does. Divisions are believed only where they are clearly more.
+/// chance offers, and a third one, over starts that trade places with those of other frames, how many a
+/// growing number of tracks does. Divisions are believed only where they are clearly more.
 
 #include <cstdint>
 #include <string>
@@ -56,20 +57,16 @@ struct Divisions {
   DivisionModel model;         ///< of the search
   std::int64_t found = 0;      ///< divisions that the search found
   std::int64_t backwards = 0;  ///< that it found in the reversed series
-  std::int64_t misplaced = 0;  ///< that it found for starts that were moved aside
+  std::int64_t misplaced = 0;  ///< that it found for starts in each other's places
+  bool neighbours = false;     ///< mothers were expected to move as their neighbours' links do
   bool believed = false;       ///< found is clearly more than either
   double by_chance() const { return static_cast<double>(backwards > misplaced ? backwards : misplaced); }
 };
 
-/// What linker and divisions share.
-struct DivisionOptions {
-  bool neighbours = false;  ///< mothers are expected to move as their neighbours do; else not at all
-  bool believe = false;     ///< take what is found without the comparison with chance
-};
-
-/// The divisions of a linked series. O(links log links). The same for any thread count.
+/// The divisions of a linked series; with `believe` without the comparison with chance. O(links log links).
+/// The same for any thread count.
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
-                         const DivisionOptions& options);
+                         bool believe);
 
 /// Takes links from mothers to daughters out of a linking: tracks end where they divide.
 void cut_at_divisions(const std::vector<Division>& divisions, SeriesLinking& linking);

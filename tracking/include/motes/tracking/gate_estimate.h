@@ -1,6 +1,6 @@
 #pragma once
-/// A linking gate from the data, for users who did not give one. docs/method/pair-linking.md has the method, what it
-/// was chosen over, and where it fails.
+/// A linking gate from the data, for users who did not give one. docs/method/pair-linking.md has the method,
+/// what it was chosen over, and where it fails.
 
 #include <cstdint>
 #include <optional>
@@ -49,11 +49,13 @@ inline constexpr double kUntrustworthyRatio = 0.5;
 inline constexpr double kGateShare = 0.99;
 
 /// By cardinality: 1.25 x the smallest gate that allows `share` (above 0, at most 1) of the links that are
-/// there to be found, but at least what the neighbours give, up to 0.7 x the spacing: where nothing is in
-/// the way, tails of the motion cost nothing. By neighbours: 2.5 x the 95th percentile of displacements, at
-/// most 0.92 x the 90th percentile of nearest-neighbour distances. Never below 0.1 x the spacing. From about
-/// 4096 detections of pairs spread over the series, at most 1024 of each; O(detections of those frames), the
-/// same for any number of threads. None where no two successive frames have detections.
+/// there to be found, but at least what the neighbours give (up to 0.7 x the spacing where some detections
+/// surely have no partner), and at most 1.6 x that; where the displacement is below a third of the spacing,
+/// at most what the neighbours give or 0.95 x the spacing, and below 0.075 of it never less. By
+/// neighbours: 2.5 x the 95th percentile of displacements, at most 0.92 x the 90th percentile of
+/// nearest-neighbour distances. Never below 0.1 x the spacing. From about 4096 detections of pairs spread
+/// over the series, at most 1024 of each; O(detections of those frames), the same for any number of threads.
+/// None where no two successive frames have detections.
 std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<const Detections> frames,
                                           double share = kGateShare);
 
