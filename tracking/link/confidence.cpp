@@ -186,6 +186,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     if (!std::isnan(z)) out.believed_wrong += 1 - sigmoid(z), n += 1;
   if (n == 0) return out;
   out.believed_wrong /= n;
+  double simulated_believed = 0;
   if (out.believed_wrong > kSureEnough && how.detections > 0) {
     SeriesOptions same = options;
     // A field may be followed by beliefs, which `automatic` alone does.
@@ -195,7 +196,10 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     const auto judged =
         judged_links(execution, detail::simulate_like(execution, links, how.detections, how.seed), same);
     out.simulated_links = std::ssize(judged);
-    for (const auto& [z, right] : judged) out.simulated_wrong += !right;
+    for (const auto& [z, right] : judged) {
+      out.simulated_wrong += !right;
+      simulated_believed += (1 - sigmoid(z)) / static_cast<double>(judged.size());
+    }
     out.calibration = detail::calibrate(judged);
     out.calibrated = !judged.empty();
   }
@@ -204,10 +208,12 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     out.link[i] = out.calibration(odds[i]);
     out.wrong += (1 - out.link[i]) / n;
   }
-  // Half of what calibration changed, and the simulation's own spread.
+  // Half of what calibration changed; by how much the simulated series seems easier or harder than this one;
+  // and its own spread.
   const double simulated = std::max(1.0, static_cast<double>(out.simulated_links));
   const double change = 0.5 * (out.wrong - out.believed_wrong);
-  out.error = std::sqrt(change * change + out.wrong * (1 - out.wrong) / simulated);
+  const double unlike = out.calibrated ? out.believed_wrong - simulated_believed : 0;
+  out.error = std::sqrt(change * change + unlike * unlike + out.wrong * (1 - out.wrong) / simulated);
   return out;
 }
 
