@@ -210,10 +210,10 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   }
   // Half of what calibration changed; by how much the simulated series seems easier or harder than this one;
   // and its own spread.
-  const double simulated = std::max(1.0, static_cast<double>(out.simulated_links));
+  const double sample = out.calibrated ? static_cast<double>(out.simulated_links) : n;
   const double change = 0.5 * (out.wrong - out.believed_wrong);
   const double unlike = out.calibrated ? out.believed_wrong - simulated_believed : 0;
-  out.error = std::sqrt(change * change + unlike * unlike + out.wrong * (1 - out.wrong) / simulated);
+  out.error = std::sqrt(change * change + unlike * unlike + out.wrong * (1 - out.wrong) / sample);
   return out;
 }
 

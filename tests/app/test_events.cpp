@@ -1,0 +1,96 @@
+/// Divisions and confidence through the command line: what files hold, what options do.
+#include <algorithm>
+#include <cmath>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <motes/io/track_files.h>
+
+#include "tests/app/run_motes.h"
+#include "tests/support/skip.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Simulates cells that divide into dir / "sim"; the table of detections.
+std::string simulated(const TempDir& dir) {
+  write_file(dir / "cells.yaml",
+             "simulation: {particles: 150, frames: 20, box_um: 5.3, speed_um_s: 0.1, division_s: 30, "
+             "division_spread_s: 4, division_distance_um: 0.4, truth: [csv], detections: [csv]}\n");
+  const Outcome outcome =
+      run_motes({"simulate", (dir / "cells.yaml").string(), "-o", (dir / "sim").string(), "--quiet"});
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return (dir / "sim" / "detections.csv").string();
+}
+
+nlohmann::json track(const std::string& table, const std::string& out, std::vector<std::string> more = {}) {
+  std::vector<std::string> arguments{"track", table, "-o", out, "--quiet", "--json", "-"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Outcome outcome = run_motes(arguments);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return nlohmann::json::parse(outcome.out);
+}
+
+std::int64_t daughters(const TrackSet& tracks) {
+  return std::count_if(tracks.parent.begin(), tracks.parent.end(), [](std::int64_t p) { return p >= 0; });
+}
+
+}  // namespace
+
+TEST_CASE("divisions are written to every file that can hold them") {
+  const TempDir dir;
+  const std::string table = simulated(dir);
+  const auto report = track(table, (dir / "t").string());
+  const auto& events = report["linking"]["series"]["events"];
+  INFO(events.dump());
+  REQUIRE(events["believed"] == true);
+  const auto count = events["divisions"].get<std::int64_t>();
+  CHECK(count > 10);
+  for (const char* file : {"tracks.h5", "tracks.csv", "tracks.vtp", "tracks.vtkhdf"}) {
+    INFO(file);
+    CHECK(daughters(io::read_tracks(dir / "t" / file)) == 2 * count);
+  }
+  const Outcome scored =
+      run_motes({"score", "--truth", (dir / "sim" / "truth.csv").string(), "--tracks",
+                 (dir / "t" / "tracks.h5").string(), "--gate-link", "0.001", "--quiet", "--json", "-"});
+  INFO(scored.err);
+  REQUIRE(scored.code == 0);
+  CHECK(nlohmann::json::parse(scored.out)["division"]["f1"] > 0.7);
+
+  const auto none = track(table, (dir / "n").string(), {"--set", "linking.events=none"});
+  CHECK(none["linking"]["series"]["events"]["divisions"] == 0);
+  CHECK(daughters(io::read_tracks(dir / "n" / "tracks.h5")) == 0);
+}
+
+TEST_CASE("confidence is written, and cuts") {
+  const TempDir dir;
+  const std::string table = simulated(dir);
+  const auto all = track(table, (dir / "a").string());
+  const double wrong = all["linking"]["confidence"]["wrong_links"];
+  CHECK(wrong >= 0);
+  CHECK(wrong < 0.2);
+  const TrackSet tracks = io::read_tracks(dir / "a" / "tracks.h5");
+  const auto has = [](const std::vector<PropertyColumn>& columns, const std::string& name) {
+    return std::any_of(columns.begin(), columns.end(), [&](const auto& c) { return c.name == name; });
+  };
+  CHECK(has(tracks.point_properties, "link_confidence"));
+  CHECK(has(tracks.track_properties, "confidence"));
+  const auto sure = track(table, (dir / "s").string(), {"--min-confidence", "0.9999"});
+  CHECK(sure["linking"]["confidence"]["links_cut"] > 0);
+  CHECK(sure["tracks"]["links"] < all["tracks"]["links"]);
+  const auto plain = track(table, (dir / "p").string(), {"--set", "linking.confidence=false"});
+  CHECK_FALSE(plain["linking"].contains("confidence"));
+  CHECK(plain["tracks"]["links"] == all["tracks"]["links"]);
+  const Outcome refused = run_motes({"track", table, "-o", (dir / "r").string(), "--min-confidence", "2"});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Contains("--min-confidence"));
+  const Outcome pairs = run_motes({"track", table, "-o", (dir / "r").string(), "--min-confidence", "0.5",
+                                   "--set", "linking.scope=pairs"});
+  CHECK(pairs.code == 2);
+}
