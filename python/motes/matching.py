@@ -93,7 +93,8 @@ def min_weight_full_bipartite_matching(biadjacency, maximize=False):
     if rows == 0 or cols == 0:
         return np.arange(0, dtype=np.int32), np.arange(0, dtype=np.int32)
     free_row, free_col = _smaller_side(rows, cols)
-    found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, 1)
+    threads = _threads(weights.size)
+    found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, threads)
     if not found["feasible"]:
         raise ValueError("no full matching exists")
     row_to_col = found["row_to_col"]
@@ -124,6 +125,11 @@ def maximum_bipartite_matching(graph, perm_type="row"):
     csr = _as_csr(graph, "graph")
     row_to_col, col_to_row = _core._maximum_matching(*csr.shape, *_structure(csr))
     return col_to_row if perm_type == "row" else row_to_col
+
+
+def _threads(entries):
+    """One for problems that are solved before a second one has begun, else all."""
+    return 1 if entries < 1 << 16 else 0
 
 
 def _smaller_side(rows, cols):
@@ -245,7 +251,7 @@ def assign(
         entries = -entries
         free = free if plain else [np.where(np.isposinf(f), f, -f) for f in free]
     if threads is None:
-        threads = 1 if entries.size < 1 << 18 else 0
+        threads = _threads(entries.size)
     if sparse:
         offsets, columns = _structure(csr)
         found = _core._assign_sparse(rows, cols, offsets, columns, entries, *free, threads)

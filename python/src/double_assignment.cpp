@@ -229,13 +229,14 @@ bool solve_small(const DenseDoubles& d, const Survey& survey, std::vector<Index>
   const double scale = std::ldexp(1.0, std::clamp(57 - exponent, -1000, 1000));
   grid.resize(n);
   std::int64_t rounded = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    const bool finite = d.data[k] < kNone;
-    const double scaled = finite ? d.data[k] * scale : 0;
-    const auto value = static_cast<std::int64_t>(scaled);
-    rounded += static_cast<double>(value) != scaled;
-    grid[k] = finite ? value : Forbidden<std::int64_t>::kCost;
-  }
+  for (std::size_t begin = 0; begin < n && rounded == 0; begin += at(d.cols))
+    for (std::size_t k = begin; k < begin + at(d.cols); ++k) {
+      const bool finite = d.data[k] < kNone;
+      const double scaled = finite ? d.data[k] * scale : 0;
+      const auto value = static_cast<std::int64_t>(scaled);
+      rounded += static_cast<double>(value) != scaled;
+      grid[k] = finite ? value : Forbidden<std::int64_t>::kCost;
+    }
   if (rounded == 0) {
     if (whole.solve(grid.data(), d.rows, d.cols)) {
       row_to_col = whole.row_to_col;

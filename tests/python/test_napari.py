@@ -1,0 +1,74 @@
+"""The napari plugin: manifest, reader and widget, without a screen."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import motes
+from motes import napari as plugin
+
+ROOT = Path(__file__).parents[2]
+STACK = ROOT / "sample" / "stack.ome.tif"
+VOXEL = [0.2, 0.1, 0.1]
+
+
+@pytest.fixture(scope="module")
+def tracks():
+    return motes.track(STACK).tracks
+
+
+def test_the_manifest_is_valid():
+    npe2 = pytest.importorskip("npe2")
+    manifest = npe2.PluginManifest.from_file(Path(plugin.__file__).parent / "napari.yaml")
+    assert manifest.name == "motes"
+    manifest.validate_imports()
+
+
+def test_the_reader_reads_tracks(tracks, tmp_path):
+    for extension in (".h5", ".csv"):
+        path = str(tmp_path / f"t{extension}")
+        motes.write(path, tracks)
+        [(data, attributes, kind)] = plugin.get_reader(path)(path)
+        assert kind == "tracks" and data.shape == (len(tracks.frame), 5)
+        assert (data == tracks.to_napari()[0]).all()
+        assert attributes["name"] == f"t{extension}"
+
+
+def test_the_reader_leaves_other_files_alone(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "t.h5").write_bytes(b"no HDF5")
+    for name in ("t.csv", "t.h5", "nothing.csv", "folder.geff"):
+        assert plugin.get_reader(str(tmp_path / name)) is None
+
+
+def test_the_reader_reads_geff(tracks, tmp_path):
+    pytest.importorskip("geff")
+    path = str(tmp_path / "t.geff")
+    tracks.to_geff(path)
+    [(data, attributes, kind)] = plugin.get_reader(path)(path)
+    assert kind == "tracks" and len(data) == len(tracks.frame)
+    assert len(np.unique(data[:, 0])) == len(tracks)
+
+
+def test_the_widget_tracks_a_layer(tracks):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    pytest.importorskip("napari")
+    pytest.importorskip("qtpy.QtWidgets")
+    tifffile = pytest.importorskip("tifffile")
+    from napari.layers import Image, Tracks
+    from qtpy.QtWidgets import QApplication
+
+    application = QApplication.instance() or QApplication([])
+    frames = tifffile.imread(STACK)
+    image = Image(frames, scale=[1, *VOXEL], name="stack")
+    widget = plugin.track_widget()
+    assert {"image", "radius_um", "gate_um", "dt_s"} <= {w.name for w in widget}
+    points, attributes, kind = plugin.track_layer(image)
+    layer = Tracks(points, **attributes)
+    assert kind == "tracks" and len(layer.data) == len(tracks.frame)
+    assert np.allclose(layer.data[:, 2:], tracks.to_napari()[0][:, 2:])
+    flat = plugin.track_layer(Image(frames.max(1), scale=[1, 0.1, 0.1]))
+    assert flat[0].shape[1] == 4
+    application.processEvents()
