@@ -145,7 +145,8 @@ def link(
         estimate = _core._estimate_gate(*points, threads)
         # Nothing in two frames that follow each other: nothing to link, whatever the gate.
         gate = estimate["gate"] if estimate else 1.0
-    cost = gate**2 / 2 if no_link_cost is None else float(no_link_cost)
+    # A millionth more, so that a displacement as long as the gate is still a link, as in trackpy.
+    cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else float(no_link_cost)
     f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, progress)
     return f
 
