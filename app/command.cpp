@@ -91,7 +91,7 @@ void limit_threads_to_startable(int wanted) {
   asked = wanted;
   constexpr int kOthers = 4;
   const int started = system::startable_threads(2 * wanted + kOthers);
-  if (started < 2 * wanted + kOthers) limit_threads(std::max(1, (started - kOthers) / 2));
+  if (started < 2 * wanted + kOthers) system::limit_threads(std::max(1, (started - kOthers) / 2));
 }
 
 }  // namespace

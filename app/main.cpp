@@ -13,5 +13,10 @@ int main(int argc, char** argv) {
   motes::app::Hooks hooks;
   hooks.terminal = isatty(STDERR_FILENO) == 1;
   hooks.before_s = motes::app::seconds_since_process_start();
-  return motes::app::run(argc, argv, std::cout, std::cerr, hooks);
+  const int code = motes::app::run(argc, argv, std::cout, std::cerr, hooks);
+  if (code == 0) return 0;
+  // Destructors of libraries take memory, of which there may be none.
+  std::cout.flush();
+  std::cerr.flush();
+  _exit(code);
 }

@@ -17,6 +17,7 @@
 #include <motes/tracking/linker.h>
 #include <motes/tracking/track_filter.h>
 
+#include "app/check_points.h"
 #include "app/detecting.h"
 #include "app/earlier_run.h"
 #include "app/input.h"
@@ -139,6 +140,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   Console& console = session.console;
   StageClock& stages = session.stages;
   stages.begin("gate", "");
+  check_points(execution, series.frames, config.input.path);
   for (const std::string& warning : frame_warnings(series.summaries)) console.warn(warning);
   const Gate gate = choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
   stages.begin("link", "frame pairs");

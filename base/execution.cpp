@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <motes/base/execution.h>
+#include <motes/base/system/threads.h>
 
 namespace motes {
 
@@ -19,6 +20,6 @@ int thread_count(const Execution& execution) {
   return std::max(1, std::min(wanted, most_threads.load()));
 }
 
-void limit_threads(int most) { most_threads.store(most); }
+void system::limit_threads(int most) { most_threads.store(most); }
 
 }  // namespace motes

@@ -64,8 +64,9 @@ limited() {
   for command in "${commands[@]}"; do
     rm -rf "$work/out" && mkdir "$work/out"
     read -ra words <<<"${command//OUT/$work/out}"
-    (eval "$limits" && exec "$motes" "${words[@]:1}" --quiet) >"$work/log" 2>"$work/err"
-    code=$?
+    # Through a pipe: a limit on files would also hold for what the shell keeps of the messages.
+    (eval "$limits" && exec "$motes" "${words[@]:1}" --quiet) 2>&1 >/dev/null | cat >"$work/err"
+    code=${PIPESTATUS[0]}
     check "$name, ${words[0]}" $code "$work/out"
   done
 }

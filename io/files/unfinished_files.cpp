@@ -1,3 +1,5 @@
+#include <cstddef>
+#include <new>
 #include <set>
 #include <system_error>
 
@@ -11,9 +13,11 @@ struct Unfinished {
   std::set<std::filesystem::path> files;
 };
 
-/// Never destroyed: other threads may write while the process ends.
+/// Never destroyed: other threads may write while the process ends. In memory of its own: the last words of a
+/// process that has none ask for it, too.
 Unfinished& unfinished() {
-  static auto* const all = new Unfinished;
+  alignas(Unfinished) static std::byte place[sizeof(Unfinished)];
+  static auto* const all = new (place) Unfinished;
   return *all;
 }
 

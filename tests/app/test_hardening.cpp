@@ -110,7 +110,7 @@ TEST_CASE("A changed input of the same name, size and time is not resumed") {
 
 TEST_CASE("A BigDataViewer XML names data outside of its folder only where that is allowed") {
   const TempDir dir;
-  const auto simulated = simulate_small(dir.path(), true, {"imaging.format=bdv_h5"});
+  const auto simulated = simulate_small(dir.path(), true, {"imaging.format=bdv-h5"});
   fs::path xml;
   for (const auto& entry : fs::recursive_directory_iterator(simulated))
     if (entry.path().extension() == ".xml") xml = entry.path();

@@ -154,6 +154,16 @@ std::vector<GateCurve> curves_of(std::span<const Detections> frames, const std::
   return curves;
 }
 
+/// Where nothing moves and nothing stands apart (one resting particle): any gate above 0 says so. Small
+/// beside the coordinates, so that a particle elsewhere in another frame stays unlinked.
+double gate_at_rest(std::span<const Detections> frames) {
+  double largest = 0;
+  for (const Detections& frame : frames)
+    for (const auto* axis : {&frame.x_um, &frame.y_um, &frame.z_um})
+      for (const double x : *axis) largest = std::max(largest, std::abs(x));
+  return largest > 0 ? largest * 0x1p-20 : 1;
+}
+
 }  // namespace
 
 double GateEstimate::linkable_within(double gate) const {
@@ -210,7 +220,7 @@ std::optional<GateEstimate> estimate_gate(const Execution& execution, std::span<
     out.curves = curves_of(frames, samples, measured, out.gates_um);
   }
   out.gate_um = std::max(out.gate_um, kLeastGatePerSpacing * out.spacing_um);
-  if (!(out.gate_um > 0)) return std::nullopt;
+  if (!(out.gate_um > 0)) out.gate_um = gate_at_rest(frames);
   return out;
 }
 

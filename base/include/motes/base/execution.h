@@ -18,7 +18,4 @@ struct Execution {
 /// The number of CPU threads `execution` stands for (at least 1).
 int thread_count(const Execution& execution);
 
-/// From now on thread_count gives at most this many: the system refuses more.
-void limit_threads(int most);
-
 }  // namespace motes

@@ -26,8 +26,8 @@ struct TableOptions {
   std::map<std::string, std::string> columns = {};
 };
 
-/// Throws InputError where a table of so many points runs over more frames than a sound one does (500,000, and
-/// 1,000 a point): each frame takes room, and one frame number that is astray would make millions of them.
+/// Throws InputError where so many points run over more frames than a sound table's do (500,000, and 1,000 a
+/// point): each frame takes room, and one frame number that is astray would make millions of them.
 void require_dense_frames(std::int64_t frames, std::int64_t points, const std::string& source);
 
 struct PointTable {

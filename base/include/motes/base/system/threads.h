@@ -8,4 +8,7 @@ namespace motes::system {
 /// 20 microseconds a thread.
 int startable_threads(int wanted);
 
+/// From now on thread_count (execution.h) gives at most this many: the system refuses more.
+void limit_threads(int most);
+
 }  // namespace motes::system
