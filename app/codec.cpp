@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include <motes/base/errors.h>
+
 namespace motes::app {
 namespace {
 
@@ -92,6 +94,24 @@ Codec<bool> truth_value() {
             return value.word() == "true";
           },
           [](const bool& on) { return word_value(on ? "true" : "false"); }};
+}
+
+Codec<tracking::Region> region() {
+  return {"ranges of voxels x0:x1,y0:y1,z0:z1",
+          [](const Value& value) -> std::optional<tracking::Region> {
+            std::string whole;  // YAML takes [0:5, 0:5] for a list
+            for (const std::string& item : value.items) whole += (whole.empty() ? "" : ",") + item;
+            try {
+              return tracking::parse_region(whole);
+            } catch (const UsageError& error) {
+              throw BadValue(error.what());
+            }
+          },
+          [](const tracking::Region& r) {
+            const auto end = [](std::int64_t v) { return v > 0 ? std::to_string(v) : std::string(); };
+            return word_value(std::to_string(r.x0) + ":" + end(r.x1) + "," + std::to_string(r.y0) + ":" +
+                              end(r.y1) + "," + std::to_string(r.z0) + ":" + end(r.z1));
+          }};
 }
 
 Codec<std::string> text(std::string allowed) {

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <motes/tracking/crop.h>
+
 #include "app/options.h"
 
 namespace motes::app {
@@ -81,6 +83,9 @@ Codec<Vec3> per_axis(const Domain& domain);
 Codec<FrameRange> frame_range();
 
 Codec<bool> truth_value();
+
+/// x0:x1,y0:y1,z0:z1
+Codec<tracking::Region> region();
 
 Codec<std::string> text(std::string allowed);
 

@@ -56,6 +56,13 @@ void add_table_options(CommandOptions command, Session& session) {
       .type_name("x=NAME,...");
 }
 
+void add_crop_option(CommandOptions command, Session& session) {
+  command
+      .add_option("--crop", session.crop,
+                  "Look at this part of every frame: x0:x1,y0:y1,z0:z1 in voxels, end exclusive")
+      .type_name("RANGES");
+}
+
 Config configure(const Session& session, const std::string& input, bool has_cuda_form) {
   Config config;
   if (is_yaml(input)) {
@@ -74,6 +81,7 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
   set_if_given(config, "simulation.seed", session.seed, "--seed");
   set_if_given(config, "input.columns", session.columns, "--columns");
   if (session.allow_outside) config.input.allow_outside = true;
+  set_if_given(config, "input.crop", session.crop, "--crop");
   check_consistency(config);
   io::set_input_policy({config.input.trusted, config.input.allow_outside});
   if (config.execution.backend == Backend::cuda && !has_cuda_form)
@@ -147,8 +155,12 @@ std::filesystem::path output_path(const std::string& given, const std::optional<
 }
 
 void make_input_path_absolute(Config& config) {
-  if (config.input.path.empty()) return;
-  config.input.path = std::filesystem::absolute(config.input.path).lexically_normal().string();
+  const auto absolute = [](std::string& path) {
+    if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+  };
+  absolute(config.input.path);
+  for (auto* path : {&config.input.mask, &config.input.labels})
+    if (*path) absolute(**path);
 }
 
 void require_argument(const std::string& text, const std::string& message) {

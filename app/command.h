@@ -31,6 +31,7 @@ struct Session {
   StageClock stages{0.0};
   ShortOptions short_options{};
   std::string columns{};  ///< --columns, of a table
+  std::string crop{};     ///< --crop
 };
 
 /// A registered command: its options, and what it does once they are parsed.
@@ -63,6 +64,8 @@ void add_common_options(CommandOptions command, Session& session);
 
 /// Adds --columns.
 void add_table_options(CommandOptions command, Session& session);
+/// Adds --crop, for commands that read frames.
+void add_crop_option(CommandOptions command, Session& session);
 
 /// Defaults, then the YAML file (`input` when it is one, else --config), then `input` as input.path, then the
 /// command line's settings. Throws UsageError, also where cuda is asked of a command without a CUDA form.
@@ -92,7 +95,7 @@ class OutputFolder {
 std::filesystem::path output_path(const std::string& given, const std::optional<std::string>& configured,
                                   const std::string& input, const std::string& suffix);
 
-/// A path that means the same from any folder, for the record.
+/// Paths that mean the same from any folder, for the record: the input, its mask and labels.
 void make_input_path_absolute(Config& config);
 
 /// Throws UsageError "COMMAND needs WHAT" where `text` is empty.

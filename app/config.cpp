@@ -119,10 +119,9 @@ std::string read_whole(const std::filesystem::path& file) {
   return text;
 }
 
-void make_input_path_relative_to(const std::filesystem::path& folder, Config& config) {
-  const std::filesystem::path path(config.input.path);
-  if (config.input.path.empty() || path.is_absolute()) return;
-  config.input.path = (folder / path).lexically_normal().string();
+void make_relative_to(const std::filesystem::path& folder, std::string& path) {
+  if (path.empty() || std::filesystem::path(path).is_absolute()) return;
+  path = (folder / path).lexically_normal().string();
 }
 
 }  // namespace
@@ -157,9 +156,15 @@ void load_yaml_text(const std::string& text, const std::string& name, Config& co
 void load_yaml(const std::filesystem::path& file, Config& config) {
   Config loaded = config;
   loaded.input.path.clear();
+  loaded.input.mask.reset();
+  loaded.input.labels.reset();
   load_yaml_text(read_whole(file), file.string(), loaded);
-  make_input_path_relative_to(file.parent_path(), loaded);
+  make_relative_to(file.parent_path(), loaded.input.path);
   if (loaded.input.path.empty()) loaded.input.path = config.input.path;
+  for (auto member : {&Config::Input::mask, &Config::Input::labels}) {
+    if (loaded.input.*member) make_relative_to(file.parent_path(), *(loaded.input.*member));
+    if (!(loaded.input.*member)) loaded.input.*member = config.input.*member;
+  }
   config = std::move(loaded);
 }
 
@@ -222,7 +227,28 @@ Config without_policy(Config config) {
   return config;
 }
 
+namespace {
+
+void check_detection(const Config& config) {
+  const Config::Detection& d = config.detection;
+  if (d.method == DetectionMethod::spots && config.input.labels)
+    throw UsageError("input.labels gives the detections; leave it out, or set detection.method: labels");
+  const bool labels = d.method == DetectionMethod::labels || config.input.labels;
+  if (labels && config.input.mask)
+    throw UsageError("input.mask is for spots; leave it out where detections are labels");
+  if (!d.largest_radius_um) return;
+  if (!d.radius_um)
+    throw UsageError(
+        "detection.largest_radius_um needs detection.radius_um, the radius of the smallest spots");
+  const Vec3 &least = *d.radius_um, &most = *d.largest_radius_um;
+  if (most.x < least.x || most.y < least.y || most.z < least.z)
+    throw UsageError("detection.largest_radius_um is below detection.radius_um along an axis; raise it");
+}
+
+}  // namespace
+
 void check_consistency(const Config& config) {
+  check_detection(config);
   if (config.linking.gate_um && config.linking.max_speed_um_s) {
     throw UsageError("linking.gate_um and linking.max_speed_um_s both give the gate; set one of them only");
   }

@@ -17,6 +17,7 @@
 #include <motes/io/tables.h>
 #include <motes/sim/simulation.h>
 #include <motes/tracking/candidates.h>
+#include <motes/tracking/crop.h>
 #include <motes/tracking/divisions.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/geometry.h>
@@ -29,6 +30,8 @@ namespace motes::app {
 enum class VolumeFormat { ome_tiff, bdv_h5 };
 /// What is linked at once.
 enum class Scope { automatic, pairs, series };
+/// What makes detections of frames. automatic: labels where input.labels is given, else spots.
+enum class DetectionMethod { automatic, spots, labels };
 enum class TrackFileKind { h5, csv, xml, vtp };
 enum class PointFileKind { csv, h5 };
 
@@ -55,9 +58,13 @@ struct Config {
     std::map<std::string, std::string> columns;  ///< of a table: role -> name
     io::TableUnit unit = io::TableUnit::unknown;
     bool trusted = false, allow_outside = false;  ///< io::InputPolicy
+    std::optional<tracking::Region> crop;
+    std::optional<std::string> mask, labels;  ///< paths
   } input;
   struct Detection {
+    DetectionMethod method = DetectionMethod::automatic;
     std::optional<Vec3> radius_um;                    ///< none: estimated on the first frame
+    std::optional<Vec3> largest_radius_um;            ///< none: estimated where radius_um is, else one size
     std::optional<double> threshold;                  ///< none: spots are told by the evidence of the voxels
     std::optional<double> false_positives_per_frame;  ///< none: a share of what is found
     std::int64_t max_count = 0;
@@ -108,7 +115,8 @@ struct Config {
   } imaging;
 };
 
-/// Reads a YAML file over `config`. A relative input.path becomes relative to the file's folder. Throws
+/// Reads a YAML file over `config`. Relative input.path, input.mask and input.labels become relative to the
+/// file's folder. Throws
 /// UsageError with file:line for unreadable YAML, unknown or repeated keys (naming the nearest known one) and
 /// values of the wrong type or out of their domain.
 void load_yaml(const std::filesystem::path& file, Config& config);

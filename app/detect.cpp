@@ -13,6 +13,7 @@
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/interrupt.h"
+#include "app/parameter_preview.h"
 #include "app/progress.h"
 #include "app/report.h"
 
@@ -20,7 +21,7 @@ namespace motes::app {
 namespace {
 
 struct Arguments {
-  std::string input, file, frames;
+  std::string input, file, frames, picture;
 };
 
 /// Whether the file is to be HDF5; the name decides. Asked before the work, which can be long.
@@ -43,6 +44,20 @@ void write_points(const std::filesystem::path& file, bool h5, const PointSeries&
   io::write_detections_h5(file, series.frames, extras);
 }
 
+void run_preview(Session& session, const Config& config, const OpenedInput& input,
+                 const std::filesystem::path& picture) {
+  if (picture.extension() != ".png")
+    throw UsageError("--preview-parameters " + picture.string() + ": the picture's name ends in .png");
+  if (picture.has_parent_path()) prepare_folder(picture.parent_path());
+  nlohmann::ordered_json report = report_head("detect");
+  report["input"] = to_json(input);
+  report["output"] = picture.string();
+  report["parameters"] =
+      preview_parameters(execution_of(config), config, *input.source, picture, session.console);
+  report["warnings"] = session.console.warnings();
+  emit_json(session, report);
+}
+
 void run_detect(Session& session, const Arguments& arguments) {
   Config config = configure(session, arguments.input);
   if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
@@ -52,6 +67,7 @@ void run_detect(Session& session, const Arguments& arguments) {
   hear_interrupts();
   if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
   for (const std::string& line : describe(input)) console.note(line);
+  if (!arguments.picture.empty()) return run_preview(session, config, input, arguments.picture);
   const std::filesystem::path file = output_path(arguments.file, {}, input.path, "_detections.csv");
   const bool h5 = wants_h5(file);
   if (file.has_parent_path()) prepare_folder(file.parent_path());
@@ -84,6 +100,11 @@ Command add_detect(CLI::App& app, Session& session) {
   command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5").type_name("FILE");
   command.add_option("--frames", arguments->frames, "Work on frames A to B - 1 only (input.frames)")
       .type_name("A:B");
+  command
+      .add_option("--preview-parameters", arguments->picture,
+                  "Instead: a picture of what several radii and thresholds find in the first frame")
+      .type_name("FILE.png");
+  add_crop_option(command, session);
   add_short_options(command, session.short_options, false);
   return {&command.app(), [&session, arguments] { run_detect(session, *arguments); }};
 }

@@ -1,7 +1,6 @@
 #include "app/detecting.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,14 +8,12 @@
 #include <motes/base/errors.h>
 #include <motes/tracking/log_detector.h>
 
+#include "app/frame_finder.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
 
 namespace motes::app {
 namespace {
-
-/// Frames that show nothing are skipped; so many, spread over the series, are looked at for a radius.
-constexpr std::size_t kFramesTriedForRadius = 10;
 
 /// Frames whose warnings are printed one by one; of the rest only the number is.
 constexpr std::size_t kFramesWarnedOf = 3;
@@ -24,18 +21,6 @@ constexpr std::size_t kFramesWarnedOf = 3;
 /// A change of the number of spots between two frames that is worth a warning, and the least number for it.
 constexpr double kJump = 2;
 constexpr std::size_t kJumpFrom = 20;
-
-/// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
-SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
-                                Console& console) {
-  const Vec3& voxel = frame.voxel_um;
-  const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
-  console.warn(
-      fmt::format("{}: {} frames looked at show no spots to estimate a radius from; set "
-                  "detection.radius_um (and check detection.polarity). {:.4g} um is taken",
-                  source.info().path, tried, um));
-  return {{um, um, um}, "no spots seen: 1.5 voxels of standard deviation"};
-}
 
 /// Passes on what detection warns of: the first frames' warnings, then how many more there were.
 class FrameWarnings {
@@ -70,11 +55,6 @@ FrameSummary summary_of(const Detections& found, std::optional<double> threshold
   return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
 }
 
-tracking::DetectionOptions detection_options(const Config& config, const Vec3& radius_um) {
-  const Config::Detection& d = config.detection;
-  return {radius_um, d.threshold, d.max_count, d.polarity, d.false_positives_per_frame, d.refine};
-}
-
 }  // namespace
 
 std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range) {
@@ -84,22 +64,6 @@ std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, co
   return kept;
 }
 
-SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
-                         Console& console) {
-  if (config.detection.radius_um) return {*config.detection.radius_um, "detection.radius_um"};
-  const std::vector<std::int32_t> frames = kept_frames(source.info().frames, config.input.frame_step);
-  const std::size_t tried = std::min(kFramesTriedForRadius, frames.size());
-  VolumeFrame frame;
-  for (std::size_t k = 0; k < tried; ++k) {
-    stop_if_interrupted("interrupted while estimating the spot radius");
-    const std::int32_t t = frames[k * frames.size() / tried];
-    frame = source.read(t);
-    const auto radius = tracking::estimate_radius(execution, frame, config.detection.polarity);
-    if (radius) return {*radius, fmt::format("estimated on frame {}", t)};
-  }
-  return radius_without_spots(source, frame, tried, console);
-}
-
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log) {
   const std::vector<std::int32_t> kept =
@@ -107,16 +71,18 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   if (kept.empty())
     throw UsageError(fmt::format("input.frames: {} has {} frames, from 0 on, and none of those asked for",
                                  source.info().path, source.info().frames));
-  const SpotRadius radius = choose_radius(execution, config, source, console);
-  console.note(fmt::format("spot radius [{:.4g}, {:.4g}, {:.4g}] um [z, y, x] ({})", radius.um.z, radius.um.y,
-                           radius.um.x, radius.source));
+  FrameFinder finder(execution, config, source, console);
   PointSeries series;
   series.dt_s = source.info().dt_s;
   series.voxel_um = source.info().voxel_um.value_or(Vec3{1, 1, 1});
-  series.radius_um = radius.um;
-  series.radius_source = radius.source;
+  if (finder.radius()) {
+    series.radius_um = finder.radius()->um;
+    series.largest_radius_um = finder.radius()->largest_um;
+    series.radius_source = finder.radius()->source;
+  } else {
+    series.radius_source = "labels";
+  }
 
-  const tracking::DetectionOptions options = detection_options(config, radius.um);
   const auto count = static_cast<std::int64_t>(kept.size());
   const bool picture = config.output.preview && log != nullptr;  // only a run with a log draws one
   FrameWarnings warnings(console);
@@ -134,7 +100,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
       series.summaries.push_back(summary_of(series.frames.back(), log->finished()[done].threshold));
     } else {
       tracking::DetectionReport report;
-      series.frames.push_back(tracking::detect_spots(execution, frame, options, &report));
+      series.frames.push_back(finder.find(frame, report));
       series.summaries.push_back(summary_of(series.frames.back(), report.threshold));
       if (log != nullptr) log->append(series.frames.back(), report.threshold);
       warnings.add(t, report.warnings);
@@ -153,6 +119,9 @@ nlohmann::ordered_json detection_json(const PointSeries& series) {
   nlohmann::ordered_json json{{"radius_um_zyx", nullptr}, {"radius_source", series.radius_source}};
   if (series.radius_um)
     json["radius_um_zyx"] = {series.radius_um->z, series.radius_um->y, series.radius_um->x};
+  if (series.largest_radius_um)
+    json["largest_radius_um_zyx"] = {series.largest_radius_um->z, series.largest_radius_um->y,
+                                     series.largest_radius_um->x};
   return json;
 }
 

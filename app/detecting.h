@@ -12,6 +12,7 @@
 #include "app/cli.h"
 #include "app/config.h"
 #include "app/console.h"
+#include "app/frame_finder.h"
 #include "app/frame_log.h"
 #include "app/report.h"
 
@@ -24,8 +25,9 @@ struct PointSeries {
   std::string length_unit = "um";
   std::optional<double> dt_s;
   Vec3 voxel_um{1, 1, 1};
-  io::Projection projection;  ///< empty for tables
-  std::optional<Vec3> radius_um;
+  io::Projection projection;              ///< empty for tables
+  std::optional<Vec3> radius_um;          ///< none: labels, or a table
+  std::optional<Vec3> largest_radius_um;  ///< none: one size
   std::string radius_source;
   StageTime stage;
 };
@@ -33,22 +35,12 @@ struct PointSeries {
 /// Numbers of the frames in `range` that input.frame_step keeps.
 std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range = {});
 
-struct SpotRadius {
-  Vec3 um;
-  std::string source;  ///< the key it came from, or the frame it was estimated on
-};
-
-/// The spot radius from detection.radius_um, else estimated on the whole series whatever input.frames says,
-/// so that parts of a series agree. Where no frame shows spots, warns and takes a usual one.
-SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
-                         Console& console);
-
-/// Finds the spots of every kept frame, with the radius of choose_radius(). `log` may be null. Throws
+/// Finds the spots of every kept frame, or its labels, as FrameFinder does. `log` may be null. Throws
 /// UsageError where no frame is kept, Interrupted after a finished frame, and as io and tracking do.
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log);
 
-/// {radius_um_zyx, radius_source}
+/// {radius_um_zyx, radius_source}, and largest_radius_um_zyx where sizes differ
 nlohmann::ordered_json detection_json(const PointSeries& series);
 
 /// The points of a table, without the frames that input.frame_step and input.frames drop. Throws InputError

@@ -118,8 +118,9 @@ double transfer_seconds(const std::map<std::string, double>& steps) {
 Command add_match(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "match", "Solve one matching problem, and prove the answer");
   auto arguments = std::make_shared<MatchArguments>();
-  command.add_option("INSTANCE", arguments->instance,
-                     "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
+  command.add_option(
+      "INSTANCE", arguments->instance,
+      "A MatrixMarket (.mtx, .mtx.gz) or HDF5 (.h5) file, or gen:... (docs/library/problems.md)");
   command
       .add_option("--solver", arguments->solver,
                   "A solver that motes info lists, NAME?OPTION=VALUE&..., or auto [auto]")

@@ -78,13 +78,39 @@ void add_input(std::vector<Option>& table) {
                       "limits what a crafted file can do. Results are the same."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "A BigDataViewer XML or an OME file may name data outside of its own folder."));
+  table.push_back(
+      row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
+          "Part of every frame to look at, end exclusive, such as 100:300,0:200,: (an empty range is all). "
+          "Positions stay those of the whole frame."));
+  table.push_back(
+      row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
+          "Image of the input's shape (one frame, or one for each; one plane for all planes, too): spots are "
+          "looked for where it is over 0. A label image also gives each spot the property mask_label."));
+  table.push_back(
+      row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
+          "Label image with the input's frames, such as a segmentation by another program: each label of a "
+          "frame is one detection, its intensity the mean of the input's voxels."));
 }
 
 void add_detection(std::vector<Option>& table) {
+  table.push_back(
+      row("detection.method", "",
+          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                                   {"spots", DetectionMethod::spots},
+                                   {"labels", DetectionMethod::labels}}),
+          MOTES_AT(detection.method),
+          "spots: bright or dark spots of the frames. labels: the frames (or input.labels) hold 0 for "
+          "background and a number for each object; centroid, volume and mean intensity are taken. auto: "
+          "labels where input.labels is given."));
   table.push_back(row(
       "detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
       "Spot radius: the spots' standard deviation times sqrt(3) in a stack, sqrt(2) in a single plane; auto: "
       "estimated on the first frame that shows spots, and printed."));
+  table.push_back(
+      row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
+          MOTES_AT(detection.largest_radius_um),
+          "Radius of the largest spots where sizes differ: spots are looked for at scales from radius_um to "
+          "this, which takes longer. auto: with radius_um auto told from the data, else one size."));
   table.push_back(
       row("detection.threshold", "", word_or("auto", real(kNotNegative)), MOTES_AT(detection.threshold),
           "Least quality (scale-normalised LoG response, in grey levels) of a spot; auto: spots are told "

@@ -45,8 +45,13 @@ Plan make_plan(Session& session, Config config) {
   const OpenedInput input = open_input(config);
   if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
   for (const std::string& line : describe(input)) session.console.note(line);
-  const SpotRadius radius = choose_radius(execution_of(config), config, *input.source, session.console);
-  config.detection.radius_um = radius.um;
+  std::string source = "labels";
+  if (!finds_labels(config)) {
+    const SpotRadius radius = choose_radius(execution_of(config), config, *input.source, session.console);
+    config.detection.radius_um = radius.um;
+    config.detection.largest_radius_um = radius.largest_um;
+    source = radius.source;
+  }
   config.input.frames = {};
   Plan plan{config, input.source->info().frames, {}};
   plan.text = fmt::format(
@@ -55,7 +60,7 @@ Plan make_plan(Session& session, Config config) {
                   "# and motes merge part*.h5 --config THIS_FILE -o DIR gives the bytes of\n"
                   "#   motes track THIS_FILE -o DIR\n"
                   "# detection.radius_um: {}\n",
-                  plan.frames, radius.source) +
+                  plan.frames, source) +
               to_yaml(config, {"input", "detection", "linking"});
   return plan;
 }

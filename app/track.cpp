@@ -198,6 +198,7 @@ Command add_track(CLI::App& app, Session& session) {
   add_table_options(command, session);
   command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
   command.add_flag("--force", arguments->force, "Overwrite the results of a run with other settings");
+  add_crop_option(command, session);
   return {&command.app(), [&session, arguments] { run_track(session, *arguments); }};
 }
 

@@ -8,7 +8,7 @@
 ///   --gallery renders every picture of tests/support/gallery.h instead, and prints for each, as medians over
 ///   the seeds, F1 and count with the radius given, and F1, count and radius ratio with the radius estimated.
 ///   --dump writes frame_<snr>_<seed>.u16 (raw, x fastest) and truth_<snr>_<seed>.csv (z,y,x in voxels) for
-///   bench/peers/detect_scipy.py.
+///   bench/peers/detect_peers.py.
 
 #include <algorithm>
 #include <chrono>
@@ -148,11 +148,12 @@ void run_gallery(const Settings& settings, const motes::Execution& execution) {
       if (picture.dark) options.polarity = motes::tracking::Polarity::dark;
       spots.push_back(static_cast<double>(picture.truth.size()));
       const GalleryScore given = score_picture(execution, picture, options);
-      const auto radius = motes::tracking::estimate_radius(execution, picture.frame, options.polarity);
+      const auto sizes = motes::tracking::estimate_sizes(execution, picture.frame, options.polarity);
       GalleryScore estimated{picture.truth.empty() ? 1.0 : 0.0, 0};
-      if (radius) {
-        ratio.push_back(radius->x / options.radius_um.x);
-        options.radius_um = *radius;
+      if (sizes) {
+        ratio.push_back(sizes->radius_um.x / options.radius_um.x);
+        options.radius_um = sizes->radius_um;
+        options.largest_radius_um = sizes->largest_radius_um;
         estimated = score_picture(execution, picture, options);
       }
       f1.push_back(given.f1);

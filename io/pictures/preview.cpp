@@ -15,11 +15,22 @@
 #include <motes/tracking/track_runs.h>
 
 #include "io/files/text.h"
-#include "io/pictures/raster.h"
+#include "io/pictures/panel.h"
 
 namespace motes::io {
 namespace {
 
+using detail::choose_scale;
+using detail::Contrast;
+using detail::contrast_of;
+using detail::draw_image;
+using detail::draw_label;
+using detail::draw_scale_bar;
+using detail::Image;
+using detail::kPanelMin;
+using detail::kPaper;
+using detail::Panel;
+using detail::panel_pixels;
 using detail::Raster;
 using detail::Rgb;
 
@@ -32,25 +43,13 @@ constexpr std::array<Rgb, 8> kPalette{{{230, 159, 0},
                                        {235, 105, 30},
                                        {224, 135, 187},
                                        {170, 225, 120}}};
-constexpr Rgb kWhite{255, 255, 255};
-constexpr Rgb kPaper{38, 38, 38};
-constexpr int kMinPixels = 600;
-constexpr int kGap = 6;       ///< pixels between the panels
-constexpr int kPanelMin = 8;  ///< pixels: flat data still shows
+constexpr int kGap = 6;  ///< pixels between the panels
 constexpr double kLine = 1.5;
 
 /// The box that the picture shows, in um (or px).
 struct Scene {
   Vec3 low, high;
   Vec3 size() const { return {high.x - low.x, high.y - low.y, high.z - low.z}; }
-};
-
-/// One projection on the picture: `across` is always x, `down` is y or z.
-struct Panel {
-  Raster::Clip area;
-  double left_um, top_um, pixels_per_um;
-  double px(double x_um) const { return area.left + (x_um - left_um) * pixels_per_um; }
-  double py(double v_um) const { return area.top + (v_um - top_um) * pixels_per_um; }
 };
 
 Scene scene_of(const Projection& projection) {
@@ -91,92 +90,6 @@ Scene scene_of(const TrackSet& tracks) {
   return scene;
 }
 
-/// Native resolution where that gives a picture of a fair size; small volumes are enlarged, large ones
-/// shrunk.
-double choose_scale(const Vec3& size, double native, int max_pixels) {
-  const int least = std::min(kMinPixels, max_pixels);
-  const double width = size.x * native;
-  double scale = native;
-  if (width < least) scale = native * std::min(std::ceil(least / width), max_pixels / width);
-  if (size.x * scale > max_pixels) scale = max_pixels / size.x;
-  const double height = (size.y + size.z) * scale;
-  const double max_height = 2.0 * max_pixels;
-  return height > max_height ? scale * max_height / height : scale;
-}
-
-int panel_pixels(double length_um, double scale, int max_pixels) {
-  return std::clamp(static_cast<int>(std::lround(length_um * scale)), kPanelMin, 2 * max_pixels);
-}
-
-/// Grey levels between the 0.5th and 99.8th percentile.
-struct Contrast {
-  float low, high;
-  float grey(float value) const { return std::clamp((value - low) / (high - low), 0.0f, 1.0f) * 255.0f; }
-};
-
-Contrast contrast_of(const std::vector<float>& image) {
-  std::vector<float> values;
-  std::copy_if(image.begin(), image.end(), std::back_inserter(values),
-               [](float v) { return std::isfinite(v); });
-  if (values.empty()) return {0, 1};
-  const float low = quantile(values, 0.005), high = quantile(values, 0.998);
-  return {low, high > low ? high : low + 1};
-}
-
-/// A projection as an image with `columns` values a row and its value at any place.
-class Image {
- public:
-  Image(const std::vector<float>& values, std::int64_t columns, std::int64_t rows)
-      : values_(values), columns_(columns), rows_(rows) {}
-
-  /// Over [x0, x1) x [y0, y1) in voxels: the brightest voxel where that holds several (spots stay visible),
-  /// else interpolated at its middle.
-  float sample(double x0, double x1, double y0, double y1) const {
-    const double x = (x0 + x1) / 2 - 0.5, y = (y0 + y1) / 2 - 0.5;
-    if (x1 - x0 <= 1 && y1 - y0 <= 1) return interpolated(x, y);
-    float brightest = -std::numeric_limits<float>::infinity();
-    const std::int64_t right = std::max(clamp(x0, columns_), clamp(std::ceil(x1) - 1, columns_));
-    const std::int64_t bottom = std::max(clamp(y0, rows_), clamp(std::ceil(y1) - 1, rows_));
-    for (std::int64_t j = clamp(y0, rows_); j <= bottom; ++j) {
-      for (std::int64_t i = clamp(x0, columns_); i <= right; ++i) brightest = std::max(brightest, at(i, j));
-    }
-    return brightest;
-  }
-
- private:
-  static std::int64_t clamp(double value, std::int64_t count) {
-    return std::clamp(static_cast<std::int64_t>(std::floor(value)), std::int64_t{0}, count - 1);
-  }
-  float at(std::int64_t i, std::int64_t j) const {
-    return values_[static_cast<std::size_t>(j * columns_ + i)];
-  }
-  float interpolated(double x, double y) const {
-    const std::int64_t i = clamp(x, columns_), j = clamp(y, rows_);
-    const std::int64_t i1 = std::min(i + 1, columns_ - 1), j1 = std::min(j + 1, rows_ - 1);
-    const auto fx = static_cast<float>(std::clamp(x - static_cast<double>(i), 0.0, 1.0));
-    const auto fy = static_cast<float>(std::clamp(y - static_cast<double>(j), 0.0, 1.0));
-    const float top = at(i, j) + fx * (at(i1, j) - at(i, j));
-    const float bottom = at(i, j1) + fx * (at(i1, j1) - at(i, j1));
-    return top + fy * (bottom - top);
-  }
-
-  const std::vector<float>& values_;
-  std::int64_t columns_, rows_;
-};
-
-void draw_image(Raster& picture, const Panel& panel, const Image& image, double voxel_x, double voxel_v,
-                const Contrast& contrast) {
-  const double step_x = 1 / (panel.pixels_per_um * voxel_x), step_v = 1 / (panel.pixels_per_um * voxel_v);
-  for (int y = panel.area.top; y < panel.area.bottom; ++y) {
-    const double v = (y - panel.area.top) * step_v;
-    for (int x = panel.area.left; x < panel.area.right; ++x) {
-      const double u = (x - panel.area.left) * step_x;
-      const float grey = contrast.grey(image.sample(u, u + step_x, v, v + step_v));
-      picture.blend(x, y, {grey, grey, grey}, 1.0f);
-    }
-  }
-}
-
 Rgb track_colour(std::int64_t id) {
   // A multiplicative hash: neighbouring numbers get different colours.
   const std::uint64_t hash = static_cast<std::uint64_t>(id) * 0x9E3779B97F4A7C15ull;
@@ -199,48 +112,6 @@ void draw_tracks(Raster& picture, const Panel& panel, const TrackSet& tracks,
       picture.line(x(run.begin), y(run.begin), x(run.begin), y(run.begin), 2 * kLine, colour, panel.area);
     }
   }
-}
-
-/// The longest of 1, 2, 5 times a power of ten that is at most a quarter of the width.
-double scale_bar_length(double width_um) {
-  const double limit = width_um / 4;
-  const double power = std::pow(10.0, std::floor(std::log10(limit)));
-  for (const double factor : {5.0, 2.0}) {
-    if (factor * power <= limit) return factor * power;
-  }
-  return power;
-}
-
-std::string length_text(double length, const std::string& unit) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.10g", length);
-  return std::string(digits) + ' ' + unit;
-}
-
-void draw_scale_bar(Raster& picture, const Panel& panel, double width_um, const std::string& unit) {
-  constexpr int kScale = 2, kInset = 12, kThickness = 4, kTextHeight = 7 * kScale;
-  const double length = scale_bar_length(width_um);
-  const std::string label = length_text(length, unit);
-  const int bar = static_cast<int>(std::lround(length * panel.pixels_per_um));
-  const int wide = std::max(bar, Raster::text_width(label, kScale));
-  const int right = panel.area.right - kInset, bottom = panel.area.bottom - kInset;
-  if (right - wide < panel.area.left || bottom - kThickness - kTextHeight - 4 < panel.area.top) return;
-  const int middle = right - wide / 2;
-  const auto label_at = [&](int dx, int dy, const Rgb& colour) {
-    picture.text(middle - Raster::text_width(label, kScale) / 2 + dx,
-                 bottom - kThickness - 4 - kTextHeight + dy, label, kScale, colour);
-  };
-  picture.box(middle - bar / 2 - 1, bottom - kThickness - 1, middle - bar / 2 + bar + 1, bottom + 1, kPaper);
-  picture.box(middle - bar / 2, bottom - kThickness, middle - bar / 2 + bar, bottom, kWhite);
-  label_at(1, 1, kPaper);
-  label_at(0, 0, kWhite);
-}
-
-void draw_label(Raster& picture, const Panel& panel, std::string_view label) {
-  constexpr int kScale = 2, kInset = 6;
-  if (panel.area.bottom - panel.area.top < 7 * kScale + 2 * kInset) return;
-  picture.text(panel.area.left + kInset + 1, panel.area.top + kInset + 1, label, kScale, kPaper);
-  picture.text(panel.area.left + kInset, panel.area.top + kInset, label, kScale, kWhite);
 }
 
 template <class T>

@@ -26,7 +26,7 @@ class Raster {
   void line(double x0, double y0, double x1, double y1, double thickness, const Rgb& colour,
             const Clip& clip);
   void box(int left, int top, int right, int bottom, const Rgb& colour);
-  /// Digits, point, the letters of "um" and "px", x, y, z: 5 x 7 dots of `scale` pixels; the letter u is a
+  /// Digits, point, sign, e, n, q, r, the letters of "um" and "px", x, y, z: 5 x 7 dots of `scale` pixels; the letter u is a
   /// micro sign. Other characters are blank.
   void text(int left, int top, std::string_view text, int scale, const Rgb& colour);
   static int text_width(std::string_view text, int scale);

@@ -113,7 +113,7 @@ TEST_CASE("track reads GEFF, TrackMate XML and tables with named columns") {
   const auto points = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "track");
     arguments.insert(arguments.end(),
-                     {"-o", (dir / "again").string(), "--json", "-", "--set", "output.vtk=false"});
+                     {"-o", (dir / "again").string(), "--force", "--json", "-", "--set", "output.vtk=false"});
     const Outcome outcome = run_motes(arguments);
     INFO(outcome.err);
     REQUIRE(outcome.code == 0);

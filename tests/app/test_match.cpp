@@ -113,8 +113,7 @@ TEST_CASE("match counts pairs with every cardinality solver from every start, an
         "gen:uniform?rows=9&cols=7&high=3&density=0.3", "gen:grid?nx=0"}) {
     std::optional<std::int64_t> most;
     for (const auto& info : matching::solvers()) {
-      if (info.family() != matching::Family::cardinality || !info.backends.contains(Backend::cpu))
-        continue;
+      if (info.family() != matching::Family::cardinality || !info.backends.contains(Backend::cpu)) continue;
       for (const std::string init : {"none", "cheap", "karp-sipser", "min-degree", "greedy"}) {
         INFO(instance << " with " << info.name << " from " << init);
         const json report = matched({instance, "--problem", "cardinality", "--solver", std::string(info.name),

@@ -42,8 +42,9 @@ TEST_CASE("Every default is a value its own option accepts") {
   }
 }
 
-TEST_CASE("No option accepts a list of words") {
+TEST_CASE("No option but a list of names accepts a list of words") {
   for (const Option& option : options()) {
+    if (option.path == "linking.features") continue;
     Config config;
     INFO(option.path);
     CHECK_THROWS_AS(option.set(config, Value{{"a", "b"}, true}), BadValue);

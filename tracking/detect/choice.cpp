@@ -110,11 +110,13 @@ std::string rounded(double value) {
 
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
-                    const std::vector<Voxel>& maxima, std::optional<double> false_spots) {
+                    const std::vector<Voxel>& maxima, std::optional<double> false_spots,
+                    std::span<const std::uint8_t> mask) {
   const std::vector<Evidence> evidence =
       evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima);
-  const SampledMinima sample =
+  SampledMinima sample =
       sample_minima(execution, response, floor, static_cast<std::int64_t>(maxima.size()) / kMinima);
+  erase_outside(mask, frame.shape, sample.voxels);
   const std::vector<Evidence> minima =
       evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima);
   const NoiseScores noise =

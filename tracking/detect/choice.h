@@ -1,7 +1,10 @@
 #pragma once
-/// Which maxima of a response are spots, without any threshold given; docs/method/detection.md states it for users.
+/// Which maxima of a response are spots, without any threshold given; docs/method/detection.md states it for
+/// users.
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,9 +32,10 @@ struct Choice {
 
 /// `floor`: responses that may be rounding errors. `false_spots`: how many extrema of noise may pass in a
 /// frame; none: at most one spot in twenty is expected to be false, and none is found in a frame of noise.
-/// The same for any thread count. O(maxima * voxels of a window).
+/// `mask`: as DetectionOptions::mask. The same for any thread count. O(maxima * voxels of a window).
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
-                    const std::vector<Voxel>& maxima, std::optional<double> false_spots = std::nullopt);
+                    const std::vector<Voxel>& maxima, std::optional<double> false_spots = std::nullopt,
+                    std::span<const std::uint8_t> mask = {});
 
 }  // namespace motes::tracking::detect

@@ -21,17 +21,22 @@ struct FittedSpot {
   double background = 0;
   std::array<double, 3> sigma{};  ///< voxels; 0 along axes of one voxel
   Place error{};                  ///< standard errors of the place, voxels; 0 along axes of one voxel
+  double elongation = 1;   ///< longest over shortest width, against the typical spot's; NaN where not good
+  bool elongated = false;  ///< over 1.3, beyond chance
+  double split_gain = 0;   ///< of a pair: signed root of the likelihood ratio of two spots to one
   bool good = false;  ///< false: the fit left its window or did not settle; only `place` holds, the start
 };
 
 struct FitOptions {
   double width_spread = 0.3;  ///< standard deviation of the prior of ln(width / filter sigma)
+  bool split = false;         ///< spots that two typical spots explain far better than one become two
 };
 
 /// Fits every start by weighted least squares within 2.5 sigma: a Gaussian (place, height, one width in x and
 /// y and one in z) on a constant background. Spots whose windows overlap are fitted together, by sweeps. The
-/// noise's variance, as a line over the expected value, is told from the residuals of the first sweep. The
-/// same for any thread count. O(n * voxels of a window).
+/// noise's variance, as a line over the expected value, is told from the residuals of the first sweep.
+/// Element i is that of start i; those beyond are second spots split off, good ones only. The same for any
+/// thread count. O(n * voxels of a window).
 std::vector<FittedSpot> fit_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                                   std::span<const FitStart> starts, const FitOptions& options = {});
 

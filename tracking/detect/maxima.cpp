@@ -170,4 +170,11 @@ SampledMinima sample_minima(const Execution& execution, const Response& response
   return sample;
 }
 
+void erase_outside(std::span<const std::uint8_t> mask, const Shape3& shape, std::vector<Voxel>& voxels) {
+  if (mask.empty()) return;
+  std::erase_if(voxels, [&](const Voxel& v) {
+    return mask[static_cast<std::size_t>((v.z * shape.ny + v.y) * shape.nx + v.x)] == 0;
+  });
+}
+
 }  // namespace motes::tracking::detect

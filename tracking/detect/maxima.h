@@ -2,6 +2,7 @@
 /// Local maxima of a response volume.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tracking/detect/response.h"
@@ -26,5 +27,8 @@ struct SampledMinima {
 };
 SampledMinima sample_minima(const Execution& execution, const Response& response, float floor,
                             std::int64_t rows_per_sample);
+
+/// Erases voxels where `mask` [voxels of the shape, x fastest] is 0; an empty mask erases none.
+void erase_outside(std::span<const std::uint8_t> mask, const Shape3& shape, std::vector<Voxel>& voxels);
 
 }  // namespace motes::tracking::detect

@@ -3,6 +3,10 @@
 /// detect_spots does (choice.h), and each counts by how far its score is over the level and by its amplitude;
 /// the scale of the largest sum gives the spots; (2) Gaussians with free widths are fitted to the best of
 /// them, starting from that scale, and again from the medians of the widths found, which are the answer.
+///
+/// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
+/// at scales far from the answer are spots of another size where they are no few, score far over the level,
+/// and are Gaussians of about that scale's width. Backgrounds and clusters of spots fail one of the three.
 
 #include <algorithm>
 #include <array>
@@ -11,13 +15,16 @@
 #include <vector>
 
 #include <motes/base/quantile.h>
+#include <motes/tracking/crop.h>
 #include <motes/tracking/log_detector.h>
 
 #include "tracking/detect/choice.h"
 #include "tracking/detect/gaussian_fit.h"
 #include "tracking/detect/hot_voxels.h"
 #include "tracking/detect/maxima.h"
+#include "tracking/detect/refine.h"
 #include "tracking/detect/response.h"
+#include "tracking/detect/scale_space.h"
 #include "tracking/detect/threshold.h"
 
 namespace motes::tracking {
@@ -31,6 +38,12 @@ constexpr double kLeastClear = 0.05;                     // one spot 1.3 times o
 constexpr std::size_t kSpots = 150;                      // fitted
 constexpr int kRounds = 4;                               // of fits
 constexpr double kWidthSpread = 0.7;                     // of the fits' prior, in ln sigma
+constexpr double kOtherSize = 1.7;                       // ratio of widths from which on sizes differ
+constexpr double kClearScore = 1.7;                      // levels: clearly a spot
+constexpr double kOfScale = 1.6;                         // ratio of a fitted width to its scale's at most
+constexpr double kFewestShare = 0.05;                    // of all spots: spots of another size,
+constexpr std::size_t kFewestSpots = 3;                  // and their number
+constexpr double kClearShare = 0.5;                      // of the spots at those scales
 constexpr std::int64_t kVoxels = std::int64_t{1} << 21;  // larger frames are cropped around their middle
 
 using Sigma = std::array<double, 3>;  // um; x, y, z
@@ -46,33 +59,15 @@ VolumeFrame crop(const VolumeFrame& frame) {
     longest = longest - (longest + 9) / 10;
   }
   if (part == whole) return frame;
-  VolumeFrame cropped;
-  cropped.index = frame.index;
-  cropped.shape = part;
-  cropped.voxel_um = frame.voxel_um;
-  std::visit(
-      [&](const auto& source) {
-        std::decay_t<decltype(source)> voxels;
-        voxels.reserve(static_cast<std::size_t>(part.voxels()));
-        for (std::int64_t z = 0; z < part.nz; ++z) {
-          for (std::int64_t y = 0; y < part.ny; ++y) {
-            const std::int64_t row = (z + (whole.nz - part.nz) / 2) * whole.ny + y + (whole.ny - part.ny) / 2;
-            const auto first = source.begin() + row * whole.nx + (whole.nx - part.nx) / 2;
-            voxels.insert(voxels.end(), first, first + part.nx);
-          }
-        }
-        cropped.voxels = std::move(voxels);
-      },
-      frame.voxels);
-  return cropped;
+  const std::int64_t z = (whole.nz - part.nz) / 2, y = (whole.ny - part.ny) / 2, x = (whole.nx - part.nx) / 2;
+  return crop_frame(frame, {x, x + part.nx, y, y + part.ny, z, z + part.nz});
 }
 
 /// How well the spots stand out, 0 where they hardly do (nine scales are looked at: nine chances for noise).
-double sum_of_evidence(const detect::Choice& choice, double scale) {
+double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double level, double scale) {
   double clear = 0, sum = 0;
-  for (const detect::ChosenSpot& spot : choice.spots) {
-    const double over =
-        std::min(1.0, std::log(std::max(1.0, spot.score / choice.level)) / std::log(kWellOver));
+  for (const detect::ChosenSpot& spot : spots) {
+    const double over = std::min(1.0, std::log(std::max(1.0, spot.score / level)) / std::log(kWellOver));
     clear += over * over;
     sum += over * over * std::sqrt(std::max(0.0, spot.amplitude));
   }
@@ -95,40 +90,64 @@ bool fits_in(const VolumeFrame& frame, const detect::Filter& filter) {
   return true;
 }
 
-struct Scale {
+/// The spots of one rung of the ladder.
+struct Rung {
+  detect::Filter filter;
   Sigma sigma{};
   double evidence = 0;
+  double level = 1;
   std::vector<detect::ChosenSpot> spots;
+  std::vector<detect::Peak> peaks;  ///< of the spots
 };
 
-/// The scale at which spots stand out most; evidence 0 if there is none at any.
-Scale best_scale(const Execution& execution, VolumeFrame& frame, Polarity polarity) {
+Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Sigma& sigma,
+             bool& hot_voxels) {
+  Rung rung;
+  rung.filter = filter_of(frame, sigma);
+  rung.sigma = sigma;
+  const detect::ValueRange range = detect::check_frame(execution, frame);
+  const detect::Response response(execution, frame, rung.filter, polarity, range.low);
+  const float floor = detect::rounding_floor(rung.filter, range);
+  detect::Choice choice = detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
+                                               detect::local_maxima(execution, response, floor));
+  hot_voxels = choice.hot_voxels;
+  rung.level = choice.level;
+  rung.spots = std::move(choice.spots);
+  for (const detect::ChosenSpot& spot : rung.spots)
+    rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
   const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
-  Scale best;
+  rung.evidence = sum_of_evidence(rung.spots, rung.level, sigma[0] / finest);
+  return rung;
+}
+
+/// All rungs that the frame has room for. Hot voxels are taken out of `frame` once they are met.
+std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity polarity) {
+  const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
+  std::vector<Rung> ladder;
   bool repaired = false;
   for (int i = 0; i < kScales; ++i) {
     const double um = kSmallest * finest * std::exp2(0.5 * i);
-    const detect::Filter filter = filter_of(frame, {um, um, um});
-    if (i > 2 && !fits_in(frame, filter)) break;
-    const auto chosen = [&] {
-      const detect::ValueRange range = detect::check_frame(execution, frame);
-      const detect::Response response(execution, frame, filter, polarity, range.low);
-      const float floor = detect::rounding_floor(filter, range);
-      return detect::choose_spots(execution, frame, filter, response, polarity, floor,
-                                  detect::local_maxima(execution, response, floor));
-    };
-    detect::Choice choice = chosen();
+    if (i > 2 && !fits_in(frame, filter_of(frame, {um, um, um}))) break;
+    bool hot_voxels = false;
+    Rung rung = rung_of(execution, frame, polarity, {um, um, um}, hot_voxels);
     // At the finest scales spots themselves are little more than one voxel.
-    if (choice.hot_voxels && !repaired) {
+    if (hot_voxels && !repaired) {
       repaired = true;
       if (auto clean = detect::without_hot_voxels(execution, frame, polarity)) {
         frame = std::move(*clean);
-        choice = chosen();
+        rung = rung_of(execution, frame, polarity, {um, um, um}, hot_voxels);
       }
     }
-    const double evidence = sum_of_evidence(choice, um / finest);
-    if (evidence > best.evidence) best = {{um, um, um}, evidence, std::move(choice.spots)};
+    ladder.push_back(std::move(rung));
   }
+  return ladder;
+}
+
+/// The rung at which spots stand out most; null if there is none at any.
+const Rung* best_rung(const std::vector<Rung>& ladder) {
+  const Rung* best = nullptr;
+  for (const Rung& rung : ladder)
+    if (rung.evidence > (best != nullptr ? best->evidence : 0)) best = &rung;
   return best;
 }
 
@@ -171,23 +190,126 @@ std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame&
   return sigma;
 }
 
-}  // namespace
+/// Spots that are left at a rung once scales are joined.
+struct Left {
+  std::vector<detect::FitStart> starts;
+  std::vector<double> over;  ///< score over the rung's level
+};
 
-std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& given, Polarity polarity) {
-  const detect::ValueRange whole_range = detect::check_frame(execution, given);
-  if (!(whole_range.high > whole_range.low)) return std::nullopt;
-  VolumeFrame frame = crop(given);
-  const detect::ValueRange range = detect::check_frame(execution, frame);
-  if (!(range.high > range.low)) return std::nullopt;
-  const Scale best = best_scale(execution, frame, polarity);
-  if (!(best.evidence > 0)) return std::nullopt;
-  const std::optional<Sigma> sigma =
-      fitted_sigma(execution, frame, starts_of(best.spots, polarity), best.sigma);
-  if (!sigma) return std::nullopt;
+std::vector<Left> joined(const Shape3& shape, const std::vector<Rung>& ladder, Polarity polarity) {
+  std::vector<detect::Filter> filters;
+  std::vector<detect::ScaleCandidate> candidates;
+  std::vector<std::size_t> spot;  // of its rung
+  for (std::size_t k = 0; k < ladder.size(); ++k) {
+    filters.push_back(ladder[k].filter);
+    for (std::size_t i = 0; i < ladder[k].peaks.size(); ++i) {
+      const detect::Peak& peak = ladder[k].peaks[i];
+      candidates.push_back({{peak.x, peak.y, peak.z}, peak.quality, k});
+      spot.push_back(i);
+    }
+  }
+  std::vector<Left> left(ladder.size());
+  for (const std::size_t c : detect::strongest_over_scales(shape, filters, candidates)) {
+    const Rung& rung = ladder[candidates[c].scale];
+    const detect::ChosenSpot& chosen = rung.spots[spot[c]];
+    const double height = (polarity == Polarity::bright ? 1 : -1) * std::abs(chosen.amplitude);
+    left[candidates[c].scale].starts.push_back({candidates[c].place, height});
+    left[candidates[c].scale].over.push_back(chosen.score / rung.level);
+  }
+  return left;
+}
+
+/// Widths, in um, across and along, of the spots of another size; empty where there are none to speak of.
+struct OtherSize {
+  std::vector<double> across, along;
+};
+
+OtherSize other_size(const Execution& execution, const VolumeFrame& frame, const std::vector<Rung>& ladder,
+                     const std::vector<Left>& left, double base, bool larger) {
+  OtherSize other;
+  std::size_t all = 0, there = 0;
+  for (std::size_t k = 0; k < ladder.size(); ++k) {
+    all += left[k].starts.size();
+    const double ratio = ladder[k].sigma[0] / base;
+    if (left[k].starts.empty() || (larger ? ratio < kOtherSize : ratio * kOtherSize > 1)) continue;
+    there += left[k].starts.size();
+    const auto fits = detect::fit_spots(execution, frame, ladder[k].filter, left[k].starts, {kWidthSpread});
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      const double wide = fits[i].sigma[0] / ladder[k].filter.sigma[0];
+      if (!fits[i].good || left[k].over[i] < kClearScore || wide > kOfScale || wide * kOfScale < 1) continue;
+      other.across.push_back(fits[i].sigma[0] * frame.voxel_um.x);
+      other.along.push_back(fits[i].sigma[2] * frame.voxel_um.z);
+    }
+  }
+  const auto clear = static_cast<double>(other.across.size());
+  if (other.across.size() < kFewestSpots || clear < kFewestShare * static_cast<double>(all) ||
+      clear < kClearShare * static_cast<double>(there))
+    return {};
+  return other;
+}
+
+Vec3 radius_of(const VolumeFrame& frame, const Sigma& sigma) {
   const int d = static_cast<int>(frame.shape.nx > 1) + static_cast<int>(frame.shape.ny > 1) +
                 static_cast<int>(frame.shape.nz > 1);
   const double factor = std::sqrt(static_cast<double>(std::max(d, 1)));
-  return Vec3{factor * (*sigma)[0], factor * (*sigma)[1], factor * (*sigma)[2]};
+  return {factor * sigma[0], factor * sigma[1], factor * sigma[2]};
+}
+
+/// That quantile of the widths, of a sound size along z, too.
+Sigma width_at(OtherSize other, double share, const Sigma& base) {
+  const double across = quantile(other.across, share), along = quantile(other.along, share);
+  return {across, across, along > 0 ? along : base[2]};
+}
+
+struct Estimate {
+  VolumeFrame frame;  ///< the part of the frame that was looked at, without hot voxels
+  std::vector<Rung> ladder;
+  Sigma sigma{};
+};
+
+std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& given, Polarity polarity) {
+  const detect::ValueRange whole_range = detect::check_frame(execution, given);
+  if (!(whole_range.high > whole_range.low)) return std::nullopt;
+  Estimate result;
+  result.frame = crop(given);
+  const detect::ValueRange range = detect::check_frame(execution, result.frame);
+  if (!(range.high > range.low)) return std::nullopt;
+  result.ladder = climb(execution, result.frame, polarity);
+  const Rung* best = best_rung(result.ladder);
+  if (best == nullptr) return std::nullopt;
+  const std::optional<Sigma> sigma =
+      fitted_sigma(execution, result.frame, starts_of(best->spots, polarity), best->sigma);
+  if (!sigma) return std::nullopt;
+  result.sigma = *sigma;
+  return result;
+}
+
+}  // namespace
+
+std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity) {
+  const std::optional<Estimate> found = estimate(execution, frame, polarity);
+  if (!found) return std::nullopt;
+  return radius_of(found->frame, found->sigma);
+}
+
+std::optional<SpotSizes> estimate_sizes(const Execution& execution, const VolumeFrame& frame,
+                                        Polarity polarity) {
+  constexpr double kLow = 0.1, kHigh = 0.9;  // quantiles of a population's widths
+  const std::optional<Estimate> found = estimate(execution, frame, polarity);
+  if (!found) return std::nullopt;
+  const std::vector<Left> left = joined(found->frame.shape, found->ladder, polarity);
+  const OtherSize large = other_size(execution, found->frame, found->ladder, left, found->sigma[0], true);
+  const OtherSize small = other_size(execution, found->frame, found->ladder, left, found->sigma[0], false);
+  Sigma least = found->sigma, most = found->sigma;
+  if (!small.across.empty()) least = width_at(small, kLow, found->sigma);
+  if (!large.across.empty()) most = width_at(large, kHigh, found->sigma);
+  for (std::size_t a = 0; a < 3; ++a) {
+    least[a] = std::min(least[a], found->sigma[a]);
+    most[a] = std::max(most[a], found->sigma[a]);
+  }
+  SpotSizes sizes{radius_of(found->frame, least), std::nullopt};
+  if (least != most) sizes.largest_radius_um = radius_of(found->frame, most);
+  return sizes;
 }
 
 }  // namespace motes::tracking

@@ -1,8 +1,10 @@
 #pragma once
-/// Spots in a volume: scale-normalised Laplacian of Gaussian, local maxima, quadratic refinement.
+/// Spots in a volume: scale-normalised Laplacian of Gaussian at one scale or several, local maxima,
+/// refinement by a quadratic or a Gaussian fit.
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,10 @@ struct DetectionOptions {
   /// more than one voxel (sqrt(3) for a stack, sqrt(2) for a single plane). The filter's sigma is radius /
   /// sqrt(d).
   Vec3 radius_um;
+  /// Radius of the largest spots, where sizes differ: spots are then looked for at scales from radius_um to
+  /// this, a factor of at most sqrt(2) apart, and each is kept at the scale that answers strongest. Not below
+  /// radius_um along any axis. None: one size.
+  std::optional<Vec3> largest_radius_um;
   /// Least quality (LoG response) of a spot; none: spots are told by the evidence of the voxels around each
   /// maximum (tracking/detect/choice.h and docs/method/detection.md).
   std::optional<double> threshold;
@@ -36,6 +42,8 @@ struct DetectionOptions {
   /// found, and none in a frame of noise.
   std::optional<double> false_positives_per_frame;
   Refine refine = Refine::parabola;
+  /// [voxels, x fastest] 0 where no spot is looked for; empty: everywhere. Must outlive the call.
+  std::span<const std::uint8_t> mask;
 };
 
 struct DetectionReport {
@@ -49,18 +57,32 @@ struct DetectionReport {
 /// Gaussian-smoothed frame value there (background included), radius_um = geometric mean over the axes of
 /// sqrt(d) times the spot's standard deviation (NaN where no axis has a neighbour on both sides). Properties:
 /// `score` (signed root of the likelihood ratio of "spot" to "none") where no threshold was given; with
-/// Refine::fit, `error_x_um`, `error_y_um`, `error_z_um` (standard errors; NaN where the fit failed) and
-/// `fitted` (1; 0 where the fit failed and the position is the parabola's). A constant frame has no spots.
+/// Refine::fit, `error_x_um`, `error_y_um`, `error_z_um` (standard errors; NaN where the fit failed),
+/// `fitted` (1; 0 where the fit failed and the position is the parabola's), `elongation` (longest over
+/// shortest width, z's own width taken out; NaN where the fit failed) and `elongated` (1 where it is over 1.3
+/// beyond chance). A constant frame has no spots. With several scales a spot that is fitted at none (standard
+/// deviation over 3 voxels) has `fitted` 0.
 /// Without a threshold, hot voxels are replaced by the median of their neighbours first. Identical for any
 /// thread count and voxel type. Throws InputError (naming frame and voxel) for NaN, infinite or huge (over
-/// 1e32) voxels and for sizes that disagree; UsageError for options out of range. O(voxels * (sigma_x +
-/// sigma_y + sigma_z)), memory about two float volumes besides the input.
+/// 1e32) voxels and for sizes that disagree (a mask's too); UsageError for options out of range. O(voxels *
+/// (sigma_x + sigma_y + sigma_z)), memory about two float volumes besides the input.
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
 /// A spot radius for this frame, as DetectionOptions::radius_um defines it: the scale at which spots stand
 /// out most, then the median width of Gaussians fitted to the strongest of them. None if the frame has no
-/// spots to speak of.
+/// spots to speak of. Frames of over 2 million voxels are looked at around their middle.
 std::optional<Vec3> estimate_radius(const Execution& execution, const VolumeFrame& frame, Polarity polarity);
+
+/// The sizes of a frame's spots, as DetectionOptions::radius_um defines them.
+struct SpotSizes {
+  Vec3 radius_um;                         ///< of the spots; of the smallest where sizes differ
+  std::optional<Vec3> largest_radius_um;  ///< none: one size
+};
+
+/// As estimate_radius, and whether the frame holds spots of clearly different sizes (largest over smallest
+/// about 2 and more, both of them more than a few).
+std::optional<SpotSizes> estimate_sizes(const Execution& execution, const VolumeFrame& frame,
+                                        Polarity polarity);
 
 }  // namespace motes::tracking

@@ -1,0 +1,65 @@
+#include "app/companion.h"
+
+#include <fmt/format.h>
+
+#include <motes/base/errors.h>
+
+namespace motes::app {
+namespace {
+
+/// The order of axes is taken from the metadata; where these leave it open, from input.axes; else the file is
+/// one frame.
+std::unique_ptr<io::FrameSource> open(const std::string& path, const Config& config,
+                                      const io::SeriesInfo& series) {
+  io::FrameOptions options{series.voxel_um.value_or(Vec3{1, 1, 1}), series.dt_s.value_or(1), std::nullopt,
+                           std::nullopt};
+  try {
+    return io::open_frames(path, options);
+  } catch (const InputError&) {
+    if (!config.input.axes) throw;
+  }
+  options.axes = config.input.axes;
+  return io::open_frames(path, options);
+}
+
+std::string shape_text(const Shape3& s) { return fmt::format("{} x {} x {}", s.nz, s.ny, s.nx); }
+
+template <class T>
+void repeat_plane(std::vector<T>& voxels, std::int64_t planes) {
+  const std::size_t plane = voxels.size();
+  voxels.resize(plane * static_cast<std::size_t>(planes));
+  for (std::size_t i = plane; i < voxels.size(); ++i) voxels[i] = voxels[i - plane];
+}
+
+}  // namespace
+
+Companion::Companion(const std::string& key, const std::string& path, const Config& config,
+                     const io::SeriesInfo& series, bool one_plane)
+    : series_(series), source_(open(path, config, series)) {
+  const io::SeriesInfo& own = source_->info();
+  const bool plane =
+      one_plane && own.shape.nz == 1 && own.shape.ny == series.shape.ny && own.shape.nx == series.shape.nx;
+  if (!(own.shape == series.shape) && !plane)
+    throw InputError(fmt::format(
+        "{}: {} has frames of {} voxels [z, y, x], the input has {}; give an image of the input's shape", key,
+        path, shape_text(own.shape), shape_text(series.shape)));
+  if (own.frames != 1 && own.frames != series.frames)
+    throw InputError(fmt::format("{}: {} has {} frames, the input has {}; give one frame, or one for each",
+                                 key, path, own.frames, series.frames));
+}
+
+const VolumeFrame& Companion::read(std::int32_t t) {
+  const std::int32_t wanted = source_->info().frames == 1 ? 0 : t;
+  if (held_ != wanted) {
+    frame_ = source_->read(wanted);
+    held_ = wanted;
+    if (!(frame_.shape == series_.shape)) {
+      std::visit([&](auto& voxels) { repeat_plane(voxels, series_.shape.nz); }, frame_.voxels);
+      frame_.shape = series_.shape;
+    }
+  }
+  frame_.index = t;
+  return frame_;
+}
+
+}  // namespace motes::app

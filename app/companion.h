@@ -1,0 +1,30 @@
+#pragma once
+/// An image that goes along with the input, frame by frame: a mask, or labels.
+
+#include <memory>
+#include <string>
+
+#include <motes/io/frame_source.h>
+
+#include "app/config.h"
+
+namespace motes::app {
+
+class Companion {
+ public:
+  /// Opens `path` for a series. `key` opens error messages ("input.mask"). It must have the series' shape, or
+  /// one plane of it where `one_plane` allows that, and its number of frames, or one. Throws InputError.
+  Companion(const std::string& key, const std::string& path, const Config& config,
+            const io::SeriesInfo& series, bool one_plane);
+
+  /// The image for frame t of the series, with the series' time and voxel size. One plane is repeated.
+  const VolumeFrame& read(std::int32_t t);
+
+ private:
+  io::SeriesInfo series_;
+  std::unique_ptr<io::FrameSource> source_;
+  VolumeFrame frame_;
+  std::int32_t held_ = -1;  ///< frame of the source that frame_ holds
+};
+
+}  // namespace motes::app

@@ -1,0 +1,160 @@
+#include "app/frame_finder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <motes/tracking/crop.h>
+#include <motes/tracking/label_detector.h>
+
+#include "app/detecting.h"
+#include "app/interrupt.h"
+
+namespace motes::app {
+namespace {
+
+/// Frames that show nothing are skipped; so many, spread over the series, are looked at for a radius.
+constexpr std::size_t kFramesTriedForRadius = 10;
+
+/// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
+SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
+                                Console& console) {
+  const Vec3& voxel = frame.voxel_um;
+  const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
+  console.warn(
+      fmt::format("{}: {} frames looked at show no spots to estimate a radius from; set "
+                  "detection.radius_um (and check detection.polarity). {:.4g} um is taken",
+                  source.info().path, tried, um));
+  return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
+}
+
+std::string vector_text(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.z, v.y, v.x); }
+
+/// 1 where a mask's voxel is over 0.
+std::vector<std::uint8_t> mask_of(const VolumeFrame& image) {
+  return std::visit(
+      [](const auto& voxels) {
+        std::vector<std::uint8_t> mask(voxels.size());
+        for (std::size_t i = 0; i < voxels.size(); ++i) mask[i] = voxels[i] > 0 ? 1 : 0;
+        return mask;
+      },
+      image.voxels);
+}
+
+double value_at(const VolumeFrame& image, double z_um, double y_um, double x_um) {
+  const auto nearest = [](double um, double voxel, std::int64_t n) {
+    return std::clamp<std::int64_t>(std::lround(um / voxel), 0, n - 1);
+  };
+  const Shape3& s = image.shape;
+  const std::int64_t z = nearest(z_um, image.voxel_um.z, s.nz), y = nearest(y_um, image.voxel_um.y, s.ny),
+                     x = nearest(x_um, image.voxel_um.x, s.nx);
+  return std::visit(
+      [&](const auto& v) {
+        return static_cast<double>(v[static_cast<std::size_t>((z * s.ny + y) * s.nx + x)]);
+      },
+      image.voxels);
+}
+
+}  // namespace
+
+bool finds_labels(const Config& config) {
+  return config.detection.method == DetectionMethod::labels || config.input.labels.has_value();
+}
+
+SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
+                         Console& console) {
+  const Config::Detection& d = config.detection;
+  if (d.radius_um) return {*d.radius_um, d.largest_radius_um, "detection.radius_um"};
+  const std::vector<std::int32_t> frames = kept_frames(source.info().frames, config.input.frame_step);
+  const std::size_t tried = std::min(kFramesTriedForRadius, frames.size());
+  VolumeFrame frame;
+  for (std::size_t k = 0; k < tried; ++k) {
+    stop_if_interrupted("interrupted while estimating the spot radius");
+    const std::int32_t t = frames[k * frames.size() / tried];
+    frame = source.read(t);
+    if (config.input.crop) frame = tracking::crop_frame(frame, *config.input.crop);
+    const auto sizes = tracking::estimate_sizes(execution, frame, d.polarity);
+    if (!sizes) continue;
+    const char* differ = sizes->largest_radius_um ? ": sizes differ" : "";
+    return {sizes->radius_um, sizes->largest_radius_um, fmt::format("estimated on frame {}{}", t, differ)};
+  }
+  return radius_without_spots(source, frame, tried, console);
+}
+
+FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source,
+                         Console& console)
+    : execution_(execution), config_(config) {
+  const io::SeriesInfo& info = source.info();
+  if (config.input.crop) tracking::region_within(*config.input.crop, info.shape);
+  if (config.input.mask)
+    mask_ = std::make_unique<Companion>("input.mask", *config.input.mask, config, info, true);
+  if (config.input.labels)
+    labels_ = std::make_unique<Companion>("input.labels", *config.input.labels, config, info, false);
+  if (finds_labels(config)) {
+    console.note("detections: the labels of " + config.input.labels.value_or(info.path));
+    return;
+  }
+  radius_ = choose_radius(execution, config, source, console);
+  console.note(fmt::format("spot radius {}{} um [z, y, x] ({})", vector_text(radius_->um),
+                           radius_->largest_um ? " to " + vector_text(*radius_->largest_um) : "",
+                           radius_->source));
+}
+
+VolumeFrame FrameFinder::part_of(const VolumeFrame& frame) const {
+  return tracking::crop_frame(frame, *config_.input.crop);
+}
+
+Detections FrameFinder::find(const VolumeFrame& frame, tracking::DetectionReport& report) {
+  return finds_labels(config_) ? find_labels(frame) : find_spots(frame, report);
+}
+
+Detections FrameFinder::find_spots(const VolumeFrame& frame, tracking::DetectionReport& report) {
+  const Config::Detection& d = config_.detection;
+  tracking::DetectionOptions options;
+  options.radius_um = radius_->um;
+  options.largest_radius_um = radius_->largest_um;
+  options.threshold = d.threshold;
+  options.max_count = d.max_count;
+  options.polarity = d.polarity;
+  options.false_positives_per_frame = d.false_positives_per_frame;
+  options.refine = d.refine;
+  std::vector<std::uint8_t> mask;
+  const VolumeFrame* image = mask_ ? &mask_->read(frame.index) : nullptr;
+  if (image != nullptr) mask = mask_of(config_.input.crop ? part_of(*image) : *image);
+  options.mask = mask;
+  Detections found;
+  if (config_.input.crop) {
+    const tracking::Region region = tracking::region_within(*config_.input.crop, frame.shape);
+    found = tracking::detect_spots(execution_, part_of(frame), options, &report);
+    tracking::shift_by_region(found, region, frame.voxel_um);
+  } else {
+    found = tracking::detect_spots(execution_, frame, options, &report);
+  }
+  if (image != nullptr) {
+    PropertyColumn column{"mask_label", {}};
+    for (std::size_t i = 0; i < found.size(); ++i)
+      column.values.push_back(value_at(*image, found.z_um[i], found.y_um[i], found.x_um[i]));
+    found.properties.push_back(std::move(column));
+  }
+  return found;
+}
+
+Detections FrameFinder::find_labels(const VolumeFrame& frame) {
+  VolumeFrame labels = labels_ ? labels_->read(frame.index) : frame;
+  labels.voxel_um = frame.voxel_um;
+  labels.time_s = frame.time_s;
+  if (!config_.input.crop) return tracking::detect_labels(labels, labels_ ? &frame : nullptr);
+  const VolumeFrame part = part_of(labels);
+  Detections found;
+  if (labels_) {
+    const VolumeFrame image = part_of(frame);
+    found = tracking::detect_labels(part, &image);
+  } else {
+    found = tracking::detect_labels(part);
+  }
+  tracking::shift_by_region(found, tracking::region_within(*config_.input.crop, frame.shape), frame.voxel_um);
+  return found;
+}
+
+}  // namespace motes::app

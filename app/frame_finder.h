@@ -1,0 +1,57 @@
+#pragma once
+/// One frame in, its detections out: spots, or labels. What is asked of every frame is settled once.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/io/frame_source.h>
+#include <motes/tracking/log_detector.h>
+
+#include "app/companion.h"
+#include "app/config.h"
+#include "app/console.h"
+
+namespace motes::app {
+
+/// Radii of the spots to look for.
+struct SpotRadius {
+  Vec3 um;
+  std::optional<Vec3> largest_um;  ///< none: one size
+  std::string source;              ///< the key it came from, or the frame it was estimated on
+};
+
+/// Whether detections are labels rather than spots.
+bool finds_labels(const Config& config);
+
+/// The spot radii from detection.radius_um, else estimated on the whole series (within input.crop) whatever
+/// input.frames says, so that parts of a series agree. Where no frame shows spots, warns and takes a usual
+/// one.
+SpotRadius choose_radius(const Execution& execution, const Config& config, io::FrameSource& source,
+                         Console& console);
+
+class FrameFinder {
+ public:
+  /// Opens mask or labels; settles radii by choose_radius. Throws Interrupted, and as io and tracking do.
+  FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console);
+
+  /// Detections of a whole frame of the series. `report` as detect_spots fills it.
+  Detections find(const VolumeFrame& frame, tracking::DetectionReport& report);
+
+  /// None for labels.
+  const std::optional<SpotRadius>& radius() const { return radius_; }
+
+ private:
+  VolumeFrame part_of(const VolumeFrame& frame) const;
+  Detections find_spots(const VolumeFrame& frame, tracking::DetectionReport& report);
+  Detections find_labels(const VolumeFrame& frame);
+
+  Execution execution_;
+  Config config_;
+  std::unique_ptr<Companion> mask_, labels_;
+  std::optional<SpotRadius> radius_;
+};
+
+}  // namespace motes::app

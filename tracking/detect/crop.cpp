@@ -1,0 +1,95 @@
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include <motes/base/errors.h>
+#include <motes/tracking/crop.h>
+
+namespace motes::tracking {
+namespace {
+
+[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+  throw UsageError("'" + std::string(text) + "': " + why +
+                   "; write x0:x1,y0:y1,z0:z1 in voxels, such as 100:300,0:200,: (end exclusive)");
+}
+
+std::int64_t number_of(std::string_view whole, std::string_view text, std::int64_t open) {
+  if (text.empty()) return open;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    refuse(whole, "'" + std::string(text) + "' is not a voxel number");
+  return value;
+}
+
+}  // namespace
+
+Region parse_region(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    parts.push_back(rest.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (parts.size() < 2 || parts.size() > 3) refuse(text, "two or three ranges are needed");
+  std::array<std::int64_t, 6> ends{};
+  for (std::size_t a = 0; a < parts.size(); ++a) {
+    const std::size_t colon = parts[a].find(':');
+    if (colon == std::string_view::npos) refuse(text, "'" + std::string(parts[a]) + "' has no ':'");
+    ends[2 * a] = number_of(text, parts[a].substr(0, colon), 0);
+    ends[2 * a + 1] = number_of(text, parts[a].substr(colon + 1), 0);
+    if (colon + 1 < parts[a].size() && ends[2 * a + 1] <= ends[2 * a])
+      refuse(text, "'" + std::string(parts[a]) + "' is empty");
+  }
+  return {ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]};
+}
+
+Region region_within(const Region& region, const Shape3& shape) {
+  Region whole = region;
+  const auto close = [](std::int64_t begin, std::int64_t& end, std::int64_t n, char axis) {
+    if (end == 0) end = n;
+    if (begin >= 0 && begin < end && end <= n) return;
+    throw InputError("input.crop: " + std::string(1, axis) + " " + std::to_string(begin) + ":" +
+                     std::to_string(end) + " is not within the frame's 0:" + std::to_string(n) +
+                     "; ranges are x, y, z");
+  };
+  close(whole.x0, whole.x1, shape.nx, 'x');
+  close(whole.y0, whole.y1, shape.ny, 'y');
+  close(whole.z0, whole.z1, shape.nz, 'z');
+  return whole;
+}
+
+VolumeFrame crop_frame(const VolumeFrame& frame, const Region& given) {
+  const Region r = region_within(given, frame.shape);
+  VolumeFrame part;
+  part.index = frame.index;
+  part.time_s = frame.time_s;
+  part.voxel_um = frame.voxel_um;
+  part.shape = {r.z1 - r.z0, r.y1 - r.y0, r.x1 - r.x0};
+  std::visit(
+      [&](const auto& source) {
+        std::decay_t<decltype(source)> voxels;
+        voxels.reserve(static_cast<std::size_t>(part.shape.voxels()));
+        for (std::int64_t z = r.z0; z < r.z1; ++z)
+          for (std::int64_t y = r.y0; y < r.y1; ++y) {
+            const auto row = source.begin() + (z * frame.shape.ny + y) * frame.shape.nx;
+            voxels.insert(voxels.end(), row + r.x0, row + r.x1);
+          }
+        part.voxels = std::move(voxels);
+      },
+      frame.voxels);
+  return part;
+}
+
+void shift_by_region(Detections& found, const Region& region, const Vec3& voxel_um) {
+  const auto move = [](std::vector<double>& values, std::int64_t begin, double voxel) {
+    const double by = static_cast<double>(begin) * voxel;
+    for (double& v : values) v += by;
+  };
+  move(found.x_um, region.x0, voxel_um.x);
+  move(found.y_um, region.y0, voxel_um.y);
+  move(found.z_um, region.z0, voxel_um.z);
+}
+
+}  // namespace motes::tracking

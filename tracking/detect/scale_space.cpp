@@ -1,0 +1,147 @@
+/// Strength. The scale-normalised response of a Gaussian spot of deviation s at scale sigma is, in d
+/// dimensions, proportional to sigma^2 / (sigma^2 + s^2)^(d/2 + 1); times sigma^(d/2 - 1) it is largest at
+/// sigma = s (Lindeberg 1998 has the maximum at another multiple of s; either tells the scale).
+///
+/// Suppression. A large spot is broken up by noise at small scales, and a group of small ones is a blob at
+/// large scales. Of candidates that lie within each other's spot the strongest is the spot. What lies beyond
+/// a face is made up, so the flank of a large spot that the face cuts can be a maximum there.
+
+#include "tracking/detect/scale_space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr double kStep = 1.4142135623730951;  // ratio of neighbouring scales at most
+constexpr double kNearScale = 1.6;            // ratio up to which two scales may be of two spots side by side
+constexpr double kNearReach = 0.8;            // radii of the larger one: such spots suppress each other
+constexpr double kFarReach = 1.0;             // and those of scales further apart
+constexpr double kGhostReach = 1.6;           // radii of a spot that makes ghosts on faces,
+constexpr double kGhostStrength = 0.2;        // and how strong, relative to it, they are at most
+constexpr double kOnFace = 0.6;               // voxels from a face's voxel centres
+
+double geometric_mean(const Filter& filter) {
+  double product = 1;
+  for (const double sigma : filter.sigma)
+    if (sigma > 0) product *= sigma;
+  return std::pow(product, 1.0 / std::max(1, filter.dimensions));
+}
+
+/// Spots that were taken, in cells as wide as the largest spot's reach.
+class Taken {
+ public:
+  explicit Taken(std::array<double, 3> cell) : cell_(cell) {}
+
+  void add(std::size_t index, const std::array<double, 3>& place) {
+    cells_[key_of(place, {})].push_back(index);
+  }
+
+  template <class Visit>
+  bool any_near(const std::array<double, 3>& place, const Visit& visit) const {
+    for (int dz = -1; dz <= 1; ++dz)
+      for (int dy = -1; dy <= 1; ++dy)
+        for (int dx = -1; dx <= 1; ++dx) {
+          const auto cell = cells_.find(key_of(place, {dx, dy, dz}));
+          if (cell != cells_.end() && std::any_of(cell->second.begin(), cell->second.end(), visit))
+            return true;
+        }
+    return false;
+  }
+
+ private:
+  using Key = std::array<std::int64_t, 3>;
+  Key key_of(const std::array<double, 3>& place, const std::array<int, 3>& step) const {
+    Key key{};
+    for (std::size_t a = 0; a < 3; ++a)
+      key[a] = static_cast<std::int64_t>(std::floor(place[a] / cell_[a])) + step[a];
+    return key;
+  }
+
+  std::array<double, 3> cell_;
+  std::map<Key, std::vector<std::size_t>> cells_;
+};
+
+/// Distance in radii of the larger of the two scales.
+double distance(const Filter& larger, const ScaleCandidate& a, const ScaleCandidate& b) {
+  double square = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!(larger.sigma[i] > 0)) continue;
+    const double d = (a.place[i] - b.place[i]) / larger.sigma[i];
+    square += d * d;
+  }
+  return std::sqrt(square / std::max(1, larger.dimensions));
+}
+
+bool on_face(const Shape3& shape, const ScaleCandidate& c) {
+  const std::array<std::int64_t, 3> size{shape.nx, shape.ny, shape.nz};
+  for (std::size_t a = 0; a < 3; ++a)
+    if (size[a] > 1 && (c.place[a] < kOnFace || c.place[a] > static_cast<double>(size[a] - 1) - kOnFace))
+      return true;
+  return false;
+}
+
+}  // namespace
+
+double scale_strength(const Filter& filter, double quality) {
+  return quality * std::pow(geometric_mean(filter), 0.5 * filter.dimensions - 1);
+}
+
+std::vector<Filter> make_scales(const Shape3& shape, const Vec3& voxel_um, const Vec3& smallest,
+                                const Vec3& largest) {
+  const double ratio = std::max({largest.x / smallest.x, largest.y / smallest.y, largest.z / smallest.z});
+  const int steps = std::max(0, static_cast<int>(std::ceil(std::log(ratio) / std::log(kStep) - 1e-6)));
+  std::vector<Filter> scales;
+  for (int k = 0; k <= steps; ++k) {
+    const double part = steps > 0 ? static_cast<double>(k) / steps : 0;
+    const auto between = [&](double a, double b) { return a * std::pow(b / a, part); };
+    scales.push_back(make_filter(
+        shape, voxel_um,
+        {between(smallest.x, largest.x), between(smallest.y, largest.y), between(smallest.z, largest.z)}));
+  }
+  return scales;
+}
+
+std::vector<std::size_t> strongest_over_scales(const Shape3& shape, std::span<const Filter> scales,
+                                               std::span<const ScaleCandidate> candidates) {
+  std::vector<double> strength(candidates.size()), size(scales.size());
+  for (std::size_t k = 0; k < scales.size(); ++k) size[k] = geometric_mean(scales[k]);
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    strength[i] = scale_strength(scales[candidates[i].scale], candidates[i].quality);
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return strength[a] != strength[b] ? strength[a] > strength[b] : a < b;
+  });
+  std::array<double, 3> cell{1, 1, 1};
+  for (const Filter& filter : scales)
+    for (std::size_t a = 0; a < 3; ++a)
+      cell[a] = std::max(cell[a], kGhostReach * std::sqrt(filter.dimensions) * filter.sigma[a]);
+  Taken taken(cell);
+  std::vector<std::size_t> kept;
+  for (const std::size_t i : order) {
+    const ScaleCandidate& own = candidates[i];
+    const bool face = on_face(shape, own);
+    const bool suppressed = taken.any_near(own.place, [&](std::size_t j) {
+      const ScaleCandidate& other = candidates[j];
+      if (other.scale == own.scale) return false;
+      const auto [small, large] = std::minmax(
+          own.scale, other.scale, [&](std::size_t a, std::size_t b) { return size[a] < size[b]; });
+      const double apart = distance(scales[large], own, other);
+      if (face && apart < kGhostReach && strength[i] < kGhostStrength * strength[j]) return true;
+      return apart < (size[large] > kNearScale * size[small] ? kFarReach : kNearReach);
+    });
+    if (suppressed) continue;
+    taken.add(i, own.place);
+    kept.push_back(i);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+}  // namespace motes::tracking::detect
