@@ -33,7 +33,7 @@ class FrameWarnings {
     for (const std::string& warning : warnings) console_.warn(fmt::format("frame {}: {}", frame, warning));
   }
   void add_jump(const Detections& before, const Detections& now) {
-    const auto [less, more] = std::minmax(before.size(), now.size());
+    const std::size_t less = std::min(before.size(), now.size()), more = std::max(before.size(), now.size());
     if (more < kJumpFrom || static_cast<double>(more) <= kJump * static_cast<double>(less)) return;
     add(now.frame,
         {fmt::format("{} spots after {} in frame {}; look at both, and set detection.threshold if one "
