@@ -158,7 +158,20 @@ TEST_CASE("few or no particles: a gate where there is one to be had") {
   CHECK_FALSE(estimate_gate({1}, frames));
   for (auto& f : frames) f.x_um = {0, 2}, f.y_um = f.z_um = {0, 0};  // nothing moves
   REQUIRE(estimate_gate({1}, frames));
-  CHECK(estimate_gate({1}, frames)->gate_um == Approx(0.2));
+  CHECK(estimate_gate({1}, frames)->gate_um == Approx(0.95 * 2));  // nor is anything else near
+}
+
+TEST_CASE("few particles all may have a partner: the gate is no shorter than the neighbours'") {
+  int all = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto estimate = estimate_gate({1}, walk(16, 3, 0.12, seed));
+    REQUIRE(estimate);
+    if (estimate->partners < 1) continue;
+    ++all;
+    INFO("seed " << seed);
+    CHECK(estimate->gate_um >= estimate->neighbours_um);
+  }
+  CHECK(all > 10);
 }
 
 TEST_CASE("the estimate does not depend on the number of threads") {
