@@ -11,6 +11,7 @@
 #include <motes/matching/instances.h>
 
 #include "matching/instances/recipe.h"
+#include "matching/instances/structured_matrices.h"
 
 namespace motes::matching {
 namespace {
@@ -271,9 +272,10 @@ Costs generate_assignment(const Execution& execution, std::string_view text) {
   Costs costs = [&]() -> Costs {
     if (recipe.family() == "uniform") return uniform(execution, recipe);
     if (recipe.family() == "points") return points(execution, recipe);
-    recipe.fail(
-        "no assignment family is called '" + recipe.family() +
-        "'; there are uniform and points (families of graphs are for --problem cardinality and greedy)");
+    if (auto matrix = instances::structured_matrix(execution, recipe)) return std::move(*matrix);
+    recipe.fail("no assignment family is called '" + recipe.family() + "'; there are uniform, points, " +
+                instances::structured_families() +
+                " (families of graphs are for --problem cardinality and greedy)");
   }();
   recipe.finish();
   if (!unmatched_given) {

@@ -1,0 +1,20 @@
+#pragma once
+/// Matrices with structure, of the kinds that assignment solvers find hard (instances.h lists them). Each
+/// takes its own parameters from a recipe.
+
+#include <optional>
+
+#include <motes/base/execution.h>
+#include <motes/matching/problem.h>
+
+#include "matching/instances/recipe.h"
+
+namespace motes::matching::instances {
+
+/// The families' names, with commas: for messages.
+std::string structured_families();
+
+/// The matrix that the recipe names, unless its family is of another kind.
+std::optional<DenseCosts> structured_matrix(const Execution& execution, Recipe& recipe);
+
+}  // namespace motes::matching::instances
