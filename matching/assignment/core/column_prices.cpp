@@ -8,7 +8,8 @@
 /// least values, the second turn changes nothing). Then rows choose anew by what is left of their costs. As
 /// long as many columns are left out, the new reach gives better levels; what is left out in the end gets
 /// pairs of its own again. Levels are guesses and may be anything: the bounds hold for whatever they are.
-/// They are good prices to start from, too (core_solver.cpp).
+/// They are good prices to start from, too (core_solver.cpp). Where levels of this kind are of no use, square
+/// matrices get annealed ones (annealed_prices.h).
 
 #include "matching/assignment/core/column_prices.h"
 
@@ -25,6 +26,7 @@
 #include <motes/base/parallel_for.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/core/annealed_prices.h"
 #include "matching/assignment/core/pricing.h"
 #include "matching/assignment/dense/row_keys.h"
 
@@ -262,15 +264,14 @@ class LevelSelector {
   std::optional<Cost> rise_;  ///< of the limit of the row before above its base
 };
 
-/// A selection from columns' levels, which are those that fit the rows' reach in the one before.
+/// A selection from columns' levels. `reach`: what rises and falls with a row's costs above the levels, or
+/// kInfiniteCost.
 template <class T>
 CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offset wanted,
-                               const CoreSelection& before) {
-  const std::vector<Cost> reach = reach_of_rows(before);
+                               const std::vector<Cost>& reach, std::vector<Cost>&& level) {
   CoreSelection out;
-  out.level = column_levels(threads, entries, reach);
+  out.level = std::move(level);
   out.bound.resize(at(entries.rows));
-  out.largest = before.largest;
   RowPricer<DenseEntries<T>> pricer(entries);
   pricer.set_duals(out.level);
   const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
@@ -298,12 +299,30 @@ void serve_columns(const Execution& execution, const DenseEntries<T>& entries, O
   const int threads = thread_count(execution);
   std::vector<Index> poor = poor_columns(selection.core, of_columns);
   for (int turn = 0; turn < kMostTurns && kFewPoor * std::ssize(poor) > entries.cols; ++turn) {
-    CoreSelection levelled = select_by_levels(threads, entries, wanted, selection);
+    const std::vector<Cost> reach = reach_of_rows(selection);
+    CoreSelection levelled =
+        select_by_levels(threads, entries, wanted, reach, column_levels(threads, entries, reach));
+    levelled.largest = selection.largest;
     std::vector<Index> still_poor = poor_columns(levelled.core, of_columns);
     if (4 * still_poor.size() > 3 * poor.size()) break;  // levels are of no use here
     selection = std::move(levelled);
     poor = std::move(still_poor);
   }
+  if (kFewPoor * std::ssize(poor) > entries.cols && entries.rows == entries.cols)
+    return select_by_annealing(execution, entries, wanted, of_columns, selection);
+  if (!poor.empty()) serve(threads, entries, poor, of_columns, selection);
+}
+
+template <class T>
+void select_by_annealing(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
+                         Index of_columns, CoreSelection& selection) {
+  const int threads = thread_count(execution);
+  auto [u, v] = annealed_prices(threads, entries);
+  CoreSelection annealed = select_by_levels(threads, entries, wanted, u, std::move(v));
+  annealed.largest = selection.largest;
+  annealed.annealed = true;
+  selection = std::move(annealed);
+  const std::vector<Index> poor = poor_columns(selection.core, of_columns);
   if (!poor.empty()) serve(threads, entries, poor, of_columns, selection);
 }
 
@@ -313,5 +332,13 @@ template void serve_columns(const Execution&, const DenseEntries<std::int64_t>&,
                             CoreSelection&);
 template void serve_columns(const Execution&, const DenseEntries<float>&, Offset, Index, CoreSelection&);
 template void serve_columns(const Execution&, const DenseEntries<double>&, Offset, Index, CoreSelection&);
+
+#define MOTES_INSTANTIATE(T) \
+  template void select_by_annealing(const Execution&, const DenseEntries<T>&, Offset, Index, CoreSelection&);
+MOTES_INSTANTIATE(std::int32_t)
+MOTES_INSTANTIATE(std::int64_t)
+MOTES_INSTANTIATE(float)
+MOTES_INSTANTIATE(double)
+#undef MOTES_INSTANTIATE
 
 }  // namespace motes::matching::detail

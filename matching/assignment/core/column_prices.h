@@ -13,4 +13,9 @@ template <class T>
 void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
                    Index of_columns, CoreSelection& selection);
 
+/// The same with annealed prices as the columns' levels, in place of a selection; square matrices.
+template <class T>
+void select_by_annealing(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
+                         Index of_columns, CoreSelection& selection);
+
 }  // namespace motes::matching::detail

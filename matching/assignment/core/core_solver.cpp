@@ -9,6 +9,12 @@
 /// that violate join the core, at most kAddedPerRow a row and round, the worst first. Then the solve goes on
 /// from its own matching and duals. No violation left: optimal. Every round adds a pair, so the rounds end.
 ///
+/// A matrix's core may mislead: where thousands of pairs a row are nearly tight, searches go far and rounds
+/// are many. So solving and pricing have a budget of looks at pairs, a multiple of the matrix's size. A
+/// perfect problem that uses it up gets annealed prices and a core chosen by them, and begins anew; if that
+/// is slow too, or the core outgrows a quarter of the matrix, dense paths take over from the prices. A start
+/// that is good makes their searches short, and their time is bounded by the cube of the size in any case.
+///
 /// Infeasible: a dear exit is still taken at the end; or, for perfect problems, a search is trapped among
 /// columns all of whose rows have no other pairs in the whole matrix. If they have some, their best join the
 /// core.
@@ -25,6 +31,7 @@
 #include <motes/base/parallel_for.h>
 #include <motes/base/timer.h>
 
+#include "matching/assignment/core/column_prices.h"
 #include "matching/assignment/core/pricing.h"
 #include "matching/assignment/dense/dense_augmenting_paths.h"
 #include "matching/assignment/sparse/multi_source_paths.h"
@@ -34,6 +41,9 @@ namespace motes::matching::detail {
 namespace {
 
 constexpr std::size_t kAddedPerRow = 32;
+/// Looks at pairs that a perfect problem may take, in all searches: so many for each pair of the matrix,
+/// before and after annealing. A round of pricing counts as kLooksOfPricing.
+constexpr double kFirstLooks = 2, kAnnealedLooks = 4, kLooksOfPricing = 0.25;
 constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 constexpr Index kRowsPerTask = 64;
 constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
@@ -56,6 +66,8 @@ class CorePaths {
   }
 
  private:
+  static constexpr bool kMatrix = !std::is_same_v<Entries, GeometricEntries>;
+
   const SparseCosts& core() const { return selection_.core; }
 
   /// Calls body(begin, end) for ranges of [0, count), side by side.
@@ -68,20 +80,42 @@ class CorePaths {
   }
 
   Solution solve_perfect(const Start& start) {
-    constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use to anybody
+    constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use
     std::vector<Cost> v(problem_.start);
     for (std::size_t j = 0; j < start.v.size(); ++j) v[j] = std::clamp(start.v[j], -kLimit, kLimit);
     if (start.v.empty() && !selection_.level.empty()) v = selection_.level;
-    proven_.assign(at(problem_.rows), -kBoundOfAll);
-    MultiSourcePaths paths(v, start.row_to_col);
     Solution out;
+    if (solve_perfect_core(v, start.row_to_col, out)) return out;
+    if constexpr (kMatrix) {
+      if (!selection_.annealed) {
+        const auto begun = std::chrono::steady_clock::now();
+        const CoreSize size = core_size<Entries>(problem_);
+        select_by_annealing(execution_, problem_.entries, size.of_rows, size.of_columns, selection_);
+        stats_.seconds["annealing"] += seconds_since(begun);
+        out = {};
+        if (solve_perfect_core(selection_.level, {}, out)) return out;
+      }
+      return solve_by_dense_paths(problem_, {{}, {}, selection_.level});
+    }
+    return solve_by_dense_paths(problem_, {});
+  }
+
+  /// False where the core outgrows its use, or the budget is spent.
+  bool solve_perfect_core(const std::vector<Cost>& v, std::span<const Index> row_to_col, Solution& out) {
+    proven_.assign(at(problem_.rows), -kBoundOfAll);
+    ways_out_ = kWaysOutPerRow;
+    MultiSourcePaths paths(v, row_to_col);
+    const double matrix = static_cast<double>(problem_.rows) * problem_.cols;
+    const double budget = !kMatrix ? 0x1p62 : matrix * (selection_.annealed ? kAnnealedLooks : kFirstLooks);
+    double priced = 0;
     while (true) {
       const auto begun = std::chrono::steady_clock::now();
       paths.set_graph(core());
       if (stats_.phases++ == 0) out.stats.initial_assignments = problem_.rows - paths.free_rows();
-      const MultiSourcePaths::End end = paths.solve();
+      const double looks = std::max(0.0, budget - priced);
+      const MultiSourcePaths::End end = paths.solve(static_cast<std::int64_t>(looks));
       stats_.seconds["solve"] += seconds_since(begun);
-      if (end == MultiSourcePaths::End::out_of_range) return solve_whole();
+      if (end == MultiSourcePaths::End::out_of_range || end == MultiSourcePaths::End::slow) return false;
       out.v = paths.v();
       if (end == MultiSourcePaths::End::trapped) {
         out.infeasible = !find_ways_out(paths, out.v);
@@ -89,13 +123,14 @@ class CorePaths {
       } else if (!price(out.v)) {
         break;
       }
-      if (!merge()) return solve_whole();
+      priced += matrix * kLooksOfPricing;
+      if (!merge()) return false;
     }
     out.row_to_col.resize(at(problem_.rows));
     for (Index i = 0; i < problem_.rows; ++i) out.row_to_col[at(i)] = paths.col_of(i);
     out.stats.rounds = paths.counts().bids;
     out.stats.augmentations = paths.counts().augmentations;
-    return out;
+    return true;
   }
 
   Solution solve_with_exits(const Start& start) {
@@ -110,7 +145,7 @@ class CorePaths {
       solve_core(solution, {start.row_to_col, {}, start.v});
     }
     while (!solution.infeasible && !selection_.complete && price(solution.v)) {
-      if (!merge()) return solve_whole();
+      if (!merge()) return solve_by_dense_paths(problem_, {});  // duals of a core too small are no start
       const Solution before = std::move(solution);
       solve_core(solution, {before.row_to_col, {}, before.v});
     }
@@ -253,9 +288,6 @@ class CorePaths {
     stats_.seconds["pricing"] += seconds_since(start);
     return 4 * core().graph.edges() <= Offset{problem_.rows} * problem_.cols;
   }
-
-  /// From scratch: duals of a core that was too small are no start for the whole matrix.
-  Solution solve_whole() { return solve_by_dense_paths(problem_, {}); }
 
   const Execution& execution_;
   int threads_;

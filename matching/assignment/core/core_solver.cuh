@@ -13,6 +13,18 @@
 ///                                      policy keeps from round to round
 ///   Solution solve_whole(arena, sides, p)
 ///                                      without a core, from scratch
+/// and, if it can tell better prices,
+///   bool can_anneal(p)                 whether it can
+///   bool anneal(arena, p, price)       puts annealed prices (annealing.cuh) into `price`; false: it cannot, or
+///                                      `price` holds them already
+///   bool annealed()                    whether it does
+///   Solution solve_whole(arena, sides, p, price)
+///                                      from prices (nullptr: from scratch)
+///
+/// A budget of rounds of searches and of pricing tells whether a core misleads: where thousands of pairs a
+/// row are nearly tight, searches go far and violating pairs never end. A perfect problem that uses it up
+/// gets annealed prices and a core chosen by them; if that is no better, the whole is solved from those
+/// prices.
 ///
 /// Promise of the core: every pair of row i with c_ij - price_j <= bound_i is in it. So all others of a row
 /// are proven without a look where bound_i + 1 >= u_i + max_j (v_j - price_j).
@@ -21,7 +33,7 @@
 /// place. They are solved as perfect ones on the core as long as it holds a perfect matching; from then on
 /// rows may leave at a price (kDearExit) that no optimum pays unless it has to, and pricing says what is
 /// missing. Every round adds a pair, so the rounds end. Where the core grows past a quarter of all pairs, the
-/// policy solves the whole from scratch.
+/// policy solves the whole.
 
 #include <optional>
 
@@ -183,6 +195,20 @@ inline bool usable_prices(std::span<const Cost> v) {
   return *least >= -kLimit && *most <= kLimit;
 }
 
+/// The budget: rounds of searches, scans of rows in them for each row, and rounds of pricing.
+constexpr long long kMostRounds = 6000, kMostScans = 4000;
+constexpr int kMostPricings = 12;
+
+/// All rows free, and these prices.
+template <class Entries>
+void begin_anew(gpu::Arena& arena, const DeviceCanonical<Entries>& p, const search::State& s,
+                const Cost* price) {
+  const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
+  MOTES_CUDA(cudaMemsetAsync(s.row_to_col, 0xff, rows * sizeof(Index), arena.stream()));
+  MOTES_CUDA(cudaMemsetAsync(s.col_to_row, 0xff, cols * sizeof(Index), arena.stream()));
+  MOTES_CUDA(cudaMemcpyAsync(s.v, price, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena.stream()));
+}
+
 /// Where the loop leaves its answer: in device memory, or on the host where the whole was solved from
 /// scratch.
 struct Outcome {
@@ -226,12 +252,19 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
   stats.seconds["selection"] = seconds_since(clock);
 
   PairRoom rooms[2];
+  constexpr bool kAnneals = requires(Cost * prices) { policy.anneal(arena, p, prices); };
+  bool may_stop = false;
+  if constexpr (kAnneals) may_stop = p.perfect && policy.can_anneal(p);
+  int first_round = 0;
+  SearchSettings search;
+  if (may_stop) search.most_rounds = kMostRounds, search.most_scanned = kMostScans * Offset{p.rows};
   for (int round = 0;; ++round) {
     clock = std::chrono::steady_clock::now();
     sparse.entries = core.entries;
     Stats part;
+    bool slow = may_stop && round - first_round >= kMostPricings;
     const auto mark = arena.mark();
-    while (!sparse_augmenting_paths(arena, sparse, s, part)) {
+    while (!slow && !sparse_augmenting_paths(arena, sparse, s, part, search, &slow)) {
       if (!sparse.perfect) throw std::logic_error("jv: a problem whose rows may all leave was not solved");
       sparse.perfect = false;
     }
@@ -245,20 +278,39 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
     stats.augmentations += part.augmentations;
     for (const auto& [stage, seconds] : part.seconds) stats.seconds[stage] += seconds;
     stats.seconds["solve"] += seconds_since(clock);
+    if (may_stop)
+      search.most_rounds = std::max(1LL, search.most_rounds - static_cast<long long>(part.rounds));
 
     clock = std::chrono::steady_clock::now();
-    const Additions added = policy.price(arena, p, s, price, core);
-    if (added.pairs > 0 && 4 * (core.pairs + added.pairs) > Offset{p.rows} * p.cols) {
-      // From scratch: duals that a dear exit has pushed down are no start for the whole.
-      stats.seconds["pricing"] += seconds_since(clock);
-      detail::Solution whole = policy.solve_whole(arena, sides, p);
-      for (const auto& [stage, seconds] : stats.seconds) whole.stats.seconds[stage] += seconds;
-      out.whole = std::move(whole);
-      return out;
-    }
-    if (added.pairs > 0) merge(arena, core, added, rooms[round % 2]);
+    const Additions added = slow ? Additions{} : policy.price(arena, p, s, price, core);
+    const bool large = added.pairs > 0 && 4 * (core.pairs + added.pairs) > Offset{p.rows} * p.cols;
+    if (!slow && added.pairs > 0 && !large) merge(arena, core, added, rooms[round % 2]);
     stats.seconds["pricing"] += seconds_since(clock);
-    if (added.pairs == 0) break;
+    if (!slow && added.pairs == 0) break;
+    if (!slow && !large) continue;
+
+    if constexpr (kAnneals) {
+      clock = std::chrono::steady_clock::now();
+      if (may_stop && policy.anneal(arena, p, price)) {
+        core = policy.select(arena, p, s, price, false);
+        begin_anew(arena, p, s, price);
+        sparse = {p.rows, p.cols, core.entries, exits, price, true};
+        search.most_rounds = kMostRounds;
+        first_round = round + 1;
+        rooms[0] = rooms[1] = {};
+        stats.seconds["annealing"] += seconds_since(clock);
+        continue;
+      }
+    }
+    // Duals that a dear exit has pushed down are no start for the whole; annealed prices are.
+    detail::Solution whole;
+    if constexpr (kAnneals)
+      whole = policy.solve_whole(arena, sides, p, policy.annealed() ? price : nullptr);
+    else
+      whole = policy.solve_whole(arena, sides, p);
+    for (const auto& [stage, seconds] : stats.seconds) whole.stats.seconds[stage] += seconds;
+    out.whole = std::move(whole);
+    return out;
   }
   // Rows that left at the dear price have no exit: finishing finds them, and calls the problem infeasible.
   return out;

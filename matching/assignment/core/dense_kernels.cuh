@@ -13,18 +13,21 @@
 /// A sample is a sixth of a row, in pieces of 64 bytes. Rows where the sample misled (too few pairs, too
 /// many, thousands of equal ones) are done again, exactly, a block each.
 ///
-/// The reference price is part of a pair's key, key_ij = c_ij - price_j; limits and bounds are keys.
+/// The reference price is part of a pair's key, key_ij = c_ij - price_j; limits and bounds are keys. Where
+/// many columns are chosen by few rows, prices tell the rows too little: square matrices get annealed ones
+/// (annealing.cuh), and the rows choose again.
 
+#include "matching/assignment/core/annealing.cuh"
 #include "matching/assignment/core/dense_core.cuh"
 #include "matching/assignment/core/dense_pricing.cuh"
 #include "matching/assignment/core/dense_selection.cuh"
 
 namespace motes::matching::device::hungarian {
 
-/// The alternating-tree solver on a whole matrix, from scratch (papers/hungarian/alternating_tree.cu).
+/// The alternating-tree solver on a whole matrix (papers/hungarian/alternating_tree.cu).
 template <class Entries>
 detail::Solution solve_by_forests(gpu::Arena& arena, const CanonicalSides& sides,
-                                  const DeviceCanonical<Entries>& p);
+                                  const DeviceCanonical<Entries>& p, const Start& start);
 
 }  // namespace motes::matching::device::hungarian
 
@@ -41,8 +44,7 @@ class DensePolicy {
   Core select(gpu::Arena& arena, const Problem& p, const search::State& s, Cost* price, bool unpriced) {
     const DenseEntries<T>& e = p.entries;
     const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
-    const bool vectors = loads_four(e), sampled = p.cols >= kSampledFrom;
-    const unsigned bands_of_rows = static_cast<unsigned>((p.rows + kRowsAtOnce - 1) / kRowsAtOnce);
+    const bool vectors = loads_four(e);
     Cost* limit = arena.take<Cost>(rows);
     Extras extras{kBands, nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
     if (p.row_exit == nullptr && unpriced) {
@@ -63,18 +65,9 @@ class DensePolicy {
                          arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
                          core.bound};
     RowList again{nullptr, nullptr};
-    if (sampled) {
-      sample_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(
-          e, vectors, price, std::max(2, wanted_ / kSampled), limit);
-      MOTES_CUDA_LAUNCHED();
-      again = {arena.take<Index>(rows), arena.take_filled<int>(1, 0)};
-      select_rows_kernel<<<bands_of_rows, kDenseBlock, 0, arena.stream()>>>(e, vectors, price, limit, slots,
-                                                                            again);
-      MOTES_CUDA_LAUNCHED();
-    }
-    exact_rows_kernel<<<std::min<int>(p.rows, 8 * arena.multiprocessors()), kDenseBlock, 0, arena.stream()>>>(
-        e, vectors, price, slots, again);
-    MOTES_CUDA_LAUNCHED();
+    choose(arena, p, vectors, price, limit, slots);
+    if (p.perfect && unpriced && are_many_poor(arena, p, slots) && anneal(arena, p, price))
+      choose(arena, p, vectors, price, limit, slots);
     extras.place = arena.take<int>((kBands + 1) * cols);
     const dim3 by_column(static_cast<unsigned>(std::min<std::size_t>((cols + 255) / 256, 4096)), kBands + 1);
     place_extras_kernel<<<by_column, 256, 0, arena.stream()>>>(e, price, slots, extras);
@@ -130,9 +123,22 @@ class DensePolicy {
         static_cast<Offset>(counts.pairs), counts.found, found_.row, found_.length, found_.col, found_.cost};
   }
 
-  detail::Solution solve_whole(gpu::Arena& arena, const CanonicalSides& sides, const Problem& p) {
-    return hungarian::solve_by_forests(arena, sides, p);
+  /// From prices, nullptr: from scratch.
+  detail::Solution solve_whole(gpu::Arena& arena, const CanonicalSides& sides, const Problem& p,
+                               const Cost* price) {
+    if (price == nullptr) return hungarian::solve_by_forests(arena, sides, p, {});
+    const std::vector<Cost> v = arena.download(price, static_cast<std::size_t>(p.cols));
+    return hungarian::solve_by_forests(arena, sides, p, {{}, {}, v});
   }
+
+  bool can_anneal(const Problem& p) const { return p.cols <= kMostAnnealed; }
+  /// Puts annealed prices into `price`; false: they are there already, or the matrix is too wide.
+  bool anneal(gpu::Arena& arena, const Problem& p, Cost* price) {
+    if (annealed_ || !can_anneal(p)) return false;
+    annealed_prices(arena, p.entries, price);
+    return annealed_ = true;
+  }
+  bool annealed() const { return annealed_; }
 
   /// Rows that pricing had to scan, over all rounds.
   std::int64_t scanned() const { return unproven_; }
@@ -143,6 +149,39 @@ class DensePolicy {
     int unproven, found;
     unsigned long long pairs;
   };
+
+  /// Each row's pairs.
+  void choose(gpu::Arena& arena, const Problem& p, bool vectors, const Cost* price, Cost* limit,
+              const EllGraph& slots) {
+    const DenseEntries<T>& e = p.entries;
+    RowList again{nullptr, nullptr};
+    if (p.cols >= kSampledFrom) {
+      const unsigned bands = static_cast<unsigned>((p.rows + kRowsAtOnce - 1) / kRowsAtOnce);
+      sample_rows_kernel<<<bands, kDenseBlock, 0, arena.stream()>>>(e, vectors, price,
+                                                                    std::max(2, wanted_ / kSampled), limit);
+      MOTES_CUDA_LAUNCHED();
+      again = {arena.take<Index>(static_cast<std::size_t>(p.rows)), arena.take_filled<int>(1, 0)};
+      select_rows_kernel<<<bands, kDenseBlock, 0, arena.stream()>>>(e, vectors, price, limit, slots, again);
+      MOTES_CUDA_LAUNCHED();
+    }
+    exact_rows_kernel<<<std::min<int>(p.rows, 8 * arena.multiprocessors()), kDenseBlock, 0, arena.stream()>>>(
+        e, vectors, price, slots, again);
+    MOTES_CUDA_LAUNCHED();
+  }
+
+  /// Do few rows choose many of the columns?
+  bool are_many_poor(gpu::Arena& arena, const Problem& p, const EllGraph& slots) {
+    const auto mark = arena.mark();
+    int* chosen = arena.take_filled<int>(static_cast<std::size_t>(p.cols) + 1, 0);
+    const int blocks = 8 * arena.multiprocessors();
+    count_choices_kernel<<<blocks, 256, 0, arena.stream()>>>(slots, p.rows, chosen);
+    MOTES_CUDA_LAUNCHED();
+    count_poor_kernel<<<blocks, 256, 0, arena.stream()>>>(chosen, p.cols, chosen + p.cols);
+    MOTES_CUDA_LAUNCHED();
+    const int poor = arena.download(chosen + p.cols, 1)[0];
+    arena.release(mark);
+    return kMostPoor * Offset{poor} > p.cols;
+  }
 
   /// Each column's cheapest rows, [kBands * cols]; its price too, unless that is nullptr.
   Index* reduce_columns(gpu::Arena& arena, const Problem& p, bool vectors, const Cost* level, Cost* price) {
@@ -183,6 +222,7 @@ class DensePolicy {
   Counts* counts_ = nullptr;
   Found found_{};
   int room_ = 0;
+  bool annealed_ = false;
   std::int64_t unproven_ = 0;
 };
 

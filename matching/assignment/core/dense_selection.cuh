@@ -343,6 +343,21 @@ __global__ void __launch_bounds__(kDenseBlock)
     ExactRow<T>(e, vectors, price, slots, list.count == nullptr ? k : list.row[k], shared).select();
 }
 
+/// How many rows chose each column...
+[[maybe_unused]] static __global__ void count_choices_kernel(EllGraph slots, Index rows, int* chosen) {
+  for (Index i = search::thread_index() / kLanes; i < rows; i += search::thread_total() / kLanes)
+    for (int k = static_cast<int>(threadIdx.x) % kLanes; k < slots.length[i]; k += kLanes)
+      atomicAdd(chosen + slots.col[Offset{i} * slots.stride + k], 1);
+}
+/// ...and how many columns are chosen by fewer than kFewChoices.
+[[maybe_unused]] static __global__ void count_poor_kernel(const int* chosen, Index cols, int* poor) {
+  int mine = 0;
+  for (Index j = search::thread_index(); j < cols; j += search::thread_total())
+    mine += chosen[j] < kFewChoices;
+  mine = __reduce_add_sync(search::kAll, mine);
+  if (threadIdx.x % kLanes == 0 && mine > 0) atomicAdd(poor, mine);
+}
+
 /// Pairs that columns bring: bands' cheapest, and pairs given by the caller. `place` is where in its row's
 /// extras such a pair goes, -1: nowhere.
 struct Extras {

@@ -43,11 +43,11 @@ class RowSelector {
     const RowScan<T> scan = scan_row(instructions_, key, entries_.cols, last_, hit_.data());
     if (scan.bad) return scan;  // there will be no core
     Index hits = scan.hits;
-    if (!suits(hits)) {
+    if (!suits(hits) && !tied(key, hits)) {
       set_last(sampled_limit(key));
       hits = scan_row(instructions_, key, entries_.cols, last_, hit_.data()).hits;
     }
-    if (!suits(hits)) {
+    if (!suits(hits) && !tied(key, hits)) {
       set_last(exact_limit(key));
       hits = scan_row(instructions_, key, entries_.cols, last_, hit_.data()).hits;
       has_last_ = false;
@@ -64,6 +64,14 @@ class RowSelector {
 
   bool suits(Index hits) const {
     return hits <= kMostFactor * wanted_ && (hits >= wanted_ / 2 || last_ == kLastKey<T>);
+  }
+
+  /// Too many pairs only because many are as dear as the limit: no other limit suits better.
+  bool tied(const T* key, Index hits) const {
+    if (hits <= kMostFactor * wanted_) return false;
+    Offset cheaper = 0;
+    for (Index k = 0; k < hits && cheaper < wanted_; ++k) cheaper += key[hit_[at(k)]] < last_;
+    return cheaper < wanted_;
   }
 
   /// From evenly spaced places of the row, about eight of them below the limit. NaN cannot be sorted: it
@@ -112,12 +120,11 @@ class RowSelector {
   /// from a place of the row's own, so that rows do not all compete for the same columns.
   void cut_ties(Index row, Cost dearest, std::vector<CorePair>::iterator first,
                 std::vector<CorePair>& pairs) {
-    const auto ties = std::partition(first, pairs.end(), [&](const CorePair& p) { return p.cost < dearest; });
+    const auto ties =
+        std::stable_partition(first, pairs.end(), [&](const CorePair& p) { return p.cost < dearest; });
     const auto place = static_cast<Index>((static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U >> 32) %
                                           static_cast<std::uint64_t>(entries_.cols));
-    std::sort(ties, pairs.end(), [&](const CorePair& a, const CorePair& b) {
-      return (a.col < place) != (b.col < place) ? b.col < place : a.col < b.col;
-    });
+    std::rotate(ties, std::lower_bound(ties, pairs.end(), CorePair{place, 0}, by_column), pairs.end());
     const auto last = std::max(ties, first + static_cast<std::ptrdiff_t>(wanted_));
     std::sort(first, last, by_column);
     pairs.erase(last, pairs.end());

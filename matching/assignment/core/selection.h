@@ -22,6 +22,7 @@ struct CoreSelection {
   double largest = 0;       ///< matrices of float and double: magnitude of their largest allowed entry
   bool bad = false;         ///< ... and whether one is NaN or -infinity
   bool complete = false;    ///< the core has every pair that is allowed
+  bool annealed = false;    ///< levels are annealed prices
 };
 
 /// About `wanted` cheapest pairs of each row, where that many are allowed, and the `of_columns` cheapest of

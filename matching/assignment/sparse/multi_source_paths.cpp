@@ -122,14 +122,14 @@ std::vector<Cost> MultiSourcePaths::v() const {
   return out;
 }
 
-MultiSourcePaths::End MultiSourcePaths::solve() {
+MultiSourcePaths::End MultiSourcePaths::solve(std::int64_t most_looks) {
   const std::vector<Cost> given = v();
   reduce_rows();
   match_on_tight_edges();
   if (auctions_pay_ && !few_are_left()) try_auction(given);
   while (!free_rows_.empty()) {
     if (lowest_v_ < kLowestDual) return End::out_of_range;
-    if (!grow_forest()) return End::trapped;
+    if (const End end = grow_forest(most_looks); end != End::matched) return end;
   }
   return End::matched;
 }
@@ -297,6 +297,7 @@ void MultiSourcePaths::match_on_tight_edges() {
 /// Breadth first over the tight edges to columns without a mark; the free column found, or -1.
 Index MultiSourcePaths::tight_end(Index source) {
   ready_.clear();
+  counts_.looks += offsets_[at(source) + 1] - offsets_[at(source)];
   Cost u = least_offer(source);
   Index row = source;
   for (std::size_t next = 0;; ++next) {
@@ -313,6 +314,7 @@ Index MultiSourcePaths::tight_end(Index source) {
     const Column& column = columns_[at(ready_[next])];
     row = column.row;
     u = edges_[at(row_edge_[at(row)])].cost - column.v;
+    counts_.looks += offsets_[at(row) + 1] - offsets_[at(row)];
   }
 }
 
@@ -352,6 +354,7 @@ void MultiSourcePaths::scan(Index row, Index place) {
   const Offset begin = offsets_[at(row)], last = offsets_[at(row) + 1];
   const Cost base = base_[at(row)];
   for (Offset e = begin + place; e < last;) {
+    counts_.looks += kPlacesAtOnce;
     for (const Offset stop = std::min<Offset>(last, e + kPlacesAtOnce); e < stop; ++e) {
       const Edge& edge = edges_[at(e)];
       Column& column = columns_[at(edge.col)];
@@ -374,8 +377,8 @@ void MultiSourcePaths::scan(Index row, Index place) {
   }
 }
 
-/// One phase; false when no tree comes to a free column.
-bool MultiSourcePaths::grow_forest() {
+/// One phase: matched, unless no tree comes to a free column, or not soon enough.
+MultiSourcePaths::End MultiSourcePaths::grow_forest(std::int64_t most_looks) {
   ++counts_.phases;
   new_search();
   queue_.clear();
@@ -394,6 +397,7 @@ bool MultiSourcePaths::grow_forest() {
   std::size_t wanted = std::max<std::size_t>(1, free_rows_.size() / kTreesPerPhase), next = 0;
   const std::size_t asked = wanted;
   while (wanted > 0) {
+    if (counts_.looks > most_looks) return End::slow;
     Index col = -1;
     if (next < ready_.size()) {
       col = ready_[next++];
@@ -426,7 +430,7 @@ bool MultiSourcePaths::grow_forest() {
     scan(row, 0);
   }
   counts_.settled += static_cast<std::int64_t>(settled_.size());
-  if (wanted == asked) return false;
+  if (wanted == asked) return End::trapped;
   for (const Index col : settled_) {
     Column& column = columns_[at(col)];
     column.v -= now_ - column.distance;
@@ -436,7 +440,7 @@ bool MultiSourcePaths::grow_forest() {
   for (const Index row : free_rows_)
     end_[at(row)] == -1 ? still_free_.push_back(row) : augment(row, end_[at(row)]);
   free_rows_.swap(still_free_);
-  return true;
+  return End::matched;
 }
 
 }  // namespace motes::matching::detail

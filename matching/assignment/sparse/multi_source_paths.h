@@ -3,6 +3,7 @@
 /// core_solver.h.
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,7 @@ class MultiSourcePaths {
  public:
   struct Counts {
     std::int64_t bids = 0, augmentations = 0, phases = 0, settled = 0;
+    std::int64_t looks = 0;  ///< at edges, in searches and forests
   };
 
   /// Any duals, any matching (-1: free), [size] each.
@@ -52,11 +54,12 @@ class MultiSourcePaths {
   /// dropped. O(edges).
   void set_graph(const SparseCosts& graph);
 
-  enum class End { matched, trapped, out_of_range };
+  enum class End { matched, trapped, out_of_range, slow };
   /// Matches every row: O(rows * (edges + size log)) at worst, in practice a few passes over the edges.
   /// trapped: some rows reach no free column; see reached(). out_of_range: duals that a core with too few
   /// edges drives past 2^60; a solve of the whole matrix knows no such.
-  End solve();
+  /// slow: counts().looks has passed `most_looks`; what has been matched so far is.
+  End solve(std::int64_t most_looks = std::numeric_limits<std::int64_t>::max());
 
   /// After trapped: the last search came to this column. Rows that are free or matched to one of these have
   /// no edge to any other.
@@ -100,7 +103,7 @@ class MultiSourcePaths {
   void auction_stage(Cost epsilon);
   void match_on_tight_edges();
   Index tight_end(Index source);
-  bool grow_forest();
+  End grow_forest(std::int64_t most_looks);
   void scan(Index row, Index place);
   void sort_row(Index row);
   void augment(Index source, Index col);

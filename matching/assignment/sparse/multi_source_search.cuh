@@ -28,6 +28,9 @@
 /// So phases take few roots' time: with r the same in all trees only those up to the first end in the way
 /// could augment, and on gated problems every region would wait for every other.
 ///
+/// A budget of rounds and of scanned rows may end it all in the middle of a phase, whose labels then count
+/// for nothing: the state is that before the phase.
+///
 /// Races: labels fall by exchange of 16 bytes at once, lists fill in any order, and the nearest ends and
 /// rises are minima. Distances do not depend on timing, but the tree that has a column, where distances tie,
 /// does.
@@ -83,7 +86,12 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
     f.report->nanoseconds[stage] += now - clock;
     clock = now;
   };
-  long long round = 1, refused = 0, pass = 0;
+  long long round = 1, refused = 0, pass = 0, all_scanned = 0;
+  // The same for all threads: what it looks at is the same for them, between the same barriers.
+  const auto too_slow = [&] {
+    return (f.most_rounds > 0 && round > f.most_rounds) ||
+           (f.most_scanned > 0 && all_scanned > f.most_scanned);
+  };
   charge(kChains);
   if (first) f.report->roots = n.roots[0];
   for (int phase = 0;; ++phase) {
@@ -99,14 +107,19 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
     const long long first_round = round;
     long long scanned = 0;
     team.sync();
-    for (int count = root_count + kept; count > 0; count = n.frontier[round % 3]) {
+    for (int count = root_count + kept; count > 0 && !too_slow(); count = n.frontier[round % 3]) {
       scanned += count;
+      all_scanned += count;
       if (first) n.frontier[(round + 2) % 3] = 0;
       if (f.p.perfect && blockIdx.x == gridDim.x - 1)  // small frontiers leave it idle
         lower_limit(f, f.roots[now], root_count, n.limit + now, spread);
       grow_round<kLanes>(f, round, count, n.limit + now, f.touched[now], n.touched + now, near);
       team.sync();
       ++round;
+    }
+    if (too_slow()) {  // no dual has moved and no pair changed since the phase began
+      if (first) f.report->slow = 1;
+      break;
     }
     const Members members{f.roots[now], f.touched[now], root_count, n.touched[now]};
     const Cost limit = __ldcg(n.limit + now);

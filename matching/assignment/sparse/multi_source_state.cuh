@@ -15,6 +15,7 @@ enum ForestStage { kChains, kGrow, kRise, kSettle, kAugment, kForestStages };
 struct ForestReport {
   long long phases, rounds, lowerings, augmentations, scanned, labelled, refused, roots;
   int stuck, impossible;
+  int slow;                  ///< broken off
   long long matched;         ///< pairs before the searches
   unsigned long long bids;   ///< of the chains
   unsigned long long began;  ///< when the chains began
@@ -65,7 +66,8 @@ struct CoreForest {
   ForestCounters* counters;
   int* gained;  ///< [kForestPhases]
   ForestReport* report;
-  float share;  ///< perfect: of the trees, that is to come to an end in a phase
+  float share;                          ///< perfect: of the trees, that is to come to an end in a phase
+  long long most_rounds, most_scanned;  ///< 0: no limit
 };
 
 /// Where a row stands in the forest.

@@ -154,6 +154,8 @@ ForestReport run(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, con
   f.counters = arena.take_filled<ForestCounters>(1, 0);
   f.gained = arena.take_filled<int>(kForestPhases, 0);
   f.share = settings.share;
+  f.most_rounds = settings.most_rounds;
+  f.most_scanned = settings.most_scanned;
   plant_kernel<kLanes><<<4 * arena.multiprocessors(), kThreads, 0, stream>>>(f);
   MOTES_CUDA_LAUNCHED();
   launch_forest<kLanes>(arena, f);
@@ -193,7 +195,8 @@ void auction_prices(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p, 
 }
 
 bool sparse_augmenting_paths(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& given,
-                             const search::State& s, Stats& stats, const SearchSettings& settings) {
+                             const search::State& s, Stats& stats, const SearchSettings& settings,
+                             bool* slow) {
   namespace h = search;
   DeviceCanonical<SparseEntries> p = given;
   if (p.perfect) p.row_exit = nullptr;
@@ -202,6 +205,7 @@ bool sparse_augmenting_paths(gpu::Arena& arena, const DeviceCanonical<SparseEntr
   const h::ForestReport report = h::with_lanes(
       edges / std::max(1, p.rows), [&](auto lanes) { return h::run<lanes>(arena, p, s, settings, gained); });
   if (report.stuck != 0) throw std::logic_error("jv on the GPU: a phase of searches matched nobody");
+  if (slow != nullptr) *slow = report.slow != 0;
   stats.initial_assignments += stats.phases == 0 ? report.matched : 0;
   stats.phases += report.phases;
   stats.rounds += report.rounds;

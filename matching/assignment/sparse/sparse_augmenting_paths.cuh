@@ -24,10 +24,14 @@ inline constexpr Cost kDearExit = Cost{1} << 60;
 /// exits. Returns false when the pairs given allow no perfect matching; `s` then still holds feasible duals
 /// and tight pairs.
 ///
+/// *slow: the settings' budget has run out; `s` then holds feasible duals and tight pairs, and rows may be
+/// free that need not be.
+///
 /// The objective is deterministic. The matching and the duals may depend on timing where optima tie.
 /// Stats gain initial_assignments, assignments, phases, rounds, augmentations and seconds.
 bool sparse_augmenting_paths(gpu::Arena& arena, const DeviceCanonical<SparseEntries>& p,
-                             const search::State& s, Stats& stats, const SearchSettings& settings = {});
+                             const search::State& s, Stats& stats, const SearchSettings& settings = {},
+                             bool* slow = nullptr);
 
 /// Prices near those of an optimum of a perfect problem with `edges` pairs, by the auction that
 /// sparse_augmenting_paths begins with: v [cols] on the arena's device is where it starts and ends. Speed

@@ -440,19 +440,19 @@ detail::Solution solve(gpu::Arena& arena, const CanonicalSides& sides, const Dev
 
 template <class Entries>
 detail::Solution solve_by_forests(gpu::Arena& arena, const CanonicalSides& sides,
-                                  const DeviceCanonical<Entries>& p) {
-  return solve(arena, sides, p, {});
+                                  const DeviceCanonical<Entries>& p, const Start& start) {
+  return solve(arena, sides, p, start);
 }
 template detail::Solution solve_by_forests(gpu::Arena&, const CanonicalSides&,
-                                           const DeviceCanonical<DenseEntries<std::int32_t>>&);
+                                           const DeviceCanonical<DenseEntries<std::int32_t>>&, const Start&);
 template detail::Solution solve_by_forests(gpu::Arena&, const CanonicalSides&,
-                                           const DeviceCanonical<DenseEntries<std::int64_t>>&);
+                                           const DeviceCanonical<DenseEntries<std::int64_t>>&, const Start&);
 template detail::Solution solve_by_forests(gpu::Arena&, const CanonicalSides&,
-                                           const DeviceCanonical<DenseEntries<float>>&);
+                                           const DeviceCanonical<DenseEntries<float>>&, const Start&);
 template detail::Solution solve_by_forests(gpu::Arena&, const CanonicalSides&,
-                                           const DeviceCanonical<DenseEntries<double>>&);
+                                           const DeviceCanonical<DenseEntries<double>>&, const Start&);
 template detail::Solution solve_by_forests(gpu::Arena&, const CanonicalSides&,
-                                           const DeviceCanonical<GeometricEntries>&);
+                                           const DeviceCanonical<GeometricEntries>&, const Start&);
 
 }  // namespace hungarian
 

@@ -1,0 +1,323 @@
+/// Prices by annealing (the softened assignment of Kosowsky & Yuille 1994, scaled after Sinkhorn 1967).
+///
+/// At temperature t row i wants column j by the weight exp(-(c_ij - v_j) / t), divided by the row's sum; a
+/// column that the rows want more than once in all gets dearer by t log of that, others get cheaper. Turn by
+/// turn this leads to the one set of prices at which every column is wanted once, and as t falls these prices
+/// become those of an optimal assignment. Unlike bids, all rows and columns move at once, so that it takes as
+/// few turns on a matrix with structure, where thousands of pairs a row are nearly tight, as on any other.
+///
+/// Errors of long waves take many turns to even out, those of short waves few. So the coolest temperature at
+/// which a sample of 128 rows and columns can tell its columns apart is reached on that sample; its prices
+/// are extended to a sample of four times the size, which goes on from there; and so on to the whole matrix,
+/// which takes a few turns only. Momentum (a share of the last turn's change) speeds long waves up.
+///
+/// Weights are single precision: only differences from the row's least offer enter, which are formed in
+/// double. Sums run over kLanes lanes and in blocks of rows of fixed size, so that they do not depend on
+/// threads or instruction sets.
+
+#include "matching/assignment/core/annealed_prices.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+
+#include <motes/base/function_clones.h>
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+
+#include "matching/assignment/core/annealing_schedule.h"
+#include "matching/assignment/dense/row_keys.h"
+
+namespace motes::matching::detail {
+namespace {
+
+using namespace annealing;
+
+constexpr std::size_t kLanes = 16;
+constexpr Index kBlocks = 16;  ///< of rows, whose sums are kept apart
+constexpr float kForbiddenKey = 1e38F;
+
+/// 2^x for x <= 0, to about 1e-5; tiny below 2^-126.
+inline float exp2_of(float x) {
+  x = x > -126.0F ? x : -126.0F;
+  const float shifted = x + 0x1.8p23F;  // its low bits are x, rounded
+  const float f = x - (shifted - 0x1.8p23F);
+  const float p = 1.0F + f * (0.69314718F + f * (0.24022651F + f * (0.05550411F + f * 0.00961813F)));
+  return std::bit_cast<float>(std::bit_cast<std::int32_t>(p) + (std::bit_cast<std::int32_t>(shifted) << 23));
+}
+
+/// weight[j] = 2^(-rate * key[j]), key[j] >= 0 being what the offer is above the row's least.
+MOTES_CLONES void weigh(const float* __restrict key, float rate, float* __restrict weight,
+                        std::size_t count) {
+  for (std::size_t j = 0; j < count; ++j) weight[j] = exp2_of(key[j] * -rate);
+}
+
+typedef float FloatLanes __attribute__((vector_size(kLanes * sizeof(float))));
+typedef double DoubleLanes __attribute__((vector_size(kLanes / 2 * sizeof(double))));
+
+/// The sum and the sum of squares.
+MOTES_CLONES std::array<float, 2> sums_of(const float* __restrict weight, std::size_t count) {
+  FloatLanes sum{}, squares{};
+  for (std::size_t j = 0; j < count; j += kLanes) {
+    FloatLanes w;
+    __builtin_memcpy(&w, weight + j, sizeof w);
+    sum += w;
+    squares += w * w;
+  }
+  std::array<float, 2> out{};
+  for (std::size_t k = 0; k < kLanes; ++k) out[0] += sum[k], out[1] += squares[k];
+  return out;
+}
+
+MOTES_CLONES void add_scaled(const float* __restrict weight, float factor, float* __restrict wanted,
+                             std::size_t count) {
+  for (std::size_t j = 0; j < count; ++j) wanted[j] += factor * weight[j];
+}
+
+/// offer[j] = cost[j] - v[j], and the least of them.
+MOTES_CLONES double offers_of(const double* __restrict cost, const double* __restrict v,
+                              double* __restrict offer, std::size_t count) {
+  DoubleLanes low[2];
+  for (auto& lanes : low) lanes = DoubleLanes{} + std::numeric_limits<double>::infinity();
+  for (std::size_t j = 0; j < count; j += kLanes)
+    for (std::size_t h = 0; h < 2; ++h) {
+      DoubleLanes c, price;
+      __builtin_memcpy(&c, cost + j + h * kLanes / 2, sizeof c);
+      __builtin_memcpy(&price, v + j + h * kLanes / 2, sizeof c);
+      const DoubleLanes mine = c - price;
+      __builtin_memcpy(offer + j + h * kLanes / 2, &mine, sizeof c);
+      low[h] = mine < low[h] ? mine : low[h];
+    }
+  double least = low[0][0];
+  for (const auto& lanes : low)
+    for (std::size_t k = 0; k < kLanes / 2; ++k) least = lanes[k] < least ? lanes[k] : least;
+  return least;
+}
+
+MOTES_CLONES void above_least(const double* __restrict offer, double least, float* __restrict key,
+                              std::size_t count) {
+  for (std::size_t j = 0; j < count; ++j) key[j] = static_cast<float>(offer[j] - least);
+}
+
+template <class T>
+void costs_of_row(const T* row, double* out, std::size_t count) {
+  constexpr double kForbidden = std::numeric_limits<double>::infinity();
+  for (std::size_t j = 0; j < count; ++j)
+    out[j] = row[j] > kLastKey<T> ? kForbidden : static_cast<double>(row[j]);
+}
+
+std::size_t padded(Index count) { return (at(count) + kLanes - 1) / kLanes * kLanes; }
+
+/// Turns of the softened assignment. A source of rows gives them as costs: fill(i, out) for [cols] doubles.
+template <class Fill>
+class Annealing {
+ public:
+  Annealing(int threads, Index rows, Index cols, const Fill& fill)
+      : threads_(threads),
+        rows_(rows),
+        cols_(cols),
+        width_(padded(cols)),
+        fill_(fill),
+        v_(width_, 0),
+        velocity_(width_, 0),
+        u_(at(rows), 0),
+        part_(at(kBlocks)) {
+    for (auto& part : part_) part.wanted.resize(width_);
+  }
+  std::vector<double>& v() { return v_; }
+  const std::vector<double>& u() const { return u_; }
+
+  /// One turn at a temperature.
+  Turn turn(double temperature, double momentum) {
+    const auto rate = static_cast<float>(kLog2E / temperature);
+    parallel_for(threads_, kBlocks, [&](std::int64_t block) {
+      Part& part = part_[at(block)];
+      std::fill(part.wanted.begin(), part.wanted.end(), 0.0F);
+      part.concentration = 0;
+      std::vector<double> cost(width_, std::numeric_limits<double>::infinity()), offer(width_);
+      std::vector<float> key(width_), weight(width_);
+      const Offset begin = Offset{rows_} * block / kBlocks, end = Offset{rows_} * (block + 1) / kBlocks;
+      for (Offset i = begin; i < end; ++i) {
+        const double* costs = fill_(static_cast<Index>(i), cost.data());
+        const double least = offers_of(costs, v_.data(), offer.data(), width_);
+        if (!std::isfinite(least)) continue;
+        u_[at(i)] = least;
+        above_least(offer.data(), least, key.data(), width_);
+        weigh(key.data(), rate, weight.data(), width_);
+        const auto [sum, squares] = sums_of(weight.data(), width_);
+        add_scaled(weight.data(), 1 / sum, part.wanted.data(), width_);
+        part.concentration += squares / (sum * sum);
+      }
+    });
+    double concentration = 0;
+    for (const Part& part : part_) concentration += part.concentration;
+    double imbalance = 0;
+    for (std::size_t j = 0; j < at(cols_); ++j) {
+      float wanted = 0;
+      for (const Part& part : part_) wanted += part.wanted[j];
+      const double excess = std::log(std::max(wanted, kLeastWanted));
+      imbalance = std::max(imbalance, std::abs(excess));
+      const double step = momentum * velocity_[j] - temperature * excess;
+      velocity_[j] = step;
+      v_[j] += step;
+    }
+    return {rows_ / concentration, imbalance};
+  }
+
+  /// The rows' mean cost above their least offer: what is hot.
+  double mean_above() {
+    double sum = 0, count = 0;
+    std::vector<double> cost(width_, std::numeric_limits<double>::infinity()), offer(width_);
+    for (Index i = 0; i < rows_; i += std::max(1, rows_ / 64)) {
+      const double* costs = fill_(i, cost.data());
+      const double least = offers_of(costs, v_.data(), offer.data(), width_);
+      for (std::size_t j = 0; j < at(cols_); ++j)
+        if (std::isfinite(offer[j])) sum += offer[j] - least, ++count;
+    }
+    return count == 0 ? 0 : sum / count;
+  }
+
+ private:
+  struct Part {
+    std::vector<float> wanted;
+    double concentration = 0;
+  };
+  int threads_;
+  Index rows_, cols_;
+  std::size_t width_;
+  const Fill& fill_;
+  std::vector<double> v_, velocity_, u_;
+  std::vector<Part> part_;
+};
+
+/// Some rows and columns of a matrix, formed as they are needed or kept.
+template <class T>
+class Sample {
+ public:
+  Sample(const DenseEntries<T>& entries, Index size)
+      : entries_(entries),
+        rows_(sampled(entries.rows, size, 0)),
+        cols_(sampled(entries.cols, size, kSaltOfColumns)) {
+    if (size > kKept) return;
+    width_ = padded(size);
+    kept_.assign(at(size) * width_, std::numeric_limits<double>::infinity());
+    for (Index k = 0; k < size; ++k) form(rows_[at(k)], cols_, &kept_[at(k) * width_]);
+  }
+  Index size() const { return static_cast<Index>(rows_.size()); }
+  const std::vector<Index>& rows() const { return rows_; }
+  const std::vector<Index>& cols() const { return cols_; }
+  /// Row k; in place, or in `room`, whose end is left as it is.
+  const double* operator()(Index k, double* room) const {
+    if (!kept_.empty()) return &kept_[at(k) * width_];
+    form(rows_[at(k)], cols_, room);
+    return room;
+  }
+  /// Row i of the matrix at these columns.
+  void form(Index i, const std::vector<Index>& cols, double* out) const {
+    const T* row = entries_.data + i * entries_.row_stride;
+    if (static_cast<Index>(cols.size()) == entries_.cols && entries_.col_stride == 1)
+      return costs_of_row(row, out, cols.size());
+    for (std::size_t l = 0; l < cols.size(); ++l)
+      costs_of_row(row + cols[l] * entries_.col_stride, out + l, 1);
+  }
+
+ private:
+  static constexpr Index kKept = 1024;
+  const DenseEntries<T>& entries_;
+  std::vector<Index> rows_, cols_;
+  std::size_t width_ = 0;
+  std::vector<double> kept_;
+};
+
+/// Prices of `fine`'s columns from those of the coarse sample: its columns price its rows, those the columns.
+template <class T>
+std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<T>& fine,
+                             const std::vector<double>& v, double temperature) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const std::size_t wide = padded(coarse.size()), width = padded(fine.size());
+  std::vector<double> u(at(coarse.size()), kNone);
+  std::vector<double> room(wide, kNone), offer(wide);
+  std::vector<float> key(wide), weight(wide);
+  const auto rate = static_cast<float>(kLog2E / temperature);
+  for (Index k = 0; k < coarse.size(); ++k) {
+    const double least = offers_of(coarse(k, room.data()), v.data(), offer.data(), wide);
+    if (!std::isfinite(least)) continue;
+    above_least(offer.data(), least, key.data(), wide);
+    weigh(key.data(), rate, weight.data(), wide);
+    u[at(k)] = least - temperature * std::log(sums_of(weight.data(), wide)[0]);
+  }
+  // Columns by pieces, each with all rows: first the least, then the sum.
+  std::vector<double> out(width, 0);
+  constexpr Index kPiece = 256;
+  parallel_for(threads, (fine.size() + kPiece - 1) / kPiece, [&](std::int64_t piece) {
+    const auto begin = at(piece * kPiece), end = std::min(begin + kPiece, at(fine.size()));
+    const std::vector<Index> cols(fine.cols().begin() + static_cast<std::ptrdiff_t>(begin),
+                                  fine.cols().begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<double> cost(cols.size()), least(cols.size(), kNone);
+    std::vector<float> mine(cols.size()), sum(cols.size(), 0);
+    for (const bool summing : {false, true})
+      for (Index k = 0; k < coarse.size(); ++k) {
+        if (!std::isfinite(u[at(k)])) continue;
+        fine.form(coarse.rows()[at(k)], cols, cost.data());
+        if (!summing) {
+          for (std::size_t j = 0; j < cols.size(); ++j) least[j] = std::min(least[j], cost[j] - u[at(k)]);
+          continue;
+        }
+        for (std::size_t j = 0; j < cols.size(); ++j)
+          mine[j] =
+              std::isfinite(cost[j]) ? static_cast<float>(cost[j] - u[at(k)] - least[j]) : kForbiddenKey;
+        weigh(mine.data(), rate, mine.data(), cols.size());
+        for (std::size_t j = 0; j < cols.size(); ++j) sum[j] += mine[j];
+      }
+    for (std::size_t j = 0; j < cols.size(); ++j)
+      if (std::isfinite(least[j])) out[begin + j] = least[j] - temperature * std::log(sum[j]);
+  });
+  return out;
+}
+
+}  // namespace
+
+template <class T>
+AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries) {
+  const Index n = entries.cols;
+  if (n == 0) return {};
+  std::vector<double> u, v;
+  double temperature = 0;
+  std::unique_ptr<Sample<T>> before;
+  for (const Index size : sizes_up_to(n)) {
+    auto sample = std::make_unique<Sample<T>>(entries, size);
+    Annealing annealing(size < 512 ? 1 : threads, size, size, *sample);
+    if (before) {
+      annealing.v() = extended(threads, *before, *sample, v, temperature);
+    } else {
+      temperature = annealing.mean_above() / kCooling;
+    }
+    const bool whole = before && size == n;
+    cool(temperature,
+         !before ? kCoarsest
+         : whole ? kWhole
+                 : kFiner,
+         whole, [&](double t, double momentum) { return annealing.turn(t, momentum); });
+    v = annealing.v();
+    u = annealing.u();
+    before = std::move(sample);
+  }
+  const auto on_grid = [&](const std::vector<double>& duals) {
+    std::vector<Cost> out(at(n));
+    for (std::size_t j = 0; j < out.size(); ++j)
+      out[j] = static_cast<Cost>(std::llround(std::clamp(duals[j] * entries.scale, -0x1p52, 0x1p52)));
+    return out;
+  };
+  return {on_grid(u), on_grid(v)};
+}
+
+template AnnealedPrices annealed_prices(int, const DenseEntries<std::int32_t>&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<std::int64_t>&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<float>&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<double>&);
+
+}  // namespace motes::matching::detail

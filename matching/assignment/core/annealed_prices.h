@@ -1,0 +1,20 @@
+#pragma once
+/// Column prices near an optimum's, for square matrices on which cheap pairs alone say little.
+
+#include <vector>
+
+#include "matching/assignment/canonical/entries.h"
+
+namespace motes::matching::detail {
+
+struct AnnealedPrices {
+  std::vector<Cost> u, v;  ///< [rows], [cols] on the grid
+};
+
+/// For a square matrix of legal entries. They are guesses: nothing about them is
+/// promised but that they are the same for any number of threads. Hundreds of passes over 128 x 128 entries,
+/// dozens over samples between, four over the matrix.
+template <class T>
+AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries);
+
+}  // namespace motes::matching::detail
