@@ -40,6 +40,8 @@ using namespace annealing;
 constexpr std::size_t kLanes = 16;
 constexpr Index kBlocks = 16;  ///< of rows, whose sums are kept apart
 constexpr float kForbiddenKey = 1e38F;
+constexpr Index kFirstSize = 128;  ///< rows and columns of the coarsest sample, about
+constexpr Schedule kCoarsest{0.03, 160, 0.8};
 
 /// 2^x for x <= 0, to about 1e-5; tiny below 2^-126.
 inline float exp2_of(float x) {
@@ -288,7 +290,7 @@ AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries) {
   std::vector<double> u, v;
   double temperature = 0;
   std::unique_ptr<Sample<T>> before;
-  for (const Index size : sizes_up_to(n)) {
+  for (const Index size : sizes_up_to(n, kFirstSize)) {
     auto sample = std::make_unique<Sample<T>>(entries, size);
     Annealing annealing(size < 512 ? 1 : threads, size, size, *sample);
     if (before) {

@@ -12,6 +12,10 @@
 namespace motes::matching::device::core {
 
 constexpr int kAnnealBlock = 512;
+/// Rows and columns of the coarsest sample, about. A turn is quick here whatever the size, so that few sizes
+/// are worth their errors: a small sample of clusters, say, has too many rows in one and too few in another.
+constexpr Index kFirstSize = 1024;
+constexpr detail::annealing::Schedule kCoarsest{0.05, 40, 0.8};
 constexpr int kExtendRows = 8;  ///< threads that share a column
 
 /// Of a block, or of all.
@@ -271,7 +275,7 @@ void annealed_prices(gpu::Arena& arena, const DenseEntries<T>& e, Cost* price) {
     cool(temperature, schedule, once,
          [&](double t, double momentum) { return annealing.take_turn(t, momentum); });
   };
-  for (const Index size : sizes_up_to(n)) {
+  for (const Index size : sizes_up_to(n, kFirstSize)) {
     const std::vector<Index> host_rows = sampled(n, size, 0), host_cols = sampled(n, size, kSaltOfColumns);
     const Index *rows = arena.upload(std::span<const Index>(host_rows)),
                 *cols = arena.upload(std::span<const Index>(host_cols));

@@ -12,7 +12,6 @@
 
 namespace motes::matching::detail::annealing {
 
-constexpr Index kFirstSize = 128;  ///< rows and columns of the coarsest sample
 constexpr double kLog2E = 1.4426950408889634;
 constexpr double kCooling = 0.5;  ///< from one temperature to the next
 constexpr double kColdest = 1e-9;
@@ -26,7 +25,7 @@ struct Schedule {
   int turns;
   double momentum;  ///< share of the last turn's change that goes on
 };
-constexpr Schedule kCoarsest{0.03, 160, 0.8}, kFiner{0.05, 30, 0.7}, kWhole{0.05, 4, 0.7};
+constexpr Schedule kFiner{0.05, 30, 0.7}, kWhole{0.05, 4, 0.7};
 constexpr double kFewWanted = 3;              ///< columns a row: as cold as a sample need be
 constexpr double kFlat = 16, kStalled = 0.8;  ///< fewer than kFlat, and they fall no more
 
@@ -66,10 +65,10 @@ inline std::vector<Index> sampled(Index count, Index size, Index salt) {
 }
 constexpr Index kSaltOfColumns = 7919;
 
-/// From 128 rows and columns to all, four times as many each time.
-inline std::vector<Index> sizes_up_to(Index n) {
+/// From about `first` rows and columns to all n, four times as many each time.
+inline std::vector<Index> sizes_up_to(Index n, Index first) {
   std::vector<Index> out{n};
-  while (out.back() > kFirstSize) out.push_back(std::max(kFirstSize, (out.back() + 3) / 4));
+  while (2 * Offset{out.back()} > 3 * Offset{first}) out.push_back(std::max(first, (out.back() + 3) / 4));
   std::reverse(out.begin(), out.end());
   return out;
 }

@@ -41,9 +41,10 @@ namespace motes::matching::detail {
 namespace {
 
 constexpr std::size_t kAddedPerRow = 32;
-/// Looks at pairs that a perfect problem may take, in all searches: so many for each pair of the matrix,
-/// before and after annealing. A round of pricing counts as kLooksOfPricing.
-constexpr double kFirstLooks = 2, kAnnealedLooks = 4, kLooksOfPricing = 0.25;
+/// Looks at pairs that a perfect problem may take, in all searches: so many for each pair of the matrix.
+/// After annealing as many as there are one in kRowsPerLook rows, because what comes next, dense paths, takes
+/// time by the cube of the size. A round of pricing counts as kLooksOfPricing.
+constexpr double kFirstLooks = 1, kRowsPerLook = 200, kLooksOfPricing = 0.25;
 constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 constexpr Index kRowsPerTask = 64;
 constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
@@ -106,7 +107,8 @@ class CorePaths {
     ways_out_ = kWaysOutPerRow;
     MultiSourcePaths paths(v, row_to_col);
     const double matrix = static_cast<double>(problem_.rows) * problem_.cols;
-    const double budget = !kMatrix ? 0x1p62 : matrix * (selection_.annealed ? kAnnealedLooks : kFirstLooks);
+    const double looks_a_pair = selection_.annealed ? problem_.rows / kRowsPerLook : kFirstLooks;
+    const double budget = kMatrix ? matrix * looks_a_pair : 0x1p62;
     double priced = 0;
     while (true) {
       const auto begun = std::chrono::steady_clock::now();

@@ -15,7 +15,8 @@
 ///                                      without a core, from scratch
 /// and, if it can tell better prices,
 ///   bool can_anneal(p)                 whether it can
-///   bool anneal(arena, p, price)       puts annealed prices (annealing.cuh) into `price`; false: it cannot, or
+///   bool anneal(arena, p, price)       puts annealed prices (annealing.cuh) into `price`; false: it cannot,
+///   or
 ///                                      `price` holds them already
 ///   bool annealed()                    whether it does
 ///   Solution solve_whole(arena, sides, p, price)
@@ -35,6 +36,7 @@
 /// missing. Every round adds a pair, so the rounds end. Where the core grows past a quarter of all pairs, the
 /// policy solves the whole.
 
+#include <cmath>
 #include <optional>
 
 #include <cub/device/device_scan.cuh>
@@ -195,9 +197,11 @@ inline bool usable_prices(std::span<const Cost> v) {
   return *least >= -kLimit && *most <= kLimit;
 }
 
-/// The budget: rounds of searches, scans of rows in them for each row, and rounds of pricing.
-constexpr long long kMostRounds = 6000, kMostScans = 4000;
-constexpr int kMostPricings = 12;
+/// The budget: rounds of searches (of matrices with uniform costs about ten times the root of the size),
+/// scans of rows in them for each row, rounds of pricing, and bids of a chain that fights (others need few).
+inline long long most_rounds(Index rows) { return 200 + static_cast<long long>(25 * std::sqrt(rows)); }
+constexpr long long kMostScans = 2000;
+constexpr int kMostPricings = 12, kMostBids = 4096;
 
 /// All rows free, and these prices.
 template <class Entries>
@@ -257,7 +261,11 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
   if constexpr (kAnneals) may_stop = p.perfect && policy.can_anneal(p);
   int first_round = 0;
   SearchSettings search;
-  if (may_stop) search.most_rounds = kMostRounds, search.most_scanned = kMostScans * Offset{p.rows};
+  if (may_stop) {
+    search.most_rounds = most_rounds(p.rows);
+    search.most_scanned = kMostScans * Offset{p.rows};
+    search.fight_budget = kMostBids;
+  }
   for (int round = 0;; ++round) {
     clock = std::chrono::steady_clock::now();
     sparse.entries = core.entries;
@@ -295,7 +303,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
         core = policy.select(arena, p, s, price, false);
         begin_anew(arena, p, s, price);
         sparse = {p.rows, p.cols, core.entries, exits, price, true};
-        search.most_rounds = kMostRounds;
+        search.most_rounds = most_rounds(p.rows);
         first_round = round + 1;
         rooms[0] = rooms[1] = {};
         stats.seconds["annealing"] += seconds_since(clock);

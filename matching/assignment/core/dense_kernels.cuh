@@ -64,7 +64,6 @@ class DensePolicy {
                          arena.take<Index>(rows * static_cast<std::size_t>(stride)),
                          arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
                          core.bound};
-    RowList again{nullptr, nullptr};
     choose(arena, p, vectors, price, limit, slots);
     if (p.perfect && unpriced && are_many_poor(arena, p, slots) && anneal(arena, p, price))
       choose(arena, p, vectors, price, limit, slots);
