@@ -297,6 +297,7 @@ AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries) {
       annealing.v() = extended(threads, *before, *sample, v, temperature);
     } else {
       temperature = annealing.mean_above() / kCooling;
+      if (temperature == 0) return {std::vector<Cost>(at(n), 0), std::vector<Cost>(at(n), 0)};  // all alike
     }
     const bool whole = before && size == n;
     cool(temperature,

@@ -303,8 +303,11 @@ void annealed_prices(gpu::Arena& arena, const DenseEntries<T>& e, Cost* price) {
           mean_above(arena.download(cost, static_cast<std::size_t>(size) * static_cast<std::size_t>(size)),
                      size) /
           kCooling;
-    else
-      extend(cols, size, sample.v());
+    if (temperature == 0) {  // all alike
+      MOTES_CUDA(cudaMemsetAsync(price, 0, static_cast<std::size_t>(n) * sizeof(Cost), arena.stream()));
+      return;
+    }
+    if (coarse > 0) extend(cols, size, sample.v());
     anneal(sample, coarse == 0 ? kCoarsest : kFiner, false);
     coarse = size, coarse_rows = rows, soft = sample.soft();
     if (size == n) {

@@ -187,6 +187,7 @@ class LevelSelector {
   /// `base`: what rises and falls with the row's costs.
   void select(Index row, Cost base, CorePart& out, Cost& bound) {
     found_.clear();
+    looked_ = false;
     if (rise_) find(row, base + *rise_);
     if (!suits()) find_sampled(row, base);
     if (!suits()) find_exactly(row, base);
@@ -201,10 +202,11 @@ class LevelSelector {
  private:
   Cost above(const CorePair& p) const { return p.cost - level_[at(p.col)]; }
   bool suits() const {
-    return std::ssize(found_) >= wanted_ / 2 && std::ssize(found_) <= kMostFactor * wanted_;
+    return looked_ && std::ssize(found_) >= wanted_ / 2 && std::ssize(found_) <= kMostFactor * wanted_;
   }
 
   void find(Index row, Cost limit) {
+    looked_ = true;
     limit_ = limit;
     found_.clear();
     pricer_.find(row, limit + 1, scratch_, found_);
@@ -261,6 +263,7 @@ class LevelSelector {
   std::vector<CorePair> found_;
   std::vector<Cost> all_;
   Cost limit_ = 0;
+  bool looked_ = false;       ///< at this row, so that found_ and limit_ are its own
   std::optional<Cost> rise_;  ///< of the limit of the row before above its base
 };
 

@@ -44,7 +44,7 @@ constexpr std::size_t kAddedPerRow = 32;
 /// Looks at pairs that a perfect problem may take, in all searches: so many for each pair of the matrix.
 /// After annealing as many as there are one in kRowsPerLook rows, because what comes next, dense paths, takes
 /// time by the cube of the size. A round of pricing counts as kLooksOfPricing.
-constexpr double kFirstLooks = 1, kRowsPerLook = 200, kLooksOfPricing = 0.25;
+constexpr double kFirstLooks = 2, kRowsPerLook = 250, kLooksOfPricing = 0.25;
 constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
 constexpr Index kRowsPerTask = 64;
 constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt

@@ -199,7 +199,7 @@ inline bool usable_prices(std::span<const Cost> v) {
 
 /// The budget: rounds of searches (of matrices with uniform costs about ten times the root of the size),
 /// scans of rows in them for each row, rounds of pricing, and bids of a chain that fights (others need few).
-inline long long most_rounds(Index rows) { return 200 + static_cast<long long>(25 * std::sqrt(rows)); }
+inline long long most_rounds(Index rows) { return 400 + static_cast<long long>(40 * std::sqrt(rows)); }
 constexpr long long kMostScans = 2000;
 constexpr int kMostPricings = 12, kMostBids = 4096;
 
@@ -260,6 +260,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
   bool may_stop = false;
   if constexpr (kAnneals) may_stop = p.perfect && policy.can_anneal(p);
   int first_round = 0;
+  bool late = false;
   SearchSettings search;
   if (may_stop) {
     search.most_rounds = most_rounds(p.rows);
@@ -305,15 +306,17 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
         sparse = {p.rows, p.cols, core.entries, exits, price, true};
         search.most_rounds = most_rounds(p.rows);
         first_round = round + 1;
+        late = true;
         rooms[0] = rooms[1] = {};
         stats.seconds["annealing"] += seconds_since(clock);
         continue;
       }
     }
-    // Duals that a dear exit has pushed down are no start for the whole; annealed prices are.
+    // Duals that a dear exit has pushed down are no start for the whole. Annealed prices are, where pairs
+    // that are cheap by themselves left columns out; elsewhere trees are sooner done from scratch.
     detail::Solution whole;
     if constexpr (kAnneals)
-      whole = policy.solve_whole(arena, sides, p, policy.annealed() ? price : nullptr);
+      whole = policy.solve_whole(arena, sides, p, policy.annealed() && !late ? price : nullptr);
     else
       whole = policy.solve_whole(arena, sides, p);
     for (const auto& [stage, seconds] : stats.seconds) whole.stats.seconds[stage] += seconds;
