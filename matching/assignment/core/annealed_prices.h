@@ -11,9 +11,9 @@ struct AnnealedPrices {
   std::vector<Cost> u, v;  ///< [rows], [cols] on the grid
 };
 
-/// For a square matrix of legal entries. They are guesses: nothing about them is
-/// promised but that they are the same for any number of threads. Hundreds of passes over 128 x 128 entries,
-/// dozens over samples between, four over the matrix.
+/// For a square matrix of legal entries. Guesses: nothing is promised but that they are the same for any
+/// number of threads. Hundreds of passes over a sample of 128 x 128 entries, dozens over larger ones, four
+/// over the matrix.
 template <class T>
 AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries);
 
