@@ -225,7 +225,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   out.linking = std::move(best.solution_.linking);
   if (options.events != Events::none) {
-    out.divisions = find_divisions(execution, out.points, out.linking, options.events == Events::divisions);
+    out.divisions = find_divisions(execution, linked, out.linking, options.events == Events::divisions);
     cut_at_divisions(out.divisions.list, out.linking);
   }
   out.model = std::move(best.model_);
