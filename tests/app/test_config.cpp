@@ -45,6 +45,8 @@ const std::map<std::string, std::string> kOthers{
     {"linking.scope", "series"},
     {"linking.model", "velocity"},
     {"linking.max_gap", "5"},
+    {"linking.features", "[quality, intensity]"},
+    {"linking.exclusion_um", "0.5"},
     {"linking.events", "divisions"},
     {"linking.confidence", "false"},
     {"linking.min_confidence", "0.5"},
