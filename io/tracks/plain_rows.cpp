@@ -9,6 +9,7 @@
 
 #include <omp.h>
 
+#include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 
 namespace motes::io::detail {
@@ -157,7 +158,7 @@ std::vector<PlainBlock> read_plain_blocks(std::string_view text, std::size_t beg
     out.back().begin = at;
     out.back().end = line_end(text, at + bytes - 1);
   }
-  parallel_for(omp_get_max_threads(), static_cast<std::int64_t>(out.size()),
+  parallel_for(thread_count({omp_get_max_threads()}), static_cast<std::int64_t>(out.size()),
                [&](std::int64_t i) { BlockParser(text, layout, out[static_cast<std::size_t>(i)]).run(); });
   return out;
 }

@@ -11,6 +11,7 @@
 #include <omp.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 
 #include "io/files/text.h"
@@ -201,7 +202,7 @@ class Parser {
       return;
     }
     for (bool more = true; more;) {
-      const auto many = static_cast<std::size_t>(8 * omp_get_max_threads());
+      const auto many = static_cast<std::size_t>(8 * thread_count({omp_get_max_threads()}));
       const std::vector<PlainBlock> blocks =
           read_plain_blocks(reader_.text(), reader_.position(), plain_layout(), many, kBlock);
       more = !blocks.empty();
@@ -289,7 +290,7 @@ class Parser {
       for (std::size_t row = 0; row < rows; ++row)
         out_.line.push_back(reader_.next_line() + static_cast<std::int64_t>(row));
     });
-    parallel_for(omp_get_max_threads(), std::ssize(columns),
+    parallel_for(thread_count({omp_get_max_threads()}), std::ssize(columns),
                  [&](std::int64_t i) { columns[static_cast<std::size_t>(i)](); });
     reader_.skip_rows(blocks.back().plain_end, rows);
   }

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 #include <motes/io/tables.h>
 
@@ -145,12 +146,12 @@ void fill_frames(std::vector<Detections>& frames, PointColumns& columns, std::ve
   const auto fill = [&](std::vector<double>& column, const auto& column_of) {
     const std::vector<double> values = std::move(column);
     if (values.empty()) return;
-    parallel_for(omp_get_max_threads(), std::ssize(frames), [&](std::int64_t f) {
+    parallel_for(thread_count({omp_get_max_threads()}), std::ssize(frames), [&](std::int64_t f) {
       const auto k = static_cast<std::size_t>(f);
       column_of(frames[k]).resize(places.counts[k]);
     });
     const std::int64_t rows = std::ssize(values);
-    parallel_for(omp_get_max_threads(), (rows + kRows - 1) / kRows, [&](std::int64_t block) {
+    parallel_for(thread_count({omp_get_max_threads()}), (rows + kRows - 1) / kRows, [&](std::int64_t block) {
       const auto end = static_cast<std::size_t>(std::min(rows, (block + 1) * kRows));
       for (auto row = static_cast<std::size_t>(block * kRows); row < end; ++row) {
         Detections& frame = frames[static_cast<std::size_t>(columns.frame[row] - first)];

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 #include <motes/io/atomic_file.h>
 
@@ -64,7 +65,7 @@ void write_rows(const std::filesystem::path& path, const std::string& head, std:
   write_atomically(path, [&](const std::filesystem::path& temporary) {
     Output file(temporary, path);
     file.write(head, 0);
-    const int threads = omp_get_max_threads();
+    const int threads = thread_count({omp_get_max_threads()});
     const std::int64_t blocks = (rows + kRows - 1) / kRows;
     std::vector<std::string> texts(static_cast<std::size_t>(std::min<std::int64_t>(blocks, 8 * threads)));
     std::vector<std::int64_t> offsets(texts.size() + 1, static_cast<std::int64_t>(head.size()));

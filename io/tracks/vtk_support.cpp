@@ -14,6 +14,7 @@
 #include <vtkXMLPolyDataWriter.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/system/worker.h>
 #include <motes/io/atomic_file.h>
@@ -92,7 +93,7 @@ void write_vtps(std::int64_t count, const std::function<vtkSmartPointer<vtkPolyD
   const VtkMessages messages;
   // VTK fills its table of object factories at the first object it makes through them.
   const vtkNew<vtkXMLPolyDataWriter> first;
-  const int threads = omp_get_max_threads();
+  const int threads = thread_count({omp_get_max_threads()});
   std::vector<std::string> bytes(static_cast<std::size_t>(std::min<std::int64_t>(count, 2 * threads)));
   for (std::int64_t done = 0; done < count; done += std::ssize(bytes)) {
     const std::int64_t now = std::min(std::ssize(bytes), count - done);

@@ -7,6 +7,7 @@
 
 #include <omp.h>
 
+#include <motes/base/execution.h>
 #include <motes/base/parallel_gather.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/vtk_tracks.h>
@@ -25,7 +26,7 @@ using Numbers = std::vector<std::int64_t>;
 /// values[order[i]] for every i.
 template <class T>
 std::vector<T> in_order(const std::vector<T>& values, const detail::FramePoints& by_frame) {
-  return parallel_gather(omp_get_max_threads(), values, by_frame.order);
+  return parallel_gather(thread_count({omp_get_max_threads()}), values, by_frame.order);
 }
 
 class VtkHdfWriter {

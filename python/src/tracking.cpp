@@ -19,6 +19,7 @@
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/linking.h"
+#include "app/track.h"
 #include "python/src/array_source.h"
 #include "python/src/interruptible.h"
 #include "python/src/track_data.h"
@@ -76,10 +77,7 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
       app::choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, kept.console);
   const app::LinkedSeries linked =
       app::link_series(execution, config, series.frames, out.gate, series.length_unit, kept.console);
-  out.tracks = linked.series ? tracking::build_tracks(series.frames, *linked.series)
-                             : tracking::build_tracks(series.frames, linked.pairs);
-  out.tracks.length_unit = series.length_unit;
-  out.tracks.dt_s = series.dt_s;
+  out.tracks = app::tracks_of(series, linked);
   return out;
 }
 

@@ -110,7 +110,7 @@ TEST_CASE("merge refuses parts that do not fit together, and writes nothing") {
   refuses({}, 2, "merge needs");
 }
 
-TEST_CASE("--frames keeps a part, and says where it has none") {
+TEST_CASE("A range of frames keeps a part, and says where it has none") {
   const Planned planned;
   const auto file = planned.dir / "out.csv";
   for (const char* bad : {"5", "3:3", "4:2", "-1:2", "a:b", ":"}) {

@@ -1,1 +1,128 @@
-/work/wt-python/python/motes/napari/__init__.py
+"""The napari plugin: a reader for tracks, and a widget that tracks an image layer."""
+
+import os
+
+import numpy as np
+
+__all__ = ["get_reader", "track_layer", "track_widget"]
+
+
+def get_reader(path):
+    """A reader of the tracks in `path`, or None where there are none to read.
+
+    Reads tracks.h5, tables with a track number in each row (.csv), and GEFF stores. Positions are
+    in um; scale image layers by their voxel size to lie under them.
+    """
+    if isinstance(path, list):
+        if len(path) != 1:
+            return None
+        path = path[0]
+    path = os.fspath(path)
+    if path.rstrip("/").endswith(".geff"):
+        return _read_geff if os.path.isdir(path) else None
+    try:
+        _read(path)
+    except (OSError, ValueError):
+        return None  # another plugin may know it
+    return _read
+
+
+def _layer(data, properties, graph, path, unit):
+    name = os.path.basename(path.rstrip("/")) or "tracks"
+    attributes = {"name": name, "properties": properties, "graph": graph}
+    attributes["metadata"] = {"unit": unit, "source": path}
+    return [(data, attributes, "tracks")]
+
+
+def _read(path):
+    import motes
+
+    path = path[0] if isinstance(path, list) else os.fspath(path)
+    tracks = motes.read(path)
+    return _layer(*tracks.to_napari(), path, tracks.unit)
+
+
+def _read_geff(path):
+    import geff
+    import networkx
+
+    path = path[0] if isinstance(path, list) else os.fspath(path)
+    graph, metadata = geff.read(path, backend="networkx")
+    axes = [axis.name for axis in metadata.axes]
+    time = next(a.name for a in metadata.axes if a.type == "time")
+    space = [name for name in axes if name != time]
+    rows, parents = [], {}
+    branches = graph.copy()
+    # A track ends where it divides or where tracks meet.
+    for a, b in list(graph.edges):
+        if graph.out_degree(a) > 1 or graph.in_degree(b) > 1:
+            branches.remove_edge(a, b)
+    number = {}
+    for k, nodes in enumerate(networkx.weakly_connected_components(branches)):
+        for node in nodes:
+            number[node] = k
+            at = graph.nodes[node]
+            rows.append([k, at[time], *(at[name] for name in space)])
+    for a, b in graph.edges:
+        if number[a] != number[b]:
+            parents.setdefault(number[b], []).append(number[a])
+    data = np.array(rows, dtype=np.float64)
+    data = data[np.lexsort((data[:, 1], data[:, 0]))]
+    return _layer(data, {}, parents, path, "um")
+
+
+def track_layer(image, radius_um=0.0, gate_um=0.0, dt_s=1.0, progress=None):
+    """Track an image layer; its scale is the voxel size.
+
+    Parameters
+    ----------
+    image : napari.layers.Image
+        Axes t, z, y, x, or t, y, x.
+    radius_um, gate_um : float
+        0: estimated.
+    dt_s : float
+        Seconds between frames.
+
+    Returns
+    -------
+    tuple
+        A tracks layer's data, attributes and type, in the units of the image's scale.
+    """
+    import motes
+
+    data = image.data
+    axes = {3: "TYX", 4: "TZYX"}.get(data.ndim)
+    if axes is None:
+        raise ValueError(f"the layer {image.name!r} has {data.ndim} axes, not t, z, y, x or t, y, x")
+    scale = [float(s) for s in image.scale[1:]]
+    voxel_um = scale if len(scale) == 3 else [1.0, *scale]
+    found = motes.track(
+        data, axes=axes, voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um or None,
+        gate=gate_um or None, progress=progress,
+    )  # fmt: skip
+    points, properties, graph = found.tracks.to_napari()
+    if axes == "TYX":
+        points = np.delete(points, 2, axis=1)
+    points[:, 1] *= image.scale[0]
+    attributes = {"name": f"{image.name} tracks", "properties": properties, "graph": graph}
+    return points, attributes, "tracks"
+
+
+def track_widget():
+    """The widget "Track particles"."""
+    from magicgui import magicgui
+    from napari.layers import Image
+    from napari.types import LayerDataTuple
+
+    @magicgui(
+        call_button="Track",
+        radius_um={"label": "spot radius, um (0: estimated)", "min": 0.0, "step": 0.1},
+        gate_um={"label": "gate, um (0: none)", "min": 0.0, "step": 0.1},
+        dt_s={"label": "time between frames, s", "min": 1e-9, "step": 0.1},
+    )
+    def track(
+        image: Image, radius_um: float = 0.0, gate_um: float = 0.0, dt_s: float = 1.0
+    ) -> LayerDataTuple:
+        return track_layer(image, radius_um, gate_um, dt_s)
+
+    return track
