@@ -63,6 +63,21 @@ void add_crop_option(CommandOptions command, Session& session) {
       .type_name("RANGES");
 }
 
+namespace {
+
+/// Once: OpenMP ends the process where the system refuses it a thread. Three writers may
+/// each have a team beside the command's own, and a few threads serve by themselves.
+void limit_threads_to_startable(int wanted) {
+  static int asked = 1;
+  if (wanted <= asked) return;
+  asked = wanted;
+  constexpr int kOthers = 4;
+  const int started = system::startable_threads(4 * wanted + kOthers);
+  if (started < 4 * wanted + kOthers) system::limit_threads(std::max(1, (started - kOthers) / 4));
+}
+
+}  // namespace
+
 Config configure(const Session& session, const std::string& input, bool has_cuda_form) {
   Config config;
   if (is_yaml(input)) {
@@ -86,29 +101,14 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
   io::set_input_policy({config.input.trusted, config.input.allow_outside});
   if (config.execution.backend == Backend::cuda && !has_cuda_form)
     throw UsageError("execution.backend: this command has no CUDA form yet; use auto or cpu");
+  limit_threads_to_startable(thread_count({config.execution.threads}));
   return config;
 }
-
-namespace {
-
-/// Once: OpenMP ends the process where the system refuses it a thread. Teams may be two, of a step and of a
-/// writer beside it, and a few threads serve by themselves.
-void limit_threads_to_startable(int wanted) {
-  static int asked = 1;
-  if (wanted <= asked) return;
-  asked = wanted;
-  constexpr int kOthers = 4;
-  const int started = system::startable_threads(2 * wanted + kOthers);
-  if (started < 2 * wanted + kOthers) system::limit_threads(std::max(1, (started - kOthers) / 2));
-}
-
-}  // namespace
 
 Execution execution_of(const Config& config) {
   Execution execution;
   execution.threads = config.execution.threads;
   execution.backend = config.execution.backend;
-  limit_threads_to_startable(thread_count(execution));
   return execution;
 }
 
