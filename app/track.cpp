@@ -51,16 +51,6 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
   return detect_series(execution_of(config), config, source, session.console, session.hooks, &log);
 }
 
-<<<<<<< HEAD
-TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
-  TrackSet tracks = linked.series ? tracking::build_tracks(series.frames, *linked.series)
-                                  : tracking::build_tracks(series.frames, linked.pairs);
-  if (linked.confidence) tracking::add_confidence(*linked.confidence, *linked.series, tracks);
-  tracks.length_unit = series.length_unit;
-  tracks.dt_s = series.dt_s;
-  return tracks;
-}
-
 /// What the picture leaves out.
 void tell_of_preview(const Config& config, const TrackSet& tracks, Console& console) {
   const std::size_t step = io::preview_track_step(tracks);
@@ -78,46 +68,6 @@ std::int64_t detection_count(const std::vector<Detections>& frames) {
   std::int64_t count = 0;
   for (const Detections& frame : frames) count += std::ssize(frame.x_um);
   return count;
-=======
-/// Every file but the report. Returns their names. Tables, VTK files and the picture use different libraries,
-/// so they are written side by side where threads are allowed.
-std::vector<std::string> write_results(const Execution& execution, const Config& config,
-                                       const std::filesystem::path& dir, const PointSeries& series,
-                                       const TrackSet& tracks, const LinkedSeries& linked) {
-  const auto policy = thread_count(execution) > 1 ? std::launch::async : std::launch::deferred;
-  std::vector<std::string> files{"tracks.h5", "tracks.csv", "config.yaml"};
-  const bool polydata = config.output.vtk && io::has_vtk(), preview = config.output.preview && io::has_vtk();
-  std::vector<std::future<void>> writers;
-  writers.push_back(std::async(policy, [&] {
-    io::TracksH5Extras extras;
-    extras.frames = &series.frames;
-    extras.voxel_um = series.voxel_um;
-    extras.source = config.input.path;
-    // What only changes speed or place stays out, so that equal runs give equal files.
-    extras.configuration = to_yaml(config, {"input", "detection", "linking"});
-    io::write_tracks_h5(dir / "tracks.h5", tracks, extras);
-    io::write_tracks_csv(dir / "tracks.csv", tracks);
-    // Here and not below: HDF5 knows one thread at a time, too.
-    if (config.output.vtk) io::write_tracks_vtkhdf(dir / "tracks.vtkhdf", tracks, config.input.frame_step);
-    std::string effective = to_yaml(config, {"input", "detection", "linking", "execution", "output"});
-    if (linked.series)
-      for (const std::string& line : series_parameters(*linked.series, tracks.length_unit))
-        effective += "# " + line + "\n";
-    io::write_text(dir / "config.yaml", effective);
-  }));
-  writers.push_back(std::async(policy, [&] {  // both draw on VTK, which knows one thread at a time
-    if (polydata) {
-      io::write_tracks_vtp(dir / "tracks.vtp", tracks, config.input.frame_step);
-      io::write_frames_pvd(dir / "frames.pvd", tracks, config.input.frame_step);
-    }
-    if (preview) io::write_preview_png(dir / "preview.png", tracks, series.projection);
-  }));
-  if (config.output.vtk) files.emplace_back("tracks.vtkhdf");
-  if (polydata) files.insert(files.end(), {"tracks.vtp", "frames.pvd"});
-  if (preview) files.emplace_back("preview.png");
-  for (std::future<void>& writer : writers) writer.get();
-  return files;
->>>>>>> dd96a31 (python: the confidence of links, as the command line writes it)
 }
 
 void add_results(ordered_json& report, const PointSeries& series, const Gate& gate,
@@ -171,10 +121,6 @@ void run_track(Session& session, const Arguments& arguments) {
 
 }  // namespace
 
-<<<<<<< HEAD
-std::vector<std::string> result_stems() {
-  return {"tracks", "frames", "config", "report", "preview", "pairs"};
-=======
 TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
   TrackSet tracks = linked.series ? tracking::build_tracks(series.frames, *linked.series)
                                   : tracking::build_tracks(series.frames, linked.pairs);
@@ -182,7 +128,10 @@ TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
   tracks.length_unit = series.length_unit;
   tracks.dt_s = series.dt_s;
   return tracks;
->>>>>>> dd96a31 (python: the confidence of links, as the command line writes it)
+}
+
+std::vector<std::string> result_stems() {
+  return {"tracks", "frames", "config", "report", "preview", "pairs"};
 }
 
 void link_and_write(Session& session, const Config& config, const PointSeries& series,

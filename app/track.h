@@ -13,13 +13,11 @@
 
 namespace motes::app {
 
-<<<<<<< HEAD
 /// The outputs' names without their extensions, for OutputFolder.
 std::vector<std::string> result_stems();
-=======
+
 /// Tracks with everything that the series and its links tell, as they are written.
 TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked);
->>>>>>> dd96a31 (python: the confidence of links, as the command line writes it)
 
 /// Links the series, writes every file of the results into `dir`, and prints what came out. `report` begins
 /// report.json: the command and its input. Throws as link_series and the writers do.
