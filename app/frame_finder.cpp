@@ -17,6 +17,10 @@ namespace {
 /// Frames that show nothing are skipped; so many, spread over the series, are looked at for a radius.
 constexpr std::size_t kFramesTriedForRadius = 10;
 
+/// Where a frame shows fewer spots than this, so many frames are asked and the median is taken: noise and
+/// the few spots' own shapes would else decide.
+constexpr std::size_t kFewSpots = 20, kFramesOfFewSpots = 5;
+
 /// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
 SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
                                 Console& console) {
@@ -56,6 +60,25 @@ double value_at(const VolumeFrame& image, double z_um, double y_um, double x_um)
       image.voxels);
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+Vec3 median_of(const std::vector<Vec3>& radii) {
+  std::vector<double> x, y, z;
+  for (const Vec3& r : radii) x.push_back(r.x), y.push_back(r.y), z.push_back(r.z);
+  return {median(x), median(y), median(z)};
+}
+
+bool shows_few_spots(const Execution& execution, const VolumeFrame& frame, const Vec3& radius_um,
+                     tracking::Polarity polarity) {
+  tracking::DetectionOptions options;
+  options.radius_um = radius_um;
+  options.polarity = polarity;
+  return tracking::detect_spots(execution, frame, options).size() < kFewSpots;
+}
+
 }  // namespace
 
 bool finds_labels(const Config& config) {
@@ -69,16 +92,22 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
   const std::vector<std::int32_t> frames = kept_frames(source.info().frames, config.input.frame_step);
   const std::size_t tried = std::min(kFramesTriedForRadius, frames.size());
   VolumeFrame frame;
-  for (std::size_t k = 0; k < tried; ++k) {
+  std::vector<Vec3> few;
+  for (std::size_t k = 0; k < tried && few.size() < kFramesOfFewSpots; ++k) {
     stop_if_interrupted("interrupted while estimating the spot radius");
     const std::int32_t t = frames[k * frames.size() / tried];
     frame = source.read(t);
     if (config.input.crop) frame = tracking::crop_frame(frame, *config.input.crop);
     const auto sizes = tracking::estimate_sizes(execution, frame, d.polarity);
     if (!sizes) continue;
-    const char* differ = sizes->largest_radius_um ? ": sizes differ" : "";
-    return {sizes->radius_um, sizes->largest_radius_um, fmt::format("estimated on frame {}{}", t, differ)};
+    if (!shows_few_spots(execution, frame, sizes->radius_um, d.polarity)) {
+      const char* differ = sizes->largest_radius_um ? ": sizes differ" : "";
+      return {sizes->radius_um, sizes->largest_radius_um, fmt::format("estimated on frame {}{}", t, differ)};
+    }
+    few.push_back(sizes->radius_um);
   }
+  if (!few.empty())
+    return {median_of(few), std::nullopt, fmt::format("median over {} frames of few spots", few.size())};
   return radius_without_spots(source, frame, tried, console);
 }
 
