@@ -1,6 +1,8 @@
 #include <atomic>
+#include <chrono>
 #include <new>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -24,6 +26,7 @@ TEST_CASE("parallel_for passes on what its body throws, and stops early") {
     const auto body = [&](std::int64_t i) {
       ++visited;
       if (i == 3) throw std::bad_alloc();
+      if (i > 3) std::this_thread::sleep_for(std::chrono::microseconds(100));
     };
     CHECK_THROWS_AS(parallel_for(threads, 100'000, body), std::bad_alloc);
     CHECK(visited < 100'000);
