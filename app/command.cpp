@@ -72,6 +72,8 @@ void limit_threads_to_startable(int wanted) {
   if (wanted <= asked) return;
   asked = wanted;
   constexpr int kOthers = 4;
+  const int with_memory = system::threads_within_memory_limit();
+  if (with_memory < wanted) return system::limit_threads(with_memory);
   const int started = system::startable_threads(4 * wanted + kOthers);
   if (started < 4 * wanted + kOthers) system::limit_threads(std::max(1, (started - kOthers) / 4));
 }

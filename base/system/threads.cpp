@@ -1,13 +1,28 @@
+#include <algorithm>
 #include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
+
 #include <motes/base/system/threads.h>
 
 namespace motes::system {
+
+int threads_within_memory_limit() {
+  constexpr rlim_t kOfThread = rlim_t{1} << 30;
+  rlim_t least = RLIM_INFINITY;
+  for (const auto what : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (getrlimit(what, &limit) == 0) least = std::min(least, limit.rlim_cur);
+  }
+  if (least == RLIM_INFINITY) return std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp<rlim_t>(least / kOfThread, 1, std::numeric_limits<int>::max()));
+}
 
 int startable_threads(int wanted) {
   std::mutex mutex;

@@ -184,7 +184,7 @@ def check_images(motes, folder):
     tifffile.imwrite(tiff, movie, metadata={"axes": "TZYX", "PhysicalSizeX": VOXEL[2], "PhysicalSizeXUnit": "µm",
                                             "PhysicalSizeY": VOXEL[1], "PhysicalSizeYUnit": "µm", "PhysicalSizeZ": VOXEL[0],
                                             "PhysicalSizeZUnit": "µm", "TimeIncrement": DT, "TimeIncrementUnit": "s"})
-    run(motes, "track", tiff, "-o", folder / "tiff", "--quiet", "--set", "output.vtk=false", "--set", "output.preview=false")
+    run(motes, "track", "--force", tiff, "-o", folder / "tiff", "--quiet", "--set", "output.vtk=false", "--set", "output.preview=false")
     wanted = (folder / "tiff/tracks.csv").read_bytes()
     check("the OME-TIFF has tracks", wanted.count(b"\n") > 30)
     stores = zarr_stores(zarr, folder, movie)
@@ -196,7 +196,7 @@ def check_images(motes, folder):
     for name, path in stores.items():
         try:
             dt = ["--set", f"input.dt_s={DT}"] if "N5" in name else []
-            run(motes, "track", path, "-o", folder / "zarr", "--quiet", "--set", "output.vtk=false", "--set",
+            run(motes, "track", "--force", path, "-o", folder / "zarr", "--quiet", "--set", "output.vtk=false", "--set",
                 "output.preview=false", *dt)
             check(f"{name}: tracks as from OME-TIFF", (folder / "zarr/tracks.csv").read_bytes() == wanted)
         except RuntimeError as error:
@@ -207,7 +207,7 @@ def check_images(motes, folder):
     array = zarr.create_array(folder / "plain.zarr", shape=movie.shape, chunks=(1, 9, 45, 52), dtype="u2", overwrite=True)
     array[...] = movie
     check("a plain array asks for its axes", "input.axes" in run(motes, "info", folder / "plain.zarr", expect=3))
-    run(motes, "track", folder / "plain.zarr", "-o", folder / "plain", "--quiet", "--set", "input.axes=TZYX", "--set",
+    run(motes, "track", "--force", folder / "plain.zarr", "-o", folder / "plain", "--quiet", "--set", "input.axes=TZYX", "--set",
         f"input.voxel_um=[{VOXEL[0]}, {VOXEL[1]}, {VOXEL[2]}]", "--set", f"input.dt_s={DT}")
     check("a plain array with input.axes: tracks as from OME-TIFF", (folder / "plain/tracks.csv").read_bytes() == wanted)
     check_tracks(motes, folder, folder / "tiff/tracks.csv")

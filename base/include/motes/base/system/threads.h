@@ -8,6 +8,10 @@ namespace motes::system {
 /// 20 microseconds a thread.
 int startable_threads(int wanted);
 
+/// How many threads a limit of this process's memory (ulimit -v, -d) has room for, 1 GiB of addresses each, at
+/// least 1: stacks and the allocator's arenas that are asked for later may be refused too. No limit: INT_MAX.
+int threads_within_memory_limit();
+
 /// From now on thread_count (execution.h) gives at most this many: the system refuses more.
 void limit_threads(int most);
 
