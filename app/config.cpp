@@ -111,7 +111,7 @@ std::string read_whole(const std::filesystem::path& file) {
     throw UsageError(file.string() + ": no such configuration file; check the path");
   }
   if (std::filesystem::file_size(file, error) > kLargestConfig) {
-    throw UsageError(file.string() + ": larger than 1 MiB, so this is no configuration; give a YAML file");
+    throw UsageError(file.string() + ": larger than 1 MiB, so this is not a configuration; give a YAML file");
   }
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};

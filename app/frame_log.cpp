@@ -51,7 +51,7 @@ std::vector<FrameLog::Entry> frames_to_resume(const std::filesystem::path& path,
     throw UsageError(
         path.string() +
         ": is the log of a run with other settings or another input, or is damaged; repeat that run's "
-        "command, or leave out --resume to start anew");
+        "command, or leave out --resume to start from the first frame");
   }
   return entries;
 }

@@ -54,8 +54,13 @@ void judge_links(const Execution& execution, const Config& config, const trackin
                  LinkedSeries& linked, Console& console) {
   linked.confidence = tracking::link_confidence(execution, *linked.series, options);
   const tracking::Confidence& c = *linked.confidence;
+  // Without a simulated series there is no error to state.
   const std::string share =
-      fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong, 100 * c.error);
+      c.calibrated
+          ? fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong,
+                        100 * c.error)
+          : fmt::format("{} of the links are expected to be wrong (by their odds alone)",
+                        c.wrong < 0.001 ? "fewer than 0.1 %" : fmt::format("{:.1f} %", 100 * c.wrong));
   console.note(share);
   if (c.wrong > kManyWrong)
     console.warn(share +

@@ -100,7 +100,7 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
                               : io::read_problem(arguments.instance).costs;
   if (!arguments.unmatched.empty()) {
     const auto value = real(kNotNegative).parse(word_value(arguments.unmatched));
-    if (!value) throw UsageError("--unmatched: '" + arguments.unmatched + "' is no number from 0 up");
+    if (!value) throw UsageError("--unmatched: '" + arguments.unmatched + "' is not a number from 0 up");
     matching::set_unmatched(costs, matching::to_grid(*value, fraction_bits_of(matching::view_of(costs))));
   } else if (const auto view = matching::view_of(costs);
              unmatched_row_cost_of(view).empty() && unmatched_col_cost_of(view).empty()) {

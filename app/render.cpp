@@ -92,7 +92,7 @@ void require_png(const std::string& path) {
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (extension != ".png")
-    throw UsageError("-o: '" + path + "' is no PNG file; pictures are written as .png");
+    throw UsageError("-o: '" + path + "' is not a PNG file; pictures are written as .png");
 }
 
 /// What tells the files apart: their names, else those of their folders, else the paths.

@@ -69,7 +69,7 @@ Vec3 direction(std::mt19937_64& rng) {
 }
 
 /// The walks as true tracks; `turnover`: the chance that a particle is replaced by a new one, each frame;
-/// `companions`: share of particles that stay .1 to .3 beside the last one that is no companion.
+/// `companions`: share of particles that stay .1 to .3 beside another particle.
 TrackSet walks(double n, std::int32_t frames, double side, double ratio, double persistence, double turnover,
                double companions, std::uint64_t seed) {
   std::mt19937_64 rng(seed);

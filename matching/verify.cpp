@@ -59,7 +59,7 @@ bool check_primal(const CostsView& problem, const Matching& matching, const Edge
     }
   }
   if (findings.no_edge)
-    return fail("pair " + pair_text(findings.no_edge.row, findings.no_edge.col) + " is no edge");
+    return fail("pair " + pair_text(findings.no_edge.row, findings.no_edge.col) + " is not an edge");
   return true;
 }
 

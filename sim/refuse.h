@@ -20,12 +20,13 @@ template <class Value>
 }
 
 inline void require_at_least_0(const char* key, double value) {
-  if (!(value >= 0 && value <= kLargestOption)) refuse(key, value, "is no number from 0 to 1e12; give one");
+  if (!(value >= 0 && value <= kLargestOption))
+    refuse(key, value, "is not a number from 0 to 1e12; give one");
 }
 
 inline void require_positive(const char* key, double value) {
   if (!(value > 0 && value <= kLargestOption))
-    refuse(key, value, "is no number above 0 (and up to 1e12); give one");
+    refuse(key, value, "is not a number above 0 (and up to 1e12); give one");
 }
 
 inline void require_positive(const char* key, const Vec3& value) {

@@ -54,7 +54,7 @@ void write_folder_atomically(const fs::path& target, const std::function<bool(co
   const bool there = fs::exists(fs::symlink_status(place, error));
   if (there && !(fs::is_directory(place, error) && (fs::is_empty(place, error) || may_replace(place))))
     throw UsageError(place.string() +
-                     ": is there already and is no folder of this format; choose another name");
+                     ": is there already and is not a folder of this format; choose another name");
   const fs::path parent = place.has_parent_path() ? place.parent_path() : fs::path(".");
   fs::create_directories(parent, error);
   if (error) fail(parent, "cannot create folder", error);

@@ -97,7 +97,7 @@ CheckedFile::CheckedFile(const std::filesystem::path& path) : path_(path.string(
   std::error_code error;
   file_size_ = std::filesystem::file_size(path, error);
   if (error) throw InputError(path_ + ": cannot open the file: " + error.message() + "; check the path");
-  if (H5Fis_hdf5(path.c_str()) <= 0) fail("this is no HDF5 file, or its start is damaged");
+  if (H5Fis_hdf5(path.c_str()) <= 0) fail("this is not an HDF5 file, or its start is damaged");
   file_ = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file_)
     fail("the HDF5 file cannot be opened: it is truncated, damaged or locked (" + last_error() + ")");
@@ -105,7 +105,7 @@ CheckedFile::CheckedFile(const std::filesystem::path& path) : path_(path.string(
 
 void CheckedFile::fail(const std::string& what) const {
   if (out_of_memory()) throw std::bad_alloc();
-  throw InputError(path_ + ": " + what + "; restore the file or write it anew");
+  throw InputError(path_ + ": " + what + "; restore the file or write it again");
 }
 
 /// The path with soft links replaced; none where something on the way is missing.
@@ -251,7 +251,7 @@ std::optional<DatasetInfo> CheckedFile::dataset(const std::string& name) const {
 void CheckedFile::read_rows(const std::string& name, Number as, std::int64_t first, std::int64_t count,
                             std::span<std::byte> out) const {
   const auto info = dataset(name);
-  if (!info) fail(name + " is no dataset");
+  if (!info) fail(name + " is not a dataset");
   const std::int64_t rows = info->shape.empty() ? 1 : info->shape[0];
   if (first < 0 || count < 0 || first > rows || count > rows - first ||
       out.size() != static_cast<std::uint64_t>(count * info->row_values()) * size_of(as))
@@ -313,7 +313,7 @@ std::optional<std::vector<double>> CheckedFile::numbers(const std::string& objec
       static_cast<std::uint64_t>(count) * size_of(number) > file_size_)
     fail(what + " holds " + std::to_string(count) + " values");
   std::vector<double> values(static_cast<std::size_t>(count));
-  if (H5Aread(opened.id(), H5T_NATIVE_DOUBLE, values.data()) < 0) fail(what + " is no number");
+  if (H5Aread(opened.id(), H5T_NATIVE_DOUBLE, values.data()) < 0) fail(what + " is not a number");
   return values;
 }
 
@@ -323,7 +323,7 @@ std::optional<std::string> CheckedFile::text(const std::string& object, const st
   const std::string what = "the attribute " + attribute;
   const Handle type(H5Aget_type(opened.id()), H5Tclose);
   const Handle space(H5Aget_space(opened.id()), H5Sclose);
-  if (!type || !space || H5Tget_class(type.id()) != H5T_STRING) fail(what + " is no text");
+  if (!type || !space || H5Tget_class(type.id()) != H5T_STRING) fail(what + " is not text");
   const hssize_t count = H5Sget_simple_extent_npoints(space.id());
   if (H5Tis_variable_str(type.id()) != 0) {
     if (count != 1) fail(what + " holds " + std::to_string(count) + " texts; one is meant");

@@ -124,7 +124,7 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 
 void Reader::fail(const std::string& what) const {
-  throw InputError(path_ + ": " + what + "; restore the file or write it anew");
+  throw InputError(path_ + ": " + what + "; restore the file or write it again");
 }
 
 std::string Reader::ask(const Request& request, std::span<std::byte> out) const {
@@ -201,7 +201,7 @@ std::vector<T> Reader::column(const std::string& name, Number as, std::size_t wi
   if (!info) fail(name + " is damaged or no dataset");
   if (is_float(info->type) && !is_float(as)) fail(name + " holds values of the wrong type");
   if (info->shape.size() != (width == 0 ? 1U : 2U))
-    fail(name + (width == 0 ? " is no one-dimensional dataset" : " is no table"));
+    fail(name + (width == 0 ? " is not a one-dimensional dataset" : " is not a table"));
   if (width != 0 && info->shape[1] != static_cast<std::int64_t>(width))
     fail(name + " must have " + std::to_string(width) + " columns");
   std::vector<T> values(static_cast<std::size_t>(info->values()));

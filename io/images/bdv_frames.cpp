@@ -33,7 +33,7 @@ constexpr std::size_t kXmlHead = 65536;  // SpimData's root may follow a licence
 }
 
 h5::Reader open_file(const fs::path& path) {
-  if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) fail(path, "is no HDF5 file");
+  if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) fail(path, "is not an HDF5 file");
   return h5::Reader(path);
 }
 
@@ -70,14 +70,14 @@ VoxelType voxel_type(const fs::path& path, const std::string& name, h5::Number n
     case h5::Number::f32:
       return VoxelType::f32;
     default:
-      fail(path, fmt::format("{}: its voxels are no 8-bit, 16-bit or 32-bit float values", name));
+      fail(path, fmt::format("{}: its voxels are not 8-bit, 16-bit or 32-bit float values", name));
   }
 }
 
 Cells open_cells(const fs::path& path, const h5::Reader& file, const std::string& name) {
   const auto info = file.dataset(name);
   if (!info) fail(path, fmt::format("{}: cannot be opened: it is missing or no dataset", name));
-  if (info->shape.size() != 3) fail(path, fmt::format("{}: is no three-dimensional dataset", name));
+  if (info->shape.size() != 3) fail(path, fmt::format("{}: is not a three-dimensional dataset", name));
   for (const std::int64_t size : info->shape) {
     if (size <= 0 || size > std::numeric_limits<std::int32_t>::max())
       fail(path, fmt::format("{}: a side of {} voxels", name, size));
@@ -162,7 +162,7 @@ Calibration calibrate(const BdvSetup& setup, const Vec3& steps, std::vector<std:
   const auto factor = length_unit_um(setup.unit);
   if (!factor) {
     notes.push_back(
-        fmt::format("the XML gives voxels of {} x {} x {} (x, y, z) in '{}', which is no length: set "
+        fmt::format("the XML gives voxels of {} x {} x {} (x, y, z) in '{}', which is not a length: set "
                     "input.voxel_um",
                     size.x, size.y, size.z, setup.unit));
     return found;

@@ -48,7 +48,7 @@ std::filesystem::path images_of(const std::filesystem::path& path, const pugi::x
 void add_range(const std::filesystem::path& path, std::int64_t first, std::int64_t last, std::int64_t step,
                std::vector<std::int64_t>& out) {
   if (first < 0 || last < first || step < 1 || last > kMaxTimepoints)
-    fail(path, fmt::format("Timepoints {} to {} by {} are no range", first, last, step));
+    fail(path, fmt::format("Timepoints {} to {} by {} are not a range", first, last, step));
   if (std::ssize(out) + (last - first) / step >= kMaxTimepoints)
     fail(path, fmt::format("Timepoints name more than {} time points", kMaxTimepoints));
   for (std::int64_t t = first; t <= last; t += step) out.push_back(t);
@@ -66,7 +66,7 @@ void add_pattern(const std::filesystem::path& path, const std::string& pattern,
     const auto last = dash == std::string::npos ? first : parse_trimmed_integer(range.substr(dash + 1));
     const auto step = colon == std::string::npos ? std::optional<std::int64_t>(1)
                                                  : parse_trimmed_integer(item.substr(colon + 1));
-    if (!first || !last || !step) fail(path, fmt::format("Timepoints '{}' are no pattern", pattern));
+    if (!first || !last || !step) fail(path, fmt::format("Timepoints '{}' are not a pattern", pattern));
     add_range(path, *first, *last, *step, out);
   }
 }

@@ -92,7 +92,7 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
     throw InputError(path.string() + ": is compressed with gzip; decompress it first (gunzip -k)");
   detail::refuse_damaged_hdf5(path);
   throw InputError(
-      fmt::format("{}: is no volume series that is read: TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
+      fmt::format("{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
                   "BigDataViewer HDF5 or N5 (or their .xml), OME-Zarr, or a folder of TIFFs",
                   path.string()));
 }

@@ -73,7 +73,7 @@ std::optional<double> micrometres_per_unit(const Lines& lines, const PageResolut
   if (const auto factor = length_unit_um(unit)) return factor;
   if (!unit.empty()) {
     found.notes.push_back(
-        fmt::format("the metadata's unit of length ('{}') is no length: set input.voxel_um", unit));
+        fmt::format("the metadata's unit of length ('{}') is not a length: set input.voxel_um", unit));
     return std::nullopt;
   }
   if (resolution.unit == PageResolution::Unit::centimetre) return length_unit_um("cm");
@@ -90,7 +90,7 @@ std::optional<double> unit_of_axis(const Lines& lines, const char* key, double u
   const auto factor = length_unit_um(name);
   if (!factor)
     found.notes.push_back(
-        fmt::format("the metadata's {} ('{}') is no length: set input.voxel_um", key, name));
+        fmt::format("the metadata's {} ('{}') is not a length: set input.voxel_um", key, name));
   return factor;
 }
 

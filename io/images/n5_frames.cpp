@@ -42,11 +42,11 @@ Axes axes_of(const Store& store, const std::string& key, const Json& json, const
   const Json list = json.value(name, Json());
   Axes axes{};
   if (!list.is_array() || list.size() != 3)
-    store.fail(key, fmt::format("'{}' is no list of three sizes; export it again", name));
+    store.fail(key, fmt::format("'{}' is not a list of three sizes; export it again", name));
   for (std::size_t a = 0; a < 3; ++a) {
     if (!list[a].is_number_integer() || list[a].get<double>() < 1 ||
         list[a].get<double>() > static_cast<double>(kLongest))
-      store.fail(key, fmt::format("'{}' holds what is no size; export it again", name));
+      store.fail(key, fmt::format("'{}' holds a value that is not a size; export it again", name));
     axes[a] = list[a].get<std::int64_t>();
   }
   return axes;
@@ -147,7 +147,7 @@ class N5Frames : public FrameSource {
     std::array<std::byte, kHeader> header{};
     if (!file->read_at(0, header) || big_endian(std::span(header).first(2)) != 0 ||
         big_endian(std::span(header).subspan(2, 2)) != 3)
-      store_.fail(key, "is no N5 block of three axes; export the data again");
+      store_.fail(key, "is not an N5 block of three axes; export the data again");
     const auto width = bytes_per_voxel(dataset.type);
     Axes start{}, count{};
     std::int64_t bytes = width;
@@ -245,7 +245,7 @@ std::unique_ptr<FrameSource> open_n5_frames(const fs::path& path, const FrameOpt
       calibration.y_um = described->second.voxel_size.y * *factor * steps.y;
       calibration.z_um = described->second.voxel_size.z * *factor * steps.z;
     } else {
-      info.notes.push_back(fmt::format("the XML's unit of length ('{}') is no length: set input.voxel_um",
+      info.notes.push_back(fmt::format("the XML's unit of length ('{}') is not a length: set input.voxel_um",
                                        described->second.unit));
     }
   } else if (!has_xml) {

@@ -112,7 +112,7 @@ class OmeReader {
     const auto factor = unit ? length_unit_um(unit.value()) : 1.0;
     if (!factor) {
       found_.notes.push_back(fmt::format(
-          "the metadata's {} is in '{}', which is no length: set input.voxel_um", name, unit.value()));
+          "the metadata's {} is in '{}', which is not a length: set input.voxel_um", name, unit.value()));
       return std::nullopt;
     }
     return *value * *factor;
@@ -212,7 +212,7 @@ class OmeReader {
   void read_set(std::int64_t planes, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (name.empty() || std::filesystem::path(name).filename() != name || name == "." || name == "..")
-        fail(fmt::format("OME-XML: the set's file '{}' is no name of a file beside this one",
+        fail(fmt::format("OME-XML: the set's file '{}' is not the name of a file beside this one",
                          name.substr(0, 100)));
     }
     std::vector<std::int64_t> pages(static_cast<std::size_t>(planes), kAbsent), files = pages;

@@ -206,7 +206,7 @@ Calibration calibrate(const ImageMetadata& metadata, const Slots& slots, std::ve
     if (!factor && value != 1)
       notes.push_back(fmt::format(
           "the metadata give a {} scale of {} {}: set input.voxel_um", kLetters[slot], value,
-          metadata.units[a].empty() ? "without unit" : "'" + metadata.units[a] + "', which is no length"));
+          metadata.units[a].empty() ? "without unit" : "'" + metadata.units[a] + "', which is not a length"));
   };
   length(4, found.x_um);
   length(3, found.y_um);

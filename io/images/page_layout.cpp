@@ -69,7 +69,7 @@ PageAxes parse_axes(std::string_view text) {
     if (i > begin) {
       if (letter == 'Y' || letter == 'X') bad_axes(text, "the sizes of Y and X are the page's own");
       size = parse_trimmed_integer(text.substr(begin, i - begin)).value_or(0);
-      if (size <= 0) bad_axes(text, fmt::format("the size of {} is no positive number", letter));
+      if (size <= 0) bad_axes(text, fmt::format("the size of {} is not a positive number", letter));
     }
     axes.push_back({letter, size});
   }

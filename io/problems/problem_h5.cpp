@@ -106,7 +106,7 @@ ProblemFile read_problem_h5(const std::filesystem::path& path) {
     file.fail("holds no matching problem: a dataset 'cost' is missing (docs/formats.md has the layout)");
   ProblemFile out;
   const auto cost = file.dataset("cost");
-  if (!cost) file.fail("'cost' is no dataset");
+  if (!cost) file.fail("'cost' is not a dataset");
   if (cost->shape.size() == 2)
     out.costs = read_dense(file, *cost);
   else

@@ -131,7 +131,7 @@ void reject_mixed_heights(const Header& header, const ColumnRoles& roles, const 
       wanted[letter] = wanted[letter] == 'x' ? 'z' : 'Z';
     throw InputError(where + ": column '" + name + "' does not go with " + name_at(header, roles.x) +
                      " and " + name_at(header, roles.y) + "; name it " + wanted + " (in the same unit), or " +
-                     name + "_ where it is no coordinate");
+                     name + "_ where it is not a coordinate");
   }
 }
 

@@ -38,7 +38,7 @@ char guess_delimiter(std::string_view line) {
 
 void require_text(const std::string& path, std::string_view text) {
   if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
-    throw InputError(path + ": this is no text table (it holds zero bytes); give a CSV file in UTF-8");
+    throw InputError(path + ": this is not a text table (it holds zero bytes); give a CSV file in UTF-8");
   }
 }
 

@@ -15,7 +15,7 @@ constexpr std::int64_t kFormatVersion = 1;
 
 PointTable read_points(const detail::h5::Reader& file) {
   if (!file.has("/detections"))
-    file.fail("there is no group /detections: this is no table of points, or it is damaged");
+    file.fail("there is no group /detections: this is not a table of points, or it is damaged");
   if (const auto version = file.number_attribute("format_version"); version && *version > kFormatVersion)
     file.fail("written in a newer format version, which a newer motes reads");
   PointTable table;

@@ -208,7 +208,7 @@ class GeffReader {
     const auto frames = detail::frames_of_times(time, unit_s, std::nullopt);
     if (!frames)
       store_.fail("nodes/props/" + time_->name,
-                  "the times are no multiples of one interval; export frame numbers");
+                  "the times are not multiples of one interval; export frame numbers");
     graph_.nodes.frame = *frames;
     for (const double t : time) graph_.nodes.time_s.push_back(t * unit_s);
     notes.push_back("frames are numbered by the times of axis '" + time_->name + "'");

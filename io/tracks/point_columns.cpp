@@ -108,7 +108,7 @@ class Parser {
       unit_of_rows_ = unit;
       if (!roles_.um && !unit.empty())
         out_.notes.push_back("column '" + header(roles_.unit) + "' says '" + unit_of_rows_ +
-                             "', which is no length");
+                             "', which is not a length");
     }
     if (unit != unit_of_rows_)
       bad_value(roles_.unit, "the rows before say '" + unit_of_rows_ + "'; use one unit");
@@ -159,12 +159,13 @@ class Parser {
   /// Frames of a table that gives only times, a multiple of their interval apart.
   void number_frames() {
     if (out_.time_s.size() != out_.frame.size())
-      throw InputError(reader_.where(1) + ": the column of times holds what is no number; correct it");
+      throw InputError(reader_.where(1) +
+                       ": the column of times holds a value that is not a number; correct it");
     const auto frames = frames_of_times(out_.time_s, roles_.time_s.value_or(1), dt_s_);
     if (!frames) {
       throw InputError(
           reader_.where(1) + ": the times in column '" + out_.time_name +
-          "' are no multiples of one interval; add a column of frame numbers, or set input.dt_s");
+          "' are not multiples of one interval; add a column of frame numbers, or set input.dt_s");
     }
     out_.frame = *frames;
     out_.notes.push_back("frames are numbered by the times in column '" + out_.time_name + "'");
@@ -339,7 +340,7 @@ class Parser {
   void note_no_number(int column) {
     out_.notes.push_back("column '" + header(column) + "' is left out: line " +
                          std::to_string(reader_.line()) + " holds '" +
-                         std::string(field(column).substr(0, 40)) + "', which is no number");
+                         std::string(field(column).substr(0, 40)) + "', which is not a number");
   }
 
   void add_time() {

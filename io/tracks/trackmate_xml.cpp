@@ -181,7 +181,7 @@ void settle_lengths(Content& content, const std::string& unit) {
   const auto factor = detail::length_unit_um(unit);
   content.length_unit = factor ? "um" : "px";
   if (!factor)
-    content.notes.push_back("lengths are in '" + unit + "', which is no length: they are called px");
+    content.notes.push_back("lengths are in '" + unit + "', which is not a length: they are called px");
   if (factor && *factor != 1) content.notes.push_back("lengths are in " + unit + ", and converted to um");
   for (auto* values : {&rows.x_um, &rows.y_um, &rows.z_um}) scale(*values, factor.value_or(1));
   std::vector<std::string> taken;
@@ -205,7 +205,7 @@ void settle_times(Content& content, const std::string& unit, const pugi::xml_nod
   if (!unit_s || !known) {
     rows.time_s.clear();
     if (!unit_s) {
-      content.notes.push_back("times are in '" + unit + "', which is no unit of time: set input.dt_s");
+      content.notes.push_back("times are in '" + unit + "', which is not a unit of time: set input.dt_s");
       return;
     }
   }

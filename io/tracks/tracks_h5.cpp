@@ -106,10 +106,11 @@ void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks,
 TrackSet read_tracks_h5(const std::filesystem::path& path) {
   if (!detail::read_file_start(path, kSignature.size()).starts_with(kSignature)) {
     throw InputError(path.string() +
-                     ": this is no HDF5 file (its first bytes are wrong at byte 0); check the path");
+                     ": this is not an HDF5 file (its first bytes are wrong at byte 0); check the path");
   }
   const Reader file(path);
-  if (!file.has("/tracks")) file.fail("there is no group /tracks: this is no track file, or it is damaged");
+  if (!file.has("/tracks"))
+    file.fail("there is no group /tracks: this is not a track file, or it is damaged");
   if (const auto version = file.number_attribute("format_version"); version && *version > kFormatVersion) {
     throw InputError(path.string() + ": written in a newer format version; read it with a newer motes");
   }

@@ -27,7 +27,7 @@ namespace motes::io::detail {
 namespace {
 
 [[noreturn]] void damaged(const std::filesystem::path& path, const std::string& what) {
-  throw InputError(path.string() + ": damaged VTK file: " + what + "; restore the file or write it anew");
+  throw InputError(path.string() + ": damaged VTK file: " + what + "; restore the file or write it again");
 }
 
 /// Offsets must rise from 0 to the number of point ids, and the ids lie among the points.

@@ -48,7 +48,8 @@ class VtpReader {
     if (array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE) return value.ToTypeInt64();
     const double real = value.ToDouble();
     if (real != std::floor(real) || !(std::abs(real) < 9e15)) {
-      fail(std::string(name) + " of point or cell " + std::to_string(i) + " is no whole number; correct it");
+      fail(std::string(name) + " of point or cell " + std::to_string(i) +
+           " is not a whole number; correct it");
     }
     return static_cast<std::int64_t>(real);
   }

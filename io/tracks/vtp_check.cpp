@@ -75,7 +75,7 @@ class VtpCheck {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw InputError(path_.string() + ": damaged VTK file: " + what + "; restore the file or write it anew");
+    throw InputError(path_.string() + ": damaged VTK file: " + what + "; restore the file or write it again");
   }
 
   /// The XML without the appended data, which may be raw bytes.
@@ -162,7 +162,7 @@ class VtpCheck {
     if (!name.starts_with("NumberOf")) return;
     const auto count = parse_integer(trimmed(attribute.value()));
     const bool components = name == "NumberOfComponents";
-    if (!count || *count < (components ? 1 : 0)) fail(std::string(name) + " is no count");
+    if (!count || *count < (components ? 1 : 0)) fail(std::string(name) + " is not a count");
     if (static_cast<std::uint64_t>(*count) > largest() || (components && *count > 1024)) {
       fail(std::string(name) + " is more than the file can hold");
     }

@@ -66,7 +66,8 @@ class MetadataReader {
     if (array.inner_chunk) {
       if (array.inner_chunk->size() != rank) fail("shape and the shards' chunks differ in length");
       for (std::size_t a = 0; a < rank; ++a)
-        if (array.chunk[a] % (*array.inner_chunk)[a] != 0) fail("the shards are no multiple of their chunks");
+        if (array.chunk[a] % (*array.inner_chunk)[a] != 0)
+          fail("the shards are not a multiple of their chunks");
     }
   }
 
@@ -116,7 +117,7 @@ class MetadataReader {
     for (const Json& size : *found) {
       const bool whole = size.is_number_integer() && size.get<double>() >= static_cast<double>(least) &&
                          size.get<double>() <= static_cast<double>(kLongestAxis);
-      if (!whole) fail(std::string("'") + name + "' holds what is no size");
+      if (!whole) fail(std::string("'") + name + "' holds a value that is not a size");
       all.push_back(size.get<std::int64_t>());
     }
     return all;
@@ -212,7 +213,7 @@ class MetadataReader {
     }
     std::vector<std::size_t> sorted = axes;
     std::sort(sorted.begin(), sorted.end());
-    if (sorted != c_order(array.rank())) fail("the order of a transpose codec is no permutation");
+    if (sorted != c_order(array.rank())) fail("the order of a transpose codec is not a permutation");
     std::vector<std::size_t> combined;
     for (const std::size_t axis : axes) combined.push_back(coding.order[axis]);
     coding.order = combined;

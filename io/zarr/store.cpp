@@ -87,7 +87,7 @@ std::optional<Json> Store::json(const std::string& key) const {
   const std::string text = file->head(static_cast<std::size_t>(file->size()));
   if (is_deep(text)) fail(key, "is nested deeper than 64 levels, which no metadata are");
   Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) fail(key, "is no JSON object: the metadata are damaged; copy the store again");
+  if (!json.is_object()) fail(key, "is not a JSON object: the metadata are damaged; copy the store again");
   return json;
 }
 

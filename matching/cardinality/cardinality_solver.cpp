@@ -113,7 +113,7 @@ Mates checked_start(const CardinalityProblem& problem, std::span<const Index> st
     if (mate != -1)
       throw std::invalid_argument(pair() + ": the column is taken by row " + std::to_string(mate));
     if (problem.space == Space::host) {
-      if (!has_edge(graph, i, j)) throw std::invalid_argument(pair() + ": that is no edge");
+      if (!has_edge(graph, i, j)) throw std::invalid_argument(pair() + ": that is not an edge");
     }
     mate = static_cast<Index>(i);
     mates.row_to_col[i] = j;

@@ -62,7 +62,7 @@ def _voxels(frame):
         frame = frame.view(np.uint8)
     elif frame.dtype not in (np.uint8, np.uint16, np.float32):
         if not np.issubdtype(frame.dtype, np.number) or np.iscomplexobj(frame):
-            raise TypeError(f"voxels of type {frame.dtype} are no numbers")
+            raise TypeError(f"voxels of type {frame.dtype} are not numbers")
         frame = frame.astype(np.float32)
     return np.ascontiguousarray(frame)
 

@@ -309,7 +309,7 @@ VolumeFrame volume_of(nb::handle array, std::int32_t index, double time_s, const
     return true;
   };
   if (!take(std::uint8_t{}) && !take(std::uint16_t{}) && !take(float{}))
-    throw nb::type_error("a frame is no [z, y, x] array of uint8, uint16 or float32");
+    throw nb::type_error("a frame is not a [z, y, x] array of uint8, uint16 or float32");
   return frame;
 }
 

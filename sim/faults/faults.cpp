@@ -288,7 +288,7 @@ void check_options(const FaultOptions& faults) {
     refuse(faults.blink_on_s > 0 ? "faults.blink_off_s" : "faults.blink_on_s", 0,
            "while the other of blink_on_s and blink_off_s is set; give both, or neither");
   if (!(faults.false_per_frame >= 0 && faults.false_per_frame <= kMaxPoissonMean))
-    refuse("faults.false_per_frame", faults.false_per_frame, "is no number from 0 to 1e9; give one");
+    refuse("faults.false_per_frame", faults.false_per_frame, "is not a number from 0 to 1e9; give one");
   require_at_least_0("faults.merge_um", faults.merge_um);
 }
 

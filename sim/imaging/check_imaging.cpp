@@ -28,7 +28,7 @@ void check_objective(const ImagingOptions& imaging) {
   require_positive("imaging.na", imaging.na);
   require_positive("imaging.wavelength_um", imaging.wavelength_um);
   const auto check_index = [](const char* key, double index) {
-    if (!(index >= 1 && index <= 4)) refuse(key, index, "is no refractive index; give one from 1 to 4");
+    if (!(index >= 1 && index <= 4)) refuse(key, index, "is not a refractive index; give one from 1 to 4");
   };
   check_index("imaging.refractive_index", imaging.refractive_index);
   if (imaging.sample_index) check_index("imaging.sample_index", *imaging.sample_index);
@@ -37,10 +37,10 @@ void check_objective(const ImagingOptions& imaging) {
            "is outside 0.05 to imaging.refractive_index; give an aperture in there");
   if (!(imaging.wavelength_um >= 0.01 && imaging.wavelength_um <= 100))
     refuse("imaging.wavelength_um", imaging.wavelength_um,
-           "is no wavelength of light in um; give one (0.52)");
+           "is not a wavelength of light in um; give one (0.52)");
   if (imaging.psf_range_um) require_positive("imaging.psf_range_um", *imaging.psf_range_um);
   if (!(imaging.depth_um >= 0 && imaging.depth_um <= 1e4))
-    refuse("imaging.depth_um", imaging.depth_um, "is no depth from 0 to 10000 um; give one");
+    refuse("imaging.depth_um", imaging.depth_um, "is not a depth from 0 to 10000 um; give one");
 }
 
 /// Keys that the chosen PSF does not read would silently do nothing.
@@ -73,7 +73,7 @@ void check_spots(const MotionOptions& motion, const ImagingOptions& imaging) {
   if (imaging.bleaching_s) require_positive("imaging.bleaching_s", *imaging.bleaching_s);
   if (imaging.defocus_um) require_positive("imaging.defocus_um", *imaging.defocus_um);
   if (imaging.focal_plane_um && !(std::abs(*imaging.focal_plane_um) <= detail::kLargestOption))
-    refuse("imaging.focal_plane_um", *imaging.focal_plane_um, "is no position; give one in um");
+    refuse("imaging.focal_plane_um", *imaging.focal_plane_um, "is not a position; give one in um");
   // A spot wider than the view is a fog, and a mistake of units.
   const double widest = imaging.psf == Psf::gaussian ? imaging.psf_sigma_um.x : 0;
   const double view = std::max(motion.box_um.x, motion.box_um.y) + imaging.voxel_um.x;

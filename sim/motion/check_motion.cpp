@@ -19,7 +19,8 @@ constexpr double kMaxFlowSteps = 1000;  // Runge-Kutta steps a frame
 
 void require_finite(const char* key, const Vec3& value) {
   for (const double v : {value.z, value.y, value.x})
-    if (!(std::abs(v) <= detail::kLargestOption)) refuse(key, v, "is no number from -1e12 to 1e12; give one");
+    if (!(std::abs(v) <= detail::kLargestOption))
+      refuse(key, v, "is not a number from -1e12 to 1e12; give one");
 }
 
 void check_numbers(const MotionOptions& motion) {
@@ -63,7 +64,7 @@ void check_switching(const MotionOptions& motion) {
   if (n < 2 || n > detail::kMaxStates)
     refuse("simulation.states", n, "states for simulation.motion switching; give 2 to 8");
   if (std::find(motion.states.begin(), motion.states.end(), Motion::switching) != motion.states.end())
-    refuse("simulation.states", "switching", "is no state; give walk, brownian, directed or confined");
+    refuse("simulation.states", "switching", "is not a state; give walk, brownian, directed or confined");
   const std::size_t rates = motion.switch_rate_per_s.size();
   if (rates != n && rates != n * n)
     refuse("simulation.switch_rate_per_s", rates,
@@ -96,7 +97,7 @@ void check_flow(const MotionOptions& motion) {
   require_finite("simulation.rotation_deg_s", Vec3{motion.rotation_deg_s, 0, 0});
   require_finite("simulation.rotation_axis", motion.rotation_axis);
   if (motion.rotation_deg_s != 0 && !(detail::norm(motion.rotation_axis) > 0))
-    refuse("simulation.rotation_axis", 0, "is no direction; give a vector that is not 0");
+    refuse("simulation.rotation_axis", 0, "is not a direction; give a vector that is not 0");
   require_at_least_0("simulation.flow_speed_um_s", motion.flow_speed_um_s);
   require_positive("simulation.flow_scale_um", motion.flow_scale_um);
   if (motion.flow_modes < 1 || motion.flow_modes > 4096)

@@ -72,7 +72,7 @@ TEST_CASE("a pipe is written into, not replaced") {
   CHECK(entries(dir.path()) == 1);
 }
 
-TEST_CASE("a folder is no output file, and says so before the work") {
+TEST_CASE("a folder is not an output file, and says so before the work") {
   const TempDir dir;
   fs::create_directory(dir / "folder.csv");
   bool began = false;

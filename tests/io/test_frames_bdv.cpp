@@ -147,7 +147,7 @@ TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][da
   CHECK_THAT(message_of<UsageError>([&] { open_frames(h5, options); }), Contains("input.axes"));
 }
 
-TEST_CASE("HDF5 files of another kind are no frames", "[frames][bdv][data]") {
+TEST_CASE("HDF5 files of another kind are not frames", "[frames][bdv][data]") {
   MOTES_NEED_DATA(other, "formats/misc/btrack_tracks.h5");
   CHECK_FALSE(io::is_frames(other));
   CHECK_THROWS_AS(open_frames(other), InputError);

@@ -187,7 +187,7 @@ TEST_CASE("Single planes in a folder need input.axes", "[frames][folder]") {
   CHECK(plane_is_page(split->read(1), 2, 5));
 }
 
-TEST_CASE("Folders that are no series say which file is wrong", "[frames][folder]") {
+TEST_CASE("Folders that are not series say which file is wrong", "[frames][folder]") {
   const auto message = [](const std::vector<std::string>& names, int odd_pages) {
     const TempDir dir;
     for (std::size_t i = 0; i < names.size(); ++i) save_volume(dir / names[i], 0, i == 1 ? odd_pages : 2);

@@ -62,7 +62,7 @@ TEST_CASE("GEFF: a mother with one daughter alone, and no tracks at all") {
   CHECK(io::read_geff(dir / "none.geff").tracks() == 0);
 }
 
-TEST_CASE("a folder that is no GEFF is not replaced") {
+TEST_CASE("a folder that is not a GEFF is not replaced") {
   const TempDir dir;
   std::filesystem::create_directory(dir / "t.geff");
   spill(dir / "t.geff/thesis.txt", "years of work");

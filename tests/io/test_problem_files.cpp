@@ -100,7 +100,7 @@ TEST_CASE("damaged MatrixMarket files are refused with the line") {
   refused(write(dir, "big.mtx", "%%MatrixMarket matrix array real general\n100000 100000\n1\n"),
           "cannot hold");
   refused(write(dir, "text.txt", "hello\n"), "no matching problem");
-  std::string gzip = "\x1f\x8b\x08 this is no gzip";
+  std::string gzip = "\x1f\x8b\x08 this is not a gzip";
   refused(write(dir, "damaged.gz", gzip), "damaged.gz");
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("units in the names of columns") {
   CHECK(timed.dt_s == 0.05);
 }
 
-TEST_CASE("Fiji's Results: a plane is no frame unless somebody says so") {
+TEST_CASE("Fiji's Results: a plane is not a frame unless the user says so") {
   const std::string text = " ,Label,Area,X,Y,Slice\n1,a,4,10.5,20.5,1\n2,a,5,11.5,21.5,2\n";
   const Dialect fiji(text);
   CHECK_THAT(fiji.refusal(), Contains("no frame column") && Contains("--columns frame=Slice"));

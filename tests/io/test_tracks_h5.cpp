@@ -117,7 +117,7 @@ TEST_CASE("tracks.h5 that contradict themselves are refused") {
   CHECK_THAT(refusal(tracks), Contains("units"));
 }
 
-TEST_CASE("what is no tracks.h5 is refused") {
+TEST_CASE("what is not a tracks.h5 is refused") {
   const TempDir dir;
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks_h5(dir / "absent.h5"); }), Contains("no such file"));
   spill(dir / "text.h5", "particle,frame,x,y\n");

@@ -65,7 +65,7 @@ void check_refusals(bool gpu) {
 
 }  // namespace
 
-TEST_CASE("costs that are no numbers, or too large for their grid, are refused with their place") {
+TEST_CASE("costs that are not numbers, or too large for their grid, are refused with their place") {
   check_refusals(false);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("shapes that do not fit are refused") {
   CHECK_THROWS_WITH(matching::check_problem(points.view()), Contains("gate"));
 }
 
-TEST_CASE("a start that is no matching is refused") {
+TEST_CASE("a start that is not a matching is refused") {
   const auto costs = testing::from_matrix({{1, 2}, {3, 4}});
   const auto solver = matching::find_solver("jv")->make();
   const std::vector<matching::Index> twice{0, 0}, outside{0, 2}, shorter{0};

@@ -135,7 +135,7 @@ TEST_CASE("for the memory and race checkers: ties") {
   CHECK(moved > 0);
 }
 
-TEST_CASE("ties are not resolved for what is no optimum") {
+TEST_CASE("ties are not resolved for what is not an optimum") {
   const auto costs = testing::from_matrix({{1, 2}, {2, 1}});
   const auto solver = matching::find_solver("jv")->make();
   auto answer = solver->solve({1}, costs.view());

@@ -81,7 +81,7 @@ TEST_CASE("the verifier accepts the right answer and rejects each wrong one") {
   rejected(s, wrong, "wrong number");
 }
 
-TEST_CASE("a matching along a pair that is no edge, or with a forced vertex free, is rejected") {
+TEST_CASE("a matching along a pair that is not an edge, or with a forced vertex free, is rejected") {
   matching::SparseCosts p;
   p.graph = {2, 2, {0, 1, 2}, {0, 1}};
   p.cost = {1, 1};

@@ -129,7 +129,7 @@ TEST_CASE("each label is a detection", "[detect]") {
   CHECK(bright.properties[3].values == std::vector<double>{11, 30});
 }
 
-TEST_CASE("labels of a plane have areas; voxels that are no labels are named", "[detect]") {
+TEST_CASE("labels of a plane have areas; voxels that are not labels are named", "[detect]") {
   VolumeFrame labels = labels_of({1, 2, 2}, {3, 3, 0, 0});
   const Detections found = detect_labels(labels);
   REQUIRE(found.size() == 1);

@@ -222,7 +222,7 @@ TEST_CASE("series that do not divide get no division") {
   CHECK(build_tracks(frames, links).parent.empty());
 }
 
-TEST_CASE("particles that only appear are no divisions") {
+TEST_CASE("particles that only appear are not divisions") {
   Life life;
   life.birth = 0.08;
   const SeriesLinks links = linked(live(life, 5).frames);

@@ -28,7 +28,7 @@ TEST_CASE("score_tracks gives both scores, each with its gate") {
   CHECK(apart.link.true_links == 0);
 }
 
-TEST_CASE("score_tracks refuses gates that are no lengths and units that differ") {
+TEST_CASE("score_tracks refuses gates that are not lengths and units that differ") {
   const TrackSet tracks = make_tracks({{{0, 0, 0, 0}}});
   CHECK_THROWS_AS(score_tracks({}, tracks, tracks, {.gate = 0}), UsageError);
   CHECK_THROWS_AS(score_tracks({}, tracks, tracks, {.gate = 5, .gate_link = -1}), UsageError);

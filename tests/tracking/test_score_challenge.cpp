@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/tracking/challenge_score.h>
 
 #include "tests/tracking/score_cases.h"
-#include <motes/tracking/challenge_score.h>
 
 using namespace motes;
 using motes::testing::damaged;
@@ -232,7 +232,7 @@ TEST_CASE("the order of tracks and the number of threads do not matter") {
   check_same(s, challenge_scores({}, make_tracks(reference), make_tracks(candidate), 3));
 }
 
-TEST_CASE("a distance equal to the gate is no match, just below it is one") {
+TEST_CASE("a distance equal to the gate is not a match, just below it is one") {
   const TrackSet reference = make_tracks({line(0, 3, 0, 0, 0)});
   const ChallengeScores at = challenge_scores({}, reference, make_tracks({line(0, 3, 3, 4, 0)}), 5);
   CHECK(at.paired_tracks == 0);

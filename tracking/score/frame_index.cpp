@@ -82,7 +82,8 @@ void check_tracks(const TrackSet& tracks, const std::string& name) {
 void check_gate(double gate, const std::string& name) {
   if (gate >= 1e-100 && gate <= 1e100) return;
   std::ostringstream message;
-  message << name << ": " << gate << " is no length above 0 (up to 1e100); give one in the tracks' own unit";
+  message << name << ": " << gate
+          << " is not a length above 0 (up to 1e100); give one in the tracks' own unit";
   throw UsageError(message.str());
 }
 

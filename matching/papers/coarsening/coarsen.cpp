@@ -37,7 +37,8 @@ void check_mates(const GreedyProblem& problem, std::span<const Index> mate,
     const auto pair = [&] { return "vertex " + std::to_string(v) + " with mate " + std::to_string(w); };
     if (w < 0 || w >= n || w == v) refuse(pair() + ": there is no such neighbour");
     if (mate[at(w)] != v) refuse(pair() + ": the mate has another, " + std::to_string(mate[at(w)]));
-    if (problem.space == Space::host && entry_of(problem, v, w) == -1) refuse(pair() + ": that is no edge");
+    if (problem.space == Space::host && entry_of(problem, v, w) == -1)
+      refuse(pair() + ": that is not an edge");
   }
 }
 

@@ -202,12 +202,12 @@ TEST_CASE("cardinality solvers refuse malformed graphs and starts") {
       CHECK_THROWS_AS(solver->solve({1}, problem_of(graph)), ResourceError);
     CHECK(fault({0, 1}) == "start: 2 rows, but the graph has 3");
     CHECK(fault({1, 1, -1}) == "start: row 1 with column 1: the column is taken by row 0");
-    CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is no edge");
+    CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is not an edge");
     CHECK(fault({2, -1, -1}) == "start: row 0 with column 2: there is no such column");
     CHECK(fault({-2, -1, -1}) == "start: row 0 with column -2: there is no such column");
     threads = 3;
     CHECK(fault({1, 1, -1}) == "start: row 1 with column 1: the column is taken by row 0");
-    CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is no edge");
+    CHECK(fault({1, 0, -1}) == "start: row 1 with column 0: that is not an edge");
     if (!info.backends.contains(Backend::cuda)) {
       Execution cuda{1, Backend::cuda};
       CHECK_THROWS_AS(solver->solve(cuda, problem_of(graph)), ResourceError);

@@ -165,7 +165,7 @@ TEST_CASE("the end of a hierarchy is its last level, with the map of all") {
   }
 }
 
-TEST_CASE("coarsening refuses what is no matching of the graph") {
+TEST_CASE("coarsening refuses what is not a matching of the graph") {
   const auto path = testing::general_graph(4, {{0, 1, 1.0}, {1, 2, 1.0}, {2, 3, 1.0}, {3, 3, 1.0}});
   const auto fault = [&](std::vector<Index> mate, std::vector<double> vertex_weight = {}) -> std::string {
     try {
@@ -177,7 +177,7 @@ TEST_CASE("coarsening refuses what is no matching of the graph") {
   };
   CHECK(fault({1, 0, 3, 2}) == "none");
   CHECK(fault({1, 0, 3}) == "coarsen: there are mates of 3 vertices, but the graph has 4");
-  CHECK(fault({2, -1, 0, -1}) == "coarsen: vertex 0 with mate 2: that is no edge");
+  CHECK(fault({2, -1, 0, -1}) == "coarsen: vertex 0 with mate 2: that is not an edge");
   CHECK(fault({1, 2, 1, -1}) == "coarsen: vertex 0 with mate 1: the mate has another, 2");
   CHECK(fault({4, -1, -1, -1}) == "coarsen: vertex 0 with mate 4: there is no such neighbour");
   CHECK(fault({-1, -1, -1, 3}) == "coarsen: vertex 3 with mate 3: there is no such neighbour");

@@ -45,7 +45,7 @@ struct GivenStart {
 };
 /// Its pairs are no matching, or some are no edges.
 struct FaultyStart : std::invalid_argument {
-  FaultyStart() : std::invalid_argument("start: some pair is no edge or has the column of another") {}
+  FaultyStart() : std::invalid_argument("start: some pair is not an edge or has the column of another") {}
 };
 
 namespace detail {

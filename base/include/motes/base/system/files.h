@@ -24,7 +24,7 @@ int sync_file_system(const std::filesystem::path& folder);
 /// 0, or why files cannot be made in this folder.
 int refuses_files(const std::filesystem::path& folder);
 
-/// Appends a file's bytes to what is there and is no file: a device, a pipe. 0, or the system's error number.
+/// Writes a file's bytes to an existing device or pipe. Returns 0, or the system's error number.
 int append_to_stream(const std::filesystem::path& from, const std::filesystem::path& stream);
 
 /// A file that grows in place.
