@@ -25,7 +25,7 @@ InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
   struct stat status {};
   if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(fd_);
-    throw InputError(path_.string() + ": is not a regular file; check input.path");
+    throw InputError(path_.string() + ": this is not a regular file; check input.path");
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }

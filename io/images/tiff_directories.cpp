@@ -29,7 +29,7 @@ class ChainReader {
  public:
   explicit ChainReader(const InputFile& file) : file_(file) {
     const std::string head = file.head(16);
-    if (!is_tiff_head(head)) throw InputError(file.path().string() + ": is not a TIFF file");
+    if (!is_tiff_head(head)) throw InputError(file.path().string() + ": this is not a TIFF file");
     big_endian_ = head[0] == 'M';
     dialect_ = head[big_endian_ ? 3 : 2] == 43 ? kBig : kClassic;
     first_ = number(dialect_.offset, dialect_.offset, 0);

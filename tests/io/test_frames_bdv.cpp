@@ -132,7 +132,7 @@ TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][da
                  [&] { open_with(replaced(replaced(text, "<hdf5", "<zarr"), "</hdf5", "</zarr")); }),
              Contains("bdv.hdf5"));
   CHECK_THAT(message_of<InputError>([&] { open_with(replaced(text, "tgmm_mini_27_31.h5", "a.xml")); }),
-             Contains("no HDF5"));
+             Contains("not an HDF5"));
   CHECK_THAT(message_of<InputError>([&] { open_with(replaced(text, "tgmm_mini_27_31.h5", "gone.h5")); }),
              Contains("gone.h5"));
 

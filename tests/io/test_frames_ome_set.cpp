@@ -78,8 +78,8 @@ TEST_CASE("an OME-TIFF set that is damaged or leads elsewhere", "[frames][ome]")
     return message_of<InputError>([&] { open_frames(path)->read(1); });
   };
   CHECK_THAT(refusal(set_xml("absent.ome.tif")), Contains("absent.ome.tif"));
-  CHECK_THAT(refusal(set_xml("../t1.ome.tif")), Contains("no name of a file beside"));
-  CHECK_THAT(refusal(set_xml("/etc/passwd")), Contains("no name of a file beside"));
+  CHECK_THAT(refusal(set_xml("../t1.ome.tif")), Contains("not the name of a file beside"));
+  CHECK_THAT(refusal(set_xml("/etc/passwd")), Contains("not the name of a file beside"));
   std::string holed = set_xml();
   holed.replace(holed.find("FirstT=\"1\" FirstZ=\"2\""), 21, "FirstT=\"1\" FirstZ=\"1\"");
   CHECK_THAT(refusal(holed), Contains("no TiffData for plane 5"));

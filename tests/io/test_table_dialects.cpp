@@ -225,7 +225,7 @@ TEST_CASE("an integer t in seconds is not taken as frames") {
   CHECK(table.tracks(columns({{"frame", "t"}})).frame == std::vector<std::int32_t>{0, 60, 180});
   CHECK(Dialect("particle,frame,x_um,y_um\n1,0,1,1\n1,60,2,2\n1,120,3,3\n").tracks().frame[1] == 60);
   CHECK_THAT(Dialect("time_s,x_um,y_um\n0,1,1\n1,1,1\n1.4,1,1\n").refusal(columns({{"time", "time_s"}})),
-             Contains("no multiples of one interval"));
+             Contains("not multiples of one interval"));
 }
 
 TEST_CASE("input.unit says what plain lengths are") {

@@ -272,7 +272,7 @@ TEST_CASE("bad tables are refused with file and line") {
   CHECK_THAT(refusal("frame,x,y\n0,2,3\n10000000,2,3\n"), Contains("t.csv:3") && Contains("10 million"));
   CHECK_THAT(refusal("frame,x,y\n0,\"2,3\n"), Contains("t.csv:2: a quote is never closed"));
   CHECK_THAT(refusal("frame,x,y\n0,\"2\"3,4\n"), Contains("t.csv:2: text after a closing quote"));
-  CHECK_THAT(refusal(std::string("frame,x\0,y\n", 11)), Contains("no text table"));
+  CHECK_THAT(refusal(std::string("frame,x\0,y\n", 11)), Contains("not a text table"));
   CHECK_THAT(refusal("\x1f\x8b\x08 anything"), Contains("gzip data"));
   CHECK_THAT(error_of<InputError>([] { io::read_points_csv("/nowhere/t.csv", {}); }),
              Contains("no such file"));

@@ -121,7 +121,7 @@ TEST_CASE("what is not a tracks.h5 is refused") {
   const TempDir dir;
   CHECK_THAT(error_of<InputError>([&] { io::read_tracks_h5(dir / "absent.h5"); }), Contains("no such file"));
   spill(dir / "text.h5", "particle,frame,x,y\n");
-  CHECK_THAT(error_of<InputError>([&] { io::read_tracks_h5(dir / "text.h5"); }), Contains("no HDF5"));
+  CHECK_THAT(error_of<InputError>([&] { io::read_tracks_h5(dir / "text.h5"); }), Contains("not an HDF5"));
   CHECK_FALSE(io::is_tracks_h5(dir / "text.h5"));
   CHECK_FALSE(io::is_tracks_h5(dir.path()));
   io::detail::h5::Writer other(dir / "other.h5", "other.h5");

@@ -89,7 +89,7 @@ TEST_CASE("a matching along a pair that is not an edge, or with a forced vertex 
   m.row_to_col = {1, 0};
   m.col_to_row = {1, 0};
   m.duals = {{0, 0}, {0, 0}};
-  CHECK_THAT(matching::verify(p.view(), m).fault, Catch::Contains("no edge"));
+  CHECK_THAT(matching::verify(p.view(), m).fault, Catch::Contains("is not an edge"));
   m.row_to_col = {0, -1};
   m.col_to_row = {0, -1};
   CHECK_THAT(matching::verify(p.view(), m).fault, Catch::Contains("must be matched"));
