@@ -20,7 +20,7 @@ namespace {
 
 std::atomic<bool> requested{false}, heard{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
-sem_t signals;  // counts those that nobody has answered yet
+sem_t signals;  // counts those not answered yet
 
 extern "C" void on_signal(int) {
   const int error = errno;

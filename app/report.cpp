@@ -19,7 +19,7 @@ namespace {
 /// The report lists the first frames and pairs; output.pairs writes all to a table.
 constexpr std::size_t kMostRows = 1000;
 
-/// Null where nobody counted.
+/// Null where not counted.
 ordered_json count_or_null(std::int64_t count) {
   return count > 0 ? ordered_json(count) : ordered_json(nullptr);
 }

@@ -5,7 +5,7 @@
 #   bench/papers_assignment.sh FOLDER [fig6] [table1] [table3] [large]      (default: all)
 #
 # BENCH: the bench_assignment to run (default: build/release/bin/bench_assignment). NO_CPU=1 leaves Table 3's CPU rows out; CUDA_SOLVERS:
-# the solvers of its CUDA rows. Without a GPU the CUDA rows are left out, aloud.
+# the solvers of its CUDA rows. Without a GPU the CUDA rows are left out, with a message.
 set -euo pipefail
 folder=${1:?usage: bench/papers_assignment.sh FOLDER [fig6] [table1] [table3] [large]}
 shift

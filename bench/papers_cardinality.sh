@@ -13,7 +13,7 @@
 #
 # BENCH: the bench_cardinality to run (default: build/release/bin/bench_cardinality). N: rows of a graph, about (1000000); of fig1 N1 (N). THREADS
 # ("all cores,...,2,1"), RUNS (10, as the paper has it). LIMIT (60): a solver that took more seconds is not run again on that graph. ENOUGH (0: none): seconds
-# after which a solver is not repeated. TIMEOUT (600) for one graph and part: the solver that was at work by then is left out on that graph, aloud, and the others
+# after which a solver is not repeated. TIMEOUT (600) for one graph and part: the solver that was at work by then is left out on that graph, with a message, and the others
 # go on. ONLY: a pattern of the graphs to do (.). VERIFY=0: no certificates. PERMUTE=1 permutes rows and columns. On gated graphs the paper's forms (finish=0,
 # ms-bfs) and pf have search trees that cover most of the graph, dozens of times: there N / 10 rows are taken.
 set -euo pipefail

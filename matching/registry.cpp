@@ -49,7 +49,8 @@ constexpr OptionInfo kPushRelabelOptions[] = {
     {"chain", "0..1000000", "0",
      "cuda: pushes of a chain between two global relabellings; 0: 24, and as many as its levels"},
     {"reorder", "auto|1|0", "auto",
-     "cpu: lay the graph out anew first: one thread in slots, several numbered anew; auto: slots, or large "
+     "cpu: reorder the graph first: one thread stores it in slots, several renumber it; auto: slots, or "
+     "large "
      "graphs numbered at random"},
 };
 CardinalityRow make_push_relabel(const SolverOptions& options) {
@@ -75,7 +76,7 @@ constexpr OptionInfo kMsBfsGraftOptions[] = {
     {"alpha", "1..1000000", "5",
      "search from unseen columns where the frontier is not below 1/alpha of them"},
     {"direction", "1|0", "1", "choose the direction level by level"},
-    {"graft", "1|0", "1", "give columns of trees that found a path to other trees; else begin anew"},
+    {"graft", "1|0", "1", "give columns of trees that found a path to other trees; else start over"},
     {"finish", "1|0", "1", "leave the last rows to push-relabel where trees do not pay (not in the paper)"},
 };
 CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {

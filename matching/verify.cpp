@@ -29,7 +29,7 @@ struct Faults {
   }
 };
 
-/// Is the matching one, and is nobody free who must be matched? Adds up what it costs.
+/// Is the matching one, and is every vertex matched that must be? Adds up what it costs.
 bool check_primal(const CostsView& problem, const Matching& matching, const EdgeFindings& findings,
                   Faults fail, Wide& primal) {
   const Index rows = rows_of(problem), cols = cols_of(problem);

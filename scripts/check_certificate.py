@@ -9,7 +9,7 @@ INSTANCE is a MatrixMarket file (.mtx, .mtx.gz): an array is a matrix of costs, 
 
 What is checked, in whole numbers of any length (c: cost rounded to a step, ties to even; r, q: cost of a free row,
 column; infinite where the vertex must be matched):
-  the pairs are a matching of allowed edges, and nobody is free who must be matched;
+  the pairs are a matching of allowed edges, and every vertex that must be matched is;
   u_i + v_j <= c_ij for every allowed edge, u_i <= r_i, v_j <= q_j;
   the cost of the matching equals sum u + sum v.
 The last line is then a proof: each matching costs at least sum u + sum v (weak duality: LP textbooks, for instance

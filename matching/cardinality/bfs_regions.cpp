@@ -1,12 +1,12 @@
-/// Numbering anew (bfs_reordering.h): threads grow regions of their own from roots of their own until all
+/// Renumbering (bfs_reordering.h): threads grow regions of their own from roots of their own until all
 /// rows are met, and copy the lists that they read. Numbers are given when all have ended, region after
-/// region, so that nobody waits for anybody.
+/// region, so that no thread waits for another.
 ///
 /// Races. A thread that sees a vertex unmet writes its own name there and takes it into its list, with plain
 /// stores: an exchange for each vertex would wait for another core's line each time. Two may do so at the
 /// same time; the name that stands when all have ended says whose the vertex is (it is one of theirs, and
-/// each has it in its list once: a thread sees what it wrote itself, and from then on nobody writes "unmet"
-/// there), and the other drops it from its list.
+/// each has it in its list once: a thread sees what it wrote itself, and from then on no thread writes
+/// "unmet" there), and the other drops it from its list.
 
 #include <algorithm>
 #include <limits>
@@ -186,7 +186,7 @@ class Regions {
     return {none(rows_), none(cols_), {}};
   }
 
-  /// A region is several chunks, each grown from a root where nobody has been yet; all but the last end
+  /// A region is several chunks, each grown from a root not visited yet; all but the last end
   /// when they have their share of the rows.
   void grow(Region& region) {
     make_room(region);
@@ -216,7 +216,7 @@ class Regions {
       if (!may_go_on(cols)) return false;
       expand(cols, cols_, rows_, notes.rows, notes.fresh, region.name, rows.met);
     }
-    // Its last rows still meet their columns, lest nobody does; rows that nobody meets are roots.
+    // Its last rows still meet their columns, in case no other row does; rows that are not met are roots.
     expand(rows, rows_, cols_, notes.cols, notes.fresh, region.name, cols.met);
     copy_rest(cols, cols_);
     return true;
@@ -341,7 +341,7 @@ class Regions {
     copy();
   }
 
-  /// Ends of lists, and columns without edges, which nobody meets.
+  /// Ends of lists, and columns without edges, which are never met.
   void finish(BfsReordering& out) {
     out.row_offsets[at(rows_.count)] = out.col_offsets[at(cols_.count)] = static_cast<std::uint32_t>(edges_);
     Index next = out.col_borders.back();

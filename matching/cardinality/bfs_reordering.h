@@ -1,5 +1,5 @@
 #pragma once
-/// A graph numbered anew, so that neighbours lie near each other in memory.
+/// A graph renumbered so that neighbours lie near each other in memory.
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +30,7 @@ struct BfsReordering {
 /// turn are far apart. O(1).
 bool scattered(const BipartiteGraphView& graph);
 
-/// Whether numbering anew is worth a try: scattered, no long lists, and no hubs in a sample of the rows.
+/// Whether renumbering is worth a try: scattered, no long lists, and no hubs in a sample of the rows.
 /// O(1).
 bool may_have_places(const BipartiteGraphView& graph);
 

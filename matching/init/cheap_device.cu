@@ -5,7 +5,7 @@
 /// that rows in turn would come to.
 ///
 /// While that goes on, col_to_row holds the row's place in the order and one more, and 0 where the start
-/// given has matched the column, which nobody displaces. Races: a holder only changes to an earlier row, by
+/// given has matched the column, which no row displaces. Races: a holder only changes to an earlier row, by
 /// an atomic minimum over unsigned numbers, of which free (-1) is the greatest; a lane that reads an older
 /// one asks in vain.
 

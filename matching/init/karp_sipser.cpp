@@ -229,7 +229,7 @@ class KarpSipser {
       (side == 0 ? mates_.row_to_col : mates_.col_to_row)[at(index)] = partner;
       (side == 0 ? mates_.col_to_row : mates_.row_to_col)[at(partner)] = index;
       cascade.partner = partner;
-      cascade.last = before == 1;  // nobody else is left to tell
+      cascade.last = before == 1;  // no other row is left to tell
       return true;
     }
     return false;
@@ -247,7 +247,8 @@ class KarpSipser {
     const int other = 1 - gone.side;
     for (const Index k : sides_[gone.side].of(gone.index)) {
       State& state = state_[other][at(k)];
-      // One thread counts down those taken too, which nobody asks any more, rather than guess which they are.
+      // One thread counts down those taken too, which are not read any more, rather than guess which they
+      // are.
       if (kShared && (Word::load(state) & kTaken) != 0) continue;
       if (Word::decrement(state) == 1) next.push_back({k, other});
     }

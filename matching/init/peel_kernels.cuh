@@ -8,7 +8,7 @@
 /// its part for some hops in shared memory: a barrier of one block costs a twentieth of that of the grid.
 ///
 /// Races. Blocks do not wait for each other within a round, and need not. A vertex is taken once (an atomic
-/// or of kTaken), and only then walked, so that its word is exact: the neighbours whose lists nobody has
+/// or of kTaken), and only then walked, so that its word is exact: the neighbours whose lists no thread has
 /// begun to walk. Say that v0 were taken by v1, and took another itself, v1 being walked before v0 was
 /// listed. Then v1 was taken, by some v2, before v0 was listed; v1 was listed with v0 as its only neighbour,
 /// so v2 had been walked before, thus taken by some v3 before v1 was listed; and so on. As v(i) is listed
@@ -24,7 +24,7 @@ namespace motes::matching::device::peeling {
 
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kChunkEdges = 16;      ///< edges that one group walks for an entry
+constexpr int kChunkEdges = 16;   ///< edges that one group walks for an entry
 constexpr int kLanes = 4;         ///< of a group
 constexpr int kBlock = 1024;      ///< threads of a block that peels,
 constexpr int kWeighBlock = 256;  ///< and of one that counts,
@@ -333,7 +333,7 @@ __device__ inline void follow_apart(const Peel& p, Shared& shared, const Entry* 
   }
 }
 
-/// Rows left take a free column, whoever comes first.
+/// Rows left take a free column, first come, first served.
 __device__ inline void take_free(const Peel& p) {
   constexpr int kGroups = kWarp / kLanes;
   const unsigned lane = threadIdx.x % kLanes, first_lane = threadIdx.x % kWarp / kLanes * kLanes;

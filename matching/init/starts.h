@@ -95,11 +95,11 @@ inline Index range_begin(Index count, std::size_t k, std::size_t ranges) {
 }
 
 /// Gives every free row of `row_to_col` a free column where it has one: what makes a matching maximal. A row
-/// is its own thread's alone, and a column goes to whoever claims its word of `col_to_row` first. Each thread
-/// has one range of rows. Where rows in turn are neighbours, each takes what the one before it left; the
-/// first rows of a range would take what the last ones of the range before it need, so that a band of rows
-/// stays free on one side of each border and a band of columns on the other, far away. `by_place`: rows in
-/// turn have columns near each other, and take those of their own range of columns first.
+/// is its own thread's alone, and a column goes to the thread that claims its word of `col_to_row` first.
+/// Each thread has one range of rows. Where rows in turn are neighbours, each takes what the one before it
+/// left; the first rows of a range would take what the last ones of the range before it need, so that a band
+/// of rows stays free on one side of each border and a band of columns on the other, far away. `by_place`:
+/// rows in turn have columns near each other, and take those of their own range of columns first.
 template <bool kShared>
 void match_free_rows(const BipartiteGraphView& graph, int threads, const VisitOrder& order, bool by_place,
                      std::vector<Index>& row_to_col, std::vector<Index>& col_to_row) {

@@ -29,7 +29,7 @@ class Recipe {
   bool flag(const std::string& key) { return whole(key, 0, 0, 1) == 1; }
   std::uint64_t seed() { return static_cast<std::uint64_t>(whole("seed", 1, 0, 0x1p53)); }
 
-  /// Call when all parameters were asked for: throws for those that nobody asked for.
+  /// Call when all parameters were asked for: throws for those that were not asked for.
   void finish() const;
 
  private:

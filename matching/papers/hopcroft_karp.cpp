@@ -122,7 +122,7 @@ class Phases {
   Mates& mates_;
   CardinalityStats& stats_;
   std::vector<Lane> lanes_;
-  Stamps marks_;              ///< columns, anew for each search
+  Stamps marks_;              ///< columns, cleared for each search
   std::vector<Index> level_;  ///< [rows]; of this phase if at least first_
   Index first_ = -2, last_ = -2;
   std::vector<Index> free_, frontier_;

@@ -16,8 +16,8 @@ void PDbfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& m
   std::vector<Index> parent(at(graph.cols), -1);  // written by who won the column
   std::vector<Index> free = free_rows(graph, mates);
 
-  // A column's mate is read after it was won: nobody else changes it in this phase. Trees are disjoint, so
-  // that a path is flipped at once, while other threads search.
+  // A column's mate is read after it was won: no other thread changes it in this phase. Trees are disjoint,
+  // so that a path is flipped at once, while other threads search.
   const auto search = [&](Index root, Lane& lane) {
     lane.queue.assign(1, root);
     for (std::size_t head = 0; head < lane.queue.size(); ++head) {

@@ -5,7 +5,7 @@
 /// with its bounding box, every 32 leaves a node with the box around theirs, and so on: a tree without
 /// pointers, whose nodes' children lie side by side, one for each lane of a warp. There is no cell size to
 /// choose, so nothing suffers from clusters, outliers, planes, lines or points that coincide: where many
-/// different points share a cell of the curve, that cell is cut anew, down to its own box, until none does
+/// different points share a cell of the curve, that cell is cut again, down to its own box, until none does
 /// (`Build` in point_tree.cu).
 ///
 /// Distances to boxes are lower bounds to the last bit: rounding is monotonic, so the squared distance to a

@@ -1,5 +1,5 @@
 // Pictures of tracks: the layout as numbers, and what VTK draws as pixels. Where neither a display nor Xvfb
-// is, the drawing tests are skipped aloud.
+// is, the drawing tests are skipped with a message.
 
 #include <cstdlib>
 #include <map>

@@ -227,7 +227,7 @@ TEST_CASE("An interrupted run keeps its frames, and --resume ends with the same 
     CHECK_THAT(must_run(resumed).err, Contains("resuming after 2 finished frames"));
     check_same_results(dir / "whole", dir / "cut");
   }
-  SECTION("without --resume the run starts anew") {
+  SECTION("without --resume the run starts over") {
     must_run(command);
     check_same_results(dir / "whole", dir / "cut");
   }

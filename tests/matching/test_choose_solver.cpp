@@ -16,7 +16,7 @@ using namespace motes::matching;
 
 namespace {
 
-/// A view that says how large it is; nobody looks inside.
+/// A view that says how large it is; the contents are not read.
 SparseCostsView graph_of(Offset edges, Space space) {
   SparseCostsView view;
   view.graph = {1000, 1000, {}, {static_cast<const Index*>(nullptr), static_cast<std::size_t>(edges)}};

@@ -146,7 +146,7 @@ TEST_CASE("blinking particles are seen and dark for exponential times") {
   CHECK(stays / pairs == Approx(0.75 + 0.25 * std::exp(-rate * 0.5)).epsilon(0.01));
 }
 
-TEST_CASE("false detections are Poisson, uniform, and nobody's") {
+TEST_CASE("false detections are Poisson, uniform, and belong to no particle") {
   MotionOptions motion = small();
   motion.particles = 3;
   motion.frames = 400;

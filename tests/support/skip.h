@@ -39,7 +39,7 @@ class TempDir {
     return;                              \
   } while (false)
 
-/// Leaves the test, aloud, where this build or machine has no GPU.
+/// Leaves the test, with a message, where this build or machine has no GPU.
 #define MOTES_NEED_GPU()                                            \
   do {                                                              \
     const auto report_ = ::gpu::list_devices();                     \
@@ -48,7 +48,8 @@ class TempDir {
     return;                                                         \
   } while (false)
 
-/// Leaves the test, aloud, unless the real data folder holds `relative`; else defines `variable` as its path.
+/// Leaves the test, with a message, unless the real data folder holds `relative`; else defines `variable` as
+/// its path.
 #define MOTES_NEED_DATA(variable, relative)                                         \
   const std::filesystem::path variable = ::motes::testing::data_dir() / (relative); \
   if (::motes::testing::data_dir().empty() || !std::filesystem::exists(variable))   \

@@ -57,7 +57,7 @@ CanonicalSides make_sides(const CostsView& problem, Cost largest);
 /// The part of make_sides that does not depend on the costs' size: sizes, exits, perfect, exchanged.
 CanonicalSides orient_sides(const CostsView& problem);
 
-/// What stands for the largest magnitude of an int32 matrix, so that nobody has to look: 2^28 vertices and
+/// What stands for the largest magnitude of an int32 matrix, so that no scan is needed: 2^28 vertices and
 /// more are then refused where vertices must be matched.
 inline constexpr Cost kLargestInt32 = Cost{1} << 31;
 

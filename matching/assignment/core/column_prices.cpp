@@ -1,11 +1,11 @@
-/// A matrix may have columns that are dear for everybody: rows that take their own cheapest pairs then all
+/// A matrix may have columns that are dear for all rows: rows that take their own cheapest pairs then all
 /// compete for the other columns, and a core of such pairs has no perfect matching, or a poor one.
 ///
 /// Few such columns get pairs of their own. Many mean that columns have levels, as where a cost is a row's
 /// number plus a column's plus noise. So each column gets one, the kLevelRank-th least that rows pay for it
 /// above their reach, the highest cost among their own pairs (the column reduction of Jonker & Volgenant
 /// 1987, but by rank: a least value alone has much chance in it, and where rows and columns take turns with
-/// least values, the second turn changes nothing). Then rows choose anew by what is left of their costs. As
+/// least values, the second turn changes nothing). Then rows choose again by what is left of their costs. As
 /// long as many columns are left out, the new reach gives better levels; what is left out in the end gets
 /// pairs of its own again. Levels are guesses and may be anything: the bounds hold for whatever they are.
 /// They are good prices to start from, too (core_solver.cpp). Where levels of this kind are of no use, square

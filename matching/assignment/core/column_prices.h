@@ -6,7 +6,7 @@
 namespace motes::matching::detail {
 
 /// Sees to it that columns with fewer than `of_columns` pairs in the core get some, as far as pairs are
-/// allowed. Where such columns are many, rows first choose anew by what a pair costs above its column's
+/// allowed. Where such columns are many, rows first choose again by what a pair costs above its column's
 /// level, `wanted` each, unless that helps few (see column_prices.cpp). O(core + rows * such columns), and up
 /// to three times two passes over the matrix. The same for any number of threads.
 template <class T>

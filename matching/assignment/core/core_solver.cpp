@@ -11,7 +11,7 @@
 ///
 /// A matrix's core may mislead: where thousands of pairs a row are nearly tight, searches go far and rounds
 /// are many. So solving and pricing have a budget of looks at pairs, a multiple of the matrix's size. A
-/// perfect problem that uses it up gets annealed prices and a core chosen by them, and begins anew; if that
+/// perfect problem that uses it up gets annealed prices and a core chosen by them, and starts over; if that
 /// is slow too, or the core outgrows a quarter of the matrix, dense paths take over from the prices. A start
 /// that is good makes their searches short, and their time is bounded by the cube of the size in any case.
 ///

@@ -1,5 +1,5 @@
 #pragma once
-/// Points numbered anew, so that neighbours in space are neighbours in memory.
+/// Points renumbered so that neighbours in space are neighbours in memory.
 
 #include <vector>
 

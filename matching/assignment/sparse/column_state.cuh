@@ -1,5 +1,5 @@
 #pragma once
-/// What core_search keeps of a column: one 32-byte sector, so that whoever looks at a pair touches one place.
+/// What core_search keeps of a column: one 32-byte sector, so that looking at a pair touches one place.
 ///
 /// A column's place (price, owner) and its label (distance, tree, row before) change together or not at all:
 /// both are 16 bytes that are read, and compared and exchanged, in one piece.
@@ -75,7 +75,8 @@ __device__ T load(const T* p) {
   return value_of<T>(w);
 }
 
-/// Puts `next` where `expected` still is, and returns what was there. Nobody waits before the answer is read.
+/// Puts `next` where `expected` still is, and returns what was there. No thread waits until the answer is
+/// read.
 __device__ inline Words exchange(void* p, const Words& expected, const Words& next) {
 #if __CUDA_ARCH__ >= 900
   Words found;

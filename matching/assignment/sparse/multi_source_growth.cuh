@@ -159,7 +159,7 @@ __device__ void grow_round(const CoreForest& f, long long round, int count, cons
         good[d] = offer[d].distance < limit && offer[d].distance < label[d].distance;
         if (!good[d]) continue;
         found[d] = exchange(&f.column[col[d]].label, words_of(label[d]), words_of(offer[d]));
-        // Who comes first in this round lists the row, whoever's label stays.
+        // The first thread of this round lists the row, whichever label stays.
         if (place[d].owner != -1)
           stamp[d] = atomicExch(&f.column[col[d]].place.extra, static_cast<Index>(round));
         reached[d] = reach_of(f, {place[d].owner, col[d]});

@@ -4,7 +4,7 @@
 /// alone, where ties abound: what a failed one has seen leads nowhere for the others either.
 ///
 /// Where many rows are left, prices come from an auction whose epsilon falls from stage to stage (Bertsekas,
-/// "The auction algorithm", 1988), and the first two stages begin anew under them. Bids are local and cheap,
+/// "The auction algorithm", 1988), and the first two stages start over with them. Bids are local and cheap,
 /// and they do what would take the forests below most of their time: an auction leaves a hundredth of the
 /// rows that reduction alone leaves. One that leaves no fewer is undone.
 ///
@@ -221,7 +221,7 @@ bool MultiSourcePaths::few_are_left() const {
   return free_rows_.size() <= few;
 }
 
-/// Begins anew under an auction's prices, from those given. Where rows compete all along a chain, as points
+/// Starts over with an auction's prices, from those given. Where rows compete all along a chain, as points
 /// on a line do, its bids come to little: then no other auction is tried, and if to nothing, all is as it
 /// was.
 void MultiSourcePaths::try_auction(const std::vector<Cost>& given) {

@@ -59,7 +59,7 @@ struct CoreForest {
   Index* roots[2];     ///< [rows]
   Reach* frontier[2];  ///< [rows + cols]
   Index* touched[2];   ///< [cols] columns with a label
-  Contact* contact;    ///< [cols] more than these are found anew in each pass
+  Contact* contact;    ///< [cols] more than these are searched for again in each pass
   Cost* nearest;       ///< [rows] of a root: distance of its nearest end
   Cost* rise;          ///< [rows] of a root; perfect: 1 if it has augmented
   unsigned* end;       ///< [rows] of a root: the end's column, or cols + the row that leaves; kNoRank: none

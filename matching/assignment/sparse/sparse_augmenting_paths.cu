@@ -204,7 +204,7 @@ bool sparse_augmenting_paths(gpu::Arena& arena, const DeviceCanonical<SparseEntr
   std::vector<int> gained;
   const h::ForestReport report = h::with_lanes(
       edges / std::max(1, p.rows), [&](auto lanes) { return h::run<lanes>(arena, p, s, settings, gained); });
-  if (report.stuck != 0) throw std::logic_error("jv on the GPU: a phase of searches matched nobody");
+  if (report.stuck != 0) throw std::logic_error("jv on the GPU: a phase of searches matched no row");
   if (slow != nullptr) *slow = report.slow != 0;
   stats.initial_assignments += stats.phases == 0 ? report.matched : 0;
   stats.phases += report.phases;

@@ -15,7 +15,7 @@ namespace motes::matching {
 struct MsBfsOptions {
   std::int64_t alpha = 5;  ///< upwards (from unseen columns) where the frontier is not below 1/alpha of them
   bool direction = true;   ///< choose the direction; else always downwards, from the frontier
-  bool graft = true;       ///< columns of trees that found a path are given to the others; else begin anew
+  bool graft = true;       ///< columns of trees that found a path are given to the others; else start over
   bool finish = true;      ///< leave the last rows to push-relabel where the trees do not pay
 };
 

@@ -218,7 +218,7 @@ class Labels<Graph>::Search {
   }
 
   /// Few columns: the first thread goes on alone, in all bits, until there are more or no more. What it has
-  /// then is its part of the frontier, whoever's the rows are.
+  /// then is its part of the frontier, whichever thread owns the rows.
   void one_for_all() {
     mine_.mail = 0;
     if (thread_ == 0)
@@ -293,7 +293,7 @@ class Labels<Graph>::Search {
   }
 
   void finish() {
-    // What was not seen is farther than the last level; how far nobody knows if the search was stopped.
+    // What was not seen is farther than the last level; how far is unknown if the search was stopped.
     const std::uint32_t beyond = all_.size == 0 ? kNoPath : level_ + 1;
     each_part([&](std::size_t part) {
       for (Index j = labels_.partition_.first_col(part); j < labels_.partition_.end_col(part); ++j) {

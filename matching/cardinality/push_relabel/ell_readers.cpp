@@ -124,7 +124,7 @@ MOTES_AVX512 inline void turn_fours(__m512i* four) {
   four[3] = _mm512_unpackhi_epi64(b, d);
 }
 
-/// The slots [from, from + 8 or 16) of sixteen lists, turned: vector e has everybody's slot from + e.
+/// The slots [from, from + 8 or 16) of sixteen lists, turned: vector e has each list's slot from + e.
 template <std::size_t kCount>
 MOTES_AVX512 inline void load_turned(const Index* slots, const Index* vertices, std::size_t from,
                                      __m512i* turned) {
@@ -166,9 +166,9 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
                                Index none, Offers& out) {
   static_assert(kRowsAtOnce == 16);
   constexpr std::size_t kBlock = std::min<std::size_t>(kCount, 16);
-  const __m512i no_path = _mm512_set1_epi32(kNoShortPath<Label>), nobody = _mm512_set1_epi32(none);
+  const __m512i no_path = _mm512_set1_epi32(kNoShortPath<Label>), no_column = _mm512_set1_epi32(none);
   const auto asked = static_cast<__mmask16>((1u << rows.size()) - 1);
-  __m512i label = no_path, second = no_path, col = nobody;
+  __m512i label = no_path, second = no_path, col = no_column;
   for (std::size_t k = 0; k < rows.size(); ++k)
     prefetch_slots<kCount>(slots + at(rows.data()[k + kAskedAhead]) * kCount);
   std::int64_t looks = 0;
@@ -178,12 +178,12 @@ MOTES_AVX512 Visit wide_offers(const Index* slots, std::span<const Index> rows, 
     load_turned<kCount>(slots, rows.data(), from, block);
     if (from + kBlock == kCount) {
       __m512i& last = block[kBlock - 1];
-      longer = _mm512_mask_cmpgt_epi32_mask(asked, last, nobody) != 0;
-      last = _mm512_min_epi32(last, nobody);
+      longer = _mm512_mask_cmpgt_epi32_mask(asked, last, no_column) != 0;
+      last = _mm512_min_epi32(last, no_column);
     }
     std::size_t e = 0;
     for (; e < kBlock; ++e) {
-      const __mmask16 there = _mm512_mask_cmplt_epi32_mask(asked, block[e], nobody);
+      const __mmask16 there = _mm512_mask_cmplt_epi32_mask(asked, block[e], no_column);
       if (there == 0) break;
       looks += _mm_popcnt_u32(there);
       const __m512i here =

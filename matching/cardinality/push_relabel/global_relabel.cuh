@@ -1,13 +1,13 @@
 #pragma once
-/// Labels anew: a search from the free columns over the whole grid.
+/// Global relabelling: a search from the free columns over the whole grid.
 ///
 /// A frontier is a list of chunks of edges, so that a column of many rows is shared by many groups of
 /// lanes. Where it is long, the grid goes level by level, with a barrier after each. Where it is not, which
 /// is on most levels of most searches, every block takes a part of it and goes several levels for itself, in
 /// its shared memory: a barrier of one block costs a twentieth of that of the grid. A row that two blocks
-/// would reach goes to whoever comes first, so that a label is the length of a path found and not always of
-/// the shortest. That loses little, since blocks keep about the same pace, and proves nothing wrong: see
-/// push_kernels.cuh.
+/// would reach goes to the first thread to claim it, so that a label is the length of a path found and not
+/// always of the shortest. That loses little, since blocks keep about the same pace, and proves nothing
+/// wrong: see push_kernels.cuh.
 ///
 /// The search stops once every active row is reached; columns not reached by then keep kUnreached, which
 /// reads as the level come to and one more. Where it has come to its end instead, it reads as kNoPath.

@@ -5,7 +5,7 @@
 /// takes the column of least label by one compare-and-exchange, and the row displaced goes on in the same
 /// lanes, until a column was free, no column has a path, or the chain has had its share of pushes. Labels are
 /// raised as in the auction, to one more than the second least of the row. A chain whose share is used up
-/// waits for the next phase, before which a search from the free columns makes all labels anew
+/// waits for the next phase, before which a search from the free columns computes all labels again
 /// (global_relabel.cuh).
 ///
 /// Under way at a time. A chain is one look after another at memory far away. So the first columns of each

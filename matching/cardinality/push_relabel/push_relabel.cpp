@@ -139,7 +139,7 @@ class Pushing {
       lane.pushes = 0;
     }
   }
-  /// The active rows that are a thread's, whoever displaced them.
+  /// The active rows that are a thread's, whichever thread displaced them.
   void gather_own(std::size_t thread) {
     std::vector<Index>& active = active_[thread];
     active.clear();
@@ -273,7 +273,7 @@ void push_relabel(const Execution& execution, const TwoSidedGraph& graph, Mates&
 
 }  // namespace
 
-/// So many columns are worth numbering anew: it is not only the cache that labels no longer fit in, but also
+/// So many columns are worth renumbering: it is not only the cache that labels no longer fit in, but also
 /// the mail between threads that nearness spares.
 constexpr Index kWorthReordering = 1 << 16;
 

@@ -9,7 +9,7 @@
 
 namespace motes::matching {
 
-/// Whether the graph is laid out anew first: numbered (bfs_reordering.h), or on one thread put into slots
+/// Whether the graph is reordered first: renumbered (bfs_reordering.h), or on one thread put into slots
 /// (ell_graph.h).
 enum class Reorder { automatic, always, never };
 
@@ -31,14 +31,14 @@ struct PushRelabelOptions {
 ///
 /// Threads. Between two relabellings each thread pushes rows of its own, with the rows that these
 /// displace, and meets the others in the words of columns alone; then rows go home to the thread whose part
-/// of the graph (partition.h) they are in. In a graph numbered anew a thread's parts are neighbourhoods and
+/// of the graph (partition.h) they are in. In a renumbered graph a thread's parts are neighbourhoods and
 /// stay in its cache. A share of the pushes is for each thread, also where there are fewer rows than threads:
 /// the last few rows are better off with new labels than with one thread's long walk. A batch of rows looks
 /// at its columns' labels before the first of them pushes (csr_reader.h), and who chose a column that has
 /// been raised since looks again.
 ///
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
-/// and the labels do not fit in it: points numbered as drawn. Numbering them anew costs about two looks at
+/// and the labels do not fit in it: points numbered as drawn. Renumbering them costs about two looks at
 /// each edge, and makes all later ones local; `automatic` does so for graphs that are large and look
 /// scattered. One thread, which would wait for the numbering as long as for what it spares, pushes by state
 /// and lists of its own instead (sequential_push_relabel.h).

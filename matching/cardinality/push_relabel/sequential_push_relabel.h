@@ -8,7 +8,7 @@
 /// looks overlap. The row of the one column that a push takes is asked for when the column is known, and read
 /// a batch later: labels alone decide where rows go, so that rows may follow behind. A relabelling marks the
 /// rows it has seen in a bit each, and goes on from batches of columns in the same way. Lists lie in slots
-/// (ell_graph.h) where many rows have to be matched; numbering the graph anew, as several threads do, takes
+/// (ell_graph.h) where many rows have to be matched; renumbering the graph, as several threads do, takes
 /// longer here than it spares.
 ///
 /// The first relabelling is left out where many rows start free, and columns: every column that is taken is

@@ -34,7 +34,7 @@ struct Choices {
   Kept* kept;     ///< [vertices]
   Left* left;     ///< [vertices / 32 + 1] who is in no pair of two who chose each other
   Waiting* open;  ///< [vertices + page * warps] who has to look through its list, in pages, each a warp's
-  int page;       ///< entries of a page, from 32 on; the last ones may be nobody's
+  int page;       ///< entries of a page, from 32 on; the last ones may be unused
   int warps;      ///< of chase_kernel; page k is the first of warp k
 };
 
@@ -288,7 +288,7 @@ __device__ inline Waiting chase(const SuitorOfLeft& s, const Choices& choices, W
 }
 
 /// Suitors of those who are left, along the edges kept. Wide vertices have kept none, and propose in a later
-/// launch: nobody displaces them here.
+/// launch: no vertex displaces them here.
 __global__ inline void __launch_bounds__(kChaseBlock, kChaseBlocks)
     chase_kernel(SuitorOfLeft s, Choices choices) {
   __shared__ Queue<128> queues[kChaseBlock / 32];

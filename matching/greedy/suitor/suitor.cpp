@@ -33,7 +33,7 @@ struct Shared {
   std::size_t place_of(Word to) const { return vertex_of(to) - first_other; }
 };
 
-/// One thread's part. First every vertex proposes to its best neighbour, whoever holds that one: a sweep over
+/// One thread's part. First every vertex proposes to its best neighbour, held or not: a sweep over
 /// the lists without a look at other vertices. The offers wait in a ring until the words of their suitors
 /// have come from memory. Who is refused or displaced waits in a list and then proposes to the best neighbour
 /// whose suitor is worse: on gated graphs four in ten vertices do, and one in ten more than once.
@@ -57,7 +57,7 @@ class Proposer {
       post(v, best_of(s_.graph.row_offsets[at(v)], s_.graph.row_offsets[at(v) + 1]));
   }
 
-  /// RelabelPolicy nobody whom this thread has refused or displaced has neighbours left.
+  /// Until no vertex that this thread has refused or displaced has neighbours left.
   Counts finish() {
     for (const Offer& due : ring_)
       if (due.to != 0) settle(due);

@@ -70,8 +70,8 @@ struct Left {
   int place;
 };
 
-/// Suitors of those who are left: others are in pairs that nobody can part (dominant_pairs.cuh). Words lie
-/// closer so, and more of them stay in the cache.
+/// Suitors of those who are left: others are in pairs that no proposal can part (dominant_pairs.cuh). Words
+/// lie closer so, and more of them stay in the cache.
 struct SuitorOfLeft : Suitor {
   const Left* left;  ///< [columns / 32 + 1]
 };
@@ -87,7 +87,7 @@ __device__ inline int place_of(const SuitorOfLeft& s, std::uint32_t column) {
 __device__ inline Word pack(std::uint32_t key, std::uint32_t mixed) { return Word{key} << 32 | mixed; }
 
 /// A proposal of `vertex` along an edge, as the vertex sees it, to the column whose word is at `place`.
-/// Returns whether it stands; then tells who was displaced, or nobody (vertex -1).
+/// Returns whether it stands; then tells who was displaced (vertex -1: none).
 __device__ inline bool propose(const Suitor& s, Index vertex, Word edge, int place, Waiting& displaced) {
   const Word mine = pack(key_of(edge), mix(static_cast<std::uint32_t>(vertex)));
   const Word old = atomicMax(reinterpret_cast<unsigned long long*>(s.word + place), mine);

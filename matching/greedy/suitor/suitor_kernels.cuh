@@ -313,7 +313,7 @@ struct Warp {
   __device__ void wait(const Waiting& after) { waiting += room.queue.add(waiting, lane, after); }
 };
 
-/// Warps of a block take vertices far apart, so that regions of many edges are everybody's.
+/// Warps of a block take vertices far apart, so that regions of many edges are shared out.
 template <class AWarp, class S>
 __device__ inline AWarp warp_of(const S& s, Room* rooms) {
   const int me = static_cast<int>(threadIdx.x / 32 * gridDim.x + blockIdx.x);
@@ -322,7 +322,7 @@ __device__ inline AWarp warp_of(const S& s, Room* rooms) {
 }
 
 /// Goes on as long as there are vertices to take (`take`: the next 32 of `count`), proposals of those to make
-/// again, or vertices in the queue: these once they fill the warp, or nothing else is left.
+/// again, or vertices in the queue: these once they fill the warp, or no other work is left.
 template <class W, class Take>
 __device__ void work_through(W& warp, Offset count, const Take& take) {
   for (;;) {

@@ -8,8 +8,8 @@
 /// The idea. Rows are persons, columns objects, an object's price is minus its dual v_j. In the bidding phase
 /// each free person takes its best offer c_ij - v_j and bids that object's dual down by the distance to its
 /// second best offer, and epsilon (eq. 10). In the assignment phase each object goes to its best bid (eq.
-/// 11), ties to the lowest person, and whoever held it is free again. A person whose exit is its best offer
-/// leaves for good: offers only get worse. It ends when nobody is free. At all times a matched pair misses
+/// 11), ties to the lowest person, and its holder is free again. A person whose exit is its best offer
+/// leaves for good: offers only get worse. It ends when no person is free. At all times a matched pair misses
 /// its person's best offer by no more than epsilon.
 ///
 /// Exactness. Costs are multiplied by `steps` = max(rows, cols) + 2, and the last epsilon is 1. The matching

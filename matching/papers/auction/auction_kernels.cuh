@@ -1,5 +1,5 @@
 #pragma once
-/// The auction on the device: rounds of bidding and assignment (auction.h), everybody who is free at once
+/// The auction on the device: rounds of bidding and assignment (auction.h), all free persons at once
 /// (Jacobi), phase after phase without the host.
 ///
 /// A round has three steps with a barrier after each. Bidding: each person in the frontier makes its bid
@@ -91,8 +91,8 @@ __device__ void assign(const Market<Entries>& m, int place, Index person, unsign
   if (goes_on != -1) push(m.frontier, next, goes_on);
 }
 
-/// A lone bidder, then whom it outbids, and so on, by one warp; ends where nobody is outbid, a list does not
-/// answer, or something stops the auction. Returns the person to go on with, or -1.
+/// A lone bidder, then whom it outbids, and so on, by one warp; ends where no person is outbid, a list does
+/// not answer, or something stops the auction. Returns the person to go on with, or -1.
 template <class Entries>
 __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsilon, long long& rounds,
                               long long budget) {
@@ -127,7 +127,7 @@ __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsil
   return person;
 }
 
-/// Rounds until the frontier holds at most `few` persons, or nobody, or something stops the auction.
+/// Rounds until the frontier holds at most `few` persons, or none, or something stops the auction.
 /// kGrid: a cooperative launch of several blocks; else one block.
 template <class Entries, int kThreads, bool kGrid>
 __global__ void __launch_bounds__(kThreads) bidding_kernel(Market<Entries> m, Cost epsilon, int few) {
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kThreads) bidding_kernel(Market<Entries> m, Co
       if (person != -1 && lane == 0) announce(m, place, person, offers, epsilon);
     }
     barrier();
-    stop = control.stop != 0;     // nobody writes it before the last barrier of the round
+    stop = control.stop != 0;     // not written before the last barrier of the round
     if (!kGrid && count <= 32) {  // one warp for the rest: fewer barriers
       if (thread < 32) {
         if (lane < count) choose(m, lane, persons[lane], turn);

@@ -233,8 +233,8 @@ __device__ bool list_offers(const Market<Entries>& m, Index person, int lane, Of
   return min(offers.second, exit) <= bound;
 }
 
-/// Reads the person's whole row, makes its list anew and leaves its offers in `result`. By all threads of the
-/// block; ends with a barrier.
+/// Reads the person's whole row, makes its list again and leaves its offers in `result`. By all threads of
+/// the block; ends with a barrier.
 template <int kWarps, class Entries>
 __device__ void make_list(const Market<Entries>& m, Index person, OffersScratch<kWarps>& scratch,
                           StoredOffers& result) {

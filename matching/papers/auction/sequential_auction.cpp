@@ -63,7 +63,7 @@ class Market {
   bool idle() const { return queue_.empty(); }
 
   enum class End { placed, infeasible, unfinished };
-  /// Lets the queue bid until everybody is placed.
+  /// Lets the queue bid until all are placed.
   End run(Cost epsilon, Cost ceiling, std::int64_t& budget) {
     while (!queue_.empty()) {
       if (budget-- <= 0) return End::unfinished;

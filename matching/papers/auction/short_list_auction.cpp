@@ -35,9 +35,9 @@ class ListMarket {
         col_to_row_(start.col_to_row),
         lists_(at(sides.rows) * listed_),
         bound_(at(sides.rows)) {
-    std::vector<Index> everybody(at(sides.rows));
-    std::iota(everybody.begin(), everybody.end(), 0);
-    renew(everybody);
+    std::vector<Index> all_persons(at(sides.rows));
+    std::iota(all_persons.begin(), everybody.end(), 0);
+    renew(all_persons);
   }
 
   AuctionResult run(const AuctionOptions& options) {

@@ -4,8 +4,8 @@
 ///
 /// A GPU reads a full matrix in no time, but the end of an auction is a long chain of single bids, which a
 /// CPU makes ten times faster from a list of 64 objects in its cache. So the lists come from the GPU, all at
-/// once, and the bids from the CPU. A person whose list does not answer any more waits until nobody else can
-/// bid; then all who wait get new lists in one go.
+/// once, and the bids from the CPU. A person whose list does not answer any more waits until no other person
+/// can bid; then all who wait get new lists in one go.
 
 #include "matching/papers/auction/auction_state.h"
 

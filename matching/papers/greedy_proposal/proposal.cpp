@@ -93,7 +93,7 @@ class Rounds {
     return chosen;
   }
 
-  /// Mutual choices become pairs; who has nobody to hope for dies. Returns the pairs.
+  /// Mutual choices become pairs; a vertex without candidates dies. Returns the pairs.
   std::int64_t settle() {
     std::int64_t matched = 0;
     const auto count = std::ssize(live_);

@@ -4,8 +4,8 @@
 /// vertex chooses a red neighbour and leaves its proposal there, as the greatest of one word a vertex; who
 /// has no neighbour left dies. answer: a red vertex takes the greatest proposal, which is what looking
 /// through its neighbours for the best of its proposers would give; both are matched. Where the paper stores
-/// colours they are hashed anew for each neighbour, and of the vertices' states one bit is kept, so that all
-/// of them fit a multiprocessor's own cache. Vertices that are left are listed anew in each round. The host
+/// colours they are hashed again for each neighbour, and of the vertices' states one bit is kept, so that all
+/// of them fit a multiprocessor's own cache. Vertices that are left are listed again in each round. The host
 /// looks at the rounds' records once in a batch of rounds; rounds after the last find an empty list.
 ///
 /// Races: proposals are atomic maxima of words that are unique. Bits change in choose only where a vertex

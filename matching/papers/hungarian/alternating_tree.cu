@@ -8,7 +8,7 @@
 /// it, and labels follow each other behind barriers.
 ///
 /// Races, all harmless: lists are filled in any order, and nothing depends on their order; minima are formed
-/// by atomics, and the same whoever comes first. Every other shared value is written before a barrier and
+/// by atomics, and the same in any order. Every other shared value is written before a barrier and
 /// read behind it. Counters come in threes: of round r, one is read, one added to, and one cleared.
 
 #include "matching/papers/hungarian/device_hungarian.h"

@@ -3,7 +3,7 @@
 /// A warp takes up to kRows active rows of 128 columns (sparse: one whole row).
 ///
 /// Races, all harmless: lists are filled in any order, and nothing depends on their order; minima and counts
-/// are formed by atomics, and the same whoever comes first. Every other shared value is written before a
+/// are formed by atomics, and the same in any order. Every other shared value is written before a
 /// barrier and read behind it. Counters come in threes: of a round, one is read, one added to, one cleared.
 
 #include "matching/papers/hungarian/device_hungarian.h"

@@ -64,11 +64,11 @@ __global__ void scatter_cols_kernel(DeviceCanonical<Entries> p, State s) {
 struct Greedy {
   Index* asking[2];  ///< [rows] rows without a column
   Index* wish;       ///< [rows] the column asked for, -1: none left
-  unsigned* best;    ///< [cols] least rank of those who ask, kNoRank: nobody
+  unsigned* best;    ///< [cols] least rank of those who ask, kNoRank: none
   int* count;        ///< [3] length of the list of round r at r % 3
 };
 
-/// One cooperative kernel: propose, barrier, settle, barrier, until nobody asks.
+/// One cooperative kernel: propose, barrier, settle, barrier, until no row asks.
 template <class Entries>
 __global__ void __launch_bounds__(kThreads) greedy_kernel(DeviceCanonical<Entries> p, State s, Greedy g) {
   const auto grid = cooperative_groups::this_grid();

@@ -83,9 +83,9 @@ std::vector<Named> awkward() {
     costs.unmatched_row_cost.assign(700, 0);
     return costs;
   }());
-  add("everybody's cheapest 64 are the same columns",
+  add("all rows' cheapest 64 are the same columns",
       matrix<I>(400, 400, [&](Index, Index j) { return I(j < 64 ? draw(10) : 1000000 + draw(1000000)); }));
-  add("everybody's cheapest 64, more columns than rows",
+  add("all rows' cheapest 64, more columns than rows",
       matrix<I>(400, 450, [&](Index, Index j) { return I(j < 64 ? draw(10) : 1000000 + draw(1000000)); }));
   add("columns ranked the same by every row",
       matrix<L>(300, 300, [&](Index, Index j) { return 1000 * L{j} + draw(700); }));
@@ -195,7 +195,7 @@ TEST_CASE("for the memory and race checkers: jv on misleading matrices") {
            kMostEntries;
   });
   matrices.push_back(
-      {"everybody's cheapest 64 are the same columns", matrix<std::int32_t>(130, 130, [](Index i, Index j) {
+      {"all rows' cheapest 64 are the same columns", matrix<std::int32_t>(130, 130, [](Index i, Index j) {
          return j < 64 ? (i * 7 + j * 5) % 11 : 1000000 + (i * 31 + j * 17) % 1009;
        })});
   matrices.push_back({"all equal", matrix<float>(100, 180, [](Index, Index) { return 5.0F; })});
@@ -248,9 +248,7 @@ TEST_CASE("jv on the GPU: a faulty matrix in device memory is refused with the f
   const auto refuses = [&](const DenseCosts& costs) {
     const matching::DeviceCosts copy(costs.view());
     for (const auto& info : matching::solvers()) {
-      if (!info.backends.contains(Backend::cuda) ||
-          info.family() != matching::Family::assignment)
-        continue;
+      if (!info.backends.contains(Backend::cuda) || info.family() != matching::Family::assignment) continue;
       INFO(info.name);
       CHECK_THROWS_WITH(info.make()->solve(execution, copy.view()), Catch::Contains("(1, 2)"));
     }

@@ -73,7 +73,7 @@ TEST_CASE("jv: a core's answer is that of the whole matrix, for any number of th
       std::vector<std::vector<Cost>> matrix(300, std::vector<Cost>(cols));
       for (auto& row : matrix)
         for (Cost& c : row) c = static_cast<Cost>(rng() % (high + 1));
-      for (std::size_t k = 0; k < 300; ++k) matrix[k][7] = 0;  // a column that everybody wants
+      for (std::size_t k = 0; k < 300; ++k) matrix[k][7] = 0;  // a column that all rows want
       auto costs = testing::from_matrix(matrix);
       if (cols > 300) costs.unmatched_col_cost.assign(cols, 0);
       const auto form = testing::dense_forms(costs).front();

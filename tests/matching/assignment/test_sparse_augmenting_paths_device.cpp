@@ -163,7 +163,7 @@ const std::vector<Family>& families() {
       {"rows must be matched", 4, 8, 0.9, 30, kInfiniteCost, 10},
       {"columns must be matched", 8, 4, 0.9, 30, 10, kInfiniteCost},
       {"dear", 6, 6, 0.5, Cost{1} << 40, Cost{1} << 40, Cost{1} << 40},
-      {"nobody wants to", 6, 6, 0.5, 20, 1, 0},
+      {"no row wants to", 6, 6, 0.5, 20, 1, 0},
   };
   return all;
 }
@@ -330,7 +330,7 @@ TEST_CASE("the sparse engine on the GPU takes rows without pairs, and sides with
   p.cost = {5};
   CHECK(solve(workspace, p).status == Status::infeasible);
   p.unmatched_row_cost = {1, 2, 3};
-  CHECK(solve(workspace, p).status == Status::infeasible);  // column 0 has nobody
+  CHECK(solve(workspace, p).status == Status::infeasible);  // column 0 has no row
   p.unmatched_col_cost = {1, 9};
   const auto answer = solve(workspace, p);
   check_optimal(p, answer);

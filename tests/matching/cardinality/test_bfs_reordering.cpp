@@ -1,4 +1,4 @@
-// Graphs numbered anew: the same graph under other names, with neighbours nearer to each other.
+// Renumbered graphs: the same graph under other names, with neighbours nearer to each other.
 
 #include <algorithm>
 #include <numeric>
@@ -65,7 +65,7 @@ void check_same_graph(const matching::TwoSidedGraph& before, const BfsReordering
 
 }  // namespace
 
-TEST_CASE("a graph numbered anew is the same graph, or is left alone") {
+TEST_CASE("a renumbered graph is the same graph, or is left alone") {
   int numbered = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     auto graphs = testing::small_graphs(seed);
@@ -88,7 +88,7 @@ TEST_CASE("a graph numbered anew is the same graph, or is left alone") {
   CHECK(numbered > 20);
 }
 
-TEST_CASE("numbering anew brings neighbours together") {
+TEST_CASE("renumbering brings neighbours together") {
   const Index rows = 20'000;
   const auto graph = shuffled_band(rows, 7);
   const testing::TwoSides two(graph);
@@ -160,7 +160,7 @@ TEST_CASE("whether neighbours are numbered far apart is seen in rows of any degr
   }
 }
 
-TEST_CASE("graphs with hubs are not tried to be numbered anew") {
+TEST_CASE("graphs with hubs are not renumbered") {
   std::mt19937_64 rng(6);
   std::vector<std::pair<Index, Index>> edges;
   for (Index i = 0; i < 5'000; ++i)
@@ -172,7 +172,7 @@ TEST_CASE("graphs with hubs are not tried to be numbered anew") {
   CHECK(!matching::detail::may_have_places({}));
 }
 
-TEST_CASE("graphs without places are not numbered anew") {
+TEST_CASE("graphs without places are not renumbered") {
   // Large enough that regions of all threads together have met little of it when they are found out.
   const auto random = testing::random_graph(5, 200'000, 200'000, 8);
   for (const int threads : {1, 4})

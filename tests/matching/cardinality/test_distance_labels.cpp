@@ -102,7 +102,7 @@ TEST_CASE("labels are distances, on any number of threads") {
         const auto active = free_rows(two.sides, mates, threads);
         Labels labels(two.sides, mates.col_to_row, Partition(two.sides, threads == 5 ? 7 : 4 * threads),
                       threads);
-        // Nobody waits for a row without a path: the search comes to its end.
+        // No thread waits for a row without a path: the search comes to its end.
         auto waiting = active;
         const bool all_have_paths = std::ranges::all_of(active, [&](const auto& rows) {
           return std::ranges::all_of(rows, [&](Index i) { return exact.row[i] != Labels::kNoPath; });

@@ -83,7 +83,7 @@ TEST_CASE("distance weights fall with the distance, wherever points are numbered
   }
 }
 
-TEST_CASE("permutations number a weighted graph anew and keep its edges") {
+TEST_CASE("permutations renumber a weighted graph and keep its edges") {
   for (const std::string text :
        {"gen:road?n=300&general=1", "gen:gated?n=300&degree=4", "gen:web?n=300&undirected=1"}) {
     auto weights = floats(generate_weighted_graph({1}, text));

@@ -179,7 +179,7 @@ TEST_CASE("the shift that rounds duals exactly is there for every residue but on
   CHECK_FALSE(matching::detail::exact_duals(sides, scale, result, {}, v));
 }
 
-TEST_CASE("an auction that cannot place everybody ends and says so") {
+TEST_CASE("an auction that cannot place all persons ends and says so") {
   Workspace workspace;
   for (const auto backend : backends()) {
     for (const auto& options : {kPlain, kScaled}) {
@@ -216,7 +216,7 @@ TEST_CASE("auctions bid about once a row where each row has a column of its own"
     check_certified(p.view(), answer);
     CHECK(answer.stats.augmentations == n);
     CHECK(answer.stats.phases == 1);
-    // From its own answer there is nobody left to bid.
+    // From its own answer there is no person left to bid.
     const auto again =
         solve_by_auction(on(backend), p.view(), {answer.row_to_col, answer.duals.u, answer.duals.v}, kPlain);
     check_certified(p.view(), again);
@@ -247,7 +247,7 @@ TEST_CASE("auctions on the GPU answer the same on every run and from any memory"
 
 TEST_CASE("for the memory and race checkers: auctions") {
   MOTES_NEED_GPU();
-  // Large enough for the grid, the block, the lone bidder, lists that must be made anew, and columns that
+  // Large enough for the grid, the block, the lone bidder, lists that must be made again, and columns that
   // bid.
   for (const auto& options : {kPlain, kScaled}) {
     const Dense p(136, 150, 60, 5);

@@ -29,9 +29,9 @@ class HostBlocks {
   /// Held now, out or not.
   std::size_t bytes() const;
 
-  /// New memory of that kind that nobody keeps: free() it.
+  /// New memory of that kind that is not kept: free() it.
   static void* allocate(std::size_t bytes);
-  /// What the arrays of this thread take from; nullptr: from nobody.
+  /// What the arrays of this thread take from; nullptr: from none.
   static HostBlocks* in_use();
 
   /// Has this thread take from these blocks (nullptr: leaves it as it is) while it lives.

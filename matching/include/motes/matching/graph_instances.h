@@ -33,7 +33,7 @@ namespace motes::matching {
 ///   links in
 ///     four within the host, to its first pages most often
 ///
-/// and, as structures, gen:uniform and gen:points of instances.h. permute=1 numbers rows and columns anew,
+/// and, as structures, gen:uniform and gen:points of instances.h. permute=1 renumbers rows and columns,
 /// each at random and apart (the papers' row-and-column-permuted sets). An undirected graph becomes the rows
 /// and columns of its symmetric adjacency matrix, as in the papers. Throws UsageError naming what is wrong
 /// with the text, and ResourceError where memory cannot hold the graph.
@@ -50,8 +50,8 @@ BipartiteGraph generate_graph(const Execution& execution, std::string_view text)
 ///   undirected=1     of square families: a general graph that joins i and j where either of them lists the
 ///     other; entries (i, i) are left out
 ///
-/// permute=K, K from 1 on, is the K-th of many permutations; the vertices of a general graph are numbered
-/// anew once, and edges keep their weights. Throws as above.
+/// permute=K, K from 1 on, is the K-th of many permutations; the vertices of a general graph are renumbered
+/// once, and edges keep their weights. Throws as above.
 WeightedGraph generate_weighted_graph(const Execution& execution, std::string_view text);
 
 }  // namespace motes::matching

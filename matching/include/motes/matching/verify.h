@@ -10,7 +10,7 @@
 namespace motes::matching {
 
 struct Certificate {
-  bool matching_valid = false;           ///< mutual, along existing edges, nobody free who must be matched
+  bool matching_valid = false;           ///< mutual, along existing edges, every forced vertex matched
   bool dual_feasible = false;            ///< u_i + v_j <= c_ij on every edge, u_i <= r_i, v_j <= q_j
   bool tight = false;                    ///< complementary slackness holds
   double primal = 0, dual = 0, gap = 0;  ///< in cost steps; gap formed in 128-bit integers

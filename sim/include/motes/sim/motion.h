@@ -46,7 +46,7 @@ struct MotionOptions {
   std::vector<double> switch_rate_per_s;  ///< [n] of leaving each state, or [n * n] from (row) to (column)
   std::vector<double> state_speed_um_s;   ///< [n]; empty: speed_um_s
   std::vector<double> state_diffusion_um2_s;  ///< [n]; empty: diffusion_um2_s
-  bool new_run_direction = false;             ///< draw the direction anew whenever a state is entered
+  bool new_run_direction = false;             ///< draw the direction again whenever a state is entered
 
   Boundary boundary = Boundary::reflecting;
   std::optional<double> margin_um;  ///< of boundary open, around the box; none: from the motion

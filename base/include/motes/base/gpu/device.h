@@ -21,7 +21,7 @@ struct DeviceReport {
   std::string why_none;  ///< in words, where devices is empty
 };
 
-/// Never throws; asks the driver anew each time.
+/// Never throws; asks the driver each time.
 DeviceReport list_devices();
 
 /// Owns bytes of a device's memory, for callers that keep their inputs there (Space::device) and do not

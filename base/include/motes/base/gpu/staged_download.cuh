@@ -10,8 +10,8 @@
 
 namespace motes::gpu {
 
-/// For arrays of `bytes` in all, through the arena's staging memory, which nobody else may use until all are
-/// taken.
+/// For arrays of `bytes` in all, through the arena's staging memory, which no other caller may use until all
+/// are taken.
 class StagedDownload {
  public:
   StagedDownload(Arena& arena, std::size_t bytes)

@@ -7,7 +7,7 @@
 
 namespace motes::gpu {
 
-/// For arrays of `bytes` in all, through the lender's staging memory, which nobody else may use until the
+/// For arrays of `bytes` in all, through the lender's staging memory, which no other caller may use until the
 /// stream of `arena` has passed.
 class StagedUpload {
  public:
