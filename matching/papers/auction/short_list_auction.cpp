@@ -36,7 +36,7 @@ class ListMarket {
         lists_(at(sides.rows) * listed_),
         bound_(at(sides.rows)) {
     std::vector<Index> all_persons(at(sides.rows));
-    std::iota(all_persons.begin(), everybody.end(), 0);
+    std::iota(all_persons.begin(), all_persons.end(), 0);
     renew(all_persons);
   }
 
