@@ -158,6 +158,67 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
+/// The box around all points, as sides (x, y, z) and its low corner.
+struct Box {
+  std::array<double, 3> low{}, side{};
+};
+
+Box box_of(const TrackSet& tracks) {
+  Box box;
+  const std::array<const std::vector<double>*, 3> axes{&tracks.x_um, &tracks.y_um, &tracks.z_um};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (axes[a]->empty()) continue;
+    const auto [low, high] = std::minmax_element(axes[a]->begin(), axes[a]->end());
+    box.low[a] = *low;
+    box.side[a] = *high - *low;
+  }
+  return box;
+}
+
+/// Whole tracks, the longest first, up to so many points: enough to see, little enough to turn.
+std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks) {
+  constexpr std::int64_t kMostPoints = 200'000;
+  std::vector<std::size_t> order;
+  for (std::size_t t = 0; t < tracks.tracks(); ++t)
+    if (tracks.track_offsets[t + 1] - tracks.track_offsets[t] > 1) order.push_back(t);
+  const auto length = [&](std::size_t t) { return tracks.track_offsets[t + 1] - tracks.track_offsets[t]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
+  std::int64_t points = 0;
+  const auto too_many = [&](std::size_t t) { return (points += length(t)) > kMostPoints; };
+  order.erase(std::find_if(order.begin(), order.end(), too_many), order.end());
+  return order;
+}
+
+/// What the 3D view draws. `points`: base64 of little-endian uint16 x, y, z, each in 65535ths of the box.
+ordered_json scene(const TrackSet& tracks) {
+  const Box box = box_of(tracks);
+  const std::vector<std::size_t> drawn = tracks_to_draw(tracks);
+  std::int64_t with_links = 0;
+  for (std::size_t t = 0; t < tracks.tracks(); ++t)
+    if (tracks.track_offsets[t + 1] - tracks.track_offsets[t] > 1) ++with_links;
+  const std::array<const std::vector<double>*, 3> axes{&tracks.x_um, &tracks.y_um, &tracks.z_um};
+  std::string points;
+  std::vector<std::int64_t> lengths;
+  std::vector<std::int32_t> frames;
+  for (const std::size_t t : drawn) {
+    lengths.push_back(tracks.track_offsets[t + 1] - tracks.track_offsets[t]);
+    for (auto i = static_cast<std::size_t>(tracks.track_offsets[t]);
+         i < static_cast<std::size_t>(tracks.track_offsets[t + 1]); ++i) {
+      frames.push_back(tracks.frame[i]);
+      for (std::size_t a = 0; a < 3; ++a) {
+        const double part = box.side[a] > 0 ? ((*axes[a])[i] - box.low[a]) / box.side[a] : 0;
+        const auto value = static_cast<std::uint16_t>(std::lround(part * 65535));
+        points += static_cast<char>(value & 255);
+        points += static_cast<char>(value >> 8);
+      }
+    }
+  }
+  return {{"low", box.low},         {"side", box.side},        {"unit", tracks.length_unit},
+          {"tracks", drawn.size()}, {"of_tracks", with_links}, {"lengths", lengths},
+          {"frames", frames},       {"points", base64(points)}};
+}
+
 /// JSON within HTML: a "</script>" in a string must not end the element.
 std::string embedded(const ordered_json& data) {
   const std::string text = data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -193,7 +254,8 @@ std::string report_page(const Session& session, const Config& config, const Page
                           {"parameters", parameters(session, config, series, gate)},
                           {"charts",
                            {counts_chart(series, report), displacement_chart(tracks, step, gate),
-                            length_chart(tracks), msd_chart(tracks, step)}}};
+                            length_chart(tracks), msd_chart(tracks, step)}},
+                          {"scene", scene(tracks)}};
   const std::string picture = facts.picture_png.empty()
                                   ? ""
                                   : "<h2>Projections</h2><img alt=\"Tracks over the maximum projections xy "
@@ -201,7 +263,10 @@ std::string report_page(const Session& session, const Config& config, const Page
                                         base64(facts.picture_png) + "\">";
   std::string page;
   std::string_view left = kPageTemplate;
-  const std::map<std::string_view, std::string_view> parts{{"picture", picture}, {"library", kChartLibrary}};
+  const std::map<std::string_view, std::string_view> parts{{"picture", picture},
+                                                           {"library", kChartLibrary},
+                                                           {"scene_library", kSceneLibrary},
+                                                           {"orbit_library", kOrbitLibrary}};
   const std::string json = embedded(data);
   while (!left.empty()) {
     const auto open = left.find("{{");
