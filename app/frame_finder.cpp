@@ -21,15 +21,35 @@ constexpr std::size_t kFramesTriedForRadius = 10;
 /// the few spots' own shapes would else decide.
 constexpr std::size_t kFewSpots = 20, kFramesOfFewSpots = 5;
 
+/// So many frames, spread over the series, tell whether few spots near the noise are spots or texture.
+constexpr std::size_t kFramesTriedForTexture = 9;
+
+/// Of the other polarity, to tell a user who looks for the wrong one.
+std::string hint_of_polarity(const Execution& execution, const VolumeFrame& frame,
+                             tracking::Polarity polarity) {
+  const bool bright = polarity == tracking::Polarity::bright;
+  const auto other = bright ? tracking::Polarity::dark : tracking::Polarity::bright;
+  const auto sizes = tracking::estimate_sizes(execution, frame, other);
+  if (!sizes) return "check detection.polarity";
+  tracking::DetectionOptions options;
+  options.radius_um = sizes->radius_um;
+  options.polarity = other;
+  const std::size_t found = tracking::detect_spots(execution, frame, options).size();
+  if (found == 0) return "check detection.polarity";
+  return fmt::format("frame {} shows {} {} spots: set detection.polarity={} to find those", frame.index,
+                     found, bright ? "dark" : "bright", bright ? "dark" : "bright");
+}
+
 /// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
-SpotRadius radius_without_spots(const io::FrameSource& source, const VolumeFrame& frame, std::size_t tried,
+SpotRadius radius_without_spots(const Execution& execution, const io::FrameSource& source,
+                                const VolumeFrame& frame, std::size_t tried, tracking::Polarity polarity,
                                 Console& console) {
   const Vec3& voxel = frame.voxel_um;
   const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
   console.warn(
       fmt::format("{}: {} frames looked at show no spots to estimate a radius from; set "
-                  "detection.radius_um (and check detection.polarity). {:.4g} um is taken",
-                  source.info().path, tried, um));
+                  "detection.radius_um ({}). {:.4g} um is taken",
+                  source.info().path, tried, hint_of_polarity(execution, frame, polarity), um));
   return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
 }
 
@@ -108,12 +128,12 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
   }
   if (!few.empty())
     return {median_of(few), std::nullopt, fmt::format("median over {} frames of few spots", few.size())};
-  return radius_without_spots(source, frame, tried, console);
+  return radius_without_spots(execution, source, frame, tried, d.polarity, console);
 }
 
 FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source,
                          Console& console)
-    : execution_(execution), config_(config) {
+    : execution_(execution), config_(config), source_(source) {
   const io::SeriesInfo& info = source.info();
   if (config.input.crop) tracking::region_within(*config.input.crop, info.shape);
   if (config.input.mask)
@@ -148,25 +168,51 @@ Detections FrameFinder::find_spots(const VolumeFrame& frame, tracking::Detection
   options.polarity = d.polarity;
   options.false_positives_per_frame = d.false_positives_per_frame;
   options.refine = d.refine;
-  std::vector<std::uint8_t> mask;
-  const VolumeFrame* image = mask_ ? &mask_->read(frame.index) : nullptr;
-  if (image != nullptr) mask = mask_of(config_.input.crop ? part_of(*image) : *image);
-  options.mask = mask;
-  Detections found;
-  if (config_.input.crop) {
-    const tracking::Region region = tracking::region_within(*config_.input.crop, frame.shape);
-    found = tracking::detect_spots(execution_, part_of(frame), options, &report);
-    tracking::shift_by_region(found, region, frame.voxel_um);
-  } else {
-    found = tracking::detect_spots(execution_, frame, options, &report);
+  Detections found = find_with(frame, options, report);
+  if (report.blends && series_shows_spots(options)) {
+    options.keep_blending = true;
+    found = find_with(frame, options, report);
   }
-  if (image != nullptr) {
+  if (mask_) {
+    const VolumeFrame& image = mask_->read(frame.index);
     PropertyColumn column{"mask_label", {}};
     for (std::size_t i = 0; i < found.size(); ++i)
-      column.values.push_back(value_at(*image, found.z_um[i], found.y_um[i], found.x_um[i]));
+      column.values.push_back(value_at(image, found.z_um[i], found.y_um[i], found.x_um[i]));
     found.properties.push_back(std::move(column));
   }
   return found;
+}
+
+Detections FrameFinder::find_with(const VolumeFrame& frame, tracking::DetectionOptions options,
+                                  tracking::DetectionReport& report) {
+  std::vector<std::uint8_t> mask;
+  if (mask_) {
+    const VolumeFrame& image = mask_->read(frame.index);
+    mask = mask_of(config_.input.crop ? part_of(image) : image);
+  }
+  options.mask = mask;
+  if (!config_.input.crop) return tracking::detect_spots(execution_, frame, options, &report);
+  const tracking::Region region = tracking::region_within(*config_.input.crop, frame.shape);
+  Detections found = tracking::detect_spots(execution_, part_of(frame), options, &report);
+  tracking::shift_by_region(found, region, frame.voxel_um);
+  return found;
+}
+
+bool FrameFinder::series_shows_spots(const tracking::DetectionOptions& asked) {
+  if (series_shows_spots_) return *series_shows_spots_;
+  tracking::DetectionOptions options = asked;
+  options.refine = tracking::Refine::parabola;  // only their number matters
+  const std::vector<std::int32_t> frames = kept_frames(source_.info().frames, config_.input.frame_step);
+  const std::size_t tried = std::min(kFramesTriedForTexture, frames.size());
+  std::size_t clear = 0;
+  for (std::size_t k = 0; k < tried; ++k) {
+    stop_if_interrupted("interrupted while looking for spots in some frames");
+    tracking::DetectionReport report;
+    const Detections found = find_with(source_.read(frames[k * frames.size() / tried]), options, report);
+    if (!report.blends && found.size() > 0) ++clear;
+  }
+  series_shows_spots_ = 4 * clear >= 3 * tried;
+  return *series_shows_spots_;
 }
 
 Detections FrameFinder::find_labels(const VolumeFrame& frame) {

@@ -34,7 +34,8 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
 
 class FrameFinder {
  public:
-  /// Opens mask or labels; settles radii by choose_radius. Throws Interrupted, and as io and tracking do.
+  /// Opens mask or labels; settles radii by choose_radius. `source` must outlive this. Throws Interrupted,
+  /// and as io and tracking do.
   FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console);
 
   /// Detections of a whole frame of the series. `report` as detect_spots fills it.
@@ -46,12 +47,19 @@ class FrameFinder {
  private:
   VolumeFrame part_of(const VolumeFrame& frame) const;
   Detections find_spots(const VolumeFrame& frame, tracking::DetectionReport& report);
+  /// `options` without a mask: that of the frame is put in.
+  Detections find_with(const VolumeFrame& frame, tracking::DetectionOptions options,
+                       tracking::DetectionReport& report);
+  /// Whether most frames of the series show spots that stand clear of the noise. Looks at some, once.
+  bool series_shows_spots(const tracking::DetectionOptions& options);
   Detections find_labels(const VolumeFrame& frame);
 
   Execution execution_;
   Config config_;
   std::unique_ptr<Companion> mask_, labels_;
   std::optional<SpotRadius> radius_;
+  io::FrameSource& source_;
+  std::optional<bool> series_shows_spots_;
 };
 
 }  // namespace motes::app

@@ -36,8 +36,9 @@ Codec<std::string> solver_name() {
 void add_input(std::vector<Option>& table) {
   table.push_back(
       row("input.path", "", text("a path"), MOTES_AT(input.path),
-          "What to read: a volume series (TIFF, OME-TIFF, ImageJ TIFF, BigDataViewer HDF5), a folder of "
-          "volumes, or a table of points (CSV). In a YAML file a relative path starts at the file's "
+          "What to read: a volume series (OME-TIFF, TIFF, OME-Zarr, BigDataViewer HDF5 or N5), a folder of "
+          "volumes, or points (CSV, HDF5, TrackMate XML, GEFF). In a YAML file a relative path starts at the "
+          "file's "
           "folder, on the command line at the current one."));
   table.push_back(
       row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),

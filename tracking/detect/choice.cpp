@@ -45,7 +45,11 @@ struct Levels {
   double round = 0, unround = 0;
   double least = 0;  ///< of round, finite
   bool blends = false;
+  double response = std::numeric_limits<double>::infinity();  ///< of round maxima that score at all
   double of(const Evidence& e) const { return e.is_round() ? round : unround; }
+  bool take(const Evidence& e, double height) const {
+    return e.score >= of(e) || (e.is_round() && e.score > 0 && height >= response);
+  }
 };
 
 std::size_t count_over(const std::vector<Evidence>& all, bool round, double level) {
@@ -67,7 +71,7 @@ NoiseScores unround_noise(const std::vector<Evidence>& maxima, std::vector<doubl
 }
 
 Levels levels_without_rate(const std::vector<Evidence>& maxima, const std::vector<Evidence>& minima,
-                           double minima_per_sample, const NoiseScores& round_noise) {
+                           double minima_per_sample, const NoiseScores& round_noise, bool keep_blending) {
   const std::vector<double> round = scores_of(maxima, true), unround = scores_of(maxima, false);
   std::vector<double> all;
   for (const Evidence& e : maxima) all.push_back(e.score);
@@ -80,9 +84,38 @@ Levels levels_without_rate(const std::vector<Evidence>& maxima, const std::vecto
   levels.unround = std::max(levels.round, first_valley(unround, unround_level));
   levels.least = levels.round;
   levels.blends = blends_into_noise(all, round_level);
-  if (levels.blends) levels.round = levels.unround = std::numeric_limits<double>::infinity();
+  if (levels.blends && !keep_blending)
+    levels.round = levels.unround = std::numeric_limits<double>::infinity();
   if (blends_into_noise(all, unround_level)) levels.unround = std::numeric_limits<double>::infinity();
   return levels;
+}
+
+std::size_t count_taken(const std::vector<Evidence>& maxima, const std::vector<double>& responses,
+                        const Levels& levels) {
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < maxima.size(); ++i)
+    if (levels.take(maxima[i], responses[i])) ++taken;
+  return taken;
+}
+
+/// Where minima between spots, or a texture of the spots' own size, score as spots do, the levels are far too
+/// high. Scores or responses of the maxima among themselves show the spots then. Used only where it gives
+/// twice as many spots.
+void lower_to_clear_spots(const std::vector<Evidence>& maxima, const std::vector<double>& responses,
+                          Levels& levels) {
+  std::vector<double> round_responses;
+  for (std::size_t i = 0; i < maxima.size(); ++i)
+    if (maxima[i].is_round() && maxima[i].score > 0) round_responses.push_back(responses[i]);
+  Levels by_score = levels, by_response = levels;
+  if (const auto clear = clear_of_the_rest(scores_of(maxima, true))) by_score.round = by_score.least = *clear;
+  if (const auto clear = clear_of_the_rest(round_responses)) by_response.response = *clear;
+  for (const Levels& lower : {by_score, by_response}) {
+    if (count_taken(maxima, responses, lower) <
+        2 * std::max<std::size_t>(1, count_taken(maxima, responses, levels)))
+      continue;
+    levels = lower;
+    levels.blends = false;
+  }
 }
 
 Levels levels_of_rate(const std::vector<Evidence>& maxima, const std::vector<Evidence>& minima,
@@ -111,7 +144,7 @@ std::string rounded(double value) {
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
                     const std::vector<Voxel>& maxima, std::optional<double> false_spots,
-                    std::span<const std::uint8_t> mask) {
+                    std::span<const std::uint8_t> mask, bool keep_blending) {
   const std::vector<Evidence> evidence =
       evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima);
   SampledMinima sample =
@@ -121,19 +154,21 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
       evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima);
   const NoiseScores noise =
       noise_scores(scores_of(evidence, true), scores_of(minima, true), sample.rows_per_sample);
-  const Levels levels = false_spots
-                            ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *false_spots)
-                            : levels_without_rate(evidence, minima, sample.rows_per_sample, noise);
+  Levels levels = false_spots
+                      ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *false_spots)
+                      : levels_without_rate(evidence, minima, sample.rows_per_sample, noise, keep_blending);
+  std::vector<double> responses;
+  for (const Voxel& v : maxima) responses.push_back(static_cast<double>(response.at(v.z, v.y, v.x)));
+  if (!false_spots) lower_to_clear_spots(evidence, responses, levels);
   Choice choice;
+  choice.blends = levels.blends;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
   choice.hot_voxels = std::any_of(evidence.begin(), evidence.end(), [&](const Evidence& e) {
     return e.score == 0 && e.single > kHotScore * noise.stretch;
   });
 
-  std::size_t taken = 0;
-  for (const Evidence& e : evidence)
-    if (e.score >= levels.of(e)) ++taken;
+  const std::size_t taken = count_taken(evidence, responses, levels);
   const bool crowd =
       static_cast<double>(taken) * spot_volume(filter) > kCrowd * static_cast<double>(frame.shape.voxels());
   const double response_level =
@@ -143,12 +178,12 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
   for (std::size_t i = 0; i < maxima.size(); ++i) {
     const Voxel& v = maxima[i];
     const Evidence& e = evidence[i];
-    if (e.score >= levels.of(e) || (e.score >= kNearLevel * levels.round &&
-                                    static_cast<double>(response.at(v.z, v.y, v.x)) >= response_level))
+    if (levels.take(e, responses[i]) ||
+        (e.score >= kNearLevel * levels.round && responses[i] >= response_level))
       choice.spots.push_back({v, e.score, e.amplitude});
   }
 
-  if (levels.blends)
+  if (levels.blends && !keep_blending)
     choice.warnings.push_back(
         "a few maxima stand out, but go on from the noise without a gap, as texture does; "
         "none is taken for a spot. Set detection.threshold if they are spots");

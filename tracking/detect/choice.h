@@ -27,15 +27,17 @@ struct Choice {
   double level = 0;                   ///< least score of a round spot
   double noise_stretch = 1;           ///< how much wider the scores of noise are than those of white noise
   bool hot_voxels = false;            ///< some maxima are single voxels far over the noise
+  bool blends = false;                ///< what stands out goes on from the noise without a gap
   std::vector<std::string> warnings;  ///< one line each
 };
 
 /// `floor`: responses that may be rounding errors. `false_spots`: how many extrema of noise may pass in a
 /// frame; none: at most one spot in twenty is expected to be false, and none is found in a frame of noise.
-/// `mask`: as DetectionOptions::mask. The same for any thread count. O(maxima * voxels of a window).
+/// `mask`, `keep_blending`: as in DetectionOptions. The same for any thread count. O(maxima * voxels of a
+/// window).
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
                     const std::vector<Voxel>& maxima, std::optional<double> false_spots = std::nullopt,
-                    std::span<const std::uint8_t> mask = {});
+                    std::span<const std::uint8_t> mask = {}, bool keep_blending = false);
 
 }  // namespace motes::tracking::detect

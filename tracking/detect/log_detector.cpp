@@ -137,6 +137,7 @@ Detections sorted(const VolumeFrame& frame, const Detections& found) {
 
 void note(const std::vector<Spots>& all, DetectionReport& report) {
   report.threshold = all.front().threshold;
+  for (const Spots& spots : all) report.blends = report.blends || spots.blends;
   for (const Spots& spots : all)
     for (const std::string& warning : spots.warnings)
       if (std::find(report.warnings.begin(), report.warnings.end(), warning) == report.warnings.end())
@@ -193,7 +194,7 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
   detect::add_columns(options, found);
   DetectionReport own;
   DetectionReport& told = report != nullptr ? *report : own;
-  told = {options.threshold.value_or(0), 0, {}};
+  told = {options.threshold.value_or(0), 0, false, {}};
   if (!(range.high > range.low)) return found;
   Task task{frame, scales, options, range, detect::by_evidence(options), given.refine == Refine::fit};
   bool hot_voxels = false;

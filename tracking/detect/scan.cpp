@@ -38,11 +38,13 @@ Spots spots_over_threshold(const Execution& execution, const Filter& filter, con
 
 Spots spots_by_evidence(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                         const Scan& scan, const DetectionOptions& options) {
-  const Choice choice = choose_spots(execution, frame, filter, scan.response, options.polarity, scan.floor,
-                                     scan.maxima, options.false_positives_per_frame, options.mask);
+  const Choice choice =
+      choose_spots(execution, frame, filter, scan.response, options.polarity, scan.floor, scan.maxima,
+                   options.false_positives_per_frame, options.mask, options.keep_blending);
   Spots spots;
   spots.threshold = choice.level;
   spots.hot_voxels = choice.hot_voxels;
+  spots.blends = choice.blends;
   spots.warnings = choice.warnings;
   std::vector<Voxel> voxels;
   for (const ChosenSpot& spot : choice.spots) {

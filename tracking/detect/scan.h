@@ -31,6 +31,7 @@ struct Spots {
   std::vector<double> scores;  ///< empty where a threshold or a count was given
   double threshold = 0;        ///< the one used
   bool hot_voxels = false;
+  bool blends = false;
   std::vector<std::string> warnings;
 };
 

@@ -145,4 +145,38 @@ double first_valley(std::span<const double> scores, double level) {
   return level;
 }
 
+namespace {
+
+/// Whether the `above` first of `sorted` (falling) are too high for the tail of those below.
+bool beyond_tail(std::span<const double> sorted, std::size_t above) {
+  constexpr double kFalseShare = 0.01;
+  const auto below = static_cast<double>(sorted.size() - above);
+  const auto scale = [&](double share) {  // of a Rayleigh distribution, by the value that `share` exceed
+    return sorted[above + static_cast<std::size_t>(share * below)] / std::sqrt(-2 * std::log(share));
+  };
+  const double reach = sorted[above - 1] / std::max(scale(0.5), scale(0.1));
+  return below * std::exp(-reach * reach / 2) <= kFalseShare * static_cast<double>(above);
+}
+
+}  // namespace
+
+std::optional<double> clear_of_the_rest(std::span<const double> values) {
+  constexpr std::size_t kLeast = 8, kLeastBelow = 15;
+  constexpr double kGap = 1.25;
+  std::vector<double> sorted;
+  for (const double v : values)
+    if (v > 0) sorted.push_back(v);
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const std::size_t n = sorted.size();
+  std::optional<double> least;
+  double widest = kGap;
+  for (std::size_t above = kLeast; above + std::max(kLeastBelow, above) <= n; ++above) {
+    const double ratio = sorted[above - 1] / sorted[above];
+    if (ratio < widest || !beyond_tail(sorted, above)) continue;
+    least = sorted[above - 1];
+    widest = ratio;
+  }
+  return least;
+}
+
 }  // namespace motes::tracking::detect

@@ -33,6 +33,12 @@ double false_alarm_level(const NoiseScores& noise, double false_spots);
 /// of something that is neither noise nor spots, such as texture. O(n log n).
 bool blends_into_noise(std::span<const double> scores, double level);
 
+/// The least of the values that stand clear of all others: eight or more, above the widest gap of a quarter or
+/// more, fewer than lie below, and too high for the tail of those (Rayleigh's, by their median and by their
+/// upper tenth). None where there is no such gap. Minima do not enter: between spots they can be as deep as
+/// spots are high. O(n log n).
+std::optional<double> clear_of_the_rest(std::span<const double> values);
+
 /// The least score of the first valley above `level` in the density of the logarithm of the scores, or
 /// `level` where the density does not fall and rise again beyond chance. O(n).
 double first_valley(std::span<const double> scores, double level);

@@ -42,6 +42,8 @@ struct DetectionOptions {
   /// found, and none in a frame of noise.
   std::optional<double> false_positives_per_frame;
   Refine refine = Refine::parabola;
+  /// Few spots that go on from the noise without a gap, as texture does, are no spots unless this is set.
+  bool keep_blending = false;
   /// [voxels, x fastest] 0 where no spot is looked for; empty: everywhere. Must outlive the call.
   std::span<const std::uint8_t> mask;
 };
@@ -49,6 +51,7 @@ struct DetectionOptions {
 struct DetectionReport {
   double threshold = 0;  ///< the one used: of quality if one was given or `max_count` was, else of score
   std::int64_t local_maxima = 0;      ///< before the threshold
+  bool blends = false;                ///< what stands out goes on from the noise without a gap, at some scale
   std::vector<std::string> warnings;  ///< one line each, with what they are based on
 };
 

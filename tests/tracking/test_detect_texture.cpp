@@ -1,0 +1,117 @@
+// Spots on texture of their own size: which values stand clear, and what becomes of few spots near the noise.
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/log_detector.h>
+
+#include "tracking/detect/selection.h"
+
+using namespace motes;
+using tracking::DetectionOptions;
+using tracking::DetectionReport;
+using tracking::detect::clear_of_the_rest;
+
+namespace {
+
+constexpr int kSide = 160;
+
+/// Uniform noise, averaged three times over 7 x 7 pixels, of standard deviation 1.
+std::vector<double> texture(std::mt19937& random) {
+  std::vector<double> field(kSide * kSide);
+  for (double& v : field) v = static_cast<double>(random()) / 4294967296.0;
+  for (int pass = 0; pass < 6; ++pass) {
+    const int step = pass % 2 == 0 ? 1 : kSide;
+    std::vector<double> mean(field.size());
+    for (int i = 0; i < kSide * kSide; ++i) {
+      const int place = (i / step) % kSide, line = i - place * step;
+      for (int k = -3; k <= 3; ++k)
+        mean[static_cast<std::size_t>(i)] +=
+            field[static_cast<std::size_t>(line + (place + k + kSide) % kSide * step)] / 7;
+    }
+    field = mean;
+  }
+  double sum = 0, squares = 0;
+  for (const double v : field) sum += v, squares += v * v;
+  const double n = kSide * kSide, mean = sum / n, deviation = std::sqrt(squares / n - mean * mean);
+  for (double& v : field) v = (v - mean) / deviation;
+  return field;
+}
+
+/// Texture of standard deviation 30 with `spots` of 25 places taken by spots of sigma 4 and that height.
+VolumeFrame picture(unsigned seed, int spots, double height) {
+  std::mt19937 random(seed);
+  const std::vector<double> field = texture(random);
+  std::vector<float> voxels;
+  for (int y = 0; y < kSide; ++y)
+    for (int x = 0; x < kSide; ++x) {
+      double value = 200 + 30 * field[static_cast<std::size_t>(y * kSide + x)];
+      for (int k = 0; k < spots; ++k) {
+        const double dy = y - 16 - 32 * (k / 5), dx = x - 16 - 32 * (k % 5);
+        value += height * std::exp(-(dx * dx + dy * dy) / 32);
+      }
+      const double noise = static_cast<double>(random()) / 4294967296.0 - 0.5;
+      voxels.push_back(static_cast<float>(value + 10 * noise));
+    }
+  VolumeFrame frame;
+  frame.shape = {1, kSide, kSide};
+  frame.voxel_um = {1, 1, 1};
+  frame.voxels = std::move(voxels);
+  return frame;
+}
+
+DetectionOptions options() {
+  DetectionOptions o;
+  o.radius_um = {4 * std::sqrt(2.0), 4 * std::sqrt(2.0), 4 * std::sqrt(2.0)};
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("values stand clear above a gap that the tail below does not reach", "[detect]") {
+  std::vector<double> values;
+  for (int i = 0; i < 60; ++i) values.push_back(2 + 0.1 * i);  // up to 7.9
+  CHECK_FALSE(clear_of_the_rest(values));
+  for (int i = 0; i < 7; ++i) values.push_back(20 + i);
+  CHECK_FALSE(clear_of_the_rest(values));  // seven are too few
+  values.push_back(18);
+  CHECK(clear_of_the_rest(values) == 18.0);
+  std::vector<double> heavy;  // the tail of a Pareto distribution
+  for (int i = 1; i <= 200; ++i) heavy.push_back(std::sqrt(200.0 / i));
+  CHECK_FALSE(clear_of_the_rest(heavy));
+  CHECK_FALSE(clear_of_the_rest(std::vector<double>{}));
+  CHECK_FALSE(clear_of_the_rest(std::vector<double>(100, 3.0)));
+}
+
+TEST_CASE("spots ten times as high as a texture of their size are found, and texture alone is not",
+          "[detect]") {
+  for (const unsigned seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
+    CAPTURE(seed);
+    const Detections found = tracking::detect_spots({2}, picture(seed, 25, 300), options());
+    CHECK(found.size() >= 24);
+    CHECK(found.size() <= 30);
+    CHECK(tracking::detect_spots({2}, picture(seed, 0, 0), options()).size() == 0);
+  }
+}
+
+TEST_CASE("few spots that blend into the noise are kept on request, and the report says that they blend",
+          "[detect]") {
+  int blending = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    const VolumeFrame frame = picture(seed, 12, 150);
+    DetectionReport report;
+    if (tracking::detect_spots({2}, frame, options(), &report).size() > 0 || !report.blends) continue;
+    ++blending;
+    CHECK(report.warnings.size() == 1);
+    DetectionOptions keep = options();
+    keep.keep_blending = true;
+    DetectionReport kept;
+    CHECK(tracking::detect_spots({2}, frame, keep, &kept).size() > 0);
+    CHECK(kept.blends);
+  }
+  CHECK(blending > 0);
+}
