@@ -15,6 +15,7 @@
 #include <motes/io/detections_h5.h>
 
 #include "app/command.h"
+#include "app/earlier_run.h"
 #include "app/interrupt.h"
 #include "app/report.h"
 #include "app/track.h"
@@ -25,6 +26,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> parts;
   std::string dir;
+  bool force = false;
 };
 
 struct Part {
@@ -124,6 +126,7 @@ void run_merge(Session& session, const Arguments& arguments) {
   config.input = parts.front().config.input;
   config.detection = parts.front().config.detection;
   config.input.frames = {parts.front().range().first, parts.back().range().end};
+  if (!arguments.force) refuse_other_run(arguments.dir, config);
 
   nlohmann::ordered_json report = report_head("merge");
   report["input"] = {{"path", config.input.path}, {"parts", nlohmann::ordered_json::array()}};
@@ -147,6 +150,7 @@ Command add_merge(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   command.add_option("PART", arguments->parts, "Files of motes detect -o PART.h5, or folders of motes track");
   command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  command.add_flag("--force", arguments->force, "Overwrite the results of a run with other settings");
   return {&command.app(), [&session, arguments] { run_merge(session, *arguments); }};
 }
 

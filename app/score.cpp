@@ -29,8 +29,14 @@ T parse_option(const std::string& text, const std::string& option, const Codec<T
   return *value;
 }
 
-void require_same_unit(const TrackSet& truth, const TrackSet& found, const Arguments& arguments) {
+/// Where one side is in px and the voxel size is given, it is in um by now, or a pixel is 1 um.
+void require_same_unit(TrackSet& truth, TrackSet& found, const Config& config, const Arguments& arguments) {
   if (truth.length_unit == found.length_unit) return;
+  if (config.input.voxel_um) {
+    for (TrackSet* tracks : {&truth, &found})
+      if (tracks->length_unit == "px") tracks->length_unit = "um";
+    if (truth.length_unit == found.length_unit) return;
+  }
   throw UsageError(
       "lengths differ: " + arguments.truth + " is in " + truth.length_unit + ", " + arguments.tracks +
       " in " + found.length_unit +
@@ -48,7 +54,7 @@ void run_score(Session& session, const Arguments& arguments) {
 
   TrackSet truth = read_tracks_scaled(arguments.truth, config);
   TrackSet found = read_tracks_scaled(arguments.tracks, config);
-  require_same_unit(truth, found, arguments);
+  require_same_unit(truth, found, config, arguments);
   if (step > 1) {
     truth = tracking::keep_every(truth, step);
     found = tracking::keep_every(found, step);

@@ -14,6 +14,7 @@
 
 #include <motes/io/atomic_file.h>
 #include <motes/io/preview.h>
+#include <motes/io/vtk_tracks.h>
 #include <motes/tracking/linker.h>
 #include <motes/tracking/track_filter.h>
 
@@ -51,8 +52,11 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
   return detect_series(execution_of(config), config, source, session.console, session.hooks, &log);
 }
 
-/// What the picture leaves out.
-void tell_of_preview(const Config& config, const TrackSet& tracks, Console& console) {
+/// What the picture and the files for ParaView leave out.
+void tell_of_thinning(const Config& config, const TrackSet& tracks, Console& console) {
+  const std::size_t frames = io::frame_file_step(tracks, config.input.frame_step);
+  if (config.output.vtk && io::has_vtk() && frames > 1)
+    console.note(fmt::format("frames.pvd shows one frame in {}; tracks.vtkhdf holds all", frames));
   const std::size_t step = io::preview_track_step(tracks);
   if (config.output.preview && step > 1)
     console.note(fmt::format("preview.png shows one track in {} of {}", step, tracks.tracks()));
@@ -155,7 +159,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   stages.begin("write", "files");
   const std::vector<WrittenFile> files = write_track_outputs(execution, config, dir, series, tracks, linked);
   remove_earlier_outputs(dir, files);
-  tell_of_preview(config, tracks, console);
+  tell_of_thinning(config, tracks, console);
   stages.count(std::ssize(files));
 
   stages.begin("report", "");

@@ -19,6 +19,10 @@ std::ifstream open_regular(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(status)) {
     throw InputError(path.string() + ": this is a folder; name a file in it");
   }
+  if (!std::filesystem::is_regular_file(status)) {  // reading a pipe could wait for ever
+    throw InputError(path.string() +
+                     ": this is not a regular file; write what it gives to a file, and name that");
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw InputError(path.string() + ": cannot open the file; check its permissions");
   return in;

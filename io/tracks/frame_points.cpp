@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include <motes/io/vtk_tracks.h>
 #include <motes/tracking/track_runs.h>
 
 namespace motes::io::detail {
@@ -64,3 +65,15 @@ PointFields point_fields(const TrackSet& tracks, std::int32_t frame_step) {
 }
 
 }  // namespace motes::io::detail
+
+namespace motes::io {
+
+std::size_t frame_file_step(const TrackSet& tracks, std::int32_t frame_step) {
+  constexpr std::int64_t kMostFiles = 10'000;
+  if (tracks.points() == 0) return 1;
+  const auto [low, high] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
+  const std::int64_t frames = (std::int64_t{*high} - *low) / std::max(1, frame_step) + 1;
+  return static_cast<std::size_t>((frames + kMostFiles - 1) / kMostFiles);
+}
+
+}  // namespace motes::io

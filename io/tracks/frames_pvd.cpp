@@ -87,11 +87,12 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
       "  <Collection>\n";
   std::set<std::string> written;
   detail::FileBatch files(folder);
-  const auto data_of = [&](std::int64_t f) {
-    return frame_data(tracks, fields, by_frame.points_of(static_cast<std::size_t>(f)));
+  const std::size_t step = frame_file_step(tracks, frame_step);
+  const auto data_of = [&](std::int64_t file) {
+    return frame_data(tracks, fields, by_frame.points_of(static_cast<std::size_t>(file) * step));
   };
-  const auto take = [&](std::int64_t f, const std::string& bytes) {
-    const auto k = static_cast<std::size_t>(f);
+  const auto take = [&](std::int64_t file, const std::string& bytes) {
+    const std::size_t k = static_cast<std::size_t>(file) * step;
     const std::string name = frame_file(by_frame.frame[k]);
     files.add(name, bytes);
     written.insert(name);
@@ -99,7 +100,7 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
     detail::append_number(index, tracks.time_s[by_frame.order[by_frame.offsets[k]]]);
     index += "\" group=\"\" part=\"0\" file=\"" + detail::xml_escaped(folder_name) + '/' + name + "\"/>\n";
   };
-  detail::write_vtps(static_cast<std::int64_t>(by_frame.frames()), data_of, take, folder);
+  detail::write_vtps(static_cast<std::int64_t>((by_frame.frames() + step - 1) / step), data_of, take, folder);
   index += "  </Collection>\n</VTKFile>\n";
   files.commit();
   write_text(pvd_path, index);

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include <catch2/catch.hpp>
+#include <sys/stat.h>
 
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
@@ -91,6 +92,24 @@ TEST_CASE("Files of other kinds, empty and cut off") {
   }
   write_file(dir / "empty.h5", "");
   track_fails((dir / "empty.h5").string(), dir, kInput, "the file is empty");
+}
+
+TEST_CASE("A pipe that nothing writes to is refused, not waited for") {
+  const TempDir dir;
+  const std::string pipe = (dir / "pipe.csv").string(), out = (dir / "out.csv").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const std::vector<std::vector<std::string>> commands{{"track", pipe, "-o", (dir / "results").string()},
+                                                       {"info", pipe},
+                                                       {"convert", pipe, out},
+                                                       {"score", "--truth", pipe, "--tracks", pipe},
+                                                       {"match", pipe}};
+  for (const auto& command : commands) {
+    const Outcome outcome = run_motes(command);
+    INFO(command.front() << ": " << outcome.err);
+    CHECK(outcome.code == kInput);
+    CHECK(is_one_error_line(outcome.err));
+    CHECK_THAT(outcome.err, Contains("not a regular file"));
+  }
 }
 
 TEST_CASE("Gates beyond all lengths, and results without a name") {

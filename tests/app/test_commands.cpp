@@ -172,6 +172,10 @@ TEST_CASE("score wants both sides in one unit, and scales px on request") {
   write_file(plain, "particle,frame,x,y,z\n1,0,10,10,10\n1,1,11,10,10\n");
   fails({"score", "--truth", truth, "--tracks", plain}, 2, "input.voxel_um");
   CHECK(run_motes({"score", "--truth", truth, "--tracks", plain, "--set", "input.voxel_um=0.1"}).code == 0);
+  const Outcome micrometres =  // a pixel of 1 um
+      run_motes({"score", "--truth", truth, "--tracks", plain, "--set", "input.voxel_um=1", "--json", "-"});
+  CHECK(micrometres.code == 0);
+  CHECK(json::parse(micrometres.out)["length_unit"] == "um");
   CHECK(run_motes({"score", "--truth", plain, "--tracks", plain}).code == 0);
   fails({"score", "--truth", plain, "--tracks", plain, "--gate", "0"}, 2, "--gate");
   fails({"score", "--truth", plain, "--tracks", plain, "--frame-step", "x"}, 2, "--frame-step");

@@ -86,6 +86,26 @@ TEST_CASE("Folders of track are parts too") {
   CHECK(file_bytes(dir / "merged" / "tracks.h5") == file_bytes(dir / "whole" / "tracks.h5"));
 }
 
+TEST_CASE("merge overwrites the results of another run only when asked to") {
+  const Planned planned;
+  const auto& dir = planned.dir;
+  const std::string one = detect_part(dir, "0:3"), two = detect_part(dir, "3:6");
+  const std::string results = (dir / "results").string();
+  std::vector<std::string> merge{"merge", one, two, "-o", results};
+  REQUIRE(run_motes(merge).code == 0);
+  CHECK(run_motes(merge).code == 0);  // the same run once more
+  const std::string before = file_bytes(dir / "results" / "tracks.h5");
+  merge.insert(merge.end(), {"--set", "linking.min_length=4"});
+  const Outcome refused = run_motes(merge);
+  CHECK(refused.code == 2);
+  CHECK(is_one_error_line(refused.err));
+  CHECK(refused.err.find("linking.min_length was 1 and is 4") != std::string::npos);
+  CHECK(file_bytes(dir / "results" / "tracks.h5") == before);
+  merge.emplace_back("--force");
+  CHECK(run_motes(merge).code == 0);
+  CHECK(file_bytes(dir / "results" / "tracks.h5") != before);
+}
+
 TEST_CASE("merge refuses parts that do not fit together, and writes nothing") {
   const Planned planned;
   const auto& dir = planned.dir;

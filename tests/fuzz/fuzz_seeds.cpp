@@ -12,11 +12,17 @@
 #include <motes/io/bdv_writer.h>
 #include <motes/io/challenge_xml.h>
 #include <motes/io/checkpoint.h>
+#include <motes/io/ctc.h>
 #include <motes/io/detections_h5.h>
+#include <motes/io/geff.h>
 #include <motes/io/ome_tiff_writer.h>
 #include <motes/io/tables.h>
+#include <motes/io/trackmate_xml.h>
 #include <motes/io/tracks_h5.h>
 #include <motes/io/vtk_tracks.h>
+
+#include "tests/fuzz/bundle.h"
+#include "tests/io/tiff_bytes.h"
 
 namespace {
 
@@ -86,6 +92,108 @@ void write_problems(const path& folder) {
   H5Fclose(file);
 }
 
+/// Replaces the folder by one file that holds it.
+void pack_folder(const path& folder, const path& file) {
+  fuzz::spill(file, fuzz::pack(folder));
+  std::filesystem::remove_all(folder);
+}
+
+/// 24 values of 16 bits.
+const std::string kPlain(48, '\1');
+
+std::string scales(const std::string& version) {
+  return R"("multiscales":[{"version":")" + version +
+         R"(","axes":[{"name":"t","type":"time","unit":"second"},{"name":"z","type":"space","unit":"micrometer"},)"
+         R"({"name":"y","type":"space","unit":"nanometer"},{"name":"x","type":"space","unit":"nanometer"}],)"
+         R"("datasets":[{"path":"0","coordinateTransformations":[{"type":"scale","scale":[0.5,1,100,200]}]}]}])";
+}
+
+std::string bundle(const std::vector<std::pair<std::string, std::string>>& files) {
+  std::string out;
+  for (const auto& [name, bytes] : files) out += std::string(fuzz::kMark) + name + "\n" + bytes + "\n";
+  return out;
+}
+
+void write_zarr_seeds(const path& folder) {
+  const std::string shape = R"("shape":[2,2,3,4])";
+  for (const std::string codec : {"null", R"({"id":"blosc","cname":"lz4"})", R"({"id":"zlib"})"})
+    fuzz::spill(
+        folder / ("v2-" + std::to_string(codec.size())),
+        bundle({{".zgroup", R"({"zarr_format":2})"},
+                {".zattrs", "{" + scales("0.4") + "}"},
+                {"0/.zarray", R"({"zarr_format":2,)" + shape +
+                                  R"(,"chunks":[1,2,3,4],"dtype":"<u2","compressor":)" + codec +
+                                  R"(,"fill_value":0,"order":"C","filters":null,"dimension_separator":"/"})"},
+                {"0/0/0/0/0", kPlain}}));
+  const std::string array = R"({"zarr_format":3,"node_type":"array",)" + shape + R"(,"data_type":"uint16",)" +
+                            R"("chunk_grid":{"name":"regular","configuration":{"chunk_shape":[1,2,3,4]}},)" +
+                            R"("chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},)" +
+                            R"("fill_value":0,"codecs":)";
+  const std::string bytes = R"({"name":"bytes","configuration":{"endian":"little"}})";
+  const std::string group =
+      R"({"zarr_format":3,"node_type":"group","attributes":{"ome":{"version":"0.5",)" + scales("0.5") + "}}}";
+  fuzz::spill(
+      folder / "v3",
+      bundle({{"zarr.json", group}, {"0/zarr.json", array + "[" + bytes + "]}"}, {"0/c/0/0/0/0", kPlain}}));
+  const std::string shards =
+      R"([{"name":"sharding_indexed","configuration":{"chunk_shape":[1,1,3,4],"codecs":[)" + bytes +
+      R"(],"index_codecs":[{"name":"bytes"},{"name":"crc32c"}],"index_location":"end"}}]})";
+  fuzz::spill(folder / "shards", bundle({{"zarr.json", group},
+                                         {"0/zarr.json", array + shards},
+                                         {"0/c/0/0/0/0", kPlain + std::string(36, '\0')}}));
+}
+
+void write_n5_seeds(const path& folder) {
+  using namespace std::string_literals;
+  const std::string header = "\0\0\0\3\0\0\0\4\0\0\0\3\0\0\0\2"s;
+  for (const std::string codec : {"raw", "gzip", "blosc", "zstd"})
+    fuzz::spill(
+        folder / codec,
+        bundle({{"attributes.json", R"({"n5":"2.0.0"})"},
+                {"setup0/attributes.json", R"({"downsamplingFactors":[[1,1,1]],"dataType":"uint16"})"},
+                {"setup0/timepoint0/s0/attributes.json",
+                 R"({"dataType":"uint16","compression":{"type":")" + codec +
+                     R"("},"blockSize":[4,3,2],"dimensions":[4,3,4]})"},
+                {"setup0/timepoint0/s0/0/0/0", header + kPlain}}));
+}
+
+void write_descriptions(const path& folder) {
+  fuzz::spill(
+      folder / "imagej",
+      "ImageJ=1.53t\nimages=6\nslices=3\nframes=2\nhyperstack=true\nunit=micron\nspacing=0.5\nfinterval=2\n");
+  fuzz::spill(folder / "tifffile", R"({"shape": [2, 3, 11, 13], "axes": "TZYX"})");
+  fuzz::spill(
+      folder / "ome",
+      R"(<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0">)"
+      R"(<Pixels ID="Pixels:0" DimensionOrder="XYZCT" Type="uint16" SizeX="13" SizeY="11" SizeZ="3" SizeC="1" SizeT="2" )"
+      R"(PhysicalSizeX="0.1" PhysicalSizeY="0.1" PhysicalSizeZ="300" PhysicalSizeZUnit="nm" TimeIncrement="2" )"
+      R"(TimeIncrementUnit="ms"><TiffData IFD="0" FirstZ="0" FirstT="0" FirstC="0" PlaneCount="6"/>)"
+      R"(<Plane TheZ="0" TheT="1" TheC="0" DeltaT="2.5"/></Pixels></Image></OME>)");
+}
+
+void write_image_folders(const path& folder) {
+  testing::TiffSpec spec;
+  spec.width = spec.height = 4;
+  const std::string tiff = testing::TiffBytes(spec).bytes();
+  const std::string metadata =
+      R"({"Summary":{"PixelSize_um":0.1,"z-step_um":0.5,"Interval_ms":200,"PixelAspect":1,"Slices":2,"Frames":1}})";
+  fuzz::spill(folder / "micromanager", bundle({{"metadata.txt", metadata},
+                                               {"img_000000000_Default_000.tif", tiff},
+                                               {"img_000000000_Default_001.tif", tiff}}));
+  fuzz::spill(
+      folder / "planes",
+      bundle({{"a_t0_z0.tif", tiff}, {"a_t0_z1.tif", tiff}, {"a_t1_z0.tif", tiff}, {"a_t1_z1.tif", tiff}}));
+  fuzz::spill(
+      folder / "companion",
+      bundle(
+          {{"a.companion.ome",
+            R"(<OME><Image ID="Image:0"><Pixels DimensionOrder="XYZCT" Type="uint16" SizeX="4" SizeY="4" SizeZ="2" )"
+            R"(SizeC="1" SizeT="1"><TiffData FirstZ="0" IFD="0"><UUID FileName="a.tif">urn:uuid:1</UUID></TiffData>)"
+            R"(<TiffData FirstZ="1" IFD="0"><UUID FileName="b.tif">urn:uuid:2</UUID></TiffData></Pixels></Image></OME>)"},
+           {"a.tif", tiff},
+           {"b.tif", tiff}}));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -109,6 +217,24 @@ int main(int argc, char** argv) {
   for (const bool deflate : {false, true})
     write_volumes<io::OmeTiffWriter>(folder("tiff") / (deflate ? "deflate.ome.tif" : "plain.ome.tif"),
                                      io::OmeTiffOptions{2, 1, deflate});
+  io::write_trackmate_xml(folder("trackmate_xml") / "a.xml", tracks);
+  io::write_geff(folder("geff") / "a.geff", tracks);
+  pack_folder(folder("geff") / "a.geff", folder("geff") / "a");
+  io::write_ctc(folder("ctc") / "a.ctc", tracks);
+  pack_folder(folder("ctc") / "a.ctc", folder("ctc") / "a");
+  write_zarr_seeds(folder("zarr"));
+  write_n5_seeds(folder("n5"));
+  write_descriptions(folder("tiff_description"));
+  write_image_folders(folder("image_folder"));
+  fuzz::spill(folder("tables") / "trackpy", ",y,x,mass,frame,particle\n0,1.5,2,9,0,0\n1,2.5,2,9,1,0\n");
+  fuzz::spill(folder("tables") / "trackmate",
+              "LABEL,ID,TRACK_ID,QUALITY,POSITION_X,POSITION_Y,POSITION_Z,FRAME\nLabel,Spot ID,Track "
+              "ID,Quality,X,Y,Z,Frame\n"
+              ",,,(quality),(micron),(micron),(micron),\nID1,1,0,5.5,1,2,3,0\nID2,2,0,5.5,1,2,3,1\n");
+  fuzz::spill(folder("tables") / "commas",
+              "\xEF\xBB\xBF"
+              "frame;x [nm];y [nm];z [nm]\r\n0;1,5;2,5;3\r\n1;1,5;2,5;3\r\n");
+  fuzz::spill(folder("tables") / "named", "a\tb\tc\td\n1\t2\t0\t7\n1\t2\t1\t7\n");
   write_problems(folder("problem_h5"));
   io::write_text(folder("matrix_market") / "a.mtx",
                  "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.5\n2 2 2\n3 1 3e2\n");

@@ -1,3 +1,6 @@
+#include <filesystem>
+#include <numeric>
+
 #include <catch2/catch.hpp>
 
 #include <motes/io/atomic_file.h>
@@ -203,4 +206,21 @@ TEST_CASE("VTK outputs that cannot be written leave nothing behind") {
                                        }),
                   ResourceError);
   CHECK(files_in(dir.path()) == 2);
+}
+
+TEST_CASE("frames.pvd of a very long series keeps within 10,000 files") {
+  const TempDir dir;
+  TrackSet tracks;
+  std::vector<std::int32_t> frames(25'001);
+  std::iota(frames.begin(), frames.end(), 5);
+  add_track(tracks, 1, frames);
+  REQUIRE(io::frame_file_step(tracks) == 3);
+  CHECK(io::frame_file_step(tracks, 10) == 1);
+  CHECK(io::frame_file_step({}) == 1);
+  io::write_frames_pvd(dir / "frames.pvd", tracks);
+  const std::filesystem::directory_iterator files(dir / "frames");
+  CHECK(std::distance(begin(files), end(files)) == 8334);
+  CHECK(std::filesystem::exists(dir / "frames/frame_000005.vtp"));
+  CHECK(!std::filesystem::exists(dir / "frames/frame_000006.vtp"));
+  CHECK(std::filesystem::exists(dir / "frames/frame_000008.vtp"));
 }

@@ -27,8 +27,9 @@ Source make_source(const Execution& execution, const VolumeFrame& frame, const F
     source.sigma[a] /= static_cast<double>(source.block[a]);
   }
   if (source.block == Index3{1, 1, 1}) return source;
-  const auto [nx, ny, nz] = source.size;
-  const auto [bx, by, bz] = source.block;
+  // No structured bindings: clang before 16 takes none into a lambda.
+  const std::int64_t nx = source.size[0], ny = source.size[1], nz = source.size[2];
+  const std::int64_t bx = source.block[0], by = source.block[1], bz = source.block[2];
   source.means.resize(static_cast<std::size_t>(nx * ny * nz));
   const float share = 1.0F / static_cast<float>(bx * by * bz);
   parallel_for(thread_count(execution), nz * ny, [&](std::int64_t task) {

@@ -1,6 +1,7 @@
 #pragma once
 /// Tracks for ParaView: one polyline a track, and the particles at each time behind a time slider.
 
+#include <cstddef>
 #include <filesystem>
 
 #include <motes/tracking/track_set.h>
@@ -21,11 +22,17 @@ void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks,
 TrackSet read_tracks_vtp(const std::filesystem::path& path);
 
 /// frames.pvd and frames/*.vtp: the points of each frame that has any, with track_id, speed and properties.
-/// The folder is written whole first, then the .pvd that names its files.
+/// Of more than 10,000 frames only one in frame_file_step() has a file. The folder is written whole first,
+/// then the .pvd that names its files.
 void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
                       std::int32_t frame_step = 1);
 
-/// Removes what write_frames_pvd wrote there, and the folder if nothing else is in it; nothing where it is not.
+/// One frame in so many has a file beside frames.pvd: all of them, up to 10,000 frames. Beyond that, files
+/// cost more time than linking, and slow the folder down; tracks.vtkhdf holds every frame.
+std::size_t frame_file_step(const TrackSet& tracks, std::int32_t frame_step = 1);
+
+/// Removes what write_frames_pvd wrote there, and the folder if nothing else is in it; nothing where it is
+/// not.
 void remove_frames_pvd(const std::filesystem::path& pvd_path);
 
 /// The same points as frames.pvd has, in one file of the VTKHDF format (2.0, temporal PolyData, which
