@@ -54,7 +54,7 @@ PointSeries detect_with_log(Session& session, const Config& config, io::FrameSou
 
 /// What the picture and the files for ParaView leave out.
 void tell_of_thinning(const Config& config, const TrackSet& tracks, Console& console) {
-  const std::size_t frames = io::frame_file_step(tracks, config.input.frame_step);
+  const std::size_t frames = io::frame_file_step(tracks);
   if (config.output.vtk && io::has_vtk() && frames > 1)
     console.note(fmt::format("frames.pvd shows one frame in {}; tracks.vtkhdf holds all", frames));
   const std::size_t step = io::preview_track_step(tracks);

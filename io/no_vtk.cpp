@@ -19,7 +19,7 @@ void write_tracks_vtp(const std::filesystem::path& path, const TrackSet&, std::i
   no_vtk(path, "write .vtkhdf, which ParaView reads too");
 }
 
-void write_frames_pvd(const std::filesystem::path& path, const TrackSet&, std::int32_t) {
+void write_frames_pvd(const std::filesystem::path& path, const TrackSet&, std::int32_t, std::size_t) {
   no_vtk(path, "write .vtkhdf, which ParaView reads too");
 }
 

@@ -30,7 +30,8 @@ using zarr::Store;
 using Axes = std::array<std::int64_t, 3>;  // x, y, z
 
 constexpr std::int64_t kLongest = std::int64_t{1} << 31;
-constexpr std::size_t kHeader = 16;  // of three axes
+constexpr std::size_t kHeader = 16;              // of three axes
+constexpr std::int64_t kMostBlocks = 4'000'000;  // of one frame, each a file to look for
 
 struct Dataset {
   Axes size{}, block{};
@@ -84,6 +85,10 @@ Dataset read_dataset(const Store& store, const std::string& node) {
   } else {
     store.fail(key, "holds no 8-bit or 16-bit or 32-bit float values; export them so");
   }
+  std::array<std::int64_t, 3> blocks{};
+  for (std::size_t a = 0; a < 3; ++a) blocks[a] = (dataset.size[a] + dataset.block[a] - 1) / dataset.block[a];
+  if (const auto total = checked_product({blocks[0], blocks[1], blocks[2]}); !total || *total > kMostBlocks)
+    store.fail(key, "one frame has more than 4 million blocks; write the data with larger blocks");
   dataset.compression = compression_of(store, key, *json);
   return dataset;
 }

@@ -68,12 +68,9 @@ PointFields point_fields(const TrackSet& tracks, std::int32_t frame_step) {
 
 namespace motes::io {
 
-std::size_t frame_file_step(const TrackSet& tracks, std::int32_t frame_step) {
-  constexpr std::int64_t kMostFiles = 10'000;
-  if (tracks.points() == 0) return 1;
-  const auto [low, high] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
-  const std::int64_t frames = (std::int64_t{*high} - *low) / std::max(1, frame_step) + 1;
-  return static_cast<std::size_t>((frames + kMostFiles - 1) / kMostFiles);
+std::size_t frame_file_step(const TrackSet& tracks, std::size_t most_files) {
+  const std::size_t frames = detail::frames_of(tracks).size();
+  return std::max<std::size_t>(1, (frames + most_files - 1) / most_files);
 }
 
 }  // namespace motes::io

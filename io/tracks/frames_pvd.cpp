@@ -76,8 +76,8 @@ void remove_stale_frames(const std::filesystem::path& folder, const std::set<std
 
 }  // namespace
 
-void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
-                      std::int32_t frame_step) {
+void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks, std::int32_t frame_step,
+                      std::size_t most_files) {
   const std::string folder_name = pvd_path.stem().string();
   const std::filesystem::path folder = pvd_path.parent_path() / folder_name;
   const detail::PointFields fields = detail::point_fields(tracks, frame_step);
@@ -87,7 +87,7 @@ void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tra
       "  <Collection>\n";
   std::set<std::string> written;
   detail::FileBatch files(folder);
-  const std::size_t step = frame_file_step(tracks, frame_step);
+  const std::size_t step = frame_file_step(tracks, most_files);
   const auto data_of = [&](std::int64_t file) {
     return frame_data(tracks, fields, by_frame.points_of(static_cast<std::size_t>(file) * step));
   };

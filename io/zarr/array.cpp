@@ -18,7 +18,7 @@ namespace motes::io::detail::zarr {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
-constexpr std::int64_t kMostChunks = 50'000'000;  // that one read may visit
+constexpr std::int64_t kMostChunks = 4'000'000;  // that one read may visit
 constexpr std::uint64_t kAbsent = std::numeric_limits<std::uint64_t>::max();
 
 std::int64_t product(const Sizes& sizes) {
@@ -284,7 +284,7 @@ void Array::read(std::span<const std::int64_t> start, std::span<const std::int64
     chunks.push_back(high.back() - low.back());
   }
   if (const std::int64_t visits = product(chunks); visits < 0 || visits > kMostChunks)
-    store_.fail(node_, "one frame has more than 50 million chunks; write the array with larger chunks");
+    store_.fail(node_, "one frame has more than 4 million chunks; write the array with larger chunks");
   fill(out);
   RegionReader reader(store_, metadata_, region, out);
   for_each_index(low, high, [&](const Sizes& index) {

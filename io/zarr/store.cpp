@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include <unistd.h>
+
 #include <motes/base/errors.h>
 
 namespace motes::io::detail::zarr {
@@ -61,6 +63,7 @@ fs::path Store::locate(const std::string& key) const {
 
 std::unique_ptr<InputFile> Store::open(const std::string& key) const {
   const fs::path path = locate(key);
+  if (access(path.c_str(), F_OK) != 0) return nullptr;  // one call: most chunks of a sparse array are missing
   std::error_code error;
   const fs::path canonical = fs::canonical(path, error);
   if (error) return nullptr;

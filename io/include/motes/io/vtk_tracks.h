@@ -21,15 +21,17 @@ void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks,
 /// Tracks back from a file that write_tracks_vtp wrote (any PolyData with track_id and frame).
 TrackSet read_tracks_vtp(const std::filesystem::path& path);
 
-/// frames.pvd and frames/*.vtp: the points of each frame that has any, with track_id, speed and properties.
-/// Of more than 10,000 frames only one in frame_file_step() has a file. The folder is written whole first,
-/// then the .pvd that names its files.
-void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
-                      std::int32_t frame_step = 1);
+/// Beyond this many frames, their files would cost more time than linking; tracks.vtkhdf holds every frame.
+constexpr std::size_t kMostFrameFiles = 10'000;
 
-/// One frame in so many has a file beside frames.pvd: all of them, up to 10,000 frames. Beyond that, files
-/// cost more time than linking, and slow the folder down; tracks.vtkhdf holds every frame.
-std::size_t frame_file_step(const TrackSet& tracks, std::int32_t frame_step = 1);
+/// write_frames_pvd writes one in so many of the frames that have points. O(points).
+std::size_t frame_file_step(const TrackSet& tracks, std::size_t most_files = kMostFrameFiles);
+
+/// frames.pvd and frames/*.vtp: the points of each frame that has any, with track_id, speed and properties;
+/// of more than `most_files` frames, of one in frame_file_step(). The folder is written whole first, then the
+/// .pvd that names its files.
+void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
+                      std::int32_t frame_step = 1, std::size_t most_files = kMostFrameFiles);
 
 /// Removes what write_frames_pvd wrote there, and the folder if nothing else is in it; nothing where it is
 /// not.

@@ -1,0 +1,65 @@
+/// BigDataViewer's N5, made in place.
+#include <catch2/catch.hpp>
+
+#include <motes/io/frame_source.h>
+
+#include "tests/io/frame_errors.h"
+#include "tests/io/track_samples.h"
+#include "tests/io/zarr_stores.h"
+
+using namespace motes;
+using namespace motes::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// One time point, sizes as JSON lists, x first.
+void write_n5(const std::filesystem::path& folder, const std::string& dimensions, const std::string& block) {
+  const auto point = folder / "setup0/timepoint0/s0";
+  put(folder / "attributes.json", R"({"n5": "2.0.0"})");
+  put(point / "attributes.json", R"({"dataType": "uint16", "compression": {"type": "raw"}, "dimensions": )" +
+                                     dimensions + R"(, "blockSize": )" + block + "}");
+}
+
+/// A block of 16-bit values, big-endian, under its header.
+std::string block_bytes(const std::vector<std::uint32_t>& size, const std::vector<std::uint16_t>& values) {
+  std::string out{"\0\0\0\3", 4};
+  for (const std::uint32_t n : size)
+    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(n >> shift);
+  for (const std::uint16_t v : values) {
+    out += static_cast<char>(v >> 8);
+    out += static_cast<char>(v & 255);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("N5: blocks, cut at the edge or missing, become a frame") {
+  const TempDir dir;
+  const auto store = dir / "a.n5";
+  write_n5(store, "[3, 2, 1]", "[2, 2, 1]");
+  put(store / "setup0/timepoint0/s0/0/0/0", block_bytes({2, 2, 1}, {1, 2, 3, 400}));
+  const auto source = io::open_frames(store);
+  CHECK(source->info().shape == Shape3{1, 2, 3});
+  CHECK(std::get<std::vector<std::uint16_t>>(source->read(0).voxels) ==
+        std::vector<std::uint16_t>{1, 2, 0, 3, 400, 0});
+  put(store / "setup0/timepoint0/s0/1/0/0", block_bytes({1, 2, 1}, {7, 8}));
+  CHECK(std::get<std::vector<std::uint16_t>>(source->read(0).voxels) ==
+        std::vector<std::uint16_t>{1, 2, 7, 3, 400, 8});
+}
+
+TEST_CASE("N5: claims that no files back are refused") {
+  const TempDir dir;
+  const auto store = dir / "a.n5";
+  const auto refused = [&] { return message_of<InputError>([&] { io::open_frames(store)->read(0); }); };
+  write_n5(store, "[1000, 1000, 1000]", "[1, 1, 1]");  // would look for 10^9 files
+  CHECK_THAT(refused(), Contains("4 million blocks"));
+  write_n5(store, "[2147483648, 2147483648, 2147483648]", "[2147483648, 2147483648, 2147483648]");
+  CHECK_THAT(refused(), Contains("a.n5"));
+  write_n5(store, "[3, 2, 1]", "[2, 2, 1]");
+  put(store / "setup0/timepoint0/s0/0/0/0", block_bytes({2, 2, 100000}, {1}));
+  CHECK_THAT(refused(), Contains("block"));
+  put(store / "setup0/timepoint0/s0/0/0/0", block_bytes({2, 2, 1}, {1}));
+  CHECK_THAT(refused(), Contains("0/0/0"));
+}
