@@ -83,6 +83,7 @@ void install_signal_handlers() {
   }
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
 }
 
 void hear_interrupts() { heard.store(true); }

@@ -1,15 +1,16 @@
 #pragma once
-/// Ctrl-C and SIGTERM. A command that looks for them (hear_interrupts) is told, and ends after the frame (or
-/// frame pair) at hand, so that what was finished is kept. Every other command, and with a second signal
-/// every command, ends at once, with exit code 130 and without half-written files.
+/// Ctrl-C, SIGTERM and SIGHUP (a closed terminal). A command that looks for them (hear_interrupts) is told,
+/// and ends after the frame (or frame pair) at hand, so that what was finished is kept. Every other command,
+/// and with a second signal every command, ends at once, with exit code 130 and without half-written files.
 
 #include <string>
 
 namespace motes::app {
 
-/// Routes SIGINT and SIGTERM here, and ignores SIGPIPE and SIGXFSZ (a closed pipe and a limit on files are
-/// ordinary write errors). An exception that cannot be passed on ends in one line and exit code 4. Starts the
-/// thread that answers signals; call it once, in the process's first thread.
+/// Routes SIGINT, SIGTERM and, where it is not ignored already (nohup), SIGHUP here, and ignores SIGPIPE and
+/// SIGXFSZ (a closed pipe and a limit on files are ordinary write errors). An exception that cannot be passed
+/// on ends in one line and exit code 4. Starts the thread that answers signals; call it once, in the
+/// process's first thread.
 void install_signal_handlers();
 
 /// From now on the first signal is only noted, for interrupt_requested() to tell.

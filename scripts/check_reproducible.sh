@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Builds the executable twice, in two folders of different names, without a compiler cache, and compares the bytes.
 #
-#   scripts/check_reproducible.sh [TARGET]     (motes; motes_matching takes less time)
+#   scripts/check_reproducible.sh [TARGET]     (motes; motes_base takes a minute, motes_matching some)
 #
 # Ends in 1 where they differ. Takes two whole builds.
-MOTES_PRESET=reproducible
 source "$(dirname "$0")/common.sh"
 install_missing
 target=${1:-motes}

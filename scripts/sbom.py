@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+from urllib.parse import quote
 
 HEADERS_ONLY = ("libcli11-dev", "libeigen3-dev", "libnanoflann-dev", "nlohmann-json3-dev")
 
@@ -34,7 +35,7 @@ def package_of(path):
 def component(name, version, package="", file=""):
     entry = {"type": "library", "name": name, "version": version or "unknown"}
     if package:
-        entry["purl"] = f"pkg:deb/debian/{package.split(':')[0]}@{version}"
+        entry["purl"] = f"pkg:deb/debian/{package.split(':')[0]}@{quote(version, safe='')}"
     if file:
         with open(file, "rb") as data:
             entry["hashes"] = [{"alg": "SHA-256", "content": hashlib.sha256(data.read()).hexdigest()}]

@@ -13,6 +13,7 @@
 #include <pugixml.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/io/input_policy.h>
 
 #include "io/images/frame_interval.h"
 #include "io/images/tiff_metadata.h"
@@ -24,6 +25,7 @@ namespace {
 constexpr std::int64_t kAbsent = -1;
 constexpr std::int64_t kMostTimes = 10'000'000;
 constexpr std::int64_t kMostPlanes = 100'000'000;
+constexpr std::int64_t kMostPages = std::int64_t{1} << 40;  // of one file
 constexpr double kSameInterval = 0.05;
 
 /// Element names without their namespace prefix ("OME:Pixels").
@@ -208,25 +210,41 @@ class OmeReader {
     return names;
   }
 
+  /// A directory entry alone takes more bytes than this for a page: the tables follow the files' size.
+  void require_room(std::int64_t planes, const std::vector<std::string>& names) const {
+    constexpr std::int64_t kFew = 100'000, kLeastPageBytes = 16;
+    if (planes <= kFew) return;
+    std::uintmax_t bytes = 0;
+    for (const std::string& name : names) {
+      std::error_code missing;
+      const auto size = std::filesystem::file_size(file_.path().parent_path() / name, missing);
+      if (!missing) bytes += size;
+    }
+    if (static_cast<std::uintmax_t>(planes) > bytes / kLeastPageBytes)
+      fail(fmt::format("OME-XML: names {} planes, more than its {} files can hold", planes, names.size()));
+  }
+
   /// Which page of which file holds each plane. Every TiffData names one file.
   void read_set(std::int64_t planes, const std::vector<std::string>& names) {
+    std::map<std::string, std::int64_t> file_of;
     for (const std::string& name : names) {
-      if (name.empty() || std::filesystem::path(name).filename() != name || name == "." || name == "..")
-        fail(fmt::format("OME-XML: the set's file '{}' is not the name of a file beside this one",
-                         name.substr(0, 100)));
+      check_set_file(file_.path(), name);
+      file_of.emplace(name, std::ssize(file_of));
     }
+    require_room(planes, names);
     std::vector<std::int64_t> pages(static_cast<std::size_t>(planes), kAbsent), files = pages;
     for (const pugi::xml_node& element : pixels_.children()) {
       if (local_name(element) != "TiffData") continue;
       const std::string name = child_named(element, "UUID").attribute("FileName").value();
-      const auto file = std::find(names.begin(), names.end(), name) - names.begin();
+      const auto file = file_of.find(name);
       const std::int64_t page = number(element, "IFD", 0, 0), first = first_plane(element);
       const std::int64_t count = number(element, "PlaneCount", 0, 1);
-      if (name.empty() || count > planes - first)
+      if (page > kMostPages) fail(fmt::format("OME-XML: IFD is {}, which no TIFF has", page));
+      if (file == file_of.end() || count > planes - first)
         fail("OME-XML: a TiffData names no file, or passes the planes there are");
       for (std::int64_t i = 0; i < count; ++i) {
         pages[static_cast<std::size_t>(table_index(first + i))] = page + i;
-        files[static_cast<std::size_t>(table_index(first + i))] = file;
+        files[static_cast<std::size_t>(table_index(first + i))] = file->second;
       }
     }
     if (const auto hole = std::find(pages.begin(), pages.end(), kAbsent); hole != pages.end())
@@ -288,6 +306,15 @@ TiffMetadata read_ome_metadata(const TiffFile& file) { return read_ome_metadata(
 
 TiffMetadata read_ome_metadata(const TiffFile& file, const std::string& xml) {
   return OmeReader(file, xml).read();
+}
+
+void check_set_file(const std::filesystem::path& path, const std::string& name) {
+  const bool beside = std::filesystem::path(name).filename() == name && name != "." && name != "..";
+  if (!name.empty() && (beside || input_policy().allow_outside)) return;
+  throw InputError(
+      fmt::format("{}: OME-XML: the set's file '{}' is not the name of a file beside this one; add "
+                  "--allow-outside if you trust this file",
+                  path.string(), name.substr(0, 100)));
 }
 
 std::string first_ome_file(const std::string& xml) {

@@ -134,8 +134,9 @@ std::unique_ptr<FrameSource> open_companion(const std::filesystem::path& path, c
   if (options.axes) throw UsageError("input.axes: the axes are in the companion file; remove the key");
   const std::string xml = read_whole_file(path);
   const std::string name = first_ome_file(xml);
-  if (name.empty() || std::filesystem::path(name).filename() != name)
+  if (name.empty())
     throw InputError(fmt::format("{}: this OME-XML names no TIFF beside it; export it again", path.string()));
+  check_set_file(path, name);
   const TiffFile first(path.parent_path() / name);
   TiffMetadata metadata = read_ome_metadata(first, xml);
   if (metadata.set_files.empty()) {  // a set of one

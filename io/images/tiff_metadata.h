@@ -33,6 +33,8 @@ bool is_ome_xml(const std::string& description);
 TiffMetadata read_ome_metadata(const TiffFile& file);
 /// The same of OME-XML from elsewhere (a companion file); `file` is one of those it names.
 TiffMetadata read_ome_metadata(const TiffFile& file, const std::string& xml);
+/// Throws InputError where the name is not that of a file beside `path`, which input.allow_outside permits.
+void check_set_file(const std::filesystem::path& path, const std::string& name);
 /// The name of the first file that OME-XML names; empty where it names none.
 std::string first_ome_file(const std::string& xml);
 bool is_imagej(const std::string& description);

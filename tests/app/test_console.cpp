@@ -112,7 +112,7 @@ void wait_long() { sleep(30); }
 
 TEST_CASE("A signal ends commands that do not look for it at once, without half-written files") {
   const motes::testing::TempDir dir;
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const auto interrupted = [&] {
       io::write_atomically(dir / "t.csv", [&](const std::filesystem::path& temporary) {
         std::ofstream(temporary) << "half";
@@ -123,6 +123,13 @@ TEST_CASE("A signal ends commands that do not look for it at once, without half-
     CHECK(end_of(interrupted) == 130);
     CHECK(std::filesystem::is_empty(dir.path()));
   }
+}
+
+TEST_CASE("nohup is respected") {
+  const auto survives = [] { raise(SIGHUP); };
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  CHECK(end_of(survives) == 1);
+  std::signal(SIGHUP, before);
 }
 
 TEST_CASE("Commands that look for a signal are told once, and ended by the second") {

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include <motes/io/frame_source.h>
+#include <motes/io/input_policy.h>
 
 #include "frame_errors.h"
 #include "tests/io/track_samples.h"
@@ -89,6 +90,38 @@ TEST_CASE("an OME-TIFF set that is damaged or leads elsewhere", "[frames][ome]")
   const std::string elsewhere =
       "<OME><BinaryOnly MetadataFile=\"all.companion.ome\" UUID=\"urn:uuid:1\"/></OME>";
   CHECK_THAT(refusal(elsewhere), Contains("give that file") && Contains("all.companion.ome"));
+}
+
+TEST_CASE("an OME-TIFF set in other folders is read only when asked to", "[frames][ome]") {
+  const TempDir dir;
+  std::filesystem::create_directory(dir / "other");
+  save_set(dir, set_xml("other/t1.ome.tif"));
+  std::filesystem::rename(dir / "t1.ome.tif", dir / "other/t1.ome.tif");
+  const auto open = [&] { open_frames(dir / "t0.ome.tif")->read(1); };
+  CHECK_THAT(message_of<InputError>(open), Contains("--allow-outside"));
+  spill(dir / "other/a.companion.ome",
+        "<OME><Image><Pixels><TiffData><UUID FileName=\"../t0.ome.tif\"/></TiffData></Pixels></Image></OME>");
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "other/a.companion.ome"); }),
+             Contains("--allow-outside"));
+  io::InputPolicy policy = io::input_policy();
+  policy.allow_outside = true;
+  io::set_input_policy(policy);
+  CHECK_NOTHROW(open());
+  policy.allow_outside = false;
+  io::set_input_policy(policy);
+}
+
+TEST_CASE("an OME-TIFF set that names no page can be", "[frames][ome]") {
+  const TempDir dir;
+  std::string xml = set_xml();
+  const std::string stated = "IFD=\"2\" PlaneCount=\"1\"";
+  xml.replace(xml.find(stated), stated.size(), "IFD=\"9223372036854775807\" PlaneCount=\"3\"");
+  const auto path = save_set(dir, xml);
+  CHECK_THROWS_AS(open_frames(path)->read(0), InputError);
+  std::string many = set_xml();
+  many.replace(many.find("SizeT=\"2\""), 9, "SizeT=\"30000000\"");
+  save_set(dir, many);
+  CHECK_THAT(message_of<InputError>([&] { open_frames(path); }), Contains("more than its 2 files can hold"));
 }
 
 TEST_CASE("the planes' own times give the interval that OME-XML does not state", "[frames][ome]") {
