@@ -14,8 +14,7 @@ namespace motes::app {
 namespace {
 
 /// The row of `config.member`; the macro spares each row a generic lambda spelled out.
-#define MOTES_AT(member) \
-  [](auto& config) -> auto& { return config.member; }
+#define MOTES_AT(member) [](auto& config) -> decltype((config.member)) { return config.member; }
 
 /// `auto`, a name of the solver registry, or `greedy`.
 Codec<std::string> solver_name() {

@@ -82,7 +82,7 @@ class TiffBytes {
       std::memcpy(&raw, &f, 4);
       put(raw, 4);
     } else {
-      put(spec_.type == io::VoxelType::u8 ? value : value * 200, voxel_bytes());
+      put(static_cast<std::uint64_t>(spec_.type == io::VoxelType::u8 ? value : value * 200), voxel_bytes());
     }
   }
   void add_rows(int page, int from, int to) {

@@ -91,7 +91,7 @@ void pool_properties(std::span<const Detections> frames, SeriesPoints& out) {
   for (const auto& [name, field] : {std::pair<const char*, Known>{"quality", &Detections::quality},
                                     {"intensity", &Detections::intensity},
                                     {"radius", &Detections::radius_um}})
-    pool_column(frames, name, out, [&](const Detections& d) { return &(d.*field); });
+    pool_column(frames, name, out, [field = field](const Detections& d) { return &(d.*field); });
   const auto first =
       std::find_if(frames.begin(), frames.end(), [](const Detections& d) { return !d.empty(); });
   if (first == frames.end()) return;
