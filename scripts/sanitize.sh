@@ -2,10 +2,11 @@
 # AddressSanitizer and UBSan on every test executable (preset `asan`), one after the other.
 #
 #   scripts/sanitize.sh [TEST ...] [-- FILTER ...]
+#   MOTES_PRESET=fuzz MOTES_CMAKE_ARGS=-DMOTES_TESTS=ON scripts/sanitize.sh    with clang, in the build that scripts/fuzz.sh makes
 #
 # TEST: test_io, for instance; all by default. FILTER goes to each, as Catch2 has it. A line for each (commit, executable, test cases, result) goes to
 # RESULTS (bench/results/sanitizers.csv). Ends in 1 where something was found.
-MOTES_PRESET=asan
+MOTES_PRESET=${MOTES_PRESET:-asan}
 source "$(dirname "$0")/common.sh"
 install_missing
 tests=()
@@ -18,6 +19,7 @@ mkdir -p "$(dirname "$results")"
 [ -s "$results" ] || echo 'date,commit,sanitizers,executable,test_cases,seconds,result' >"$results"
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit+=+
+compiler=$(sed -nE 's/^CMAKE_CXX_COMPILER:[A-Z]+=(.*\/)?//p' "$build/CMakeCache.txt")
 export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
 failed=0
 for test in "${tests[@]}"; do
@@ -28,7 +30,7 @@ for test in "${tests[@]}"; do
   result=clean
   [ $code = 0 ] || [ $code = 77 ] || result="exit $code"
   ! grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$log" || result=found
-  echo "$(date +%F),$commit,address+undefined,$test,${cases:-0},$(($(date +%s) - begin)),$result" | tee -a "$results"
+  echo "$(date +%F),$commit,address+undefined $compiler,$test,${cases:-0},$(($(date +%s) - begin)),$result" | tee -a "$results"
   [ "$result" = clean ] || { failed=1; grep -nE -A12 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$log" | head -60 >&2; tail -30 "$log" >&2; }
 done
 exit $failed

@@ -12,7 +12,6 @@
 #include <motes/io/bdv_writer.h>
 #include <motes/io/challenge_xml.h>
 #include <motes/io/checkpoint.h>
-#include <motes/io/ctc.h>
 #include <motes/io/detections_h5.h>
 #include <motes/io/geff.h>
 #include <motes/io/ome_tiff_writer.h>
@@ -171,6 +170,17 @@ void write_descriptions(const path& folder) {
       R"(<Plane TheZ="0" TheT="1" TheC="0" DeltaT="2.5"/></Pixels></Image></OME>)");
 }
 
+/// Two masks of two voxels, of which one bears the label 3.
+void write_ctc_seed(const path& folder) {
+  testing::TiffSpec spec;
+  spec.type = io::VoxelType::u8;
+  spec.width = 2;
+  spec.height = 1;
+  const std::string mask = testing::TiffBytes(spec).bytes();
+  fuzz::spill(folder / "a",
+              bundle({{"res_track.txt", "3 0 1 0\n"}, {"mask000.tif", mask}, {"mask001.tif", mask}}));
+}
+
 void write_image_folders(const path& folder) {
   testing::TiffSpec spec;
   spec.width = spec.height = 4;
@@ -220,8 +230,7 @@ int main(int argc, char** argv) {
   io::write_trackmate_xml(folder("trackmate_xml") / "a.xml", tracks);
   io::write_geff(folder("geff") / "a.geff", tracks);
   pack_folder(folder("geff") / "a.geff", folder("geff") / "a");
-  io::write_ctc(folder("ctc") / "a.ctc", tracks);
-  pack_folder(folder("ctc") / "a.ctc", folder("ctc") / "a");
+  write_ctc_seed(folder("ctc"));
   write_zarr_seeds(folder("zarr"));
   write_n5_seeds(folder("n5"));
   write_descriptions(folder("tiff_description"));
