@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 NamedSolver choose(const MatchArguments& arguments, const Config& config,
                    const matching::BipartiteGraphView& graph) {
   return name_solver(arguments, config, matching::Family::cardinality, [&](Backend wanted, bool gpu) {
-    return matching::choose_cardinality_solver(graph, wanted, gpu);
+    return matching::choose_cardinality_solver(graph, wanted, gpu, config.execution.threads);
   });
 }
 

@@ -9,6 +9,7 @@
 #include "matching/cardinality/bfs_reordering.h"
 #include "matching/cardinality/ms_bfs/ms_bfs.h"
 #include "matching/cardinality/push_relabel/push_relabel.h"
+#include "matching/cardinality/short_search.h"
 #include "matching/greedy/suitor/suitor.h"
 #include "matching/papers/apfb/apfb.h"
 #include "matching/papers/auction/auction.h"
@@ -161,6 +162,9 @@ constexpr SolverInfo kSolvers[] = {
     {"push-relabel", kBoth, kGraph, Guarantee::exact,
      "first come, first served, global relabelling (Kaya et al. 2013)",
      SolverInfo::CardinalityFactory{&make_push_relabel}, kPushRelabelOptions},
+    {"pf-push-relabel", kCpu, kGraph, Guarantee::exact,
+     "depth-first searches within a budget, then push-relabel (Pothen & Fan 1990; Kaya et al. 2013)",
+     SolverInfo::CardinalityFactory{&make_cardinality<ShortSearch>}},
     {"ms-bfs", kBoth, kGraph, Guarantee::exact, "breadth-first from all free rows at once (Azad et al. 2015)",
      SolverInfo::CardinalityFactory{&make_ms_bfs}, kMsBfsOptions},
     {"ms-bfs-graft", kBoth, kGraph, Guarantee::exact,
@@ -191,6 +195,9 @@ constexpr SolverInfo kSolvers[] = {
 /// starting it, costs more than it saves.
 constexpr double kPairsWorthAGpu = 1 << 22;
 constexpr Offset kEdgesWorthAGpu = 1 << 22;
+/// Below this many edges, and with so few threads, what other solvers prepare costs more than most graphs.
+constexpr Offset kEdgesWorthThreads = 1 << 20;
+constexpr int kFewThreads = 2;
 
 bool is_worth_a_gpu(const CostsView& problem) {
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem))
@@ -318,11 +325,22 @@ AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_the
           "shortest paths on a core of cheap pairs are fastest on the CPU" + small};
 }
 
-AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend, bool gpu_there) {
+AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend, bool gpu_there,
+                                     int threads) {
   if (backend == Backend::cuda ||
       (backend == Backend::automatic && gpu_there && graph.edges() >= kEdgesWorthAGpu))
     return {find_solver("push-relabel"), Backend::cuda,
             "push-relabel is the fastest on a GPU where it takes long, and close to the fastest elsewhere"};
+  if (graph.edges() < kEdgesWorthThreads)
+    return {find_solver("pf-push-relabel"), Backend::cpu,
+            "most graphs of this size are done before other solvers have begun"};
+  if (threads >= 1 && threads <= kFewThreads)
+    return {find_solver("pf-push-relabel"), Backend::cpu,
+            "on few threads most graphs are done before other solvers have begun"};
+  return detail::choose_for_many_threads(graph);
+}
+
+AutoChoice detail::choose_for_many_threads(const BipartiteGraphView& graph) {
   // Trees do well where few rows are left after a start and all of them have paths, short ones: on
   // triangulations and points of a plane, whose files number neighbours alike. They go over most of the graph
   // time and again where it has hubs, is random or joins two sets of random places, or where degrees are low

@@ -181,7 +181,7 @@ TEST_CASE("graphs without places are not renumbered") {
 
 TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hubs and its mean degree") {
   const auto chosen = [](const BipartiteGraph& graph) {
-    return matching::choose_cardinality_solver(graph.view()).info->name;
+    return matching::detail::choose_for_many_threads(graph.view()).info->name;
   };
   CHECK(chosen(testing::random_graph(5, 20'000, 20'000, 6)) == "push-relabel");
   CHECK(chosen(shuffled_band(1000, 2)) == "push-relabel");
@@ -191,8 +191,8 @@ TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hu
     for (Index j = i - 3; j < std::min(i + 3, 1000); ++j) band.emplace_back(i, j);
   const auto mesh = testing::from_edges(1000, 1000, band);
   CHECK(chosen(mesh) == "ms-bfs-graft");
-  CHECK(matching::choose_cardinality_solver(mesh.view()).init == "cheap");
-  CHECK(matching::choose_cardinality_solver(testing::chain_graph(1000, true).view()).init == "none");
+  CHECK(matching::detail::choose_for_many_threads(mesh.view()).init == "cheap");
+  CHECK(matching::detail::choose_for_many_threads(testing::chain_graph(1000, true).view()).init == "none");
   auto edges = std::vector<std::pair<Index, Index>>{};
   for (Index j = 0; j < 1000; ++j) edges.emplace_back(0, j);
   for (Index i = 1; i < 1000; ++i) edges.emplace_back(i, i);
@@ -200,5 +200,18 @@ TEST_CASE("the cardinality solver is chosen by how the graph is numbered, its hu
   CHECK(chosen(testing::from_edges(0, 0, {})) == "ms-bfs-graft");
   CHECK(chosen(testing::from_edges(2, 2, {{0, 0}, {0, 1}, {1, 0}, {1, 1}})) == "push-relabel");
   CHECK(chosen(testing::from_edges(1, 1, {{0, 0}})) == "push-relabel");
-  CHECK(matching::choose_cardinality_solver({}).info != nullptr);
+  CHECK(matching::detail::choose_for_many_threads({}).info != nullptr);
+}
+
+TEST_CASE("small graphs, and all graphs on few threads, are searched before anything is prepared") {
+  const auto chosen = [](const BipartiteGraph& graph, int threads) {
+    return matching::choose_cardinality_solver(graph.view(), Backend::cpu, false, threads).info->name;
+  };
+  const auto small = testing::random_graph(5, 2'000, 2'000, 6);
+  const auto large = testing::random_graph(5, 200'000, 200'000, 6);
+  CHECK(chosen(small, 0) == "pf-push-relabel");
+  CHECK(chosen(small, 16) == "pf-push-relabel");
+  CHECK(chosen(large, 1) == "pf-push-relabel");
+  CHECK(chosen(large, 16) == "push-relabel");
+  CHECK(chosen(large, 0) == "push-relabel");
 }

@@ -92,9 +92,13 @@ struct AutoChoice {
 };
 AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, bool gpu_there = false);
 
-/// The same for the cardinality problem. Host memory. O(rows).
+/// The same for the cardinality problem, on so many CPU threads (0: unknown, many). Host memory. O(rows).
 AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend = Backend::cpu,
-                                     bool gpu_there = false);
+                                     bool gpu_there = false, int threads = 0);
+namespace detail {
+/// What large graphs get on the CPU. O(rows).
+AutoChoice choose_for_many_threads(const BipartiteGraphView& graph);
+}  // namespace detail
 
 /// The same for greedy matching. O(1).
 AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend = Backend::cpu,
