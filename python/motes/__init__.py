@@ -2,7 +2,7 @@
 
 from . import matching
 from ._core import InputError, ResourceError, UsageError, __version__
-from .linking import estimate_gate, link
+from .linking import estimate_gate, link, link_df, link_df_iter, link_iter
 from .tracking import Result, Simulation, batch, locate, score, simulate, track
 from .tracks import Tracks, read, write
 
@@ -17,6 +17,9 @@ __all__ = [
     "batch",
     "estimate_gate",
     "link",
+    "link_df",
+    "link_df_iter",
+    "link_iter",
     "locate",
     "matching",
     "read",

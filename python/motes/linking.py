@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core
 
-__all__ = ["estimate_gate", "link"]
+__all__ = ["estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
 
 #: More detections than this are linked frame by frame where no scope is asked for, as on the command line.
 _MOST_OF_A_SERIES = 1_000_000
@@ -34,7 +34,9 @@ def _position_columns(f, pos_columns):
 def _flat(f, columns, t_column, scale=None):
     """Coordinates slowest axis last (x, y, z), frame offsets and the first frame of a sorted table."""
     frames = f[t_column].to_numpy()
-    points = [f[name].to_numpy(dtype=np.float64) for name in reversed(columns)]
+    points = [_numbers(f[name], name) for name in reversed(columns)]
+    for values, name in zip(points, reversed(columns)):
+        _refuse_missing(f, values, name)
     if scale is not None:
         points = [p / s for p, s in zip(points, reversed(scale))]
     points = [np.ascontiguousarray(p) for p in points]
@@ -46,12 +48,39 @@ def _flat(f, columns, t_column, scale=None):
     return (*points, offsets, first)
 
 
+def _numbers(column, name):
+    """A column as float64; text that is not numbers, and absent values as NaN, are told by name."""
+    try:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name!r} holds {column.dtype}, not numbers") from None
+
+
+def _refuse_missing(f, values, name):
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise ValueError(
+            f"column {name!r}: {len(bad)} of {len(values)} values are not finite, the first in the row "
+            f"of index {f.index[bad[0]]!r}; leave them out: f[np.isfinite(f[{name!r}])]"
+        )
+
+
 def _sorted_by_frame(f, t_column):
+    if not hasattr(f, "columns") or not hasattr(f, "sort_values"):
+        raise TypeError(f"link takes a pandas.DataFrame, not {type(f).__name__}; see link_iter for arrays")
     if t_column not in f:
         raise ValueError(f"no column {t_column!r}; t_column names the column of frame numbers")
     f = f.copy()
-    if not np.issubdtype(f[t_column].dtype, np.integer):
-        f[t_column] = f[t_column].astype(np.int64)
+    column = f[t_column]
+    if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"):
+        if getattr(column.dtype, "kind", "O") not in "iufbO":
+            raise ValueError(f"column {t_column!r} holds {column.dtype}, not frame numbers")
+        frames = _numbers(column, t_column)
+        _refuse_missing(f, frames, t_column)
+        if (frames != np.floor(frames)).any():
+            odd = frames[frames != np.floor(frames)][0]
+            raise ValueError(f"column {t_column!r}: {odd:g} is not a frame number; frames are integers")
+        f[t_column] = frames.astype(np.int64)
     if not f[t_column].is_monotonic_increasing:
         f = f.sort_values(t_column, kind="stable")
     return f
@@ -118,7 +147,8 @@ def link(
     Raises
     ------
     ValueError
-        Columns that are missing, positions that are not finite, a gate that is not positive.
+        Columns that are missing or hold text, frames that are not integers, positions that are not
+        finite, a gate that is not positive.
     NotImplementedError
         trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``, ``to_eucl``.
     """
@@ -136,8 +166,7 @@ def link(
     scope = _scope(scope, gate, points)
     if memory is None:
         memory = 0 if scope == "pairs" else _MEMORY_OF_A_SERIES
-    if memory < 0:
-        raise ValueError(f"memory: {memory} is below 0")
+    memory = _whole(memory, "memory")
     if scope == "series":
         f["particle"] = _core._link_series(*points, gate, memory, model, threads)
         return f
@@ -149,6 +178,91 @@ def link(
     cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else float(no_link_cost)
     f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, progress)
     return f
+
+
+#: trackpy's older name of the same function.
+link_df = link
+
+
+def link_df_iter(features, search_range, pos_columns=None, t_column="frame", **options):
+    """Link tables that come one a frame; drop-in for ``trackpy.link_df_iter``.
+
+    All tables are read before the first one is given back: links are those of :func:`link`.
+
+    Parameters
+    ----------
+    features : iterable of pandas.DataFrame
+        One table a frame, frames rising.
+    search_range, pos_columns, t_column, **options
+        As in :func:`link`.
+
+    Yields
+    ------
+    pandas.DataFrame
+        Each table with the column ``particle``, rows and index as they were.
+    """
+    import pandas
+
+    tables = [table for table in features]
+    if not any(len(table) for table in tables):
+        for table in tables:
+            yield table.assign(particle=np.empty(0, np.int64))
+        return
+    linked = link(
+        pandas.concat([t for t in tables if len(t)]), search_range, pos_columns, t_column, **options
+    )
+    begin = 0
+    for table in tables:
+        end = begin + len(table)
+        yield linked.iloc[begin:end]
+        begin = end
+
+
+def link_iter(coords_iter, search_range, **options):
+    """Link arrays of positions that come one a frame; drop-in for ``trackpy.link_iter``.
+
+    All arrays are read before the first answer: links are those of :func:`link`.
+
+    Parameters
+    ----------
+    coords_iter : iterable of array_like, shape (points, 1 to 3), or of (frame, array_like)
+        Positions of one frame, and its number where it is not just the next one.
+    search_range, **options
+        As in :func:`link`; a sequence as search range follows the columns of the arrays.
+
+    Yields
+    ------
+    frame : int
+    particle : list of int
+        The particle of each point.
+    """
+    import pandas
+
+    frames, arrays = [], []
+    for k, item in enumerate(coords_iter):
+        numbered = isinstance(item, tuple) and len(item) == 2 and np.ndim(item[0]) == 0
+        frame, positions = item if numbered else (k, item)
+        positions = np.asarray(positions, dtype=np.float64)
+        if positions.ndim != 2 and positions.size:
+            raise ValueError(f"frame {frame}: an array of shape {positions.shape}, not (points, axes)")
+        frames.append(frame), arrays.append(positions)
+    full = [a for a in arrays if a.size]
+    if not full:
+        yield from ((frame, []) for frame in frames)
+        return
+    names = [f"axis{k}" for k in range(full[0].shape[1])]
+    if any(a.shape[1] != len(names) for a in full):
+        raise ValueError("the arrays have different numbers of axes")
+    if (np.diff(frames) <= 0).any():
+        raise ValueError("frame numbers do not rise")
+    table = pandas.DataFrame(np.concatenate(full), columns=names)
+    table["frame"] = np.repeat(frames, [len(a) if a.size else 0 for a in arrays])
+    particle = link(table, search_range, pos_columns=names, **options)["particle"].tolist()
+    begin = 0
+    for frame, positions in zip(frames, arrays):
+        end = begin + (len(positions) if positions.size else 0)
+        yield frame, particle[begin:end]
+        begin = end
 
 
 def estimate_gate(f, pos_columns=None, t_column="frame", *, threads=0):
@@ -178,11 +292,29 @@ def _check_trackpy_options(options):
             raise TypeError(f"link() got an unexpected keyword argument {name!r}")
 
 
+def _whole(value, name):
+    """A number of frames: an integer of any type, not below 0."""
+    try:
+        whole = int(value)
+        if whole != value:
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: {value!r} is not a whole number") from None
+    if whole < 0:
+        raise ValueError(f"{name}: {value} is below 0")
+    return whole
+
+
 def _gate_and_scale(gate, columns):
     """One gate, and what coordinates are divided by for it."""
     if gate is None:
         return None, None
-    gates = np.atleast_1d(np.asarray(gate, dtype=np.float64))
+    try:
+        gates = np.atleast_1d(np.asarray(gate, dtype=np.float64))
+        if isinstance(gate, (str, bytes)) or gates.ndim != 1:
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"gate: {gate!r} is not a number or a sequence of numbers") from None
     if gates.size not in (1, len(columns)):
         raise ValueError(f"gate: give one number or {len(columns)} of them, one a position column")
     if not (np.isfinite(gates).all() and (gates > 0).all()):

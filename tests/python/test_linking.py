@@ -137,3 +137,54 @@ def test_what_progress_throws_comes_out(rng):
     seen = []
     motes.link(walkers(rng), 0.5, memory=1, progress=seen.append)
     assert seen == list(range(8))
+
+
+def test_bad_tables_are_told_by_column_and_row(rng):
+    f = walkers(rng)
+    with pytest.raises(ValueError, match="column 'x': 1 of 480 .* index 3"):
+        motes.link(f.assign(x=f.x.where(f.index != 3)), 1)
+    with pytest.raises(ValueError, match="column 'x': 1 of 480 .* index 3"):
+        motes.link(f.assign(x=f.x.where(f.index != 3, np.inf)), 1)
+    with pytest.raises(ValueError, match="column 'frame': 1 of 480"):
+        motes.link(f.assign(frame=f.frame.where(f.index != 3)), 1)
+    with pytest.raises(ValueError, match="0.5 is not a frame number"):
+        motes.link(f.assign(frame=f.frame + 0.5), 1)
+    for bad in ("a", pandas.Timestamp(0)):
+        with pytest.raises(ValueError, match="column 'frame' holds"):
+            motes.link(f.assign(frame=bad), 1)
+    with pytest.raises(ValueError, match="column 'y' holds .*, not numbers"):
+        motes.link(f.assign(y="a"), 1)
+    with pytest.raises(ValueError, match="gate: '1'"):
+        motes.link(f, "1")
+    with pytest.raises(ValueError, match="memory: 1.5 is not a whole number"):
+        motes.link(f, 1, memory=1.5)
+    with pytest.raises(TypeError, match="pandas.DataFrame, not ndarray"):
+        motes.link(f[["frame", "x"]].to_numpy(), 1)
+
+
+def test_other_types_of_columns_give_the_same_links(rng):
+    f = walkers(rng)
+    expected = motes.link(f, 0.5, memory=1).particle.to_numpy()
+    assert (motes.link(f, 0.5, memory=1.0).particle == expected).all()
+    assert (motes.link(f.convert_dtypes(), 0.5, memory=1).particle == expected).all()
+    assert (motes.link(f.assign(frame=f.frame.astype("uint8")), 0.5, memory=1).particle == expected).all()
+    assert (motes.link(f.assign(frame=f.frame.astype(float)), 0.5, memory=1).particle == expected).all()
+
+
+def test_frames_that_come_one_by_one(rng):
+    f = walkers(rng)
+    expected = motes.link(f, 0.5, memory=1)
+    tables = [table for _, table in f.groupby("frame")]
+    tables.insert(3, f.iloc[:0])
+    found = list(motes.link_df_iter(iter(tables), 0.5, memory=1))
+    assert [len(t) for t in found] == [len(t) for t in tables]
+    assert pandas.concat([t for t in found if len(t)]).equals(expected)
+    arrays = [table[["z", "y", "x"]].to_numpy() for _, table in f.groupby("frame")]
+    pairs = list(motes.link_iter(arrays, 0.5, memory=1))
+    assert [t for t, _ in pairs] == list(range(8))
+    assert np.concatenate([p for _, p in pairs]).tolist() == expected.particle.tolist()
+    assert list(motes.link_iter([np.empty((0, 2)), [[1, 2]], []], 1)) == [(0, []), (1, [0]), (2, [])]
+    assert list(motes.link_iter([(4, [[1, 2]]), (6, [[1, 2]])], 1, memory=1)) == [(4, [0]), (6, [0])]
+    with pytest.raises(ValueError, match="do not rise"):
+        list(motes.link_iter([(4, [[1, 2]]), (4, [[1, 2]])], 1))
+    assert motes.link_df is motes.link
