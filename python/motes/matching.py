@@ -123,7 +123,10 @@ def maximum_bipartite_matching(graph, perm_type="row"):
     if perm_type not in ("row", "column"):
         raise ValueError(f"perm_type must be 'row' or 'column', not {perm_type!r}")
     csr = _as_csr(graph, "graph")
-    row_to_col, col_to_row = _core._maximum_matching(*csr.shape, *_structure(csr))
+    offsets, columns = csr.indptr, csr.indices
+    if columns.dtype != np.int32:
+        columns = columns.astype(np.int32)
+    row_to_col, col_to_row = _core._maximum_matching(*csr.shape, offsets, columns)
     return col_to_row if perm_type == "row" else row_to_col
 
 

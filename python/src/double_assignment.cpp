@@ -221,38 +221,20 @@ DoubleAnswer solve(const Execution& execution, const SparseDoubles& s, const Unm
 }
 
 bool solve_small(const DenseDoubles& d, const Survey& survey, std::vector<Index>& row_to_col) {
-  static thread_local SmallAssignment<std::int64_t> whole;
-  static thread_local std::vector<std::int64_t> grid;
-  const std::size_t n = at(d.rows) * at(d.cols);
-  int exponent = 0;
-  std::frexp(survey.largest, &exponent);
-  const double scale = std::ldexp(1.0, std::clamp(57 - exponent, -1000, 1000));
-  grid.resize(n);
-  std::int64_t rounded = 0;
-  for (std::size_t begin = 0; begin < n && rounded == 0; begin += at(d.cols))
-    for (std::size_t k = begin; k < begin + at(d.cols); ++k) {
-      const bool finite = d.data[k] < kNone;
-      const double scaled = finite ? d.data[k] * scale : 0;
-      const auto value = static_cast<std::int64_t>(scaled);
-      rounded += static_cast<double>(value) != scaled;
-      grid[k] = finite ? value : Forbidden<std::int64_t>::kCost;
-    }
-  if (rounded == 0) {
-    if (whole.solve(grid.data(), d.rows, d.cols)) {
-      row_to_col = whole.row_to_col;
-      return true;
-    }  // no assignment, or prices beyond 64 bits: the doubles tell
+  static thread_local SmallAssignment small;
+  if (!small.solve(d.data, d.rows, d.cols)) return false;
+  // Sums of integers do not round up to 2^53.
+  const bool exact = survey.whole && survey.largest * 4 * (static_cast<double>(d.rows) + d.cols) < 0x1p53;
+  if (!exact && !small.proves(survey.largest)) {
+    PricedMatching matching{std::move(small.row_to_col), std::move(small.col_to_row), std::move(small.v)};
+    const DenseCosts costs(d, UnmatchedCosts::of_smaller_side(d.rows, d.cols), survey.largest, 1);
+    const double unit = std::max(survey.largest, std::numeric_limits<double>::min());
+    prove_optimal(costs, matching, unit * std::ldexp(1.0, -46));
+    small.row_to_col = std::move(matching.row_to_col);
+    small.col_to_row = std::move(matching.col_to_row);
+    small.v = std::move(matching.v);
   }
-  static thread_local SmallAssignment<double> real;
-  if (!real.solve(d.data, d.rows, d.cols)) return false;
-  PricedMatching matching{std::move(real.row_to_col), std::move(real.col_to_row), std::move(real.v)};
-  const DenseCosts costs(d, UnmatchedCosts::of_smaller_side(d.rows, d.cols), survey.largest, 1);
-  double unit = std::max(survey.largest, std::numeric_limits<double>::min());
-  prove_optimal(costs, matching, unit * std::ldexp(1.0, -46));
-  row_to_col = matching.row_to_col;
-  real.row_to_col = std::move(matching.row_to_col);
-  real.col_to_row = std::move(matching.col_to_row);
-  real.v = std::move(matching.v);
+  row_to_col = small.row_to_col;
   return true;
 }
 

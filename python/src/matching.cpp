@@ -15,9 +15,13 @@ namespace motes::python {
 namespace {
 
 /// Up to so many entries solve_small is faster than what large problems take.
-constexpr std::size_t kSmallEntries = 128 * 128;
+constexpr std::size_t kSmallEntries = 512 * 512;
+/// From so many entries on Python's lock is released.
+constexpr std::size_t kUnlockedEntries = 64 * 64;
 /// From so many entries on more than one thread pays.
 constexpr std::size_t kThreadedEntries = 512 * 512;
+/// The same for edges of a cardinality problem.
+constexpr std::size_t kThreadedEdges = 1 << 22;
 
 /// A buffer of Python's, released at the end.
 class Buffer {
@@ -101,16 +105,36 @@ void require_valid(const Survey& found) {
   if (!found.valid) throw nb::value_error("matrix contains invalid numeric entries");
 }
 
+/// What can be read where it lies: row after row, not to be turned around.
+bool lies_ready(const StridedMatrix& m, double sign) {
+  return sign > 0 && m.col_step == 1 && m.row_step == m.cols;
+}
+
 nb::object assign_small(const StridedMatrix& m, double sign) {
   static thread_local std::vector<double> copy;
   static thread_local std::vector<Index> row_to_col, col_to_row;
   const bool transposed = m.rows > m.cols;
-  const DenseDoubles wide{nullptr, std::min(m.rows, m.cols), std::max(m.rows, m.cols)};
-  copy.resize(at(wide.rows) * at(wide.cols));
-  copy_wide(m, sign, transposed, copy.data());
-  const Survey found = survey(copy, 1);
+  const std::size_t n = at(m.rows) * at(m.cols);
+  DenseDoubles wide{m.data, std::min(m.rows, m.cols), std::max(m.rows, m.cols)};
+  if (transposed || !lies_ready(m, sign)) {
+    copy.resize(n);
+    copy_wide(m, sign, transposed, copy.data());
+    wide.data = copy.data();
+  }
+  Survey found;
+  bool feasible = false;
+  const auto solve = [&] {
+    found = survey({wide.data, n}, 1);
+    feasible = found.valid && solve_small(wide, found, row_to_col);
+  };
+  if (n < kUnlockedEntries) {
+    solve();
+  } else {
+    const nb::gil_scoped_release unlocked;
+    solve();
+  }
   require_valid(found);
-  if (!solve_small({copy.data(), wide.rows, wide.cols}, found, row_to_col)) infeasible();
+  if (!feasible) infeasible();
   if (!transposed) return pairs_of(m.rows, wide.rows, [](Index i) { return row_to_col[at(i)]; });
   col_to_row.assign(at(m.rows), -1);
   for (Index j = 0; j < wide.rows; ++j) col_to_row[at(row_to_col[at(j)])] = j;
@@ -239,15 +263,26 @@ nb::dict assign_sparse(Index rows, Index cols, const Array1<std::int64_t>& offse
   return to_dict(std::move(answer));
 }
 
-nb::tuple maximum_matching(Index rows, Index cols, const Array1<std::int64_t>& offsets,
+/// SciPy has offsets of 32 or 64 bits.
+template <class OffsetType>
+nb::tuple maximum_matching(Index rows, Index cols, const Array1<OffsetType>& offsets,
                            const Array1<std::int32_t>& col_index) {
   matching::CardinalityAnswer answer;
   {
     const nb::gil_scoped_release unlocked;
-    const matching::CardinalityProblem problem{{rows, cols, as_span(offsets), as_span(col_index)}, {}, {}};
+    std::vector<Offset> wide;
+    std::span<const Offset> row_offsets;
+    if constexpr (sizeof(OffsetType) == sizeof(Offset)) {
+      row_offsets = as_span(offsets);
+    } else {
+      wide.assign(offsets.data(), offsets.data() + offsets.size());
+      row_offsets = wide;
+    }
+    const matching::CardinalityProblem problem{{rows, cols, row_offsets, as_span(col_index)}, {}, {}};
     Execution execution;
-    execution.threads = col_index.size() < kThreadedEntries ? 1 : 0;
-    const matching::AutoChoice choice = matching::choose_cardinality_solver(problem.graph);
+    execution.threads = col_index.size() < kThreadedEdges ? 1 : 0;
+    const matching::AutoChoice choice =
+        matching::choose_cardinality_solver(problem.graph, Backend::cpu, false, thread_count(execution));
     const matching::InitialiserInfo* init = matching::find_initialiser(choice.init);
     std::vector<Index> start;
     if (init != nullptr && choice.init != "none") start = init->run(execution, problem, 0);
@@ -295,7 +330,8 @@ checked, and put right where need be, in integers that do not round. Of several 
 out. O(n^3) in the worst case.)");
   m.def("_assign_dense", &assign_dense);
   m.def("_assign_sparse", &assign_sparse);
-  m.def("_maximum_matching", &maximum_matching);
+  m.def("_maximum_matching", &maximum_matching<std::int32_t>);
+  m.def("_maximum_matching", &maximum_matching<std::int64_t>);
 }
 
 }  // namespace motes::python
