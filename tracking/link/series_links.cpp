@@ -12,6 +12,7 @@
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/node_model.h"
+#include "tracking/link/point_order.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
 #include "tracking/link/series_rounds.h"
@@ -170,6 +171,27 @@ void restore(const SeriesPart& part, SeriesLinks& links) {
   links.false_detections += static_cast<std::int64_t>(part.part.size() - part.whole.size());
 }
 
+/// The result for detections in their own order again, of which `order` was linked.
+void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
+  const std::vector<Index> place = detail::places_in(order, order.size());
+  const double spacing = links.points.spacing_um;
+  const std::vector<double> density = links.points.density;
+  links.points = detail::select_points(links.points, place);
+  links.points.density = density;
+  links.points.spacing_um = spacing;
+  links.linking = detail::select_links(links.linking, place, order);
+  if (!links.used.empty()) {
+    std::vector<char> used;
+    for (const Index k : place) used.push_back(links.used[at(k)]);
+    links.used = std::move(used);
+  }
+  for (Division& d : links.divisions.list)
+    d = {order[at(d.mother)], std::min(order[at(d.first)], order[at(d.second)]),
+         std::max(order[at(d.first)], order[at(d.second)]), d.gain};
+  std::sort(links.divisions.list.begin(), links.divisions.list.end(),
+            [](const Division& a, const Division& b) { return a.mother < b.mother; });
+}
+
 /// Leaves the properties that are asked for, or the first ones. Throws UsageError for one that is not there.
 void choose_properties(const SeriesOptions& options, SeriesPoints& points) {
   if (!options.features) {
@@ -207,6 +229,8 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     return out;
   }
   choose_properties(options, out.points);
+  const std::vector<Index> order = detail::position_order(out.points);
+  out.points = detail::select_points(out.points, order);
   const auto nodes = choose_nodes(
       execution, out.points, options,
       [&](const SeriesPoints& points) {
@@ -219,12 +243,15 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     part = take_part(out.points, nodes->used);
     out.exclusion_um = nodes->exclusion_um;
     out.used = nodes->used;
+    out.points.log_odds = nodes->log_odds;
   }
   const SeriesPoints& linked = nodes ? part.points : out.points;
   Rounds best = best_linking(execution, linked, options, done, out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   out.linking = std::move(best.solution_.linking);
-  if (options.events != Events::none) {
+  // Satellites that no property tells from particles pass for daughters.
+  const bool told = !nodes || nodes->told;
+  if (options.events == Events::divisions || (options.events == Events::automatic && told)) {
     out.divisions = find_divisions(execution, linked, out.linking, options.events == Events::divisions);
     cut_at_divisions(out.divisions.list, out.linking);
   }
@@ -241,6 +268,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   for (std::size_t i = 0; i < out.points.size(); ++i)
     if (const Index j = out.linking.next[i]; j >= 0)
       out.gap_links += out.points.slot[static_cast<std::size_t>(j)] - out.points.slot[i] > 1;
+  restore_order(order, out);
   return out;
 }
 

@@ -111,7 +111,7 @@ class Chooser {
     std::vector<double> side;
     score_ = central;
     tie_ = central;
-    double best = 0;
+    double& best = told_;
     for (const PropertyColumn& column : points_.properties) {
       const Agreement agreement = agreement_with(points_, close_, central, column.values);
       side.push_back(agreement.side);
@@ -146,6 +146,7 @@ class Chooser {
       return std::nullopt;
     std::vector<double> radii = close_.radius;
     out.exclusion_um = quantile(radii, 0.5);
+    out.told = told_ > 0;
     return out;
   }
 
@@ -227,6 +228,7 @@ class Chooser {
   const std::function<void(int)>& done_;
   int& solved_;
   std::vector<double> score_, tie_;
+  double told_ = 0;  ///< share of close pairs, over one half, that agree about the best property
   NodeFeatures features_;
   std::vector<char> alone_;
   SeriesLinking linking_;

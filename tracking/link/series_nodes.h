@@ -22,6 +22,7 @@ struct SeriesNodes {
   std::vector<char> used;        ///< [points] 1: a particle
   std::vector<double> log_odds;  ///< [points] of being one
   double exclusion_um = 0;       ///< median of the frames
+  bool told = false;             ///< by a property, not by their places alone
 };
 
 /// A linking of those points, by the model the caller wants.

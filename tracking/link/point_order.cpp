@@ -1,0 +1,80 @@
+#include "tracking/link/point_order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <tuple>
+
+#include <motes/base/index.h>
+
+namespace motes::tracking::detail {
+namespace {
+
+using matching::Index;
+
+/// -1, 0, 1; unknown values before all others.
+int compare(double a, double b) {
+  if (std::isnan(a) || std::isnan(b))
+    return static_cast<int>(std::isnan(b)) - static_cast<int>(std::isnan(a));
+  return static_cast<int>(a > b) - static_cast<int>(a < b);
+}
+
+}  // namespace
+
+std::vector<Index> position_order(const SeriesPoints& points) {
+  std::vector<Index> order(points.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto before = [&](Index a, Index b) {
+    const Vec3 &p = points.at[at(a)], &q = points.at[at(b)];
+    if (const auto left = std::tie(p.x, p.y, p.z), right = std::tie(q.x, q.y, q.z); left != right)
+      return left < right;
+    for (const PropertyColumn& column : points.properties)
+      if (const int side = compare(column.values[at(a)], column.values[at(b)]); side != 0) return side < 0;
+    return a < b;
+  };
+  for (std::int32_t t = 0; t < points.frames(); ++t)
+    std::sort(order.begin() + points.offset[at(t)], order.begin() + points.offset[at(t) + 1], before);
+  return order;
+}
+
+std::vector<Index> places_in(std::span<const Index> order, std::size_t points) {
+  std::vector<Index> out(points, -1);
+  for (std::size_t k = 0; k < order.size(); ++k) out[at(order[k])] = static_cast<Index>(k);
+  return out;
+}
+
+SeriesPoints select_points(const SeriesPoints& points, std::span<const Index> order) {
+  SeriesPoints out;
+  out.dims = points.dims;
+  out.spacing_um = points.spacing_um;
+  out.offset.assign(points.offset.size(), 0);
+  out.at.reserve(order.size()), out.slot.reserve(order.size()), out.hash.reserve(order.size());
+  for (const PropertyColumn& column : points.properties) out.properties.push_back({column.name, {}});
+  for (const Index i : order) {
+    out.at.push_back(points.at[at(i)]);
+    out.slot.push_back(points.slot[at(i)]);
+    out.hash.push_back(points.hash[at(i)]);
+    ++out.offset[at(points.slot[at(i)]) + 1];
+    if (!points.log_odds.empty()) out.log_odds.push_back(points.log_odds[at(i)]);
+    for (std::size_t k = 0; k < points.properties.size(); ++k)
+      out.properties[k].values.push_back(points.properties[k].values[at(i)]);
+  }
+  std::partial_sum(out.offset.begin(), out.offset.end(), out.offset.begin());
+  estimate_densities(out);
+  return out;
+}
+
+SeriesLinking select_links(const SeriesLinking& linking, std::span<const Index> order,
+                           std::span<const Index> place) {
+  SeriesLinking out = SeriesLinking::none(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const Index next = linking.next[at(order[k])];
+    if (next < 0 || place[at(next)] < 0) continue;
+    out.next[k] = place[at(next)];
+    out.previous[at(out.next[k])] = static_cast<Index>(k);
+  }
+  return out;
+}
+
+}  // namespace motes::tracking::detail
