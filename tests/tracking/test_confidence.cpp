@@ -116,6 +116,53 @@ TEST_CASE("a simulated series is as dense and moves as far as the linked one") {
   CHECK(std::sqrt(squares / steps / 3) == Approx(0.12).epsilon(0.1));
 }
 
+TEST_CASE("detections that may be satellites make their links unsure") {
+  Detections d;
+  for (const double x : {0.0, 0.2, 5.0, 9.0, 9.5})
+    d.x_um.push_back(x), d.y_um.push_back(0), d.z_um.push_back(0);
+  SeriesPoints points = pool_points(std::vector{d});
+  CHECK(detail::particle_probabilities(points, 1) == std::vector<double>(5, 1));
+  points.log_odds = {1, 0, 2, 1, 1};
+  const std::vector<double> p = detail::particle_probabilities(points, 0.6);  // 0.36: only the first two meet
+  const double e = std::exp(1.0);
+  CHECK(p[0] == Approx(e / (e + 1 + 0.05)));
+  CHECK(p[1] == Approx(1 / (e + 1 + 0.05)));
+  CHECK(p[2] == Approx(e * e / (e * e + 0.05)));
+  CHECK(p[3] == Approx(e / (e + 0.05)));
+  CHECK(detail::among_particles(0.9, 1, 1).right == Approx(0.9));
+  CHECK(detail::among_particles(0.9, 0.5, 1).right == Approx(0.45));
+  // Both or neither: 3/8 both, 3/8 neither.
+  CHECK(detail::among_particles(1, 0.5, 0.5).right == Approx(0.6));
+  CHECK(detail::among_particles(1, 0.5, 0.5).either == Approx(0.625));
+}
+
+TEST_CASE("a simulated series grows where the linked one grows, and stays as dense") {
+  // All of 400 walkers that come into sight one after the other, as cells of an embryo do, but for 20.
+  Walkers series = walkers(400, 16, 0.1, 11);
+  for (std::size_t t = 0; t < series.frames.size(); ++t) {
+    Detections& d = series.frames[t];
+    const double side = std::cbrt(20 + 380.0 * static_cast<double>(t) / 15);
+    Detections seen;
+    seen.frame = d.frame;
+    for (std::size_t k = 0; k < d.size(); ++k) {
+      if (std::max({d.x_um[k], d.y_um[k], d.z_um[k]}) > side) continue;
+      seen.x_um.push_back(d.x_um[k]), seen.y_um.push_back(d.y_um[k]), seen.z_um.push_back(d.z_um[k]);
+    }
+    d = seen;
+  }
+  SeriesOptions options;
+  options.model = MotionModel::standing;
+  const SeriesLinks links = link_series({}, series.frames, options);
+  const auto like = detail::simulate_like({}, links, 100'000, 1);
+  REQUIRE(like.frames.size() == series.frames.size());
+  for (std::size_t t = 0; t < like.frames.size(); ++t) {
+    INFO("frame " << t);
+    CHECK(static_cast<double>(like.frames[t].size()) ==
+          Approx(static_cast<double>(series.frames[t].size())).epsilon(0.15).margin(8));
+  }
+  CHECK(pool_points(like.frames).spacing_um == Approx(links.points.spacing_um).epsilon(0.1));
+}
+
 TEST_CASE("the expected share of wrong links is near the true one") {
   for (const double step : {0.03, 0.17, 0.35}) {
     const Walkers series = walkers(500, 12, step, 7);

@@ -5,15 +5,18 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include <catch2/catch.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/tracking/confidence.h>
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/close_pairs.h"
 #include "tracking/link/node_model.h"
+#include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
 
 using namespace motes;
@@ -251,9 +254,65 @@ TEST_CASE("false detections around particles are left out, with and without a qu
   CHECK_THROWS_AS(link_series({2}, frames, options), UsageError);
 }
 
+TEST_CASE("it is known whether a property tells particles from satellites, or their places alone") {
+  std::vector<Detections> frames = creeping(Beside::satellites, 8);
+  const auto told = [&] {
+    int solved = 0;
+    const SeriesPoints points = pool_points(frames);
+    const auto link = [](const SeriesPoints& some) { return link_along_field({1}, some, "auto"); };
+    const auto nodes = choose_nodes({2}, points, {}, link, {}, solved);
+    REQUIRE(nodes);
+    return nodes->told;
+  };
+  CHECK(told());
+  for (Detections& d : frames) d.quality.clear();
+  CHECK_FALSE(told());
+}
+
 TEST_CASE("particles that lie close together stay particles") {
   const std::vector<Detections> frames = creeping(Beside::companions, 9);
   const SeriesLinks links = link_series({2}, frames, {});
   CHECK(links.exclusion_um == 0);
   CHECK(recall_and_precision(links, 1000).first > 0.97);
+}
+
+TEST_CASE("the order of a table's rows changes no link and no confidence") {
+  std::vector<Detections> frames = creeping(Beside::satellites, 10);
+  // On a grid, as pixels are, so that distances tie.
+  for (Detections& d : frames)
+    for (auto* axis : {&d.x_um, &d.y_um, &d.z_um})
+      for (double& value : *axis) value = std::round(16 * value) / 16;
+  std::mt19937_64 rng(1);
+  std::vector<Detections> shuffled = frames;
+  std::vector<std::vector<std::size_t>> row(frames.size());
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    row[t].resize(frames[t].size());
+    std::iota(row[t].begin(), row[t].end(), std::size_t{0});
+    std::shuffle(row[t].begin(), row[t].end(), rng);
+    for (std::size_t k = 0; k < row[t].size(); ++k) {
+      shuffled[t].x_um[k] = frames[t].x_um[row[t][k]];
+      shuffled[t].y_um[k] = frames[t].y_um[row[t][k]];
+      shuffled[t].z_um[k] = frames[t].z_um[row[t][k]];
+      shuffled[t].quality[k] = frames[t].quality[row[t][k]];
+    }
+  }
+  const SeriesLinks links = link_series({2}, frames, {}), again = link_series({2}, shuffled, {});
+  const Confidence sure = link_confidence({2}, links, {}), sure_again = link_confidence({2}, again, {});
+  CHECK(links.links > 5000);
+  CHECK(again.objective == links.objective);
+  CHECK(sure_again.wrong == sure.wrong);
+  std::vector<Index> place(links.points.size());
+  for (std::size_t t = 0; t < row.size(); ++t)
+    for (std::size_t k = 0; k < row[t].size(); ++k)
+      place[static_cast<std::size_t>(links.points.offset[t]) + k] =
+          links.points.offset[t] + static_cast<Index>(row[t][k]);
+  std::size_t differ = 0;
+  for (std::size_t k = 0; k < place.size(); ++k) {
+    const auto i = static_cast<std::size_t>(place[k]);
+    const Index next = again.linking.next[k];
+    differ += links.linking.next[i] != (next < 0 ? -1 : place[static_cast<std::size_t>(next)]);
+    differ += links.used[i] != again.used[k];
+    if (next >= 0) differ += sure.link[i] != sure_again.link[k];
+  }
+  CHECK(differ == 0);
 }

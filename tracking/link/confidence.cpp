@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include <motes/base/index.h>
 #include <motes/tracking/series_joint.h>
 
+#include "tracking/link/point_order.h"
 #include "tracking/link/pooled_order.h"
 #include "tracking/link/series_field.h"
+#include "tracking/score/gate_grid.h"
 
 namespace motes::tracking {
 namespace detail {
@@ -24,6 +27,9 @@ constexpr double kNats = 9;
 constexpr std::size_t kMost = 20, kLeastOfMost = 2;
 constexpr std::int64_t kMostTriplets = 20'000'000;
 constexpr int kIterations = 20;
+/// Detections nearer than this part of the exclusion radius are one particle; it may also be none, with
+/// these odds.
+constexpr double kSameParticle = 0.6, kNoParticle = 0.05;
 /// Odds that no candidate can have.
 constexpr double kSurest = 30;
 /// Edges of the calibration's bins, in log odds; each is filled up with so many links as the line has them.
@@ -67,6 +73,34 @@ std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks&
   for (std::size_t i = 0; i < out.size(); ++i)
     if (links.linking.next[i] >= 0 && std::isnan(out[i])) out[i] = -kSurest;
   return out;
+}
+
+std::vector<double> particle_probabilities(const SeriesPoints& points, double exclusion_um) {
+  std::vector<double> out(points.size(), 1);
+  if (points.log_odds.empty() || !(exclusion_um > 0)) return out;
+  for (std::int32_t t = 0; t < points.frames(); ++t) {
+    const auto frame = points.frame(t);
+    if (frame.empty()) continue;
+    const auto first = at(points.offset[at(t)]);
+    const GateGrid grid(std::vector<Vec3>(frame.begin(), frame.end()), kSameParticle * exclusion_um);
+    std::vector<double> near;
+    for (std::size_t k = 0; k < frame.size(); ++k) {
+      near.clear();
+      grid.for_each_within(frame[k], [&](std::size_t other, double) {
+        near.push_back(std::exp(points.log_odds[first + other]));
+      });
+      // In one order, whatever that of the rows.
+      std::sort(near.begin(), near.end());
+      out[first + k] =
+          std::exp(points.log_odds[first + k]) / std::accumulate(near.begin(), near.end(), kNoParticle);
+    }
+  }
+  return out;
+}
+
+ParticleLink among_particles(double right, double from, double to) {
+  const double both = 0.5 * (from * to + std::min(from, to)), either = from + to - both;
+  return {right * both / either, either};
 }
 
 namespace {
@@ -140,13 +174,30 @@ using matching::Index;
 
 /// Below so small a share of wrong links by the odds alone nothing is simulated: the odds are good enough.
 constexpr double kSureEnough = 0.001;
+/// Simulated steps are stretched by this factor at a time, at most so many times.
+constexpr double kStretch = 1.15;
+constexpr int kStretches = 3;
 
 double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
 
-/// Log odds of a simulated series' links, and which are right.
-std::vector<std::pair<double, bool>> judged_links(const Execution& execution,
-                                                  const detail::SimulatedSeries& series,
-                                                  const SeriesOptions& options) {
+/// A simulated series after linking: log odds of its links, and which are right.
+struct Judged {
+  std::vector<std::pair<double, bool>> links;
+  double coherence = 0;  ///< as SeriesEvidence has it
+
+  double wrong() const {
+    return static_cast<double>(
+        std::count_if(links.begin(), links.end(), [](const auto& l) { return !l.second; }));
+  }
+  double believed() const {
+    double sum = 0;
+    for (const auto& [z, right] : links) sum += 1 - sigmoid(z);
+    return sum / static_cast<double>(std::max<std::size_t>(links.size(), 1));
+  }
+};
+
+Judged judge(const Execution& execution, const detail::SimulatedSeries& series,
+             const SeriesOptions& options) {
   const SeriesLinks links = link_series(execution, series.frames, options);
   const std::vector<double> odds = detail::link_log_odds(execution, links);
   std::vector<std::int64_t> particle;
@@ -158,9 +209,68 @@ std::vector<std::pair<double, bool>> judged_links(const Execution& execution,
     const auto [before, first] = last.try_emplace(particle[i], static_cast<Index>(i));
     if (!first) next[at(before->second)] = static_cast<Index>(i), before->second = static_cast<Index>(i);
   }
-  std::vector<std::pair<double, bool>> out;
+  Judged out;
+  out.coherence = links.evidence.coherence;
   for (std::size_t i = 0; i < odds.size(); ++i)
-    if (!std::isnan(odds[i])) out.emplace_back(odds[i], links.linking.next[i] == next[i]);
+    if (!std::isnan(odds[i])) out.links.emplace_back(odds[i], links.linking.next[i] == next[i]);
+  return out;
+}
+
+/// Parts of two, `share` of the second one, so that links of both are spread over their series.
+std::vector<std::pair<double, bool>> mixed(const Judged& one, const Judged& other, double share) {
+  std::vector<std::pair<double, bool>> out;
+  const auto take = [&](const Judged& from, double part) {
+    for (std::size_t k = 0; k < from.links.size(); ++k)
+      if (std::floor(static_cast<double>(k + 1) * part) > std::floor(static_cast<double>(k) * part))
+        out.push_back(from.links[k]);
+  };
+  take(one, 1 - share);
+  take(other, share);
+  return out;
+}
+
+/// Simulated links like those of the series. Around neighbours' motion one simulated series does not do:
+/// fields that fit wrong links make those links look good, so that the series seems easier than it is. What
+/// does not lie is how much links are likelier around a field that they are left out of (coherence): steps
+/// are stretched or shortened until the simulated series has as much of it.
+Judged judged_like(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
+                   const ConfidenceOptions& how) {
+  const auto with = [&](double stretch) {
+    return judge(execution, detail::simulate_like(execution, links, how.detections, how.seed, stretch),
+                 options);
+  };
+  Judged near = with(1);
+  const double wanted = links.evidence.coherence;
+  if (links.chosen != MotionModel::field || options.model != MotionModel::automatic || !(wanted > 0))
+    return near;
+  const double step = near.coherence > wanted ? kStretch : 1 / kStretch;
+  double stretch = 1;
+  for (int k = 0; k < kStretches; ++k) {
+    Judged far = with(stretch *= step);
+    const bool between = (far.coherence - wanted) * (near.coherence - wanted) <= 0;
+    if (between || k + 1 == kStretches) {
+      const double share = between && near.coherence != far.coherence
+                               ? (near.coherence - wanted) / (near.coherence - far.coherence)
+                               : 1;
+      near.links = mixed(near, far, share);
+      break;
+    }
+    near = std::move(far);
+  }
+  return near;
+}
+
+/// The detections in use, ordered by position, and their links.
+SeriesLinks in_use(const SeriesLinks& links, std::vector<Index>& order) {
+  order = detail::position_order(links.points);
+  if (!links.used.empty()) std::erase_if(order, [&](Index i) { return links.used[at(i)] == 0; });
+  const std::vector<Index> place = detail::places_in(order, links.points.size());
+  SeriesLinks out = links;
+  out.points = detail::select_points(links.points, order);
+  out.linking = detail::select_links(links.linking, order, place);
+  out.points.log_odds.clear();
+  out.used.clear();
+  out.divisions.list.clear();
   return out;
 }
 
@@ -179,8 +289,11 @@ double Calibration::operator()(double z) const {
 Confidence link_confidence(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                            const ConfidenceOptions& how) {
   Confidence out;
-  const std::vector<double> odds = detail::link_log_odds(execution, links);
-  out.link.assign(odds.size(), std::numeric_limits<double>::quiet_NaN());
+  out.link.assign(links.points.size(), std::numeric_limits<double>::quiet_NaN());
+  if (links.links == 0) return out;
+  std::vector<Index> order;
+  const SeriesLinks part = in_use(links, order);
+  const std::vector<double> odds = detail::link_log_odds(execution, part);
   double n = 0;
   for (const double z : odds)
     if (!std::isnan(z)) out.believed_wrong += 1 - sigmoid(z), n += 1;
@@ -193,27 +306,35 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     same.model = links.chosen == MotionModel::field ? MotionModel::automatic : links.chosen;
     same.verify = false;
     same.events = Events::none;
-    const auto judged =
-        judged_links(execution, detail::simulate_like(execution, links, how.detections, how.seed), same);
-    out.simulated_links = std::ssize(judged);
-    for (const auto& [z, right] : judged) {
-      out.simulated_wrong += !right;
-      simulated_believed += (1 - sigmoid(z)) / static_cast<double>(judged.size());
-    }
-    out.calibration = detail::calibrate(judged);
-    out.calibrated = !judged.empty();
+    const Judged judged = judged_like(execution, part, same, how);
+    out.simulated_links = std::ssize(judged.links);
+    out.simulated_wrong = static_cast<std::int64_t>(judged.wrong());
+    simulated_believed = judged.believed();
+    out.calibration = detail::calibrate(judged.links);
+    out.calibrated = !judged.links.empty();
   }
+  const std::vector<double> particle = detail::particle_probabilities(links.points, links.exclusion_um);
+  // Wrong links if all detections were particles; links of a particle.
+  double of_links = 0, either = 0;
   for (std::size_t i = 0; i < odds.size(); ++i) {
     if (std::isnan(odds[i])) continue;
-    out.link[i] = out.calibration(odds[i]);
-    out.wrong += (1 - out.link[i]) / n;
+    double& confidence = out.link[at(order[i])];
+    confidence = out.calibration(odds[i]);
+    of_links += (1 - confidence) / n;
+    const detail::ParticleLink link = detail::among_particles(confidence, particle[at(order[i])],
+                                                              particle[at(order[at(part.linking.next[i])])]);
+    confidence = link.right;
+    out.wrong += link.either * (1 - link.right);
+    either += link.either;
   }
+  out.wrong /= either;
   // Half of what calibration changed; by how much the simulated series seems easier or harder than this one;
   // and its own spread.
   const double sample = out.calibrated ? static_cast<double>(out.simulated_links) : n;
-  const double change = 0.5 * (out.wrong - out.believed_wrong);
+  const double change = 0.5 * (of_links - out.believed_wrong), particles = 0.5 * (out.wrong - of_links);
   const double unlike = out.calibrated ? out.believed_wrong - simulated_believed : 0;
-  out.error = std::sqrt(change * change + unlike * unlike + out.wrong * (1 - out.wrong) / sample);
+  out.error = std::sqrt(change * change + particles * particles + unlike * unlike +
+                        out.wrong * (1 - out.wrong) / sample);
   return out;
 }
 

@@ -14,6 +14,20 @@ namespace motes::tracking::detail {
 /// log odds of each link: [points], NaN where there is none.
 std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links);
 
+/// [points] probability that a detection is a particle, and not one of those within 0.6 exclusion radii, by
+/// their log-odds; 1 where these are not known.
+std::vector<double> particle_probabilities(const SeriesPoints& points, double exclusion_um);
+
+struct ParticleLink {
+  double right = 0;   ///< probability that the link is right if one of its detections is a particle
+  double either = 1;  ///< probability of that
+};
+
+/// From that of a link between particles and of each detection being one. Satellites stay satellites from
+/// frame to frame: halfway between detections that are independent and such that are particles both or
+/// neither.
+ParticleLink among_particles(double right, double from, double to);
+
 /// From links' log odds and whether they are right: shares in bins of log odds, each filled up by a logistic
 /// line through all of them, made rising (pool adjacent violators). O(links).
 Calibration calibrate(const std::vector<std::pair<double, bool>>& links);
@@ -25,8 +39,10 @@ struct SimulatedSeries {
 };
 
 /// A series like the linked one: it begins at detections of the first frame (those around its middle where
-/// there are too many), and moves, is missed, ends, begins and is cluttered as the found tracks are.
+/// there are too many), and moves, is missed, ends, begins and is cluttered as the found tracks are. It stays
+/// where the detections are, and keeps their distance. `stretch`: by how much steps, beyond the neighbours'
+/// motion where that is predicted, are longer than those of the tracks.
 SimulatedSeries simulate_like(const Execution& execution, const SeriesLinks& links, std::size_t detections,
-                              std::uint64_t seed);
+                              std::uint64_t seed, double stretch = 1);
 
 }  // namespace motes::tracking::detail

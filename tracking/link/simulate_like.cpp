@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
+#include <optional>
 #include <random>
 
 #include <motes/base/index.h>
@@ -21,12 +21,21 @@ using matching::Index;
 constexpr std::size_t kFewFrames = 12;
 /// A step is drawn among those that followed a step of about this length: so many to either side.
 constexpr std::ptrdiff_t kAlike = 20;
-/// Particles come no nearer than the nearest hundredth of the real ones are, in so many trials.
-constexpr double kNearest = 0.01;
-constexpr int kTrials = 6;
+/// Around neighbours' motion it is drawn among those of so many detections around: steps differ from place to
+/// place, as crowding does.
+constexpr std::size_t kAround = 16;
+/// Particles come no nearer than the nearest tenth of the real ones are, in so many trials.
+constexpr double kNearest = 0.1;
+constexpr int kTrials = 12;
+/// They stay where detections of their frame are: within so many spacings of one.
+constexpr double kInside = 0.6;
 
 double dot(const Vec3& a, const Vec3& b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
 Vec3 plus(const Vec3& a, double f, const Vec3& b) { return {a.x + f * b.x, a.y + f * b.y, a.z + f * b.z}; }
+double squared_distance(const Vec3& a, const Vec3& b) {
+  const Vec3 d = plus(a, -1, b);
+  return dot(d, d);
+}
 
 /// A step, in scales of its frame, and the one before it on its track.
 struct Steps {
@@ -36,11 +45,12 @@ struct Steps {
 
 class Simulation {
  public:
-  Simulation(const Execution& execution, const SeriesLinks& links, std::uint64_t seed)
-      : links_(links), points_(links.points), rng_(seed) {
+  Simulation(const Execution& execution, const SeriesLinks& links, std::uint64_t seed, double stretch)
+      : links_(links), points_(links.points), stretch_(stretch), rng_(seed) {
     if (links.chosen == MotionModel::field)
       prediction_ = predict_by_field(execution, points_, links.linking, 1);
     gather_steps();
+    gather_turnover();
     for (std::size_t axis = 0; axis < 3; ++axis) moves_[axis] = spread(axis) > 0;
   }
 
@@ -51,8 +61,11 @@ class Simulation {
     begin_at(points_.frame(first), most);
     SimulatedSeries out;
     for (std::int32_t t = 0; t < frames_; ++t) {
-      observe(t, out);
-      if (t + 1 < frames_) move(first + t);
+      observe(t, first + t, out);
+      if (t + 1 == frames_) break;
+      move(first + t);
+      for (const Vec3& p : started_[at(first + t + 1)])
+        if (in_part(p)) add(p, t + 1);
     }
     return out;
   }
@@ -87,6 +100,7 @@ class Simulation {
   }
 
   void gather_steps() {
+    of_.assign(points_.size(), std::nullopt);
     const auto scaled = [&](Index i, Index j) {
       const Vec3 r = residual(points_, prediction_, i, j);
       const double unit = 1 / links_.model.scale[at(points_.slot[at(i)])];
@@ -96,12 +110,27 @@ class Simulation {
       const Index j = links_.linking.next[at(i)], p = links_.linking.previous[at(i)];
       if (j < 0 || points_.slot[at(j)] != points_.slot[at(i)] + 1) continue;
       alone_.push_back(scaled(i, j));
+      of_[at(i)] = alone_.back();
       if (p < 0 || points_.slot[at(p)] + 1 != points_.slot[at(i)]) continue;
       const Vec3 before = scaled(p, i);
       steps_.push_back({before, alone_.back(), std::sqrt(dot(before, before))});
     }
     std::stable_sort(steps_.begin(), steps_.end(),
                      [](const Steps& a, const Steps& b) { return a.length < b.length; });
+  }
+
+  /// Where tracks start, and what share of them ends, by frame: the simulated series grows as the real one.
+  void gather_turnover() {
+    started_.resize(at(points_.frames()));
+    ended_.resize(at(points_.frames()));
+    std::vector<double> tracked(ended_.size(), 0);
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const bool next = links_.linking.next[i] >= 0, previous = links_.linking.previous[i] >= 0;
+      const auto t = at(points_.slot[i]);
+      if (next && !previous) started_[t].push_back(points_.at[i]);
+      if (next || previous) tracked[t] += 1, ended_[t] += !next;
+    }
+    for (std::size_t t = 0; t < ended_.size(); ++t) ended_[t] /= std::max(tracked[t], 1.0);
   }
 
   /// Sets how many frames are simulated; the first one of those that have most to tell.
@@ -127,10 +156,12 @@ class Simulation {
       for (const Vec3& p : start) middle = plus(middle, 1 / static_cast<double>(start.size()), p);
       std::nth_element(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(most), start.end(),
                        [&](const Vec3& a, const Vec3& b) {
-                         const Vec3 u = plus(a, -1, middle), v = plus(b, -1, middle);
-                         return dot(u, u) < dot(v, v);
+                         return squared_distance(a, middle) < squared_distance(b, middle);
                        });
       start.resize(most);
+      part_ = true;
+      middle_ = middle;
+      for (const Vec3& p : start) part2_ = std::max(part2_, squared_distance(p, middle));
     }
     if (start.size() > 1) {
       const NearPoints near(start);
@@ -148,22 +179,25 @@ class Simulation {
 
   void add(const Vec3& p, std::int32_t t) { particles_.push_back({p, {}, count_++, t, false}); }
 
-  /// Frames until a particle that is seen now is seen again; 0: never.
-  std::int32_t pause() {
-    if (uniform() < links_.model.end) return 0;
+  /// Whether a place lies in the part of the sample that is simulated.
+  bool in_part(const Vec3& p) const { return !part_ || squared_distance(p, middle_) <= part2_; }
+
+  /// Frames until a particle that is seen now, in that frame of the real series, is seen again; 0: never.
+  std::int32_t pause(std::int32_t real) {
+    if (uniform() < ended_[at(real)]) return 0;
     double left = uniform();
     for (std::size_t k = 0; k < links_.model.elapsed.size(); ++k)
       if ((left -= links_.model.elapsed[k]) < 0) return static_cast<std::int32_t>(k) + 1;
     return 1;
   }
 
-  void observe(std::int32_t t, SimulatedSeries& out) {
+  void observe(std::int32_t t, std::int32_t frame, SimulatedSeries& out) {
     std::vector<std::pair<Vec3, std::int64_t>> seen;
     std::vector<Particle> stay;
     for (Particle p : particles_) {
       if (p.seen == t) {
         seen.emplace_back(p.at, p.number);
-        const std::int32_t wait = pause();
+        const std::int32_t wait = pause(frame);
         if (wait == 0) continue;
         p.seen = t + wait;
       }
@@ -187,11 +221,20 @@ class Simulation {
     }
     out.frames.push_back(std::move(d));
     out.particle.push_back(std::move(names));
-    const auto births =
-        std::poisson_distribution<int>(links_.model.birth * static_cast<double>(real) + 1e-9)(rng_);
-    const std::size_t parents = particles_.size();
-    for (int k = 0; k < births && parents > 0; ++k)
-      add(plus(particles_[rng_() % parents].at, points_.spacing_um * (0.5 + uniform()), direction()), t + 1);
+  }
+
+  /// A step of one of the detections around that place, in a random direction.
+  Vec3 draw_around(const NearPoints& near, std::int32_t t, const Vec3& place) {
+    std::array<std::size_t, kAround> index{};
+    std::array<double, kAround> squared{};
+    const std::size_t found = near.nearest(place, kAround, index.data(), squared.data());
+    std::vector<double> lengths;
+    for (std::size_t k = 0; k < found; ++k)
+      if (const auto& step = of_[at(points_.offset[at(t)]) + index[k]])
+        lengths.push_back(std::sqrt(dot(*step, *step)));
+    if (lengths.empty()) return {};
+    const double length = lengths[rng_() % lengths.size()];
+    return plus({}, length, direction());
   }
 
   /// A step like those of the tracks, after the one before it.
@@ -221,27 +264,41 @@ class Simulation {
   void move(std::int32_t t) {
     const auto real = points_.frame(t);
     const bool field = !prediction_.by_lag.empty() && !real.empty();
-    const NearPoints near(field ? real : std::span<const Vec3>());
-    const double scale = links_.model.scale[at(t)];
+    const NearPoints near(field ? real : std::span<const Vec3>()), near_there(points_.frame(t + 1));
+    const double scale = stretch_ * links_.model.scale[at(t)],
+                 inside2 = std::pow(kInside * points_.spacing_um, 2);
     std::vector<Vec3> placed;
+    const auto distance2 = [](const NearPoints& points, const Vec3& p, std::size_t& index) {
+      double squared = 0;
+      return points.nearest(p, 1, &index, &squared) > 0 ? squared : 0;
+    };
     for (Particle& p : particles_) {
       Vec3 to = p.at;
+      std::size_t index = 0;
       if (field) {
-        std::size_t index = 0;
-        double squared = 0;
-        near.nearest(p.at, 1, &index, &squared);
+        distance2(near, p.at, index);
         to = plus(to, 1, prediction_.by_lag[0][at(points_.offset[at(t)]) + index]);
       }
+      const auto inside = [&](const Vec3& there) {
+        return in_part(there) && distance2(near_there, there, index) <= inside2;
+      };
+      // Of the trials the first that is far enough from the others, or the one that is farthest.
       Vec3 step;
-      for (int trial = 0; trial < kTrials; ++trial) {
-        step = draw(p);
-        const Vec3 there = plus(to, scale, step);
-        const bool free = std::none_of(placed.begin(), placed.end(), [&](const Vec3& q) {
-          const Vec3 v = plus(q, -1, there);
-          return dot(v, v) < exclusion2_;
-        });
-        if (free) break;
+      double farthest = -1;
+      for (int trial = 0; trial < kTrials && farthest < exclusion2_; ++trial) {
+        const Vec3 one = field ? draw_around(near, t, p.at) : draw(p), there = plus(to, scale, one);
+        if (!inside(there)) {
+          if (farthest < 0) step = one;
+          continue;
+        }
+        double nearest = exclusion2_;
+        for (const Vec3& q : placed) nearest = std::min(nearest, squared_distance(q, there));
+        if (nearest > farthest) farthest = nearest, step = one;
       }
+      // The sample's border reflects.
+      if (const Vec3 back = plus({}, -1, step);
+          !inside(plus(to, scale, step)) && inside(plus(to, scale, back)))
+        step = back;
       p.at = plus(to, scale, step);
       p.step = step;
       p.moved = true;
@@ -251,12 +308,19 @@ class Simulation {
 
   const SeriesLinks& links_;
   const SeriesPoints& points_;
+  double stretch_;
   std::mt19937_64 rng_;
   Prediction prediction_;
   std::array<bool, 3> moves_{};
   std::vector<Vec3> alone_;
+  std::vector<std::optional<Vec3>> of_;  ///< [points] the step from each
   std::vector<Steps> steps_;
   std::vector<Particle> particles_;
+  std::vector<std::vector<Vec3>> started_;  ///< [frames] first positions of tracks
+  std::vector<double> ended_;               ///< [frames] share of the tracks that ends
+  bool part_ = false;                       ///< only the detections around middle_ are simulated
+  Vec3 middle_;
+  double part2_ = 0;  ///< squared radius of that part
   std::int64_t count_ = 0;
   std::int32_t frames_ = 0;
   double exclusion2_ = 0;
@@ -265,8 +329,8 @@ class Simulation {
 }  // namespace
 
 SimulatedSeries simulate_like(const Execution& execution, const SeriesLinks& links, std::size_t detections,
-                              std::uint64_t seed) {
-  return Simulation(execution, links, seed).run(detections);
+                              std::uint64_t seed, double stretch) {
+  return Simulation(execution, links, seed, stretch).run(detections);
 }
 
 }  // namespace motes::tracking::detail
