@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numbers>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <motes/base/index.h>
@@ -185,6 +186,9 @@ constexpr int kRounds = 6;
 /// which must not account for more than this part of them.
 constexpr std::int64_t kLeastDivisions = 5;
 constexpr double kSurely = 3, kMostByChance = 0.5;
+/// A false division cuts a true link. So many of all links may be lost, as far as gains tell: gains are too
+/// sure, and logistic odds of kCutShift + kCutSlope gain are what they were worth in embryos.
+constexpr double kMostCut = 0.0035, kCutShift = 0.2, kCutSlope = 0.4;
 
 /// What one search finds.
 struct Search {
@@ -205,6 +209,19 @@ Search search(const Execution& execution, const detail::DivisionScene& scene) {
     out.model = detail::fit_divisions(out.model, scene, out.chosen);
   }
   return out;
+}
+
+/// Leaves the surest divisions, as many as may cut links without harm.
+void leave_sure(std::int64_t links, std::vector<Division>& list) {
+  std::sort(list.begin(), list.end(), [](const Division& a, const Division& b) {
+    return std::tuple(-a.gain, a.mother) < std::tuple(-b.gain, b.mother);
+  });
+  double cut = 0;
+  const auto end = std::find_if(list.begin(), list.end(), [&](const Division& d) {
+    return (cut += 1 / (1 + std::exp(kCutShift + kCutSlope * d.gain))) >
+           kMostCut * static_cast<double>(links);
+  });
+  list.erase(end, list.end());
 }
 
 }  // namespace
@@ -238,6 +255,7 @@ Divisions find_divisions(const Execution& execution, const SeriesPoints& points,
     out.list.push_back({c.mother, std::min(c.linked, c.start), std::max(c.linked, c.start),
                         detail::division_gain(seen.model, scene, c)});
   }
+  if (!believe) leave_sure(scene.links, out.list);
   std::sort(out.list.begin(), out.list.end(),
             [](const Division& a, const Division& b) { return a.mother < b.mother; });
   return out;
