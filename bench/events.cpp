@@ -3,13 +3,14 @@
 //   bench_events [--ratio 0.3] [--persistence 0.8] [--n 1000] [--frames 20] [--miss 0.1] [--false 0.1]
 //                [--division 0] [--seeds 1]
 //   bench_events --truth TRACKS.csv [--points TABLE.csv] [--step 1,2,5,10] [--same 1e-6]
+//                [--properties 0]
 //
 // Common: [--gap 3] [--threads 0] [--model auto|static|velocity|field|joint] [--events auto|none|divisions]
 //
 // Real tables: every step-th frame, rows shuffled (their order can tell the truth), exact repetitions
-// dropped. Simulated: correlated walks of simulate_motion in a cube of unit density; ratio = displacement a
-// frame over the spacing; `division`: mean frames of the cell cycle. Scores are those of `motes score`. One
-// CSV row a series.
+// dropped; `properties`: with the table's other columns. Simulated: correlated walks of simulate_motion in a
+// cube of unit density; ratio = displacement a frame over the spacing; `division`: mean frames of the cell
+// cycle. Scores are those of `motes score`. One CSV row a series.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +42,7 @@ struct Series {
 };
 
 /// In another order, without exact repetitions, of every step-th frame.
-std::vector<Detections> shuffled(const std::vector<Detections>& frames, std::int32_t step) {
+std::vector<Detections> shuffled(const std::vector<Detections>& frames, std::int32_t step, bool properties) {
   std::mt19937_64 rng(7);
   std::vector<Detections> out;
   for (const Detections& d : frames) {
@@ -54,6 +55,11 @@ std::vector<Detections> shuffled(const std::vector<Detections>& frames, std::int
     Detections one;
     one.frame = d.frame / step;
     one.time_s = one.frame;
+    if (properties)
+      for (const PropertyColumn& column : d.properties) {
+        one.properties.push_back({column.name, {}});
+        for (const std::size_t k : order) one.properties.back().values.push_back(column.values[k]);
+      }
     for (const std::size_t k : order) {
       one.x_um.push_back(d.x_um[k]);
       one.y_um.push_back(d.y_um[k]);
@@ -74,7 +80,8 @@ std::vector<Series> real(const bench::Arguments& arguments, const std::string& t
   for (const double every : arguments.numbers("step", {1})) {
     const auto step = static_cast<std::int32_t>(every);
     all.push_back({points.substr(points.find_last_of('/') + 1) + " k=" + std::to_string(step),
-                   tracking::keep_every(tracks, step), shuffled(table.frames, step),
+                   tracking::keep_every(tracks, step),
+                   shuffled(table.frames, step, arguments.number("properties", 0) != 0),
                    arguments.number("same", 1e-6)});
   }
   return all;
