@@ -22,7 +22,8 @@ mkdir -p "$work" "$found"
 "$build/bin/fuzz_seeds" "$work/seeds"
 
 # LeakSanitizer: libhdf5 and VTK lose small blocks where a damaged file makes them give up.
-export ASAN_OPTIONS="detect_leaks=0 allocator_may_return_null=1 max_allocation_size_mb=2048 ${ASAN_OPTIONS:-}" OMP_NUM_THREADS=1
+echo 'interceptor_via_lib:libhdf5' >"$build/asan.supp" # its child process is for that
+export ASAN_OPTIONS="suppressions=$root/$build/asan.supp detect_leaks=0 allocator_may_return_null=1 max_allocation_size_mb=2048 ${ASAN_OPTIONS:-}" OMP_NUM_THREADS=1
 export UBSAN_OPTIONS="print_stacktrace=1 halt_on_error=1 ${UBSAN_OPTIONS:-}"
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # each input is a file for a moment
 

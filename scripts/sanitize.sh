@@ -21,6 +21,11 @@ commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain --untracked-files=no 2>/dev/null)" ] || commit+=+
 compiler=$(sed -nE 's/^CMAKE_CXX_COMPILER:[A-Z]+=(.*\/)?//p' "$build/CMakeCache.txt")
 export UBSAN_OPTIONS="print_stacktrace=1 ${UBSAN_OPTIONS:-}"
+echo 'leak:libomp' >"$build/lsan.supp" # LLVM's OpenMP library keeps two blocks for good
+export LSAN_OPTIONS="suppressions=$root/$build/lsan.supp ${LSAN_OPTIONS:-}"
+# libhdf5 reads past its own memory in damaged files, which is what its child process is for.
+echo 'interceptor_via_lib:libhdf5' >"$build/asan.supp"
+export ASAN_OPTIONS="suppressions=$root/$build/asan.supp ${ASAN_OPTIONS:-}"
 failed=0
 for test in "${tests[@]}"; do
   log=$build/$test.log code=0
