@@ -21,7 +21,12 @@ using io::detail::Serve;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)  // clang's way to say it; gcc's are the macros
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MOTES_TEST_SANITIZED
+#endif
+#endif
+#if defined(MOTES_TEST_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
