@@ -74,19 +74,22 @@ def min_weight_full_bipartite_matching(biadjacency, maximize=False):
         No matching covers the smaller side, or weights are no numbers.
     """
     csr = _as_csr(biadjacency, "graph")
+    exchanged = csr.shape[0] > csr.shape[1]
+    if exchanged:  # the smaller side looks for partners
+        csr = csr.T.tocsr()
     if not (np.issubdtype(csr.dtype, np.number) or csr.dtype == np.bool_):
         raise ValueError(f"expected a matrix containing numerical entries, got {csr.dtype}")
     weights = csr.data.astype(np.float64, copy=False)
     if maximize:
         weights = -weights
-    explicit = weights == 0
-    if explicit.any():
+    zeros = np.count_nonzero(weights) < weights.size
+    if zeros:
         warnings.warn(
             "explicit zero weights are removed before matching", UserWarning, stacklevel=2
         )
-    kept = ~(explicit | np.isposinf(weights))
     offsets, columns = _structure(csr)
-    if not kept.all():
+    if zeros or not np.isfinite(weights).all():
+        kept = (weights != 0) & ~np.isposinf(weights)
         before = np.concatenate(([0], np.cumsum(kept)))
         offsets, columns, weights = before[offsets], columns[kept], weights[kept]
     rows, cols = csr.shape
@@ -97,7 +100,9 @@ def min_weight_full_bipartite_matching(biadjacency, maximize=False):
     found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, threads)
     if not found["feasible"]:
         raise ValueError("no full matching exists")
-    row_to_col = found["row_to_col"]
+    row_to_col = found["col_to_row" if exchanged else "row_to_col"]
+    if row_to_col.size == min(rows, cols):
+        return np.arange(row_to_col.size), row_to_col
     row_ind = np.flatnonzero(row_to_col >= 0)
     return row_ind, row_to_col[row_ind]
 

@@ -9,6 +9,7 @@
 #include <motes/matching/registry.h>
 
 #include "python/src/small_assignment.h"
+#include "python/src/sparse_assignment.h"
 
 namespace motes::python {
 namespace {
@@ -160,6 +161,36 @@ DoubleAnswer solve_on_grid(const Execution& execution, const matching::CostsView
   return answer;
 }
 
+/// Up to so many entries one plain thread is done before a grid and its components are made.
+constexpr std::size_t kPlainEntries = 1 << 22;
+
+bool matches_all_rows(const SparseDoubles& s, const UnmatchedCosts& unmatched) {
+  const auto all = [](const std::vector<double>& costs, double cost) {
+    return costs.size() == 1 && costs[0] == cost;
+  };
+  return s.graph.rows <= s.graph.cols && all(unmatched.row, kNone) &&
+         all(unmatched.col, s.graph.rows == s.graph.cols ? kNone : 0);
+}
+
+/// In doubles, which rarely round as far as to another answer.
+DoubleAnswer solve_as_it_is(const Execution& execution, const SparseDoubles& s, const Survey& survey,
+                            const DoubleCosts& costs) {
+  matching::check_graph(s.graph, thread_count(execution));
+  DoubleAnswer answer;
+  answer.solver = "jv";
+  SparseAssignment plain(s);
+  answer.feasible = plain.solve();
+  if (!answer.feasible) return answer;
+  answer.matching = plain.take_answer();
+  // Sums of integers do not round up to 2^53.
+  const double vertices = static_cast<double>(s.graph.rows) + s.graph.cols;
+  if (survey.whole && survey.largest * 4 * vertices < 0x1p53) return answer;
+  answer.kind = ProofKind::doubles;
+  const double unit = std::max(survey.largest, std::numeric_limits<double>::min());
+  answer.proof = prove_optimal(costs, answer.matching, unit * 0x1p-46);
+  return answer;
+}
+
 }  // namespace
 
 UnmatchedCosts UnmatchedCosts::of_smaller_side(Index rows, Index cols) {
@@ -207,6 +238,8 @@ DoubleAnswer solve(const Execution& execution, const DenseDoubles& d, const Unma
 DoubleAnswer solve(const Execution& execution, const SparseDoubles& s, const UnmatchedCosts& unmatched,
                    const Survey& survey) {
   const CsrCosts costs(s, unmatched, survey.largest);
+  if (matches_all_rows(s, unmatched) && s.cost.size() < kPlainEntries)
+    return solve_as_it_is(execution, s, survey, costs);
   const int bits = grid_bits(costs.largest(), s.graph.rows, s.graph.cols, 50);
   const std::vector<matching::Cost> row = grid_costs(unmatched.row, s.graph.rows, bits);
   const std::vector<matching::Cost> col = grid_costs(unmatched.col, s.graph.cols, bits);

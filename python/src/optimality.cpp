@@ -224,6 +224,43 @@ void turn(const std::vector<const Edge*>& cycle, Index s, PricedMatching& m) {
     if (e->row >= 0) m.row_to_col[at(e->row)] = e->to == s ? -1 : e->to;
 }
 
+/// No path over the edges comes back to its node: takes away nodes that no edge comes to, until none are left
+/// (Kahn 1962).
+bool has_no_cycle(const ResidualGraph& graph) {
+  static thread_local std::vector<Index> incoming, first, targets, open;
+  const std::size_t nodes = at(graph.nodes());
+  const std::vector<Edge>& edges = graph.edges();
+  incoming.assign(nodes, 0), first.assign(nodes + 1, 0), targets.resize(edges.size()), open.clear();
+  for (const Edge& e : edges) ++incoming[at(e.to)], ++first[at(e.from)];
+  for (std::size_t k = 0; k < nodes; ++k) first[k + 1] += first[k];
+  for (const Edge& e : edges) targets[at(--first[at(e.from)])] = e.to;
+  first[nodes] = static_cast<Index>(edges.size());
+  for (std::size_t k = 0; k < nodes; ++k)
+    if (incoming[k] == 0) open.push_back(static_cast<Index>(k));
+  for (std::size_t done = 0; done < open.size(); ++done)
+    for (Index e = first[at(open[done])]; e < first[at(open[done]) + 1]; ++e)
+      if (const Index to = targets[at(e)]; --incoming[at(to)] == 0) open.push_back(to);
+  return open.size() == nodes;
+}
+
+/// Light edges form no cycle, and one heavier edge outweighs the roundings of all others of a cycle: then no
+/// cycle is negative. `limit`: as of prove_optimal.
+bool proven_at_a_glance(const DoubleCosts& costs, const PricedMatching& m, double limit,
+                        GraphMemory& memory) {
+  double scale = costs.largest();
+  for (const double v : m.v) scale = std::max(scale, std::abs(v));
+  const double steps = static_cast<double>(costs.cols()) + 2;
+  const double wide = steps * (limit / 8 + 4 * kRounding * scale);
+  const double rounding = kRounding * (scale + wide);
+  if (!(wide < scale / 4)) return false;
+  const ResidualGraph graph(costs, m, wide, memory);
+  if (graph.edges().size() > 8 * at(costs.cols()) + 64) return false;  // ties: cycles are likely
+  double deepest = 0;
+  for (const Edge& e : graph.edges())
+    deepest = std::max(deepest, -((e.terms[0] + e.terms[1]) + (e.terms[2] + e.terms[3])));
+  return wide > steps * (deepest + rounding) + rounding && has_no_cycle(graph);
+}
+
 struct Pass {
   std::int64_t turned = 0;
   double span = 0;
@@ -245,6 +282,7 @@ Proof prove_optimal(const DoubleCosts& costs, PricedMatching& m, double limit) {
   constexpr int kRoom = 126, kSumBits = 40;
   static thread_local GraphMemory memory;
   Proof proof;
+  if (proven_at_a_glance(costs, m, limit, memory)) return proof;
   while (true) {
     const ResidualGraph graph(costs, m, limit, memory);
     BitRange bits;

@@ -8,6 +8,9 @@
 /// where shortest paths over them span no more than D, the rest cannot matter. Sums are formed in 128-bit
 /// integers, or in 2240-bit ones where the doubles' exponents span more, so that nothing is rounded.
 ///
+/// Most answers are proven before that: with a D so large that one edge above it outweighs all roundings of a
+/// cycle, the edges below it form no cycle at all, unless costs are tied.
+///
 /// A negative cycle is turned, which improves M, and the search goes on; so the result is optimal for any
 /// doubles. Source of the criterion: Klein, "A primal method for minimal cost flows", Management Science 14
 /// (1967); of the prices: Bellman-Ford, in the queue order of Moore (1959).

@@ -9,6 +9,7 @@
 namespace motes::python {
 namespace {
 
+constexpr Index kFewColumns = 32;
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
 // Minima of doubles that the compiler may not reorder itself. Inlined into the clones of solve and proves, so
@@ -133,7 +134,8 @@ MOTES_INLINE void SmallAssignment::reduce_rows() {
 MOTES_INLINE void SmallAssignment::reduce_free_rows() {
   later_.clear();
   std::size_t steps = 0;
-  const std::size_t most = 4 * free_.size() + 16;
+  // Of few columns a search costs no more than some steps here.
+  const std::size_t most = cols_ < kFewColumns ? free_.size() + 2 : 4 * free_.size() + 16;
   for (std::size_t k = 0; k < free_.size(); ++k) {
     Index i = free_[k];
     while (i >= 0) {
