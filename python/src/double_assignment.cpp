@@ -181,7 +181,7 @@ DoubleAnswer solve_as_it_is(const Execution& execution, const SparseDoubles& s, 
   SparseAssignment plain(s);
   answer.feasible = plain.solve();
   if (!answer.feasible) return answer;
-  answer.matching = plain.take_answer();
+  answer.matching = plain.answer();
   // Sums of integers do not round up to 2^53.
   const double vertices = static_cast<double>(s.graph.rows) + s.graph.cols;
   if (survey.whole && survey.largest * 4 * vertices < 0x1p53) return answer;

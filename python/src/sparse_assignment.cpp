@@ -16,10 +16,18 @@ SparseAssignment::SparseAssignment(const SparseDoubles& problem)
       offsets_(problem.graph.row_offsets.data()),
       col_(problem.graph.col_index.data()),
       cost_(problem.cost.data()),
-      held_(at(problem.graph.rows)) {
-  answer_.row_to_col.assign(at(problem.graph.rows), -1);
-  answer_.col_to_row.assign(at(problem.graph.cols), -1);
-  answer_.v.assign(at(problem.graph.cols), 0);
+      columns_(at(problem.graph.cols)),
+      held_(at(problem.graph.rows), -1) {}
+
+PricedMatching SparseAssignment::answer() const {
+  PricedMatching out;
+  out.row_to_col.resize(held_.size());
+  out.col_to_row.resize(columns_.size());
+  out.v.resize(columns_.size());
+  for (std::size_t i = 0; i < held_.size(); ++i) out.row_to_col[i] = held_[i] == -1 ? -1 : col_[held_[i]];
+  for (std::size_t j = 0; j < columns_.size(); ++j)
+    out.col_to_row[j] = columns_[j].owner, out.v[j] = columns_[j].v;
+  return out;
 }
 
 bool SparseAssignment::solve() {
@@ -27,9 +35,6 @@ bool SparseAssignment::solve() {
   budget_ = kTakesPerRow * rows;
   for (Index i = 0; i < rows; ++i)
     if (!take_cheapest(i)) return false;
-  if (left_.empty()) return true;
-  reached_.assign(at(problem_.graph.cols), Reached{0, -1, 0});
-  via_cost_.resize(at(problem_.graph.cols));
   for (const Index i : left_)
     if (!search(i)) return false;
   return true;
@@ -41,24 +46,24 @@ bool SparseAssignment::take_cheapest(Index row) {
     double best = kNone, second = kNone;
     Offset found = -1;
     for (Offset e = offsets_[row]; e < offsets_[row + 1]; ++e) {
-      const double offer = cost_[e] - answer_.v[at(col_[e])];
+      const double offer = cost_[e] - columns_[at(col_[e])].v;
       if (offer < best)
         second = best, best = offer, found = e;
       else if (offer < second)
         second = offer;
     }
     if (found == -1) return false;
-    const Index j = col_[found], owner = answer_.col_to_row[at(j)];
+    Column& column = columns_[at(col_[found])];
+    const Index owner = column.owner;
     // A tie cannot move the price, an only offer has none, and a price too low to be told from the one before
     // does not move either.
     if (owner != -1 && (second == kNone || !(best < second) || budget_-- <= 0)) {
       left_.push_back(row);
       return true;
     }
-    if (second != kNone) answer_.v[at(j)] -= second - best;
-    answer_.row_to_col[at(row)] = j, answer_.col_to_row[at(j)] = row;
-    held_[at(row)] = cost_[found];
-    if (owner != -1) answer_.row_to_col[at(owner)] = -1;
+    if (second != kNone) column.v -= second - best;
+    held_[at(row)] = found, column.owner = row;
+    if (owner != -1) held_[at(owner)] = -1;
     row = owner;
   }
   return true;
@@ -66,7 +71,7 @@ bool SparseAssignment::take_cheapest(Index row) {
 
 bool SparseAssignment::search(Index source) {
   if (stamp_ > std::numeric_limits<std::uint32_t>::max() - 4) {
-    for (Reached& r : reached_) r.stamp = 0;
+    for (Column& column : columns_) column.stamp = 0;
     stamp_ = 0;
   }
   stamp_ += 2;
@@ -78,15 +83,14 @@ bool SparseAssignment::search(Index source) {
     const auto [distance, j] = heap_.back();
     heap_.pop_back();
     if (distance >= end_distance_) break;
-    Reached& here = reached_[at(j)];
+    Column& here = columns_[at(j)];
     if (here.stamp == stamp_ + 1) continue;  // an older, farther entry
     here.stamp = stamp_ + 1;
     settled_.push_back(j);
-    const Index row = answer_.col_to_row[at(j)];
-    scan(row, distance - (held_[at(row)] - answer_.v[at(j)]));
+    scan(here.owner, distance - (cost_[held_[at(here.owner)]] - here.v));
   }
   if (end_ == -1) return false;
-  for (const Index j : settled_) answer_.v[at(j)] -= end_distance_ - reached_[at(j)].distance;
+  for (const Index j : settled_) columns_[at(j)].v -= end_distance_ - columns_[at(j)].distance;
   augment(source, end_);
   return true;
 }
@@ -95,13 +99,12 @@ bool SparseAssignment::search(Index source) {
 void SparseAssignment::scan(Index row, double base) {
   for (Offset e = offsets_[row]; e < offsets_[row + 1]; ++e) {
     const Index j = col_[e];
-    const double distance = base + (cost_[e] - answer_.v[at(j)]);
+    Column& there = columns_[at(j)];
+    const double distance = base + (cost_[e] - there.v);
     if (!(distance < end_distance_)) continue;
-    Reached& there = reached_[at(j)];
     if (there.stamp == stamp_ + 1 || (there.stamp == stamp_ && distance >= there.distance)) continue;
-    there = {distance, row, stamp_};
-    via_cost_[at(j)] = cost_[e];
-    if (answer_.col_to_row[at(j)] == -1) {
+    there.distance = distance, there.from = row, there.stamp = stamp_;
+    if (there.owner == -1) {
       end_distance_ = distance, end_ = j;
     } else {
       heap_.emplace_back(distance, j);
@@ -112,10 +115,11 @@ void SparseAssignment::scan(Index row, double base) {
 
 void SparseAssignment::augment(Index source, Index end) {
   for (Index j = end, row = -1; row != source;) {
-    row = reached_[at(j)].row;
-    const Index before = answer_.row_to_col[at(row)];
-    answer_.row_to_col[at(row)] = j, answer_.col_to_row[at(j)] = row;
-    held_[at(row)] = via_cost_[at(j)];
+    row = columns_[at(j)].from;
+    const Index before = held_[at(row)] == -1 ? -1 : col_[held_[at(row)]];
+    const Index* list = col_ + offsets_[row];
+    held_[at(row)] = std::lower_bound(list, col_ + offsets_[row + 1], j) - col_;
+    columns_[at(j)].owner = row;
     j = before;
   }
 }

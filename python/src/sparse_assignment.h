@@ -21,13 +21,15 @@ class SparseAssignment {
   /// False where no assignment of all rows exists.
   bool solve();
   /// Prices are 0 of free columns.
-  PricedMatching take_answer() { return std::move(answer_); }
+  PricedMatching answer() const;
 
  private:
-  struct Reached {
-    double distance;
-    Index row;            ///< it was reached from
-    std::uint32_t stamp;  ///< 2 * search, and 1 more once settled
+  /// What a search asks of a column, in one place: it waits for memory once.
+  struct alignas(32) Column {
+    double v = 0, distance = 0;
+    Index owner = -1;         ///< its row
+    Index from = -1;          ///< the row it was reached from
+    std::uint32_t stamp = 0;  ///< 2 * search, and 1 more once settled
   };
   bool take_cheapest(Index row);
   bool search(Index source);
@@ -38,13 +40,11 @@ class SparseAssignment {
   const Offset* offsets_;
   const Index* col_;
   const double* cost_;
-  PricedMatching answer_;
-  std::vector<double> held_;  ///< [rows] cost of the pair
+  std::vector<Column> columns_;
+  std::vector<Offset> held_;  ///< [rows] entry of the pair, -1: none
   std::vector<Index> left_;
   std::int64_t budget_ = 0;
 
-  std::vector<Reached> reached_;
-  std::vector<double> via_cost_;  ///< [cols] of the entry by which it was reached
   std::vector<std::pair<double, Index>> heap_;
   std::vector<Index> settled_;
   std::uint32_t stamp_ = 0;
