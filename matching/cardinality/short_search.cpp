@@ -19,7 +19,7 @@ constexpr Offset kBudget = 3;
 constexpr std::size_t kManyFound = 3, kLeftOfMany = 20;
 /// Searches of more vertices than this miss the cache at each step, so that with more than one free row in
 /// kFewFree push-relabel is the faster from the start.
-constexpr std::int64_t kVerticesInCache = 1 << 17, kFewFree = 64;
+constexpr std::int64_t kVerticesInCache = 1 << 16, kFewFree = 64;
 
 class Searches {
  public:
