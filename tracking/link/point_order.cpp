@@ -27,7 +27,9 @@ std::vector<Index> position_order(const SeriesPoints& points) {
   std::iota(order.begin(), order.end(), Index{0});
   const auto before = [&](Index a, Index b) {
     const Vec3 &p = points.at[at(a)], &q = points.at[at(b)];
-    if (const auto left = std::tie(p.x, p.y, p.z), right = std::tie(q.x, q.y, q.z); left != right)
+    if (const auto left = std::tie(points.hash[at(a)], p.x, p.y, p.z),
+        right = std::tie(points.hash[at(b)], q.x, q.y, q.z);
+        left != right)
       return left < right;
     for (const PropertyColumn& column : points.properties)
       if (const int side = compare(column.values[at(a)], column.values[at(b)]); side != 0) return side < 0;

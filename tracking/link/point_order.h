@@ -9,8 +9,9 @@
 
 namespace motes::tracking::detail {
 
-/// [points] pooled detections frame by frame, each frame's by position, then by their properties (unknown
-/// values first); those that agree in all of these stay as they are. O(points log points).
+/// [points] pooled detections frame by frame, each frame's by the hash of the position, so that no direction
+/// is preferred where distances tie, then by position and by properties (unknown values first); those that
+/// agree in all of these stay as they are. O(points log points).
 std::vector<matching::Index> position_order(const SeriesPoints& points);
 
 /// [points] the place of each detection in `order`, which lists all `points` or some; -1: not listed.
