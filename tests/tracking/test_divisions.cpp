@@ -205,6 +205,29 @@ TEST_CASE("series that divide: mothers, daughters and parents are found") {
   CHECK(build_tracks(frames, none).parent.empty());
 }
 
+TEST_CASE("where many divisions are doubtful the surest are kept, and links are not lost") {
+  Life life;
+  life.step = 0.22, life.division = 0.05;
+  const auto [truth, frames] = live(life, 6);
+  const SeriesLinks all = linked(frames, Events::divisions), sure = linked(frames),
+                    none = linked(frames, Events::none);
+  REQUIRE(sure.divisions.believed);
+  INFO(all.divisions.list.size() << " found, " << sure.divisions.list.size() << " kept");
+  CHECK(sure.divisions.list.size() < all.divisions.list.size());
+  CHECK(!sure.divisions.list.empty());
+  std::set<Index> kept;
+  double least = HUGE_VAL;
+  for (const Division& d : sure.divisions.list) kept.insert(d.mother), least = std::min(least, d.gain);
+  for (const Division& d : all.divisions.list)
+    CHECK((kept.contains(d.mother) ? d.gain >= least : d.gain <= least));
+  const auto f1 = [&](const SeriesLinks& links) {
+    return link_scores({}, truth, build_tracks(frames, links), 1e-6).f1;
+  };
+  INFO("link F1 with all " << f1(all) << ", the sure " << f1(sure) << ", none " << f1(none));
+  CHECK(f1(sure) > f1(none) - 0.003);
+  CHECK(f1(sure) > f1(all));
+}
+
 TEST_CASE("series that do not divide get no division") {
   const auto seed = GENERATE(1u, 2u, 3u);
   const auto faults = GENERATE(false, true);
