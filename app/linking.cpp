@@ -15,8 +15,8 @@ namespace motes::app {
 namespace {
 
 constexpr const char* kEstimated = "estimated";
-/// More detections than this are linked pair by pair by default. The series linker keeps about 20 candidates
-/// of each, so this bounds its edges too. A million walkers' positions took 33 s on two cores.
+/// More detections than this are linked pair by pair by default: a series of so many takes minutes, pairs
+/// take a second. The series linker keeps about 20 candidates of each, so this bounds its edges too.
 constexpr std::size_t kMostOfAutomaticSeries = 1'000'000;
 
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {
@@ -123,6 +123,16 @@ std::size_t detections_of(const std::vector<Detections>& frames) {
   return all;
 }
 
+/// How far the linking of a series in windows may be from the likeliest one.
+std::string windows_line(const tracking::SeriesLinks& links) {
+  const std::string gap =
+      links.gap_nats > 0
+          ? fmt::format("at most {:.3g} nats in all ({:.2g} a detection) above an optimum's cost",
+                        links.gap_nats, links.gap_nats / static_cast<double>(links.points.size()))
+          : "an optimum of the whole series, as their prices prove";
+  return fmt::format("linked in {} windows of frames that overlap: {}", links.windows, gap);
+}
+
 /// What the search for divisions found and why it is believed or not; empty where nothing was found.
 std::string divisions_line(const tracking::Divisions& d) {
   if (d.found == 0) return "";
@@ -186,6 +196,7 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
                                     : "displacements beyond beta times those before"));
   lines.push_back(fmt::format("{} links, {} of them over gaps, in {} rounds", links.links, links.gap_links,
                               links.rounds));
+  if (links.windows > 1) lines.push_back(windows_line(links));
   if (const std::string line = divisions_line(links.divisions); !line.empty()) lines.push_back(line);
   return lines;
 }
@@ -233,7 +244,10 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     });
     progress.advance(static_cast<std::int64_t>(frames.size()) - 1);
     for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
-    if (config.linking.confidence)
+    const bool too_large = linked.series->windows > 1;
+    if (config.linking.confidence && too_large)
+      console.note("how sure links are is not told for series linked in windows");
+    if (config.linking.confidence && !too_large)
       judge_links(execution, config, options, linked, console);
     else
       warn_of_density(*linked.series, gate, console);

@@ -154,7 +154,7 @@ void add_linking(std::vector<Option>& table) {
       "with "
       "gaps, begins, ends and false detections, every parameter estimated. auto: series, but pairs for "
       "two frames, more than a million detections, or with linking.cost, linking.no_link_cost or solver "
-      "greedy."));
+      "greedy. Series of over ten million detections are linked in windows of frames that overlap."));
   table.push_back(row(
       "linking.model", "",
       choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include <motes/base/index.h>
@@ -11,6 +12,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_assignment.h>
 
+#include "tracking/link/series_candidates.h"
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/near_points.h"
 #include "tracking/motion/rigid_search.h"
@@ -33,6 +35,9 @@ constexpr double kLargeSteps = 0.25;
 constexpr std::size_t kMostForStarts = 100'000;
 /// Scales of so many pairs on either side give that of a start.
 constexpr std::int32_t kScalesAround = 3;
+/// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
+constexpr std::size_t kMostLikely = 20;
+constexpr double kLikelyNats = 12;
 /// A start must be likelier by so many nats than the one before it.
 constexpr double kLikelier = 1e-6;
 
@@ -47,15 +52,37 @@ void add_move(Moves& moves, const Vec3& from, const Vec3& to) {
   moves.move.push_back({to.x - from.x, to.y - from.y, to.z - from.z});
 }
 
-Moves moves_of_pair(const SeriesPoints& points, const SeriesLinking& linking, std::int32_t t,
-                    std::vector<std::ptrdiff_t>& own) {
+Moves moves_of_pair(const SeriesPoints& pair, const SeriesLinking& linking) {
   Moves out;
-  own.assign(points.frame(t).size(), -1);
-  for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
-    const Index j = linking.next[at(i)];
+  for (Index i = 0; i < pair.offset[1]; ++i)
+    if (const Index j = linking.next[at(i)]; j >= 0) add_move(out, pair.at[at(i)], pair.at[at(j)]);
+  return out;
+}
+
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+
+/// Links over one frame by where they start in it.
+PointMoves moves_from(const SeriesPoints& points, const SeriesLinking& linking, std::int32_t t) {
+  const auto begin = at(points.offset[at(t)]), size = points.frame(t).size();
+  PointMoves out{std::vector<Vec3>(size), std::vector<char>(size, 0), 0};
+  for (std::size_t k = 0; k < size; ++k) {
+    const Index j = linking.next[begin + k];
     if (j < 0 || points.slot[at(j)] != t + 1) continue;
-    own[at(i - points.offset[at(t)])] = static_cast<std::ptrdiff_t>(out.from.size());
-    add_move(out, points.at[at(i)], points.at[at(j)]);
+    out.move[k] = minus(points.at[at(j)], points.at[begin + k]);
+    out.known[k] = 1, ++out.count;
+  }
+  return out;
+}
+
+/// Links over one frame by where they end, in a pair of frames.
+PointMoves moves_to(const SeriesPoints& pair, const SeriesLinking& linking) {
+  const auto size = pair.frame(1).size();
+  PointMoves out{std::vector<Vec3>(size), std::vector<char>(size, 0), 0};
+  for (Index i = 0; i < pair.offset[1]; ++i) {
+    const Index j = linking.next[at(i)];
+    if (j < 0) continue;
+    out.move[at(j - pair.offset[1])] = minus(pair.at[at(j)], pair.at[at(i)]);
+    out.known[at(j - pair.offset[1])] = 1, ++out.count;
   }
   return out;
 }
@@ -86,9 +113,59 @@ SeriesPoints pair_of(const SeriesPoints& points, std::int32_t t) {
 
 }  // namespace
 
+SeriesLists list_neighbours(const Execution& execution, const SeriesPoints& points) {
+  SeriesLists out(at(points.frames()));
+  parallel_for(thread_count(execution), points.frames(),
+               [&](std::int64_t t) { out[at(t)] = NearLists(points.frame(static_cast<std::int32_t>(t))); });
+  return out;
+}
+
+namespace {
+
+/// The nearest of a frame's detections to given places, by the lists from a guess on, or by a tree.
+class Nearest {
+ public:
+  Nearest(std::span<const Vec3> frame, const NearLists* lists) : frame_(frame), lists_(lists) {}
+
+  /// `guess`: a detection of the frame that may be near, or -1.
+  std::size_t of(const Vec3& place, std::ptrdiff_t guess) {
+    if (lists_ != nullptr && guess >= 0)
+      if (const std::ptrdiff_t found = by_list(place, static_cast<std::size_t>(guess)); found >= 0)
+        return static_cast<std::size_t>(found);
+    if (!tree_) tree_ = std::make_unique<NearPoints>(frame_);
+    std::size_t nearest = 0;
+    double squared = 0;
+    tree_->nearest(place, 1, &nearest, &squared);
+    return nearest;
+  }
+
+ private:
+  /// All that are not among the guess's neighbours up to some distance are at least that distance, less the
+  /// guess's own, from the place. -1 where that proves nothing.
+  std::ptrdiff_t by_list(const Vec3& place, std::size_t guess) const {
+    const double off = length_of(minus(frame_[guess], place));
+    double best = std::numeric_limits<double>::infinity();
+    std::ptrdiff_t nearest = -1;
+    for (const std::int32_t near : lists_->of(guess)) {
+      const auto k = static_cast<std::size_t>(near);
+      if (length_of(minus(frame_[k], frame_[guess])) - off > best * kSlack) return nearest;
+      const double distance = length_of(minus(frame_[k], place));
+      if (distance < best || (distance == best && near < nearest)) best = distance, nearest = near;
+    }
+    return lists_->complete() ? nearest : -1;
+  }
+
+  static constexpr double kSlack = 1 + 1e-9;  ///< for rounding
+  std::span<const Vec3> frame_;
+  const NearLists* lists_;
+  std::unique_ptr<NearPoints> tree_;
+};
+
+}  // namespace
+
 Prediction predict_by_field(const Execution& execution, const SeriesPoints& points,
                             const SeriesLinking& linking, int lags, Prediction before,
-                            const SeriesLinking& of_before) {
+                            const SeriesLinking& of_before, const SeriesLists* lists) {
   const std::int32_t frames = points.frames();
   Prediction out = std::move(before);
   std::vector<char> changed(at(frames), 1);
@@ -102,10 +179,10 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
   parallel_for(thread_count(execution), frames - 1, [&](std::int64_t slot) {
     const auto t = static_cast<std::int32_t>(slot);
     if (changed[at(t)] == 0) return;
-    std::vector<std::ptrdiff_t> own;
-    const Moves moves = moves_of_pair(points, linking, t, own);
     const auto begin = at(points.offset[at(t)]);
-    const auto field = local_field(one, moves.from, moves.move, points.frame(t), own);
+    const auto field = local_field_among(one, points.frame(t),
+                                         lists != nullptr ? (*lists)[at(t)] : NearLists(points.frame(t)),
+                                         moves_from(points, linking, t), false);
     std::copy(field.begin(), field.end(), out.by_lag[0].begin() + static_cast<std::ptrdiff_t>(begin));
   });
   // Over more frames: on from where the field leads, with the field of the nearest detection there.
@@ -118,13 +195,18 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
       if (stale[at(t)] == 0) return;
       const auto from = points.frame(t), stop = points.frame(there);
       const auto begin = at(points.offset[at(t)]), begin_there = at(points.offset[at(there)]);
-      const NearPoints near(stop);
+      Nearest near(stop, lists != nullptr ? &(*lists)[at(there)] : nullptr);
+      std::ptrdiff_t guess = -1;
       for (std::size_t k = 0; k < from.size(); ++k) {
         const Vec3 so_far = out.by_lag[at(lag) - 2][begin + k];
         const Vec3 place{from[k].x + so_far.x, from[k].y + so_far.y, from[k].z + so_far.z};
-        std::size_t nearest = 0;
-        double squared = 0;
-        const bool any = !stop.empty() && near.nearest(place, 1, &nearest, &squared) == 1;
+        // Its own track leads near it.
+        Index on_track = linking.next[begin + k];
+        while (on_track >= 0 && points.slot[at(on_track)] < there) on_track = linking.next[at(on_track)];
+        if (on_track >= 0 && points.slot[at(on_track)] == there)
+          guess = static_cast<std::ptrdiff_t>(at(on_track) - begin_there);
+        const bool any = !stop.empty();
+        const std::size_t nearest = any ? near.of(place, guess) : 0;
         const Vec3 step = any ? out.by_lag[0][begin_there + nearest] : Vec3{};
         out.by_lag[at(lag) - 1][begin + k] = {so_far.x + step.x, so_far.y + step.y, so_far.z + step.z};
       }
@@ -138,7 +220,8 @@ namespace {
 /// One pair of frames, linked around a field.
 struct FieldPair {
   SeriesLinking links;
-  Moves moves;
+  Moves moves;         ///< of the links
+  PointMoves arrived;  ///< the same, by where they end
   double scale = 0;
   /// -log-likelihood around the field of its own links, each left out of its own prediction.
   double cost = std::numeric_limits<double>::infinity();
@@ -147,20 +230,25 @@ struct FieldPair {
 /// The pairs of a series, linked from one start or from several.
 class FieldPairs {
  public:
-  FieldPairs(const Execution& execution, const SeriesPoints& points, const std::string& solver)
-      : execution_(execution), points_(points), solver_(solver), pairs_(at(points.frames() - 1)) {}
+  FieldPairs(const Execution& execution, const SeriesPoints& points, const std::string& solver,
+             const SeriesLists& lists)
+      : execution_(execution),
+        points_(points),
+        lists_(lists),
+        solver_(solver),
+        pairs_(at(points.frames() - 1)) {}
 
   /// Each pair around the field of the one before.
   void forward() {
     double scale = 0;
-    const Moves* before = nullptr;
+    const FieldPair* before = nullptr;
     for (std::int32_t t = 0; t + 1 < points_.frames(); ++t) {
       if (empty(t)) continue;
       const SeriesPoints pair = pair_of(points_, t);
-      pairs_[at(t)] = linked(pair, before != nullptr ? around(pair, before->to, before->move) : still(pair),
+      pairs_[at(t)] = linked(t, pair, start_of(t, pair, before),
                              scale > 0 ? scale : kFirstScalePerSpacing * spacing_of(pair));
       scale = scale > 0 ? kMemory * scale + (1 - kMemory) * pairs_[at(t)].scale : pairs_[at(t)].scale;
-      before = &pairs_[at(t)].moves;
+      before = &pairs_[at(t)];
     }
   }
 
@@ -180,7 +268,7 @@ class FieldPairs {
       if (!empty(t) && !empty(t + 1)) {
         const SeriesPoints pair = pair_of(points_, t);
         const Moves& after = pairs_[at(t) + 1].moves;
-        try_start(t, pair, around(pair, after.from, after.move));
+        try_start(t, pair, local_field(threads_for(pair), after.from, after.move, pair.frame(0)));
       }
     for (std::int32_t t = 1; t <= last; ++t)
       if (!empty(t)) try_before(t, pair_of(points_, t));
@@ -218,25 +306,28 @@ class FieldPairs {
     if (pair.size() < kPointsWorthThreads) out.threads = 1;
     return out;
   }
-  std::vector<Vec3> around(const SeriesPoints& pair, const std::vector<Vec3>& places,
-                           const std::vector<Vec3>& moves) const {
-    return local_field(threads_for(pair), places, moves, pair.frame(0));
+  /// The field that the pair before arrives with.
+  std::vector<Vec3> start_of(std::int32_t t, const SeriesPoints& pair, const FieldPair* before) const {
+    if (before == nullptr) return still(pair);
+    if (t > 0 && before == &pairs_[at(t) - 1])
+      return local_field_among(threads_for(pair), pair.frame(0), lists_[at(t)], before->arrived, true);
+    return local_field(threads_for(pair), before->moves.to, before->moves.move, pair.frame(0));
   }
   void try_before(std::int32_t t, const SeriesPoints& pair) {
     if (empty(t - 1)) return;
-    const Moves& before = pairs_[at(t) - 1].moves;
-    try_start(t, pair, around(pair, before.to, before.move));
+    try_start(t, pair, start_of(t, pair, &pairs_[at(t) - 1]));
   }
   void try_start(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& field) {
     std::vector<double> scales;
     for (std::int32_t near = std::max(0, t - kScalesAround);
          near <= std::min(points_.frames() - 2, t + kScalesAround); ++near)
       if (!empty(near)) scales.push_back(pairs_[at(near)].scale);
-    FieldPair now = linked(pair, field, quantile(scales, 0.5));
+    FieldPair now = linked(t, pair, field, quantile(scales, 0.5));
     if (now.cost < pairs_[at(t)].cost - kLikelier) pairs_[at(t)] = std::move(now);
   }
 
-  FieldPair linked(const SeriesPoints& pair, const std::vector<Vec3>& start, double scale) const {
+  FieldPair linked(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& start,
+                   double scale) const {
     const auto from = pair.frame(0);
     const Execution of_pair = threads_for(pair);
     SeriesModel model;
@@ -250,11 +341,14 @@ class FieldPairs {
       std::copy(field.begin(), field.end(), prediction.by_lag[0].begin());
     };
     set_field(start);
+    SeriesGrids grids(2);
+    grids[1] = RowGrid(pair.frame(1), spacing_of(pair) / 2);
     FieldPair out;
     out.scale = scale;
     for (int round = 0; round < kRoundsOfPair; ++round) {
       model.scale.assign(2, out.scale);
-      const SeriesCandidates candidates = series_candidates(of_pair, pair, prediction, model, 1);
+      const SeriesCandidates candidates =
+          find_candidates(of_pair, pair, prediction, model, 1, nullptr, kLikelyNats, kMostLikely, &grids);
       SeriesLinking now =
           solve_series(of_pair, pair, model, candidates,
                        candidate_costs(of_pair, pair, prediction, model, candidates), solver_, false)
@@ -265,9 +359,7 @@ class FieldPairs {
       const bool settled =
           round > 0 && static_cast<double>(differ) <= kSettledShare * static_cast<double>(from.size());
       out.links = std::move(now);
-      std::vector<std::ptrdiff_t> own;
-      out.moves = moves_of_pair(pair, out.links, 0, own);
-      set_field(local_field(of_pair, out.moves.from, out.moves.move, from, own));
+      set_field(local_field_among(of_pair, from, lists_[at(t)], moves_from(pair, out.links, 0), false));
       std::vector<double> lengths;
       for (Index i = 0; i < pair.offset[1]; ++i)
         if (out.links.next[at(i)] >= 0)
@@ -277,6 +369,8 @@ class FieldPairs {
                              kLeastScalePerSpacing * spacing_of(pair));
       if (settled) break;
     }
+    out.moves = moves_of_pair(pair, out.links);
+    out.arrived = moves_to(pair, out.links);
     model.scale.assign(2, out.scale);
     out.cost = 0;
     for (Index i = 0; i < pair.offset[1]; ++i)
@@ -289,6 +383,7 @@ class FieldPairs {
 
   Execution execution_;
   const SeriesPoints& points_;
+  const SeriesLists& lists_;
   std::string solver_;
   std::vector<FieldPair> pairs_;
 };
@@ -296,8 +391,8 @@ class FieldPairs {
 }  // namespace
 
 SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
-                               const std::string& solver) {
-  FieldPairs pairs(execution, points, solver);
+                               const std::string& solver, const SeriesLists& lists) {
+  FieldPairs pairs(execution, points, solver, lists);
   pairs.forward();
   if (points.size() <= kMostForStarts && pairs.steps() > kLargeSteps) pairs.from_several_starts();
   return pairs.linking();

@@ -2,6 +2,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -87,7 +89,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   Rounds best(execution, points, options, done, out.rounds);
   out.chosen = MotionModel::standing;
   if (options.model == MotionModel::field) {
-    best.along_field(link_along_field(execution, points, options.solver), lags, kPlainRounds);
+    best.along_field(link_along_field(execution, points, options.solver, best.lists()), lags, kPlainRounds);
     out.chosen = MotionModel::field;
   } else {
     best.plain(lags, kPlainRounds);
@@ -102,8 +104,10 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     return best;
   }
   Rounds field(execution, points, options, done, out.rounds);
-  field.along_field(best.steps() < kSmallSteps ? best.solution_.linking
-                                               : link_along_field(execution, points, options.solver),
+  field.share(best);
+  field.along_field(best.steps() < kSmallSteps
+                        ? best.solution_.linking
+                        : link_along_field(execution, points, options.solver, best.lists()),
                     lags, kPlainRounds);
   out.evidence.field = field.cost_per_point();
   if (*out.evidence.field >= out.evidence.plain) return best;
@@ -116,9 +120,12 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
                     const std::function<void(int)>& done, SeriesLinks& out) {
   const bool by_data = options.model == MotionModel::automatic;
   Rounds best = first_linking(execution, points, options, done, out);
-  if (by_data && best.candidates_.size() > kMostForVelocity) {
-    out.spared.push_back("persistence (velocity, joint): " + std::to_string(best.candidates_.size()) +
+  if (by_data && best.found_ > kMostForVelocity) {
+    out.spared.push_back("persistence (velocity, joint): " + std::to_string(best.found_) +
                          " candidate links, over " + std::to_string(kMostForVelocity));
+  } else if (best.in_windows()) {
+    out.spared.push_back("persistence (velocity, joint): " + std::to_string(points.size()) +
+                         " detections, over " + std::to_string(options.most_at_once));
   } else if (options.model != MotionModel::standing) {
     const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
     Rounds persistent = best;
@@ -216,13 +223,16 @@ void choose_properties(const SeriesOptions& options, SeriesPoints& points) {
 }  // namespace
 
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
-                        const SeriesOptions& options, const std::function<void(int)>& done) {
-  check(options);
+                        const SeriesOptions& given, const std::function<void(int)>& done) {
+  check(given);
+  SeriesOptions options = given;
+  if (options.model == MotionModel::velocity || options.model == MotionModel::joint)
+    options.most_at_once = std::numeric_limits<std::int64_t>::max();
   if (execution.backend == Backend::cuda)
     if (const auto devices = gpu::list_devices(); devices.devices.empty())
       throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");
   SeriesLinks out;
-  out.points = pool_points(frames);
+  out.points = pool_points(frames, execution);
   out.linking = SeriesLinking::none(out.points.size());
   if (out.points.size() == 0 || out.points.frames() < 2) {
     out.reason = "there is nothing to link";
@@ -231,13 +241,18 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   choose_properties(options, out.points);
   const std::vector<Index> order = detail::position_order(out.points);
   out.points = detail::select_points(out.points, order);
-  const auto nodes = choose_nodes(
-      execution, out.points, options,
-      [&](const SeriesPoints& points) {
-        SeriesLinks first;
-        return first_linking(execution, points, options, done, first).solution_.linking;
-      },
-      done, out.rounds);
+  std::optional<SeriesNodes> nodes;
+  if (static_cast<std::int64_t>(out.points.size()) <= options.most_at_once)
+    nodes = choose_nodes(
+        execution, out.points, options,
+        [&](const SeriesPoints& points) {
+          SeriesLinks first;
+          return first_linking(execution, points, options, done, first).solution_.linking;
+        },
+        done, out.rounds);
+  else
+    out.spared.push_back("false detections around particles: " + std::to_string(out.points.size()) +
+                         " detections, over " + std::to_string(options.most_at_once));
   SeriesPart part;
   if (nodes) {
     part = take_part(out.points, nodes->used);
@@ -257,7 +272,9 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   }
   out.model = std::move(best.model_);
   out.velocity = std::move(best.velocity_);
-  out.candidates = best.candidates_.size();
+  out.candidates = best.found_;
+  out.windows = best.windows_;
+  out.gap_nats = best.gap_nats_;
   out.edges = best.solution_.edges;
   out.false_detections = best.solution_.false_detections;
   out.objective = best.solution_.objective;

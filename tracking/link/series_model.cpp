@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 
 #include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_model.h>
 
@@ -35,11 +34,12 @@ double beyond(const std::vector<double>& elapsed, std::int32_t frames) {
 }
 
 /// Scales by frame, from residual lengths of links over one frame by the frame where they start.
-std::vector<double> smooth_scales(const std::vector<std::vector<double>>& lengths, double median_per_scale,
-                                  double least, double otherwise) {
+std::vector<double> smooth_scales(const Execution& execution, const std::vector<std::vector<double>>& lengths,
+                                  double median_per_scale, double least, double otherwise) {
   const auto frames = static_cast<std::int32_t>(lengths.size());
   std::vector<double> scales(lengths.size(), otherwise);
-  for (std::int32_t t = 0; t < frames; ++t) {
+  parallel_for(thread_count(execution), frames, [&](std::int64_t slot) {
+    const auto t = static_cast<std::int32_t>(slot);
     std::vector<double> window;
     for (std::int32_t half = 0; half < frames; ++half) {
       for (const std::int32_t s : {t - half, t + half}) {
@@ -50,7 +50,7 @@ std::vector<double> smooth_scales(const std::vector<std::vector<double>>& length
       if (half >= kLeastHalfWindow && window.size() >= kScaleSample) break;
     }
     if (window.size() >= 8) scales[at(t)] = std::max(quantile(window, 0.5) / median_per_scale, least);
-  }
+  });
   return scales;
 }
 
@@ -58,15 +58,6 @@ std::vector<double> smooth_scales(const std::vector<std::vector<double>>& length
 
 std::int64_t SeriesLinking::links() const {
   return std::count_if(next.begin(), next.end(), [](Index j) { return j >= 0; });
-}
-
-double dot(const Vec3& a, const Vec3& b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
-double length_of(const Vec3& v) { return std::sqrt(dot(v, v)); }
-
-Vec3 residual(const SeriesPoints& points, const Prediction& prediction, Index i, Index j) {
-  const Vec3 &from = points.at[at(i)], &to = points.at[at(j)];
-  const Vec3 p = prediction.of(points.slot[at(j)] - points.slot[at(i)], i);
-  return {to.x - from.x - p.x, to.y - from.y - p.y, to.z - from.z - p.z};
 }
 
 double SeriesModel::link_cost(std::int32_t slot, int lag, double length) const {
@@ -86,9 +77,11 @@ double SeriesModel::lone_cost(const SeriesPoints& points, Index i) const {
   return points.log_odds.empty() ? lone_cost(density) : points.log_odds[at(i)] - std::log(density);
 }
 
-double SeriesModel::reach(const SeriesPoints& points, std::int32_t slot, int lag) const {
+double SeriesModel::reach(const SeriesPoints& points, std::int32_t slot, int lag,
+                          std::int32_t frames_before) const {
   const std::int32_t to = slot + lag;
-  const double most_cost = end_cost(points.frames() - 1 - slot) + birth_cost(points.density[at(to)], to);
+  const double most_cost =
+      end_cost(points.frames() - 1 - slot) + birth_cost(points.density[at(to)], to + frames_before);
   const double s = scale_of(slot, lag);
   const double level = dims * std::log(s) - std::log(elapsed[at(lag) - 1] * (1 - end)) - most_cost;
   const double by_chance =
@@ -96,34 +89,90 @@ double SeriesModel::reach(const SeriesPoints& points, std::int32_t slot, int lag
   return std::min(s * shape[at(lag) - 1].reach(level, kMostScales), by_chance);
 }
 
-SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction, int lags) {
+namespace {
+
+/// Distances of mutual nearest neighbours of frames t and t + 1, beyond the prediction.
+std::vector<double> mutual_lengths(const SeriesPoints& points, const Prediction& prediction, std::int32_t t) {
+  std::vector<double> out;
+  const auto from = points.frame(t), to = points.frame(t + 1);
+  if (from.empty() || to.empty()) return out;
+  std::vector<Vec3> moved(from.begin(), from.end());
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    const Vec3 p = prediction.of(1, points.offset[at(t)] + static_cast<Index>(k));
+    moved[k] = {moved[k].x + p.x, moved[k].y + p.y, moved[k].z + p.z};
+  }
+  const NearPoints near_to(to), near_from(moved);
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    std::size_t there = 0, back = 0;
+    double squared = 0, ignored = 0;
+    near_to.nearest(moved[k], 1, &there, &squared);
+    near_from.nearest(to[there], 1, &back, &ignored);
+    if (back == k) out.push_back(std::sqrt(squared));
+  }
+  return out;
+}
+
+/// Whole numbers, so that their order does not matter.
+struct Counts {
+  std::vector<std::int64_t> elapsed;
+  std::int64_t open_rows = 0, ended = 0, open_cols = 0, begun = 0, inner = 0, alone = 0;
+
+  void operator+=(const Counts& other) {
+    for (std::size_t k = 0; k < elapsed.size(); ++k) elapsed[k] += other.elapsed[k];
+    open_rows += other.open_rows, ended += other.ended, open_cols += other.open_cols;
+    begun += other.begun, inner += other.inner, alone += other.alone;
+  }
+};
+
+/// Of the detections of one frame, what follows and what comes before; elapsed frames are those of rows that
+/// could have used every one of them.
+Counts counts_of(const SeriesPoints& points, const SeriesLinking& linking, int lags, std::int32_t t) {
+  Counts out;
+  out.elapsed.assign(at(lags), 0);
+  const std::int32_t last = points.frames() - 1;
+  const bool long_enough = points.frames() > 2 * lags;
+  const bool full_after = t <= last - lags, full_before = t >= lags;
+  for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
+    const bool has_next = linking.next[at(i)] >= 0, has_previous = linking.previous[at(i)] >= 0;
+    if (has_next && (full_after || !long_enough))
+      if (const int lag = points.slot[at(linking.next[at(i)])] - t; lag <= lags) ++out.elapsed[at(lag) - 1];
+    if (full_after && (has_next || has_previous)) ++out.open_rows, out.ended += !has_next;
+    if (full_before && (has_next || has_previous)) ++out.open_cols, out.begun += !has_previous;
+    if (full_after && full_before) ++out.inner, out.alone += !has_next && !has_previous;
+  }
+  return out;
+}
+
+void set_shares(const Counts& counts, SeriesModel& model) {
+  double links = 0;
+  for (const std::int64_t n : counts.elapsed) links += 0.5 + static_cast<double>(n);
+  for (std::size_t k = 0; k < counts.elapsed.size(); ++k)
+    model.elapsed[k] = (0.5 + static_cast<double>(counts.elapsed[k])) / links;
+  const auto share = [](std::int64_t part, std::int64_t all) {
+    return static_cast<double>(part) / std::max(static_cast<double>(all), 1.0);
+  };
+  model.end = std::clamp(share(counts.ended, counts.open_rows), kLeastShare, kMostShare);
+  model.birth = std::clamp(share(counts.begun, counts.open_cols), kLeastShare, kMostShare);
+  model.lone = std::clamp(share(counts.alone, counts.inner), kLeastLone, kMostLone);
+}
+
+}  // namespace
+
+SeriesModel first_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                        int lags) {
   SeriesModel model;
   model.dims = points.dims;
   const double median_per_scale = student_median(points.dims);
   std::vector<std::vector<double>> lengths(at(points.frames()));
+  parallel_for(thread_count(execution), points.frames() - 1, [&](std::int64_t t) {
+    lengths[at(t)] = mutual_lengths(points, prediction, static_cast<std::int32_t>(t));
+  });
   std::vector<double> all;
-  for (std::int32_t t = 0; t + 1 < points.frames(); ++t) {
-    const auto from = points.frame(t), to = points.frame(t + 1);
-    if (from.empty() || to.empty()) continue;
-    std::vector<Vec3> moved(from.begin(), from.end());
-    for (std::size_t k = 0; k < moved.size(); ++k) {
-      const Vec3 p = prediction.of(1, points.offset[at(t)] + static_cast<Index>(k));
-      moved[k] = {moved[k].x + p.x, moved[k].y + p.y, moved[k].z + p.z};
-    }
-    const NearPoints near_to(to), near_from(moved);
-    for (std::size_t k = 0; k < moved.size(); ++k) {
-      std::size_t there = 0, back = 0;
-      double squared = 0, ignored = 0;
-      near_to.nearest(moved[k], 1, &there, &squared);
-      near_from.nearest(to[there], 1, &back, &ignored);
-      if (back == k) lengths[at(t)].push_back(std::sqrt(squared));
-    }
-    all.insert(all.end(), lengths[at(t)].begin(), lengths[at(t)].end());
-  }
+  for (const auto& of_frame : lengths) all.insert(all.end(), of_frame.begin(), of_frame.end());
   const double least = kLeastScalePerSpacing * points.spacing_um;
   const double typical =
       all.empty() ? 0.2 * points.spacing_um : std::max(quantile(all, 0.5) / median_per_scale, least);
-  model.scale = smooth_scales(lengths, median_per_scale, least, typical);
+  model.scale = smooth_scales(execution, lengths, median_per_scale, least, typical);
   double sum = 0;
   for (int k = 1; k <= lags; ++k) {
     model.elapsed.push_back(0.9 * std::pow(0.1, k - 1));
@@ -135,58 +184,69 @@ SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction
   return model;
 }
 
-SeriesModel fit_model(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-                      const SeriesModel& before) {
+SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                      const SeriesLinking& linking, const SeriesModel& before) {
   SeriesModel model = before;
-  const int lags = before.lags();
-  const std::int32_t last = points.frames() - 1;
-  // Elapsed frames: of rows that could have used every one of them.
-  std::vector<double> count(at(lags), 0.5);
-  double open_rows = 0, ended = 0, open_cols = 0, begun = 0, inner = 0, alone = 0;
-  const bool long_enough = points.frames() > 2 * lags;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool has_next = linking.next[i] >= 0, has_previous = linking.previous[i] >= 0;
-    const std::int32_t t = points.slot[i];
-    const bool full_after = t <= last - lags, full_before = t >= lags;
-    if (has_next && (full_after || !long_enough))
-      if (const int lag = points.slot[at(linking.next[i])] - t; lag <= lags) count[at(lag) - 1] += 1;
-    if (full_after && (has_next || has_previous)) open_rows += 1, ended += !has_next;
-    if (full_before && (has_next || has_previous)) open_cols += 1, begun += !has_previous;
-    if (full_after && full_before) inner += 1, alone += !has_next && !has_previous;
-  }
-  const double links = std::accumulate(count.begin(), count.end(), 0.0);
-  for (std::size_t k = 0; k < count.size(); ++k) model.elapsed[k] = count[k] / links;
-  model.end = std::clamp(ended / std::max(open_rows, 1.0), kLeastShare, kMostShare);
-  model.birth = std::clamp(begun / std::max(open_cols, 1.0), kLeastShare, kMostShare);
-  model.lone = std::clamp(alone / std::max(inner, 1.0), kLeastLone, kMostLone);
-
-  std::vector<std::vector<double>> by_frame(at(points.frames()));
-  std::vector<std::vector<double>> by_lag(at(lags));
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Index j = linking.next[i];
-    if (j >= 0 && points.slot[at(j)] == points.slot[i] + 1)
-      by_frame[at(points.slot[i])].push_back(
-          length_of(residual(points, prediction, static_cast<Index>(i), j)));
-  }
+  const int lags = before.lags(), threads = thread_count(execution);
+  const auto frames = at(points.frames());
+  std::vector<Counts> counts(frames);
+  std::vector<std::vector<double>> by_frame(frames);
+  parallel_for(threads, points.frames(), [&](std::int64_t slot) {
+    const auto t = static_cast<std::int32_t>(slot);
+    counts[at(t)] = counts_of(points, linking, lags, t);
+    for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i)
+      if (const Index j = linking.next[at(i)]; j >= 0 && points.slot[at(j)] == t + 1)
+        by_frame[at(t)].push_back(length_of(residual(points, prediction, i, j)));
+  });
+  for (std::size_t t = 1; t < frames; ++t) counts[0] += counts[t];
+  set_shares(counts[0], model);
   const double median_per_scale = student_median(points.dims);
   std::vector<double> scales = before.scale;
   const double typical = quantile(scales, 0.5);
-  model.scale = smooth_scales(by_frame, median_per_scale, kLeastScalePerSpacing * points.spacing_um, typical);
-  for_each_lagged(points, linking, lags, [&](Index i, Index j, int lag) {
-    by_lag[at(lag) - 1].push_back(length_of(residual(points, prediction, i, j)) /
-                                  model.scale[at(points.slot[at(i)])]);
+  model.scale = smooth_scales(execution, by_frame, median_per_scale,
+                              kLeastScalePerSpacing * points.spacing_um, typical);
+  std::vector<std::vector<std::vector<double>>> found(frames);
+  parallel_for(threads, points.frames(), [&](std::int64_t t) {
+    found[at(t)].resize(at(lags));
+    for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i)
+      for_each_lagged(points, linking, lags, i, [&](Index from, Index j, int lag) {
+        found[at(t)][at(lag) - 1].push_back(length_of(residual(points, prediction, from, j)) /
+                                            model.scale[at(t)]);
+      });
   });
-  for (int k = 1; k <= lags; ++k) {
-    std::vector<double>& lengths = by_lag[at(k) - 1];
-    if (k > 1 && lengths.size() > 20)
-      model.growth[at(k) - 1] = std::max(quantile(lengths, 0.5) / median_per_scale, 1e-3);
-    for (double& length : lengths) length /= model.growth[at(k) - 1];
+  parallel_for(threads, lags, [&](std::int64_t lag) {
+    const auto k = at(lag);
+    std::vector<double> lengths;
+    for (auto& of_frame : found) {
+      lengths.insert(lengths.end(), of_frame[k].begin(), of_frame[k].end());
+      std::vector<double>().swap(of_frame[k]);
+    }
+    if (k > 0 && lengths.size() > 20)
+      model.growth[k] = std::max(quantile(lengths, 0.5) / median_per_scale, 1e-3);
+    for (double& length : lengths) length /= model.growth[k];
     if (lengths.size() > 20) {
       const double top = std::max(4.0, quantile(lengths, 0.999));
-      model.shape[at(k) - 1] = RadialDensity(lengths, points.dims, top);
+      model.shape[k] = RadialDensity(lengths, points.dims, top);
     }
-  }
+  });
   return model;
+}
+
+namespace {
+Execution one_thread() {
+  Execution out;
+  out.threads = 1;
+  return out;
+}
+}  // namespace
+
+SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction, int lags) {
+  return first_model(one_thread(), points, prediction, lags);
+}
+
+SeriesModel fit_model(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
+                      const SeriesModel& before) {
+  return fit_model(one_thread(), points, prediction, linking, before);
 }
 
 }  // namespace motes::tracking

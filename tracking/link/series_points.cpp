@@ -11,6 +11,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/hash.h>
 #include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_points.h>
 
@@ -111,7 +112,7 @@ double ball_volume(int dims, double radius) {
   return 4 * std::numbers::pi / 3 * radius * radius * radius;
 }
 
-SeriesPoints pool_points(std::span<const Detections> frames) {
+SeriesPoints pool_points(std::span<const Detections> frames, const Execution& execution) {
   SeriesPoints out;
   out.offset.push_back(0);
   std::size_t all = 0;
@@ -136,17 +137,18 @@ SeriesPoints pool_points(std::span<const Detections> frames) {
   if (out.at.empty()) return out;
   pool_properties(frames, out);
   out.dims = dims_of(extent_of(out.at));
-  estimate_densities(out);
+  estimate_densities(out, execution);
   return out;
 }
 
-void estimate_densities(SeriesPoints& points) {
-  points.density.clear();
+void estimate_densities(SeriesPoints& points, const Execution& execution) {
+  points.density.assign(motes::at(points.frames()), 0);
+  parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
+    points.density[motes::at(t)] = density_of(points.frame(static_cast<std::int32_t>(t)), points.dims);
+  });
   std::vector<double> known;
-  for (std::int32_t t = 0; t < points.frames(); ++t) {
-    points.density.push_back(density_of(points.frame(t), points.dims));
-    if (points.density.back() > 0) known.push_back(points.density.back());
-  }
+  for (const double density : points.density)
+    if (density > 0) known.push_back(density);
   if (points.at.empty()) return;
   // Frames of one detection say nothing; then the whole box does.
   const double typical = known.empty() ? density_of_box(points, extent_of(points.at)) : quantile(known, 0.5);

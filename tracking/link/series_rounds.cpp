@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
+#include <motes/base/parallel_for.h>
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_joint.h>
 
 #include "tracking/link/series_field.h"
+#include "tracking/link/series_windows.h"
 
 namespace motes::tracking {
 namespace {
@@ -53,11 +56,11 @@ std::int64_t changed(const SeriesLinking& a, const SeriesLinking& b) {
 }  // namespace
 
 void Rounds::plain(int lags, int rounds) {
-  model_ = first_model(*points_, prediction_, lags);
+  model_ = first_model(execution_, *points_, prediction_, lags);
   model_.gate_um = options_.gate_um;
   for (int round = 0; round < rounds; ++round) {
     if (round > 0) {
-      model_ = fit_model(*points_, prediction_, solution_.linking, model_);
+      model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
       if (round == 1) expect_misses();
     }
     if (round < kPlainFinds) find(round == 0 ? 1 : lags);
@@ -69,8 +72,9 @@ void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
   solution_.linking = std::move(start);
   for (int round = 0; round < rounds; ++round) {
     predict(lags);
-    if (round == 0) model_ = first_model(*points_, prediction_, lags), model_.gate_um = options_.gate_um;
-    model_ = fit_model(*points_, prediction_, solution_.linking, model_);
+    if (round == 0)
+      model_ = first_model(execution_, *points_, prediction_, lags), model_.gate_um = options_.gate_um;
+    model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
     if (round == 0) expect_misses();
     if (round == 0) find(lags);
     if (!improve()) break;
@@ -82,8 +86,8 @@ void Rounds::with_velocity(int rounds, bool doubt) {
   std::vector<double> older;
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
-    model_ = fit_model(*points_, prediction_, solution_.linking, model_);
-    velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
+    model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
+    velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
     if (doubt && round > 0 && velocity_.beta() < kLeastBeta && velocity_.beta() < beta + kRisingBeta) break;
     beta = velocity_.beta();
     std::vector<double> gains = gains_of(solution_.linking, velocity_);
@@ -108,13 +112,12 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
   bool settled = false;
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
-    model_ = fit_model(*points_, prediction_, solution_.linking, model_);
-    velocity_ = fit_velocity(*points_, prediction_, model_, solution_.linking);
-    if (moved_ > kStale)
-      all = likely_candidates(execution_, *points_, prediction_, model_, model_.lags(), solution_.linking,
-                              kLikelyNats, kMostLikely);
+    model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
+    velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
+    if (moved_ > kStale) all = likely(model_.lags());
     candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
                                    solution_.linking, kJointNats, kJointCandidates);
+    found_ = candidates_.size();
     if (joint_triplets(candidates_) > most_triplets) return false;
     beliefs = {};
     propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_,
@@ -125,8 +128,7 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
     const double both_ends = model_.lone > kFewFalse || model_.end > kFewFalse ? 2 : 5;
     solution_ =
         solve_odds(execution_, *points_, candidates_, costs, both_ends / 2, options_.solver, options_.verify);
-    ++*solved_;
-    if (done_) done_(*solved_);
+    count_solved();
     if (settled || (round + 1 == kRoundsOfHope && cost_per_point() > hopeless)) break;
     const auto few = kJointSettled * static_cast<double>(before.links());
     const auto moved = static_cast<double>(changed(before, solution_.linking));
@@ -141,15 +143,15 @@ double Rounds::steps() const {
   return quantile(scales, 0.5) * student_median(points_->dims) / points_->spacing_um;
 }
 
-double Rounds::coherence() const {
+double Rounds::coherence() {
   const SeriesLinking sample = some_frames();
-  const Prediction field = predict_by_field(execution_, *points_, sample, 1);
+  const Prediction field = predict_by_field(execution_, *points_, sample, 1, {}, {}, &lists());
   SeriesModel one = model_;
   one.elapsed = {1};
   one.growth.resize(1);
   one.shape.resize(1, RadialDensity(points_->dims));
-  const SeriesModel plain = fit_model(*points_, {}, sample, one);
-  const SeriesModel shared = fit_model(*points_, field, sample, one);
+  const SeriesModel plain = fit_model(execution_, *points_, {}, sample, one);
+  const SeriesModel shared = fit_model(execution_, *points_, field, sample, one);
   double gain = 0, links = 0;
   for (std::size_t i = 0; i < points_->size(); ++i) {
     const Index j = sample.next[i];
@@ -163,36 +165,34 @@ double Rounds::coherence() const {
 }
 
 double Rounds::chain_cost() const {
-  double cost = 0;
-  const auto n = static_cast<Index>(points_->size());
+  std::vector<double> of_frame(static_cast<std::size_t>(points_->frames()), 0);
+  parallel_for(thread_count(execution_), points_->frames(), [&](std::int64_t t) {
+    const auto frame = static_cast<std::size_t>(t);
+    for (Index i = points_->offset[frame]; i < points_->offset[frame + 1]; ++i)
+      of_frame[frame] += chain_cost(i, static_cast<std::int32_t>(t));
+  });
+  return std::accumulate(of_frame.begin(), of_frame.end(), 0.0);
+}
+
+double Rounds::chain_cost(Index i, std::int32_t t) const {
+  const auto k = static_cast<std::size_t>(i);
+  const Index j = solution_.linking.next[k], p = solution_.linking.previous[k];
   const std::int32_t last = points_->frames() - 1;
-  for (Index i = 0; i < n; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const Index j = solution_.linking.next[k], p = solution_.linking.previous[k];
-    const std::int32_t t = points_->slot[k];
-    const double density = points_->density[static_cast<std::size_t>(t)];
-    if (j < 0 && p < 0) {
-      cost +=
-          std::min(model_.lone_cost(*points_, i), model_.end_cost(last - t) + model_.birth_cost(density, t));
-      continue;
-    }
-    if (p < 0) cost += model_.birth_cost(density, t);
-    if (j < 0) {
-      cost += model_.end_cost(last - t);
-      continue;
-    }
-    const int lag = points_->slot[static_cast<std::size_t>(j)] - t;
-    const Vec3 d = residual(*points_, prediction_, i, j);
-    cost += model_.link_cost(t, lag, length_of(d));
-    if (p < 0 || velocity_.by_lag.empty()) continue;
-    const int before = t - points_->slot[static_cast<std::size_t>(p)];
-    const double unit = 1 / model_.scale[static_cast<std::size_t>(t)];
-    const Vec3 v = residual(*points_, prediction_, p, i);
-    const double f = unit / before;
-    cost -= velocity_gain(velocity_, model_, lag, 0, before > 1 ? 1 : 0, {d.x * unit, d.y * unit, d.z * unit},
-                          {v.x * f, v.y * f, v.z * f});
-  }
-  return cost;
+  const double density = points_->density[static_cast<std::size_t>(t)];
+  if (j < 0 && p < 0)
+    return std::min(model_.lone_cost(*points_, i), model_.end_cost(last - t) + model_.birth_cost(density, t));
+  double cost = p < 0 ? model_.birth_cost(density, t) : 0;
+  if (j < 0) return cost + model_.end_cost(last - t);
+  const int lag = points_->slot[static_cast<std::size_t>(j)] - t;
+  const Vec3 d = residual(*points_, prediction_, i, j);
+  cost += model_.link_cost(t, lag, length_of(d));
+  if (p < 0 || velocity_.by_lag.empty()) return cost;
+  const int before = t - points_->slot[static_cast<std::size_t>(p)];
+  const double unit = 1 / model_.scale[static_cast<std::size_t>(t)];
+  const Vec3 v = residual(*points_, prediction_, p, i);
+  const double f = unit / before;
+  return cost - velocity_gain(velocity_, model_, lag, 0, before > 1 ? 1 : 0,
+                              {d.x * unit, d.y * unit, d.z * unit}, {v.x * f, v.y * f, v.z * f});
 }
 
 int Rounds::field_rounds() const { return points_->size() > kSmallSeries ? kFieldRounds : 1; }
@@ -208,18 +208,36 @@ SeriesLinking Rounds::some_frames() const {
 
 void Rounds::predict(int lags) {
   prediction_ = predict_by_field(execution_, *points_, solution_.linking, lags, std::move(prediction_),
-                                 predicted_from_);
+                                 predicted_from_, &lists());
   predicted_from_ = solution_.linking;
 }
 
+const SeriesLists& Rounds::lists() {
+  if (!lists_) lists_ = std::make_shared<const SeriesLists>(list_neighbours(execution_, *points_));
+  return *lists_;
+}
+
+const SeriesGrids& Rounds::grids() {
+  if (!grids_) grids_ = std::make_shared<const SeriesGrids>(grids_of(execution_, *points_));
+  return *grids_;
+}
+
+SeriesCandidates Rounds::likely(int lags) {
+  return find_candidates(execution_, *points_, prediction_, model_, lags, &solution_.linking, kLikelyNats,
+                         kMostLikely, &grids());
+}
+
 void Rounds::find(int lags) {
-  candidates_ = likely_candidates(execution_, *points_, prediction_, model_, lags, solution_.linking,
-                                  kLikelyNats, kMostLikely);
+  lags_ = lags;
+  if (!in_windows()) candidates_ = likely(lags);
 }
 
 bool Rounds::improve() {
   const SeriesLinking before = solution_.linking;
-  solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+  if (in_windows())
+    solve_in_windows();
+  else
+    solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
   if (before.next.size() != points_->size()) return true;
   return static_cast<double>(changed(before, solution_.linking)) >=
          kSettled * static_cast<double>(before.links());
@@ -237,6 +255,22 @@ void Rounds::expect_misses() {
 void Rounds::solve(const std::vector<double>& costs) {
   solution_ =
       solve_series(execution_, *points_, model_, candidates_, costs, options_.solver, options_.verify);
+  found_ = candidates_.size();
+  count_solved();
+}
+
+void Rounds::solve_in_windows() {
+  WindowedSolution now = solve_windows(
+      execution_, *points_, prediction_, model_, solution_.linking,
+      {options_.most_at_once, lags_, kLikelyNats, kMostLikely, options_.solver, options_.verify});
+  solution_ = std::move(now.solution);
+  found_ = now.candidates;
+  windows_ = now.windows;
+  gap_nats_ = now.gap;
+  count_solved();
+}
+
+void Rounds::count_solved() {
   ++*solved_;
   if (done_) done_(*solved_);
 }

@@ -3,9 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <motes/tracking/series_links.h>
+
+#include "tracking/link/series_candidates.h"
+#include "tracking/link/series_field.h"
 
 namespace motes::tracking {
 
@@ -46,22 +50,36 @@ class Rounds {
 
   /// How much likelier, in nats, links over one frame are around their neighbours' motion than around their
   /// start, each left out of its own prediction.
-  double coherence() const;
+  double coherence();
+
+  /// Neighbours of every detection, and all by place: made when first asked for and shared by copies.
+  const SeriesLists& lists();
+  const SeriesGrids& grids();
+
+  /// The series is too large for one assignment: candidates_ stays empty.
+  bool in_windows() const { return static_cast<std::int64_t>(points_->size()) > options_.most_at_once; }
+  void share(const Rounds& other) { lists_ = other.lists_, grids_ = other.grids_; }
 
   SeriesSolution solution_;
   SeriesModel model_;
   VelocityModel velocity_;
   Prediction prediction_;
   SeriesCandidates candidates_;
+  std::int64_t found_ = 0;  ///< candidates of the last linking
+  int windows_ = 1;
+  double gap_nats_ = 0;
 
  private:
   /// -log-likelihood of the linking: as the assignment's objective, but every turn of a track counted once.
   double chain_cost() const;
+  /// What detection i, of frame t, adds to it.
+  double chain_cost(matching::Index i, std::int32_t t) const;
   int field_rounds() const;
   /// The links of every so-many-th frame, so many that the sample suffices.
   SeriesLinking some_frames() const;
   /// Neighbours' motion from the links as they are.
   void predict(int lags);
+  SeriesCandidates likely(int lags);
   void find(int lags);
   /// One more linking; whether it is another.
   bool improve();
@@ -70,8 +88,13 @@ class Rounds {
     return velocity_gains(execution_, *points_, prediction_, model_, velocity, linking, candidates_);
   }
   void solve(const std::vector<double>& costs);
+  void solve_in_windows();
+  void count_solved();
 
+  std::shared_ptr<const SeriesLists> lists_;
+  std::shared_ptr<const SeriesGrids> grids_;
   SeriesLinking predicted_from_;  ///< the linking that prediction_ comes from
+  int lags_ = 1;                  ///< that candidates were last looked for
   double moved_ = 1;              ///< share of links that the last round changed
   Execution execution_;
   const SeriesPoints* points_;

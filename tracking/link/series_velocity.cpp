@@ -29,7 +29,7 @@ double cosine(const Vec3& a, const Vec3& b) {
 /// Displacement per frame of the link i -> j, beyond the prediction, and its class.
 struct Neighbour {
   Vec3 velocity;
-  std::size_t kind;
+  std::size_t kind = 0;
 };
 Neighbour neighbour(const SeriesPoints& points, const Prediction& prediction, Index i, Index j) {
   const int lag = points.slot[at(j)] - points.slot[at(i)];
@@ -108,34 +108,74 @@ double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, in
          model.dims * std::log(growth / p.scale);
 }
 
-VelocityModel fit_velocity(const SeriesPoints& points, const Prediction& prediction, const SeriesModel& model,
-                           const SeriesLinking& linking) {
-  std::vector<std::array<std::array<Sample, 2>, 2>> samples(at(model.lags()));
-  for_each_lagged(points, linking, model.lags(), [&](Index i, Index j, int lag) {
-    const double unit = 1 / model.scale[at(points.slot[at(i)])];
-    const Vec3 d = scaled(residual(points, prediction, i, j), unit);
-    each_side(points, prediction, linking, i, j, [&](std::size_t side, const Neighbour& n) {
-      Sample& s = samples[at(lag) - 1][side][n.kind];
-      s.d.push_back(d);
-      s.v.push_back(scaled(n.velocity, unit));
+namespace {
+
+/// [lags][side][class]
+using Samples = std::vector<std::array<std::array<Sample, 2>, 2>>;
+
+Samples samples_of(const SeriesPoints& points, const Prediction& prediction, const SeriesModel& model,
+                   const SeriesLinking& linking, std::int32_t t) {
+  Samples out(at(model.lags()));
+  const double unit = 1 / model.scale[at(t)];
+  for (Index first = points.offset[at(t)]; first < points.offset[at(t) + 1]; ++first)
+    for_each_lagged(points, linking, model.lags(), first, [&](Index i, Index j, int lag) {
+      const Vec3 d = scaled(residual(points, prediction, i, j), unit);
+      each_side(points, prediction, linking, i, j, [&](std::size_t side, const Neighbour& n) {
+        Sample& s = out[at(lag) - 1][side][n.kind];
+        s.d.push_back(d);
+        s.v.push_back(scaled(n.velocity, unit));
+      });
     });
+  return out;
+}
+
+/// One sample of all frames', in their order.
+Sample pooled(std::vector<Samples>& frames, std::size_t lag, std::size_t side, std::size_t kind) {
+  Sample out;
+  for (Samples& frame : frames) {
+    Sample& s = frame[lag][side][kind];
+    out.d.insert(out.d.end(), s.d.begin(), s.d.end());
+    out.v.insert(out.v.end(), s.v.begin(), s.v.end());
+    s = {};
+  }
+  return out;
+}
+
+/// Mean gain of links over one frame, in blocks so that threads change nothing.
+double mean_gain(int threads, const VelocityModel& velocity, const SeriesModel& model, const Sample& links) {
+  if (links.d.empty()) return 0;
+  const auto n = static_cast<std::int64_t>(links.d.size());
+  std::vector<double> sums(at((n + kBlock - 1) / kBlock), 0);
+  parallel_for(threads, std::ssize(sums), [&](std::int64_t b) {
+    for (std::int64_t k = b * kBlock; k < std::min(n, (b + 1) * kBlock); ++k)
+      sums[at(b)] += velocity_gain(velocity, model, 1, 0, 0, links.d[at(k)], links.v[at(k)]);
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(n);
+}
+
+}  // namespace
+
+VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& points,
+                           const Prediction& prediction, const SeriesModel& model,
+                           const SeriesLinking& linking) {
+  const int threads = thread_count(execution);
+  std::vector<Samples> frames(at(points.frames()));
+  parallel_for(threads, points.frames(), [&](std::int64_t t) {
+    frames[at(t)] = samples_of(points, prediction, model, linking, static_cast<std::int32_t>(t));
   });
   VelocityModel out;
-  out.by_lag.resize(samples.size());
-  for (std::size_t k = 0; k < samples.size(); ++k)
-    for (std::size_t side = 0; side < 2; ++side)
-      for (std::size_t kind = 0; kind < 2; ++kind)
-        out.by_lag[k][side][kind] = fit(samples[k][side][kind], points.dims);
-  const Sample& links = samples[0][0][0];
-  const auto mean_gain = [&](PersistenceForm form) {
-    out.form = form;
-    double sum = 0;
-    for (std::size_t k = 0; k < links.d.size(); ++k)
-      sum += velocity_gain(out, model, 1, 0, 0, links.d[k], links.v[k]);
-    return links.d.empty() ? 0 : sum / static_cast<double>(links.d.size());
-  };
-  const double turning = mean_gain(PersistenceForm::turning);
-  out.gain = mean_gain(PersistenceForm::residual);
+  out.by_lag.resize(at(model.lags()));
+  Sample links;
+  parallel_for(threads, std::int64_t{4} * model.lags(), [&](std::int64_t task) {
+    const std::size_t lag = at(task) / 4, side = at(task) / 2 % 2, kind = at(task) % 2;
+    Sample sample = pooled(frames, lag, side, kind);
+    out.by_lag[lag][side][kind] = fit(sample, points.dims);
+    if (task == 0) links = std::move(sample);
+  });
+  out.form = PersistenceForm::turning;
+  const double turning = mean_gain(threads, out, model, links);
+  out.form = PersistenceForm::residual;
+  out.gain = mean_gain(threads, out, model, links);
   if (turning > out.gain) out.form = PersistenceForm::turning, out.gain = turning;
   return out;
 }
@@ -145,15 +185,23 @@ std::vector<double> velocity_gains(const Execution& execution, const SeriesPoint
                                    const VelocityModel& velocity, const SeriesLinking& linking,
                                    const SeriesCandidates& candidates) {
   std::vector<double> gains(candidates.to.size(), 0);
-  parallel_for(thread_count(execution), (candidates.size() + kBlock - 1) / kBlock, [&](std::int64_t b) {
-    for (std::int64_t e = b * kBlock; e < std::min(candidates.size(), (b + 1) * kBlock); ++e) {
-      const Index i = candidates.from[at(e)], j = candidates.to[at(e)];
-      const int lag = points.slot[at(j)] - points.slot[at(i)];
+  const auto n = static_cast<std::int64_t>(points.size());
+  parallel_for(thread_count(execution), (n + kBlock - 1) / kBlock, [&](std::int64_t b) {
+    for (std::int64_t row = b * kBlock; row < std::min(n, (b + 1) * kBlock); ++row) {
+      const auto i = static_cast<Index>(row), p = linking.previous[at(i)];
       const double unit = 1 / model.scale[at(points.slot[at(i)])];
-      const Vec3 d = scaled(residual(points, prediction, i, j), unit);
-      each_side(points, prediction, linking, i, j, [&](std::size_t side, const Neighbour& n) {
-        gains[at(e)] += velocity_gain(velocity, model, lag, side, n.kind, d, scaled(n.velocity, unit));
-      });
+      const Neighbour before = p >= 0 ? neighbour(points, prediction, p, i) : Neighbour{};
+      for (auto e = at(candidates.row_offsets[at(i)]); e < at(candidates.row_offsets[at(i) + 1]); ++e) {
+        const Index j = candidates.to[e], q = linking.next[at(j)];
+        const int lag = points.slot[at(j)] - points.slot[at(i)];
+        const Vec3 d = scaled(residual(points, prediction, i, j), unit);
+        const auto add = [&](std::size_t side, const Neighbour& beside) {
+          gains[e] +=
+              velocity_gain(velocity, model, lag, side, beside.kind, d, scaled(beside.velocity, unit));
+        };
+        if (p >= 0) add(0, before);
+        if (q >= 0) add(1, neighbour(points, prediction, j, q));
+      }
     }
   });
   return gains;

@@ -2,99 +2,70 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
-
-#include <Eigen/Dense>
+#include <cstdint>
 
 #include <motes/base/parallel_for.h>
 
+#include "tracking/motion/field_fit.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking {
 namespace {
 
-constexpr double kRidge = 0.15, kTaper = 1.5, kRobust = 2;
-constexpr int kReweightings = 3;
-constexpr std::size_t kLeastForAffine = 8;
 constexpr std::int64_t kBlock = 256;
 
-/// The displacements around one place.
-struct Around {
-  std::size_t count = 0;
-  std::array<double, kFieldNeighbours> distance{};
-  std::array<Vec3, kFieldNeighbours> offset{}, move{};
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+
+/// Fits queries together as they come, a batch at a time.
+class Fitter {
+ public:
+  explicit Fitter(std::vector<Vec3>& out) : out_(&out) {}
+
+  /// The next query; its neighbours follow by add().
+  void begin(std::size_t query) {
+    if (lanes_ == kFieldLanes) flush();
+    query_[lanes_++] = query;
+  }
+  void add(const Vec3& offset, const Vec3& move) { batch_.add(lanes_ - 1, offset, move); }
+  bool full() const { return batch_.count[lanes_ - 1] >= static_cast<double>(kFieldNeighbours); }
+  /// Takes the last query back.
+  void forget() { batch_.count[--lanes_] = 0; }
+
+  void flush() {
+    for (std::size_t l = 0; l < lanes_; ++l) batch_.pad(l);
+    const auto fields = fit_fields(batch_);
+    for (std::size_t l = 0; l < lanes_; ++l) (*out_)[query_[l]] = fields[l];
+    batch_.count.fill(0);
+    lanes_ = 0;
+  }
+
+ private:
+  std::vector<Vec3>* out_;
+  FieldBatch batch_;
+  std::array<std::size_t, kFieldLanes> query_{};
+  std::size_t lanes_ = 0;
 };
 
-double length(double x, double y, double z) { return std::sqrt((x * x + y * y) + z * z); }
+/// Finds a query's neighbours among the sources and adds them.
+class ByTree {
+ public:
+  ByTree(std::span<const Vec3> sources, std::span<const Vec3> moves)
+      : sources_(sources), moves_(moves), near_(sources) {}
 
-using Values = std::array<double, kFieldNeighbours>;
-
-/// Of the first `count`, the upper one of two in the middle: the value that so many are below. Counting is
-/// faster than partial sorting, as it has no branches.
-double median(const Values& values, std::size_t count) {
-  Values padded = values;
-  for (std::size_t k = count; k < padded.size(); ++k) padded[k] = std::numeric_limits<double>::infinity();
-  const auto middle = static_cast<int>(count / 2);
-  for (std::size_t k = 0; k < count; ++k) {
-    int below = 0, not_above = 0;
-    for (const double other : padded) below += other < padded[k], not_above += other <= padded[k];
-    if (below <= middle && middle < not_above) return padded[k];
+  void add(const Vec3& query, std::ptrdiff_t own, std::size_t number, Fitter& fitter) {
+    std::array<std::size_t, kFieldNeighbours + 1> index{};
+    std::array<double, kFieldNeighbours + 1> squared{};
+    const std::size_t found = near_.nearest(query, kFieldNeighbours + 1, index.data(), squared.data());
+    fitter.begin(number);
+    for (std::size_t k = 0; k < found && !fitter.full(); ++k)
+      if (static_cast<std::ptrdiff_t>(index[k]) != own)
+        fitter.add(minus(sources_[index[k]], query), moves_[index[k]]);
   }
-  return padded[count / 2];  // values that are not numbers
-}
 
-Vec3 median_move(const Around& around) {
-  const auto along = [&](double Vec3::*axis) {
-    Values values{};
-    for (std::size_t k = 0; k < around.count; ++k) values[k] = around.move[k].*axis;
-    return median(values, around.count);
-  };
-  return {along(&Vec3::x), along(&Vec3::y), along(&Vec3::z)};
-}
-
-Vec3 affine_move(const Around& around, const Vec3& median_of_moves) {
-  const std::size_t n = around.count;
-  const double farthest = around.distance[n - 1];
-  Values taper{}, error{};
-  double mean_distance = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    const double t = farthest > 0 ? around.distance[k] / (farthest / kTaper) : 0;
-    taper[k] = std::exp(-0.5 * t * t);
-    mean_distance += around.distance[k] / static_cast<double>(n);
-    const Vec3& m = around.move[k];
-    error[k] = length(m.x - median_of_moves.x, m.y - median_of_moves.y, m.z - median_of_moves.z);
-  }
-  const double tiny = 1e-9 * (farthest + 1e-300);
-  Vec3 out = median_of_moves;
-  for (int round = 0; round < kReweightings; ++round) {
-    const double spread = median(error, n) + tiny;
-    Eigen::Matrix4d normal = Eigen::Matrix4d::Zero();
-    Eigen::Matrix<double, 4, 3> right = Eigen::Matrix<double, 4, 3>::Zero();
-    double weights = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      const double r = error[k] / (kRobust * spread), shrink = 1 + r * r;
-      const double w = taper[k] / (shrink * shrink);
-      const Eigen::Vector4d a(1, around.offset[k].x, around.offset[k].y, around.offset[k].z);
-      normal += w * a * a.transpose();
-      right += w * a * Eigen::RowVector3d(around.move[k].x, around.move[k].y, around.move[k].z);
-      weights += w;
-    }
-    const double ridge = kRidge * mean_distance * mean_distance * weights;
-    for (int axis = 1; axis < 4; ++axis) normal(axis, axis) += ridge + 1e-300;
-    const Eigen::Matrix<double, 4, 3> fit = normal.ldlt().solve(right);
-    out = {fit(0, 0), fit(0, 1), fit(0, 2)};
-    if (round + 1 == kReweightings) break;
-    for (std::size_t k = 0; k < n; ++k) {
-      const Eigen::Vector4d a(1, around.offset[k].x, around.offset[k].y, around.offset[k].z);
-      const Eigen::RowVector3d left = a.transpose() * fit;
-      const Vec3& m = around.move[k];
-      error[k] = length(m.x - left[0], m.y - left[1], m.z - left[2]);
-    }
-  }
-  const bool finite = std::isfinite(out.x) && std::isfinite(out.y) && std::isfinite(out.z);
-  return finite ? out : median_of_moves;
-}
+ private:
+  std::span<const Vec3> sources_, moves_;
+  NearPoints near_;
+};
 
 }  // namespace
 
@@ -103,25 +74,61 @@ std::vector<Vec3> local_field(const Execution& execution, std::span<const Vec3> 
                               std::span<const std::ptrdiff_t> own) {
   std::vector<Vec3> out(queries.size());
   if (sources.size() < kLeastFieldSources) return out;
-  const NearPoints near(sources);
+  ByTree tree(sources, moves);
   const auto n = static_cast<std::int64_t>(queries.size());
   parallel_for(thread_count(execution), (n + kBlock - 1) / kBlock, [&](std::int64_t block) {
-    std::array<std::size_t, kFieldNeighbours + 1> index{};
-    std::array<double, kFieldNeighbours + 1> squared{};
+    Fitter fitter(out);
     for (std::int64_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) {
       const auto q = static_cast<std::size_t>(i);
-      const std::size_t found = near.nearest(queries[q], kFieldNeighbours + 1, index.data(), squared.data());
-      Around around;
-      for (std::size_t k = 0; k < found && around.count < kFieldNeighbours; ++k) {
-        if (!own.empty() && static_cast<std::ptrdiff_t>(index[k]) == own[q]) continue;
-        const Vec3 &p = sources[index[k]], &at = queries[q];
-        around.distance[around.count] = std::sqrt(squared[k]);
-        around.offset[around.count] = {p.x - at.x, p.y - at.y, p.z - at.z};
-        around.move[around.count++] = moves[index[k]];
-      }
-      const Vec3 middle = median_move(around);
-      out[q] = around.count < kLeastForAffine ? middle : affine_move(around, middle);
+      tree.add(queries[q], own.empty() ? -1 : own[q], q, fitter);
     }
+    fitter.flush();
+  });
+  return out;
+}
+
+std::vector<Vec3> local_field_among(const Execution& execution, std::span<const Vec3> points,
+                                    const NearLists& lists, const PointMoves& moves, bool own_counts) {
+  std::vector<Vec3> out(points.size());
+  if (moves.count < kLeastFieldSources) return out;
+  std::vector<char> short_list((points.size() + kBlock - 1) / kBlock, 0), unfinished(points.size(), 0);
+  const auto n = static_cast<std::int64_t>(points.size());
+  const auto blocks = (n + kBlock - 1) / kBlock;
+  parallel_for(thread_count(execution), blocks, [&](std::int64_t block) {
+    Fitter fitter(out);
+    for (std::int64_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) {
+      const auto q = static_cast<std::size_t>(i);
+      fitter.begin(q);
+      for (const std::int32_t near : lists.of(q)) {
+        const auto k = static_cast<std::size_t>(near);
+        if (moves.known[k] == 0 || (k == q && !own_counts)) continue;
+        fitter.add(minus(points[k], points[q]), moves.move[k]);
+        if (fitter.full()) break;
+      }
+      if (fitter.full() || lists.complete()) continue;
+      fitter.forget();
+      unfinished[q] = short_list[static_cast<std::size_t>(block)] = 1;
+    }
+    fitter.flush();
+  });
+  if (std::find(short_list.begin(), short_list.end(), 1) == short_list.end()) return out;
+  // Where few points have displacements the lists do not reach far enough.
+  std::vector<Vec3> sources, source_moves;
+  std::vector<std::ptrdiff_t> own(points.size(), -1);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (moves.known[k] == 0) continue;
+    if (!own_counts) own[k] = static_cast<std::ptrdiff_t>(sources.size());
+    sources.push_back(points[k]);
+    source_moves.push_back(moves.move[k]);
+  }
+  ByTree tree(sources, source_moves);
+  parallel_for(thread_count(execution), blocks, [&](std::int64_t block) {
+    if (short_list[static_cast<std::size_t>(block)] == 0) return;
+    Fitter fitter(out);
+    for (std::int64_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i)
+      if (const auto q = static_cast<std::size_t>(i); unfinished[q] != 0)
+        tree.add(points[q], own[q], q, fitter);
+    fitter.flush();
   });
   return out;
 }

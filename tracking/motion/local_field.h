@@ -13,6 +13,8 @@
 #include <motes/base/execution.h>
 #include <motes/tracking/geometry.h>
 
+#include "tracking/motion/near_lists.h"
+
 namespace motes::tracking {
 
 inline constexpr std::size_t kFieldNeighbours = 16;
@@ -26,5 +28,18 @@ inline constexpr std::size_t kLeastFieldSources = 4;
 std::vector<Vec3> local_field(const Execution& execution, std::span<const Vec3> sources,
                               std::span<const Vec3> moves, std::span<const Vec3> queries,
                               std::span<const std::ptrdiff_t> own = {});
+
+/// Displacements of some of a set of points.
+struct PointMoves {
+  std::vector<Vec3> move;   ///< [points]
+  std::vector<char> known;  ///< [points] 0: it has none
+  std::size_t count = 0;    ///< of those known
+};
+
+/// The same field at every one of a set of points, from displacements of some of them, by the set's lists of
+/// neighbours. `own_counts`: a point's own displacement is one of those around it. Neighbours at equal
+/// distances are taken in another order. O(points), unless the lists end too soon for many of them.
+std::vector<Vec3> local_field_among(const Execution& execution, std::span<const Vec3> points,
+                                    const NearLists& lists, const PointMoves& moves, bool own_counts);
 
 }  // namespace motes::tracking

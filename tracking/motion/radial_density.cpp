@@ -51,6 +51,17 @@ RadialDensity::RadialDensity(std::span<const double> lengths, int dims, double t
     density_[k] =
         density_[k] / all / volume + pseudo / all * std::exp(student_log_density((low + high) / 2, dims));
   }
+  beyond_ = density_;
+  for (std::size_t k = kBins - 1; k-- > 0;) beyond_[k] = std::max(beyond_[k], beyond_[k + 1]);
+}
+
+double RadialDensity::most_beyond(double u) const {
+  const double here = log_density(u);
+  if (width_ == 0) return here;
+  const double top = width_ * kBins, tail = tail_log_share_ + student_log_density(std::max(u, top), dims_);
+  const double place = u / width_ - 0.5;
+  const auto next = place <= 0 ? std::size_t{0} : static_cast<std::size_t>(std::min(place + 1, 1.0 * kBins));
+  return std::max({here, tail, next < kBins ? std::log(beyond_[next]) : tail});
 }
 
 double RadialDensity::log_density(double u) const {

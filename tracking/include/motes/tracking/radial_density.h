@@ -29,12 +29,15 @@ class RadialDensity {
   double log_density(double u) const;
   /// The smallest multiple of 1/16 from which on log_density stays below `level`, at most `most`.
   double reach(double level, double most) const;
+  /// The largest log_density at u or beyond it.
+  double most_beyond(double u) const;
 
  private:
   int dims_;
   double width_ = 0;             ///< of a bin; 0: no histogram
   double tail_log_share_ = 0;    ///< log of the pseudo-counts' share
   std::vector<double> density_;  ///< at the bins' centres
+  std::vector<double> beyond_;   ///< [bins] the largest of density_ from there on
 };
 
 }  // namespace motes::tracking

@@ -33,6 +33,10 @@ struct SeriesOptions {
   std::string solver = "auto";
   bool verify = false;
   Events events = Events::automatic;
+  /// Detections of one assignment. Larger series are linked in windows of frames that overlap (`windows`,
+  /// `gap_nats` of the result), without velocity, joint and the search for false detections around particles;
+  /// where one of these two models is asked for, as one assignment whatever its size.
+  std::int64_t most_at_once = 10'000'000;
 };
 
 /// What `automatic` saw; costs in nats a detection, lower is better.
@@ -61,6 +65,8 @@ struct SeriesLinks {
   std::vector<char> used;   ///< [points] 0: a false detection around a particle; empty: none is
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
+  int windows = 1;          ///< assignments that the last linking was made of
+  double gap_nats = 0;      ///< no linking costs less than `objective` less this; 0: this one is an optimum
   int rounds = 0;           ///< solved assignments
   bool verified = false;
   std::string solver;

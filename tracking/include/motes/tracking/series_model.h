@@ -11,11 +11,13 @@
 ///   begin of a track     -log(rho (b + (1 - b) P(elapsed > frames before)))
 ///   false detection      -log(rho f), or -log(rho) + its log-odds of being a particle, where known
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include <motes/base/execution.h>
 #include <motes/matching/problem.h>
 #include <motes/tracking/radial_density.h>
 #include <motes/tracking/series_points.h>
@@ -39,10 +41,17 @@ struct Prediction {
   }
 };
 
+inline double dot(const Vec3& a, const Vec3& b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
+inline double length_of(const Vec3& v) { return std::sqrt(dot(v, v)); }
+
 /// Displacement from i to the later detection j, less what is predicted.
-Vec3 residual(const SeriesPoints& points, const Prediction& prediction, matching::Index i, matching::Index j);
-double length_of(const Vec3& v);
-double dot(const Vec3& a, const Vec3& b);
+inline Vec3 residual(const SeriesPoints& points, const Prediction& prediction, matching::Index i,
+                     matching::Index j) {
+  const auto first = static_cast<std::size_t>(i), second = static_cast<std::size_t>(j);
+  const Vec3 &from = points.at[first], &to = points.at[second];
+  const Vec3 p = prediction.of(points.slot[second] - points.slot[first], i);
+  return {to.x - from.x - p.x, to.y - from.y - p.y, to.z - from.z - p.z};
+}
 
 struct SeriesModel {
   int dims = 3;
@@ -65,28 +74,36 @@ struct SeriesModel {
   double lone_cost(double density) const;
   /// Of that detection, by its own log-odds where they are known.
   double lone_cost(const SeriesPoints& points, matching::Index i) const;
-  /// No link from that frame over `lag` frames that is longer can be in an optimum.
-  double reach(const SeriesPoints& points, std::int32_t slot, int lag) const;
+  /// No link from that frame over `lag` frames that is longer can be in an optimum. `frames_before`: of a
+  /// longer series that the points are a part of.
+  double reach(const SeriesPoints& points, std::int32_t slot, int lag, std::int32_t frames_before = 0) const;
 };
 
 /// A model to begin with: the scale from mutual nearest neighbours of successive frames (beyond the
 /// prediction), growing as in a random walk. O(points log points).
+SeriesModel first_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                        int lags);
+/// The same on one thread.
 SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction, int lags);
 
 /// The model with everything estimated from a linking. O(points x lags).
+SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
+                      const SeriesLinking& linking, const SeriesModel& before);
+/// The same on one thread.
 SeriesModel fit_model(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                       const SeriesModel& before);
 
-/// Calls visit(i, j, lag) for pairs of detections that are `lag` frames apart on one track, 1 <= lag <= lags,
-/// in rising order of i, then lag.
+/// Calls visit(i, j, lag) for the later detections j on the track of i that are `lag` frames after it,
+/// 1 <= lag <= lags, in rising order.
 template <class Visit>
-void for_each_lagged(const SeriesPoints& points, const SeriesLinking& linking, int lags, const Visit& visit) {
-  for (std::size_t i = 0; i < points.size(); ++i)
-    for (matching::Index j = linking.next[i]; j >= 0; j = linking.next[static_cast<std::size_t>(j)]) {
-      const int lag = points.slot[static_cast<std::size_t>(j)] - points.slot[i];
-      if (lag > lags) break;
-      visit(static_cast<matching::Index>(i), j, lag);
-    }
+void for_each_lagged(const SeriesPoints& points, const SeriesLinking& linking, int lags, matching::Index i,
+                     const Visit& visit) {
+  const auto next = [&](matching::Index k) { return linking.next[static_cast<std::size_t>(k)]; };
+  for (matching::Index j = next(i); j >= 0; j = next(j)) {
+    const int lag = points.slot[static_cast<std::size_t>(j)] - points.slot[static_cast<std::size_t>(i)];
+    if (lag > lags) break;
+    visit(i, j, lag);
+  }
 }
 
 }  // namespace motes::tracking

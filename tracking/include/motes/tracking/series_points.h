@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <motes/base/execution.h>
 #include <motes/matching/problem.h>
 #include <motes/tracking/detections.h>
 #include <motes/tracking/geometry.h>
@@ -34,11 +35,11 @@ struct SeriesPoints {
 
 /// Pools the frames, and of their properties those that all frames have and that are known for some. Throws
 /// InputError for positions that are not finite. O(points log points), as estimate_densities.
-SeriesPoints pool_points(std::span<const Detections> frames);
+SeriesPoints pool_points(std::span<const Detections> frames, const Execution& execution = {1});
 
 /// Takes density and spacing from the positions. O(points log points): at most 512 points of a frame are
 /// asked.
-void estimate_densities(SeriesPoints& points);
+void estimate_densities(SeriesPoints& points, const Execution& execution = {1});
 
 /// Some of the points of a series.
 struct SeriesPart {

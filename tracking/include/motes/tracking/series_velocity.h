@@ -53,7 +53,8 @@ struct VelocityModel {
 };
 
 /// O(points x lags).
-VelocityModel fit_velocity(const SeriesPoints& points, const Prediction& prediction, const SeriesModel& model,
+VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& points,
+                           const Prediction& prediction, const SeriesModel& model,
                            const SeriesLinking& linking);
 
 /// log p(d | v) - log p(d); d and v in scales of the frame, `plain` the length of d over its own scale there.

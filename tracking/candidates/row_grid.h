@@ -1,0 +1,99 @@
+#pragma once
+/// Points within any radius: kept in rows along x of a square cross-section, each sorted by x.
+///
+/// Rows are found in a table of all that lie between the outermost ones or, where most of these would be
+/// empty, by hashing, so that points far from all others cost nothing; a query looks at the rows that
+/// its ball meets, and of each at the part between its ends.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <motes/tracking/geometry.h>
+
+namespace motes::tracking {
+
+class RowGrid {
+ public:
+  RowGrid() = default;
+  /// `width` of the rows: about the radius of most queries serves best. O(points log points).
+  RowGrid(std::span<const Vec3> points, double width);
+
+  /// Calls act(point number, squared distance) for every point at most `radius` from `centre`. Expected
+  /// O(rows that the ball meets + points in them between its ends).
+  template <class Act>
+  void for_each_within(const Vec3& centre, double radius, const Act& act) const {
+    if (entries_.empty()) return;
+    const double most = radius * radius;
+    const double first_z = row_of(centre.z - radius), last_z = row_of(centre.z + radius);
+    const double first_y = row_of(centre.y - radius), last_y = row_of(centre.y + radius);
+    // A ball that meets more rows than there are looks at them all; so does one so far out that rows cannot
+    // be counted.
+    const double far = std::abs(first_y) + std::abs(last_y) + std::abs(first_z) + std::abs(last_z);
+    if (!(far < 0x1p50 &&
+          (last_z - first_z + 1) * (last_y - first_y + 1) < static_cast<double>(rows_.size()))) {
+      for (const Row& row : rows_) scan(row, centre, radius, most, act);
+      return;
+    }
+    for (double z = first_z; z <= last_z; ++z)
+      for (double y = first_y; y <= last_y; ++y)
+        if (const Row* const row = find(y, z)) scan(*row, centre, radius, most, act);
+  }
+
+  std::size_t bytes() const {
+    return entries_.capacity() * sizeof(Entry) + rows_.capacity() * sizeof(Row) +
+           table_.capacity() * sizeof(std::int32_t);
+  }
+
+ private:
+  struct Entry {
+    Vec3 at;
+    std::int32_t number = 0;
+  };
+  struct Row {
+    double y = 0, z = 0;  ///< whole numbers held as doubles: no range to overflow
+    std::int32_t begin = 0, end = 0;
+  };
+
+  double row_of(double coordinate) const { return std::floor(coordinate * per_width_); }
+  static std::size_t hash(double y, double z);
+  const Row* find(double y, double z) const {
+    if (dense_columns_ == 0) return find_by_hash(y, z);
+    y -= first_y_, z -= first_z_;
+    if (!(y >= 0 && z >= 0 && y < dense_columns_ && z < dense_lines_)) return nullptr;
+    const std::int32_t row = table_[static_cast<std::size_t>(z * dense_columns_ + y)];
+    return row < 0 ? nullptr : &rows_[static_cast<std::size_t>(row)];
+  }
+  const Row* find_by_hash(double y, double z) const;
+  bool make_dense_table();
+
+  template <class Act>
+  void scan(const Row& row, const Vec3& centre, double radius, double most, const Act& act) const {
+    std::int32_t low = row.begin, high = row.end;
+    while (low < high) {
+      const std::int32_t middle = low + (high - low) / 2;
+      if (entries_[static_cast<std::size_t>(middle)].at.x < centre.x - radius)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    for (auto n = static_cast<std::size_t>(low); n < static_cast<std::size_t>(row.end); ++n) {
+      const Entry& entry = entries_[n];
+      const double dx = entry.at.x - centre.x, dy = entry.at.y - centre.y, dz = entry.at.z - centre.z;
+      if (dx > radius) break;
+      const double squared = dx * dx + dy * dy + dz * dz;
+      if (squared <= most) act(static_cast<std::size_t>(entry.number), squared);
+    }
+  }
+
+  double per_width_ = 1;
+  std::size_t mask_ = 0;
+  std::vector<Entry> entries_;                                              ///< [points] row after row
+  std::vector<Row> rows_;                                                   ///< those that hold points
+  double first_y_ = 0, first_z_ = 0, dense_columns_ = 0, dense_lines_ = 0;  ///< no columns: hashed
+  std::vector<std::int32_t> table_;  ///< [lines][columns], or [mask_ + 1] open addressing: row, -1 none
+};
+
+}  // namespace motes::tracking

@@ -1,0 +1,270 @@
+#include "tracking/link/series_candidates.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+
+namespace motes::tracking {
+namespace {
+
+using matching::Index;
+using matching::Offset;
+
+constexpr Index kRowsPerBlock = 1024;
+/// Rows of the grids, in spacings.
+constexpr double kGridPerSpacing = 0.6;
+/// Links that cost more than the least possible by so many nats, beyond those that candidates are kept
+/// within, are looked for only where there are no better ones.
+constexpr double kFirstLook = 4;
+/// Radii are read off in steps of this part of a scale, up to so many scales.
+constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24;
+/// Against rounding.
+constexpr double kSlack = 1 + 1e-9;
+
+std::int64_t candidates_in_memory() {
+  const auto bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  return bytes / 4 / 48;
+}
+
+/// Candidates of one detection and what they cost.
+struct Row {
+  std::vector<std::pair<Index, double>> near;  ///< with distances
+  std::vector<Index> to;
+  std::vector<double> cost, sorted;
+
+  void clear() { to.clear(), cost.clear(); }
+};
+
+/// Leaves the likely ones and the one kept; rising order stays.
+void keep_likely(Row& row, Index kept, double nats, std::size_t most) {
+  if (row.to.empty()) return;
+  double limit = *std::min_element(row.cost.begin(), row.cost.end()) + nats;
+  if (row.to.size() > most) {
+    row.sorted = row.cost;
+    std::nth_element(row.sorted.begin(), row.sorted.begin() + static_cast<std::ptrdiff_t>(most) - 1,
+                     row.sorted.end());
+    limit = std::min(limit, row.sorted[most - 1]);
+  }
+  std::size_t place = 0;
+  for (std::size_t k = 0; k < row.to.size(); ++k)
+    if (row.cost[k] <= limit || row.to[k] == kept) row.to[place++] = row.to[k];
+  row.to.resize(place);
+}
+
+/// Beyond which length, in scales, no link is as likely as a level.
+class Radii {
+ public:
+  explicit Radii(const RadialDensity& shape) {
+    for (double u = 0; u <= kMostScales; u += kRadiusStep) most_.push_back(shape.most_beyond(u));
+  }
+  double highest() const { return most_.front(); }
+  double at_level(double level) const {
+    const auto first = std::partition_point(most_.begin(), most_.end(), [&](double m) { return m >= level; });
+    return static_cast<double>(first - most_.begin()) * kRadiusStep;
+  }
+
+ private:
+  std::vector<double> most_;  ///< falling
+};
+
+class Finder {
+ public:
+  Finder(const SeriesPoints& points, const Prediction& prediction, const SeriesModel& model, int lags,
+         const SeriesLinking* keep, double nats, std::size_t most, const SeriesGrids& grids,
+         std::int32_t frames_before)
+      : points_(points),
+        prediction_(prediction),
+        model_(model),
+        lags_(lags),
+        keep_(keep != nullptr && keep->next.size() == points.size() ? keep : nullptr),
+        nats_(nats),
+        most_(most),
+        grids_(grids),
+        costs_(model, points.frames()) {
+    if (most > 0)
+      for (int lag = 1; lag <= lags; ++lag) radii_.emplace_back(model.shape[at(lag) - 1]);
+    const auto frames = at(points.frames());
+    reach_.resize(frames * at(lags));
+    first_.resize(frames * at(lags));
+    first_limit_.resize(frames);
+    for (std::int32_t t = 0; t < points.frames(); ++t) {
+      for (int lag = 1; lag <= lags && t + lag < points.frames(); ++lag)
+        reach_[place(t, lag)] = model.reach(points, t, lag, frames_before);
+      if (most == 0) continue;
+      double least = std::numeric_limits<double>::infinity();
+      for (int lag = 1; lag <= lags; ++lag)
+        least = std::min(least, costs_.of(t, lag).constant - radii_[at(lag) - 1].highest());
+      first_limit_[at(t)] = least + nats + kFirstLook;
+      for (int lag = 1; lag <= lags; ++lag) first_[place(t, lag)] = radius(t, lag, first_limit_[at(t)]);
+    }
+  }
+
+  /// The candidates of detection i, by rising number.
+  void find(Index i, Row& row) const {
+    const std::int32_t t = points_.slot[at(i)];
+    row.clear();
+    if (most_ == 0) {
+      look(
+          i, t, [&](int lag) { return reach_[place(t, lag)]; }, row);
+      return;
+    }
+    look(
+        i, t, [&](int lag) { return first_[place(t, lag)]; }, row);
+    const double best = row.cost.empty() ? std::numeric_limits<double>::infinity()
+                                         : *std::min_element(row.cost.begin(), row.cost.end());
+    if (!(best + nats_ <= first_limit_[at(t)])) {
+      row.clear();
+      look(
+          i, t, [&](int lag) { return radius(t, lag, best + nats_); }, row);
+    }
+    const Index kept = keep_ != nullptr ? keep_->next[at(i)] : -1;
+    if (kept >= 0) add_kept(i, t, kept, row);
+    keep_likely(row, kept, nats_, most_);
+  }
+
+ private:
+  std::size_t place(std::int32_t t, int lag) const { return at(t) * at(lags_) + at(lag) - 1; }
+
+  /// No link that costs less is longer.
+  double radius(std::int32_t t, int lag, double cost) const {
+    const LagCosts::Entry& entry = costs_.of(t, lag);
+    const double reach = reach_[place(t, lag)];
+    if (!std::isfinite(cost)) return reach;
+    const double scales = radii_[at(lag) - 1].at_level(entry.constant - cost);
+    return scales > kMostScales ? reach : std::min(reach, scales / entry.per_scale * kSlack);
+  }
+
+  Vec3 centre(Index i, int lag) const {
+    const Vec3 &from = points_.at[at(i)], p = prediction_.of(lag, i);
+    return {from.x + p.x, from.y + p.y, from.z + p.z};
+  }
+
+  bool gated(Index i, Index j, int lag) const {
+    if (!std::isfinite(model_.gate_um)) return false;
+    const Vec3 &from = points_.at[at(i)], &to = points_.at[at(j)];
+    return length_of({to.x - from.x, to.y - from.y, to.z - from.z}) > model_.gate_um * lag;
+  }
+
+  template <class Radius>
+  void look(Index i, std::int32_t t, const Radius& radius_of, Row& row) const {
+    for (int lag = 1; lag <= lags_ && t + lag < points_.frames(); ++lag) {
+      const double reach = reach_[place(t, lag)], within = radius_of(lag);
+      if (!(reach > 0)) continue;
+      row.near.clear();
+      const Index first = points_.offset[at(t + lag)];
+      grids_[at(t + lag)].for_each_within(centre(i, lag), within, [&](std::size_t number, double squared) {
+        const double distance = std::sqrt(squared);
+        const Index j = first + static_cast<Index>(number);
+        if (distance < reach && !gated(i, j, lag)) row.near.emplace_back(j, distance);
+      });
+      std::sort(row.near.begin(), row.near.end());
+      const LagCosts::Entry& entry = costs_.of(t, lag);
+      for (const auto& [j, distance] : row.near) {
+        row.to.push_back(j);
+        if (most_ > 0) row.cost.push_back(entry.cost(distance));
+      }
+    }
+  }
+
+  /// The link that is kept, where it is within reach and was not looked at.
+  void add_kept(Index i, std::int32_t t, Index kept, Row& row) const {
+    const auto there = std::lower_bound(row.to.begin(), row.to.end(), kept);
+    if (there != row.to.end() && *there == kept) return;
+    const int lag = points_.slot[at(kept)] - t;
+    if (lag < 1 || lag > lags_) return;
+    const Vec3 from = centre(i, lag), &to = points_.at[at(kept)];
+    const double distance = length_of({to.x - from.x, to.y - from.y, to.z - from.z});
+    if (!(distance < reach_[place(t, lag)]) || gated(i, kept, lag)) return;
+    row.cost.insert(row.cost.begin() + (there - row.to.begin()), costs_.of(t, lag).cost(distance));
+    row.to.insert(there, kept);
+  }
+
+  const SeriesPoints& points_;
+  const Prediction& prediction_;
+  const SeriesModel& model_;
+  int lags_;
+  const SeriesLinking* keep_;
+  double nats_;
+  std::size_t most_;
+  const SeriesGrids& grids_;
+  LagCosts costs_;
+  std::vector<Radii> radii_;                         ///< [lags]
+  std::vector<double> reach_, first_, first_limit_;  ///< [frames][lags], [frames][lags], [frames]
+};
+
+}  // namespace
+
+SeriesGrids grids_of(const Execution& execution, const SeriesPoints& points) {
+  SeriesGrids out(at(points.frames()));
+  const double width = kGridPerSpacing * points.spacing_um;
+  parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
+    out[at(t)] = RowGrid(points.frame(static_cast<std::int32_t>(t)), width);
+  });
+  return out;
+}
+
+SeriesCandidates find_candidates(const Execution& execution, const SeriesPoints& points,
+                                 const Prediction& prediction, const SeriesModel& model, int lags,
+                                 const SeriesLinking* keep, double nats, std::size_t most,
+                                 const SeriesGrids* grids, std::int32_t frames_before) {
+  const int threads = thread_count(execution);
+  SeriesGrids own;
+  if (grids == nullptr) own = grids_of(execution, points);
+  const Finder finder(points, prediction, model, lags, keep, nats, most, grids != nullptr ? *grids : own,
+                      frames_before);
+  const auto n = static_cast<Index>(points.size());
+  const std::int64_t blocks = (n + kRowsPerBlock - 1) / kRowsPerBlock;
+  std::vector<std::vector<Index>> to(at(blocks));
+  std::atomic<std::int64_t> found = 0;
+  const std::int64_t most_in_memory = candidates_in_memory();
+  SeriesCandidates out;
+  out.row_offsets.assign(points.size() + 1, 0);
+  const auto each_row = [&](std::int64_t block, const auto& act) {
+    const Index begin = static_cast<Index>(block) * kRowsPerBlock;
+    for (Index i = begin; i < std::min<Index>(n, begin + kRowsPerBlock); ++i) act(i);
+  };
+  parallel_for(threads, blocks, [&](std::int64_t block) {
+    Row row;
+    each_row(block, [&](Index i) {
+      finder.find(i, row);
+      to[at(block)].insert(to[at(block)].end(), row.to.begin(), row.to.end());
+      out.row_offsets[at(i) + 1] = static_cast<Offset>(row.to.size());
+    });
+    if ((found += static_cast<std::int64_t>(to[at(block)].size())) > most_in_memory)
+      throw ResourceError("linking.scope: series: over " + std::to_string(most_in_memory) +
+                          " candidate links, more than memory holds; use linking.scope: pairs, or a smaller "
+                          "linking.max_gap");
+  });
+  for (std::size_t i = 0; i < points.size(); ++i) out.row_offsets[i + 1] += out.row_offsets[i];
+  out.to.resize(at(out.row_offsets.back()));
+  out.from.resize(at(out.row_offsets.back()));
+  parallel_for(threads, blocks, [&](std::int64_t block) {
+    each_row(block, [&](Index i) {
+      for (Offset e = out.row_offsets[at(i)]; e < out.row_offsets[at(i) + 1]; ++e) out.from[at(e)] = i;
+    });
+    std::copy(to[at(block)].begin(), to[at(block)].end(),
+              out.to.begin() + static_cast<std::ptrdiff_t>(out.row_offsets[at(block) * at(kRowsPerBlock)]));
+    std::vector<Index>().swap(to[at(block)]);
+  });
+  return out;
+}
+
+SeriesCandidates series_candidates(const Execution& execution, const SeriesPoints& points,
+                                   const Prediction& prediction, const SeriesModel& model, int lags) {
+  return find_candidates(execution, points, prediction, model, lags, nullptr, 0, 0, nullptr);
+}
+
+SeriesCandidates likely_candidates(const Execution& execution, const SeriesPoints& points,
+                                   const Prediction& prediction, const SeriesModel& model, int lags,
+                                   const SeriesLinking& keep, double nats, std::size_t most) {
+  return find_candidates(execution, points, prediction, model, lags, &keep, nats, most, nullptr);
+}
+
+}  // namespace motes::tracking

@@ -1,0 +1,52 @@
+#pragma once
+/// What finding candidates and pricing them share.
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <motes/tracking/series_assignment.h>
+
+#include "tracking/candidates/row_grid.h"
+
+namespace motes::tracking {
+
+/// Every frame's detections by place: the same whatever is linked.
+using SeriesGrids = std::vector<RowGrid>;  // [frames]
+SeriesGrids grids_of(const Execution& execution, const SeriesPoints& points);
+
+/// As series_candidates and (with `most` > 0) likely_candidates; `grids`, where given, are those of the
+/// points.
+SeriesCandidates find_candidates(const Execution& execution, const SeriesPoints& points,
+                                 const Prediction& prediction, const SeriesModel& model, int lags,
+                                 const SeriesLinking* keep, double nats, std::size_t most,
+                                 const SeriesGrids* grids, std::int32_t frames_before = 0);
+
+/// Costs of links by frame, elapsed frames and length: as SeriesModel::link_cost, up to rounding.
+class LagCosts {
+ public:
+  LagCosts(const SeriesModel& model, std::int32_t frames) : lags_(static_cast<std::size_t>(model.lags())) {
+    for (std::int32_t t = 0; t < frames; ++t)
+      for (int lag = 1; lag <= model.lags(); ++lag) {
+        const double s = model.scale_of(t, lag);
+        const auto k = static_cast<std::size_t>(lag) - 1;
+        entries_.push_back({1 / s, model.dims * std::log(s) - std::log(model.elapsed[k] * (1 - model.end)),
+                            &model.shape[k]});
+      }
+  }
+
+  struct Entry {
+    double per_scale, constant;
+    const RadialDensity* shape;
+    double cost(double length) const { return constant - shape->log_density(length * per_scale); }
+  };
+  const Entry& of(std::int32_t slot, int lag) const {
+    return entries_[static_cast<std::size_t>(slot) * lags_ + static_cast<std::size_t>(lag) - 1];
+  }
+
+ private:
+  std::size_t lags_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace motes::tracking
