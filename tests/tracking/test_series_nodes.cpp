@@ -259,7 +259,9 @@ TEST_CASE("it is known whether a property tells particles from satellites, or th
   const auto told = [&] {
     int solved = 0;
     const SeriesPoints points = pool_points(frames);
-    const auto link = [](const SeriesPoints& some) { return link_along_field({1}, some, "auto"); };
+    const auto link = [](const SeriesPoints& some) {
+      return link_along_field({1}, some, "auto", list_neighbours({1}, some));
+    };
     const auto nodes = choose_nodes({2}, points, {}, link, {}, solved);
     REQUIRE(nodes);
     return nodes->told;
