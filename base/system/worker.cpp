@@ -221,6 +221,7 @@ std::string Worker::end() {
   if (child_ < 0) return "ended";
   int status = 0;
   pid_t ended = waitpid(child_, &status, WNOHANG);
+  bool killed_here = false;
   if (ended == 0) {
     // It may be about to die by what it was told last, or wait for more; a moment tells, so that the reason
     // is known where there is one.
@@ -230,8 +231,10 @@ std::string Worker::end() {
     }
     if (ended == 0) {
       kill(child_, SIGKILL);
-      while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-      }
+      killed_here = true;
+      do {
+        ended = waitpid(child_, &status, 0);  // one that was dying already tells its own reason
+      } while (ended < 0 && errno == EINTR);
     }
   }
   child_ = -1;
@@ -239,6 +242,7 @@ std::string Worker::end() {
   if (ended > 0 && WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     if (number == SIGXCPU) return "took more processor time than it may";
+    if (number == SIGKILL && killed_here) return "ended";
     if (number == SIGKILL) return "was killed, perhaps for lack of memory";
     return std::string("crashed (") + strsignal(number) + ")";
   }
