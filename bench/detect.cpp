@@ -3,14 +3,18 @@
 /// the median time of detect_spots. Scoring is outside the timer.
 ///
 /// bench_detect [--threads N] [--repeats N] [--seeds N] [--first-seed N] [--radius RXY RZ] [--dump DIR]
-///              [--refine parabola|fit] [--automatic] [--gallery [--scale N]]
+///              [--refine parabola|fit] [--automatic] [--gallery [--scale N] [--picture NAME]...]
+///              [--noise]
 ///   --automatic finds spots without being told their number.
 ///   --gallery renders every picture of tests/support/gallery.h instead, and prints for each, as medians over
 ///   the seeds, F1 and count with the radius given, and F1, count and radius ratio with the radius estimated.
+///   --noise asks for .3 to 30 false spots a frame on noise of three kinds, without and with spots, and
+///   prints how many there are: means over the seeds, each a frame of 24 x 128 x 128 voxels.
 ///   --dump writes frame_<snr>_<seed>.u16 (raw, x fastest) and truth_<snr>_<seed>.csv (z,y,x in voxels) for
 ///   bench/peers/detect_peers.py.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -24,6 +28,7 @@
 #include <motes/tracking/log_detector.h>
 
 #include "tests/support/gallery.h"
+#include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
 
 namespace {
@@ -37,8 +42,9 @@ struct Settings {
   int threads = 0, repeats = 9, seeds = 6, first_seed = 1;
   motes::Vec3 radius{2.05, 2.05, 1.65};
   std::optional<std::filesystem::path> dump;
-  bool fit = false, automatic = false, gallery = false;
+  bool fit = false, automatic = false, gallery = false, noise = false;
   int scale = 1;
+  std::vector<std::string> pictures;  ///< of the gallery; empty: all
 };
 
 struct Case {
@@ -72,6 +78,10 @@ Settings parse(int argc, char** argv) {
       settings.automatic = true;
     } else if (option == "--gallery") {
       settings.gallery = true;
+    } else if (option == "--noise") {
+      settings.noise = true;
+    } else if (option == "--picture") {
+      settings.pictures.push_back(next());
     } else if (option == "--scale") {
       settings.scale = std::stoi(next());
     } else if (option == "--dump") {
@@ -135,7 +145,9 @@ GalleryScore score_picture(const motes::Execution& execution, const motes::testi
 void run_gallery(const Settings& settings, const motes::Execution& execution) {
   std::printf("picture,spots,f1_radius_given,found,f1_radius_estimated,found,radius_ratio\n");
   double mean_given = 0, mean_estimated = 0;
-  for (const std::string& name : motes::testing::gallery_names()) {
+  const std::vector<std::string> names =
+      settings.pictures.empty() ? motes::testing::gallery_names() : settings.pictures;
+  for (const std::string& name : names) {
     std::vector<double> f1, found, f1_estimated, found_estimated, ratio, spots;
     for (int seed = settings.first_seed; seed < settings.first_seed + settings.seeds; ++seed) {
       const auto picture =
@@ -164,11 +176,72 @@ void run_gallery(const Settings& settings, const motes::Execution& execution) {
     std::printf("%s,%.0f,%.3f,%.0f,%.3f,%.0f,%.2f\n", name.c_str(), median(spots), median(f1), median(found),
                 median(f1_estimated), median(found_estimated), median(ratio));
     std::fflush(stdout);
-    const auto n = static_cast<double>(motes::testing::gallery_names().size());
+    const auto n = static_cast<double>(names.size());
     mean_given += median(f1) / n;
     mean_estimated += median(f1_estimated) / n;
   }
   std::printf("mean,,%.4f,,%.4f,,\n", mean_given, mean_estimated);
+}
+
+/// A frame of noise: white, white smoothed by one voxel, or that of light whose background rises fourfold
+/// along x; with `spots` spots well apart, bright enough to be found.
+Case noise_case(const std::string& kind, int spots, std::uint64_t seed) {
+  namespace make = motes::testing;
+  make::Random random(seed);
+  make::Scene scene;
+  scene.shape = {24, 128, 128};
+  scene.sigma = {1.2, 1.2, 1.0};
+  scene.peak = 80;
+  scene.spots = make::places(scene.shape, scene.sigma, spots, 3, 6, random);
+  scene.light.resize(static_cast<std::size_t>(scene.shape.voxels()));
+  make::each_voxel(scene.shape, [&](std::size_t i, double, double, double x) {
+    scene.light[i] = kind == "light" ? 5 + 15 * x / static_cast<double>(scene.shape.nx) : 100;
+  });
+  make::draw_spots(scene);
+  make::Field values = scene.light;
+  if (kind == "light") {
+    values = make::photons(scene.light, random);
+  } else {
+    make::Field noise(values.size());
+    for (double& v : noise) v = random.normal();
+    if (kind == "smoothed") noise = make::smoothed(noise, scene.shape, {1, 1, 1});
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += (kind == "smoothed" ? 50 : 10) * noise[i];
+  }
+  Case made;
+  made.frame.shape = scene.shape;
+  made.frame.voxel_um = {1, 1, 1};
+  made.frame.voxels = std::vector<float>(values.begin(), values.end());
+  made.truth = scene.spots;
+  return made;
+}
+
+void run_noise(const Settings& settings, const motes::Execution& execution) {
+  constexpr std::array kRates{.3, 1.0, 3.0, 10.0, 30.0};
+  std::printf("noise,spots,asked,found,standard_error,frames\n");
+  for (const char* kind : {"white", "smoothed", "light"})
+    for (const int spots : {0, 30}) {
+      std::array<double, kRates.size()> sum{}, square{};
+      for (int seed = settings.first_seed; seed < settings.first_seed + settings.seeds; ++seed) {
+        const Case c = noise_case(kind, spots, static_cast<std::uint64_t>(seed));
+        motes::tracking::DetectionOptions options;
+        options.radius_um = settings.radius;
+        for (std::size_t r = 0; r < kRates.size(); ++r) {
+          options.false_positives_per_frame = kRates[r];
+          const motes::Detections found = motes::tracking::detect_spots(execution, c.frame, options);
+          const auto score = motes::testing::score_spots(c.truth, found, c.frame.voxel_um, kGate);
+          const double wrong = static_cast<double>(found.size()) - score.matched;
+          sum[r] += wrong;
+          square[r] += wrong * wrong;
+        }
+      }
+      const double n = settings.seeds;
+      for (std::size_t r = 0; r < kRates.size(); ++r) {
+        const double mean = sum[r] / n, variance = std::max(0.0, square[r] / n - mean * mean);
+        std::printf("%s,%d,%.1f,%.2f,%.2f,%d\n", kind, spots, kRates[r], mean, std::sqrt(variance / n),
+                    settings.seeds);
+      }
+      std::fflush(stdout);
+    }
 }
 
 }  // namespace
@@ -179,6 +252,10 @@ int main(int argc, char** argv) {
   execution.threads = settings.threads;
   if (settings.gallery) {
     run_gallery(settings, execution);
+    return 0;
+  }
+  if (settings.noise) {
+    run_noise(settings, execution);
     return 0;
   }
   motes::tracking::DetectionOptions options;

@@ -31,7 +31,8 @@ constexpr double kNearLevel = 0.7;        // of the level, in crowds
 constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
 constexpr std::size_t kFewest = 20;
-constexpr double kWide = 1.5;  // stretch that is worth a warning
+constexpr double kWide = 1.5;           // stretch that is worth a warning
+constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
 
 std::vector<double> scores_of(const std::vector<Evidence>& all, bool round) {
   std::vector<double> scores;
@@ -118,8 +119,19 @@ void lower_to_clear_spots(const std::vector<Evidence>& maxima, const std::vector
   }
 }
 
+/// Levels of a stated number of false spots: of all maxima together, from their own tail. Where spots are so
+/// many that they make the tail, the minima's tail bounds it. Frames of few maxima do not tell their own
+/// tail.
 Levels levels_of_rate(const std::vector<Evidence>& maxima, const std::vector<Evidence>& minima,
                       double minima_per_sample, const NoiseScores& round_noise, double false_spots) {
+  std::vector<double> up, down;
+  for (const Evidence& e : maxima) up.push_back(e.score);
+  for (const Evidence& e : minima) down.push_back(e.score);
+  if (const std::optional<double> own = continued_level(up, false_spots)) {
+    const std::optional<double> bound = continued_level(down, false_spots, minima_per_sample);
+    const double level = bound ? std::min(*own, kMostLopsided * *bound) : *own;
+    return {level, level, level, false};
+  }
   NoiseScores unround = noise_scores(scores_of(maxima, false), scores_of(minima, false), minima_per_sample);
   unround.stretch = std::max(unround.stretch, round_noise.stretch);
   const double share = round_noise.count / (round_noise.count + unround.count);

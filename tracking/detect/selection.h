@@ -29,6 +29,12 @@ double false_discovery_level(const NoiseScores& noise, std::span<const double> m
 /// The score that `false_spots` extrema of noise are expected to exceed.
 double false_alarm_level(const NoiseScores& noise, double false_spots);
 
+/// The score that `count` extrema of noise are expected to exceed, told from the tail of `scores` [n] itself:
+/// the highest 3 % of them, below the answer, go on beyond it as a generalised Pareto law of the squared
+/// score. Each score stands for `weight` extrema. None for fewer than 2,000 scores. Spots do no harm while they
+/// are few beside those. O(n).
+std::optional<double> continued_level(std::span<const double> scores, double count, double weight = 1);
+
 /// Whether the few scores over `level` go on without a gap from at least half as many just below it: the tail
 /// of something that is neither noise nor spots, such as texture. O(n log n).
 bool blends_into_noise(std::span<const double> scores, double level);
