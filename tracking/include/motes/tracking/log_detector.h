@@ -42,7 +42,8 @@ struct DetectionOptions {
   /// found, and none in a frame of noise.
   std::optional<double> false_positives_per_frame;
   Refine refine = Refine::parabola;
-  /// Few spots that go on from the noise without a gap, as texture does, are no spots unless this is set.
+  /// Keep a few maxima that stand out but continue the noise without a gap. Otherwise they are taken for
+  /// texture, and the frame has no spots.
   bool keep_blending = false;
   /// [voxels, x fastest] 0 where no spot is looked for; empty: everywhere. Must outlive the call.
   std::span<const std::uint8_t> mask;
