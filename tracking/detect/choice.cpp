@@ -17,6 +17,7 @@
 #include <motes/base/quantile.h>
 
 #include "tracking/detect/evidence.h"
+#include "tracking/detect/second_look.h"
 #include "tracking/detect/selection.h"
 #include "tracking/detect/threshold.h"
 
@@ -187,13 +188,20 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
       crowd ? std::max(static_cast<double>(floor), noise_level(filter, frame.shape, kCrowdFalseSpots) *
                                                        noise_deviation(response, frame, filter))
             : std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < maxima.size(); ++i) {
-    const Voxel& v = maxima[i];
-    const Evidence& e = evidence[i];
-    if (levels.take(e, responses[i]) ||
-        (e.score >= kNearLevel * levels.round && responses[i] >= response_level))
-      choice.spots.push_back({v, e.score, e.amplitude});
-  }
+  std::vector<unsigned char> is_spot(maxima.size());
+  for (std::size_t i = 0; i < maxima.size(); ++i)
+    is_spot[i] = levels.take(evidence[i], responses[i]) ||
+                         (evidence[i].score >= kNearLevel * levels.round && responses[i] >= response_level)
+                     ? 1
+                     : 0;
+  if (!false_spots)
+    if (auto again = second_look(execution, frame, filter, response, polarity, {maxima, evidence},
+                                 {sample.voxels, minima}, {is_spot, noise.stretch})) {
+      is_spot = std::move(*again);
+      choice.blends = levels.blends = false;
+    }
+  for (std::size_t i = 0; i < maxima.size(); ++i)
+    if (is_spot[i] != 0) choice.spots.push_back({maxima[i], evidence[i].score, evidence[i].amplitude});
 
   if (levels.blends && !keep_blending)
     choice.warnings.push_back(

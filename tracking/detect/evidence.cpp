@@ -41,7 +41,6 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kReach = 2.2;  // sigmas from the middle of the box to its sides
 constexpr double kRound = 0.5;  // of an ideal spot's least curvature: round enough
 constexpr int kMostLanes = 16;
 constexpr int kPhases = 16;         // sub-voxel places of a spot along an axis that are told apart
@@ -83,14 +82,14 @@ struct Profiles {
   const float* at(std::size_t phase) const { return &values[phase * static_cast<std::size_t>(2 * half + 1)]; }
 };
 
-Profiles make_profiles(double sigma) {
+Profiles make_profiles(double sigma, double reach) {
   Profiles p;
   if (sigma == 0) {
     p.values.assign(kPhases + 1, 1.0F);
     p.whole.resize(kPhases + 1);
     return p;
   }
-  p.half = std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(kReach * sigma))));
+  p.half = std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(reach * sigma))));
   const double k = 1 / (sigma * std::numbers::sqrt2);
   const double middle = std::erf(0.5 * k);
   for (int phase = 0; phase <= kPhases; ++phase) {
@@ -110,7 +109,7 @@ struct Counting {
   double lowest = 0, unit = 0;
 };
 
-Counting counting_of(const Source& source) {
+Counting counting_of(const VolumeFrame& frame) {
   constexpr std::size_t kSampled = 1 << 16;
   const auto look = [](const auto& values) {
     Counting counting;
@@ -132,8 +131,12 @@ Counting counting_of(const Source& source) {
       counting = {lowest, second - lowest};
     return counting;
   };
-  Counting counting = std::visit(look, source.frame->voxels);
-  // The mean of a block is worth as many counts as the block has voxels.
+  return std::visit(look, frame.voxels);
+}
+
+/// The same for blocks: their mean is worth as many counts as they have voxels.
+Counting counting_of(const Source& source) {
+  Counting counting = counting_of(*source.frame);
   counting.unit /= static_cast<double>(source.block[0] * source.block[1] * source.block[2]);
   return counting;
 }
@@ -253,7 +256,7 @@ bool exceeds(const std::array<std::array<double, 3>, 3>& m, int n, double level)
 class Fitter {
  public:
   Fitter(const Execution& execution, const VolumeFrame& frame, const Filter& filter, const Response& response,
-         Polarity polarity, Side side)
+         Polarity polarity, Side side, double reach)
       : source_(make_source(execution, frame, filter)),
         counting_(counting_of(source_)),
         response_(response),
@@ -261,7 +264,7 @@ class Fitter {
         side_(side == Side::maxima ? 1 : -1),
         sign_((polarity == Polarity::bright ? 1 : -1) * side_) {
     for (std::size_t a = 0; a < 3; ++a) {
-      profiles_[a] = make_profiles(source_.sigma[a]);
+      profiles_[a] = make_profiles(source_.sigma[a], reach);
       // The response to a spot of the filter's own sigma, (1 - r^2 / (d v)) exp(-r^2 / (2 v)), v = 2 sigma^2.
       const double v = 2 * filter.sigma[a] * filter.sigma[a];
       const double next = v > 0 ? (1 - 1 / (filter.dimensions * v)) * std::exp(-1 / (2 * v)) : 1;
@@ -460,10 +463,12 @@ class Fitter {
 
 }  // namespace
 
+bool mostly_lowest(const VolumeFrame& frame) { return counting_of(frame).unit > 0; }
+
 std::vector<Evidence> evidence_at(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                                   const Response& response, Polarity polarity, std::span<const Voxel> extrema,
-                                  Side side) {
-  const Fitter fitter(execution, frame, filter, response, polarity, side);
+                                  Side side, double reach) {
+  const Fitter fitter(execution, frame, filter, response, polarity, side, reach);
   std::vector<Evidence> evidence(extrema.size());
   const auto n = static_cast<std::int64_t>(extrema.size());
   parallel_for(thread_count(execution), (n + kTask - 1) / kTask, [&](std::int64_t task) {

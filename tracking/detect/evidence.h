@@ -24,13 +24,16 @@ struct Evidence {
 /// What sign of extremum is scored: bright maxima, or the minima that tell what noise alone scores.
 enum class Side { maxima, minima };
 
+/// Whether most voxels hold the lowest value, as where photons are counted.
+bool mostly_lowest(const VolumeFrame& frame);
+
 /// Evidence at each of `extrema` [n] (voxels of the response). Each is fitted by least squares within a box
-/// of some 2.2 sigma either way: a Gaussian spot of the filter's sigma at the extremum's sub-voxel place, a
-/// constant and a slope. Voxels outside the frame are left out. `polarity` is the response's own. The same
+/// of some `reach` sigma either way: a Gaussian spot of the filter's sigma at the extremum's sub-voxel place,
+/// a constant and a slope. Voxels outside the frame are left out. `polarity` is the response's own. The same
 /// for any thread count and voxel type. O(n * voxels of the box); frames whose sigma is above 3 voxels are
 /// binned first, so the box has at most some 15 voxels along each axis.
 std::vector<Evidence> evidence_at(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                                   const Response& response, Polarity polarity, std::span<const Voxel> extrema,
-                                  Side side);
+                                  Side side, double reach = 2.2);
 
 }  // namespace motes::tracking::detect

@@ -9,6 +9,7 @@
 
 #include "tracking/detect/blocks.h"
 #include "tracking/detect/fit_noise.h"
+#include "tracking/detect/spot_model.h"
 
 namespace motes::tracking::detect {
 
@@ -18,13 +19,6 @@ constexpr int kMostLanes = 16;
 
 using Vector = Eigen::Matrix<double, kParameters, 1>;
 using Matrix = Eigen::Matrix<double, kParameters, kParameters>;
-
-/// A spot's parameters as numbers to draw it from; places and widths in blocks.
-struct SpotModel {
-  double height = 0, background = 0;
-  Place place{};
-  std::array<double, 3> sigma{};
-};
 
 /// The voxels of one spot's window, less its neighbours' light.
 struct Window {

@@ -28,6 +28,7 @@
 
 #include "tracking/detect/fit_elongated.h"
 #include "tracking/detect/fit_pair.h"
+#include "tracking/detect/fit_tilt.h"
 #include "tracking/detect/fit_window.h"
 
 namespace motes::tracking::detect {
@@ -36,13 +37,17 @@ namespace {
 constexpr double kReach = 2.5;  // sigmas of a window
 constexpr int kSweeps = 10;
 constexpr int kStepsOfSweep = 3;
-constexpr double kFarthest = 1.5;     // sigmas that a fit may move from its start
-constexpr double kStill = 2e-3;       // voxels: moves that end a spot's fit,
-constexpr double kSettled = 0.2;      // and what the last sweep may move it at most
-constexpr double kHeld = 1e-3;        // spread of widths that are held
-constexpr double kPairSpread = 0.05;  // and of those of pairs
-constexpr double kMedianGain = 5.35;  // of six moments, by chance
-constexpr double kSplitGain = 25;     // of squares, for the moments and for the second spot
+constexpr double kTiltReach = 4;            // sigmas of the window that tells the background's slope
+constexpr std::size_t kTiltNeighbours = 4;  // at most,
+constexpr double kTiltApart = 3.5;          // and none nearer, in sigmas: neighbours are not known well yet
+constexpr double kTiltErrors = 4;           // slopes beyond chance, in standard errors
+constexpr double kFarthest = 1.5;           // sigmas that a fit may move from its start
+constexpr double kStill = 2e-3;             // voxels: moves that end a spot's fit,
+constexpr double kSettled = 0.2;            // and what the last sweep may move it at most
+constexpr double kHeld = 1e-3;              // spread of widths that are held
+constexpr double kPairSpread = 0.05;        // and of those of pairs
+constexpr double kMedianGain = 5.35;        // of six moments, by chance
+constexpr double kSplitGain = 25;           // of squares, for the moments and for the second spot
 constexpr double kSplitMoment = 0.3;  // of the largest second moment over the typical one, and over the least
 constexpr double kElongatedLead = 4;  // of squares, by which an elongated spot is taken for one
 constexpr double kMostSplit = 0.3;    // share of spots: more have shapes of their own
@@ -61,6 +66,7 @@ struct State {
   double width_spread = 0;
   Place error_factor{1, 1, 1};
   double split_gain = 0;
+  Tilt tilt;  ///< of the background around the start
   Shape shape;
 };
 
@@ -86,6 +92,7 @@ class Fitter {
         s.p[kX + static_cast<int>(a)] = source_.to_blocks(starts[i].place[a], a);
     }
     find_neighbours();
+    tell_tilts();
     std::vector<double> background(states_.size());
     each_spot([&](std::size_t i) { background[i] = median_of(window_of(i)); });
     for (std::size_t i = 0; i < states_.size(); ++i) {
@@ -175,6 +182,25 @@ class Fitter {
     }
   }
 
+  /// Slopes of the background around spots that do not crowd.
+  void tell_tilts() {
+    Index3 half{};
+    for (std::size_t a = 0; a < 3; ++a)
+      half[a] = source_.sigma[a] > 0 ? std::lround(kTiltReach * source_.sigma[a]) : 0;
+    std::vector<Tilt> tilts(states_.size());
+    each_spot([&](std::size_t i) {
+      const SpotModel spot = model_of(states_[i].p);
+      std::vector<SpotModel> others;
+      for (const std::uint32_t other : neighbours_of(i)) others.push_back(model_of(states_[other].p));
+      if (others.size() > kTiltNeighbours ||
+          std::any_of(others.begin(), others.end(),
+                      [&](const SpotModel& o) { return sigmas_between(spot, o) < kTiltApart; }))
+        return;
+      tilts[i] = tilt_around(source_, spot, others, half, kTiltErrors);
+    });
+    for (std::size_t i = 0; i < states_.size(); ++i) states_[i].tilt = tilts[i];
+  }
+
   std::span<const std::uint32_t> neighbours_of(std::size_t spot) const {
     return {neighbours_.data() + neighbour_offsets_[spot],
             neighbour_offsets_[spot + 1] - neighbour_offsets_[spot]};
@@ -183,6 +209,7 @@ class Fitter {
   Window window_of(std::size_t spot) const {
     const Vector& p = states_[spot].p;
     Window w = cut_window(source_, {p[kX], p[kY], p[kZ]}, half_, width_);
+    take_off(w, states_[spot].tilt);
     for (const std::uint32_t other : neighbours_of(spot))
       if (states_[other].good) take_off(w, model_of(states_[other].p));
     return w;

@@ -3,6 +3,8 @@
 /// detect_spots does (choice.h), and each counts by how far its score is over the level and by its amplitude;
 /// the scale of the largest sum gives the spots; (2) Gaussians with free widths are fitted to the best of
 /// them, starting from that scale, and again from the medians of the widths found, which are the answer.
+/// Where most fits fail, the spots are lumps of the background, and the scale of the next largest sum is
+/// tried.
 ///
 /// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
 /// at scales far from the answer are spots of another size where they are no few, score far over the level,
@@ -30,20 +32,21 @@
 namespace motes::tracking {
 namespace {
 
-constexpr double kSmallest = 0.7;                        // sigma, voxels of the finest axis
-constexpr int kScales = 9;                               // ratio of neighbours sqrt(2)
-constexpr double kLeastSigma = 0.35;                     // voxels of any axis
-constexpr double kWellOver = 3;                          // times the level: counts fully
-constexpr double kLeastClear = 0.05;                     // one spot 1.3 times over the level
-constexpr std::size_t kSpots = 150;                      // fitted
-constexpr int kRounds = 4;                               // of fits
-constexpr double kWidthSpread = 0.7;                     // of the fits' prior, in ln sigma
-constexpr double kOtherSize = 1.7;                       // ratio of widths from which on sizes differ
-constexpr double kClearScore = 1.7;                      // levels: clearly a spot
-constexpr double kOfScale = 1.6;                         // ratio of a fitted width to its scale's at most
-constexpr double kFewestShare = 0.05;                    // of all spots: spots of another size,
-constexpr std::size_t kFewestSpots = 3;                  // and their number
-constexpr double kClearShare = 0.5;                      // of the spots at those scales
+constexpr double kSmallest = 0.7;        // sigma, voxels of the finest axis
+constexpr int kScales = 9;               // ratio of neighbours sqrt(2)
+constexpr double kLeastSigma = 0.35;     // voxels of any axis
+constexpr double kWellOver = 3;          // times the level: counts fully
+constexpr double kLeastClear = 0.05;     // one spot 1.3 times over the level
+constexpr std::size_t kSpots = 150;      // fitted
+constexpr int kRounds = 4;               // of fits
+constexpr double kVoxelWidth = 0.62;     // sigma, voxels: noise of a skewed law, such as light's
+constexpr double kWidthSpread = 0.7;     // of the fits' prior, in ln sigma
+constexpr double kOtherSize = 1.7;       // ratio of widths from which on sizes differ
+constexpr double kClearScore = 1.7;      // levels: clearly a spot
+constexpr double kOfScale = 1.6;         // ratio of a fitted width to its scale's at most
+constexpr double kFewestShare = 0.05;    // of all spots: spots of another size,
+constexpr std::size_t kFewestSpots = 3;  // and their number
+constexpr double kClearShare = 0.5;      // of the spots at those scales
 constexpr std::int64_t kVoxels = std::int64_t{1} << 21;  // larger frames are cropped around their middle
 
 using Sigma = std::array<double, 3>;  // um; x, y, z
@@ -143,11 +146,13 @@ std::vector<Rung> climb(const Execution& execution, VolumeFrame& frame, Polarity
   return ladder;
 }
 
-/// The rung at which spots stand out most; null if there is none at any.
-const Rung* best_rung(const std::vector<Rung>& ladder) {
-  const Rung* best = nullptr;
+/// The rungs at which spots stand out, those at which they do most first.
+std::vector<const Rung*> best_rungs(const std::vector<Rung>& ladder) {
+  std::vector<const Rung*> best;
   for (const Rung& rung : ladder)
-    if (rung.evidence > (best != nullptr ? best->evidence : 0)) best = &rung;
+    if (rung.evidence > 0) best.push_back(&rung);
+  std::stable_sort(best.begin(), best.end(),
+                   [](const Rung* a, const Rung* b) { return a->evidence > b->evidence; });
   return best;
 }
 
@@ -261,6 +266,19 @@ Sigma width_at(OtherSize other, double share, const Sigma& base) {
   return {across, across, along > 0 ? along : base[2]};
 }
 
+/// Whether widths are hardly those of single voxels.
+bool is_voxel(const VolumeFrame& frame, const Sigma& sigma) {
+  return sigma[0] < kVoxelWidth * std::min(frame.voxel_um.x, frame.voxel_um.y) &&
+         (frame.shape.nz == 1 || sigma[2] < kVoxelWidth * frame.voxel_um.z);
+}
+
+/// Whether half of the spots score far over the level.
+bool is_clear(const Rung& rung) {
+  std::vector<double> scores;
+  for (const detect::ChosenSpot& spot : rung.spots) scores.push_back(spot.score);
+  return quantile(scores, 0.5) >= kClearScore * rung.level;
+}
+
 struct Estimate {
   VolumeFrame frame;  ///< the part of the frame that was looked at, without hot voxels
   std::vector<Rung> ladder;
@@ -275,13 +293,14 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   const detect::ValueRange range = detect::check_frame(execution, result.frame);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
-  const Rung* best = best_rung(result.ladder);
-  if (best == nullptr) return std::nullopt;
-  const std::optional<Sigma> sigma =
-      fitted_sigma(execution, result.frame, starts_of(best->spots, polarity), best->sigma);
-  if (!sigma) return std::nullopt;
-  result.sigma = *sigma;
-  return result;
+  for (const Rung* rung : best_rungs(result.ladder)) {
+    const std::optional<Sigma> sigma =
+        fitted_sigma(execution, result.frame, starts_of(rung->spots, polarity), rung->sigma);
+    if (!sigma || (is_voxel(result.frame, *sigma) && !is_clear(*rung))) continue;
+    result.sigma = *sigma;
+    return result;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

@@ -1,0 +1,155 @@
+/// A score's noise is that of the first look (selection.h), measured for the wider box: kNoise below is the
+/// distribution on white noise, and the minima's 98th percentile tells how much wider this frame's is.
+
+#include "tracking/detect/second_look.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <motes/base/quantile.h>
+
+#include "tracking/detect/selection.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr double kReach = 4;          // sigmas from the middle of the box to its sides
+constexpr double kLookedAt = 2.5;     // score of the first look from which on there is a second
+constexpr double kFalseShare = 0.04;  // of what is found
+constexpr std::size_t kFewest = 20;   // spots of the first look
+constexpr double kNearNoise = 0.1;    // share of spots within kMargin of the level
+constexpr double kMargin = 1.25;
+constexpr double kMostNeighbours = 0.5;  // expected in a box
+constexpr double kMostStretch = 1.1;     // of the first look's scores of noise
+
+/// White noise, measured (sigma .8 to 4 voxels, 2D and 3D): share of its extrema that score higher.
+struct Knot {
+  double score, tail;
+};
+constexpr std::array<Knot, 4> kNoise{{{2.5, .05}, {3.0, .02}, {3.35, .01}, {4.1, .001}}};
+constexpr double kTailVariance = 1.25;  // beyond the last knot
+constexpr double kUpperShare = 0.02, kUpper = 3.0;
+constexpr double kLeastStretch = 0.9;
+constexpr double kMostSkew = 1.25;   // maxima's tail over minima's
+constexpr double kSkewGrowth = 1.3;  // by the level, from where it is measured on
+constexpr std::size_t kFewestMinima = 500;
+
+double softened(const Evidence& e) {
+  return e.roundness > 0 ? e.score / std::sqrt(std::sqrt(e.roundness)) : 0;
+}
+
+double noise_tail(double score) {
+  const Knot last = kNoise.back();
+  if (score >= last.score)
+    return last.tail * std::exp(-(score * score - last.score * last.score) / (2 * kTailVariance));
+  if (score <= kNoise[0].score) return 1;
+  std::size_t i = 1;
+  while (score > kNoise[i].score) ++i;
+  const double part = (score - kNoise[i - 1].score) / (kNoise[i].score - kNoise[i - 1].score);
+  return std::exp((1 - part) * std::log(kNoise[i - 1].tail) + part * std::log(kNoise[i].tail));
+}
+
+/// Spots expected in a box that is around another.
+double neighbours(const Filter& filter, const Shape3& shape, std::size_t spots) {
+  const std::array<std::int64_t, 3> size{shape.nx, shape.ny, shape.nz};
+  double share = static_cast<double>(spots);
+  for (std::size_t a = 0; a < 3; ++a)
+    if (filter.sigma[a] > 0)
+      share *= std::min(1.0, 2 * kReach * filter.sigma[a] / static_cast<double>(size[a]));
+  return share;
+}
+
+/// Softened scores of the second look [n], 0 where the first is below kLookedAt.
+std::vector<double> look_again(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                               const Response& response, Polarity polarity, const Judged& extrema,
+                               Side side) {
+  std::vector<std::size_t> places;
+  std::vector<Voxel> voxels;
+  for (std::size_t i = 0; i < extrema.voxels.size(); ++i)
+    if (softened(extrema.evidence[i]) > kLookedAt) {
+      places.push_back(i);
+      voxels.push_back(extrema.voxels[i]);
+    }
+  const std::vector<Evidence> again =
+      evidence_at(execution, frame, filter, response, polarity, voxels, side, kReach);
+  std::vector<double> scores(extrema.voxels.size());
+  for (std::size_t k = 0; k < places.size(); ++k) scores[places[k]] = softened(again[k]);
+  return scores;
+}
+
+bool near_noise(const Judged& maxima, std::span<const unsigned char> taken) {
+  std::vector<double> scores;
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    if (taken[i] != 0) scores.push_back(maxima.evidence[i].score);
+  if (scores.size() < kFewest) return true;
+  const double level = *std::min_element(scores.begin(), scores.end());
+  const auto near =
+      std::count_if(scores.begin(), scores.end(), [&](double s) { return s < kMargin * level; });
+  return static_cast<double>(near) >= kNearNoise * static_cast<double>(scores.size());
+}
+
+/// The score from which on a share kFalseShare of the maxima, of which `noise` are of noise `stretch` times
+/// wider than white noise, are expected to be false; none where no maximum is good enough. `falling`: scores.
+std::optional<double> false_discovery(std::span<const double> falling, double noise, double stretch) {
+  for (std::size_t n = falling.size(); n > 0; --n) {
+    const double falsely = noise * noise_tail(falling[n - 1] / stretch);
+    if (falsely <= kFalseShare * std::max(0.2, static_cast<double>(n) - 1)) return falling[n - 1];
+  }
+  return std::nullopt;
+}
+
+double upper_of(std::span<const double> scores, double below) {
+  std::vector<double> noise;
+  for (const double s : scores)
+    if (s < below) noise.push_back(s);
+  return quantile(noise, 1 - kUpperShare) / kUpper;
+}
+
+/// The least score of the spots among those of the maxima. Noise of light and of other skewed laws reaches
+/// higher on the maxima's side: how far is told from the maxima below a first level, and continued to it.
+std::optional<double> level_of(std::span<const double> high, std::span<const double> low, std::size_t before,
+                               double first_stretch) {
+  std::vector<double> falling;
+  for (const double s : high)
+    if (s > kLookedAt) falling.push_back(s);
+  std::sort(falling.begin(), falling.end(), std::greater<>());
+  const auto noise = static_cast<double>(high.size() - before);
+  const double down = upper_of(low, std::numeric_limits<double>::infinity());
+  if (down > kMostStretch || !(down > 0)) return std::nullopt;
+  double stretch = std::max(kLeastStretch, down) * first_stretch;
+  const std::optional<double> symmetric = false_discovery(falling, noise, stretch);
+  if (!symmetric) return std::nullopt;
+  const double skew = std::max(1.0, upper_of(high, *symmetric) / down);
+  if (skew > kMostSkew) return std::nullopt;
+  stretch = std::max(stretch, std::max(kLeastStretch, down) * std::pow(skew, kSkewGrowth));
+  const std::optional<double> level = false_discovery(falling, noise, stretch);
+  if (!level) return std::nullopt;
+  return first_valley(falling, *level);
+}
+
+}  // namespace
+
+std::optional<std::vector<unsigned char>> second_look(const Execution& execution, const VolumeFrame& frame,
+                                                      const Filter& filter, const Response& response,
+                                                      Polarity polarity, const Judged& maxima,
+                                                      const Judged& minima, const FirstLook& first) {
+  const auto before = static_cast<std::size_t>(std::count(first.taken.begin(), first.taken.end(), 1));
+  if (first.noise_stretch > kMostStretch || neighbours(filter, frame.shape, before) > kMostNeighbours ||
+      minima.voxels.size() < kFewestMinima || !near_noise(maxima, first.taken) || mostly_lowest(frame))
+    return std::nullopt;
+  const std::vector<double> low =
+      look_again(execution, frame, filter, response, polarity, minima, Side::minima);
+  const std::vector<double> high =
+      look_again(execution, frame, filter, response, polarity, maxima, Side::maxima);
+  const std::optional<double> level = level_of(high, low, before, first.noise_stretch);
+  if (!level) return std::nullopt;
+  std::vector<unsigned char> spots(high.size());
+  for (std::size_t i = 0; i < high.size(); ++i) spots[i] = high[i] >= *level ? 1 : 0;
+  if (static_cast<std::size_t>(std::count(spots.begin(), spots.end(), 1)) <= before) return std::nullopt;
+  return spots;
+}
+
+}  // namespace motes::tracking::detect
