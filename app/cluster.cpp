@@ -143,7 +143,7 @@ void run_cluster(Session& session, const Arguments& arguments) {
 
 Command add_cluster(CLI::App& app, Session& session) {
   CommandOptions command =
-      add_command(app, "cluster", "Write job scripts that detect a series in many tasks");
+      add_command(app, "cluster", "Write job scripts that split a series over many tasks");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("SYSTEM", arguments->system, "slurm or snakemake");
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");

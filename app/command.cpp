@@ -52,14 +52,14 @@ void add_common_options(CommandOptions command, Session& session) {
 void add_table_options(CommandOptions command, Session& session) {
   command
       .add_option("--columns", session.columns,
-                  "What a table's columns are: x, y, z, frame, time, particle, parent")
+                  "Columns of a table by role: x, y, z, frame, time, particle, parent (input.columns)")
       .type_name("x=NAME,...");
 }
 
 void add_crop_option(CommandOptions command, Session& session) {
   command
       .add_option("--crop", session.crop,
-                  "Look at this part of every frame: x0:x1,y0:y1,z0:z1 in voxels, end exclusive")
+                  "Search this part of every frame: x0:x1,y0:y1,z0:z1 in voxels, end exclusive (input.crop)")
       .type_name("RANGES");
 }
 

@@ -88,10 +88,7 @@ Command add_convert(CLI::App& app, Session& session) {
   command.add_option("OUT", arguments->out,
                      "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .ctc, .xml (challenge), "
                      ".vtp or .vtkhdf");
-  command
-      .add_option("--like", arguments->like,
-                  "The images, for formats that point to them (.trackmate.xml, .ctc)")
-      .type_name("IMAGE");
+  command.add_option("--like", arguments->like, "The images, for .trackmate.xml and .ctc").type_name("IMAGE");
   add_table_options(command, session);
   return {&command.app(), [&session, arguments] {
             require_argument(arguments->out, "convert needs IN and OUT");

@@ -94,15 +94,15 @@ void run_detect(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_detect(CLI::App& app, Session& session) {
-  CommandOptions command = add_command(app, "detect", "Find the particles of every frame");
+  CommandOptions command = add_command(app, "detect", "Find the particles in every frame");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5").type_name("FILE");
-  command.add_option("--frames", arguments->frames, "Work on frames A to B - 1 only (input.frames)")
+  command.add_option("--frames", arguments->frames, "Use frames A to B - 1 only (input.frames)")
       .type_name("A:B");
   command
       .add_option("--preview-parameters", arguments->picture,
-                  "Instead: a picture of what several radii and thresholds find in the first frame")
+                  "Draw instead what several radii and thresholds find in the first frame")
       .type_name("FILE.png");
   add_crop_option(command, session);
   add_short_options(command, session.short_options, false);

@@ -177,7 +177,7 @@ std::string completion(const CLI::App& app, const std::string& shell) {
 
 Command add_help(CLI::App& app, Session& session) {
   CommandOptions command =
-      add_command(app, "help", "Explain a command or a key; print the manual page or a shell's completion");
+      add_command(app, "help", "Explain a command or a key; print the manual page or shell completion");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("TOPIC", arguments->topic, "A command, a configuration key or a section of keys");
   command.add_option("--completion", arguments->completion, "Completion script for a shell")

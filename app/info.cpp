@@ -168,7 +168,7 @@ void run_info(Session& session, const Arguments& arguments) {
 
 Command add_info(CLI::App& app, Session& session) {
   CommandOptions command =
-      add_command(app, "info", "Show this build, its solvers and devices, or what a file holds");
+      add_command(app, "info", "Show what a file holds, or this build with its solvers and devices");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("FILE", arguments->file, "A series, a table, or tracks");
   add_table_options(command, session);

@@ -116,7 +116,7 @@ double transfer_seconds(const std::map<std::string, double>& steps) {
 }
 
 Command add_match(CLI::App& app, Session& session) {
-  CommandOptions command = add_command(app, "match", "Solve one matching problem, and prove the answer");
+  CommandOptions command = add_command(app, "match", "Solve a matching problem and prove the answer");
   auto arguments = std::make_shared<MatchArguments>();
   command.add_option(
       "INSTANCE", arguments->instance,
@@ -130,13 +130,12 @@ Command add_match(CLI::App& app, Session& session) {
       .type_name("KIND");
   command
       .add_option("--unmatched", arguments->unmatched,
-                  "Let vertices of both sides stay free, at this cost each, in the costs' unit")
+                  "Vertices of both sides may stay free at this cost each, in the costs' unit")
       .type_name("COST");
   command
       .add_option("--init", arguments->init,
-                  "Of cardinality: what the solver starts from, " + initialiser_names() +
-                      " [on a GPU none: solvers make their own there; with auto none, or cheap where trees "
-                      "solve; else karp-sipser]")
+                  "cardinality: start of the solver, " + initialiser_names() +
+                      " [GPU: none; solver auto: none or cheap; else karp-sipser]")
       .type_name("NAME");
   command.add_flag("--verify", arguments->verify, "Check the certificate of optimality");
   command.add_option("--matching", arguments->matching, "Write the pairs as CSV (row,col)")
@@ -144,24 +143,22 @@ Command add_match(CLI::App& app, Session& session) {
       .type_name("FILE");
   command
       .add_option("--certificate", arguments->certificate,
-                  "Of assignment: write pairs and duals, for scripts/check_certificate.py to prove")
+                  "assignment: write pairs and duals, for scripts/check_certificate.py")
       .check(refuse_empty_name)
       .type_name("FILE");
   command
       .add_option("--ties", arguments->ties,
-                  "Which optimum where there are several: any, or the one a hash picks, the same for all "
-                  "solvers [any]")
+                  "Which of several optima: any, or hash (the same for all solvers) [any]")
       .type_name("RULE");
   command
       .add_option("--coarsen", arguments->coarsen,
-                  "Of greedy: merge matched pairs, level by level, until so many vertices are left")
+                  "greedy: merge matched pairs, level by level, until so many vertices are left")
       .type_name("N")
       .check_positive();
   command
-      .add_option(
-          "--coarsen-by", arguments->coarsen_by,
-          "With --coarsen: pairs by the edges' weight, or by density, which divides it by the weights of "
-          "both vertices and keeps them alike [weight]")
+      .add_option("--coarsen-by", arguments->coarsen_by,
+                  "With --coarsen: choose pairs by weight, or by density (weight over the weights of both "
+                  "vertices) [weight]")
       .type_name("RULE")
       .check_one_of({"weight", "density"});
   command

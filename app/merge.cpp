@@ -146,7 +146,7 @@ void run_merge(Session& session, const Arguments& arguments) {
 
 Command add_merge(CLI::App& app, Session& session) {
   CommandOptions command =
-      add_command(app, "merge", "Join parts of a series (detect --frames) and link them as one");
+      add_command(app, "merge", "Join the parts of a series (detect --frames) and link them");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("PART", arguments->parts, "Files of motes detect -o PART.h5, or folders of motes track");
   command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");

@@ -33,37 +33,33 @@ Codec<std::string> solver_name() {
 }
 
 void add_input(std::vector<Option>& table) {
-  table.push_back(
-      row("input.path", "", text("a path"), MOTES_AT(input.path),
-          "What to read: a volume series (OME-TIFF, TIFF, OME-Zarr, BigDataViewer HDF5 or N5), a folder of "
-          "volumes, or points (CSV, HDF5, TrackMate XML, GEFF). In a YAML file a relative path starts at the "
-          "file's "
-          "folder, on the command line at the current one."));
-  table.push_back(
-      row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
-          "Distance between voxel centres; auto: from the file's metadata. For a table with plain "
-          "x, y, z columns: the length of one unit (1: lengths stay as they are and are called px)."));
-  table.push_back(
-      row("input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
-          "Time between frames; auto: from the file's metadata. A table may do without: times are then "
-          "frame numbers."));
+  table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
+                      "A volume series (OME-TIFF, TIFF, OME-Zarr, BigDataViewer HDF5 or N5), a folder of "
+                      "volumes, or points (CSV, HDF5, TrackMate XML, GEFF). A relative path starts at the "
+                      "YAML file's folder, on the command line at the current folder."));
+  table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
+                      "Distance between voxel centres; auto: from the file's metadata. For a table with "
+                      "plain x, y, z columns: um per unit (1: lengths stay as they are, in px)."));
+  table.push_back(row(
+      "input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
+      "Time between frames; auto: from the file's metadata; tables without it have frame numbers as times."));
   table.push_back(row("input.channel", "", word_or("auto", integer<int>(0, 4095)), MOTES_AT(input.channel),
                       "Channel to read, counted from 0; auto: the first."));
-  table.push_back(
-      row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000), MOTES_AT(input.frame_step),
-          "Keep only the frames whose number is a multiple of this; outputs keep the input's frame "
-          "numbers and times."));
+  table.push_back(row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000),
+                      MOTES_AT(input.frame_step),
+                      "Use only frames whose number is a multiple of this. Frame numbers and times stay "
+                      "those of the input."));
   table.push_back(row("input.frames", "", frame_range(), MOTES_AT(input.frames),
-                      "Work on frames A to B - 1 only (A: to the end, :B from the start). Parts of a series "
-                      "found this way are joined by motes merge."));
+                      "Use frames A to B - 1 only (A: to the end; :B from the start). `motes merge` joins "
+                      "such parts of a series."));
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
-                      MOTES_AT(input.axes), "Order of the axes where the metadata leave it open."));
-  table.push_back(
-      row("input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
-          MOTES_AT(input.columns),
-          "Which column of a table is what, such as {x: Position X, frame: Time}; columns that are not named "
-          "here are found by their names."));
+                      MOTES_AT(input.axes), "Order of the axes, if the metadata do not state it."));
+  table.push_back(row("input.columns", "",
+                      names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
+                      MOTES_AT(input.columns),
+                      "Columns of a table by role, such as {x: Position X, frame: Time}; other columns are "
+                      "found by their usual names."));
   table.push_back(row("input.unit", "",
                       choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
                                              {"um", io::TableUnit::um},
@@ -71,171 +67,153 @@ void add_input(std::vector<Option>& table) {
                                              {"mm", io::TableUnit::mm},
                                              {"px", io::TableUnit::px}}),
                       MOTES_AT(input.unit),
-                      "Unit of a table's x, y, z where the table does not state it; px: scaled by "
-                      "input.voxel_um where that is given, else kept; auto: input.voxel_um must say."));
-  table.push_back(row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-                      "The files come from a source you trust: HDF5 is read without the child process that "
-                      "limits what a crafted file can do. Results are the same."));
+                      "Unit of a table's x, y, z, if the table does not state it; px: scaled by "
+                      "input.voxel_um if given, else kept; auto: input.voxel_um is needed."));
+  table.push_back(row(
+      "input.trusted", "", truth_value(), MOTES_AT(input.trusted),
+      "Read HDF5 without the child process that limits what a crafted file can do. Results are the same."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
-                      "A BigDataViewer XML or an OME file may name data outside of its own folder."));
-  table.push_back(
-      row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
-          "Part of every frame to look at, end exclusive, such as 100:300,0:200,: (an empty range is all). "
-          "Positions stay those of the whole frame."));
-  table.push_back(
-      row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
-          "Image of the input's shape (one frame, or one for each; one plane for all planes, too): spots are "
-          "looked for where it is over 0. A label image also gives each spot the property mask_label."));
-  table.push_back(
-      row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
-          "Label image with the input's frames, such as a segmentation by another program: each label of a "
-          "frame is one detection, its intensity the mean of the input's voxels."));
+                      "Allow a BigDataViewer XML or an OME file to name data outside of its folder."));
+  table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
+                      "Part of every frame to search, end exclusive, such as 100:300,0:200,: (an empty range "
+                      "is all). Positions stay those of the whole frame."));
+  table.push_back(row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
+                      "Image of the input's shape (one frame or all, one plane or all): spots are searched "
+                      "where it is above 0. Its value at a spot is the property mask_label."));
+  table.push_back(row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
+                      "Label image with the input's frames, such as a segmentation: each label of a frame is "
+                      "one detection, with the mean intensity of the input."));
 }
 
 void add_detection(std::vector<Option>& table) {
-  table.push_back(
-      row("detection.method", "",
-          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
-                                   {"spots", DetectionMethod::spots},
-                                   {"labels", DetectionMethod::labels}}),
-          MOTES_AT(detection.method),
-          "spots: bright or dark spots of the frames. labels: the frames (or input.labels) hold 0 for "
-          "background and a number for each object; centroid, volume and mean intensity are taken. auto: "
-          "labels where input.labels is given."));
   table.push_back(row(
-      "detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
-      "Spot radius: the spots' standard deviation times sqrt(3) in a stack, sqrt(2) in a single plane; auto: "
-      "estimated on the first frame that shows spots, and printed."));
-  table.push_back(
-      row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
-          MOTES_AT(detection.largest_radius_um),
-          "Radius of the largest spots where sizes differ: spots are looked for at scales from radius_um to "
-          "this, which takes longer. auto: with radius_um auto told from the data, else one size."));
-  table.push_back(
-      row("detection.threshold", "", word_or("auto", real(kNotNegative)), MOTES_AT(detection.threshold),
-          "Least quality (scale-normalised LoG response, in grey levels) of a spot; auto: spots are told "
-          "from noise and background by the voxels around each maximum."));
-  table.push_back(
-      row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
-          MOTES_AT(detection.false_positives_per_frame),
-          "With threshold auto: how many spots of noise alone are expected in a frame; auto: at most "
-          "one in twenty of the spots found, and none in a frame of noise."));
+      "detection.method", "",
+      choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                               {"spots", DetectionMethod::spots},
+                               {"labels", DetectionMethod::labels}}),
+      MOTES_AT(detection.method),
+      "spots: find bright or dark spots. labels: the frames (or input.labels) hold 0 for background and a "
+      "number for each object; each is a detection. auto: labels if input.labels is given, else spots."));
+  table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
+                      MOTES_AT(detection.radius_um),
+                      "Spot radius: the spots' standard deviation times sqrt(3) in a stack, sqrt(2) in a "
+                      "single plane; auto: estimated and printed."));
+  table.push_back(row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
+                      MOTES_AT(detection.largest_radius_um),
+                      "Radius of the largest spots, if sizes differ; spots of radius_um to this are found, "
+                      "which takes longer. auto: estimated if radius_um is auto, else one size."));
+  table.push_back(row("detection.threshold", "", word_or("auto", real(kNotNegative)),
+                      MOTES_AT(detection.threshold),
+                      "Least quality (scale-normalised LoG response, in grey levels) of a spot; auto: each "
+                      "maximum is compared with the noise of its frame."));
+  table.push_back(row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
+                      MOTES_AT(detection.false_positives_per_frame),
+                      "With threshold auto: false spots expected in a frame; auto: at most one in twenty of "
+                      "the spots found, and none in a frame of noise."));
   table.push_back(row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000),
                       MOTES_AT(detection.max_count),
-                      "Keep only this many spots of a frame, the best ones; 0: all above the threshold. With "
-                      "threshold auto the best ones are taken without any threshold."));
+                      "Keep only this many spots of a frame, the best ones (with threshold auto without any "
+                      "threshold); 0: all above the threshold."));
   table.push_back(row("detection.polarity", "",
                       choice<tracking::Polarity>(
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
                       MOTES_AT(detection.polarity),
-                      "Whether spots are brighter or darker than what surrounds them."));
+                      "Whether spots are brighter or darker than their surroundings."));
   table.push_back(
       row("detection.refine", "",
           choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
                                     {"fit", tracking::Refine::fit},
                                     {"parabola", tracking::Refine::parabola}}),
           MOTES_AT(detection.refine),
-          "How positions are told: by fitting Gaussian spots to the voxels, with standard errors per "
-          "axis (error_x_um, error_y_um, error_z_um), or by a parabola through the filter's peak, "
-          "which is faster; auto: fit where the spots' standard deviation is at most 3 voxels."));
+          "How positions are refined. fit: Gaussian spots are fitted to the voxels, with standard errors "
+          "(error_x_um, error_y_um, error_z_um). parabola: through the filter's peak, which is faster. auto: "
+          "fit if the spots' standard deviation is at most 3 voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {
-  table.push_back(
-      row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
-          "Longest displacement between two frames that may be a link; auto: from max_speed_um_s where "
-          "that is given, else estimated from the data, and printed. Of scope series: no bound unless given, "
-          "and then as much for each frame that passes."));
   table.push_back(row(
-      "linking.scope", "",
-      choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
-      MOTES_AT(linking.scope),
-      "What is linked at once. pairs: each frame to the next. series: all frames in one exact assignment, "
-      "with "
-      "gaps, begins, ends and false detections, every parameter estimated. auto: series, but pairs for "
-      "two frames, more than a million detections, or with linking.cost, linking.no_link_cost or solver "
-      "greedy. Series of over ten million detections are linked in windows of frames that overlap."));
-  table.push_back(row(
-      "linking.model", "",
-      choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
-                                     {"static", tracking::MotionModel::standing},
-                                     {"velocity", tracking::MotionModel::velocity},
-                                     {"field", tracking::MotionModel::field},
-                                     {"joint", tracking::MotionModel::joint}}),
-      MOTES_AT(linking.model),
-      "Of scope series: how displacements are predicted. static: not at all; velocity: from the links before "
-      "and after; field: from the neighbours' motion, and from the links before and after where "
-      "displacements "
-      "persist; joint: as velocity, by beliefs over all frames at once; auto: what makes links likelier that "
-      "were left out of the prediction, and says why."));
+      "linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
+      "Longest displacement between two frames that may be a link; auto: from max_speed_um_s if given, else "
+      "estimated and printed. Scope series: no bound unless given; across a gap it grows with the frames."));
   table.push_back(
-      row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
-          "Of scope series: how many frames in a row a particle may go undetected within its track."));
+      row("linking.scope", "",
+          choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
+          MOTES_AT(linking.scope),
+          "What is linked at once. pairs: each frame to the next. series: all frames in one exact "
+          "assignment, across missed detections, with every parameter estimated (in overlapping windows "
+          "above 10 million detections). auto: series; pairs for two frames, more than a million detections, "
+          "or if linking.cost, linking.no_link_cost or solver greedy is set."));
+  table.push_back(row("linking.model", "",
+                      choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
+                                                     {"static", tracking::MotionModel::standing},
+                                                     {"velocity", tracking::MotionModel::velocity},
+                                                     {"field", tracking::MotionModel::field},
+                                                     {"joint", tracking::MotionModel::joint}}),
+                      MOTES_AT(linking.model),
+                      "Scope series: how displacements are predicted. static: not at all. velocity: from the "
+                      "links before and after. field: from the neighbours' motion. joint: as velocity, over "
+                      "all frames at once. auto: what predicts the data best; the reason is printed."));
+  table.push_back(row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
+                      "Scope series: frames in a row that a particle may go undetected within its track."));
   table.push_back(row(
       "linking.events", "",
       choice<tracking::Events>({{"auto", tracking::Events::automatic},
                                 {"none", tracking::Events::none},
                                 {"divisions", tracking::Events::divisions}}),
       MOTES_AT(linking.events),
-      "Of scope series: what happens to particles beside moving. divisions: a mother's track ends and two "
-      "daughters' tracks begin, which name it as parent; auto: divisions where the data show clearly more of "
-      "them than chance would."));
+      "Scope series: whether cells divide. divisions: a mother's track ends, and two daughters' tracks begin "
+      "and name it as parent. none: never. auto: divisions if there are clearly more than by chance."));
   table.push_back(
       row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
-          "Of scope series: say of every link how likely it is right, from beliefs over all frames, "
-          "calibrated on a series simulated like this one. It does not change the links."));
+          "Scope series: give every link the probability that it is right. The links stay the same."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
-                      "Of scope series: links less likely right than this are cut; 0: none."));
+                      "Scope series: links less likely right than this are cut; 0: none."));
   table.push_back(row("linking.min_length", "points", integer<std::int64_t>(1, 1000000000),
                       MOTES_AT(linking.min_length),
                       "Tracks of fewer points are left out of the results; their detections stay."));
-  table.push_back(row(
-      "linking.features", "",
-      word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
-      MOTES_AT(linking.features),
-      "Of scope series: the properties of detections (quality, intensity, radius, or a table's columns) that "
-      "may "
-      "tell particles from false detections around them; values are compared within a frame only; auto: the "
-      "first six that there are."));
-  table.push_back(row(
-      "linking.exclusion_um", "um", word_or("auto", real(kNotNegative)), MOTES_AT(linking.exclusion_um),
-      "Of scope series: two detections of a frame that are nearer are hardly two particles; 0: they may be; "
-      "auto: from the distances between detections, where those that are too close make worse tracks."));
+  table.push_back(
+      row("linking.features", "",
+          word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
+          MOTES_AT(linking.features),
+          "Scope series: properties of detections (quality, intensity, radius, or a table's columns) that "
+          "may separate particles from false detections around them; auto: the first six."));
+  table.push_back(row("linking.exclusion_um", "um", word_or("auto", real(kNotNegative)),
+                      MOTES_AT(linking.exclusion_um),
+                      "Scope series: distance that particles of a frame keep; nearer detections may be "
+                      "false. 0: particles may be close together. auto: estimated."));
   table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
-                      "Of gate_um auto: the share of the links that are there to be found that the gate must "
-                      "allow."));
-  table.push_back(row(
-      "linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)), MOTES_AT(linking.max_speed_um_s),
-      "Gives the gate as speed times time between the frames that are linked; not together with gate_um."));
+                      "With gate_um auto: share of the true links that the gate must allow."));
+  table.push_back(row("linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)),
+                      MOTES_AT(linking.max_speed_um_s),
+                      "The gate as speed times time between frames; instead of gate_um."));
   table.push_back(row("linking.cost", "",
                       choice<tracking::LinkCost>({{"squared", tracking::LinkCost::squared},
                                                   {"euclidean", tracking::LinkCost::euclidean}}),
-                      MOTES_AT(linking.cost), "Price of a link: its squared length, or its length."));
+                      MOTES_AT(linking.cost),
+                      "Scope pairs: cost of a link: its squared length, or its length."));
   table.push_back(row("linking.no_link_cost", "um^2 (squared) or um (euclidean)",
                       word_or("auto", real(kNotNegative)), MOTES_AT(linking.no_link_cost),
-                      "Price of leaving a particle without a partner, for each of the two ends; auto: gate^2 "
-                      "(squared) or gate (euclidean)."));
-  table.push_back(
-      row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
-          "Assignment solver; auto picks by size and says what it picked. All are exact, so that the choice "
-          "changes the speed alone, but greedy: nearest first, a heuristic, CPU only."));
-  table.push_back(row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
-                      "Check the certificate of optimality of every frame pair; of greedy ones, that they "
-                      "are nearest first."));
+                      "Scope pairs: cost of a particle without a partner, for each of the two ends; auto: "
+                      "gate^2 (squared) or gate (euclidean)."));
+  table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
+                      "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy is "
+                      "a nearest-first heuristic, CPU only."));
+  table.push_back(row(
+      "linking.verify", "", truth_value(), MOTES_AT(linking.verify),
+      "Check the certificate of optimality of every assignment; with greedy, that links are nearest first."));
 }
 
 void add_execution_and_output(std::vector<Option>& table) {
   table.push_back(
       row("execution.backend", "",
           choice<Backend>({{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}),
-          MOTES_AT(execution.backend), "Where steps run. Never changes results."));
+          MOTES_AT(execution.backend), "Where steps run. Results do not depend on it."));
   table.push_back(row("execution.threads", "threads", integer<int>(0, 4096), MOTES_AT(execution.threads),
-                      "CPU threads; 0: all the machine has. Never changes results."));
+                      "CPU threads; 0: all. Results do not depend on it."));
   table.push_back(
       row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
-          "Where results go (relative: to the current folder); -o wins over it. auto: a folder named "
-          "after the input, in the current one."));
+          "Folder for results, relative to the current one; -o overrides it. auto: named after the input."));
   table.push_back(row("output.preview", "", truth_value(), MOTES_AT(output.preview),
                       "Write preview.png: maximum projections with the tracks drawn over."));
   table.push_back(row("output.report", "", truth_value(), MOTES_AT(output.report),
@@ -245,8 +223,8 @@ void add_execution_and_output(std::vector<Option>& table) {
   table.push_back(row("output.csv_names", "",
                       choice<CsvNames>({{"motes", CsvNames::motes}, {"trackpy", CsvNames::trackpy}}),
                       MOTES_AT(output.csv_names),
-                      "Columns of tracks.csv: motes: x_um, y_um, z_um; trackpy: these, and the same numbers "
-                      "again as x, y, z, as trackpy's functions ask for them."));
+                      "Columns of tracks.csv. motes: x_um, y_um, z_um. trackpy: also x, y, z with the same "
+                      "numbers, for trackpy's functions."));
   table.push_back(row("output.pairs", "", truth_value(), MOTES_AT(output.pairs),
                       "Write pairs.csv: solver, status, links and gap of every frame pair. report.json lists "
                       "the first 1,000."));
@@ -264,57 +242,55 @@ Codec<std::vector<double>> rates() { return list_of("a list of numbers not below
 
 void add_simulation(std::vector<Option>& table) {
   table.push_back(row("simulation.particles", "particles", integer<std::int64_t>(1, 100000000),
-                      MOTES_AT(simulation.particles), "How many particles are in the box at the start."));
+                      MOTES_AT(simulation.particles), "Number of particles in the box at the start."));
   table.push_back(row("simulation.density_per_um3", "1/um^3", real(kNotNegative),
                       MOTES_AT(simulation.density_per_um3),
-                      "Above 0: how many particles a um^3 there are, instead of simulation.particles."));
+                      "Above 0: particles per um^3, instead of simulation.particles."));
   table.push_back(row("simulation.frames", "frames", integer<std::int32_t>(1, 1000000),
-                      MOTES_AT(simulation.frames), "How many frames."));
+                      MOTES_AT(simulation.frames), "Number of frames."));
   table.push_back(
       row("simulation.dt_s", "s", real(kPositive), MOTES_AT(simulation.dt_s), "Time between frames."));
   table.push_back(row("simulation.time_jitter_s", "s", real(kNotNegative), MOTES_AT(simulation.time_jitter_s),
                       "Standard deviation of the frames' true times about multiples of dt_s; frames keep "
                       "their order."));
   table.push_back(row("simulation.box_um", "um", per_axis(kPositive), MOTES_AT(simulation.box_um),
-                      "Size of the volume that is seen, from 0 on; simulation.boundary says what its walls "
-                      "do."));
+                      "Size of the visible volume, from 0 on."));
   table.push_back(row("simulation.motion", "", own_motion(), MOTES_AT(simulation.motion),
-                      "What a particle does on its own. walk: the correlated, biased walk (persistence, "
-                      "speed_um_s); brownian: diffusion; directed: straight runs; confined: tethered "
-                      "diffusion; switching: changes between simulation.states."));
-  table.push_back(
-      row("simulation.persistence", "", real(kFraction), MOTES_AT(simulation.persistence),
-          "Of walk: weight of the previous direction in the next step; the rest is a random direction."));
+                      "A particle's own motion. walk: correlated, biased walk (persistence, speed_um_s). "
+                      "brownian: diffusion. directed: straight runs. confined: tethered diffusion. "
+                      "switching: changes between simulation.states."));
+  table.push_back(row("simulation.persistence", "", real(kFraction), MOTES_AT(simulation.persistence),
+                      "walk: weight of the previous direction in the next step; the rest is random."));
   table.push_back(row("simulation.speed_um_s", "um/s", real(kNotNegative), MOTES_AT(simulation.speed_um_s),
-                      "Of walk (length of a step over dt_s) and directed."));
+                      "walk, directed: speed."));
   table.push_back(row("simulation.speed_spread", "", real(kNotNegative), MOTES_AT(simulation.speed_spread),
                       "Standard deviation of the particles' speeds over their mean."));
   table.push_back(row("simulation.diffusion_um2_s", "um^2/s", real(kNotNegative),
                       MOTES_AT(simulation.diffusion_um2_s),
-                      "Diffusion constant, of every motion; a walk's or a run's comes on top of its steps."));
-  table.push_back(row("simulation.confinement", "",
-                      choice<sim::Confinement>(
-                          {{"harmonic", sim::Confinement::harmonic}, {"sphere", sim::Confinement::sphere}}),
-                      MOTES_AT(simulation.confinement),
-                      "What tethers confined particles to the place where they began: a spring, or a sphere "
-                      "that reflects them."));
+                      "Diffusion constant; added to the steps of a walk or a run."));
+  table.push_back(
+      row("simulation.confinement", "",
+          choice<sim::Confinement>(
+              {{"harmonic", sim::Confinement::harmonic}, {"sphere", sim::Confinement::sphere}}),
+          MOTES_AT(simulation.confinement),
+          "confined: a spring to the place where the particle began, or a reflecting sphere around it."));
   table.push_back(row("simulation.confinement_radius_um", "um", real(kPositive),
                       MOTES_AT(simulation.confinement_radius_um),
-                      "Standard deviation per axis in the spring (harmonic), or the sphere's radius."));
+                      "confined: standard deviation per axis (harmonic), or radius of the sphere."));
   table.push_back(row("simulation.states", "",
                       list_of("a list of 2 to 8 of walk, brownian, directed and confined", own_motion()),
-                      MOTES_AT(simulation.states), "Of switching: what particles change between."));
+                      MOTES_AT(simulation.states), "switching: the states."));
   table.push_back(row("simulation.switch_rate_per_s", "1/s", rates(), MOTES_AT(simulation.switch_rate_per_s),
-                      "One number a state: how often it is left, for any other alike; or one for each from "
-                      "and to, row by row, with 0 from a state to itself."));
+                      "switching: one rate of leaving for each state; or one for each from and to, row by "
+                      "row, with 0 from a state to itself."));
   table.push_back(row("simulation.state_speed_um_s", "um/s", rates(), MOTES_AT(simulation.state_speed_um_s),
-                      "One number a state; []: speed_um_s for all."));
+                      "switching: one speed for each state; []: speed_um_s for all."));
   table.push_back(row("simulation.state_diffusion_um2_s", "um^2/s", rates(),
                       MOTES_AT(simulation.state_diffusion_um2_s),
-                      "One number a state; []: diffusion_um2_s for all."));
-  table.push_back(row("simulation.new_run_direction", "", truth_value(),
-                      MOTES_AT(simulation.new_run_direction),
-                      "Draw a direction whenever a state is entered; false: each particle keeps its own."));
+                      "switching: one diffusion constant for each state; []: diffusion_um2_s for all."));
+  table.push_back(
+      row("simulation.new_run_direction", "", truth_value(), MOTES_AT(simulation.new_run_direction),
+          "switching: draw a new direction when a state is entered; false: each particle keeps its own."));
 }
 
 void add_simulated_world(std::vector<Option>& table) {
@@ -324,28 +300,27 @@ void add_simulated_world(std::vector<Option>& table) {
                                              {"absorbing", sim::Boundary::absorbing},
                                              {"open", sim::Boundary::open}}),
                       MOTES_AT(simulation.boundary),
-                      "At the walls particles turn back, come in again on the other side, end, or leave "
-                      "and enter (open)."));
+                      "At the walls particles turn back (reflecting), re-enter on the other side (periodic), "
+                      "end (absorbing), or leave and enter (open)."));
   table.push_back(row("simulation.margin_um", "um", word_or("auto", real(kNotNegative)),
                       MOTES_AT(simulation.margin_um),
-                      "Of boundary open: how far around the box particles are followed unseen; auto: about "
-                      "as far as they come in a frame."));
-  table.push_back(row("simulation.same_track_on_return", "", truth_value(),
-                      MOTES_AT(simulation.same_track_on_return),
-                      "Of boundary open: a particle that returns keeps its track, which then has a gap; "
-                      "false: it begins another."));
+                      "open: width of the margin in which particles are followed unseen; auto: about as far "
+                      "as they move in a frame."));
+  table.push_back(
+      row("simulation.same_track_on_return", "", truth_value(), MOTES_AT(simulation.same_track_on_return),
+          "open: a particle that returns keeps its track, with a gap; false: it begins a new one."));
   table.push_back(row("simulation.birth_rate_per_s", "1/s", real(kNotNegative),
-                      MOTES_AT(simulation.birth_rate_per_s), "New particles a second in the box."));
+                      MOTES_AT(simulation.birth_rate_per_s), "New particles per second in the box."));
   table.push_back(row("simulation.death_rate_per_s", "1/s", real(kNotNegative),
                       MOTES_AT(simulation.death_rate_per_s),
-                      "How often each particle dies; its inverse is the mean life."));
+                      "Rate at which a particle dies; its inverse is the mean life."));
   table.push_back(row("simulation.drift_um_s", "um/s", per_axis(kAnyNumber), MOTES_AT(simulation.drift_um_s),
-                      "Velocity of everything together."));
+                      "Velocity common to all particles."));
   table.push_back(row("simulation.rotation_deg_s", "degrees/s", real(kAnyNumber),
                       MOTES_AT(simulation.rotation_deg_s),
-                      "Everything turns around the box's centre as one body."));
+                      "Rotation of all particles around the box's centre."));
   table.push_back(row("simulation.rotation_axis", "", per_axis(kAnyNumber),
-                      MOTES_AT(simulation.rotation_axis), "Direction of the axis of that turning."));
+                      MOTES_AT(simulation.rotation_axis), "Axis of the rotation."));
   table.push_back(row("simulation.flow", "",
                       choice<sim::Flow>({{"none", sim::Flow::none},
                                          {"shear", sim::Flow::shear},
@@ -362,19 +337,19 @@ void add_simulated_world(std::vector<Option>& table) {
                       "Radius of the vortex's core; longest wave of the turbulence, the shortest is an "
                       "eighth."));
   table.push_back(row("simulation.flow_modes", "waves", integer<int>(1, 4096),
-                      MOTES_AT(simulation.flow_modes), "How many waves make up the turbulence."));
+                      MOTES_AT(simulation.flow_modes), "Number of waves of the turbulence."));
   table.push_back(row("simulation.division_s", "s", real(kNotNegative), MOTES_AT(simulation.division_s),
-                      "Mean time between a cell's divisions; 0: none. Daughters know their mother."));
+                      "Mean time between a cell's divisions; 0: none."));
   table.push_back(row("simulation.division_spread_s", "s", real(kNotNegative),
                       MOTES_AT(simulation.division_spread_s), "Standard deviation of that time."));
   table.push_back(row("simulation.division_distance_um", "um", real(kNotNegative),
                       MOTES_AT(simulation.division_distance_um),
-                      "How far apart two daughters begin, along a random axis."));
+                      "Distance of two daughters at the start, along a random axis."));
   table.push_back(row("simulation.repulsion_um", "um", real(kNotNegative), MOTES_AT(simulation.repulsion_um),
                       "Particles nearer than this push each other apart; 0: never."));
   table.push_back(row("simulation.repulsion_rate_per_s", "1/s", real(kNotNegative),
                       MOTES_AT(simulation.repulsion_rate_per_s),
-                      "How fast an overlap shrinks: a pair's by this share of it a second."));
+                      "Share of an overlap that a pair loses per second."));
 }
 
 void add_seeding(std::vector<Option>& table) {
@@ -388,17 +363,17 @@ void add_seeding(std::vector<Option>& table) {
                       "Where particles begin: anywhere in the box, in balls around random places, in an "
                       "ellipsoid around the box's centre, on its surface, or in the middle xy plane."));
   table.push_back(row("simulation.clusters", "clusters", integer<std::int64_t>(1, 100000000),
-                      MOTES_AT(simulation.clusters), "Of seeding clusters: how many."));
+                      MOTES_AT(simulation.clusters), "seeding clusters: their number."));
   table.push_back(row("simulation.cluster_radius_um", "um", real(kNotNegative),
-                      MOTES_AT(simulation.cluster_radius_um), "Of seeding clusters: radius of each."));
+                      MOTES_AT(simulation.cluster_radius_um), "seeding clusters: radius of each."));
   table.push_back(row("simulation.seeding_radius_um", "um", per_axis(kPositive),
-                      MOTES_AT(simulation.seeding_radius_um), "Of seeding ball and shell: half axes."));
+                      MOTES_AT(simulation.seeding_radius_um), "seeding ball, shell: half axes."));
   table.push_back(row("simulation.min_distance_um", "um", real(kNotNegative),
                       MOTES_AT(simulation.min_distance_um),
-                      "Least distance between particles of the first frame."));
+                      "Least distance between particles in the first frame."));
   table.push_back(
       row("simulation.seed", "", integer<std::uint64_t>(0, std::uint64_t{1} << 62), MOTES_AT(simulation.seed),
-          "Seed of all random numbers; the same seed gives the same bits on every machine. --seed sets it."));
+          "Seed of all random numbers (--seed); the same seed gives the same bits on every machine."));
   table.push_back(row("simulation.truth", "",
                       word_or("auto", list_of("a list of h5, csv, xml and vtp",
                                               choice<TrackFileKind>({{"h5", TrackFileKind::h5},
@@ -412,9 +387,8 @@ void add_seeding(std::vector<Option>& table) {
       word_or("auto", list_of("a list of csv and h5", choice<PointFileKind>({{"csv", PointFileKind::csv},
                                                                              {"h5", PointFileKind::h5}}))),
       MOTES_AT(simulated.detections),
-      "Files of the detections (detections.csv ...); []: none; auto: csv up to 5 million points, h5 "
-      "beyond. truth.h5 says which detection each true point made, with csv also "
-      "detection_truth.csv."));
+      "Files of the detections (detections.csv ...); []: none; auto: csv up to 5 million points, h5 beyond. "
+      "truth.h5, and detection_truth.csv beside a csv, hold which detection each true point made."));
 }
 
 void add_faults(std::vector<Option>& table) {
@@ -423,18 +397,19 @@ void add_faults(std::vector<Option>& table) {
   table.push_back(row("faults.miss", "", real(kFraction), MOTES_AT(faults.miss),
                       "Probability that a particle is missed in a frame, independent of other frames."));
   table.push_back(row("faults.blink_on_s", "s", real(kNotNegative), MOTES_AT(faults.blink_on_s),
-                      "Mean time that a blinking particle is seen; 0: none blinks."));
+                      "Mean time that a blinking particle is visible; 0: none blinks."));
   table.push_back(row("faults.blink_off_s", "s", real(kNotNegative), MOTES_AT(faults.blink_off_s),
-                      "Mean time that it is dark then."));
+                      "Mean time that a blinking particle is dark."));
   table.push_back(row("faults.false_per_frame", "detections", real(kNotNegative),
                       MOTES_AT(faults.false_per_frame),
-                      "Mean number of detections of nothing in a frame, anywhere in the box."));
+                      "Mean number of false detections in a frame, anywhere in the box."));
   table.push_back(row("faults.merge_um", "um", real(kNotNegative), MOTES_AT(faults.merge_um),
                       "Particles nearer than this are detected as one; 0: never."));
   table.push_back(
       row("faults.merge_into", "",
           choice<sim::MergeInto>({{"mean", sim::MergeInto::mean}, {"brighter", sim::MergeInto::brighter}}),
-          MOTES_AT(faults.merge_into), "Where that one lies: at their mean, or at the brighter one."));
+          MOTES_AT(faults.merge_into),
+          "Position of a merged detection: the particles' mean, or the brighter one's."));
 }
 
 void add_optics(std::vector<Option>& table) {
@@ -459,22 +434,21 @@ void add_optics(std::vector<Option>& table) {
                       "gibson-lanni, gaussian-beam: index of the objective's immersion medium."));
   table.push_back(row("imaging.sample_index", "", word_or("auto", real(kPositive)),
                       MOTES_AT(imaging.optics.sample_index),
-                      "gibson-lanni: index of the sample; auto: refractive_index, so no mismatch."));
+                      "gibson-lanni: index of the sample; auto: refractive_index (no mismatch)."));
   table.push_back(
       row("imaging.depth_um", "um", real(kNotNegative), MOTES_AT(imaging.optics.depth_um),
           "gibson-lanni: depth of the first plane below the cover slip; matters with a mismatch."));
   table.push_back(row(
       "imaging.psf_range_um", "um", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.psf_range_um),
-      "gibson-lanni, gaussian-beam: how far above and below a spot its light is drawn; auto: "
-      "twice the first dark point on the axis (up to twice that with a mismatch), or five Rayleigh "
-      "ranges."));
+      "gibson-lanni, gaussian-beam: distance above and below a spot up to which its light is drawn; auto: "
+      "twice the first dark point on the axis (up to twice that with a mismatch), or five Rayleigh ranges."));
   table.push_back(row("imaging.defocus_um", "um", word_or("none", real(kPositive)),
                       MOTES_AT(imaging.optics.defocus_um),
-                      "gaussian: Rayleigh range of spots that widen laterally with their distance from "
-                      "focal_plane_um; none: they do not."));
+                      "gaussian: Rayleigh range of spots that widen laterally away from focal_plane_um; "
+                      "none: constant width."));
   table.push_back(row("imaging.focal_plane_um", "um", word_or("auto", real(kAnyNumber)),
                       MOTES_AT(imaging.optics.focal_plane_um),
-                      "z at which spots are sharp (with defocus_um); auto: the middle of the box."));
+                      "With defocus_um: z at which spots are sharp; auto: the middle of the box."));
 }
 
 void add_imaging(std::vector<Option>& table) {
@@ -482,10 +456,9 @@ void add_imaging(std::vector<Option>& table) {
   table.push_back(row("imaging.photons", "photons", word_or("auto", real(kPositive)),
                       MOTES_AT(imaging.optics.photons),
                       "Mean photons of a spot, over all its voxels; auto: from snr. Not together with snr."));
-  table.push_back(row(
-      "imaging.snr", "", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.snr),
-      "Signal to noise: (peak - background) / sqrt(peak), as the Particle Tracking Challenge has it, of a "
-      "spot on a voxel's centre; auto: 7, unless photons are given."));
+  table.push_back(row("imaging.snr", "", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.snr),
+                      "Signal to noise (peak - background) / sqrt(peak), as in the Particle Tracking "
+                      "Challenge, of a spot on a voxel's centre; auto: 7, unless photons are given."));
   table.push_back(row("imaging.intensity_spread", "", real(Domain{0, 3, true, " from 0 to 3"}),
                       MOTES_AT(imaging.optics.intensity_spread),
                       "Standard deviation of the logarithm of a particle's photons."));
@@ -494,22 +467,21 @@ void add_imaging(std::vector<Option>& table) {
                       "Standard deviation of the logarithm of a particle's size."));
   table.push_back(row("imaging.bleaching_s", "s", word_or("none", real(kPositive)),
                       MOTES_AT(imaging.optics.bleaching_s),
-                      "Time in which the spots' photons fall to 1/e; none: they do not."));
+                      "Time in which the spots' photons fall to 1/e; none: no bleaching."));
   table.push_back(row("imaging.background", "photons", real(kNotNegative),
-                      MOTES_AT(imaging.optics.background), "Mean background photons a voxel."));
+                      MOTES_AT(imaging.optics.background), "Mean background photons per voxel."));
   table.push_back(row("imaging.gain", "grey levels a photon",
                       real(Domain{0.015625, 4096, true, " from 0.015625 to 4096"}),
-                      MOTES_AT(imaging.optics.gain), "What a photon adds to a voxel."));
+                      MOTES_AT(imaging.optics.gain), "Grey levels that a photon adds to a voxel."));
   table.push_back(row("imaging.offset", "grey levels", real(kNotNegative), MOTES_AT(imaging.optics.offset),
                       "Camera offset added to every voxel."));
   table.push_back(row("imaging.read_noise", "grey levels", real(kNotNegative),
                       MOTES_AT(imaging.optics.read_noise),
                       "Standard deviation of the camera's Gaussian noise."));
   table.push_back(row("imaging.bit_depth", "bits", choice<int>({{"8", 8}, {"12", 12}, {"16", 16}}),
-                      MOTES_AT(imaging.optics.bit_depth),
-                      "Grey levels end at 2^bit_depth - 1, brighter voxels are clamped."));
+                      MOTES_AT(imaging.optics.bit_depth), "Grey levels are clamped at 2^bit_depth - 1."));
   table.push_back(row("imaging.write_frames", "", truth_value(), MOTES_AT(imaging.write_frames),
-                      "Write the volumes too, as frames/frames.ome.tif or frames/frames.h5 and .xml."));
+                      "Write the volumes, as frames/frames.ome.tif or frames/frames.h5 and .xml."));
   table.push_back(
       row("imaging.format", "",
           choice<VolumeFormat>({{"ome-tiff", VolumeFormat::ome_tiff}, {"bdv-h5", VolumeFormat::bdv_h5}}),
@@ -576,14 +548,13 @@ std::string to_text(const Value& value) {
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every key of the YAML configuration, generated by `motes info --options`. Settings are taken in this "
-      "order,\n"
-      "later ones winning: the defaults below, the YAML file, `--set key.path=value` and the other command "
-      "line\n"
-      "options. Vectors are written [z, y, x]. Lengths are in micrometres (`_um`), times in seconds (`_s`); "
-      "with a\n"
-      "table whose lengths are `px` every `_um` means px. Keys under `execution` change the speed, never a "
-      "result.\n";
+      "Every configuration key with its default, unit and meaning, generated by `motes info --options`. "
+      "Later\n"
+      "settings override earlier ones: the defaults below, the YAML file, `--set key.path=value` and the "
+      "other\n"
+      "options. Vectors are [z, y, x]. Lengths are in micrometres (`_um`), times in seconds (`_s`); with a "
+      "table\n"
+      "in `px` every `_um` means px. Keys under `execution` change the speed, not the result.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {

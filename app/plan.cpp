@@ -67,7 +67,7 @@ Plan make_plan(Session& session, Config config) {
 
 Command add_plan(CLI::App& app, Session& session) {
   CommandOptions command =
-      add_command(app, "plan", "Fix what the parts of a series must agree on, to find them apart");
+      add_command(app, "plan", "Fix the settings that the parts of a series share, for separate detection");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration").type_name("FILE");

@@ -208,7 +208,7 @@ void run_render(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_render(CLI::App& app, Session& session) {
-  CommandOptions command = add_command(app, "render", "Draw tracks, and a frame if given, into a picture");
+  CommandOptions command = add_command(app, "render", "Draw a picture of tracks, over a frame if given");
   auto arguments = std::make_shared<Arguments>();
   const auto option = [&](const char* name, std::string& target, const char* doc, const char* type) {
     command.add_option(name, target, doc).type_name(type);
@@ -218,18 +218,17 @@ Command add_render(CLI::App& app, Session& session) {
   command.add_option("--title", arguments->titles, "Title of a panel (repeatable, in the order of TRACKS)")
       .type_name("TEXT")
       .allow_extra_args(false);
-  option("--color", arguments->colour, "What colours tell: track, time, speed, or a property's name [track]",
-         "WHAT");
+  option("--color", arguments->colour, "Colour by track, time, speed, or a property's name [track]", "WHAT");
   option("--range", arguments->range, "Ends of the colour scale [those of the data]", "LOW:HIGH");
   option("--size", arguments->size, "Width and height in pixels [1600x1200]", "WxH");
-  option("--azimuth", arguments->azimuth, "Where the camera stands around z; 0: x runs to the right [30]",
+  option("--azimuth", arguments->azimuth, "Angle of the camera around z; 0: x to the right [30]", "DEGREES");
+  option("--elevation", arguments->elevation, "Angle of the camera above xy; 90: from straight above [20]",
          "DEGREES");
-  option("--elevation", arguments->elevation, "How high it stands; 90: straight above xy [20]", "DEGREES");
   option("--until", arguments->until, "Last frame drawn [all]", "FRAME");
-  option("--tail", arguments->tail, "Only so many frames up to there [all]", "N");
-  option("--frame", arguments->frame, "Volume series; its frame at --until, or its first, is drawn too",
+  option("--tail", arguments->tail, "Draw only so many frames up to there [all]", "N");
+  option("--frame", arguments->frame, "Volume series whose frame at --until, or its first, is drawn too",
          "FILE");
-  option("--line-width", arguments->line_width, "In pixels [2]", "PIXELS");
+  option("--line-width", arguments->line_width, "Width of lines in pixels [2]", "PIXELS");
   option("--background", arguments->background, "white or black [white]", "NAME");
   command.add_flag("--no-axes", arguments->no_axes, "Without box, axes and numbers");
   command.add_flag("--points", arguments->points, "Mark the last position of each track");

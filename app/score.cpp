@@ -82,12 +82,13 @@ Command add_score(CLI::App& app, Session& session) {
   command.add_option("--truth", arguments->truth, "True tracks, in any readable format").type_name("FILE");
   command.add_option("--tracks", arguments->tracks, "Tracks to score").type_name("FILE");
   add_table_options(command, session);
-  command.add_option("--gate", arguments->gate, "Farthest a found position may lie from its true one [5]")
+  command
+      .add_option("--gate", arguments->gate,
+                  "Largest distance of a found position from its true one, in the tracks' unit [5]")
       .type_name("LENGTH");
   command.add_option("--gate-link", arguments->gate_link, "The same for link scores [as --gate]")
       .type_name("LENGTH");
-  command
-      .add_option("--frame-step", arguments->frame_step, "Keep frames that are multiples of K, on both sides")
+  command.add_option("--frame-step", arguments->frame_step, "Compare only frames that are multiples of K")
       .type_name("K");
   return {&command.app(), [&session, arguments] {
             require_argument(arguments->truth, "score needs --truth FILE");

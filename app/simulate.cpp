@@ -194,8 +194,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
 }  // namespace
 
 Command add_simulate(CLI::App& app, Session& session) {
-  CommandOptions command =
-      add_command(app, "simulate", "Simulate particles with ground truth, and volumes of them");
+  CommandOptions command = add_command(app, "simulate", "Simulate particles and volumes with ground truth");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("CONFIG", arguments->config, "YAML configuration (simulation, imaging)");
   command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");

@@ -192,7 +192,7 @@ Command add_track(CLI::App& app, Session& session) {
   command.add_option("INPUT", arguments->input,
                      "A stack, a folder of volumes, a table of points, or a YAML configuration");
   command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
-  command.add_option("--frames", arguments->frames, "Work on frames A to B - 1 only (input.frames)")
+  command.add_option("--frames", arguments->frames, "Use frames A to B - 1 only (input.frames)")
       .type_name("A:B");
   command
       .add_option("--min-confidence", arguments->min_confidence,
