@@ -42,7 +42,7 @@ std::string curve_line(const tracking::GateEstimate& estimate, double gate_um) {
 void warn_of_ratio(double ratio, Console& console) {
   console.warn(
       fmt::format("particles move {:.2f} of their spacing between frames: many links will be wrong, "
-                  "whatever the linker; record faster or fewer particles",
+                  "whatever the linker; record faster, or label fewer particles",
                   ratio));
 }
 
@@ -64,7 +64,7 @@ void judge_links(const Execution& execution, const Config& config, const trackin
   console.note(share);
   if (c.wrong > kManyWrong)
     console.warn(share +
-                 "; record faster or fewer particles, or cut the unsure ones with --min-confidence 0.9");
+                 "; record faster, label fewer particles, or cut the unsure ones with --min-confidence 0.9");
   if (config.linking.min_confidence <= 0) return;
   linked.cut = tracking::cut_unsure_links(c, config.linking.min_confidence, *linked.series);
   console.note(

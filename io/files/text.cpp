@@ -60,7 +60,7 @@ std::string read_file_start(const std::filesystem::path& path, std::size_t count
   std::ifstream in = open_regular(path);
   std::string bytes(count, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(count));
-  if (in.bad()) throw InputError(path.string() + ": cannot read the file; copy it anew");
+  if (in.bad()) throw InputError(path.string() + ": cannot read the file; copy it again");
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
 }
@@ -75,7 +75,7 @@ std::string read_whole_file(const std::filesystem::path& path) {
     in.read(bytes.data(), static_cast<std::streamsize>(size));
     bytes.resize(static_cast<std::size_t>(in.gcount()));
   }
-  if (in.bad()) throw InputError(path.string() + ": cannot read the file; copy it anew");
+  if (in.bad()) throw InputError(path.string() + ": cannot read the file; copy it again");
   return bytes;
 }
 

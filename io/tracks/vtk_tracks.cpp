@@ -1,5 +1,5 @@
 // Tracks as polylines. VTK joins the points of one polyline without asking, so a track with missing frames is
-// cut into runs: otherwise a segment would show a path that nobody observed. VTK numbers cells vertices
+// cut into runs: otherwise a segment would show a path that was not observed. VTK numbers cells vertices
 // first, then lines, and cell data follows that numbering.
 
 #include <algorithm>

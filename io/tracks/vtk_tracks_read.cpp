@@ -58,7 +58,7 @@ class VtpReader {
     vtkDataArray* array = fields->GetArray(name);
     if (array == nullptr) return nullptr;
     if (array->GetNumberOfComponents() != 1 || array->GetNumberOfTuples() != length) {
-      fail(std::string(name) + " has the wrong length; write the file anew");
+      fail(std::string(name) + " has the wrong length; write the file again");
     }
     return array;
   }
@@ -124,7 +124,7 @@ class VtpReader {
     if (vtkDataArray* times = column(data_->GetPointData(), "time_s", count)) {
       rows.time_s = values_of_points(times);
       if (!std::all_of(rows.time_s.begin(), rows.time_s.end(), [](double t) { return std::isfinite(t); })) {
-        fail("time_s holds values that are not finite; write the file anew");
+        fail("time_s holds values that are not finite; write the file again");
       }
     }
     if (vtkDataArray* parents = column(data_->GetCellData(), "parent", data_->GetNumberOfCells())) {
@@ -179,7 +179,7 @@ class VtpReader {
     vtkDataArray* dt = fields->GetArray("dt_s");
     if (dt == nullptr || dt->GetNumberOfValues() != 1) return;
     const double dt_s = dt->GetComponent(0, 0);
-    if (!(dt_s > 0) || !std::isfinite(dt_s)) fail("dt_s must be a positive number; write the file anew");
+    if (!(dt_s > 0) || !std::isfinite(dt_s)) fail("dt_s must be a positive number; write the file again");
     tracks.dt_s = dt_s;
   }
 
