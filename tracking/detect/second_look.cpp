@@ -19,6 +19,7 @@ namespace {
 constexpr double kReach = 4;          // sigmas from the middle of the box to its sides
 constexpr double kLookedAt = 2.5;     // score of the first look from which on there is a second
 constexpr double kFalseShare = 0.04;  // of what is found
+constexpr double kOnlyOne = 0.05;     // of a spot: what a single one counts as
 constexpr std::size_t kFewest = 20;   // spots of the first look
 constexpr double kNearNoise = 0.1;    // share of spots within kMargin of the level
 constexpr double kMargin = 1.25;
@@ -96,7 +97,7 @@ bool near_noise(const Judged& maxima, std::span<const unsigned char> taken) {
 std::optional<double> false_discovery(std::span<const double> falling, double noise, double stretch) {
   for (std::size_t n = falling.size(); n > 0; --n) {
     const double falsely = noise * noise_tail(falling[n - 1] / stretch);
-    if (falsely <= kFalseShare * std::max(0.2, static_cast<double>(n) - 1)) return falling[n - 1];
+    if (falsely <= kFalseShare * std::max(kOnlyOne, static_cast<double>(n) - 1)) return falling[n - 1];
   }
   return std::nullopt;
 }
