@@ -1,11 +1,15 @@
 #include "app/detecting.h"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/base/parallel_for.h>
 #include <motes/tracking/log_detector.h>
 
 #include "app/frame_finder.h"
@@ -51,6 +55,56 @@ class FrameWarnings {
   std::size_t frames_ = 0;
 };
 
+/// A frame and what it shows by itself.
+struct SeenFrame {
+  VolumeFrame frame;
+  Detections found;
+  tracking::DetectionReport report;
+  std::exception_ptr failure;  ///< of reading or detecting it
+};
+
+/// Frames that together have at most so many voxels are looked at side by side, each by one thread: threads
+/// then do not wait for each other within a frame. Two frames a thread are read at a time.
+constexpr std::int64_t kVoxelsAtOnce = std::int64_t{1} << 25;
+constexpr int kFramesOfThread = 2;
+
+std::size_t batch_size(const Execution& execution, const FrameFinder& finder, const Shape3& shape) {
+  const int threads = thread_count(execution);
+  if (execution.backend == Backend::cuda || threads == 1 || shape.voxels() > kVoxelsAtOnce / threads ||
+      !finder.looks_in_parallel())
+    return 1;
+  return static_cast<std::size_t>(kFramesOfThread * threads);
+}
+
+/// The first of `frames`, as many as make a batch; at least one.
+std::vector<SeenFrame> see_frames(const Execution& execution, FrameFinder& finder, io::FrameSource& source,
+                                  std::span<const std::int32_t> frames) {
+  std::vector<SeenFrame> seen(std::min(frames.size(), batch_size(execution, finder, source.info().shape)));
+  const auto see = [&](const Execution& own, std::size_t i) {
+    try {
+      {
+        static std::mutex reading;  // of any source
+        const std::lock_guard guard(reading);
+        seen[i].frame = source.read(frames[i]);
+      }
+      seen[i].found = finder.look_at(own, seen[i].frame, seen[i].report);
+    } catch (...) {
+      seen[i].failure = std::current_exception();
+    }
+  };
+  if (seen.size() == 1) {
+    see(execution, 0);
+    return seen;
+  }
+  Execution alone = execution;
+  alone.threads = 1;
+  alone.backend = Backend::cpu;
+  alone.workspace = nullptr;
+  parallel_for(thread_count(execution), static_cast<std::int64_t>(seen.size()),
+               [&](std::int64_t i) { see(alone, static_cast<std::size_t>(i)); });
+  return seen;
+}
+
 FrameSummary summary_of(const Detections& found, std::optional<double> threshold) {
   return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
 }
@@ -87,23 +141,33 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   const bool picture = config.output.preview && log != nullptr;  // only a run with a log draws one
   FrameWarnings warnings(console);
   Progress progress(console, "detecting", "frames", count);
+  std::vector<SeenFrame> seen;  // a batch, from the frame `first` on
+  std::size_t first = 0;
   for (const std::int32_t t : kept) {
     const std::size_t done = series.frames.size();
     stop_if_interrupted(fmt::format("interrupted after {} of {} frames{}", done, count,
                                     log != nullptr ? "; run the same command with --resume to go on" : ""));
     const bool finished = log != nullptr && done < log->finished().size();
-    VolumeFrame frame;
-    if (!finished || picture) frame = source.read(t);
-    if (picture) series.projection.add(frame);
+    SeenFrame now;
+    if (finished) {
+      if (picture) now.frame = source.read(t);
+    } else {
+      if (done >= first + seen.size()) {
+        first = done;
+        seen = see_frames(execution, finder, source, std::span(kept).subspan(done));
+      }
+      now = std::move(seen[done - first]);
+      if (now.failure) std::rethrow_exception(now.failure);
+    }
+    if (picture) series.projection.add(now.frame);
     if (finished) {
       series.frames.push_back(log->finished()[done].detections);
       series.summaries.push_back(summary_of(series.frames.back(), log->finished()[done].threshold));
     } else {
-      tracking::DetectionReport report;
-      series.frames.push_back(finder.find(frame, report));
-      series.summaries.push_back(summary_of(series.frames.back(), report.threshold));
-      if (log != nullptr) log->append(series.frames.back(), report.threshold);
-      warnings.add(t, report.warnings);
+      series.frames.push_back(finder.settle(now.frame, std::move(now.found), now.report));
+      series.summaries.push_back(summary_of(series.frames.back(), now.report.threshold));
+      if (log != nullptr) log->append(series.frames.back(), now.report.threshold);
+      warnings.add(t, now.report.warnings);
     }
     if (done > 0) warnings.add_jump(series.frames[done - 1], series.frames[done]);
     progress.advance();

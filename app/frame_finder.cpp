@@ -155,10 +155,10 @@ VolumeFrame FrameFinder::part_of(const VolumeFrame& frame) const {
 }
 
 Detections FrameFinder::find(const VolumeFrame& frame, tracking::DetectionReport& report) {
-  return finds_labels(config_) ? find_labels(frame) : find_spots(frame, report);
+  return settle(frame, look_at(execution_, frame, report), report);
 }
 
-Detections FrameFinder::find_spots(const VolumeFrame& frame, tracking::DetectionReport& report) {
+tracking::DetectionOptions FrameFinder::options() const {
   const Config::Detection& d = config_.detection;
   tracking::DetectionOptions options;
   options.radius_um = radius_->um;
@@ -168,10 +168,22 @@ Detections FrameFinder::find_spots(const VolumeFrame& frame, tracking::Detection
   options.polarity = d.polarity;
   options.false_positives_per_frame = d.false_positives_per_frame;
   options.refine = d.refine;
-  Detections found = find_with(frame, options, report);
-  if (report.blends && series_shows_spots(options)) {
-    options.keep_blending = true;
-    found = find_with(frame, options, report);
+  return options;
+}
+
+Detections FrameFinder::look_at(const Execution& execution, const VolumeFrame& frame,
+                                tracking::DetectionReport& report) {
+  if (finds_labels(config_)) return find_labels(frame);
+  return find_with(execution, frame, options(), report);
+}
+
+Detections FrameFinder::settle(const VolumeFrame& frame, Detections found,
+                               tracking::DetectionReport& report) {
+  if (finds_labels(config_)) return found;
+  if (report.blends && series_shows_spots(options())) {
+    tracking::DetectionOptions keeping = options();
+    keeping.keep_blending = true;
+    found = find_with(execution_, frame, keeping, report);
   }
   if (mask_) {
     const VolumeFrame& image = mask_->read(frame.index);
@@ -183,17 +195,17 @@ Detections FrameFinder::find_spots(const VolumeFrame& frame, tracking::Detection
   return found;
 }
 
-Detections FrameFinder::find_with(const VolumeFrame& frame, tracking::DetectionOptions options,
-                                  tracking::DetectionReport& report) {
+Detections FrameFinder::find_with(const Execution& execution, const VolumeFrame& frame,
+                                  tracking::DetectionOptions options, tracking::DetectionReport& report) {
   std::vector<std::uint8_t> mask;
   if (mask_) {
     const VolumeFrame& image = mask_->read(frame.index);
     mask = mask_of(config_.input.crop ? part_of(image) : image);
   }
   options.mask = mask;
-  if (!config_.input.crop) return tracking::detect_spots(execution_, frame, options, &report);
+  if (!config_.input.crop) return tracking::detect_spots(execution, frame, options, &report);
   const tracking::Region region = tracking::region_within(*config_.input.crop, frame.shape);
-  Detections found = tracking::detect_spots(execution_, part_of(frame), options, &report);
+  Detections found = tracking::detect_spots(execution, part_of(frame), options, &report);
   tracking::shift_by_region(found, region, frame.voxel_um);
   return found;
 }
@@ -208,7 +220,8 @@ bool FrameFinder::series_shows_spots(const tracking::DetectionOptions& asked) {
   for (std::size_t k = 0; k < tried; ++k) {
     stop_if_interrupted("interrupted while looking for spots in some frames");
     tracking::DetectionReport report;
-    const Detections found = find_with(source_.read(frames[k * frames.size() / tried]), options, report);
+    const Detections found =
+        find_with(execution_, source_.read(frames[k * frames.size() / tried]), options, report);
     if (!report.blends && found.size() > 0) ++clear;
   }
   series_shows_spots_ = 4 * clear >= 3 * tried;

@@ -38,18 +38,28 @@ class FrameFinder {
   /// and as io and tracking do.
   FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console);
 
-  /// Detections of a whole frame of the series. `report` as detect_spots fills it.
+  /// Detections of a whole frame of the series. `report` as detect_spots fills it. As look_at, then settle.
   Detections find(const VolumeFrame& frame, tracking::DetectionReport& report);
+
+  /// Whether look_at may be called for several frames at once: it reads no mask and no labels.
+  bool looks_in_parallel() const { return !mask_ && !labels_ && radius_.has_value(); }
+
+  /// What this frame shows by itself, found with `execution`.
+  Detections look_at(const Execution& execution, const VolumeFrame& frame, tracking::DetectionReport& report);
+
+  /// The frame's detections, from what look_at has found: spots that only other frames tell from texture, and
+  /// properties from the mask.
+  Detections settle(const VolumeFrame& frame, Detections found, tracking::DetectionReport& report);
 
   /// None for labels.
   const std::optional<SpotRadius>& radius() const { return radius_; }
 
  private:
   VolumeFrame part_of(const VolumeFrame& frame) const;
-  Detections find_spots(const VolumeFrame& frame, tracking::DetectionReport& report);
+  tracking::DetectionOptions options() const;
   /// `options` without a mask: that of the frame is put in.
-  Detections find_with(const VolumeFrame& frame, tracking::DetectionOptions options,
-                       tracking::DetectionReport& report);
+  Detections find_with(const Execution& execution, const VolumeFrame& frame,
+                       tracking::DetectionOptions options, tracking::DetectionReport& report);
   /// Whether most frames of the series show spots that stand clear of the noise. Looks at some, once.
   bool series_shows_spots(const tracking::DetectionOptions& options);
   Detections find_labels(const VolumeFrame& frame);
