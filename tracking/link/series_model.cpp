@@ -205,6 +205,9 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
   const double typical = quantile(scales, 0.5);
   model.scale = smooth_scales(execution, by_frame, median_per_scale,
                               kLeastScalePerSpacing * points.spacing_um, typical);
+  std::vector<double> now = model.scale;
+  const double middle = quantile(now, 0.5);
+  const double least_growth = middle > 0 ? kLeastScalePerSpacing * points.spacing_um / middle : 1;
   std::vector<std::vector<std::vector<double>>> found(frames);
   parallel_for(threads, points.frames(), [&](std::int64_t t) {
     found[at(t)].resize(at(lags));
@@ -221,8 +224,10 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
       lengths.insert(lengths.end(), of_frame[k].begin(), of_frame[k].end());
       std::vector<double>().swap(of_frame[k]);
     }
+    // Of particles that stay where they are a displacement over more frames must not be told from one over a
+    // single frame: both are held to the least scale.
     if (k > 0 && lengths.size() > 20)
-      model.growth[k] = std::max(quantile(lengths, 0.5) / median_per_scale, 1e-3);
+      model.growth[k] = std::max(quantile(lengths, 0.5) / median_per_scale, std::max(1e-3, least_growth));
     for (double& length : lengths) length /= model.growth[k];
     if (lengths.size() > 20) {
       const double top = std::max(4.0, quantile(lengths, 0.999));
