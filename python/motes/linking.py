@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from . import _core
@@ -11,28 +13,53 @@ __all__ = ["estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
 #: More detections than this are linked frame by frame where no scope is asked for, as on the command line.
 _MOST_OF_A_SERIES = 1_000_000
 _MEMORY_OF_A_SERIES = 3
+#: More frames than this without points are not held one by one.
+_MOST_EMPTY_FRAMES = 100_000
+_MOST_FRAMES = 10_000_000
+
+
+def _column(f, name):
+    """One column; a name that two columns have is refused."""
+    if name not in f:
+        raise ValueError(f"no column {name!r}; the table has {_names(f)}")
+    column = f[name]
+    if column.ndim != 1:
+        raise ValueError(f"{column.shape[1]} columns are called {name!r}; rename or drop all but one")
+    return column
+
+
+def _names(f):
+    names = [str(name) for name in f.columns]
+    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "no columns"
 
 
 def _position_columns(f, pos_columns):
     if pos_columns is not None:
-        columns = list(pos_columns)
+        columns = [pos_columns] if isinstance(pos_columns, str) else list(pos_columns)
     else:
         for names in (("z", "y", "x"), ("z_um", "y_um", "x_um")):
             if names[1] in f and names[2] in f:
                 columns = [name for name in names if name in f]
                 break
         else:
-            raise ValueError("no columns x, y (and z) or x_um, y_um (and z_um); give pos_columns")
-    missing = [name for name in columns if name not in f]
-    if missing:
-        raise ValueError(f"no column {missing[0]!r}; pos_columns names columns of the table")
+            raise ValueError(
+                "no columns x, y (and z) or x_um, y_um (and z_um); give pos_columns: the table has " + _names(f)
+            )
     if not 1 <= len(columns) <= 3:
         raise ValueError(f"pos_columns: give one to three names, not {len(columns)}")
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"pos_columns: {columns} name a column twice")
+    for name in columns:
+        _column(f, name)
     return columns
 
 
-def _flat(f, columns, t_column, scale=None):
-    """Coordinates slowest axis last (x, y, z), frame offsets and the first frame of a sorted table."""
+def _flat(f, columns, t_column, scale=None, memory=_MEMORY_OF_A_SERIES):
+    """Coordinates slowest axis last (x, y, z), frame offsets and the first frame of a sorted table.
+
+    Frames without points take memory: where there are very many, pauses that no link can bridge are
+    made shorter.
+    """
     frames = f[t_column].to_numpy()
     points = [_numbers(f[name], name) for name in reversed(columns)]
     for values, name in zip(points, reversed(columns)):
@@ -42,6 +69,15 @@ def _flat(f, columns, t_column, scale=None):
     points = [np.ascontiguousarray(p) for p in points]
     points += [np.zeros(len(f))] * (3 - len(points))
     first, last = int(frames[0]), int(frames[-1])
+    if last - first > _MOST_EMPTY_FRAMES + 2 * len(frames):
+        steps = np.minimum(np.diff(frames.astype(np.int64)), memory + 2)
+        frames = np.concatenate([[0], np.cumsum(steps)])
+        first, last = 0, int(frames[-1])
+        if last > _MOST_FRAMES:
+            raise ValueError(
+                f"{t_column}: {last} frames from the first to the last, with a memory of {memory}, are too many; "
+                "number the frames that there are 0, 1, 2, ..."
+            )
     if first < -(2**31) or last >= 2**31:
         raise ValueError(f"{t_column}: frame numbers lie beyond 32 bits")
     offsets = np.searchsorted(frames, np.arange(first, last + 2)).astype(np.int64)
@@ -69,9 +105,13 @@ def _sorted_by_frame(f, t_column):
     if not hasattr(f, "columns") or not hasattr(f, "sort_values"):
         raise TypeError(f"link takes a pandas.DataFrame, not {type(f).__name__}; see link_iter for arrays")
     if t_column not in f:
-        raise ValueError(f"no column {t_column!r}; t_column names the column of frame numbers")
+        if t_column in f.index.names:
+            raise ValueError(f"{t_column!r} is the index, not a column; give f.reset_index()")
+        raise ValueError(
+            f"no column {t_column!r}; t_column names the column of frame numbers: the table has {_names(f)}"
+        )
+    column = _column(f, t_column)
     f = f.copy()
-    column = f[t_column]
     if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"):
         if getattr(column.dtype, "kind", "O") not in "iufbO":
             raise ValueError(f"column {t_column!r} holds {column.dtype}, not frame numbers")
@@ -82,8 +122,22 @@ def _sorted_by_frame(f, t_column):
             raise ValueError(f"column {t_column!r}: {odd:g} is not a frame number; frames are integers")
         f[t_column] = frames.astype(np.int64)
     if not f[t_column].is_monotonic_increasing:
-        f = f.sort_values(t_column, kind="stable")
+        # Not sort_values: an index may have the column's name.
+        f = f.iloc[np.argsort(f[t_column].to_numpy(), kind="stable")]
     return f
+
+
+def _warn_of_lone_frames(frames, memory, t_column):
+    """Frame numbers that rise in steps of ten make every point a particle of its own, without a word."""
+    steps = np.unique(frames)
+    steps = np.diff(steps)
+    if len(steps) and steps.min() > memory + 1:
+        warnings.warn(
+            f"no two frames are within {memory + 1} of each other, so nothing can be linked: the numbers in "
+            f"{t_column!r} rise in steps of {steps.min()} or more; number the frames 0, 1, 2, ... or raise memory",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def link(
@@ -162,11 +216,14 @@ def link(
         f["particle"] = np.empty(0, np.int64)
         return f
     gate, scale = _gate_and_scale(gate, columns)
-    points = _flat(f, columns, t_column, scale)
-    scope = _scope(scope, gate, points)
+    scope = _scope(scope, gate, f[t_column].to_numpy())
     if memory is None:
         memory = 0 if scope == "pairs" else _MEMORY_OF_A_SERIES
-    memory = _whole(memory, "memory")
+    frames = f[t_column].to_numpy()
+    # Beyond the last frame there is nothing to remember.
+    memory = min(_whole(memory, "memory"), int(frames[-1]) - int(frames[0]))
+    _warn_of_lone_frames(frames, memory, t_column)
+    points = _flat(f, columns, t_column, scale, memory)
     if scope == "series":
         f["particle"] = _core._link_series(*points, gate, memory, model, threads)
         return f
@@ -319,16 +376,18 @@ def _gate_and_scale(gate, columns):
         raise ValueError(f"gate: give one number or {len(columns)} of them, one a position column")
     if not (np.isfinite(gates).all() and (gates > 0).all()):
         raise ValueError(f"gate: {gate} is not positive")
+    if not ((gates >= 1e-100).all() and (gates <= 1e100).all()):
+        raise ValueError(f"gate: {gate} is not between 1e-100 and 1e100")
     if gates.size == 1 or (gates == gates[0]).all():
         return float(gates[0]), None
     return 1.0, list(gates)
 
 
-def _scope(scope, gate, points):
+def _scope(scope, gate, frames):
+    """By the sorted frame numbers, where it is not given."""
     if scope in ("pairs", "series"):
         return scope
     if scope is not None:
         raise ValueError(f"scope: {scope!r} is neither 'pairs' nor 'series'")
-    offsets = points[3]
-    whole = gate is None and len(offsets) > 3 and offsets[-1] <= _MOST_OF_A_SERIES
+    whole = gate is None and frames[-1] - frames[0] > 1 and len(frames) <= _MOST_OF_A_SERIES
     return "series" if whole else "pairs"

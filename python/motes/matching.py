@@ -22,8 +22,31 @@ __all__ = [
 ]
 
 
+#: DLPack's device types that the CPU reads: its own, and host memory pinned for CUDA or ROCm.
+_HOST = (1, 3, 11)
+
+
+def _in_memory(array, name):
+    """The array, or what its `__dlpack__` shows; arrays of a GPU are refused."""
+    if isinstance(array, np.ndarray):
+        return array
+    device = getattr(array, "__dlpack_device__", None)
+    if hasattr(array, "__cuda_array_interface__") or (device is not None and int(device()[0]) not in _HOST):
+        raise TypeError(
+            f"{name} is in a GPU's memory, and motes.matching works in the CPU's: give a copy there, "
+            "tensor.cpu() or cupy.asnumpy(array)"
+        )
+    if device is not None and not hasattr(array, "__array__"):
+        return np.from_dlpack(array)
+    return array
+
+
 def _as_matrix(cost_matrix):
-    array = np.asarray(cost_matrix)
+    if hasattr(cost_matrix, "tocsr"):
+        raise ValueError(
+            "expected a matrix (2-D array), got a sparse one: see min_weight_full_bipartite_matching"
+        )
+    array = np.asarray(_in_memory(cost_matrix, "cost_matrix"))
     if array.ndim != 2:
         raise ValueError(f"expected a matrix (2-D array), got a {array.ndim} array")
     # Aligned and in the machine's byte order, which the compiled side relies on.
@@ -35,8 +58,19 @@ _core._set_matrix_reader(_as_matrix)
 
 def _as_csr(graph, name):
     """The graph in canonical CSR form; `graph` itself stays as it is."""
-    if not hasattr(graph, "tocsr") or getattr(graph, "format", None) not in ("csr", "csc", "coo"):
+    if not hasattr(graph, "tocsr"):
+        raise TypeError(f"{name} must be sparse: a SciPy array in CSC, CSR, or COO format")
+    if getattr(graph, "format", None) not in ("csr", "csc", "coo"):
         raise TypeError(f"{name} must be in CSC, CSR, or COO format.")
+    if len(graph.shape) != 2:
+        raise ValueError(f"{name} must have two dimensions, not {len(graph.shape)}")
+    _in_memory(getattr(graph, "data", None), name)
+    # SciPy's own conversions read beyond the arrays where these are wrong.
+    pointer = getattr(graph, "indptr", None)
+    if pointer is not None and (
+        pointer[0] != 0 or pointer[-1] > len(graph.indices) or (pointer[1:] < pointer[:-1]).any()
+    ):
+        raise ValueError(f"{name}: its index pointer does not rise from 0 to the number of entries")
     csr = graph.tocsr()
     if not csr.has_canonical_format:
         csr = csr.copy()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import index
 
 import numpy as np
 
 from . import _core
-from ._settings import path_of, settings_of
+from ._settings import path_of, settings_of, text_of
 from .tracks import Tracks
 
 __all__ = ["Result", "Simulation", "batch", "locate", "score", "simulate", "track"]
@@ -57,14 +58,58 @@ def _result(raw):
 
 def _voxels(frame):
     """A [z, y, x] array in one of the three voxel types; other numbers become float32."""
-    frame = np.asarray(frame)
     if frame.dtype == np.bool_:
         frame = frame.view(np.uint8)
     elif frame.dtype not in (np.uint8, np.uint16, np.float32):
         if not np.issubdtype(frame.dtype, np.number) or np.iscomplexobj(frame):
             raise TypeError(f"voxels of type {frame.dtype} are not numbers")
-        frame = frame.astype(np.float32)
+        frame = _as_float32(frame)
     return np.ascontiguousarray(frame)
+
+
+#: Fewer steps of float32 than this in a frame's range are too few to find spots in.
+_LEAST_STEPS = 256
+
+
+def _as_float32(frame):
+    """Refuses a frame whose values float32 hardly tells apart, as small differences on a large offset."""
+    narrow = frame.astype(np.float32)
+    if frame.dtype.itemsize <= 2 or frame.size == 0:
+        return narrow
+    low, high = float(frame.min()), float(frame.max())
+    step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
+    if high > low and (high - low) / step < _LEAST_STEPS and (narrow.astype(frame.dtype) != frame).any():
+        raise ValueError(
+            f"voxels lie from {low:.9g} to {high:.9g}: in float32, which the detector uses, that is "
+            f"{(high - low) / step:.0f} steps; subtract a constant first"
+        )
+    return narrow
+
+
+def _axes_text(axes):
+    """'TZYX' of that text in any case, of ('t', 'z', 'y', 'x') or of 'T, Z, Y, X'; None stays None."""
+    if axes is None:
+        return None
+    try:
+        return "".join(c for c in "".join(axes).upper() if c not in " ,")
+    except TypeError:
+        raise TypeError(f"axes: {axes!r} is not a text such as 'TZYX'") from None
+
+
+def _named_axes(array):
+    """The axes that an xarray.DataArray names itself, where they are T, C, Z, Y and X."""
+    names = getattr(array, "dims", None)
+    if not isinstance(names, tuple) or not all(isinstance(n, str) and n.upper() in "TCZYX" for n in names):
+        return None
+    return _axes_text(names)
+
+
+def _plane_voxel(keys, voxel_um, axes):
+    """[y, x] will do for planes."""
+    if voxel_um is not None and not isinstance(voxel_um, str) and np.shape(voxel_um) == (2,):
+        if "Z" in axes:
+            raise _core.UsageError("voxel_um: give one number or three, [z, y, x]; two are for planes without Z")
+        keys["input.voxel_um"] = text_of([voxel_um[0], voxel_um[0], voxel_um[1]])
 
 
 class _Frames:
@@ -73,8 +118,16 @@ class _Frames:
     def __init__(self, source, axes, channel, frames):
         self.iterator = source if isinstance(source, Iterator) else None
         self.read_ahead = {}
+        self.channel = _whole_channel(channel)
+        axes = _axes_text(axes)
+        if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):
+            raise TypeError(f"{type(source).__name__}: this holds arrays by name; give one of them")
         if self.iterator is None and not hasattr(source, "shape") and not hasattr(source, "__len__"):
+            if not hasattr(source, "__iter__"):
+                raise TypeError(f"{type(source).__name__}: give a path, an array, or an iterable of frames")
             self.iterator = iter(source)
+        if frames is not None and self.iterator is None:
+            raise ValueError("frames: only for an iterator; slice an array: array[:frames]")
         if self.iterator is not None:
             if frames is None:
                 source, self.iterator = list(self.iterator), None
@@ -86,10 +139,11 @@ class _Frames:
             self.get = source.__getitem__
             axes = axes or "ZYX"
         elif self.iterator is None:
-            self._open_array(source, axes)
+            self._open_array(source, axes or _named_axes(source))
             axes = self.axes
-        self.axes = (axes or "ZYX").upper().replace("T", "")
-        self.channel = channel
+        self.axes = (axes or "ZYX").replace("T", "")
+        if self.channel not in (None, 0) and "C" not in self.axes:
+            raise ValueError(f"channel: {channel}, but the axes {axes or 'ZYX'!r} have no C")
         if self.length < 1:
             raise ValueError("no frames to track")
         self.first = self.frame(0)
@@ -101,7 +155,6 @@ class _Frames:
                     f"axes: an array of {array.ndim} axes needs them, for instance axes='ZYX', 'TCZYX'"
                 )
             axes = "TZYX"
-        axes = axes.upper()
         if len(axes) != array.ndim or len(set(axes)) != len(axes) or set(axes) - set("TCZYX"):
             raise ValueError(f"axes: {axes!r} are not the {array.ndim} axes of the array, of TCZYX")
         if not {"Y", "X"} <= set(axes):
@@ -134,6 +187,8 @@ class _Frames:
         return frame
 
     def _as_zyx(self, frame):
+        if np.ma.is_masked(frame):
+            raise ValueError("the array has masked voxels; fill them: array.filled(value)")
         frame = np.asarray(frame)  # dask, zarr and others compute here, one frame at a time
         axes = self.axes
         if frame.ndim != len(axes):
@@ -142,10 +197,24 @@ class _Frames:
             c = axes.index("C")
             if self.channel is None and frame.shape[c] > 1:
                 raise ValueError(f"channel: the image has {frame.shape[c]}; say which, from 0")
+            if (self.channel or 0) >= frame.shape[c]:
+                raise ValueError(f"channel: {self.channel}, but the image has {frame.shape[c]}, from 0")
             frame = np.take(frame, self.channel or 0, axis=c)
             axes = axes.replace("C", "")
         frame = np.transpose(frame, [axes.index(a) for a in "ZYX" if a in axes])
         return _voxels(frame if "Z" in axes else frame[np.newaxis])
+
+
+def _whole_channel(channel):
+    if channel is None:
+        return None
+    try:
+        number = index(channel)
+    except TypeError:
+        raise ValueError(f"channel: {channel!r} is not a number; channels are counted from 0") from None
+    if number < 0:
+        raise ValueError(f"channel: {number} is below 0; channels are counted from 0")
+    return number
 
 
 def _names_of_voxel(settings):
@@ -177,10 +246,12 @@ def track(
     source : path, array, or iterable of arrays
         A file or folder that the command line reads; an array (NumPy, dask, zarr, anything with
         ``shape`` that can be indexed) whose `axes` are given; or frames in their order. Arrays are
-        read one frame at a time.
+        read one frame at a time. Voxels of any real type; those that are not uint8, uint16 or
+        float32 become float32.
     axes : str, optional
-        The array's axes, of T, C, Z, Y, X; default 'TZYX' for four axes. Of an iterable: a frame's.
-    voxel_um : float or sequence [z, y, x]
+        The array's axes, of T, C, Z, Y, X; default what an xarray.DataArray calls its dimensions,
+        and 'TZYX' for four axes. Of an iterable: a frame's.
+    voxel_um : float or sequence [z, y, x], or [y, x] of planes
         Voxel size in um. Files may know it themselves.
     dt_s : float
         Seconds between frames. Files may know it themselves.
@@ -226,6 +297,7 @@ def track(
     keys = settings_of(given, settings)
     _names_of_voxel(keys)
     series = _Frames(source, axes, channel, frames)
+    _plane_voxel(keys, voxel_um, series.axes)
     shape = list(series.first.shape)
     return _result(_core._track_frames(series.frame, series.length, shape, keys, progress))
 
@@ -252,9 +324,9 @@ def locate(
     pandas.DataFrame
         x, y, z (in um), and what is known of each spot: radius_um, intensity, quality, score, ...
     """
-    volume = np.asarray(volume)
+    volume = np.asanyarray(volume)
     axes = axes or {2: "YX", 3: "ZYX"}.get(volume.ndim)
-    if axes is not None and "T" in axes.upper():
+    if axes is None and volume.ndim == 4 or axes is not None and "T" in _axes_text(axes):
         raise ValueError("axes: locate takes one frame; batch takes a series")
     table = batch(
         volume, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
@@ -292,6 +364,7 @@ def batch(
     keys = settings_of(given, settings)
     _names_of_voxel(keys)
     series = _Frames(source, axes, channel, frames)
+    _plane_voxel(keys, voxel_um, series.axes)
     keys.setdefault("input.dt_s", "1")
     shape = list(series.first.shape)
     found = _result(_core._detect_frames(series.frame, series.length, shape, keys, progress))

@@ -209,8 +209,23 @@ class Tracks:
 
         write_trackmate(path, self)
 
+    def to_arrow(self):
+        """A ``pyarrow.Table``: one row a point, unit and frame interval in the schema's metadata.
+
+        Columns are those of tracks.csv; a property of tracks stands in each row, as ``track:NAME``.
+        """
+        from ._parquet import to_arrow
+
+        return to_arrow(self)
+
+    def to_parquet(self, path):
+        """Write a Parquet file by ``pyarrow``; `read` gives the same tracks back, to the last bit."""
+        from ._parquet import write_parquet
+
+        write_parquet(path, self)
+
     def save(self, path):
-        """Write by extension: .h5, .csv, .xml (Particle Tracking Challenge), .vtkhdf."""
+        """Write by extension: .h5, .csv, .xml (Particle Tracking Challenge), .vtkhdf, .parquet."""
         write(path, self)
 
     # --- the compiled side ---
@@ -237,7 +252,8 @@ def read(path, *, voxel_um=None, dt_s=None):
     Parameters
     ----------
     path : str or path-like
-        tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others.
+        tracks.h5, tracks.csv, trackpy's and TrackMate's CSV, challenge XML, .vtkhdf and others; by
+        pyarrow also Parquet.
     voxel_um : float or sequence [z, y, x], optional
         Scales positions in px to um.
     dt_s : float, optional
@@ -252,6 +268,10 @@ def read(path, *, voxel_um=None, dt_s=None):
     motes.InputError
         What is wrong with the file, and where.
     """
+    from ._parquet import is_parquet, read_parquet
+
+    if is_parquet(path):
+        return Tracks(**read_parquet(os.fspath(path), voxel_um, dt_s))
     settings = settings_of({"voxel_um": voxel_um, "dt_s": dt_s})
     return Tracks(**_core._read_tracks(os.fspath(path), settings))
 
@@ -259,6 +279,9 @@ def read(path, *, voxel_um=None, dt_s=None):
 def write(path, tracks):
     """Write tracks in the format that the path's extension names; ``read`` tells which there are.
 
-    The file appears whole or not at all.
+    The file appears whole or not at all. ``.parquet`` needs pyarrow.
     """
+    if os.fspath(path).lower().endswith((".parquet", ".pq")):
+        tracks.to_parquet(path)
+        return
     _core._write_tracks(os.fspath(path), tracks._as_dict())

@@ -183,7 +183,9 @@ bool is_double_matrix(const Py_buffer& view) {
          view.strides[0] % 8 == 0 && view.strides[1] % 8 == 0;
 }
 
-nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
+nb::object linear_sum_assignment(nb::handle cost_matrix, nb::handle maximize_given) {
+  const int maximize = PyObject_IsTrue(maximize_given.ptr());  // 1 and np.True_ are what SciPy takes, too
+  if (maximize < 0) nb::raise_python_error();
   constexpr int kFlags = PyBUF_STRIDED_RO | PyBUF_FORMAT;
   nb::object matrix = nb::borrow(cost_matrix);
   Buffer buffer;
@@ -199,7 +201,7 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
   const StridedMatrix m{static_cast<const double*>(view.buf), as_index(view.shape[0]),
                         as_index(view.shape[1]), view.strides[0] / 8, view.strides[1] / 8};
   if (m.rows == 0 || m.cols == 0) return pairs_of(0, 0, [](Index) { return Index{-1}; });
-  const double sign = maximize ? -1 : 1;
+  const double sign = maximize != 0 ? -1 : 1;
   return at(m.rows) * at(m.cols) <= kSmallEntries ? assign_small(m, sign) : assign_large(m, sign);
 }
 
@@ -300,7 +302,8 @@ void bind_matching(nb::module_& m) {
   names.empty = numpy.attr("empty").inc_ref().ptr();
   names.intp = numpy.attr("dtype")(numpy.attr("intp")).inc_ref().ptr();
   m.def("_set_matrix_reader", [](nb::object reader) { names.as_matrix = reader.release().ptr(); });
-  m.def("linear_sum_assignment", &linear_sum_assignment, nb::arg("cost_matrix"), nb::arg("maximize") = false,
+  m.def("linear_sum_assignment", &linear_sum_assignment, nb::arg("cost_matrix").none(),
+        nb::arg("maximize").none() = false,
         R"(Solve the linear sum assignment problem exactly.
 
 Drop-in for :func:`scipy.optimize.linear_sum_assignment`.

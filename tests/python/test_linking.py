@@ -188,3 +188,63 @@ def test_frames_that_come_one_by_one(rng):
     with pytest.raises(ValueError, match="do not rise"):
         list(motes.link_iter([(4, [[1, 2]]), (4, [[1, 2]])], 1))
     assert motes.link_df is motes.link
+
+
+def test_odd_indices_are_kept(rng):
+    f = walkers(rng).sample(frac=1, random_state=3)
+    expected = motes.link(f, 0.5).particle.to_numpy()
+    by_frame = f.set_index("frame", drop=False)  # as filter_stubs leaves it
+    for odd in (by_frame, f.set_index(["frame", "true"], drop=False), f.set_axis([0] * len(f))):
+        found = motes.link(odd, 0.5)
+        assert (found.particle.to_numpy() == expected).all()
+        assert found.index.names == odd.index.names
+    with pytest.raises(ValueError, match="'frame' is the index, not a column; .*reset_index"):
+        motes.link(f.set_index("frame"), 0.5)
+
+
+def test_columns_that_are_there_twice_or_not_at_all(rng):
+    f = walkers(rng)
+    for name in ("x", "frame"):
+        with pytest.raises(ValueError, match=f"2 columns are called '{name}'"):
+            motes.link(pandas.concat([f, f[[name]]], axis=1), 0.5)
+    with pytest.raises(ValueError, match="name a column twice"):
+        motes.link(f, 0.5, ["x", "x"])
+    with pytest.raises(ValueError, match="no column 'frame'.*the table has z, y, x, t, true"):
+        motes.link(f.rename(columns={"frame": "t"}), 0.5)
+    with pytest.raises(ValueError, match="give pos_columns: the table has X, Y"):
+        motes.link(f[["x", "y"]].rename(columns=str.upper).assign(frame=f.frame), 0.5)
+    line = motes.link(f.assign(x_nm=f.x), 0.5, "x_nm")
+    assert (line.particle == motes.link(f, 0.5, ["x"]).particle).all()
+
+
+def test_frame_numbers_far_apart(rng):
+    f = walkers(rng, 20, 6)
+    expected = motes.link(f, 0.5, memory=1).particle
+    with pytest.warns(UserWarning, match="no two frames are within 2 of each other.* steps of 10 or more"):
+        apart = motes.link(f.assign(frame=f.frame * 10), 0.5, memory=1)
+    assert apart.particle.nunique() == len(f)
+    late = f.assign(frame=f.frame.where(f.frame < 3, f.frame + 1_500_000_000))
+    found = motes.link(late, 0.5, memory=1)
+    assert found.particle.nunique() == 40
+    assert (found.particle[f.frame < 3] == expected[f.frame < 3]).all()
+    assert motes.link(late).particle.nunique() == 40
+    with pytest.raises(ValueError, match="too many; number the frames"):
+        motes.link(late, 0.5, memory=10**12)
+    assert motes.link(f, 0.5, memory=10**12).particle.nunique() == 20
+
+
+@pytest.mark.parametrize("step", [0, 1e-9, 1e-5])
+@pytest.mark.parametrize("dims", [2, 3])
+def test_particles_that_stay_where_they_are(rng, dims, step):
+    f = walkers(rng, 50, 12, step, dims)
+    for options in ({}, {"model": "static"}, {"gate": 0.1}, {"gate": 0.1, "memory": 2}):
+        found = motes.link(f, **options)
+        assert found.particle.nunique() == 50, options
+        assert (found.groupby("particle").true.nunique() == 1).all()
+
+
+def test_gates_that_are_no_lengths(rng):
+    f = walkers(rng)
+    for gate in (1e300, 1e-300, (1e200, 1, 1)):
+        with pytest.raises(ValueError, match="gate: .* is not between"):
+            motes.link(f, gate)

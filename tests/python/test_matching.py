@@ -207,3 +207,69 @@ def test_maximum_matching_is_maximum(rng):
         assert (np.asarray(graph[rows, ours[rows]]).ravel() != 0).all()
     with pytest.raises(ValueError, match="perm_type"):
         matching.maximum_bipartite_matching(graph, perm_type="both")
+
+
+def test_maximize_is_anything_true_or_false(rng):
+    costs = rng.random((5, 6))
+    least, most = (matching.linear_sum_assignment(costs, maximize=m) for m in (False, True))
+    for given in (1, np.True_, "yes"):
+        assert (matching.linear_sum_assignment(costs, given)[1] == most[1]).all()
+    for given in (0, np.False_, None):
+        assert (matching.linear_sum_assignment(costs, maximize=given)[1] == least[1]).all()
+
+
+def test_what_is_not_a_matrix_is_told():
+    with pytest.raises(ValueError, match="2-D"):
+        matching.linear_sum_assignment(None)
+    with pytest.raises(ValueError, match="sparse.*min_weight_full"):
+        matching.linear_sum_assignment(sparse.csr_array(np.eye(3)))
+    for function in (matching.min_weight_full_bipartite_matching, matching.maximum_bipartite_matching):
+        for given in (np.eye(3), None, [[1]]):
+            with pytest.raises(TypeError, match="must be sparse"):
+                function(given)
+        with pytest.raises(ValueError, match="two dimensions, not 1"):
+            function(sparse.coo_array(np.ones(3)))
+
+
+@pytest.mark.parametrize("place, value", [(3, 1000), (3, -5), (0, 1)])
+def test_broken_index_pointers_are_refused(rng, place, value):
+    graph = sparse.csr_array(rng.random((6, 6)))
+    graph.indptr[place] = value
+    for function in (
+        matching.min_weight_full_bipartite_matching,
+        matching.maximum_bipartite_matching,
+        matching.assign,
+    ):
+        with pytest.raises(ValueError, match="index pointer"):
+            function(graph)
+
+
+class OfAnotherLibrary:
+    """An array that shows itself by DLPack alone, as those of torch and CuPy do."""
+
+    def __init__(self, array, kind=1):
+        self.array, self.kind = array, kind
+
+    def __dlpack_device__(self):
+        return (self.kind, 0)
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
+def test_arrays_of_other_libraries(rng):
+    costs = rng.random((20, 30))
+    expected = matching.linear_sum_assignment(costs)[1]
+    assert (matching.linear_sum_assignment(OfAnotherLibrary(costs))[1] == expected).all()
+    assert (matching.assign(OfAnotherLibrary(costs)).col_ind == expected).all()
+    for function in (matching.linear_sum_assignment, matching.assign):
+        with pytest.raises(TypeError, match="is in a GPU's memory.*cpu"):
+            function(OfAnotherLibrary(costs, kind=2))
+    of_gpu = type("Array", (), {"__cuda_array_interface__": {"shape": (2, 2), "version": 3}})()
+    with pytest.raises(TypeError, match="is in a GPU's memory"):
+        matching.linear_sum_assignment(of_gpu)
+
+
+def test_dlpack_is_not_copied(rng):
+    costs = rng.random((20, 30))
+    assert np.shares_memory(matching._as_matrix(OfAnotherLibrary(costs)), costs)

@@ -272,3 +272,93 @@ def test_geff(tracks, tmp_path):
     assert graph.number_of_edges() == len(tracks.frame) - len(tracks)
     assert [axis.name for axis in metadata.axes] == ["t", "z", "y", "x"]
     assert graph.nodes[3]["x"] == tracks.x[3]
+
+
+# --- arrays as users have them ---
+
+
+@pytest.fixture(scope="module")
+def points(frames):
+    return motes.track(frames, voxel_um=VOXEL, dt_s=DT).tracks
+
+
+def test_other_layouts_and_types_give_the_same_tracks(frames, points):
+    forms = {
+        "F": np.asfortranarray(frames),
+        "big-endian": frames.astype(">u2"),
+        "strided": frames[:, ::-1][:, ::-1],
+        "int16": frames.astype("i2"),
+        "uint32": frames.astype("u4"),
+        "int64, an exact offset": frames.astype("i8") + 1000,
+        "float16": frames.astype("f2"),
+        "axes apart": (frames, {"axes": ("t", "z", "y", "x")}),
+        "axes with blanks": (frames, {"axes": "T, Z, Y, X"}),
+        "channel 0 of none": (frames, {"channel": np.int64(0)}),
+        "nothing masked": np.ma.masked_array(frames, mask=False),
+    }
+    for name, form in forms.items():
+        array, more = form if isinstance(form, tuple) else (form, {})
+        found = motes.track(array, voxel_um=VOXEL, dt_s=DT, **more).tracks
+        assert len(found) == len(points), name
+        if "offset" not in name:
+            assert (found.x == points.x).all(), name
+
+
+class Named:
+    """An array whose axes have names, as xarray's."""
+
+    def __init__(self, array, dims):
+        self.array, self.dims, self.shape, self.ndim = array, dims, array.shape, array.ndim
+
+    def __getitem__(self, index):
+        return self.array[index]
+
+
+def test_named_axes_count(frames, points):
+    turned = Named(np.moveaxis(frames, 0, -1), ("z", "y", "x", "t"))
+    assert (motes.track(turned, voxel_um=VOXEL, dt_s=DT).tracks.x == points.x).all()
+    with pytest.raises(ValueError, match="axes"):
+        motes.track(Named(frames[0], ("plane", "row", "column")), voxel_um=VOXEL)
+
+
+def test_planes_need_no_depth(frames):
+    planes = frames.max(axis=1)
+    one, two = (motes.track(planes, axes="TYX", voxel_um=v, dt_s=DT).tracks for v in (0.1, [0.1, 0.1]))
+    assert len(one) and (one.x == two.x).all() and (one.y == two.y).all()
+    with pytest.raises(motes.UsageError, match="two are for planes"):
+        motes.track(frames, voxel_um=[0.1, 0.1], dt_s=DT)
+
+
+def test_arrays_that_would_be_misread_are_refused(frames):
+    given = dict(voxel_um=VOXEL, dt_s=DT)
+    two = np.stack([frames, frames], axis=1)
+    for channel, what in ((2, "the image has 2"), (-1, "below 0"), ("GFP", "'GFP' is not a number")):
+        with pytest.raises(ValueError, match=what):
+            motes.track(two, axes="TCZYX", channel=channel, **given)
+    with pytest.raises(ValueError, match="no C"):
+        motes.track(frames, channel=1, **given)
+    with pytest.raises(ValueError, match="frames: only for an iterator"):
+        motes.track(frames, frames=3, **given)
+    with pytest.raises(ValueError, match="one frame"):
+        motes.locate(frames, voxel_um=VOXEL)
+    masked = np.ma.masked_greater(frames, 50)
+    with pytest.raises(ValueError, match="masked"):
+        motes.track(masked, **given)
+    with pytest.raises(ValueError, match="masked"):
+        motes.locate(masked[0], voxel_um=VOXEL)
+    for wide in (frames.astype("u4") + 2**31, frames + 1e12):
+        with pytest.raises(ValueError, match="steps; subtract a constant"):
+            motes.track(wide, **given)
+    for wrong in (None, 5):
+        with pytest.raises(TypeError, match="give a path, an array"):
+            motes.track(wrong, **given)
+    with pytest.raises(TypeError, match="arrays by name"):
+        motes.track({"a": frames}, **given)
+    with pytest.raises(TypeError, match="axes: 4"):
+        motes.track(frames, axes=4, **given)
+
+
+def test_formats_of_others_are_pointed_to_python(tmp_path):
+    (tmp_path / "a.czi").write_bytes(b"ZISRAWFILE" + bytes(100))
+    with pytest.raises(motes.InputError, match=r"does not read \.czi.*bioio"):
+        motes.track(tmp_path / "a.czi")

@@ -90,7 +90,10 @@ def track_layer(image, radius_um=0.0, gate_um=0.0, dt_s=1.0, progress=None):
     """
     import motes
 
-    data = image.data
+    # Of a pyramid the finest level.
+    data = image.data[0] if getattr(image, "multiscale", False) else image.data
+    if getattr(image, "rgb", False):
+        raise ValueError(f"the layer {image.name!r} holds colours; split it into channels")
     axes = {3: "TYX", 4: "TZYX"}.get(data.ndim)
     if axes is None:
         raise ValueError(f"the layer {image.name!r} has {data.ndim} axes, not t, z, y, x or t, y, x")
