@@ -33,10 +33,11 @@ Codec<std::string> solver_name() {
 }
 
 void add_input(std::vector<Option>& table) {
-  table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
-                      "A volume series (OME-TIFF, TIFF, OME-Zarr, BigDataViewer HDF5 or N5), a folder of "
-                      "volumes, or points (CSV, HDF5, TrackMate XML, GEFF). A relative path starts at the "
-                      "YAML file's folder, on the command line at the current folder."));
+  table.push_back(
+      row("input.path", "", text("a path"), MOTES_AT(input.path),
+          "A volume series (OME-TIFF, TIFF, OME-Zarr, Imaris, BigDataViewer HDF5 or N5), a folder of "
+          "volumes, or points (CSV, HDF5, TrackMate XML, GEFF). A relative path starts at the "
+          "YAML file's folder, on the command line at the current folder."));
   table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
                       "Distance between voxel centres; auto: from the file's metadata. For a table with "
                       "plain x, y, z columns: um per unit (1: lengths stay as they are, in px)."));

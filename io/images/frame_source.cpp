@@ -9,6 +9,7 @@
 #include "io/images/calibration.h"
 #include "io/images/folder_frames.h"
 #include "io/images/folder_series.h"
+#include "io/images/imaris_frames.h"
 #include "io/images/input_file.h"
 #include "io/images/n5_frames.h"
 #include "io/images/ome_zarr_frames.h"
@@ -19,7 +20,7 @@
 namespace motes::io {
 namespace {
 
-enum class Kind { tiff, folder, zarr, n5, companion, bdv, other };
+enum class Kind { tiff, folder, zarr, n5, companion, bdv, imaris, other };
 
 Kind kind_of(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -29,7 +30,8 @@ Kind kind_of(const std::filesystem::path& path) {
   }
   if (detail::is_tiff_head(detail::InputFile(path).head(16))) return Kind::tiff;
   if (detail::is_companion(path)) return Kind::companion;
-  return detail::is_bdv(path) ? Kind::bdv : Kind::other;
+  if (detail::is_bdv(path)) return Kind::bdv;
+  return detail::is_imaris(path) ? Kind::imaris : Kind::other;
 }
 
 /// By the XML's images: an HDF5 file, or a folder of N5 or Zarr.
@@ -83,6 +85,8 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
       return detail::open_tiff_frames(path, options);
     case Kind::bdv:
       return open_bdv(path, options);
+    case Kind::imaris:
+      return detail::open_imaris_frames(path, options);
     case Kind::other:
       break;
   }
@@ -91,8 +95,16 @@ std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, cons
   if (start == "\x1f\x8b")
     throw InputError(path.string() + ": is compressed with gzip; decompress it first (gunzip -k)");
   detail::refuse_damaged_hdf5(path);
+  for (const std::string_view known :
+       {".czi", ".nd2", ".lif", ".oib", ".oif", ".vsi", ".sld", ".mvd2"})
+    if (detail::lower_case(path.extension().string()) == known)
+      throw InputError(fmt::format(
+          "{}: motes does not read {} files; save them as OME-TIFF in Fiji, or read them in Python: "
+          "motes.track(bioio.BioImage(path).dask_data, axes=\"TCZYX\", channel=0, voxel_um=[z, y, x], "
+          "dt_s=dt)",
+          path.string(), known));
   throw InputError(
-      fmt::format("{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, "
+      fmt::format("{}: unsupported format; motes reads TIFF, BigTIFF, OME-TIFF, ImageJ TIFF, Imaris .ims, "
                   "BigDataViewer HDF5 or N5 (or their .xml), OME-Zarr, or a folder of TIFFs",
                   path.string()));
 }

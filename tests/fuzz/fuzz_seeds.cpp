@@ -21,6 +21,7 @@
 #include <motes/io/vtk_tracks.h>
 
 #include "tests/fuzz/bundle.h"
+#include "tests/io/imaris_file.h"
 #include "tests/io/tiff_bytes.h"
 
 namespace {
@@ -224,6 +225,7 @@ int main(int argc, char** argv) {
   write_volumes<io::BdvWriter>(folder("bdv_h5") / "a.h5", io::BdvOptions{2, 1, true});
   std::filesystem::create_directories(folder("bdv_xml"));
   std::filesystem::rename(folder("bdv_h5") / "a.xml", folder("bdv_xml") / "a.xml");
+  testing::imaris::write_imaris(folder("imaris") / "a.ims");
   for (const bool deflate : {false, true})
     write_volumes<io::OmeTiffWriter>(folder("tiff") / (deflate ? "deflate.ome.tif" : "plain.ome.tif"),
                                      io::OmeTiffOptions{2, 1, deflate});

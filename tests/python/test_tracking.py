@@ -362,3 +362,39 @@ def test_formats_of_others_are_pointed_to_python(tmp_path):
     (tmp_path / "a.czi").write_bytes(b"ZISRAWFILE" + bytes(100))
     with pytest.raises(motes.InputError, match=r"does not read \.czi.*bioio"):
         motes.track(tmp_path / "a.czi")
+
+
+# --- Imaris ---
+
+
+def write_imaris(path, frames, **changes):
+    """As Imaris writes: attributes of single characters, volumes padded to whole blocks."""
+    h5py = pytest.importorskip("h5py")
+
+    def state(place, **attributes):
+        for name, text in attributes.items():
+            place.attrs[name] = np.array([c.encode() for c in str(text)], dtype="S1")
+
+    nz, ny, nx = frames.shape[1:]
+    with h5py.File(path, "w") as file:
+        image, times = file.create_group("DataSetInfo/Image"), file.create_group("DataSetInfo/TimeInfo")
+        far = {f"ExtMax{k}": f"{n * v:g}" for k, (n, v) in enumerate(zip((nx, ny, nz), VOXEL[::-1]))}
+        near = {f"ExtMin{k}": 0 for k in range(3)}
+        state(image, **{**far, **near, "X": nx, "Y": ny, "Z": nz, "Unit": "um", **changes})
+        state(times, DatasetTimePoints=len(frames))
+        for t, frame in enumerate(frames):
+            state(times, **{f"TimePoint{t + 1}": f"2024-12-31 23:59:{55 + t}.000" if t < 5 else
+                            f"2025-01-01 00:00:{t - 5:02}.000"})  # fmt: skip
+            channel = file.create_group(f"DataSet/ResolutionLevel 0/TimePoint {t}/Channel 0")
+            state(channel, ImageSizeX=nx, ImageSizeY=ny, ImageSizeZ=nz)
+            padded = np.pad(frame, [(0, 32 - nz), (0, 128 - ny), (0, 128 - nx)], constant_values=255)
+            channel.create_dataset("Data", data=padded, chunks=(8, 64, 64), compression="gzip")
+
+
+def test_an_imaris_file_gives_the_command_lines_bytes(by_command_line, frames, tmp_path):
+    write_imaris(tmp_path / "a.ims", frames)
+    expected = (by_command_line / "stack/tracks.csv").read_bytes()
+    assert bytes_of(motes.track(tmp_path / "a.ims").tracks, tmp_path) == expected
+    write_imaris(tmp_path / "b.ims", frames, Unit="inches or so")
+    with pytest.raises(motes.InputError, match="voxel_um"):
+        motes.track(tmp_path / "b.ims")

@@ -1,6 +1,6 @@
 #pragma once
 /// Volume series, one frame at a time: TIFF, BigTIFF, OME-TIFF, ImageJ hyperstacks, BigDataViewer HDF5,
-/// and folders of volumes. Peak memory is one frame whatever the series' length.
+/// Imaris, OME-Zarr, N5 and folders of volumes. Peak memory is one frame whatever the series' length.
 
 #include <filesystem>
 #include <memory>

@@ -1,0 +1,149 @@
+/// ffmpeg reads raw pictures from a pipe and writes the atomic file's temporary. What it says goes to a file
+/// without a name, of which the last line is shown where it fails.
+
+#include "app/movie.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <motes/base/errors.h>
+
+#include "io/files/text.h"
+
+namespace motes::app {
+namespace {
+
+constexpr int kNotFound = 127;
+
+std::vector<std::string> arguments_of(const std::filesystem::path& target, const std::string& output,
+                                      int width, int height, double frames_per_s) {
+  std::vector<std::string> out{"ffmpeg",   "-loglevel",
+                               "error",    "-y",
+                               "-f",       "rawvideo",
+                               "-pix_fmt", "rgb24",
+                               "-s",       fmt::format("{}x{}", width, height),
+                               "-r",       fmt::format("{:g}", frames_per_s),
+                               "-i",       "pipe:0"};
+  const bool gif = io::detail::lower_case(target.extension().string()) == ".gif";
+  const std::vector<std::string> coding =
+      gif ? std::vector<std::string>{"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f",
+                                     "gif"}  // Players want even sides and two colour samples in four.
+          : std::vector<std::string>{"-vf", "crop=floor(iw/2)*2:floor(ih/2)*2", "-pix_fmt", "yuv420p", "-f",
+                                     "mp4"};
+  out.insert(out.end(), coding.begin(), coding.end());
+  out.push_back("file:" + output);
+  return out;
+}
+
+/// Between fork and exec only system calls that are safe there: other threads may hold locks.
+pid_t start(const std::vector<std::string>& words, int input, int messages) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+  setpgid(0, 0);  // Ctrl-C is for us to answer
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  const int nothing = open("/dev/null", O_WRONLY);
+  dup2(input, 0);
+  dup2(nothing, 1);
+  dup2(messages, 2);
+  execvp(arguments[0], arguments.data());
+  _exit(kNotFound);
+}
+
+/// The last line of what was said; the file's end is enough.
+std::string last_line(int file) {
+  std::string text(4096, '\0');
+  const off_t size = lseek(file, 0, SEEK_END);
+  const off_t from = size > 4096 ? size - 4096 : 0;
+  const ssize_t got = pread(file, text.data(), text.size(), from);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  text = std::string(io::detail::trimmed(text));
+  return text.substr(text.find_last_of("\r\n") + 1);
+}
+
+}  // namespace
+
+void require_movie_name(const std::filesystem::path& target) {
+  const std::string extension = io::detail::lower_case(target.extension().string());
+  if (extension != ".mp4" && extension != ".gif")
+    throw UsageError("--movie: '" + target.string() + "' is not an .mp4 or .gif file; give one");
+}
+
+Movie::Movie(const std::filesystem::path& target, int width, int height, double frames_per_s)
+    : file_(target), picture_bytes_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3) {
+  const auto words = arguments_of(target, file_.path().string(), width, height, frames_per_s);
+  int ends[2];
+  messages_ = memfd_create("ffmpeg", MFD_CLOEXEC);
+  if (messages_ < 0 || pipe2(ends, O_CLOEXEC) != 0)
+    throw ResourceError(std::string("--movie: no pipe to ffmpeg: ") + std::strerror(errno));
+  ffmpeg_ = start(words, ends[0], messages_);
+  const int error = errno;
+  close(ends[0]);
+  to_ffmpeg_ = ends[1];
+  if (ffmpeg_ < 0)
+    throw ResourceError(std::string("--movie: ffmpeg cannot be started: ") + std::strerror(error));
+}
+
+Movie::~Movie() {
+  if (to_ffmpeg_ >= 0) close(to_ffmpeg_);
+  if (ffmpeg_ > 0) {
+    kill(ffmpeg_, SIGKILL);
+    wait();
+  }
+  if (messages_ >= 0) close(messages_);
+}
+
+void Movie::add(const io::RgbImage& picture) {
+  if (picture.bytes.size() != picture_bytes_) throw ResourceError("--movie: the pictures differ in size");
+  std::size_t done = 0;
+  while (done < picture.bytes.size()) {
+    const ssize_t wrote = write(to_ffmpeg_, picture.bytes.data() + done, picture.bytes.size() - done);
+    if (wrote > 0)
+      done += static_cast<std::size_t>(wrote);
+    else if (wrote < 0 && errno != EINTR)
+      fail(wait());  // it has closed the pipe: it ends
+  }
+}
+
+void Movie::finish() {
+  close(to_ffmpeg_);
+  to_ffmpeg_ = -1;
+  if (const int status = wait(); status != 0) fail(status);
+  file_.commit();
+}
+
+/// The exit status; of a signal 128 and its number.
+int Movie::wait() {
+  int status = 0;
+  while (waitpid(ffmpeg_, &status, 0) < 0 && errno == EINTR) {
+  }
+  ffmpeg_ = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void Movie::fail(int status) {
+  if (status == kNotFound)
+    throw ResourceError(
+        "--movie: ffmpeg is not installed; install it (Debian: apt-get install ffmpeg), or draw pictures "
+        "with "
+        "--until");
+  const std::string said = last_line(messages_);
+  throw ResourceError(fmt::format("{}: ffmpeg failed (exit code {}){}", file_.target().string(), status,
+                                  said.empty() ? "; try another size" : ": " + said));
+}
+
+}  // namespace motes::app
