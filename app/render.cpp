@@ -1,6 +1,7 @@
-/// motes render: tracks, and a frame if given, as a picture.
+/// motes render: tracks, and a frame if given, as a picture or a movie.
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -15,6 +16,8 @@
 #include "app/command.h"
 #include "app/display.h"
 #include "app/input.h"
+#include "app/movie.h"
+#include "app/progress.h"
 #include "app/render_picture.h"
 #include "app/render_scene.h"
 #include "app/report.h"
@@ -26,8 +29,12 @@ struct Arguments {
   std::vector<std::string> tracks, titles;
   std::string picture, colour = "track", range, size = "1600x1200", azimuth = "30", elevation = "20";
   std::string until, tail, frame, line_width = "2", background = "white";
-  bool no_axes = false, points = false;
+  std::string movie, frames_per_s = "10";
+  bool no_axes = false, points = false, turn = false;
 };
+
+/// A turn of the camera has so many pictures.
+constexpr int kTurn = 120;
 
 /// The option's value through the same checks as configuration keys.
 template <class T>
@@ -87,7 +94,7 @@ RenderOptions parse_options(const Arguments& arguments) {
 }
 
 void require_png(const std::string& path) {
-  require_argument(path, "render needs -o PICTURE.png");
+  require_argument(path, "render needs -o PICTURE.png, or --movie FILE.mp4");
   std::string extension = std::filesystem::path(path).extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -125,25 +132,34 @@ std::vector<RenderInput> read_inputs(const Arguments& arguments, const Config& c
   return inputs;
 }
 
-/// The frame of the series to draw, in the unit of the tracks.
-VolumeFrame read_frame(const std::string& path, const RenderOptions& options, const Config& config,
-                       const std::string& unit) {
-  const auto source = io::open_frames(
-      path, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});
-  const io::SeriesInfo& info = source->info();
-  const std::int32_t frame = options.until.value_or(0);
-  if (frame >= info.frames) {
-    throw UsageError(fmt::format("--until: {} holds the frames 0 to {}, not {}; give one of them", path,
-                                 info.frames - 1, frame));
+/// A series of which frames are drawn, in the unit of the tracks.
+class Volumes {
+ public:
+  Volumes(const std::string& path, const Config& config, const std::string& unit)
+      : path_(path),
+        unit_(unit),
+        source_(io::open_frames(
+            path, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes})) {
+    if (unit != "px" && !source_->info().voxel_um) {
+      throw UsageError(path +
+                       " does not say how large its voxels are; give --set input.voxel_um=[z, y, x], in um");
+    }
   }
-  if (unit != "px" && !info.voxel_um) {
-    throw UsageError(path +
-                     " does not say how large its voxels are; give --set input.voxel_um=[z, y, x], in um");
+  VolumeFrame read(std::int32_t frame) const {
+    const io::SeriesInfo& info = source_->info();
+    if (frame < 0 || frame >= info.frames) {
+      throw UsageError(fmt::format("--until: {} holds the frames 0 to {}, not {}; give one of them", path_,
+                                   info.frames - 1, frame));
+    }
+    VolumeFrame volume = source_->read(frame);
+    if (unit_ == "px") volume.voxel_um = {1, 1, 1};
+    return volume;
   }
-  VolumeFrame volume = source->read(frame);
-  if (unit == "px") volume.voxel_um = {1, 1, 1};
-  return volume;
-}
+
+ private:
+  std::string path_, unit_;
+  std::unique_ptr<io::FrameSource> source_;
+};
 
 /// Between the outermost voxels' centres: that is what is drawn.
 Box3 box_of(const VolumeFrame& volume) {
@@ -157,7 +173,7 @@ Box3 box_of(const VolumeFrame& volume) {
 nlohmann::ordered_json picture_json(const Arguments& arguments, const std::vector<RenderInput>& inputs,
                                     const Picture& picture) {
   nlohmann::ordered_json report = report_head("render");
-  report["output"] = arguments.picture;
+  report["output"] = arguments.movie.empty() ? arguments.picture : arguments.movie;
   report["size"] = {picture.width, picture.height};
   report["color"] = arguments.colour;
   report["range"] = nullptr;
@@ -178,16 +194,72 @@ nlohmann::ordered_json picture_json(const Arguments& arguments, const std::vecto
   return report;
 }
 
+/// The first and the last frame with a point.
+std::pair<std::int32_t, std::int32_t> frames_of(const std::vector<RenderInput>& inputs) {
+  std::int32_t first = std::numeric_limits<std::int32_t>::max(),
+               last = std::numeric_limits<std::int32_t>::min();
+  for (const RenderInput& input : inputs)
+    for (const std::int32_t frame : input.tracks.frame)
+      first = std::min(first, frame), last = std::max(last, frame);
+  return {first, last};
+}
+
+void add_caption(Picture& picture, const std::string& words) {
+  const double size = std::max(10.0, 0.022 * std::min(picture.width, picture.height));
+  picture.overlay.texts.push_back({{size, picture.height - size}, words, size, -1, 1});
+}
+
+/// The frames one after the other, or the camera once around; how many pictures that makes.
+int write_movie(Session& session, const Arguments& arguments, RenderOptions options, const Config& config,
+                const std::vector<RenderInput>& inputs, const Volumes* volumes,
+                const std::optional<Box3>& contents) {
+  const double rate =
+      parse_option(arguments.frames_per_s, "--fps", real({0.1, 120, true, " from 0.1 to 120"}));
+  const auto [first, end] = frames_of(inputs);
+  const std::int32_t last = std::min(options.until.value_or(end), end);
+  if (last < first)
+    throw UsageError(fmt::format("--until: the tracks begin in frame {}; give that or more", first));
+  const std::int64_t count = arguments.turn ? kTurn : std::int64_t{last} - first + 1;
+  std::optional<VolumeFrame> volume;
+  if (volumes != nullptr && arguments.turn) volume = volumes->read(options.until.value_or(0));
+  const double azimuth = options.azimuth_deg;
+  Movie movie(arguments.movie, options.width, options.height, rate);
+  Progress progress(session.console, "drawing", "pictures", count);
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (arguments.turn) {
+      options.azimuth_deg = std::remainder(azimuth + 360.0 * static_cast<double>(k) / kTurn, 360.0);
+    } else {
+      options.until = static_cast<std::int32_t>(first + k);
+      if (volumes != nullptr) volume = volumes->read(*options.until);
+    }
+    Picture picture = lay_out(options, inputs, contents);
+    if (!arguments.turn) add_caption(picture, fmt::format("frame {}", first + k));
+    movie.add(draw(execution_of(config), picture, volume ? &*volume : nullptr));
+    progress.advance();
+  }
+  movie.finish();
+  progress.finish();
+  return static_cast<int>(count);
+}
+
 void run_render(Session& session, const Arguments& arguments) {
   if (arguments.tracks.empty()) throw UsageError("render needs TRACKS, one file or several");
-  require_png(arguments.picture);
+  const bool moves = !arguments.movie.empty();
+  if (moves && !arguments.picture.empty()) throw UsageError("render writes -o or --movie; give one of them");
+  if (!moves && arguments.turn) throw UsageError("--turn: only for a movie; give --movie FILE.mp4 too");
+  if (moves)
+    require_movie_name(arguments.movie);
+  else
+    require_png(arguments.picture);
   const RenderOptions options = parse_options(arguments);
   const Config config = configure(session);
   const std::vector<RenderInput> inputs = read_inputs(arguments, config);
+  std::optional<Volumes> volumes;
   std::optional<VolumeFrame> volume;
   std::optional<Box3> contents;
   if (!arguments.frame.empty()) {
-    volume = read_frame(arguments.frame, options, config, inputs.front().tracks.length_unit);
+    volumes.emplace(arguments.frame, config, inputs.front().tracks.length_unit);
+    volume = volumes->read(options.until.value_or(0));
     contents = box_of(*volume);
   }
   const Picture picture = lay_out(options, inputs, contents);
@@ -196,25 +268,38 @@ void run_render(Session& session, const Arguments& arguments) {
   if (drawn == 0) session.console.warn("no track has a point in the frames that --until and --tail leave");
 
   const Display display;
-  const io::RgbImage image = draw(execution_of(config), picture, volume ? &*volume : nullptr);
-  io::write_png(arguments.picture, image);
   nlohmann::ordered_json report = picture_json(arguments, inputs, picture);
+  if (moves) {
+    const int pictures =
+        write_movie(session, arguments, options, config, inputs, volumes ? &*volumes : nullptr, contents);
+    report["pictures"] = pictures;
+    session.console.print(fmt::format("{} pictures of {} x {} pixels: {}", pictures, options.width,
+                                      options.height, arguments.movie));
+  } else {
+    const io::RgbImage image = draw(execution_of(config), picture, volume ? &*volume : nullptr);
+    io::write_png(arguments.picture, image);
+    session.console.print(fmt::format("{} x {} pixels, {} points of tracks: {}", image.width, image.height,
+                                      drawn, arguments.picture));
+  }
   report["warnings"] = session.console.warnings();
   emit_json(session, report);
-  session.console.print(fmt::format("{} x {} pixels, {} points of tracks: {}", image.width, image.height,
-                                    drawn, arguments.picture));
 }
 
 }  // namespace
 
 Command add_render(CLI::App& app, Session& session) {
-  CommandOptions command = add_command(app, "render", "Draw a picture of tracks, over a frame if given");
+  CommandOptions command =
+      add_command(app, "render", "Draw a picture or a movie of tracks, over a frame if given");
   auto arguments = std::make_shared<Arguments>();
   const auto option = [&](const char* name, std::string& target, const char* doc, const char* type) {
     command.add_option(name, target, doc).type_name(type);
   };
   command.add_option("TRACKS", arguments->tracks, "Tracks in any readable format; several become panels");
   option("-o,--output", arguments->picture, "Picture to write", "PICTURE.png");
+  option("--movie", arguments->movie, "Movie to write in place of a picture: frame after frame, by ffmpeg",
+         "FILE.mp4|.gif");
+  command.add_flag("--turn", arguments->turn, "The movie turns once around z in place of playing");
+  option("--fps", arguments->frames_per_s, "Pictures a second of the movie [10]", "RATE");
   command.add_option("--title", arguments->titles, "Title of a panel (repeatable, in the order of TRACKS)")
       .type_name("TEXT")
       .allow_extra_args(false);
