@@ -1,7 +1,8 @@
 # Sourced by scripts that build the Python package: an environment for it in build/python-env.
 # After `python_env`, $python_bin is its interpreter, or empty, and a line says why the package is left out.
 
-python_needs=(nanobind numpy scipy pandas pytest pytest-timeout "trackpy>=0.6" networkx h5py tifffile zarr dask geff)
+python_needs=(nanobind numpy scipy pandas pytest pytest-timeout "trackpy>=0.6" networkx h5py tifffile zarr dask geff
+  pyarrow matplotlib nbclient ipykernel)
 python_must=(nanobind numpy scipy pandas pytest pytest-timeout)
 
 # no_python REASON: the rest of the build goes on without the package.
