@@ -177,12 +177,14 @@ Command add_match(CLI::App& app, Session& session) {
               throw UsageError("--coarsen: is for greedy problems");
             if (family != matching::Family::assignment && !arguments->certificate.empty())
               throw UsageError("--certificate: is for assignment problems");
+            if (family != matching::Family::assignment && launched().size > 1)
+              throw UsageError("--problem: several ranks (mpirun) solve assignment problems only");
             if (family == matching::Family::cardinality)
               match_cardinality(session, *arguments);
             else if (family == matching::Family::greedy)
               match_greedy(session, *arguments);
             else
-              match_assignment(session, *arguments);
+              on_ranks([&](Communicator* ranks) { match_assignment(session, *arguments, ranks); });
           }};
 }
 

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <motes/base/communicator.h>
 #include <motes/base/errors.h>
 #include <motes/base/timer.h>
 #include <motes/matching/answer.h>
@@ -79,7 +80,11 @@ void report_where(nlohmann::ordered_json& report, Backend backend, int threads);
 /// What a solver took to bring its problem to a GPU, of its seconds by step; 0 without one.
 double transfer_seconds(const std::map<std::string, double>& steps);
 
-void match_assignment(Session& session, const MatchArguments& arguments);
+/// Where this process is one of several ranks: calls body(ranks), and ends all ranks where an error is this
+/// rank's alone. Else body(nullptr).
+void on_ranks(const std::function<void(Communicator*)>& body);
+
+void match_assignment(Session& session, const MatchArguments& arguments, Communicator* ranks);
 void match_cardinality(Session& session, const MatchArguments& arguments);
 void match_greedy(Session& session, const MatchArguments& arguments);
 

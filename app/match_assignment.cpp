@@ -1,7 +1,10 @@
 /// motes match, the assignment family: least cost, with duals that prove it.
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +13,7 @@
 #include <motes/base/timer.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/problem_files.h>
+#include <motes/matching/distributed.h>
 #include <motes/matching/feasibility.h>
 #include <motes/matching/instances.h>
 #include <motes/matching/ties.h>
@@ -68,6 +72,10 @@ ordered_json stats_json(const matching::Stats& stats) {
     json["components"] = stats.components;
     json["largest_component"] = stats.largest_component;
   }
+  if (stats.messages > 0) {
+    json["messages"] = stats.messages;
+    json["bytes_sent"] = stats.bytes_sent;
+  }
   json["seconds"] = stats.seconds;
   return json;
 }
@@ -87,14 +95,80 @@ void write_certificate(const std::string& path, const matching::Matching& answer
 
 }  // namespace
 
-void match_assignment(Session& session, const MatchArguments& arguments) {
-  const Config config = configure(session, "", true);
-  const Execution cpu = execution_of(config);
-  const std::string ties = arguments.ties.empty() ? "any" : arguments.ties;
-  if (ties != "any" && ties != "hash") throw UsageError("--ties: '" + ties + "' is neither any nor hash");
-  if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
+namespace {
 
-  const auto read_start = std::chrono::steady_clock::now();
+/// A problem and its answer, by one process or by this rank of several.
+struct Solved {
+  matching::Matching answer;
+  Execution execution;
+  double total_s = 0, verify_s = 0;
+  std::optional<matching::Certificate> certificate;
+};
+
+Solved solve_alone(const MatchArguments& arguments, const Execution& cpu, const matching::AutoChoice& choice,
+                   const matching::CostsView& problem) {
+  Solved out;
+  out.execution.threads = cpu.threads;
+  out.execution.backend = choice.backend;
+  const auto solve_start = std::chrono::steady_clock::now();
+  out.answer = choice.info->make()->solve(out.execution, problem);
+  out.total_s = seconds_since(solve_start);
+  if (arguments.ties == "hash" && out.answer.status == matching::Status::optimal)
+    out.answer = matching::resolve_ties(cpu, problem, out.answer);
+  if (arguments.verify && out.answer.status != matching::Status::infeasible) {
+    const auto verify_start = std::chrono::steady_clock::now();
+    out.certificate = matching::verify(out.execution, problem, out.answer);
+    out.verify_s = seconds_since(verify_start);
+  }
+  return out;
+}
+
+Solved solve_on_ranks(const MatchArguments& arguments, const Execution& cpu,
+                      const matching::AutoChoice& choice, matching::Costs&& costs, Communicator& ranks) {
+  Solved out;
+  out.execution.threads = cpu.threads;
+  out.execution.backend = choice.backend;
+  matching::DealtCosts dealt;
+  ranks.agreed([&] {
+    const matching::Split split = matching::split_of(choice.info->name, matching::view_of(costs));
+    dealt = matching::deal(ranks, split, std::move(costs));
+    costs = {};
+  });
+  const auto solve_start = std::chrono::steady_clock::now();
+  out.answer = matching::solve_dealt(ranks, out.execution, choice.info->name, dealt);
+  out.total_s = seconds_since(solve_start);
+  if (arguments.verify && out.answer.status != matching::Status::infeasible) {
+    const auto verify_start = std::chrono::steady_clock::now();
+    out.certificate = matching::verify_dealt(ranks, out.execution, dealt, out.answer);
+    out.verify_s = seconds_since(verify_start);
+  }
+  return out;
+}
+
+/// As choose(), for solvers with a form for several ranks; auto is hungarian-tree.
+matching::AutoChoice choose_on_ranks(MatchArguments arguments, const Config& config,
+                                     const matching::CostsView& problem) {
+  const bool automatic = arguments.solver == "auto";
+  if (automatic) arguments.solver = "hungarian-tree";
+  if (!matching::runs_on_ranks(arguments.solver))
+    throw UsageError("--solver: " + arguments.solver +
+                     " has no form for several ranks (mpirun); use hungarian-tree or hungarian");
+  if (!arguments.ties.empty() && arguments.ties != "any")
+    throw UsageError("--ties: several ranks (mpirun) have any alone");
+  matching::AutoChoice choice = choose(arguments, config, problem);
+  if (automatic) choice.reason = "of the exact solvers for several ranks it sends least";
+  return choice;
+}
+
+/// What is known of the problem before it is dealt out.
+struct Facts {
+  matching::Index rows = 0, cols = 0;
+  std::string kind;
+  int bits = 0;
+  ordered_json edges;
+};
+
+matching::Costs read_costs(const MatchArguments& arguments, const Execution& cpu) {
   matching::Costs costs = matching::is_generated(arguments.instance)
                               ? matching::generate_assignment(cpu, arguments.instance)
                               : io::read_problem(arguments.instance).costs;
@@ -106,76 +180,108 @@ void match_assignment(Session& session, const MatchArguments& arguments) {
              unmatched_row_cost_of(view).empty() && unmatched_col_cost_of(view).empty()) {
     matching::require_smaller_side(costs);
   }
-  const matching::CostsView problem = matching::view_of(costs);
-  const int bits = fraction_bits_of(problem);
-  const double read_s = seconds_since(read_start);
+  return costs;
+}
 
-  const matching::AutoChoice choice = choose(arguments, config, problem);
-  const matching::SolverInfo& info = *choice.info;
-  Execution execution;
-  execution.threads = config.execution.threads;
-  execution.backend = choice.backend;
-  const auto solve_start = std::chrono::steady_clock::now();
-  matching::Matching answer = info.make()->solve(execution, problem);
-  const double total_s = seconds_since(solve_start);
-  if (ties == "hash" && answer.status == matching::Status::optimal)
-    answer = matching::resolve_ties(cpu, problem, answer);
+/// "infeasible", with the vertices that show it where the whole problem is here.
+std::string tell_infeasible(const matching::CostsView* problem, ordered_json& report) {
+  const auto hall = problem != nullptr ? matching::find_hall_violator(*problem) : std::nullopt;
+  if (!hall) return "infeasible";
+  report["hall_violator"] = {{"side", hall->of_rows ? "rows" : "columns"},
+                             {"vertices", hall->vertices.size()},
+                             {"neighbours", hall->neighbours}};
+  return fmt::format("infeasible: {} {} that must be matched have only {} partners", hall->vertices.size(),
+                     hall->of_rows ? "rows" : "columns", hall->neighbours);
+}
 
+/// The threads of this process: the ranks of a machine share its cores.
+Execution threads_of(const Config& config) {
+  Execution cpu = execution_of(config);
+  const int here = launched().local_size;
+  if (here > 1 && config.execution.threads == 0)
+    cpu.threads = std::max(
+        1, std::min(thread_count(cpu), static_cast<int>(std::thread::hardware_concurrency()) / here));
+  return cpu;
+}
+
+}  // namespace
+
+void match_assignment(Session& session, const MatchArguments& arguments, Communicator* ranks) {
+  const auto everywhere = [&](const std::function<void()>& body) {
+    ranks != nullptr ? ranks->agreed(body) : body();
+  };
+  Execution cpu;
+  matching::Costs costs;
+  matching::AutoChoice choice;
+  Facts facts;
+  double read_s = 0;
+  everywhere([&] {
+    const Config config = configure(session, "", true);
+    cpu = threads_of(config);
+    if (!arguments.ties.empty() && arguments.ties != "any" && arguments.ties != "hash")
+      throw UsageError("--ties: '" + arguments.ties + "' is neither any nor hash");
+    if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
+    const auto read_start = std::chrono::steady_clock::now();
+    costs = read_costs(arguments, cpu);
+    read_s = seconds_since(read_start);
+    const matching::CostsView problem = matching::view_of(costs);
+    choice =
+        ranks != nullptr ? choose_on_ranks(arguments, config, problem) : choose(arguments, config, problem);
+    facts = {rows_of(problem), cols_of(problem), std::string(to_string(matching::kind_of(problem))),
+             fraction_bits_of(problem), edges_json(problem)};
+  });
+  const Solved solved = ranks != nullptr ? solve_on_ranks(arguments, cpu, choice, std::move(costs), *ranks)
+                                         : solve_alone(arguments, cpu, choice, matching::view_of(costs));
+  const matching::Matching& answer = solved.answer;
   ordered_json verified = nullptr;
-  double verify_s = 0;
-  if (arguments.verify && answer.status != matching::Status::infeasible) {
-    const auto verify_start = std::chrono::steady_clock::now();
-    const auto certificate = matching::verify(execution, problem, answer);
-    verify_s = seconds_since(verify_start);
-    verified = certificate.optimal() && certificate.gap == 0;
-    if (!certificate.optimal())
-      session.console.warn("the certificate of optimality fails: " + certificate.fault +
+  if (solved.certificate) {
+    verified = solved.certificate->optimal() && solved.certificate->gap == 0;
+    if (!solved.certificate->optimal())
+      session.console.warn("the certificate of optimality fails: " + solved.certificate->fault +
                            "; please report this");
   }
-  const bool on_gpu = execution.backend == Backend::cuda;
+  const bool on_gpu = solved.execution.backend == Backend::cuda;
   const double transfer_s = transfer_seconds(answer.stats.seconds);
 
   ordered_json report = report_head("match");
   report["instance"] = arguments.instance;
-  report["rows"] = rows_of(problem);
-  report["cols"] = cols_of(problem);
-  report["edges"] = edges_json(problem);
-  report["costs"] = to_string(matching::kind_of(problem));
-  report["cost_step"] = std::ldexp(1.0, -bits);
-  report["solver"] = info.name;
+  report["rows"] = facts.rows;
+  report["cols"] = facts.cols;
+  report["edges"] = facts.edges;
+  report["costs"] = facts.kind;
+  report["cost_step"] = std::ldexp(1.0, -facts.bits);
+  report["solver"] = choice.info->name;
   if (!choice.reason.empty()) report["solver_reason"] = choice.reason;
-  report_where(report, execution.backend, thread_count(cpu));
+  report_where(report, solved.execution.backend, thread_count(cpu));
+  if (ranks != nullptr) report["ranks"] = ranks->size();
   report["status"] = to_string(answer.status);
   report["cardinality"] = answer.cardinality;
-  report["objective"] = in_unit(answer.objective, bits);
-  report["dual_objective"] = in_unit(answer.dual_objective, bits);
-  report["gap"] = in_unit(answer.gap, bits);
+  report["objective"] = in_unit(answer.objective, facts.bits);
+  report["dual_objective"] = in_unit(answer.dual_objective, facts.bits);
+  report["gap"] = in_unit(answer.gap, facts.bits);
   report["verified"] = verified;
-  report["ties"] = ties;
-  report["seconds"] = {{"total", total_s},       {"init", 0.0},    {"solve", total_s - transfer_s},
-                       {"transfer", transfer_s}, {"read", read_s}, {"verify", verify_s}};
+  report["ties"] = arguments.ties.empty() ? "any" : arguments.ties;
+  report["seconds"] = {{"total", solved.total_s}, {"init", 0.0},    {"solve", solved.total_s - transfer_s},
+                       {"transfer", transfer_s},  {"read", read_s}, {"verify", solved.verify_s}};
   report["stats"] = stats_json(answer.stats);
   std::string verdict = fmt::format("{} pairs, objective {}", answer.cardinality, report["objective"].dump());
-  if (answer.status == matching::Status::infeasible) {
-    verdict = "infeasible";
-    if (const auto hall = matching::find_hall_violator(problem)) {
-      report["hall_violator"] = {{"side", hall->of_rows ? "rows" : "columns"},
-                                 {"vertices", hall->vertices.size()},
-                                 {"neighbours", hall->neighbours}};
-      verdict = fmt::format("infeasible: {} {} that must be matched have only {} partners",
-                            hall->vertices.size(), hall->of_rows ? "rows" : "columns", hall->neighbours);
-    }
-  }
-  if (!arguments.matching.empty()) write_pairs(arguments.matching, answer);
-  if (!arguments.certificate.empty()) write_certificate(arguments.certificate, answer, bits);
-  emit_json(session, report);
-  session.console.print(fmt::format("{}: {} x {} {}\n{} on {}: {}{}\n{}, {:.6f} s", arguments.instance,
-                                    rows_of(problem), cols_of(problem), to_string(matching::kind_of(problem)),
-                                    info.name, on_gpu ? "cuda" : "cpu", to_string(answer.status),
+  everywhere([&] {
+    if (ranks != nullptr && ranks->rank() > 0) return;
+    const matching::CostsView problem = matching::view_of(costs);
+    if (answer.status == matching::Status::infeasible)
+      verdict = tell_infeasible(ranks != nullptr ? nullptr : &problem, report);
+    if (!arguments.matching.empty()) write_pairs(arguments.matching, answer);
+    if (!arguments.certificate.empty()) write_certificate(arguments.certificate, answer, facts.bits);
+    emit_json(session, report);
+  });
+  const std::string ranks_text = ranks != nullptr ? fmt::format(", {} ranks", ranks->size()) : "";
+  session.console.print(fmt::format("{}: {} x {} {}\n{} on {}{}: {}{}\n{}, {:.6f} s", arguments.instance,
+                                    facts.rows, facts.cols, facts.kind, choice.info->name,
+                                    on_gpu ? "cuda" : "cpu", ranks_text, to_string(answer.status),
                                     verified.is_null()     ? ""
                                     : verified.get<bool>() ? ", proven by its certificate"
                                                            : ", NOT PROVEN",
-                                    verdict, total_s));
+                                    verdict, solved.total_s));
 }
 
 }  // namespace motes::app

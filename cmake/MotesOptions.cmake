@@ -12,6 +12,8 @@ option(MOTES_FUZZ "Build the libFuzzer targets of the readers (clang)" OFF)
 set(MOTES_SANITIZE "" CACHE STRING "Sanitizers of the whole build, for instance address,undefined")
 set(MOTES_CUDA AUTO CACHE STRING "CUDA code: AUTO (when nvcc is there), ON or OFF")
 set_property(CACHE MOTES_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(MOTES_MPI AUTO CACHE STRING "Several ranks by MPI: AUTO (when MPI is there), ON or OFF")
+set_property(CACHE MOTES_MPI PROPERTY STRINGS AUTO ON OFF)
 set(MOTES_DATA_DIR "${PROJECT_SOURCE_DIR}/../shared/data" CACHE PATH
     "Folder of real test data; tests that need it are skipped, and say so, where it is absent")
 

@@ -83,40 +83,25 @@ bool reduce(const Canonical<Entries>& problem, int threads, StartState& state) {
 /// A maximal matching on the zero-slack pairs. In each round every row without a column proposes to the first
 /// free column it finds from its own place on, and each column takes the proposer of least rank; a row that
 /// finds none never will. Returns the pairs gained. Rows whose exit is tight leave through it first.
-template <class Entries>
-std::int64_t assign_greedily(const Canonical<Entries>& problem, int threads, StartState& state) {
-  const auto at = [](Index i) { return static_cast<std::size_t>(i); };
-  std::vector<Index> asking, wish(at(problem.rows), -1);
-  for (Index i = 0; i < problem.rows; ++i)
-    if (state.row_to_col[at(i)] == -1 && state.u[at(i)] != problem.exit_of(i)) asking.push_back(i);
+/// ask(asking, wish): wish[k] becomes the column that row asking[k] proposes to, -1: none.
+template <class Ask>
+std::int64_t assign_by_proposals(const CanonicalSides& sides, StartState& state, const Ask& ask) {
+  std::vector<Index> asking, wish;
+  for (Index i = 0; i < sides.rows; ++i)
+    if (state.row_to_col[at(i)] == -1 && state.u[at(i)] != sides.exit_of(i)) asking.push_back(i);
   std::int64_t gained = 0;
   while (!asking.empty()) {
-    const auto count = static_cast<Index>(asking.size());
-    over_range(threads, count, work_of(problem.entries), 64, [&](Index begin, Index end) {
-      for (Index k = begin; k < end; ++k) {
-        const Index i = asking[at(k)], length = length_of(problem.entries, i);
-        const Cost u = state.u[at(i)];
-        Index place = length == 0 ? 0 : static_cast<Index>(scramble(i) % static_cast<std::uint32_t>(length));
-        wish[at(i)] = -1;
-        for (Index step = 0; step < length && wish[at(i)] == -1; ++step) {
-          const Edge e = edge_of(problem.entries, i, place);
-          if (e.cost != kInfiniteCost && e.cost - u == state.v[at(e.col)] &&
-              state.col_to_row[at(e.col)] == -1)
-            wish[at(i)] = e.col;
-          place = place + 1 == length ? 0 : place + 1;
-        }
-      }
-    });
-    for (const Index i : asking) {
-      const Index j = wish[at(i)];
-      if (j == -1) continue;
-      Index& mate = state.col_to_row[at(j)];
-      const std::uint32_t salt = scramble(j);
-      if (mate == -1 || rank_of(i, salt) < rank_of(mate, salt)) mate = i;
+    wish.assign(asking.size(), -1);
+    ask(asking, wish);
+    for (std::size_t k = 0; k < asking.size(); ++k) {
+      if (wish[k] == -1) continue;
+      Index& mate = state.col_to_row[at(wish[k])];
+      const std::uint32_t salt = scramble(wish[k]);
+      if (mate == -1 || rank_of(asking[k], salt) < rank_of(mate, salt)) mate = asking[k];
     }
     std::vector<Index> rest;
-    for (const Index i : asking) {
-      const Index j = wish[at(i)];
+    for (std::size_t k = 0; k < asking.size(); ++k) {
+      const Index i = asking[k], j = wish[k];
       if (j == -1) continue;
       if (state.col_to_row[at(j)] == i)
         state.row_to_col[at(i)] = j, ++gained;
@@ -126,6 +111,38 @@ std::int64_t assign_greedily(const Canonical<Entries>& problem, int threads, Sta
     asking.swap(rest);
   }
   return gained;
+}
+
+/// Where a row of that length looks first.
+inline Index first_place(Index row, Index length) {
+  return length == 0 ? 0 : static_cast<Index>(scramble(row) % static_cast<std::uint32_t>(length));
+}
+
+/// The first free column with a zero of row `local` of these entries, row `row` of the problem, from the
+/// row's own place on; -1: none. The entries hold all columns.
+template <class Entries>
+Index first_free_zero(const Entries& entries, Index local, Index row, const StartState& state) {
+  const Index length = length_of(entries, local);
+  const Cost u = state.u[at(row)];
+  Index place = first_place(row, length);
+  for (Index step = 0; step < length; ++step) {
+    const Edge e = edge_of(entries, local, place);
+    if (e.cost != kInfiniteCost && e.cost - u == state.v[at(e.col)] && state.col_to_row[at(e.col)] == -1)
+      return e.col;
+    place = place + 1 == length ? 0 : place + 1;
+  }
+  return -1;
+}
+
+template <class Entries>
+std::int64_t assign_greedily(const Canonical<Entries>& problem, int threads, StartState& state) {
+  return assign_by_proposals(problem, state, [&](const std::vector<Index>& asking, std::vector<Index>& wish) {
+    over_range(threads, static_cast<Index>(asking.size()), work_of(problem.entries), 64,
+               [&](Index begin, Index end) {
+                 for (Index k = begin; k < end; ++k)
+                   wish[at(k)] = first_free_zero(problem.entries, asking[at(k)], asking[at(k)], state);
+               });
+  });
 }
 
 /// The state the searches begin with. `warm`: from what the caller gave instead of the reduction.

@@ -9,8 +9,7 @@
 namespace motes::matching::detail {
 
 /// The roots of the first search: rows without a column that may not leave yet.
-template <class Entries>
-std::vector<Index> first_roots(const Canonical<Entries>& problem, const StartState& state) {
+inline std::vector<Index> first_roots(const CanonicalSides& problem, const StartState& state) {
   std::vector<Index> roots;
   for (Index i = 0; i < problem.rows; ++i)
     if (state.row_to_col[static_cast<std::size_t>(i)] == -1 &&

@@ -28,7 +28,8 @@ struct Stats {
   std::vector<std::int64_t> assignments;  ///< pairs gained in each iteration, where a solver counts them
   std::int64_t components = 0;            ///< connected components solved apart
   std::int64_t largest_component = 0;     ///< rows in the largest of them
-  std::map<std::string, double> seconds;  ///< per stage
+  std::int64_t messages = 0, bytes_sent = 0;  ///< of several ranks: collective calls, and this rank's bytes
+  std::map<std::string, double> seconds;      ///< per stage
 };
 
 struct Matching {

@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+#include <motes/base/communicator.h>
+#include <motes/base/errors.h>
+
+namespace motes {
+
+Block block_of(Index n, int rank, int size) {
+  const Index each = n / size, more = n % size;
+  return {rank * each + std::min<Index>(rank, more), each + (rank < more ? 1 : 0)};
+}
+
+void Communicator::all_reduce(std::span<std::int64_t> values, Reduction how) {
+  if (size_ == 1 || values.empty()) return;
+  counted(values.size_bytes(), [&] { do_all_reduce(values.data(), values.size(), how); });
+}
+
+void Communicator::gather(const void* mine, std::size_t bytes) {
+  if (size_ > 1) {
+    counted(bytes, [&] { do_all_gather(mine, bytes, gathered_); });
+    return;
+  }
+  gathered_.resize(bytes);
+  if (bytes > 0) std::memcpy(gathered_.data(), mine, bytes);
+}
+
+void Communicator::broadcast(std::string& text, int root) {
+  auto length = static_cast<std::int64_t>(text.size());
+  broadcast(std::span(&length, 1), root);
+  text.resize(at(length));
+  broadcast(std::span(text.data(), text.size()), root);
+}
+
+namespace {
+
+enum class Kind : std::int64_t { error, invalid, memory, other };
+struct Failure {
+  Kind kind = Kind::other;
+  std::int64_t code = static_cast<int>(ExitCode::resources);
+};
+
+[[noreturn]] void throw_again(const Failure& failure, const std::string& what) {
+  switch (failure.kind) {
+    case Kind::invalid:
+      throw std::invalid_argument(what);
+    case Kind::memory:
+      throw std::bad_alloc();
+    case Kind::error:
+      switch (static_cast<ExitCode>(failure.code)) {
+        case ExitCode::usage:
+          throw UsageError(what);
+        case ExitCode::input:
+          throw InputError(what);
+        case ExitCode::interrupted:
+          throw Interrupted(what);
+        default:
+          throw ResourceError(what);
+      }
+    default:
+      throw ResourceError(what);
+  }
+}
+
+}  // namespace
+
+void Communicator::agreed(const std::function<void()>& body) {
+  if (size_ == 1) return body();
+  constexpr std::int64_t kFine = std::numeric_limits<std::int64_t>::max();
+  std::int64_t first = rank_;
+  Failure failure;
+  std::string what;
+  try {
+    body();
+    first = kFine;
+  } catch (const Error& error) {
+    failure = {Kind::error, static_cast<int>(error.code())};
+    what = error.what();
+  } catch (const std::invalid_argument& error) {
+    failure.kind = Kind::invalid;
+    what = error.what();
+  } catch (const std::bad_alloc&) {
+    failure.kind = Kind::memory;
+  } catch (const std::exception& error) {
+    what = error.what();
+  }
+  first = all_reduce(first, Reduction::min);
+  if (first == kFine) return;
+  const int root = static_cast<int>(first);
+  broadcast(std::span(&failure, 1), root);
+  broadcast(what, root);
+  agreed_error_ = true;
+  throw_again(failure, root == 0 ? what : "rank " + std::to_string(root) + ": " + what);
+}
+
+namespace {
+
+class SingleRank final : public Communicator {
+ public:
+  SingleRank() : Communicator(0, 1) {}
+  void abort(int code) override { std::_Exit(code); }
+
+ private:
+  void do_all_reduce(std::int64_t*, std::size_t, Reduction) override {}
+  void do_all_gather(const void*, std::size_t, std::vector<std::byte>&) override {}
+  void do_broadcast(void*, std::size_t, int) override {}
+};
+
+/// What a waiting thread hears when another rank has failed.
+struct OtherRankFailed : ResourceError {
+  OtherRankFailed() : ResourceError("another rank failed") {}
+};
+
+/// Where the threads meet.
+struct Meeting {
+  struct Offered {
+    const void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  explicit Meeting(int ranks) : offered(at(ranks)) {}
+
+  /// Returns when all are here; throws where one never will be.
+  void wait() {
+    std::unique_lock lock(mutex);
+    const std::int64_t round = rounds;
+    if (++here == static_cast<int>(offered.size())) {
+      here = 0;
+      ++rounds;
+      all_here.notify_all();
+    }
+    all_here.wait(lock, [&] { return failed || rounds != round; });
+    if (rounds == round) throw OtherRankFailed();
+  }
+  void fail() {
+    const std::lock_guard lock(mutex);
+    failed = true;
+    all_here.notify_all();
+  }
+
+  std::vector<Offered> offered;
+  std::mutex mutex;
+  std::condition_variable all_here;
+  int here = 0;
+  std::int64_t rounds = 0;
+  bool failed = false;
+};
+
+class ThreadRank final : public Communicator {
+ public:
+  ThreadRank(Meeting& meeting, int rank)
+      : Communicator(rank, static_cast<int>(meeting.offered.size())), meeting_(meeting) {}
+  void abort(int) override { throw OtherRankFailed(); }
+
+ private:
+  /// Calls use(k, what rank k offers) for every rank, while all offers stand.
+  template <class Use>
+  void exchange(const void* data, std::size_t bytes, Use&& use) {
+    meeting_.offered[at(rank())] = {data, bytes};
+    meeting_.wait();
+    for (std::size_t k = 0; k < meeting_.offered.size(); ++k) use(static_cast<int>(k), meeting_.offered[k]);
+    meeting_.wait();
+  }
+
+  void do_all_reduce(std::int64_t* values, std::size_t count, Reduction how) override {
+    std::vector<std::int64_t> out(values, values + count);
+    exchange(values, count * sizeof *values, [&](int k, const Meeting::Offered& other) {
+      if (k == rank()) return;
+      const auto* theirs = static_cast<const std::int64_t*>(other.data);
+      for (std::size_t i = 0; i < count; ++i)
+        out[i] = how == Reduction::sum   ? out[i] + theirs[i]
+                 : how == Reduction::min ? std::min(out[i], theirs[i])
+                                         : std::max(out[i], theirs[i]);
+    });
+    std::copy(out.begin(), out.end(), values);
+  }
+  void do_all_gather(const void* mine, std::size_t bytes, std::vector<std::byte>& all) override {
+    all.clear();
+    exchange(mine, bytes, [&](int, const Meeting::Offered& other) {
+      const auto* from = static_cast<const std::byte*>(other.data);
+      all.insert(all.end(), from, from + other.bytes);
+    });
+  }
+  void do_broadcast(void* values, std::size_t bytes, int root) override {
+    exchange(values, bytes, [&](int k, const Meeting::Offered& other) {
+      if (k == root && k != rank()) std::memcpy(values, other.data, bytes);
+    });
+  }
+
+  Meeting& meeting_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> single_rank() { return std::make_unique<SingleRank>(); }
+
+void run_as_threads(int ranks, const std::function<void(Communicator&)>& body) {
+  Meeting meeting(ranks);
+  std::vector<std::exception_ptr> thrown(at(ranks));
+  std::vector<bool> only_heard(at(ranks), false);
+  std::mutex only_heard_mutex;
+  {
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < ranks; ++rank)
+      threads.emplace_back([&, rank] {
+        ThreadRank communicator(meeting, rank);
+        try {
+          body(communicator);
+        } catch (const OtherRankFailed&) {
+          const std::lock_guard lock(only_heard_mutex);
+          only_heard[at(rank)] = true;
+          thrown[at(rank)] = std::current_exception();
+        } catch (...) {
+          thrown[at(rank)] = std::current_exception();
+        }
+        if (thrown[at(rank)] != nullptr) meeting.fail();
+      });
+  }
+  for (const bool heard : {false, true})
+    for (std::size_t k = 0; k < thrown.size(); ++k)
+      if (thrown[k] != nullptr && only_heard[k] == heard) std::rethrow_exception(thrown[k]);
+}
+
+}  // namespace motes

@@ -1,0 +1,56 @@
+#pragma once
+/// A rank's part of a problem as entries of the canonical form.
+
+#include <motes/matching/distributed.h>
+
+#include "matching/assignment/canonical/canonical_form.h"
+
+namespace motes::matching::detail {
+
+/// The problem without its pairs: sizes and unmatched costs, for all that needs no more.
+inline CostsView outline_of(const DealtCosts& problem) {
+  return SparseCostsView{
+      {problem.rows, problem.cols, {}, {}}, {},          problem.unmatched_row_cost,
+      problem.unmatched_col_cost,           Space::host, fraction_bits_of(view_of(problem.part))};
+}
+
+/// Entries that count from `first`: these rows, and all columns, or the other way round.
+template <class Entries>
+Entries sliced(Entries e, Split split, const Block& mine) {
+  if constexpr (std::is_same_v<Entries, GeometricEntries>) {  // sparse and dense parts are cut already
+    const auto from = [&](const double*& p) { p = p == nullptr ? nullptr : p + mine.first; };
+    if (split == Split::rows) {
+      from(e.row_x), from(e.row_y), from(e.row_z);
+      e.rows = mine.count;
+    } else {
+      from(e.col_x), from(e.col_y), from(e.col_z);
+      e.cols = mine.count;
+    }
+  }
+  return e;
+}
+
+/// Calls f(entries) with this rank's part in the problem's own orientation.
+template <class F>
+auto with_part(const DealtCosts& problem, F&& f) {
+  return with_entries(view_of(problem.part),
+                      [&](const auto& whole) { return f(sliced(whole, problem.split, problem.mine)); });
+}
+
+/// The same in the orientation of the canonical form: rows exchanged with columns where it has them so.
+template <class F>
+auto with_canonical_part(const DealtCosts& problem, bool exchange, F&& f) {
+  if (!exchange) return with_part(problem, f);
+  if (const auto* sparse = std::get_if<SparseCosts>(&problem.part)) {
+    const SparseCosts other = transpose(sparse->view());
+    return with_entries(other.view(), [&](const auto& entries) { return f(entries); });
+  }
+  return with_part(problem, [&](const auto& entries) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(entries)>, SparseEntries>)
+      return f(entries);  // was handled above
+    else
+      return f(exchanged(entries));
+  });
+}
+
+}  // namespace motes::matching::detail
