@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <motes/base/communicator.h>
+#include <motes/base/errors.h>
 
 #include "app/cli.h"
 #include "app/interrupt.h"
@@ -20,6 +21,15 @@ class Nowhere : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
+/// This process's rank; 0 where it has no others, or no MPI to reach them (match says so).
+int enter_world() {
+  try {
+    return motes::world().rank();
+  } catch (const motes::Error&) {
+    return 0;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -27,10 +37,11 @@ int main(int argc, char** argv) {
   motes::app::Hooks hooks;
   hooks.terminal = isatty(STDERR_FILENO) == 1;
   hooks.before_s = motes::app::seconds_since_process_start();
-  // Of several ranks of one match, rank 0 alone speaks.
+  // Of several ranks of one match, rank 0 alone speaks. All meet in MPI first, so that none ends, and makes
+  // the launcher end the others, before rank 0 has spoken.
   Nowhere nowhere;
   std::ostream silence(&nowhere);
-  const bool silent = motes::launched().rank > 0 && argc > 1 && std::string_view(argv[1]) == "match";
+  const bool silent = argc > 1 && std::string_view(argv[1]) == "match" && enter_world() > 0;
   const int code =
       motes::app::run(argc, argv, silent ? silence : std::cout, silent ? silence : std::cerr, hooks);
   motes::leave_world();

@@ -14,6 +14,8 @@ set(MOTES_CUDA AUTO CACHE STRING "CUDA code: AUTO (when nvcc is there), ON or OF
 set_property(CACHE MOTES_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(MOTES_MPI AUTO CACHE STRING "Several ranks by MPI: AUTO (when MPI is there), ON or OFF")
 set_property(CACHE MOTES_MPI PROPERTY STRINGS AUTO ON OFF)
+set(MOTES_NCCL AUTO CACHE STRING "Several ranks with a GPU each: AUTO (with CUDA and nccl.h), ON or OFF")
+set_property(CACHE MOTES_NCCL PROPERTY STRINGS AUTO ON OFF)
 set(MOTES_DATA_DIR "${PROJECT_SOURCE_DIR}/../shared/data" CACHE PATH
     "Folder of real test data; tests that need it are skipped, and say so, where it is absent")
 

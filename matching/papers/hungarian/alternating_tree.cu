@@ -11,6 +11,7 @@
 /// by atomics, and the same in any order. Every other shared value is written before a barrier and
 /// read behind it. Counters come in threes: of round r, one is read, one added to, and one cleared.
 
+#include "matching/papers/hungarian/column_scan.cuh"
 #include "matching/papers/hungarian/device_hungarian.h"
 #include "matching/papers/hungarian/search.cuh"
 
@@ -19,22 +20,6 @@ namespace hungarian {
 namespace {
 
 namespace cg = cooperative_groups;
-
-constexpr int kBlock = 512;         ///< threads of the forest kernel
-constexpr int kStrip = 4 * kBlock;  ///< columns a block handles at a time
-constexpr int kDeep = 8;            ///< rows a thread has under way
-constexpr int kTileRows = 1024;     ///< frontier rows brought to shared memory at a time
-
-/// a + b that may wrap.
-__device__ inline Cost wrapping_sum(Cost a, Cost b) {
-  return static_cast<Cost>(static_cast<unsigned long long>(a) + static_cast<unsigned long long>(b));
-}
-
-/// A row to scan: its offer to column j is base + c_ij - v_j.
-struct Active {
-  Cost base;
-  Offset row;  ///< an index, widened so that no byte stays unwritten
-};
 
 /// What all blocks agree on; see the races above.
 struct Counters {
@@ -58,9 +43,7 @@ struct Forest : Search<Entries> {
 };
 
 struct Scratch {
-  Active tile[kTileRows];
-  Cost best[kStrip];
-  unsigned rank[kStrip];
+  ScanScratch scan;
   Cost least[kBlock / kWarp];
 };
 
@@ -92,72 +75,12 @@ __device__ void label(const Forest<Entries>& f, const Progress& at, Index j, Cos
 template <class Entries>
 __device__ void scan_owned(const Forest<Entries>& f, const Progress& at, int count, Scratch& shared) {
   const Active* frontier = f.frontier[at.round % 2];
-  const int tid = static_cast<int>(threadIdx.x);
   const Offset begin = static_cast<Offset>(blockIdx.x) * f.owned;
   const Offset end = min(begin + f.owned, static_cast<Offset>(f.p.cols));
-  for (Offset strip = begin; strip < end; strip += kStrip) {
-    const int columns = static_cast<int>(min(static_cast<Offset>(kStrip), end - strip));
-    const int quads = (columns + 3) / 4, groups = kBlock / quads;
-    const int quad = tid % quads, group = tid / quads;
-    for (int c = tid; c < columns; c += kBlock) {
-      const Index j = static_cast<Index>(strip) + c;
-      shared.best[c] = f.key[j] == detail::kFar ? detail::kFar : f.key[j] + f.s.v[j];
-      shared.rank[c] = detail::kNoRank;
-    }
-    __syncthreads();
-    const Index first = static_cast<Index>(strip) + 4 * quad;
-    Cost best[4];
-    unsigned rank[4], salt[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      best[k] = 4 * quad + k < columns ? shared.best[4 * quad + k] : -detail::kFar;
-      rank[k] = 0;  // below every rank: what the column has wins ties
-      salt[k] = detail::scramble(first + k);
-    }
-    for (int tile = 0; tile < count; tile += kTileRows) {
-      const int rows = min(kTileRows, count - tile);
-      __syncthreads();
-      for (int t = tid; t < rows; t += kBlock) shared.tile[t] = frontier[tile + t];
-      __syncthreads();
-      if (group >= groups) continue;
-      for (int from = group; from < rows; from += kDeep * groups) {
-        Load4<Entries> four[kDeep];
-#pragma unroll
-        for (int d = 0; d < kDeep; ++d)
-          if (const int t = from + d * groups; t < rows)
-            four[d] = Load4<Entries>(f.p.entries, f.vectors, static_cast<Index>(shared.tile[t].row), first);
-#pragma unroll
-        for (int d = 0; d < kDeep; ++d) {
-          const int t = from + d * groups;
-          if (t >= rows) continue;
-          const Active a = shared.tile[t];
-#pragma unroll
-          for (int k = 0; k < 4; ++k) {
-            const Cost offer = wrapping_sum(a.base, four[d].value(f.p.entries, k));
-            if (offer > best[k] || !four[d].allowed(k)) continue;
-            const unsigned mine = detail::rank_of(static_cast<Index>(a.row), salt[k]);
-            if (offer < best[k] || mine < rank[k]) best[k] = offer, rank[k] = mine;
-          }
-        }
-      }
-    }
-    if (group < groups)
-#pragma unroll
-      for (int k = 0; k < 4; ++k)
-        if (rank[k] != 0) atomic_min(shared.best + 4 * quad + k, best[k]);
-    __syncthreads();
-    if (group < groups)
-#pragma unroll
-      for (int k = 0; k < 4; ++k)
-        if (rank[k] != 0 && best[k] == shared.best[4 * quad + k])
-          atomicMin(shared.rank + 4 * quad + k, rank[k]);
-    __syncthreads();
-    for (int c = tid; c < columns; c += kBlock) {
-      const Index j = static_cast<Index>(strip) + c;
-      if (shared.rank[c] != detail::kNoRank) label(f, at, j, shared.best[c] - f.s.v[j], shared.rank[c]);
-    }
-    __syncthreads();
-  }
+  scan_columns(
+      ColumnLabels<Entries>{f.p.entries, f.vectors, 0, f.s.v, f.key}, begin, end, count, shared.scan,
+      [&](int t) { return frontier[t]; },
+      [&](Index j, Cost key, unsigned rank) { label(f, at, j, key, rank); });
 }
 
 /// One round over the rows of the frontier, a warp each.

@@ -7,6 +7,7 @@
 /// barrier and read behind it. Counters come in threes: of a round, one is read, one added to, one cleared.
 
 #include "matching/papers/hungarian/device_hungarian.h"
+#include "matching/papers/hungarian/row_scan.cuh"
 #include "matching/papers/hungarian/search.cuh"
 
 namespace motes::matching::device {
@@ -16,8 +17,6 @@ namespace {
 namespace cg = cooperative_groups;
 
 constexpr int kBlock = 512;
-constexpr int kRows = 8;           ///< rows a warp reads side by side
-constexpr int kStrip = 4 * kWarp;  ///< columns a warp reads at a time
 
 /// What all blocks agree on; see the races above.
 struct Counters {
@@ -60,49 +59,8 @@ __device__ void enter(const Covers<Entries>& f, const Progress& at, Index row) {
 /// The active rows claim the uncovered columns where they have zeros, and note their least slack elsewhere.
 template <class Entries>
 __device__ void read_rows(const Covers<Entries>& f, const Index* active, int count) {
-  const int lane = threadIdx.x % kWarp;
-  const long long strips = (f.p.cols + kStrip - 1) / kStrip, groups = (count + kRows - 1) / kRows;
-  for (long long item = thread_index() / kWarp; item < strips * groups; item += thread_total() / kWarp) {
-    const Index first = static_cast<Index>(item % strips) * kStrip + 4 * lane;
-    Cost v[4];
-    bool open[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      open[k] = first + k < f.p.cols && f.covered[first + k] == 0;
-      v[k] = open[k] ? f.s.v[first + k] : 0;
-    }
-    const int begin = static_cast<int>(item / strips) * kRows;
-    const int rows = min(kRows, count - begin);
-    // All loads of the item first: what a row's slack was is only there to save atomics.
-    Load4<Entries> four[kRows];
-    Cost u[kRows], known[kRows];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      if (r >= rows) continue;
-      const Index i = active[begin + r];
-      four[r] = Load4<Entries>(f.p.entries, f.vectors, i, first);
-      u[r] = f.s.u[i];
-      known[r] = f.slack[i];
-    }
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      if (r >= rows) continue;
-      const Index i = active[begin + r];
-      Cost least = detail::kFar;
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        if (!open[k] || !four[r].allowed(k)) continue;
-        const Cost slack = four[r].value(f.p.entries, k) - u[r] - v[k];
-        if (slack == 0)
-          atomicMin(f.claim + first + k, detail::rank_of(i, detail::scramble(first + k)));
-        else
-          least = min(least, slack);
-      }
-      if (!__any_sync(kAll, least < known[r])) continue;
-      least = warp_min(least);
-      if (lane == 0) atomic_min(f.slack + i, least);
-    }
-  }
+  read_rows(RowScan<Entries>{f.p.entries, f.vectors, 0, f.covered, f.s.u, f.s.v, f.slack, f.claim}, active,
+            count);
 }
 __device__ void read_rows(const Covers<SparseEntries>& f, const Index* active, int count) {
   const int lane = threadIdx.x % kWarp;

@@ -110,8 +110,8 @@ Matching solve_dealt(Communicator& ranks, const Execution& execution, std::strin
                                             [&](Index i, Index j) { return entries.at(i, j); });
     return detail::finish_solution(outline, sides, std::move(solution), cost);
   });
-  out.stats.messages = ranks.traffic().calls - sent.calls;
-  out.stats.bytes_sent = ranks.traffic().bytes - sent.bytes;
+  out.stats.messages += ranks.traffic().calls - sent.calls;
+  out.stats.bytes_sent += ranks.traffic().bytes - sent.bytes;
   out.stats.seconds["communication"] = ranks.traffic().seconds - sent.seconds;
   return out;
 }

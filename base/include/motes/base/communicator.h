@@ -28,6 +28,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <motes/base/index.h>
@@ -104,6 +105,10 @@ class Communicator {
   };
   Traffic traffic() const { return traffic_; }
 
+  /// Kept as long as this communicator: its counterpart on the devices (gpu/device_communicator.cuh).
+  void attach(std::shared_ptr<void> counterpart) { attachment_ = std::move(counterpart); }
+  const std::shared_ptr<void>& attachment() const { return attachment_; }
+
  protected:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}
   virtual void do_all_reduce(std::int64_t* values, std::size_t count, Reduction how) = 0;
@@ -126,6 +131,7 @@ class Communicator {
   bool agreed_error_ = false;
   Traffic traffic_;
   std::vector<std::byte> gathered_;
+  std::shared_ptr<void> attachment_;
 };
 
 /// One rank alone.

@@ -1,0 +1,106 @@
+#include <cstdlib>
+#include <string>
+
+#include <dlfcn.h>
+#include <nccl.h>
+
+#include <motes/base/errors.h>
+#include <motes/base/gpu/check.cuh>
+#include <motes/base/gpu/device_communicator.cuh>
+
+namespace motes::gpu {
+namespace {
+
+/// The functions of libnccl.so.2 used here. Loaded by the ranks that need them, so that motes starts without.
+struct Library {
+  decltype(&ncclGetUniqueId) get_unique_id;
+  decltype(&ncclCommInitRank) comm_init_rank;
+  decltype(&ncclCommDestroy) comm_destroy;
+  decltype(&ncclAllGather) all_gather;
+  decltype(&ncclAllReduce) all_reduce;
+  decltype(&ncclGetErrorString) get_error_string;
+
+  Library() {
+    const char* given = std::getenv("MOTES_NCCL_LIBRARY");
+    void* library = dlopen(given != nullptr ? given : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* why = dlerror();
+      throw ResourceError(std::string("NCCL cannot be loaded: ") + (why != nullptr ? why : "") +
+                          "; install libnccl2, or name the file in MOTES_NCCL_LIBRARY");
+    }
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+      if (function == nullptr) throw ResourceError(std::string("NCCL has no ") + name + "; install NCCL 2");
+    };
+    find(get_unique_id, "ncclGetUniqueId");
+    find(comm_init_rank, "ncclCommInitRank");
+    find(comm_destroy, "ncclCommDestroy");
+    find(all_gather, "ncclAllGather");
+    find(all_reduce, "ncclAllReduce");
+    find(get_error_string, "ncclGetErrorString");
+  }
+  void check(ncclResult_t result, const char* what) const {
+    if (result != ncclSuccess)
+      throw ResourceError(std::string("NCCL: ") + what + ": " + get_error_string(result));
+  }
+};
+const Library& library() {
+  static const Library loaded;
+  return loaded;
+}
+
+}  // namespace
+
+struct DeviceCommunicator::Nccl {
+  ncclComm_t comm = nullptr;
+  ~Nccl() {
+    if (comm != nullptr) library().comm_destroy(comm);
+  }
+};
+
+DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
+    : rank_(hosts.rank()), size_(hosts.size()), device_(device) {
+  if (size_ == 1) return;
+  setenv("NCCL_NVLS_ENABLE", "0", 0);  // no NVLink multicast
+  ncclUniqueId id{};
+  hosts.agreed([&] {
+    library();
+    if (rank_ == 0) library().check(library().get_unique_id(&id), "making an identifier");
+  });
+  hosts.broadcast(std::span(&id, 1));
+  hosts.agreed([&] {
+    nccl_ = std::make_unique<Nccl>();
+    library().check(library().comm_init_rank(&nccl_->comm, size_, id, rank_), "connecting the devices");
+  });
+}
+
+DeviceCommunicator::~DeviceCommunicator() = default;
+
+DeviceCommunicator& DeviceCommunicator::of(Communicator& hosts, int device) {
+  auto kept = std::static_pointer_cast<DeviceCommunicator>(hosts.attachment());
+  if (kept == nullptr || kept->device_ != device) {
+    kept = std::make_shared<DeviceCommunicator>(hosts, device);
+    hosts.attach(kept);
+  }
+  return *kept;
+}
+
+void DeviceCommunicator::all_gather(const void* mine, void* all, std::size_t bytes, cudaStream_t stream) {
+  if (size_ == 1) {
+    if (mine != all) MOTES_CUDA(cudaMemcpyAsync(all, mine, bytes, cudaMemcpyDeviceToDevice, stream));
+    return;
+  }
+  ++traffic_.calls;
+  traffic_.bytes += static_cast<std::int64_t>(bytes);
+  library().check(library().all_gather(mine, all, bytes, ncclUint8, nccl_->comm, stream), "all-gather");
+}
+
+void DeviceCommunicator::all_reduce_min(std::int64_t* values, std::size_t count, cudaStream_t stream) {
+  if (size_ == 1 || count == 0) return;
+  ++traffic_.calls;
+  traffic_.bytes += static_cast<std::int64_t>(count * sizeof *values);
+  library().check(library().all_reduce(values, values, count, ncclInt64, ncclMin, nccl_->comm, stream),
+                  "all-reduce");
+}
+
+}  // namespace motes::gpu

@@ -1,0 +1,15 @@
+# MOTES_HAS_NCCL says whether ranks with a GPU each are built. Only NCCL's header is needed: the library is
+# loaded by the ranks that use it.
+set(MOTES_HAS_NCCL FALSE)
+if(MOTES_HAS_CUDA AND NOT MOTES_NCCL STREQUAL "OFF")
+  find_path(MOTES_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  if(MOTES_NCCL_INCLUDE_DIR)
+    set(MOTES_HAS_NCCL TRUE)
+    message(STATUS "motes: NCCL, for several ranks with a GPU each (${MOTES_NCCL_INCLUDE_DIR})")
+  else()
+    message(STATUS "motes: nccl.h was not found: several ranks run on CPUs only")
+  endif()
+endif()
+if(MOTES_NCCL STREQUAL "ON" AND NOT MOTES_HAS_NCCL)
+  message(FATAL_ERROR "MOTES_NCCL=ON, but CUDA or nccl.h was not found: set MOTES_NCCL_INCLUDE_DIR")
+endif()

@@ -1,0 +1,97 @@
+/// The Hungarian solvers over several ranks with a GPU each: matrix slices stay on the devices, lists and
+/// minima travel between them by NCCL, and every host runs the same search (tree_search.h, cover_search.h).
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <motes/base/errors.h>
+#include <motes/base/workspace.h>
+
+#include "matching/papers/hungarian/dealt_columns.cuh"
+#include "matching/papers/hungarian/dealt_rows.cuh"
+#include "matching/papers/hungarian/dealt_start.h"
+#include "matching/papers/hungarian/solve_dealt.h"
+
+namespace motes::matching::device {
+namespace {
+
+/// One rank a GPU, as far as there are as many.
+int device_of_rank(Communicator& ranks) {
+  int count = 0;
+  ranks.agreed([&] {
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+      cudaGetLastError();
+      throw ResourceError("no GPU on this rank's machine; use the cpu back end");
+    }
+    const int here = launched().size > 1 ? launched().local_size : ranks.size();
+    if (here > count)
+      throw ResourceError(std::to_string(here) + " ranks on a machine with " + std::to_string(count) +
+                          " GPUs; start one rank a GPU");
+  });
+  const int place = launched().size > 1 ? launched().local_rank : ranks.rank();
+  return place % count;
+}
+
+}  // namespace
+
+template <class Entries>
+detail::Solution solve_part(Communicator& ranks, const Execution& execution, bool by_covers,
+                            const detail::CanonicalSides& sides, const Entries& entries, Index first) {
+  if constexpr (std::is_same_v<Entries, SparseEntries>) {
+    ranks.agreed([] {
+      throw std::invalid_argument(
+          "sparse costs have no form for several ranks on GPUs; use the cpu back end");
+    });
+    return {};
+  } else {
+    const auto begun = std::chrono::steady_clock::now();
+    const int device = device_of_rank(ranks);
+    Workspace own;
+    std::optional<hungarian::DealtMatrix<Entries>> matrix;
+    gpu::DeviceCommunicator* devices = nullptr;
+    gpu::Arena* arena = nullptr;
+    ranks.agreed([&] {
+      arena = &(execution.workspace != nullptr ? *execution.workspace : own).arena(device);
+      arena->reset();
+    });
+    devices = &gpu::DeviceCommunicator::of(ranks, device);
+    ranks.agreed([&] {
+      matrix.emplace(*arena, *devices, ranks, sides, entries, by_covers, first);
+      arena->synchronize();
+    });
+    const auto sent = devices->traffic();
+    detail::StartState state;
+    Stats stats;
+    const double transfer_s = seconds_since(begun);
+    bool feasible = detail::begin_dealt(sides, *matrix, state, stats);
+    if (feasible && by_covers) {
+      std::optional<hungarian::DeviceRows<Entries>> rows;
+      ranks.agreed([&] { rows.emplace(*matrix, sides, state); });
+      feasible = detail::CoverSearch(sides, state, *rows, stats).run();
+    } else if (feasible) {
+      std::optional<hungarian::DeviceColumns<Entries>> columns;
+      ranks.agreed([&] { columns.emplace(*matrix, sides, state); });
+      feasible = detail::TreeSearch(sides, state, *columns, stats).run();
+    }
+    arena->synchronize();
+    stats.seconds["transfer"] = transfer_s;
+    stats.messages = devices->traffic().calls - sent.calls;
+    stats.bytes_sent = devices->traffic().bytes - sent.bytes;
+    return {std::move(state.row_to_col), std::move(state.v), !feasible, std::move(stats)};
+  }
+}
+
+#define MOTES_DEALT(Entries)                                                                                 \
+  template detail::Solution solve_part(Communicator&, const Execution&, bool, const detail::CanonicalSides&, \
+                                       const Entries&, Index);
+MOTES_DEALT(SparseEntries)
+MOTES_DEALT(DenseEntries<std::int32_t>)
+MOTES_DEALT(DenseEntries<std::int64_t>)
+MOTES_DEALT(DenseEntries<float>)
+MOTES_DEALT(DenseEntries<double>)
+MOTES_DEALT(GeometricEntries)
+#undef MOTES_DEALT
+
+}  // namespace motes::matching::device
