@@ -22,8 +22,10 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/communicator.h>
 #include <motes/base/gpu/device.h>
 #include <motes/matching/device_costs.h>
+#include <motes/matching/distributed.h>
 #include <motes/matching/instances.h>
 #include <motes/matching/registry.h>
 #include <motes/matching/verify.h>
@@ -77,6 +79,61 @@ std::string gains(const matching::Stats& stats) {
   return text;
 }
 
+/// What the options ask of a run on ranks.
+struct RankRun {
+  std::vector<std::string> instances, solvers;
+  int repeats = 5, threads = 1;
+  Backend backend = Backend::cpu;
+  bool header = true;
+};
+
+/// All ranks of a run; rank 0 prints the rows.
+void run_on_ranks(Communicator& ranks, const RankRun& run) {
+  const bool speaks = ranks.rank() == 0;
+  if (speaks && run.header)
+    std::puts(
+        "instance,repeats,rows,cols,solver,backend,ranks,threads,seconds_median,seconds_min,seconds_max,"
+        "transfer_s,objective,certified,messages,bytes_sent,stages");
+  Workspace workspace;
+  Execution execution;
+  execution.threads = run.threads;
+  execution.backend = run.backend;
+  execution.workspace = &workspace;
+  for (const std::string& instance : run.instances) {
+    for (const std::string& solver : run.solvers) {
+      matching::DealtCosts dealt;
+      int bits = 0;
+      ranks.agreed([&] {
+        matching::Costs costs = matching::generate_assignment({run.threads}, instance);
+        bits = fraction_bits_of(matching::view_of(costs));
+        const auto split = matching::split_of(solver, matching::view_of(costs));
+        dealt = matching::deal(ranks, split, std::move(costs));
+      });
+      std::vector<double> seconds, transfers;
+      matching::Matching answer;
+      for (int k = 0; k <= run.repeats; ++k) {  // the first warms up
+        ranks.all_reduce(0, Reduction::sum);
+        const auto start = std::chrono::steady_clock::now();
+        answer = matching::solve_dealt(ranks, execution, solver, dealt);
+        const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        const auto moved = answer.stats.seconds.find("transfer");
+        transfers.push_back(moved == answer.stats.seconds.end() ? 0 : moved->second);
+        if (k > 0) seconds.push_back(all - transfers.back());
+      }
+      const auto proof = matching::verify_dealt(ranks, execution, dealt, answer);
+      if (!speaks) continue;
+      std::printf(
+          "%s,%d,%d,%d,%s,%s,%d,%d,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%lld,%lld,%s\n", instance.c_str(), run.repeats,
+          dealt.rows, dealt.cols, solver.c_str(), run.backend == Backend::cuda ? "cuda" : "cpu", ranks.size(),
+          run.threads, quantile(seconds, 0.5), quantile(seconds, 0), quantile(seconds, 1),
+          quantile(transfers, 0.5), std::ldexp(answer.objective, -bits),
+          proof.optimal() && proof.gap == 0 ? "yes" : "NO", static_cast<long long>(answer.stats.messages),
+          static_cast<long long>(answer.stats.bytes_sent), counters(answer.stats).c_str());
+      std::fflush(stdout);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -86,6 +143,28 @@ int main(int argc, char** argv) {
   const bool verify = arguments.number("verify", 1) != 0, header = arguments.number("header", 1) != 0;
   const bool on_device = arguments.text("space").value_or("host") == "device";
   const std::string backend = arguments.text("backend").value_or("cpu");
+  if (const auto ranks = static_cast<int>(arguments.number("ranks", 0)); ranks > 0 || launched().size > 1) {
+    const int size = std::max(ranks, launched().size);
+    const RankRun run{arguments.words("instance", "gen:uniform?rows=1000&high=1000"),
+                      arguments.words("solver", "hungarian hungarian-tree"),
+                      std::max(1, repeats),
+                      static_cast<int>(arguments.number("threads", std::max(1, thread_count({}) / size))),
+                      backend == "cuda" ? Backend::cuda : Backend::cpu,
+                      header};
+    try {
+      if (launched().size > 1)
+        run_on_ranks(world(), run);
+      else
+        run_as_threads(ranks, [&](Communicator& all) { run_on_ranks(all, run); });
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      if (launched().size > 1 && !world().has_agreed_error()) world().abort(4);
+      leave_world();
+      return 4;
+    }
+    leave_world();
+    return 0;
+  }
   Workspace workspace;
   Execution execution;
   execution.threads = static_cast<int>(arguments.number("threads", 0));

@@ -207,3 +207,50 @@ TEST_CASE("dealt: what is wrong with one rank's part is said on all") {
   CHECK_THROWS_WITH(solve("hungarian", matching::Split::columns), Catch::Contains("split_of"));
   CHECK_THROWS_WITH(solve("jv", matching::Split::rows), Catch::Contains("jv has no form for several ranks"));
 }
+
+namespace {
+
+/// Ranks that this machine has a GPU for each, of 1 and 2.
+std::vector<int> gpu_ranks() {
+  const auto count = gpu::list_devices().devices.size();
+  return count > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
+}
+
+}  // namespace
+
+// Few enough for compute-sanitizer, yet every kernel.
+TEST_CASE("dealt on GPUs: a handful of tiny problems") {
+  MOTES_NEED_GPU();
+  for (const char* name : kNames)
+    for (const int size : gpu_ranks()) {
+      for (const char* text :
+           {"gen:uniform?rows=57&high=300", "gen:uniform?rows=20&cols=45&high=30",
+            "gen:uniform?rows=45&cols=20&high=30&type=float", "gen:points?n=40&sigma=.7",
+            "gen:uniform?rows=30&cols=31&high=100&unmatched=20", "gen:uniform?rows=1&high=3"})
+        check_ranks(name, text, matching::generate_assignment({1}, text), {size}, Backend::cuda);
+    }
+}
+
+TEST_CASE("dealt on GPUs: the CPU's bits, for every family of small problems and for larger ones") {
+  MOTES_NEED_GPU();
+  for (const char* name : kNames)
+    for (const int size : gpu_ranks()) {
+      for (const auto& instance : testing::small_instances(31))
+        for (const auto& [what, costs] : kinds_of(instance))
+          if (!std::holds_alternative<matching::SparseCosts>(costs))
+            check_ranks(name, what, costs, {size}, Backend::cuda);
+      for (const char* text :
+           {"gen:uniform?rows=401&high=40", "gen:uniform?rows=1401&high=14010",
+            "gen:uniform?rows=1402&high=140&type=float", "gen:uniform?rows=300&cols=200&high=300",
+            "gen:uniform?rows=200&cols=301&high=3000&type=int64", "gen:points?n=300&sigma=.5",
+            "gen:uniform?rows=150&cols=160&high=1000&unmatched=100", "gen:low-rank?n=150&rank=3"})
+        check_ranks(name, text, matching::generate_assignment({1}, text), {size}, Backend::cuda);
+    }
+}
+
+TEST_CASE("dealt on GPUs: sparse costs are refused on every rank") {
+  MOTES_NEED_GPU();
+  const Costs costs =
+      matching::generate_assignment({1}, "gen:points?n=30&sigma=.3&gate=2&sparse=1&unmatched=2");
+  CHECK_THROWS_WITH(on_ranks(1, "hungarian", costs, Backend::cuda), Catch::Contains("sparse"));
+}
