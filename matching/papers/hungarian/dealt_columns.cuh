@@ -33,7 +33,9 @@ __global__ void __launch_bounds__(kBlock, 1)
   __shared__ ScanScratch shared;
   const Offset begin = static_cast<Offset>(blockIdx.x) * owned;
   const Offset end = min(begin + owned, static_cast<Offset>(l.count));
+  if (frontier.overflows()) return;
   const int count = static_cast<int>(frontier.total());
+  if (count == 0) return;
   scan_columns(c, begin, end, count, shared, frontier, [&](Index j, Cost key, unsigned rank) {
     l.key[j] = key;
     l.pred[j] = detail::row_of_rank(rank, detail::scramble(l.first + j));
@@ -73,18 +75,15 @@ class DeviceColumns {
       : matrix_(matrix),
         state_(state),
         arena_(matrix.arena()),
-        frontiers_(arena_, matrix.devices(),
-                   at((sides.cols + matrix.devices().size() - 1) / matrix.devices().size())),
-        finals_(arena_, matrix.devices(),
-                at((sides.cols + matrix.devices().size() - 1) / matrix.devices().size())),
-        pinned_(arena_.staging(2 * kListBytes(matrix.devices().size()))) {
+        frontiers_(arena_, matrix.devices(), most_here(sides), kSlots),
+        finals_(arena_, matrix.devices(), most_here(sides), 1),
+        pinned_(arena_.staging(ListExchange<Active>::pinned_bytes(matrix.devices().size(), kSlots))) {
     const std::size_t count = at(matrix.entries().cols), rows = at(sides.rows);
     roots_ = arena_.take<char>(sizeof(ListHead) + rows * sizeof(Active));
     u_ = arena_.take<Cost>(rows);
-    auto* mate_u = arena_.take<Cost>(count);
-    mate_u_ = mate_u;
+    mate_u_ = arena_.take<Cost>(count);
     labels_ = {matrix.entries().cols,     matrix.first(), arena_.take<Cost>(count), arena_.take<Index>(count),
-               matrix.state().col_to_row, mate_u};
+               matrix.state().col_to_row, mate_u_};
     const int wanted = std::max(1, (labels_.count + 7) / 8);
     blocks_ = std::min(arena_.multiprocessors(), wanted);
     owned_ = ((labels_.count + blocks_ - 1) / blocks_ + 7) / 8 * 8;
@@ -96,13 +95,15 @@ class DeviceColumns {
     matrix_.send_partners(state_.col_to_row);
     MOTES_CUDA(cudaMemcpyAsync(u_, state_.u.data(), state_.u.size() * sizeof(Cost), cudaMemcpyHostToDevice,
                                arena_.stream()));
-    list_.assign(1, {0, static_cast<Offset>(0)});
+    static_assert(sizeof(Active) == sizeof(ListHead));
+    list_.assign(1, {});
     const ListHead head{roots.size(), detail::kFar};
     std::memcpy(list_.data(), &head, sizeof head);
     for (const Index i : roots) list_.push_back({-state_.u[at(i)], i});
-    MOTES_CUDA(cudaMemcpyAsync(roots_, list_.data(), list_.size() * sizeof(Active), cudaMemcpyHostToDevice,
-                               arena_.stream()));
-    frontier_ = {roots_, 0, 1};
+    const std::size_t bytes = list_.size() * sizeof(Active);
+    MOTES_CUDA(cudaMemcpyAsync(roots_, list_.data(), bytes, cudaMemcpyHostToDevice, arena_.stream()));
+    frontier_ = {roots_, bytes, bytes, 1};
+    known_.clear();
     if (labels_.count == 0) return;
     partners_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(matrix_.state().col_to_row, u_, mate_u_,
                                                                labels_.count);
@@ -112,40 +113,71 @@ class DeviceColumns {
   }
 
   std::int64_t scan(Cost reach) {
-    const OwnList<Active> next = frontiers_.begin();
-    if (labels_.count > 0) {
-      scan_kernel<<<blocks_, kBlock, 0, arena_.stream()>>>(
-          ColumnLabels<Entries>{matrix_.entries(), vectors_, labels_.first, matrix_.state().v, labels_.key},
-          labels_, owned_, frontier_, reach, next);
-      MOTES_CUDA_LAUNCHED();
+    if (known_.empty()) {
+      frontiers_.begin();
+      run_rounds(0, reach);
     }
-    frontier_ = frontiers_.exchange(pinned_);
-    return frontiers_.total;
-  }
-
-  Cost close(Cost closed, Cost reach, std::vector<FinalLabel>& finals) {
-    const OwnList<FinalLabel> mine = finals_.begin();
-    if (labels_.count > 0) {
-      close_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(labels_, closed, reach, mine);
-      MOTES_CUDA_LAUNCHED();
-    }
-    finals_.exchange(pinned_);
-    finals_.download(finals);
-    return finals_.least;
+    return next_known();
   }
 
   std::int64_t open(Cost closed, Cost reach) {
-    const OwnList<Active> next = frontiers_.begin();
+    frontiers_.begin();
     if (labels_.count > 0) {
-      open_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(labels_, closed, reach, next);
+      open_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(labels_, closed, reach, frontiers_.own(0));
       MOTES_CUDA_LAUNCHED();
     }
-    frontier_ = frontiers_.exchange(pinned_);
-    return frontiers_.total;
+    frontier_ = frontiers_.gather(0);
+    run_rounds(1, reach);
+    return next_known();
+  }
+
+  Cost close(Cost closed, Cost reach, std::vector<FinalLabel>& finals) {
+    known_.clear();  // rounds after the last found nothing
+    finals_.begin();
+    if (labels_.count > 0) {
+      close_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(labels_, closed, reach, finals_.own(0));
+      MOTES_CUDA_LAUNCHED();
+    }
+    finals_.gather(0);
+    const auto seen = finals_.finish(1, pinned_)[0];
+    if (seen.cut) finals_.lengthen(0);
+    finals_.download(0, finals);
+    return seen.least;
   }
 
  private:
-  static std::size_t kListBytes(int ranks) { return ListExchange<Active>::pinned_bytes(ranks); }
+  static constexpr int kSlots = 5;  ///< rounds that run before the host looks
+
+  std::size_t most_here(const CanonicalSides& sides) const {
+    const int ranks = matrix_.devices().size();
+    return at(sides.cols / ranks + 1);
+  }
+
+  /// Rounds from the frontier on, into slots [first, kSlots); then the host learns of all slots.
+  void run_rounds(int first, Cost reach) {
+    for (int slot = first; slot < kSlots; ++slot) {
+      if (labels_.count > 0) {
+        scan_kernel<<<blocks_, kBlock, 0, arena_.stream()>>>(
+            ColumnLabels<Entries>{matrix_.entries(), vectors_, labels_.first, matrix_.state().v, labels_.key},
+            labels_, owned_, frontier_, reach, frontiers_.own(slot));
+        MOTES_CUDA_LAUNCHED();
+      }
+      frontier_ = frontiers_.gather(slot);
+    }
+    const auto& seen = frontiers_.finish(kSlots, pinned_);
+    known_.clear();
+    for (int slot = 0; slot < kSlots; ++slot) {
+      known_.push_back(seen[at(slot)].total);
+      if (seen[at(slot)].cut) frontier_ = frontiers_.lengthen(slot);
+      if (seen[at(slot)].cut || seen[at(slot)].total == 0) break;
+    }
+    std::reverse(known_.begin(), known_.end());
+  }
+  std::int64_t next_known() {
+    const std::int64_t total = known_.back();
+    known_.pop_back();
+    return total;
+  }
 
   DealtMatrix<Entries>& matrix_;
   const detail::StartState& state_;
@@ -159,7 +191,8 @@ class DeviceColumns {
   int blocks_ = 1;
   Index owned_ = 0;
   bool vectors_ = false;
-  Lists<Active> frontier_;
+  Lists<Active> frontier_;           ///< of the round that comes next on the device
+  std::vector<std::int64_t> known_;  ///< rows of the rounds that have run, the next one last
   std::vector<Active> list_;
 };
 

@@ -20,8 +20,9 @@ DenseEntries<T> bring(gpu::Arena& arena, DenseEntries<T> e) {
   }
   const Offset stride = (static_cast<Offset>(e.cols) + 3) / 4 * 4;
   T* data = arena.take<T>(at(e.rows) * at(stride));
-  MOTES_CUDA(cudaMemcpy2DAsync(data, at(stride) * sizeof(T), e.data, at(std::max<Offset>(e.row_stride, e.cols)) * sizeof(T),
-                               at(e.cols) * sizeof(T), at(e.rows), cudaMemcpyHostToDevice, arena.stream()));
+  MOTES_CUDA(cudaMemcpy2DAsync(data, at(stride) * sizeof(T), e.data,
+                               at(std::max<Offset>(e.row_stride, e.cols)) * sizeof(T), at(e.cols) * sizeof(T),
+                               at(e.rows), cudaMemcpyHostToDevice, arena.stream()));
   e.data = data;
   e.row_stride = stride;
   return e;

@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(512, 1)
 /// Columns that any rank claimed are covered; their partners enter the trees, and will be read. Of several
 /// threads with the same column one does that: covered[j] is set by an exchange of its word.
 [[maybe_unused]] static __global__ void cover_kernel(Trees t, Lists<Claim> claims) {
+  if (claims.overflows()) return;
   const long long total = claims.total();
   for (long long k = thread_index(); k < total; k += thread_total()) {
     const Index j = claims(k).col;
@@ -97,8 +98,8 @@ class DeviceRows {
       : matrix_(matrix),
         state_(state),
         arena_(matrix.arena()),
-        claims_(arena_, matrix.devices(), at(sides.cols)),
-        pinned_(arena_.staging(ListExchange<Claim>::pinned_bytes(matrix.devices().size()) + sizeof(Cost))) {
+        claims_(arena_, matrix.devices(), at(sides.cols), kSlots),
+        pinned_(arena_.staging(pinned_lists() + sizeof(Cost))) {
     const std::size_t rows = at(matrix.entries().rows), cols = at(sides.cols);
     const State& s = matrix.state();
     trees_ = {matrix.entries().rows,
@@ -128,6 +129,7 @@ class DeviceRows {
     MOTES_CUDA(cudaMemsetAsync(trees_.covered, 0, at(trees_.cols), arena_.stream()));
     MOTES_CUDA(cudaMemsetAsync(trees_.active_count, 0, sizeof(int), arena_.stream()));
     at_roots_ = true;
+    next_ = known_ = 0;
   }
 
   void expand(const std::vector<Index>& entered, const std::vector<char>&, std::vector<Claim>& claims) {
@@ -139,25 +141,14 @@ class DeviceRows {
       MOTES_CUDA_LAUNCHED();
       at_roots_ = false;
     }
-    const OwnList<Claim> mine = claims_.begin();
-    if (trees_.rows > 0) {
-      read_kernel<<<blocks_, 512, 0, arena_.stream()>>>(
-          RowScan<Entries>{matrix_.entries(), vectors_, trees_.first, trees_.covered, trees_.u, trees_.v,
-                           trees_.slack, trees_.claim},
-          trees_.active, trees_.active_count);
-      MOTES_CUDA_LAUNCHED();
-      list_claims_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(trees_, mine);
-      MOTES_CUDA_LAUNCHED();
-    }
-    const Lists<Claim>& all = claims_.exchange(pinned_);
-    cover_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(trees_, all);
-    MOTES_CUDA_LAUNCHED();
-    claims_.download(claims);
+    if (next_ == known_) run_levels();
+    claims_.download(next_, claims);
+    ++next_;
   }
 
   Cost least_slack() {
-    auto* least =
-        reinterpret_cast<Cost*>(pinned_ + ListExchange<Claim>::pinned_bytes(matrix_.devices().size()));
+    next_ = known_ = 0;  // levels after the last found nothing
+    auto* least = reinterpret_cast<Cost*>(pinned_ + pinned_lists());
     fill_costs_kernel<<<1, 32, 0, arena_.stream()>>>(least_, 1, detail::kFar);
     MOTES_CUDA_LAUNCHED();
     least_slack_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(trees_, least_);
@@ -174,6 +165,40 @@ class DeviceRows {
   }
 
  private:
+  static constexpr int kSlots = 8;  ///< levels that run before the host looks
+
+  std::size_t pinned_lists() const {
+    return ListExchange<Claim>::pinned_bytes(matrix_.devices().size(), kSlots);
+  }
+
+  /// Levels of the forward pass; a level's claims cover columns on every device, whose partners are read in
+  /// the next.
+  void run_levels() {
+    claims_.begin();
+    for (int slot = 0; slot < kSlots; ++slot) {
+      if (trees_.rows > 0) {
+        read_kernel<<<blocks_, 512, 0, arena_.stream()>>>(
+            RowScan<Entries>{matrix_.entries(), vectors_, trees_.first, trees_.covered, trees_.u, trees_.v,
+                             trees_.slack, trees_.claim},
+            trees_.active, trees_.active_count);
+        MOTES_CUDA_LAUNCHED();
+        list_claims_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(trees_, claims_.own(slot));
+        MOTES_CUDA_LAUNCHED();
+      }
+      cover(claims_.gather(slot));
+    }
+    const auto& seen = claims_.finish(kSlots, pinned_);
+    for (next_ = known_ = 0; known_ < kSlots;) {
+      const auto& level = seen[at(known_++)];
+      if (level.cut) cover(claims_.lengthen(known_ - 1));
+      if (level.cut || level.total == 0) break;
+    }
+  }
+  void cover(const Lists<Claim>& claims) {
+    cover_kernel<<<blocks_, kThreads, 0, arena_.stream()>>>(trees_, claims);
+    MOTES_CUDA_LAUNCHED();
+  }
+
   DealtMatrix<Entries>& matrix_;
   const detail::StartState& state_;
   gpu::Arena& arena_;
@@ -183,6 +208,7 @@ class DeviceRows {
   Index* roots_ = nullptr;
   Cost* least_ = nullptr;
   bool vectors_ = false, at_roots_ = false;
+  int next_ = 0, known_ = 0;  ///< of the levels that have run: the next to be told, and how many there are
   int blocks_ = 1;
 };
 

@@ -104,7 +104,7 @@ std::vector<std::pair<std::string, Costs>> kinds_of(const testing::Instance& ins
 
 TEST_CASE("dealt: every family of small problems, as every kind of costs, on 1, 2, 3 and more ranks") {
   for (const char* name : kNames)
-    for (std::uint64_t seed = 21; seed <= 22; ++seed) {
+    for (std::uint64_t seed = 21; seed <= 21; ++seed) {
       for (const auto& instance : testing::small_instances(seed)) {
         const auto best = testing::brute_force(instance.costs.view());
         for (const auto& [what, costs] : kinds_of(instance)) check_ranks(name, what, costs, {1, 2, 3});
