@@ -3,6 +3,7 @@
 
 #include "app/movie.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -18,10 +19,14 @@
 
 #include <motes/base/errors.h>
 
-#include "io/files/text.h"
-
 namespace motes::app {
 namespace {
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
 
 constexpr int kNotFound = 127;
 
@@ -34,7 +39,7 @@ std::vector<std::string> arguments_of(const std::filesystem::path& target, const
                                "-s",       fmt::format("{}x{}", width, height),
                                "-r",       fmt::format("{:g}", frames_per_s),
                                "-i",       "pipe:0"};
-  const bool gif = io::detail::lower_case(target.extension().string()) == ".gif";
+  const bool gif = lower_case(target.extension().string()) == ".gif";
   const std::vector<std::string> coding =
       gif ? std::vector<std::string>{"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-f",
                                      "gif"}  // Players want even sides and two colour samples in four.
@@ -71,14 +76,14 @@ std::string last_line(int file) {
   const off_t from = size > 4096 ? size - 4096 : 0;
   const ssize_t got = pread(file, text.data(), text.size(), from);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  text = std::string(io::detail::trimmed(text));
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text.substr(text.find_last_of("\r\n") + 1);
 }
 
 }  // namespace
 
 void require_movie_name(const std::filesystem::path& target) {
-  const std::string extension = io::detail::lower_case(target.extension().string());
+  const std::string extension = lower_case(target.extension().string());
   if (extension != ".mp4" && extension != ".gif")
     throw UsageError("--movie: '" + target.string() + "' is not an .mp4 or .gif file; give one");
 }
