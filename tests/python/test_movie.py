@@ -61,7 +61,7 @@ def test_a_movie_plays_the_frames_or_turns(folder):
     assert json.loads((folder / "a.json").read_text())["pictures"] == 12
     assert render("--movie", "b.GIF", "--until", "4", "--frame", STACK, cwd=folder).returncode == 0
     assert stream(folder / "b.GIF")[:4] == ("gif", 321, 240, 5)
-    assert render("--movie", "c.mp4", "--turn", cwd=folder, size="96x96").returncode == 0
+    assert render("--movie", "c.mp4", "--turn", cwd=folder, size="120x120").returncode == 0
     assert stream(folder / "c.mp4")[3] == 120
     assert left(folder) == ["a.json", "a.mp4", "b.GIF", "c.mp4", "t.h5"]
 
