@@ -81,7 +81,8 @@ void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 }  // namespace
 
-extern "C" const motes::mpi::Functions* motes_mpi_functions() {
+// Exported where all else is hidden (builds for Python).
+extern "C" [[gnu::visibility("default")]] const motes::mpi::Functions* motes_mpi_functions() {
   static const motes::mpi::Functions functions{
       motes::mpi::kInterface, enter,     rank_in_world, size_of_world, all_reduce, all_gather,
       all_gather_v,           broadcast, abort_all,     leave};

@@ -6,6 +6,7 @@
 #include "io/images/tiff_file.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -71,6 +72,17 @@ void swap_voxels(std::span<std::byte> bytes, std::int64_t voxel_bytes) {
   for (std::size_t i = 0; i + step <= bytes.size(); i += step) std::reverse(&bytes[i], &bytes[i] + step);
 }
 
+/// Whether libtiff's message tells of a lack of memory, not of a claim that no file of this size can make.
+bool is_out_of_memory(const std::string& why) {
+  if (why.find("memory") == std::string::npos) return false;
+  if (system::memory_is_limited()) return true;
+  long long elements = 0, bytes = 0;
+  const auto claim = why.find('(');
+  return why.starts_with("Failed to allocate") && claim != std::string::npos &&
+         std::sscanf(why.c_str() + claim, "(%lld elements of %lld bytes", &elements, &bytes) == 2 &&
+         elements > 0 && bytes > 0 && elements <= kSmallAllocation / bytes;
+}
+
 }  // namespace
 
 struct TiffFile::State {
@@ -94,7 +106,7 @@ struct TiffFile::State {
   }
 
   [[noreturn]] void fail(std::int64_t page, const std::string& why) const {
-    if (why.find("memory") != std::string::npos && system::memory_is_limited()) throw std::bad_alloc();
+    if (is_out_of_memory(why)) throw std::bad_alloc();
     throw InputError(
         fmt::format("{}: page {} of {}: {}: the file is truncated or damaged; copy or export it again",
                     file.path().string(), page + 1, pages, why));
