@@ -33,17 +33,16 @@ Codec<std::string> solver_name() {
 }
 
 void add_input(std::vector<Option>& table) {
-  table.push_back(
-      row("input.path", "", text("a path"), MOTES_AT(input.path),
-          "A volume series (OME-TIFF, TIFF, OME-Zarr, Imaris, BigDataViewer HDF5 or N5), a folder of "
-          "volumes, or points (CSV, HDF5, TrackMate XML, GEFF). A relative path starts at the "
-          "YAML file's folder, on the command line at the current folder."));
+  table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
+                      "Images (OME-TIFF, TIFF, OME-Zarr, Imaris, BigDataViewer HDF5 or N5, or a folder of "
+                      "volumes) or points (CSV, HDF5, TrackMate XML, GEFF). In a YAML file, relative to that "
+                      "file; on the command line, to the current folder."));
   table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
                       "Distance between voxel centres; auto: from the file's metadata. For a table with "
-                      "plain x, y, z columns: um per unit (1: lengths stay as they are, in px)."));
+                      "plain x, y, z columns: um per unit (1 keeps the numbers, in px)."));
   table.push_back(row(
       "input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
-      "Time between frames; auto: from the file's metadata; tables without it have frame numbers as times."));
+      "Time between frames; auto: from the file's metadata. A table without it has frame numbers as times."));
   table.push_back(row("input.channel", "", word_or("auto", integer<int>(0, 4095)), MOTES_AT(input.channel),
                       "Channel to read, counted from 0; auto: the first."));
   table.push_back(row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000),
@@ -68,19 +67,19 @@ void add_input(std::vector<Option>& table) {
                                              {"mm", io::TableUnit::mm},
                                              {"px", io::TableUnit::px}}),
                       MOTES_AT(input.unit),
-                      "Unit of a table's x, y, z, if the table does not state it; px: scaled by "
-                      "input.voxel_um if given, else kept; auto: input.voxel_um is needed."));
-  table.push_back(row(
-      "input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-      "Read HDF5 without the child process that limits what a crafted file can do. Results are the same."));
+                      "Unit of a table's x, y, z, if the table does not state it. px: scaled by "
+                      "input.voxel_um if given, else kept. auto: input.voxel_um is needed."));
+  table.push_back(row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
+                      "Read HDF5 without the child process that limits what a hostile file can do: for files "
+                      "that you made yourself. Results are the same."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "Allow a BigDataViewer XML or an OME file to name data outside of its folder."));
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
-                      "Part of every frame to search, end exclusive, such as 100:300,0:200,: (an empty range "
+                      "Part of every frame to search, such as 100:300,0:200,: (end exclusive; an empty range "
                       "is all). Positions stay those of the whole frame."));
   table.push_back(row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
-                      "Image of the input's shape (one frame or all, one plane or all): spots are searched "
-                      "where it is above 0. Its value at a spot is the property mask_label."));
+                      "Image of the input's shape (one frame or all, one plane or all). Spots are searched "
+                      "where it is above 0; its value there is the property mask_label."));
   table.push_back(row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
                       "Label image with the input's frames, such as a segmentation: each label of a frame is "
                       "one detection, with the mean intensity of the input."));
@@ -99,51 +98,51 @@ void add_detection(std::vector<Option>& table) {
                       MOTES_AT(detection.radius_um),
                       "Spot radius: the spots' standard deviation times sqrt(3) in a stack, sqrt(2) in a "
                       "single plane; auto: estimated and printed."));
-  table.push_back(row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
-                      MOTES_AT(detection.largest_radius_um),
-                      "Radius of the largest spots, if sizes differ; spots of radius_um to this are found, "
-                      "which takes longer. auto: estimated if radius_um is auto, else one size."));
+  table.push_back(
+      row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
+          MOTES_AT(detection.largest_radius_um),
+          "Radius of the largest spots, if sizes differ: spots from radius_um to this are found, which takes "
+          "longer. auto: estimated if radius_um is auto; otherwise all spots have one size."));
   table.push_back(row("detection.threshold", "", word_or("auto", real(kNotNegative)),
                       MOTES_AT(detection.threshold),
-                      "Least quality (scale-normalised LoG response, in grey levels) of a spot; auto: each "
-                      "maximum is compared with the noise of its frame."));
+                      "Least quality of a spot (response of the filter, in grey levels). auto: each maximum "
+                      "is compared with the noise of its frame."));
   table.push_back(row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
                       MOTES_AT(detection.false_positives_per_frame),
-                      "With threshold auto: false spots expected in a frame; auto: at most one in twenty of "
+                      "With threshold auto: false spots to expect in a frame. auto: at most one in twenty of "
                       "the spots found, and none in a frame of noise."));
   table.push_back(row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000),
                       MOTES_AT(detection.max_count),
-                      "Keep only this many spots of a frame, the best ones (with threshold auto without any "
-                      "threshold); 0: all above the threshold."));
+                      "Keep only the best spots of a frame, at most this many (with threshold auto, without "
+                      "any threshold). 0: keep all above the threshold."));
   table.push_back(row("detection.polarity", "",
                       choice<tracking::Polarity>(
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
                       MOTES_AT(detection.polarity),
                       "Whether spots are brighter or darker than their surroundings."));
-  table.push_back(
-      row("detection.refine", "",
-          choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
-                                    {"fit", tracking::Refine::fit},
-                                    {"parabola", tracking::Refine::parabola}}),
-          MOTES_AT(detection.refine),
-          "How positions are refined. fit: Gaussian spots are fitted to the voxels, with standard errors "
-          "(error_x_um, error_y_um, error_z_um). parabola: through the filter's peak, which is faster. auto: "
-          "fit if the spots' standard deviation is at most 3 voxels."));
+  table.push_back(row("detection.refine", "",
+                      choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
+                                                {"fit", tracking::Refine::fit},
+                                                {"parabola", tracking::Refine::parabola}}),
+                      MOTES_AT(detection.refine),
+                      "How positions are refined. fit: Gaussian spots are fitted, with standard errors "
+                      "(error_x_um, error_y_um, error_z_um). parabola: the filter's peak, which is faster. "
+                      "auto: fit if the spots' standard deviation is at most 3 voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {
   table.push_back(row(
       "linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
-      "Longest displacement between two frames that may be a link; auto: from max_speed_um_s if given, else "
-      "estimated and printed. Scope series: no bound unless given; across a gap it grows with the frames."));
+      "Longest displacement between two frames that may be a link; it grows with the frames of a gap. auto: "
+      "from max_speed_um_s if given; otherwise scope pairs estimates it, and scope series has no bound."));
   table.push_back(
       row("linking.scope", "",
           choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
           MOTES_AT(linking.scope),
-          "What is linked at once. pairs: each frame to the next. series: all frames in one exact "
-          "assignment, across missed detections, with every parameter estimated (in overlapping windows "
-          "above 10 million detections). auto: series; pairs for two frames, more than a million detections, "
-          "or if linking.cost, linking.no_link_cost or solver greedy is set."));
+          "pairs: link each frame to the next. series: link all frames at once, across missed detections, "
+          "with every parameter estimated (in overlapping windows above 10 million detections). auto: "
+          "series, but pairs for two frames, for more than a million detections, or if linking.cost, "
+          "linking.no_link_cost or solver greedy is set."));
   table.push_back(row("linking.model", "",
                       choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
                                                      {"static", tracking::MotionModel::standing},
@@ -151,52 +150,52 @@ void add_linking(std::vector<Option>& table) {
                                                      {"field", tracking::MotionModel::field},
                                                      {"joint", tracking::MotionModel::joint}}),
                       MOTES_AT(linking.model),
-                      "Scope series: how displacements are predicted. static: not at all. velocity: from the "
-                      "links before and after. field: from the neighbours' motion. joint: as velocity, over "
-                      "all frames at once. auto: what predicts the data best; the reason is printed."));
+                      "Scope series: how motion is predicted. static: not at all. velocity: from the links "
+                      "before and after. field: from the neighbours' motion. joint: as velocity, over all "
+                      "frames at once. auto: what predicts the data best."));
   table.push_back(row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
-                      "Scope series: frames in a row that a particle may go undetected within its track."));
-  table.push_back(row(
-      "linking.events", "",
-      choice<tracking::Events>({{"auto", tracking::Events::automatic},
-                                {"none", tracking::Events::none},
-                                {"divisions", tracking::Events::divisions}}),
-      MOTES_AT(linking.events),
-      "Scope series: whether cells divide. divisions: a mother's track ends, and two daughters' tracks begin "
-      "and name it as parent. none: never. auto: divisions if there are clearly more than by chance."));
+                      "Scope series: how many frames in a row a particle may be missed within its track."));
+  table.push_back(row("linking.events", "",
+                      choice<tracking::Events>({{"auto", tracking::Events::automatic},
+                                                {"none", tracking::Events::none},
+                                                {"divisions", tracking::Events::divisions}}),
+                      MOTES_AT(linking.events),
+                      "Scope series: whether cells divide. divisions: a mother's track ends, and her two "
+                      "daughters' tracks begin and name it as parent. none: never. auto: divisions if there "
+                      "are clearly more than chance explains."));
   table.push_back(
       row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
-          "Scope series: give every link the probability that it is right. The links stay the same."));
+          "Scope series: give every link the probability that it is right. This does not change the links."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
-                      "Scope series: links less likely right than this are cut; 0: none."));
+                      "Scope series: cut links that are less likely right than this; 0: none."));
   table.push_back(row("linking.min_length", "points", integer<std::int64_t>(1, 1000000000),
                       MOTES_AT(linking.min_length),
-                      "Tracks of fewer points are left out of the results; their detections stay."));
+                      "Leave out tracks of fewer points; their detections stay."));
   table.push_back(
       row("linking.features", "",
           word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
           MOTES_AT(linking.features),
           "Scope series: properties of detections (quality, intensity, radius, or a table's columns) that "
-          "may separate particles from false detections around them; auto: the first six."));
+          "may tell particles from false detections around them. auto: the first six."));
   table.push_back(row("linking.exclusion_um", "um", word_or("auto", real(kNotNegative)),
                       MOTES_AT(linking.exclusion_um),
-                      "Scope series: distance that particles of a frame keep; nearer detections may be "
-                      "false. 0: particles may be close together. auto: estimated."));
+                      "Scope series: distance that particles of a frame keep from each other; nearer "
+                      "detections may be false. 0: particles may be close together. auto: estimated."));
   table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
                       "With gate_um auto: share of the true links that the gate must allow."));
   table.push_back(row("linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)),
                       MOTES_AT(linking.max_speed_um_s),
-                      "The gate as speed times time between frames; instead of gate_um."));
+                      "Sets the gate to this speed times the time between frames, instead of gate_um."));
   table.push_back(row("linking.cost", "",
                       choice<tracking::LinkCost>({{"squared", tracking::LinkCost::squared},
                                                   {"euclidean", tracking::LinkCost::euclidean}}),
                       MOTES_AT(linking.cost),
-                      "Scope pairs: cost of a link: its squared length, or its length."));
+                      "Scope pairs: what a link costs, its squared length or its length."));
   table.push_back(row("linking.no_link_cost", "um^2 (squared) or um (euclidean)",
                       word_or("auto", real(kNotNegative)), MOTES_AT(linking.no_link_cost),
-                      "Scope pairs: cost of a particle without a partner, for each of the two ends; auto: "
-                      "gate^2 (squared) or gate (euclidean)."));
+                      "Scope pairs: what a missing partner costs, for each of the two ends. auto: gate^2 "
+                      "(squared) or gate (euclidean)."));
   table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
                       "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy is "
                       "a nearest-first heuristic, CPU only."));
@@ -246,14 +245,14 @@ void add_simulation(std::vector<Option>& table) {
                       MOTES_AT(simulation.particles), "Number of particles in the box at the start."));
   table.push_back(row("simulation.density_per_um3", "1/um^3", real(kNotNegative),
                       MOTES_AT(simulation.density_per_um3),
-                      "Above 0: particles per um^3, instead of simulation.particles."));
+                      "Above 0: particles per um^3, in place of simulation.particles."));
   table.push_back(row("simulation.frames", "frames", integer<std::int32_t>(1, 1000000),
                       MOTES_AT(simulation.frames), "Number of frames."));
   table.push_back(
       row("simulation.dt_s", "s", real(kPositive), MOTES_AT(simulation.dt_s), "Time between frames."));
-  table.push_back(row("simulation.time_jitter_s", "s", real(kNotNegative), MOTES_AT(simulation.time_jitter_s),
-                      "Standard deviation of the frames' true times about multiples of dt_s; frames keep "
-                      "their order."));
+  table.push_back(
+      row("simulation.time_jitter_s", "s", real(kNotNegative), MOTES_AT(simulation.time_jitter_s),
+          "Standard deviation of the frames' times around multiples of dt_s; frames keep their order."));
   table.push_back(row("simulation.box_um", "um", per_axis(kPositive), MOTES_AT(simulation.box_um),
                       "Size of the visible volume, from 0 on."));
   table.push_back(row("simulation.motion", "", own_motion(), MOTES_AT(simulation.motion),
@@ -261,7 +260,7 @@ void add_simulation(std::vector<Option>& table) {
                       "brownian: diffusion. directed: straight runs. confined: tethered diffusion. "
                       "switching: changes between simulation.states."));
   table.push_back(row("simulation.persistence", "", real(kFraction), MOTES_AT(simulation.persistence),
-                      "walk: weight of the previous direction in the next step; the rest is random."));
+                      "walk: weight of the previous direction in the next step (0: random, 1: straight)."));
   table.push_back(row("simulation.speed_um_s", "um/s", real(kNotNegative), MOTES_AT(simulation.speed_um_s),
                       "walk, directed: speed."));
   table.push_back(row("simulation.speed_spread", "", real(kNotNegative), MOTES_AT(simulation.speed_spread),
@@ -549,23 +548,21 @@ std::string to_text(const Value& value) {
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every configuration key with its default, unit and meaning, generated by `motes info --options`. "
-      "Later\n"
-      "settings override earlier ones: the defaults below, the YAML file, `--set key.path=value` and the "
-      "other\n"
-      "options. Vectors are [z, y, x]. Lengths are in micrometres (`_um`), times in seconds (`_s`); with a "
-      "table\n"
-      "in `px` every `_um` means px. Keys under `execution` change the speed, not the result.\n";
+      "Every setting with its default, the allowed values and its meaning, as `motes info --options` prints\n"
+      "them. Later settings override earlier ones: the defaults below, the YAML file,\n"
+      "`--set key.path=value`, other options. Vectors are [z, y, x]. Lengths are in micrometres (`_um`),\n"
+      "times in seconds (`_s`); with a table in `px`, every `_um` means px. Keys under `execution` change\n"
+      "the speed, not the result.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {
     if (section_of(option.path) != section) {
       section = section_of(option.path);
-      page += "\n## " + section + "\n\n| key | default | unit | allowed | meaning |\n|---|---|---|---|---|\n";
+      page += "\n## " + section + "\n\n| key | default | allowed | meaning |\n|---|---|---|---|\n";
     }
     const std::string shown = to_text(option.get(defaults));
     page += "| `" + option.path + "` | " + (shown.empty() ? "(none)" : "`" + shown + "`") + " | " +
-            option.unit + " | " + option.allowed + " | " + option.doc + " |\n";
+            option.allowed + (option.unit.empty() ? "" : ", in " + option.unit) + " | " + option.doc + " |\n";
   }
   return page;
 }
