@@ -78,7 +78,7 @@ const Command* parse(CLI::App& app, const std::vector<Command>& commands, int ar
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     for (const Command& command : commands) {
-      if (command.options->parsed()) return out << command.options->help(), nullptr;
+      if (command.options->parsed()) return out << command.options->help("motes"), nullptr;
     }
     return out << app.help(), nullptr;
   } catch (const CLI::CallForVersion&) {
@@ -134,7 +134,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::resources, "not enough memory; use a smaller input, or crop or split the series");
   } catch (const std::length_error&) {
-    return fail(ExitCode::resources, "more memory is needed than there can be; use a smaller input");
+    return fail(ExitCode::resources, "this needs more memory than can be addressed; use a smaller input");
   } catch (const std::system_error& error) {
     return fail(ExitCode::resources, error.what(), "; raise the system's limits, or use --threads 1");
   } catch (const std::exception& error) {

@@ -47,9 +47,9 @@ SpotRadius radius_without_spots(const Execution& execution, const io::FrameSourc
   const Vec3& voxel = frame.voxel_um;
   const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
   console.warn(
-      fmt::format("{}: {} frames looked at show no spots to estimate a radius from; set "
-                  "detection.radius_um ({}). {:.4g} um is taken",
-                  source.info().path, tried, hint_of_polarity(execution, frame, polarity), um));
+      fmt::format("{}: no spots in {} frames to estimate the radius from, so {:.4g} um is used; set "
+                  "detection.radius_um ({})",
+                  source.info().path, tried, um, hint_of_polarity(execution, frame, polarity)));
   return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
 }
 

@@ -35,8 +35,9 @@ std::string curve_line(const tracking::GateEstimate& estimate, double gate_um) {
   }
   const bool told = estimate.rule == tracking::GateRule::cardinality;
   return fmt::format("links possible within{} x the gate:{} %; ", gates, shares) +
-         (told ? fmt::format("{:.0f} % of detections have a partner", 100 * estimate.partners)
-               : "who has a partner cannot be told, so the gate is from nearest neighbours");
+         (told ? fmt::format("{:.0f} % of detections have a partner in the next frame",
+                             100 * estimate.partners)
+               : "how many detections have a partner is unclear, so the gate comes from nearest neighbours");
 }
 
 void warn_of_ratio(double ratio, Console& console) {
@@ -64,11 +65,11 @@ void judge_links(const Execution& execution, const Config& config, const trackin
   console.note(share);
   if (c.wrong > kManyWrong)
     console.warn(share +
-                 "; record faster, label fewer particles, or cut the unsure ones with --min-confidence 0.9");
+                 "; record faster, label fewer particles, or cut uncertain links with --min-confidence 0.9");
   if (config.linking.min_confidence <= 0) return;
   linked.cut = tracking::cut_unsure_links(c, config.linking.min_confidence, *linked.series);
   console.note(
-      fmt::format("{} links cut that are less sure than {:g}", linked.cut, config.linking.min_confidence));
+      fmt::format("{} links cut whose confidence is below {:g}", linked.cut, config.linking.min_confidence));
 }
 
 /// Where nothing predicts the motion of a series, its density bounds what any linker can do.
@@ -80,7 +81,7 @@ void warn_of_density(const tracking::SeriesLinks& links, const Gate& gate, Conso
 
 void report_estimate(const tracking::GateEstimate& estimate, double gate_um, const std::string& unit,
                      bool series, Console& console) {
-  if (!estimate.curves.empty()) console.note(curve_line(estimate, gate_um));
+  if (!estimate.curves.empty() && !series) console.note(curve_line(estimate, gate_um));
   console.note(fmt::format("typical displacement {:.4g} {}, spacing {:.4g} {}, ratio {:.2f}",
                            estimate.displacement_um, unit, estimate.spacing_um, unit, estimate.ratio()));
   if (estimate.ratio() > tracking::kUntrustworthyRatio && !series) warn_of_ratio(estimate.ratio(), console);
@@ -127,20 +128,21 @@ std::size_t detections_of(const std::vector<Detections>& frames) {
 std::string windows_line(const tracking::SeriesLinks& links) {
   const std::string gap =
       links.gap_nats > 0
-          ? fmt::format("at most {:.3g} nats in all ({:.2g} a detection) above an optimum's cost",
+          ? fmt::format("at most {:.3g} nats in all ({:.2g} a detection) above the cost of the optimum",
                         links.gap_nats, links.gap_nats / static_cast<double>(links.points.size()))
-          : "an optimum of the whole series, as their prices prove";
-  return fmt::format("linked in {} windows of frames that overlap: {}", links.windows, gap);
+          : "proven to be an optimum of the whole series";
+  return fmt::format("linked in {} overlapping windows of frames: {}", links.windows, gap);
 }
 
 /// What the search for divisions found and why it is believed or not; empty where nothing was found.
 std::string divisions_line(const tracking::Divisions& d) {
   if (d.found == 0) return "";
   const std::string chance =
-      fmt::format("the reversed series offers {}, misplaced starts {}", d.backwards, d.misplaced);
-  if (!d.believed) return fmt::format("no divisions: {} would fit, but {}", d.found, chance);
-  return fmt::format("{} divisions ({}); daughters {:.2f} +- {:.2f} spacings apart (from the links)",
-                     d.list.size(), chance, d.model.separation, d.model.spread);
+      fmt::format("reversed series: {}, misplaced starts: {}", d.backwards, d.misplaced);
+  if (!d.believed)
+    return fmt::format("no divisions: the {} found are too few to tell from chance ({})", d.found, chance);
+  return fmt::format("{} divisions (by chance: {}); daughters {:.2f} +- {:.2f} spacings apart", d.list.size(),
+                     chance, d.model.separation, d.model.spread);
 }
 
 }  // namespace
@@ -170,30 +172,30 @@ std::string model_name(tracking::MotionModel model) {
 
 std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit) {
   std::string elapsed;
-  for (const double share : links.model.elapsed) elapsed += fmt::format(" {:.4f}", share);
+  for (const double share : links.model.elapsed)
+    elapsed += fmt::format("{}{:.2f} %", elapsed.empty() ? "" : ", ", 100 * share);
   std::vector<double> scales = links.model.scale;
   const double scale = scales.empty() ? 0 : quantile(scales, 0.5);
   std::vector<std::string> lines{
       fmt::format("motion model: {} ({})", model_name(links.chosen), links.reason)};
   if (links.model.elapsed.empty()) return lines;
   lines.push_back(fmt::format(
-      "scale of displacements{}: {:.4g} {} (median over frames, from the links)",
+      "scale of displacements{}: {:.4g} {} (median over frames)",
       links.chosen == tracking::MotionModel::field ? " beyond the neighbours' motion" : "", scale, unit));
-  lines.push_back(fmt::format("links over 1, 2, ... frames: shares{} (from the links)", elapsed));
-  lines.push_back(
-      fmt::format("tracks end at {:.4f}, begin at {:.4f} of detections; {:.4f} of detections are on no "
-                  "track (from the links)",
-                  links.model.end, links.model.birth, links.model.lone));
+  lines.push_back(fmt::format("share of links over 1, 2, ... frames: {}", elapsed));
+  lines.push_back(fmt::format(
+      "tracks end at {:.2f} % and begin at {:.2f} % of detections; {:.2f} % of detections are on no track",
+      100 * links.model.end, 100 * links.model.birth, 100 * links.model.lone));
   if (links.exclusion_um > 0)
     lines.push_back(
         fmt::format("false detections gather within {:.4g} {} of particles; {} of {} detections are "
-                    "false (from the distances, the properties and the links)",
+                    "taken for false ones",
                     links.exclusion_um, unit, links.false_detections, links.points.size()));
   if (links.persistent)
-    lines.push_back(fmt::format("persistence: beta {:.3f}, by {} (from the links)", links.velocity.beta(),
+    lines.push_back(fmt::format("persistence: beta {:.3f}, from {}", links.velocity.beta(),
                                 links.velocity.form == tracking::PersistenceForm::turning
-                                    ? "angles between displacements"
-                                    : "displacements beyond beta times those before"));
+                                    ? "the angles between displacements"
+                                    : "displacements less beta times those before"));
   lines.push_back(fmt::format("{} links, {} of them over gaps, in {} rounds", links.links, links.gap_links,
                               links.rounds));
   if (links.windows > 1) lines.push_back(windows_line(links));
@@ -221,7 +223,7 @@ Gate choose_gate(const Execution& execution, const Config& config, const std::ve
   const bool unused = series && gate.source == kEstimated;
   if (gate.um)
     console.note(fmt::format("gate {:.4g} {} ({}{})", *gate.um, unit, gate.source,
-                             unused ? "; a series needs none, linking.scope: pairs would use it" : ""));
+                             unused ? "; used with linking.scope: pairs only" : ""));
   if (gate.estimate) report_estimate(*gate.estimate, *gate.um, unit, series, console);
   if (gate.um && gate.estimate && gate.source != kEstimated)
     for (const std::string& warning : gate_warnings(*gate.um, *gate.estimate, unit)) console.warn(warning);
@@ -246,7 +248,7 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
     const bool too_large = linked.series->windows > 1;
     if (config.linking.confidence && too_large)
-      console.note("how sure links are is not told for series linked in windows");
+      console.note("links of a series linked in windows have no confidence");
     if (config.linking.confidence && !too_large)
       judge_links(execution, config, options, linked, console);
     else
@@ -254,8 +256,8 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
   } else if (gate.um) {
     if (config.linking.scope == Scope::automatic && detections_of(frames) > kMostOfAutomaticSeries)
       console.note(
-          fmt::format("linked pair by pair: {} detections are more than the {} that linking.scope: auto "
-                      "links as a series; linking.scope: series does so",
+          fmt::format("linked frame by frame: {} detections are more than the {} that linking.scope: auto "
+                      "links as a series; set linking.scope: series to link all frames at once",
                       detections_of(frames), kMostOfAutomaticSeries));
     linked.pairs = tracking::link_frames(execution, frames, link_options(config, *gate.um), [&](std::size_t) {
       progress.advance();

@@ -64,8 +64,8 @@ std::vector<std::string> track_warnings(const TrackSet& tracks) {
     if (tracks.track_offsets[t + 1] - tracks.track_offsets[t] == 1) ++single;
   if (tracks.tracks() < kEnough || 2 * single <= tracks.tracks()) return {};
   return {fmt::format(
-      "{} of {} tracks are a single point: look at the gate, at the frame interval, and for false "
-      "detections; --min-length 2 leaves them out",
+      "{} of {} tracks are a single point: look for false detections, and check the gate and the frame "
+      "interval; --min-length 2 leaves them out",
       single, tracks.tracks())};
 }
 

@@ -13,7 +13,7 @@ packages=(g++ cmake ninja-build libvtk9-dev libhdf5-dev libtiff-dev libpugixml-d
 
 install_missing() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "This is no Debian or Ubuntu: install what these packages hold, in your system's way, if the next step fails:"
+    echo "This is not Debian or Ubuntu. If the next step fails, install what these packages contain:"
     printf '  %s\n' "${packages[@]}"
     return
   fi

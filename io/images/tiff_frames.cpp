@@ -78,7 +78,7 @@ TiffMetadata consult_metadata(TiffFile& file, const FrameOptions& options) {
     metadata = read_tiff_metadata(file);
   } catch (const InputError& error) {
     if (!options.axes) throw;
-    metadata.notes.push_back(fmt::format("metadata left aside: {}", error.what()));
+    metadata.notes.push_back(fmt::format("metadata ignored: {}", error.what()));
   }
   const std::int64_t stated = metadata.pages_stated;
   if (stated > file.pages() && metadata.format != "OME-TIFF") file.take_as_contiguous(stated);

@@ -70,7 +70,7 @@ Backend motion_backend(const Execution& execution, const MotionOptions& options)
   const gpu::DeviceReport report = gpu::list_devices();
   if (!report.devices.empty()) return Backend::cuda;
   if (execution.backend == Backend::automatic) return Backend::cpu;
-  throw UsageError("execution.backend: cuda is not to be had here (" + report.why_none +
+  throw UsageError("execution.backend: cuda is not available here (" + report.why_none +
                    "); use auto or cpu");
 }
 

@@ -205,14 +205,14 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
 
   if (levels.blends && !keep_blending)
     choice.warnings.push_back(
-        "a few maxima stand out, but go on from the noise without a gap, as texture does; "
-        "none is taken for a spot. Set detection.threshold if they are spots");
+        "a few maxima stand out, but no gap separates them from the noise, as in texture; "
+        "none is taken for a spot. If they are spots, set detection.threshold");
   if (!choice.spots.empty() && noise.stretch > kWide && !crowd &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.score < 1.25 * levels.round; }))
-    choice.warnings.push_back("noise scores " + rounded(noise.stretch) +
-                              " times wider than white noise, and spots come close to it (least score " +
-                              rounded(levels.round) + "); look at the dimmest spots");
+    choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
+                              " times as wide), and some spots score little more (the limit is " +
+                              rounded(levels.round) + "); look at the faintest spots");
   return choice;
 }
 

@@ -54,19 +54,19 @@ std::string number(double value) {
 /// Why `automatic` took what it took.
 std::string reason_of(const SeriesLinks& links) {
   const SeriesEvidence& e = links.evidence;
-  std::string text = links.chosen == MotionModel::field
-                         ? "links are " + number(e.plain - *e.field) +
-                               " nats a detection likelier around their neighbours' motion"
-                     : e.field ? "neighbours' motion makes links no likelier"
-                     : e.coherence > kLeastCoherence
-                         ? "neighbours move together (" + number(e.coherence) + " nats a link)"
-                         : "neighbours do not move together (" + number(e.coherence) + " nats a link)";
+  std::string text =
+      links.chosen == MotionModel::field
+          ? "neighbours' motion makes links " + number(e.plain - *e.field) + " nats a detection likelier"
+      : e.field ? "neighbours' motion does not make links likelier"
+      : e.coherence > kLeastCoherence
+          ? "neighbours move together, " + number(e.coherence) + " nats a link"
+          : "neighbours do not move together, " + number(e.coherence) + " nats a link";
   if (e.beta && e.velocity)
-    text += links.persistent ? "; displacements persist (beta " + number(*e.beta) + ")"
-                             : "; displacements do not persist (beta " + number(*e.beta) + ")";
+    text += links.persistent ? "; particles keep their direction, beta " + number(*e.beta)
+                             : "; particles do not keep their direction, beta " + number(*e.beta);
   if (e.joint)
-    text += std::string(links.joint ? "; taken" : "; not taken") + " from beliefs over all frames (" +
-            number(*e.velocity - *e.joint) + " nats a detection likelier)";
+    text += std::string("; beliefs over all frames ") + (links.joint ? "" : "not ") + "used, " +
+            number(*e.velocity - *e.joint) + " nats a detection likelier";
   for (const std::string& spared : links.spared) text += "; not tried, to save time: " + spared;
   return text;
 }
