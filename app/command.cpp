@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
 #include <motes/base/system/threads.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/input_policy.h>
@@ -105,6 +106,13 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
     throw UsageError("execution.backend: this command has no CUDA form yet; use auto or cpu");
   limit_threads_to_startable(thread_count({config.execution.threads}));
   return config;
+}
+
+void require_gpu_if_asked(const Config& config) {
+  if (config.execution.backend != Backend::cuda) return;
+  const gpu::DeviceReport report = gpu::list_devices();
+  if (report.devices.empty())
+    throw ResourceError("execution.backend: no GPU: " + report.why_none + "; use execution.backend: cpu");
 }
 
 Execution execution_of(const Config& config) {

@@ -71,6 +71,9 @@ void add_crop_option(CommandOptions command, Session& session);
 /// command line's settings. Throws UsageError, also where cuda is asked of a command without a CUDA form.
 Config configure(const Session& session, const std::string& input = "", bool has_cuda_form = false);
 
+/// Throws ResourceError if execution.backend is cuda and there is no GPU: before the work, not after it.
+void require_gpu_if_asked(const Config& config);
+
 /// Threads and back end as the configuration has them.
 Execution execution_of(const Config& config);
 

@@ -96,6 +96,7 @@ std::string summary_of(const PointSeries& series, const TrackSet& tracks) {
 
 void run_track(Session& session, const Arguments& arguments) {
   Config config = configure(session, arguments.input, true);
+  require_gpu_if_asked(config);
   if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
   if (!arguments.min_confidence.empty()) {
     set_key(config, "linking.min_confidence", arguments.min_confidence, "--min-confidence");

@@ -133,7 +133,7 @@ struct Renderer::State {
     if (execution.backend == Backend::cpu) return;
     const std::string missing = detail::why_no_device();
     if (execution.backend == Backend::cuda && !missing.empty())
-      throw UsageError("execution.backend: cuda cannot be used: " + missing + "; set it to auto or cpu");
+      throw ResourceError("execution.backend: no GPU: " + missing + "; use execution.backend: auto or cpu");
     if (missing.empty() && (execution.backend == Backend::cuda || scene.shape.voxels() >= kLeastDeviceVoxels))
       device = std::make_unique<detail::DeviceRenderer>(scene, execution.device);
   }

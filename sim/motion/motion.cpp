@@ -70,8 +70,8 @@ Backend motion_backend(const Execution& execution, const MotionOptions& options)
   const gpu::DeviceReport report = gpu::list_devices();
   if (!report.devices.empty()) return Backend::cuda;
   if (execution.backend == Backend::automatic) return Backend::cpu;
-  throw UsageError("execution.backend: cuda is not available here (" + report.why_none +
-                   "); use auto or cpu");
+  throw ResourceError("execution.backend: no GPU: " + report.why_none +
+                      "; use execution.backend: auto or cpu");
 }
 
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options) {

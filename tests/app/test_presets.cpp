@@ -137,8 +137,8 @@ TEST_CASE("simulate refuses a GPU it has not, and models the GPU has not") {
   CHECK(is_one_error_line(together.err));
   if (!gpu::list_devices().devices.empty()) return;
   const Outcome absent = refusal("paper-fig5");
-  CHECK(absent.code == 2);
-  CHECK_THAT(absent.err, Contains("execution.backend"));
+  CHECK(absent.code == 4);
+  CHECK_THAT(absent.err, Contains("execution.backend: no GPU"));
   CHECK(!std::filesystem::exists(dir / "x"));
 }
 

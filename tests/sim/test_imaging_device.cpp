@@ -61,7 +61,8 @@ TEST_CASE("the GPU renders piles of bright spots, empty frames and every camera 
 TEST_CASE("backend cuda without a GPU is refused, automatic is not") {
   const auto report = gpu::list_devices();
   if (!report.devices.empty()) return;
-  CHECK_THROWS_AS(Renderer({1, Backend::cuda}, small_box(), {}), UsageError);
-  CHECK_THROWS_WITH(Renderer({1, Backend::cuda}, small_box(), {}), Catch::StartsWith("execution.backend: "));
+  CHECK_THROWS_AS(Renderer({1, Backend::cuda}, small_box(), {}), ResourceError);
+  CHECK_THROWS_WITH(Renderer({1, Backend::cuda}, small_box(), {}),
+                    Catch::StartsWith("execution.backend: no GPU"));
   CHECK_FALSE(Renderer({1, Backend::automatic}, small_box(), {}).on_device());
 }

@@ -425,5 +425,6 @@ TEST_CASE("a GPU that is not there, or cannot, is refused by the key") {
   CHECK_THROWS_WITH(simulate_motion(cuda, options), Catch::StartsWith("execution.backend: "));
   if (!gpu::list_devices().devices.empty()) return;
   options.repulsion_um = 0;
-  CHECK_THROWS_WITH(simulate_motion(cuda, options), Catch::StartsWith("execution.backend: "));
+  CHECK_THROWS_AS(simulate_motion(cuda, options), ResourceError);
+  CHECK_THROWS_WITH(simulate_motion(cuda, options), Catch::StartsWith("execution.backend: no GPU"));
 }

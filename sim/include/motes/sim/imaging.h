@@ -76,8 +76,8 @@ struct RenderTimes {
 /// Renders frames of one series: tables and device memory are made once.
 class Renderer {
  public:
-  /// Throws as check_options; UsageError for backend cuda without a usable GPU (automatic then uses the
-  /// CPU); ResourceError for a device that fails.
+  /// Throws as check_options; ResourceError for backend cuda without a usable GPU (automatic then uses the
+  /// CPU), and for a device that fails.
   Renderer(const Execution& execution, const MotionOptions& motion, const ImagingOptions& imaging);
   ~Renderer();
   Renderer(Renderer&&) noexcept;

@@ -86,8 +86,9 @@ void check_options(const MotionOptions& motion);
 /// (kBegan*), `ended` (kEnded*), and `particle` with boundary open, where one particle may make several
 /// tracks.
 ///
-/// Throws UsageError naming the key for nonsense, and naming execution.backend where cuda is asked for and
-/// cannot be had. The same bits for any thread count, on CPU and GPU, on every machine with IEEE doubles.
+/// Throws UsageError naming the key for nonsense, and execution.backend for a population that a GPU cannot
+/// simulate; ResourceError if cuda is asked for and there is no GPU. The same bits for any thread count, on
+/// CPU and GPU, on every machine with IEEE doubles.
 /// O(particles * frames), times the flow's modes where there is one.
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options);
 
@@ -96,7 +97,7 @@ inline constexpr double kBeganFirstFrame = 0, kBeganBorn = 1, kBeganEntered = 2,
 inline constexpr double kEndedLastFrame = 0, kEndedDied = 1, kEndedLeft = 2, kEndedDivided = 3;
 
 /// The back end that simulate_motion takes for this execution and these options.
-/// Throws UsageError naming execution.backend where cuda is asked for and cannot be had.
+/// Throws as simulate_motion does where cuda is asked for and cannot be used.
 Backend motion_backend(const Execution& execution, const MotionOptions& options);
 
 /// The true times of all frames, rising, [frames].
