@@ -130,7 +130,7 @@ def min_weight_full_bipartite_matching(biadjacency, maximize=False):
     if rows == 0 or cols == 0:
         return np.arange(0, dtype=np.int32), np.arange(0, dtype=np.int32)
     free_row, free_col = _smaller_side(rows, cols)
-    threads = _threads(weights.size)
+    threads = 1 if weights.size < _PLAIN_ENTRIES else 0
     found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, threads)
     if not found["feasible"]:
         raise ValueError("no full matching exists")
@@ -172,6 +172,10 @@ def maximum_bipartite_matching(graph, perm_type="row"):
 def _threads(entries):
     """One for problems that are solved before a second one has begun, else all."""
     return 1 if entries < 1 << 16 else 0
+
+
+#: Full sparse matchings of fewer entries are solved by one thread, which a second one only delays.
+_PLAIN_ENTRIES = 1 << 22
 
 
 def _smaller_side(rows, cols):

@@ -60,9 +60,10 @@ class DenseCosts final : public DoubleCosts {
   Index rows() const override { return d_.rows; }
   Index cols() const override { return d_.cols; }
   double cost(Index i, Index j) const override { return d_.data[at(i) * at(d_.cols) + at(j)]; }
-  void entries_below(const double* v, const double* limit, std::vector<Entry>& out) const override {
+  void entries_within(double reach, const PricedMatching& m, double* held,
+                      std::vector<Entry>& out) const override {
     if (threads_ == 1) {
-      for (Index i = 0; i < d_.rows; ++i) row_below(i, v, limit[at(i)], out);
+      for (Index i = 0; i < d_.rows; ++i) row_within(i, reach, m, held, out);
       return;
     }
     constexpr Index kRows = 64;
@@ -71,20 +72,26 @@ class DenseCosts final : public DoubleCosts {
     parallel_for(threads_, blocks, [&](std::int64_t b) {
       for (Index i = static_cast<Index>(b) * kRows;
            i < std::min<Index>(d_.rows, static_cast<Index>(b + 1) * kRows); ++i)
-        row_below(i, v, limit[at(i)], found[at(b)]);
+        row_within(i, reach, m, held, found[at(b)]);
     });
     for (const auto& part : found) out.insert(out.end(), part.begin(), part.end());
   }
 
  private:
-  void row_below(Index i, const double* v, double limit, std::vector<Entry>& out) const {
+  void row_within(Index i, double reach, const PricedMatching& m, double* held,
+                  std::vector<Entry>& out) const {
     constexpr std::size_t kStep = 256;
     const double* c = d_.data + at(i) * at(d_.cols);
+    const double* v = m.v.data();
+    const Index k = m.row_to_col[at(i)];
+    held[i] = k >= 0 ? c[k] : row_cost(i);
+    const double limit = (k >= 0 ? c[k] - v[k] : held[i]) + reach;
     for (std::size_t begin = 0; begin < at(d_.cols); begin += kStep) {
       const std::size_t end = std::min(at(d_.cols), begin + kStep);
       if (!any_below(c + begin, v + begin, end - begin, limit)) continue;
       for (std::size_t j = begin; j < end; ++j)
-        if (c[j] - v[j] <= limit && c[j] < kNone) out.push_back({i, static_cast<Index>(j), c[j]});
+        if (c[j] - v[j] <= limit && c[j] < kNone && static_cast<Index>(j) != k)
+          out.push_back({i, static_cast<Index>(j), c[j]});
     }
   }
   DenseDoubles d_;
@@ -104,12 +111,22 @@ class CsrCosts final : public DoubleCosts {
     const auto last = s_.graph.col_index.begin() + s_.graph.row_offsets[at(i) + 1];
     return s_.cost[static_cast<std::size_t>(std::lower_bound(first, last, j) - s_.graph.col_index.begin())];
   }
-  void entries_below(const double* v, const double* limit, std::vector<Entry>& out) const override {
-    for (Index i = 0; i < s_.graph.rows; ++i)
-      for (auto e = at(s_.graph.row_offsets[at(i)]); e < at(s_.graph.row_offsets[at(i) + 1]); ++e) {
-        const Index j = s_.graph.col_index[e];
-        if (s_.cost[e] - v[at(j)] <= limit[at(i)] && s_.cost[e] < kNone) out.push_back({i, j, s_.cost[e]});
-      }
+  void entries_within(double reach, const PricedMatching& m, double* held,
+                      std::vector<Entry>& out) const override {
+    const Offset* offsets = s_.graph.row_offsets.data();
+    const Index* col = s_.graph.col_index.data();
+    const double *cost = s_.cost.data(), *v = m.v.data();
+    for (Index i = 0; i < s_.graph.rows; ++i) {
+      const Index k = m.row_to_col[at(i)];
+      Offset pair = offsets[i];
+      if (k >= 0)
+        while (col[pair] != k) ++pair;
+      held[i] = k >= 0 ? cost[pair] : row_cost(i);
+      const double limit = (k >= 0 ? held[i] - v[k] : held[i]) + reach;
+      for (Offset e = offsets[i]; e < offsets[i + 1]; ++e)
+        if (cost[e] - v[col[e]] <= limit && col[e] != k && cost[e] < kNone)
+          out.push_back({i, col[e], cost[e]});
+    }
   }
 
  private:
@@ -178,10 +195,10 @@ DoubleAnswer solve_as_it_is(const Execution& execution, const SparseDoubles& s, 
   matching::check_graph(s.graph, thread_count(execution));
   DoubleAnswer answer;
   answer.solver = "jv";
-  SparseAssignment plain(s);
+  SparseAssignment plain(s, survey.largest);
   answer.feasible = plain.solve();
   if (!answer.feasible) return answer;
-  answer.matching = plain.answer();
+  answer.matching = std::move(plain).answer();
   // Sums of integers do not round up to 2^53.
   const double vertices = static_cast<double>(s.graph.rows) + s.graph.cols;
   if (survey.whole && survey.largest * 4 * vertices < 0x1p53) return answer;

@@ -23,7 +23,7 @@ struct Edge {
 /// Memory that small problems keep from call to call.
 struct GraphMemory {
   std::vector<Edge> edges;
-  std::vector<double> held, limit;
+  std::vector<double> held;
   std::vector<DoubleCosts::Entry> entries;
 };
 template <class Number>
@@ -57,21 +57,14 @@ class ResidualGraph {
     return most;
   }
   void add_pairs(double reach) {
-    const Index rows = costs_.rows();
-    std::vector<double>&held = memory_.held, &limit = memory_.limit;
-    held.resize(at(rows)), limit.resize(at(rows));
-    for (Index i = 0; i < rows; ++i) {
-      const Index k = m_.row_to_col[at(i)];
-      held[at(i)] = k >= 0 ? costs_.cost(i, k) : costs_.row_cost(i);
-      limit[at(i)] = (k >= 0 ? held[at(i)] - m_.v[at(k)] : held[at(i)]) + reach;
-    }
+    std::vector<double>& held = memory_.held;
+    held.resize(at(costs_.rows()));
     std::vector<DoubleCosts::Entry>& entries = memory_.entries;
     entries.clear();
-    costs_.entries_below(m_.v.data(), limit.data(), entries);
+    costs_.entries_within(reach, m_, held.data(), entries);
     edges_.reserve(entries.size());
     for (const DoubleCosts::Entry& e : entries) {
       const Index k = m_.row_to_col[at(e.row)];
-      if (k == e.col) continue;
       const double price = k >= 0 ? m_.v[at(k)] : 0;
       edges_.push_back(
           {k >= 0 ? k : costs_.cols(), e.col, e.row, {e.cost, -m_.v[at(e.col)], -held[at(e.row)], price}});
@@ -224,17 +217,31 @@ void turn(const std::vector<const Edge*>& cycle, Index s, PricedMatching& m) {
     if (e->row >= 0) m.row_to_col[at(e->row)] = e->to == s ? -1 : e->to;
 }
 
+/// Nodes of the edges by new numbers, which are few; `ends`: [2 * edges] from, to.
+std::size_t number_nodes(const std::vector<Edge>& edges, std::size_t nodes, std::vector<Index>& ends) {
+  ends.clear();
+  for (const Edge& e : edges) ends.push_back(e.from), ends.push_back(e.to);
+  if (16 * edges.size() > nodes) return nodes;
+  static thread_local std::vector<Index> known;
+  known = ends;
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (Index& end : ends)
+    end = static_cast<Index>(std::lower_bound(known.begin(), known.end(), end) - known.begin());
+  return known.size();
+}
+
 /// No path over the edges comes back to its node: takes away nodes that no edge comes to, until none are left
 /// (Kahn 1962).
 bool has_no_cycle(const ResidualGraph& graph) {
-  static thread_local std::vector<Index> incoming, first, targets, open;
-  const std::size_t nodes = at(graph.nodes());
-  const std::vector<Edge>& edges = graph.edges();
-  incoming.assign(nodes, 0), first.assign(nodes + 1, 0), targets.resize(edges.size()), open.clear();
-  for (const Edge& e : edges) ++incoming[at(e.to)], ++first[at(e.from)];
+  static thread_local std::vector<Index> ends, incoming, first, targets, open;
+  const std::size_t edges = graph.edges().size();
+  const std::size_t nodes = number_nodes(graph.edges(), at(graph.nodes()), ends);
+  incoming.assign(nodes, 0), first.assign(nodes + 1, 0), targets.resize(edges), open.clear();
+  for (std::size_t e = 0; e < edges; ++e) ++first[at(ends[2 * e])], ++incoming[at(ends[2 * e + 1])];
   for (std::size_t k = 0; k < nodes; ++k) first[k + 1] += first[k];
-  for (const Edge& e : edges) targets[at(--first[at(e.from)])] = e.to;
-  first[nodes] = static_cast<Index>(edges.size());
+  for (std::size_t e = 0; e < edges; ++e) targets[at(--first[at(ends[2 * e])])] = ends[2 * e + 1];
+  first[nodes] = static_cast<Index>(edges);
   for (std::size_t k = 0; k < nodes; ++k)
     if (incoming[k] == 0) open.push_back(static_cast<Index>(k));
   for (std::size_t done = 0; done < open.size(); ++done)

@@ -51,8 +51,11 @@ class DoubleCosts {
   virtual double cost(Index row, Index col) const = 0;  ///< of an allowed pair
   double row_cost(Index row) const { return row_costs_.size() == 1 ? row_costs_[0] : row_costs_[at(row)]; }
   double col_cost(Index col) const { return col_costs_.size() == 1 ? col_costs_[0] : col_costs_[at(col)]; }
-  /// Appends the allowed entries of the rows with cost - v[col] <= limit[row], row by row.
-  virtual void entries_below(const double* v, const double* limit, std::vector<Entry>& out) const = 0;
+  /// Appends, row by row, the allowed entries whose cost - v[col] is at most what the row holds and `reach`
+  /// more, but for the pairs themselves. `held` [rows], filled: cost of the row's pair, or of being left
+  /// alone.
+  virtual void entries_within(double reach, const PricedMatching& matching, double* held,
+                              std::vector<Entry>& out) const = 0;
   double largest() const { return largest_; }  ///< magnitude of finite costs, unmatched ones included
 
  protected:

@@ -7,71 +7,101 @@
 namespace motes::python {
 namespace {
 
-constexpr std::int64_t kTakesPerRow = 4;  ///< afterwards rows search
+constexpr std::size_t kTakesPerRow = 2;  ///< of displaced rows; afterwards rows search
+constexpr double kRoomForSums = 1e150;
+constexpr std::uint32_t kNoEntry = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-SparseAssignment::SparseAssignment(const SparseDoubles& problem)
+SparseAssignment::SparseAssignment(const SparseDoubles& problem, double largest)
     : problem_(problem),
       offsets_(problem.graph.row_offsets.data()),
       col_(problem.graph.col_index.data()),
       cost_(problem.cost.data()),
-      columns_(at(problem.graph.cols)),
-      held_(at(problem.graph.rows), -1) {}
+      price_(at(problem.graph.cols)),
+      owner_(at(problem.graph.cols), -1),
+      held_(at(problem.graph.rows), kNoEntry) {
+  // Where columns may stay free their prices begin, and end, at 0.
+  if (problem.graph.rows == problem.graph.cols && largest < kRoomForSums) reduce_columns();
+}
 
-PricedMatching SparseAssignment::answer() const {
+PricedMatching SparseAssignment::answer() && {
   PricedMatching out;
   out.row_to_col.resize(held_.size());
-  out.col_to_row.resize(columns_.size());
-  out.v.resize(columns_.size());
-  for (std::size_t i = 0; i < held_.size(); ++i) out.row_to_col[i] = held_[i] == -1 ? -1 : col_[held_[i]];
-  for (std::size_t j = 0; j < columns_.size(); ++j)
-    out.col_to_row[j] = columns_[j].owner, out.v[j] = columns_[j].v;
+  for (std::size_t i = 0; i < held_.size(); ++i) out.row_to_col[i] = col_[held_[i]];
+  out.col_to_row = std::move(owner_);
+  out.v = std::move(price_);
   return out;
 }
 
 bool SparseAssignment::solve() {
+  constexpr std::size_t kAhead = 4;
   const Index rows = problem_.graph.rows;
-  budget_ = kTakesPerRow * rows;
   for (Index i = 0; i < rows; ++i)
     if (!take_cheapest(i)) return false;
+  const std::size_t most = kTakesPerRow * at(rows);
+  std::size_t k = 0;
+  for (; k < displaced_.size() && k < most; ++k) {
+    if (k + kAhead < displaced_.size()) fetch(displaced_[k + kAhead]);
+    take_cheapest(displaced_[k]);
+  }
+  left_.insert(left_.end(), displaced_.begin() + static_cast<std::ptrdiff_t>(k), displaced_.end());
+  if (left_.empty()) return true;
+  for (const Index i : left_) held_[at(i)] = kNoEntry;
+  reached_.resize(owner_.size());
   for (const Index i : left_)
     if (!search(i)) return false;
   return true;
 }
 
-/// The row, and those that are displaced in turn; what cannot be settled goes to left_. False: no entry.
-bool SparseAssignment::take_cheapest(Index row) {
-  while (row != -1) {
-    double best = kNone, second = kNone;
-    Offset found = -1;
-    for (Offset e = offsets_[row]; e < offsets_[row + 1]; ++e) {
-      const double offer = cost_[e] - columns_[at(col_[e])].v;
-      if (offer < best)
-        second = best, best = offer, found = e;
-      else if (offer < second)
-        second = offer;
-    }
-    if (found == -1) return false;
-    Column& column = columns_[at(col_[found])];
-    const Index owner = column.owner;
-    // A tie cannot move the price, an only offer has none, and a price too low to be told from the one before
-    // does not move either.
-    if (owner != -1 && (second == kNone || !(best < second) || budget_-- <= 0)) {
-      left_.push_back(row);
-      return true;
-    }
-    if (second != kNone) column.v -= second - best;
-    held_[at(row)] = found, column.owner = row;
-    if (owner != -1) held_[at(owner)] = -1;
-    row = owner;
+/// A column's price is its cheapest entry.
+void SparseAssignment::reduce_columns() {
+  std::fill(price_.begin(), price_.end(), kNone);
+  for (std::size_t e = 0; e < problem_.cost.size(); ++e) {
+    double& price = price_[at(col_[e])];
+    price = cost_[e] < price ? cost_[e] : price;
   }
+  for (double& price : price_)
+    if (price == kNone) price = 0;
+}
+
+/// The owner before is displaced; a row that cannot is left. False: the row has no entry.
+bool SparseAssignment::take_cheapest(Index row) {
+  const double* price = price_.data();
+  double best = kNone, second = kNone;
+  Offset found = -1;
+  for (Offset e = offsets_[row]; e < offsets_[row + 1]; ++e) {  // no branches: they are hard to guess
+    const double offer = cost_[e] - price[col_[e]];
+    const double larger = offer > best ? offer : best;
+    found = offer < best ? e : found;
+    best = offer < best ? offer : best;
+    second = larger < second ? larger : second;
+  }
+  if (found == -1) return false;
+  const Index j = col_[found];
+  const Index owner = owner_[at(j)];
+  // A tie cannot move the price, and an only offer has none.
+  if (owner != -1 && (second == kNone || !(best < second))) {
+    left_.push_back(row);
+    return true;
+  }
+  if (second != kNone) price_[at(j)] -= second - best;
+  held_[at(row)] = static_cast<std::uint32_t>(found), owner_[at(j)] = row;
+  if (owner != -1) displaced_.push_back(owner);
   return true;
+}
+
+/// The row's entries, ahead of their use.
+void SparseAssignment::fetch(Index row) const {
+  const Offset begin = offsets_[row];
+  __builtin_prefetch(col_ + begin);
+  __builtin_prefetch(cost_ + begin);
+  __builtin_prefetch(cost_ + begin + 8);
 }
 
 bool SparseAssignment::search(Index source) {
   if (stamp_ > std::numeric_limits<std::uint32_t>::max() - 4) {
-    for (Column& column : columns_) column.stamp = 0;
+    for (Reached& column : reached_) column.stamp = 0;
     stamp_ = 0;
   }
   stamp_ += 2;
@@ -83,14 +113,15 @@ bool SparseAssignment::search(Index source) {
     const auto [distance, j] = heap_.back();
     heap_.pop_back();
     if (distance >= end_distance_) break;
-    Column& here = columns_[at(j)];
+    Reached& here = reached_[at(j)];
     if (here.stamp == stamp_ + 1) continue;  // an older, farther entry
     here.stamp = stamp_ + 1;
     settled_.push_back(j);
-    scan(here.owner, distance - (cost_[held_[at(here.owner)]] - here.v));
+    const Index row = owner_[at(j)];
+    scan(row, distance - (cost_[held_[at(row)]] - price_[at(j)]));
   }
   if (end_ == -1) return false;
-  for (const Index j : settled_) columns_[at(j)].v -= end_distance_ - columns_[at(j)].distance;
+  for (const Index j : settled_) price_[at(j)] -= end_distance_ - reached_[at(j)].distance;
   augment(source, end_);
   return true;
 }
@@ -99,14 +130,15 @@ bool SparseAssignment::search(Index source) {
 void SparseAssignment::scan(Index row, double base) {
   for (Offset e = offsets_[row]; e < offsets_[row + 1]; ++e) {
     const Index j = col_[e];
-    Column& there = columns_[at(j)];
-    const double distance = base + (cost_[e] - there.v);
+    const double distance = base + (cost_[e] - price_[at(j)]);
     if (!(distance < end_distance_)) continue;
+    Reached& there = reached_[at(j)];
     if (there.stamp == stamp_ + 1 || (there.stamp == stamp_ && distance >= there.distance)) continue;
-    there.distance = distance, there.from = row, there.stamp = stamp_;
-    if (there.owner == -1) {
+    there = {distance, row, stamp_};
+    if (const Index owner = owner_[at(j)]; owner == -1) {
       end_distance_ = distance, end_ = j;
     } else {
+      fetch(owner);
       heap_.emplace_back(distance, j);
       std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
     }
@@ -115,11 +147,11 @@ void SparseAssignment::scan(Index row, double base) {
 
 void SparseAssignment::augment(Index source, Index end) {
   for (Index j = end, row = -1; row != source;) {
-    row = columns_[at(j)].from;
-    const Index before = held_[at(row)] == -1 ? -1 : col_[held_[at(row)]];
+    row = reached_[at(j)].from;
+    const Index before = row == source ? -1 : col_[held_[at(row)]];
     const Index* list = col_ + offsets_[row];
-    held_[at(row)] = std::lower_bound(list, col_ + offsets_[row + 1], j) - col_;
-    columns_[at(j)].owner = row;
+    held_[at(row)] = static_cast<std::uint32_t>(std::lower_bound(list, col_ + offsets_[row + 1], j) - col_);
+    owner_[at(j)] = row;
     j = before;
   }
 }
