@@ -1,6 +1,10 @@
-"""Speed of motes.matching beside SciPy: both by turns in one run, medians of the rounds.
+"""Speed of motes.matching beside SciPy, by turns in one run: for each matrix the ratio of SciPy's
+median time to motes', and over the seeds the median ratio with its range. Answers are compared.
 
-    PYTHONPATH=build/release/python OMP_WAIT_POLICY=passive python3 bench/python_matching.py [--large]
+    PYTHONPATH=build/release/python OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \\
+        python3 bench/python_matching.py [--csv FILE] [dense] [large] [sparse] [cardinality]
+
+`large`: dense 2000, 5000 and 10,000. All but `large` by default.
 """
 
 import sys
@@ -9,27 +13,53 @@ import time
 import numpy as np
 from motes import matching
 from scipy import optimize, sparse
-from scipy.spatial import cKDTree
+from scipy.spatial import Delaunay, cKDTree
+
+SEEDS = 3
 
 
 def seconds(call, repeats):
     start = time.perf_counter()
     for _ in range(repeats):
-        call()
-    return (time.perf_counter() - start) / repeats
+        answer = call()
+    return (time.perf_counter() - start) / repeats, answer
 
 
-def compare(name, ours, theirs, repeats=1, rounds=5):
+def both(ours, theirs, repeats, rounds, value):
+    """Median seconds of each, called by turns."""
     one, two = [], []
     for _ in range(rounds):
-        one.append(seconds(ours, repeats))
-        two.append(seconds(theirs, repeats))
-    a, b = np.median(one), np.median(two)
-    print(f"{name:34} motes {a * 1e3:11.4f} ms   SciPy {b * 1e3:11.4f} ms   ratio {b / a:7.2f}", flush=True)
+        time_of, answer = seconds(ours, repeats)
+        one.append(time_of)
+        time_of, expected = seconds(theirs, repeats)
+        two.append(time_of)
+    a, b = value(answer), value(expected)
+    assert abs(a - b) <= 1e-9 * max(1, abs(b)), (a, b)
+    return np.median(one), np.median(two)
+
+
+def report(name, times, out):
+    ours, theirs = (np.median([t[k] for t in times]) for k in (0, 1))
+    ratios = sorted(b / a for a, b in times)
+    middle = np.median(ratios)
+    print(
+        f"{name:46} motes {ours * 1e3:11.4f} ms   SciPy {theirs * 1e3:11.4f} ms   "
+        f"ratio {middle:7.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})",
+        flush=True,
+    )
+    print(f"{name},{ours:.4g},{theirs:.4g},{middle:.3g},{ratios[0]:.3g},{ratios[-1]:.3g}", file=out, flush=True)
+
+
+def dense_kinds(rng, n):
+    yield "uniform", rng.random((n, n))
+    points = sum((rng.random((n, 1)) - rng.random((1, n))) ** 2 for _ in range(3))
+    yield "points", np.sqrt(points, out=points)
+    del points
+    yield "integers to 1000", rng.integers(0, 1000, (n, n)).astype(float)
 
 
 def gated_points(rng, n, move):
-    """Pairs within a gate, n points of unit mean spacing that move by a Gaussian step."""
+    """Squared distances within a gate, n points of unit mean spacing that move by a Gaussian step."""
     side = n ** (1 / 3)
     before = rng.random((n, 3)) * side
     after = before + rng.normal(0, move, (n, 3))
@@ -37,51 +67,109 @@ def gated_points(rng, n, move):
     near = cKDTree(before).sparse_distance_matrix(cKDTree(after), gate, output_type="coo_matrix")
     graph = sparse.csr_array(near)
     graph.data = graph.data**2
-    graph.data[graph.data == 0] = 1e-300
     return graph
 
 
-def main():
-    rng = np.random.default_rng(1)
-    for n in (10, 20, 50, 100, 200, 500):
-        repeats = max(1, 200_000 // n**2)
-        for name, costs in (
-            ("random", rng.random((n, n))),
-            ("distances", np.sqrt(((rng.random((n, 1, 3)) - rng.random((1, n, 3))) ** 2).sum(2))),
-            ("integers", rng.integers(0, 1000, (n, n)).astype(float)),
-        ):
-            compare(
-                f"dense {name} n={n}",
-                lambda: matching.linear_sum_assignment(costs),
-                lambda: optimize.linear_sum_assignment(costs),
-                max(1, repeats // 10),
-                rounds=51,
-            )
-    for n in (2000, 5000, 10000) if "--large" in sys.argv else (2000,):
-        for name, costs in (
-            ("random", rng.random((n, n))),
-            ("distances", np.sqrt(((rng.random((n, 1, 3)) - rng.random((1, n, 3))) ** 2).sum(2))),
-        ):
-            compare(
-                f"dense {name} n={n}",
-                lambda: matching.linear_sum_assignment(costs),
-                lambda: optimize.linear_sum_assignment(costs),
-                rounds=3 if n < 5000 else 1,
-            )
+def from_pairs(rng, i, j, n, whole, full):
+    """Weights on pairs; `full`: the diagonal of a permutation too, so that all can be matched."""
+    if full:
+        i, j = np.r_[i, np.arange(n)], np.r_[j, rng.permutation(n)]
+    graph = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
+    graph.data = rng.integers(1, 1000, graph.nnz).astype(float) if whole else rng.random(graph.nnz) + 1e-3
+    return graph
+
+
+def triangles(rng, n):
+    t = Delaunay(rng.random((n, 2))).simplices
+    e = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]])
+    return np.r_[e[:, 0], e[:, 1]], np.r_[e[:, 1], e[:, 0]]
+
+
+def grid(rng, n, kept=0.6):
+    """A square lattice of which some edges are missing: roads."""
+    side = int(n**0.5)
+    at = np.arange(side * side).reshape(side, side)
+    i = np.r_[at[:, :-1].ravel(), at[:-1].ravel()]
+    j = np.r_[at[:, 1:].ravel(), at[1:].ravel()]
+    keep = rng.random(len(i)) < kept
+    return np.r_[i[keep], j[keep]], np.r_[j[keep], i[keep]]
+
+
+def rmat(rng, scale, degree=8):
+    edges = degree << scale
+    i, j = np.zeros(edges, int), np.zeros(edges, int)
+    for _ in range(scale):
+        r = rng.random(edges)
+        i, j = 2 * i + (r >= 0.76), 2 * j + (((r >= 0.57) & (r < 0.76)) | (r >= 0.95))
+    return i, j
+
+
+def sparse_kinds(rng):
+    n = 50_000
+    for move in (0.1, 0.2, 0.3):
+        yield f"gated n={n} move={move}", gated_points(rng, n, move)
+    for whole in (False, True):
+        kind = "integers" if whole else "floats"
+        yield f"delaunay n={n} {kind}", from_pairs(rng, *triangles(rng, n), n, whole, True)
+        side = int(n**0.5)
+        yield f"roads n={side**2} {kind}", from_pairs(rng, *grid(rng, n), side**2, whole, True)
+        yield f"r-mat n=16384 {kind}", from_pairs(rng, *rmat(rng, 14), 1 << 14, whole, True)
+        i, j = rng.integers(0, n, 6 * n), rng.integers(0, n, 6 * n)
+        yield f"random degree 6 n={n} {kind}", from_pairs(rng, i, j, n, whole, True)
+    yield "gated n=1000 move=0.3", gated_points(rng, 1000, 0.3)
+    yield "gated n=100 move=0.3", gated_points(rng, 100, 0.3)
+
+
+def cardinality_kinds(rng):
     for move in (0.1, 0.3):
-        graph = gated_points(rng, 50_000, move)
-        compare(
-            f"sparse gated n=50000 move={move}",
-            lambda: matching.min_weight_full_bipartite_matching(graph),
-            lambda: sparse.csgraph.min_weight_full_bipartite_matching(graph),
-            rounds=9,
-        )
-        compare(
-            f"cardinality n=50000 move={move}",
-            lambda: matching.maximum_bipartite_matching(graph),
-            lambda: sparse.csgraph.maximum_bipartite_matching(graph),
-            rounds=31,
-        )
+        yield f"gated n=50000 move={move}", gated_points(rng, 50_000, move)
+    for n in (50_000, 5_000, 500, 50):
+        yield f"delaunay n={n}", from_pairs(rng, *triangles(rng, n), n, False, False)
+    for n in (50_000, 2_500, 100):
+        side = int(n**0.5)
+        yield f"roads n={side**2}", from_pairs(rng, *grid(rng, n), side**2, False, False)
+    for scale in (16, 13, 10, 8, 6):
+        yield f"r-mat n={1 << scale}", from_pairs(rng, *rmat(rng, scale), 1 << scale, False, False)
+    for n in (50_000, 500):
+        i, j = rng.integers(0, n, 3 * n), rng.integers(0, n, 3 * n)
+        yield f"random degree 3 n={n}", from_pairs(rng, i, j, n, False, False)
+
+
+def in_turn(kinds, ours, theirs, label, rounds, repeats_of, value, out):
+    times = {}
+    for seed in range(SEEDS):
+        for name, m in kinds(np.random.default_rng(seed)):
+            pair = both(lambda: ours(m), lambda: theirs(m), repeats_of(m), rounds(m), lambda x: value(m, x))
+            times.setdefault(name, []).append(pair)
+    for name, pairs in times.items():
+        report(f"{label} {name}", pairs, out)
+
+
+def main():
+    jobs = [a for a in sys.argv[1:] if not a.startswith("--") and "." not in a] or ["dense", "sparse", "cardinality"]
+    out = open(sys.argv[sys.argv.index("--csv") + 1], "a") if "--csv" in sys.argv else open("/dev/null", "w")
+    lsa, scipys = matching.linear_sum_assignment, optimize.linear_sum_assignment
+    total = lambda m, pairs: m[pairs].sum()  # noqa: E731
+    small, large = (10, 20, 50, 100, 200, 500), (2000, 5000, 10000)
+    for n in (small if "dense" in jobs else ()) + (large if "large" in jobs else ()):
+        in_turn(
+            lambda rng: dense_kinds(rng, n), lsa, scipys, f"dense n={n}",
+            lambda m: 51 if n < 1000 else 3 if n < 5000 else 1,
+            lambda m: max(1, 20_000 // n**2), total, out,
+        )  # fmt: skip
+    weighted = lambda m, pairs: m.tocsr()[pairs].sum()  # noqa: E731
+    few = lambda m: max(1, 2000 // m.nnz)  # noqa: E731
+    if "sparse" in jobs:
+        in_turn(
+            sparse_kinds, matching.min_weight_full_bipartite_matching,
+            sparse.csgraph.min_weight_full_bipartite_matching, "sparse", lambda m: 9, few, weighted, out,
+        )  # fmt: skip
+    if "cardinality" in jobs:
+        in_turn(
+            cardinality_kinds, matching.maximum_bipartite_matching,
+            sparse.csgraph.maximum_bipartite_matching, "cardinality", lambda m: 31, few,
+            lambda m, x: (x >= 0).sum(), out,
+        )  # fmt: skip
 
 
 main()

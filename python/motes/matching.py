@@ -165,8 +165,7 @@ def maximum_bipartite_matching(graph, perm_type="row"):
     offsets, columns = csr.indptr, csr.indices
     if columns.dtype != np.int32:
         columns = columns.astype(np.int32)
-    row_to_col, col_to_row = _core._maximum_matching(*csr.shape, offsets, columns)
-    return col_to_row if perm_type == "row" else row_to_col
+    return _core._maximum_matching(*csr.shape, offsets, columns, perm_type == "row")
 
 
 def _threads(entries):

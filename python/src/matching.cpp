@@ -10,6 +10,7 @@
 
 #include "python/src/double_assignment.h"
 #include "python/src/python.h"
+#include "python/src/small_cardinality.h"
 
 namespace motes::python {
 namespace {
@@ -22,6 +23,8 @@ constexpr std::size_t kUnlockedEntries = 64 * 64;
 constexpr std::size_t kThreadedEntries = 512 * 512;
 /// The same for edges of a cardinality problem.
 constexpr std::size_t kThreadedEdges = 1 << 22;
+/// Up to so many edges SmallCardinality is done while a solver is being chosen.
+constexpr std::size_t kSmallEdges = 1 << 12;
 
 /// A buffer of Python's, released at the end.
 class Buffer {
@@ -49,24 +52,33 @@ class Buffer {
 
 /// What the functions take from Python once, when the module is loaded; never freed.
 struct Names {
-  PyObject *ndarray, *empty, *as_matrix, *intp;
+  PyObject *ndarray, *empty, *as_matrix, *intp, *int32;
 };
 Names names;
 
-/// [n] np.intp, not set.
-PyObject* empty_indices(Py_ssize_t n) {
+/// [n], not set.
+PyObject* empty_array(Py_ssize_t n, PyObject* type) {
   PyObject* size = PyLong_FromSsize_t(n);
-  PyObject* arguments[] = {size, names.intp};
+  PyObject* arguments[] = {size, type};
   PyObject* array = PyObject_Vectorcall(names.empty, arguments, 2, nullptr);
   Py_DECREF(size);
   if (array == nullptr) nb::raise_python_error();
   return array;
 }
 
+/// A copy, made faster than to_numpy hands small arrays over.
+nb::object to_small_array(const std::vector<Index>& values) {
+  nb::object array = nb::steal(empty_array(static_cast<Py_ssize_t>(values.size()), names.int32));
+  Buffer to;
+  if (!to.take(array.ptr(), PyBUF_WRITABLE)) nb::raise_python_error();
+  if (!values.empty()) std::memcpy(to.view().buf, values.data(), values.size() * sizeof(Index));
+  return array;
+}
+
 /// Matched pairs by rising row, as SciPy gives them. `col_of` [rows], -1: free.
 template <class ColOf>
 nb::object pairs_of(Index rows, Index pairs, const ColOf& col_of) {
-  nb::object row = nb::steal(empty_indices(pairs)), col = nb::steal(empty_indices(pairs));
+  nb::object row = nb::steal(empty_array(pairs, names.intp)), col = nb::steal(empty_array(pairs, names.intp));
   {
     Buffer to_row, to_col;
     if (!to_row.take(row.ptr(), PyBUF_WRITABLE) || !to_col.take(col.ptr(), PyBUF_WRITABLE))
@@ -265,10 +277,15 @@ nb::dict assign_sparse(Index rows, Index cols, const Array1<std::int64_t>& offse
   return to_dict(std::move(answer));
 }
 
-/// SciPy has offsets of 32 or 64 bits.
+/// The row of each column (`of_cols`) or the column of each row. SciPy has offsets of 32 or 64 bits.
 template <class OffsetType>
-nb::tuple maximum_matching(Index rows, Index cols, const Array1<OffsetType>& offsets,
-                           const Array1<std::int32_t>& col_index) {
+nb::object maximum_matching(Index rows, Index cols, const Array1<OffsetType>& offsets,
+                            const Array1<std::int32_t>& col_index, bool of_cols) {
+  if (col_index.size() <= kSmallEdges) {
+    static thread_local SmallCardinality small;
+    if (small.solve(rows, cols, as_span(offsets), as_span(col_index)))
+      return to_small_array(of_cols ? small.col_to_row : small.row_to_col);
+  }
   matching::CardinalityAnswer answer;
   {
     const nb::gil_scoped_release unlocked;
@@ -290,8 +307,7 @@ nb::tuple maximum_matching(Index rows, Index cols, const Array1<OffsetType>& off
     if (init != nullptr && choice.init != "none") start = init->run(execution, problem, 0);
     answer = choice.info->make_cardinality()->solve(execution, problem, start);
   }
-  return nb::make_tuple(to_numpy(std::move(answer.matching.row_to_col)),
-                        to_numpy(std::move(answer.matching.col_to_row)));
+  return to_numpy(std::move(of_cols ? answer.matching.col_to_row : answer.matching.row_to_col));
 }
 
 }  // namespace
@@ -301,6 +317,7 @@ void bind_matching(nb::module_& m) {
   names.ndarray = numpy.attr("ndarray").inc_ref().ptr();
   names.empty = numpy.attr("empty").inc_ref().ptr();
   names.intp = numpy.attr("dtype")(numpy.attr("intp")).inc_ref().ptr();
+  names.int32 = numpy.attr("dtype")(numpy.attr("int32")).inc_ref().ptr();
   m.def("_set_matrix_reader", [](nb::object reader) { names.as_matrix = reader.release().ptr(); });
   m.def("linear_sum_assignment", &linear_sum_assignment, nb::arg("cost_matrix").none(),
         nb::arg("maximize").none() = false,

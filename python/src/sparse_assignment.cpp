@@ -1,7 +1,6 @@
 #include "python/src/sparse_assignment.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 namespace motes::python {
@@ -9,6 +8,13 @@ namespace {
 
 constexpr std::size_t kTakesPerRow = 2;  ///< of displaced rows; afterwards rows search
 constexpr double kRoomForSums = 1e150;
+/// Of two columns in the heap.
+struct Farther {
+  bool operator()(const std::pair<double, Index>& a, const std::pair<double, Index>& b) const {
+    return a.first > b.first;
+  }
+};
+
 constexpr std::uint32_t kNoEntry = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
@@ -109,7 +115,7 @@ bool SparseAssignment::search(Index source) {
   end_distance_ = kNone, end_ = -1;
   scan(source, 0);
   while (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    std::pop_heap(heap_.begin(), heap_.end(), Farther());
     const auto [distance, j] = heap_.back();
     heap_.pop_back();
     if (distance >= end_distance_) break;
@@ -140,7 +146,7 @@ void SparseAssignment::scan(Index row, double base) {
     } else {
       fetch(owner);
       heap_.emplace_back(distance, j);
-      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+      std::push_heap(heap_.begin(), heap_.end(), Farther());
     }
   }
 }

@@ -273,3 +273,28 @@ def test_arrays_of_other_libraries(rng):
 def test_dlpack_is_not_copied(rng):
     costs = rng.random((20, 30))
     assert np.shares_memory(matching._as_matrix(OfAnotherLibrary(costs)), costs)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 40, 300])
+def test_small_maximum_matchings_agree_with_scipy(rng, size):
+    from scipy.sparse import csgraph
+
+    for density in (0.01, 0.1, 0.5):
+        for shape in ((size, size), (size, 2 * size), (2 * size, size), (size, 3)):
+            graph = sparse.random_array(shape, density=density, format="csr", rng=rng)
+            for perm_type in ("row", "column"):
+                ours = matching.maximum_bipartite_matching(graph, perm_type)
+                theirs = csgraph.maximum_bipartite_matching(graph, perm_type)
+                assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+                assert (ours >= 0).sum() == (theirs >= 0).sum()
+                at = np.flatnonzero(ours >= 0)
+                i, j = (ours[at], at) if perm_type == "row" else (at, ours[at])
+                assert len(set(ours[at])) == len(at)
+                assert (graph.toarray()[i, j] != 0).all()
+
+
+def test_graphs_with_columns_out_of_range_are_refused():
+    graph = sparse.csr_array(np.eye(3))
+    graph.indices[1] = 7
+    with pytest.raises(ValueError):
+        matching.maximum_bipartite_matching(graph)

@@ -1,0 +1,35 @@
+#pragma once
+/// Maximum cardinality matching of graphs so small that choosing a solver takes as long as solving.
+///
+/// Source: Pothen & Fan, ACM Transactions on Mathematical Software 16 (1990): in each phase every free row
+/// searches, depth first and along columns that no other search of the phase has seen; a row looks for a
+/// free column among its neighbours before it goes deeper.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <motes/base/index.h>
+
+namespace motes::python {
+
+/// Keeps its memory from call to call.
+class SmallCardinality {
+ public:
+  /// False where the arrays are not those of a graph. offsets: [rows + 1]. O(vertices * edges).
+  template <class OffsetType>
+  bool solve(Index rows, Index cols, std::span<const OffsetType> offsets, std::span<const Index> col_index);
+
+  std::vector<Index> row_to_col, col_to_row;  ///< -1: free
+
+ private:
+  template <class OffsetType>
+  bool search(Index row, const OffsetType* offsets, const Index* col);
+
+  std::vector<std::int64_t> ahead_, next_;  ///< [rows] entry at which a row's search goes on
+  std::vector<std::int32_t> seen_;          ///< [cols] phase
+  std::vector<Index> stack_, free_;
+  std::int32_t phase_ = 0;
+};
+
+}  // namespace motes::python
