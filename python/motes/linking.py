@@ -84,6 +84,20 @@ def _flat(f, columns, t_column, scale=None, memory=_MEMORY_OF_A_SERIES):
     return (*points, offsets, first)
 
 
+def _in_euclidean(f, columns, t_column, to_eucl):
+    """A table of what `to_eucl` makes of the positions, and its columns of positions."""
+    import pandas
+
+    positions = np.column_stack([_numbers(f[name], name) for name in columns])
+    found = np.asarray(to_eucl(positions), dtype=np.float64)
+    if found.ndim != 2 or len(found) != len(f) or not 1 <= found.shape[1] <= 3:
+        raise ValueError(f"to_eucl: gave an array of shape {found.shape} for positions of shape {positions.shape}")
+    names = [f"to_eucl[{k}]" for k in range(found.shape[1])]
+    table = pandas.DataFrame(found, columns=names, index=f.index)
+    table[t_column] = f[t_column].to_numpy()
+    return table, names
+
+
 def _numbers(column, name):
     """A column as float64; text that is not numbers, and absent values as NaN, are told by name."""
     try:
@@ -151,6 +165,7 @@ def link(
     scope=None,
     model="auto",
     no_link_cost=None,
+    to_eucl=None,
     threads=0,
     progress=None,
     **trackpy_options,
@@ -185,6 +200,9 @@ def link(
     no_link_cost : float, optional
         With scope 'pairs': what each of the two ends of a missing link costs, in units of the
         squared distance; default ``gate**2 / 2``, which is trackpy's rule.
+    to_eucl : callable, optional
+        Takes the positions, an array of shape (rows, columns of `pos_columns`), and gives those in
+        which distances are measured, shape (rows, 1 to 3). The gate is then one in these.
     threads : int, default 0
         CPU threads, 0: all. The result does not depend on it.
     progress : callable, optional
@@ -204,7 +222,7 @@ def link(
         Columns that are missing or hold text, frames that are not integers, positions that are not
         finite, a gate that is not positive.
     NotImplementedError
-        trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``, ``to_eucl``.
+        trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``.
     """
     _check_trackpy_options(trackpy_options)
     if gate is not None and search_range is not None:
@@ -215,6 +233,9 @@ def link(
     if len(f) == 0:
         f["particle"] = np.empty(0, np.int64)
         return f
+    where = f
+    if to_eucl is not None:
+        where, columns = _in_euclidean(f, columns, t_column, to_eucl)
     gate, scale = _gate_and_scale(gate, columns)
     scope = _scope(scope, gate, f[t_column].to_numpy())
     if memory is None:
@@ -223,7 +244,7 @@ def link(
     # Beyond the last frame there is nothing to remember.
     memory = min(_whole(memory, "memory"), int(frames[-1]) - int(frames[0]))
     _warn_of_lone_frames(frames, memory, t_column)
-    points = _flat(f, columns, t_column, scale, memory)
+    points = _flat(where, columns, t_column, scale, memory)
     if scope == "series":
         f["particle"] = _core._link_series(*points, gate, memory, model, threads)
         return f
@@ -256,7 +277,7 @@ def link_df_iter(features, search_range, pos_columns=None, t_column="frame", **o
     Yields
     ------
     pandas.DataFrame
-        Each table with the column ``particle``, rows and index as they were.
+        Each table with the column ``particle``; rows, index and the type of frame numbers as they were.
     """
     import pandas
 
@@ -271,7 +292,10 @@ def link_df_iter(features, search_range, pos_columns=None, t_column="frame", **o
     begin = 0
     for table in tables:
         end = begin + len(table)
-        yield linked.iloc[begin:end]
+        part = linked.iloc[begin:end]
+        if t_column in table and part[t_column].dtype != table[t_column].dtype:
+            part = part.astype({t_column: table[t_column].dtype})
+        yield part
         begin = end
 
 
@@ -340,7 +364,7 @@ def estimate_gate(f, pos_columns=None, t_column="frame", *, threads=0):
 
 def _check_trackpy_options(options):
     ignored = {"link_strategy", "neighbor_strategy", "adaptive_step"}
-    refused = {"predictor", "adaptive_stop", "dist_func", "to_eucl"}
+    refused = {"predictor", "adaptive_stop", "dist_func"}
     for name, value in options.items():
         if name in refused:
             if value is not None:
