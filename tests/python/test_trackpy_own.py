@@ -9,6 +9,7 @@ are also stated below in our own words.
 import importlib.util
 import os
 import sys
+import unittest
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,7 @@ def _adopt(module):
         for test in [t for t in dir(value) if t.startswith("test_")]:
             count += 1
             if test in LEFT_OUT:
-                setattr(adopted, test, pytest.mark.skip(reason=LEFT_OUT[test])(lambda self: None))
+                setattr(adopted, test, unittest.skip(LEFT_OUT[test])(getattr(value, test)))
         globals()[adopted.__name__] = adopted
     return count
 
