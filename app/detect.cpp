@@ -15,6 +15,7 @@
 #include "app/interrupt.h"
 #include "app/parameter_preview.h"
 #include "app/progress.h"
+#include "app/ranks.h"
 #include "app/report.h"
 
 namespace motes::app {
@@ -58,29 +59,17 @@ void run_preview(Session& session, const Config& config, const OpenedInput& inpu
   emit_json(session, report);
 }
 
-void run_detect(Session& session, const Arguments& arguments) {
-  Config config = configure(session, arguments.input);
-  if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
-  make_input_path_absolute(config);
+void write_and_report(Session& session, const Config& config, const OpenedInput& input,
+                      const std::filesystem::path& file, const PointSeries& series,
+                      const Communicator* ranks) {
   Console& console = session.console;
-  const OpenedInput input = open_input(config);
-  hear_interrupts();
-  if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
-  for (const std::string& line : describe(input)) console.note(line);
-  if (!arguments.picture.empty()) return run_preview(session, config, input, arguments.picture);
-  const std::filesystem::path file = output_path(arguments.file, {}, input.path, "_detections.csv");
-  const bool h5 = wants_h5(file);
-  if (file.has_parent_path()) prepare_folder(file.parent_path());
-
-  const PointSeries series =
-      detect_series(execution_of(config), config, *input.source, console, session.hooks, nullptr);
-  write_points(file, h5, series, config, input.path);
-
+  write_points(file, wants_h5(file), series, config, input.path);
   std::int64_t total = 0;
   for (const FrameSummary& frame : series.summaries) total += frame.detections;
   nlohmann::ordered_json report = report_head("detect");
   report["input"] = to_json(input);
   report["output"] = file.string();
+  if (ranks != nullptr) report["ranks"] = ranks->size();
   report["detection"] = detection_json(series);
   report["detections"] = total;
   report["frames"] = frames_json(series.summaries);
@@ -89,6 +78,32 @@ void run_detect(Session& session, const Arguments& arguments) {
   emit_json(session, report);
   console.print(fmt::format("{} in {}: {}", counted(total, "detections"),
                             counted(std::ssize(series.frames), "frames"), file.string()));
+}
+
+void run_detect(Session& session, const Arguments& arguments, Communicator* ranks) {
+  Config config;
+  OpenedInput input;
+  std::filesystem::path file;
+  Console& console = session.console;
+  everywhere(ranks, [&] {
+    config = configure(session, arguments.input);
+    if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
+    make_input_path_absolute(config);
+    input = open_input(config);
+    hear_interrupts();
+    if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
+    for (const std::string& line : describe(input)) console.note(line);
+    if (!arguments.picture.empty()) return;
+    file = output_path(arguments.file, {}, input.path, "_detections.csv");
+    wants_h5(file);
+    if (file.has_parent_path()) prepare_folder(file.parent_path());
+  });
+  if (!arguments.picture.empty())
+    return on_first_rank(ranks, [&] { run_preview(session, config, input, arguments.picture); });
+
+  const PointSeries series =
+      detect_series(share_of_threads(config), config, *input.source, console, session.hooks, nullptr, ranks);
+  on_first_rank(ranks, [&] { write_and_report(session, config, input, file, series, ranks); });
 }
 
 }  // namespace
@@ -106,7 +121,9 @@ Command add_detect(CLI::App& app, Session& session) {
       .type_name("FILE.png");
   add_crop_option(command, session);
   add_short_options(command, session.short_options, false);
-  return {&command.app(), [&session, arguments] { run_detect(session, *arguments); }};
+  return {&command.app(), [&session, arguments] {
+            on_ranks([&](Communicator* ranks) { run_detect(session, *arguments, ranks); });
+          }};
 }
 
 }  // namespace motes::app

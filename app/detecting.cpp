@@ -1,7 +1,9 @@
 #include "app/detecting.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <span>
 
@@ -15,6 +17,7 @@
 #include "app/frame_finder.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
+#include "app/ranks.h"
 
 namespace motes::app {
 namespace {
@@ -109,6 +112,206 @@ FrameSummary summary_of(const Detections& found, std::optional<double> threshold
   return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
 }
 
+/// A frame's detections and what is told of them.
+struct FinishedFrame {
+  io::CheckpointRecord record;
+  std::vector<std::string> warnings;
+};
+
+FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
+  FinishedFrame done;
+  done.record.detections = finder.settle(seen.frame, std::move(seen.found), seen.report);
+  done.record.threshold = seen.report.threshold;
+  done.warnings = std::move(seen.report.warnings);
+  return done;
+}
+
+/// Puts finished frames, as they come in order, into the series and the log.
+class Recorder {
+ public:
+  Recorder(PointSeries& series, std::int64_t frames, Console& console, const Hooks& hooks, FrameLog* log)
+      : series_(series),
+        frames_(frames),
+        hooks_(hooks),
+        log_(log),
+        warnings_(console),
+        progress_(console, "detecting", "frames", frames) {}
+
+  /// Of an earlier run.
+  void add(const io::CheckpointRecord& record) { put(record.detections, record.threshold); }
+  void add(FinishedFrame&& frame) {
+    const io::CheckpointRecord& record = frame.record;
+    if (log_ != nullptr) log_->append(record.detections, record.threshold);
+    warnings_.add(record.detections.frame, frame.warnings);
+    put(std::move(frame.record.detections), record.threshold);
+  }
+  void finish() {
+    progress_.finish();
+    warnings_.finish();
+    series_.stage = {"detect", "frames", frames_, progress_.seconds()};
+  }
+
+ private:
+  void put(Detections detections, double threshold) {
+    series_.frames.push_back(std::move(detections));
+    series_.summaries.push_back(summary_of(series_.frames.back(), threshold));
+    const std::size_t n = series_.frames.size();
+    if (n > 1) warnings_.add_jump(series_.frames[n - 2], series_.frames[n - 1]);
+    progress_.advance();
+    if (hooks_.after_frame) hooks_.after_frame(static_cast<std::int32_t>(n));
+  }
+
+  PointSeries& series_;
+  std::int64_t frames_;
+  const Hooks& hooks_;
+  FrameLog* log_;
+  FrameWarnings warnings_;
+  Progress progress_;
+};
+
+std::string interrupted_text(std::size_t done, std::size_t count, bool resumable) {
+  return fmt::format("interrupted after {} of {} frames{}", done, count,
+                     resumable ? "; run the same command with --resume to go on" : "");
+}
+
+void detect_alone(const Execution& execution, FrameFinder& finder, io::FrameSource& source,
+                  std::span<const std::int32_t> kept, io::Projection* picture, FrameLog* log,
+                  Recorder& recorder) {
+  std::vector<SeenFrame> seen;  // a batch, from the frame `first` on
+  std::size_t first = 0;
+  for (std::size_t done = 0; done < kept.size(); ++done) {
+    stop_if_interrupted(interrupted_text(done, kept.size(), log != nullptr));
+    if (log != nullptr && done < log->finished().size()) {
+      if (picture != nullptr) picture->add(source.read(kept[done]));
+      recorder.add(log->finished()[done]);
+      continue;
+    }
+    if (done >= first + seen.size()) {
+      first = done;
+      seen = see_frames(execution, finder, source, kept.subspan(done));
+    }
+    SeenFrame now = std::move(seen[done - first]);
+    if (now.failure) std::rethrow_exception(now.failure);
+    if (picture != nullptr) picture->add(now.frame);
+    recorder.add(finish(finder, std::move(now)));
+  }
+}
+
+void put_bytes(std::string& out, std::string_view bytes) {
+  const std::uint64_t size = bytes.size();
+  out.append(reinterpret_cast<const char*>(&size), sizeof size).append(bytes);
+}
+
+std::string_view take_bytes(std::string_view& from) {
+  std::uint64_t size = 0;
+  std::memcpy(&size, from.data(), sizeof size);
+  const std::string_view bytes = from.substr(sizeof size, size);
+  from.remove_prefix(sizeof size + size);
+  return bytes;
+}
+
+/// A frame as it travels between ranks.
+void put_frame(std::string& out, const FinishedFrame& frame) {
+  put_bytes(out, io::bytes_of(frame.record));
+  std::string warnings;
+  for (const std::string& warning : frame.warnings) put_bytes(warnings, warning);
+  put_bytes(out, warnings);
+}
+
+FinishedFrame take_frame(std::string_view& from) {
+  FinishedFrame frame{io::record_of(take_bytes(from)), {}};
+  for (std::string_view warnings = take_bytes(from); !warnings.empty();)
+    frame.warnings.emplace_back(take_bytes(warnings));
+  return frame;
+}
+
+/// The pictures of all ranks' frames, on rank 0, which has one.
+void join_projections(Communicator& ranks, io::Projection& projection) {
+  const auto bytes = [](const std::vector<float>& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  };
+  const auto floats = [](std::string_view values) {
+    std::vector<float> out(values.size() / sizeof(float));
+    if (!out.empty()) std::memcpy(out.data(), values.data(), values.size());
+    return out;
+  };
+  std::string mine;
+  put_bytes(mine, bytes(projection.xy()));
+  put_bytes(mine, bytes(projection.xz()));
+  ranks.collect(mine, [&](int rank, std::string_view theirs) {
+    const std::vector<float> xy = floats(take_bytes(theirs)), xz = floats(take_bytes(theirs));
+    if (rank > 0 && !xy.empty()) projection.add(xy, xz);
+  });
+}
+
+/// What a rank has found in its share of a round.
+struct Share {
+  std::string found;           ///< frames as they travel, up to one that failed
+  std::exception_ptr failure;  ///< of that one
+};
+
+Share look_at_share(const Execution& execution, FrameFinder& finder, io::FrameSource& source,
+                    std::span<const std::int32_t> frames, io::Projection* picture) {
+  Share share;
+  try {
+    for (std::size_t next = 0; next < frames.size();) {
+      for (SeenFrame& now : see_frames(execution, finder, source, frames.subspan(next))) {
+        if (now.failure) std::rethrow_exception(now.failure);
+        if (picture != nullptr) picture->add(now.frame);
+        put_frame(share.found, finish(finder, std::move(now)));
+        ++next;
+      }
+    }
+  } catch (...) {
+    share.failure = std::current_exception();
+  }
+  return share;
+}
+
+/// In rounds: each rank looks at a share of the next frames, and rank 0 records what all have found.
+void detect_on_ranks(Communicator& ranks, const Execution& execution, FrameFinder& finder,
+                     io::FrameSource& source, std::span<const std::int32_t> kept, io::Projection* picture,
+                     FrameLog* log, Recorder& recorder) {
+  const int rank = ranks.rank(), size = ranks.size();
+  const bool logged = ranks.all_reduce(log != nullptr ? 1 : 0, Reduction::max) != 0;
+  const auto resumed =
+      static_cast<Index>(ranks.all_reduce(log != nullptr ? std::ssize(log->finished()) : 0, Reduction::max));
+  ranks.agreed([&] {
+    const Block mine = block_of(resumed, rank, size);
+    for (Index i = mine.first; picture != nullptr && i < mine.first + mine.count; ++i)
+      picture->add(source.read(kept[at(i)]));
+    for (Index i = 0; rank == 0 && i < resumed; ++i) recorder.add(log->finished()[at(i)]);
+  });
+  const std::int64_t batch = ranks.all_reduce(
+      static_cast<std::int64_t>(batch_size(execution, finder, source.info().shape)), Reduction::min);
+  for (std::size_t done = at(resumed); done < kept.size();) {
+    const bool stop = ranks.all_reduce(interrupt_requested() ? 1 : 0, Reduction::max) != 0;
+    ranks.agreed([&] {
+      if (stop) throw Interrupted(interrupted_text(done, kept.size(), logged));
+    });
+    const auto width = static_cast<Index>(std::min(kept.size() - done, at(batch * size)));
+    const Block mine = block_of(width, rank, size);
+    const Share share = look_at_share(execution, finder, source,
+                                      kept.subspan(done + at(mine.first), at(mine.count)), picture);
+    ranks.rest();
+    bool gap = false;  // what follows a frame that failed is left out: the log is in order
+    ranks.agreed([&] {
+      ranks.collect(share.found, [&](int k, std::string_view theirs) {
+        Index came = 0;
+        for (; !gap && !theirs.empty(); ++came) recorder.add(take_frame(theirs));
+        gap = gap || came < block_of(width, k, size).count;
+      });
+    });
+    ranks.agreed([&] {
+      if (share.failure) std::rethrow_exception(share.failure);
+    });
+    done += at(width);
+  }
+  ranks.agreed([&] {
+    if (picture != nullptr) join_projections(ranks, *picture);
+  });
+}
+
 }  // namespace
 
 std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range) {
@@ -119,63 +322,35 @@ std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, co
 }
 
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
-                          Console& console, const Hooks& hooks, FrameLog* log) {
-  const std::vector<std::int32_t> kept =
-      kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
-  if (kept.empty())
-    throw UsageError(fmt::format("input.frames: {} has {} frames, from 0 on, and none of those asked for",
-                                 source.info().path, source.info().frames));
-  FrameFinder finder(execution, config, source, console);
+                          Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks) {
+  std::vector<std::int32_t> kept;
+  std::unique_ptr<FrameFinder> finder;
+  everywhere(ranks, [&] {
+    kept = kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
+    if (kept.empty())
+      throw UsageError(fmt::format("input.frames: {} has {} frames, from 0 on, and none of those asked for",
+                                   source.info().path, source.info().frames));
+    finder = std::make_unique<FrameFinder>(execution, config, source, console);
+  });
   PointSeries series;
   series.dt_s = source.info().dt_s;
   series.voxel_um = source.info().voxel_um.value_or(Vec3{1, 1, 1});
-  if (finder.radius()) {
-    series.radius_um = finder.radius()->um;
-    series.largest_radius_um = finder.radius()->largest_um;
-    series.radius_source = finder.radius()->source;
+  if (finder->radius()) {
+    series.radius_um = finder->radius()->um;
+    series.largest_radius_um = finder->radius()->largest_um;
+    series.radius_source = finder->radius()->source;
   } else {
     series.radius_source = "labels";
   }
-
-  const auto count = static_cast<std::int64_t>(kept.size());
-  const bool picture = config.output.preview && log != nullptr;  // only a run with a log draws one
-  FrameWarnings warnings(console);
-  Progress progress(console, "detecting", "frames", count);
-  std::vector<SeenFrame> seen;  // a batch, from the frame `first` on
-  std::size_t first = 0;
-  for (const std::int32_t t : kept) {
-    const std::size_t done = series.frames.size();
-    stop_if_interrupted(fmt::format("interrupted after {} of {} frames{}", done, count,
-                                    log != nullptr ? "; run the same command with --resume to go on" : ""));
-    const bool finished = log != nullptr && done < log->finished().size();
-    SeenFrame now;
-    if (finished) {
-      if (picture) now.frame = source.read(t);
-    } else {
-      if (done >= first + seen.size()) {
-        first = done;
-        seen = see_frames(execution, finder, source, std::span(kept).subspan(done));
-      }
-      now = std::move(seen[done - first]);
-      if (now.failure) std::rethrow_exception(now.failure);
-    }
-    if (picture) series.projection.add(now.frame);
-    if (finished) {
-      series.frames.push_back(log->finished()[done].detections);
-      series.summaries.push_back(summary_of(series.frames.back(), log->finished()[done].threshold));
-    } else {
-      series.frames.push_back(finder.settle(now.frame, std::move(now.found), now.report));
-      series.summaries.push_back(summary_of(series.frames.back(), now.report.threshold));
-      if (log != nullptr) log->append(series.frames.back(), now.report.threshold);
-      warnings.add(t, now.report.warnings);
-    }
-    if (done > 0) warnings.add_jump(series.frames[done - 1], series.frames[done]);
-    progress.advance();
-    if (hooks.after_frame) hooks.after_frame(static_cast<std::int32_t>(series.frames.size()));
-  }
-  progress.finish();
-  warnings.finish();
-  series.stage = {"detect", "frames", count, progress.seconds()};
+  bool drawn = config.output.preview && log != nullptr;  // only a run with a log draws a picture
+  if (ranks != nullptr) drawn = ranks->all_reduce(drawn ? 1 : 0, Reduction::max) != 0;
+  io::Projection* const picture = drawn ? &series.projection : nullptr;
+  Recorder recorder(series, std::ssize(kept), console, hooks, log);
+  if (ranks != nullptr)
+    detect_on_ranks(*ranks, execution, *finder, source, kept, picture, log, recorder);
+  else
+    detect_alone(execution, *finder, source, kept, picture, log, recorder);
+  recorder.finish();
   return series;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/communicator.h>
 #include <motes/base/execution.h>
 #include <motes/io/frame_source.h>
 #include <motes/io/preview.h>
@@ -35,10 +36,12 @@ struct PointSeries {
 /// Numbers of the frames in `range` that input.frame_step keeps.
 std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range = {});
 
-/// Finds the spots of every kept frame, or its labels, as FrameFinder does. `log` may be null. Throws
-/// UsageError where no frame is kept, Interrupted after a finished frame, and as io and tracking do.
+/// Finds the spots of every kept frame, or its labels, as FrameFinder does. `log` may be null. With `ranks`
+/// each looks at a share of the frames, and rank 0, which alone has a log, has the series in the end. Throws
+/// UsageError where no frame is kept, Interrupted after a finished frame, and as io and tracking do: on every
+/// rank.
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
-                          Console& console, const Hooks& hooks, FrameLog* log);
+                          Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks = nullptr);
 
 /// {radius_um_zyx, radius_source}, and largest_radius_um_zyx where sizes differ
 nlohmann::ordered_json detection_json(const PointSeries& series);

@@ -12,6 +12,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
+#include <motes/base/communicator.h>
 #include <motes/base/errors.h>
 #include <motes/io/unfinished_files.h>
 
@@ -36,16 +37,17 @@ void say(std::string_view line) {
 
 /// Files are removed here and not in the handler, where locks and memory are out of bounds.
 [[noreturn]] void answer_signals() {
+  const bool speaks = launched().rank == 0;  // for all ranks, which are signalled together
   for (bool first = true;;) {
     if (sem_wait(&signals) != 0) continue;
     if (first && heard.load()) {
       first = false;
-      if (isatty(STDERR_FILENO) == 1)
+      if (speaks && isatty(STDERR_FILENO) == 1)
         say("\nmotes: ending after the work at hand; Ctrl-C again ends at once\n");
       continue;
     }
     const auto no_new_files = io::remove_unfinished_files();
-    say("motes: error: interrupted\n");
+    if (speaks) say("motes: error: interrupted\n");
     _exit(static_cast<int>(ExitCode::interrupted));
   }
 }

@@ -11,6 +11,7 @@
 
 #include "app/cli.h"
 #include "app/interrupt.h"
+#include "app/ranks.h"
 #include "app/stages.h"
 
 namespace {
@@ -21,7 +22,12 @@ class Nowhere : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
-/// This process's rank; 0 where it has no others, or no MPI to reach them (match says so).
+/// The commands that several ranks run together.
+bool runs_on_ranks(std::string_view command) {
+  return command == "match" || command == "track" || command == "detect";
+}
+
+/// This process's rank; 0 where it has no others, or no MPI to reach them (the command says so).
 int enter_world() {
   try {
     return motes::world().rank();
@@ -30,18 +36,16 @@ int enter_world() {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv, bool on_ranks) {
   motes::app::install_signal_handlers();
   motes::app::Hooks hooks;
   hooks.terminal = isatty(STDERR_FILENO) == 1;
   hooks.before_s = motes::app::seconds_since_process_start();
-  // Of several ranks of one match, rank 0 alone speaks. All meet in MPI first, so that none ends, and makes
+  // Of several ranks of one command, rank 0 alone speaks. All meet in MPI first, so that none ends, and makes
   // the launcher end the others, before rank 0 has spoken.
   Nowhere nowhere;
   std::ostream silence(&nowhere);
-  const bool silent = argc > 1 && std::string_view(argv[1]) == "match" && enter_world() > 0;
+  const bool silent = on_ranks && enter_world() > 0;
   const int code =
       motes::app::run(argc, argv, silent ? silence : std::cout, silent ? silence : std::cerr, hooks);
   motes::leave_world();
@@ -50,4 +54,12 @@ int main(int argc, char** argv) {
   std::cout.flush();
   std::cerr.flush();
   _exit(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool on_ranks = argc > 1 && runs_on_ranks(argv[1]) && motes::launched().size > 1;
+  if (!on_ranks) return run(argc, argv, false);
+  return motes::app::run_watched([&] { return run(argc, argv, true); });
 }

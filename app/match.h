@@ -19,6 +19,7 @@
 #include <motes/matching/registry.h>
 
 #include "app/command.h"
+#include "app/ranks.h"
 
 namespace motes::app {
 
@@ -79,10 +80,6 @@ void report_where(nlohmann::ordered_json& report, Backend backend, int threads);
 
 /// What a solver took to bring its problem to a GPU, of its seconds by step; 0 without one.
 double transfer_seconds(const std::map<std::string, double>& steps);
-
-/// Where this process is one of several ranks: calls body(ranks), and ends all ranks where an error is this
-/// rank's alone. Else body(nullptr).
-void on_ranks(const std::function<void(Communicator*)>& body);
 
 void match_assignment(Session& session, const MatchArguments& arguments, Communicator* ranks);
 void match_cardinality(Session& session, const MatchArguments& arguments);

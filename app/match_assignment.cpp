@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -194,16 +193,6 @@ std::string tell_infeasible(const matching::CostsView* problem, ordered_json& re
                      hall->of_rows ? "rows" : "columns", hall->neighbours);
 }
 
-/// The threads of this process: the ranks of a machine share its cores.
-Execution threads_of(const Config& config) {
-  Execution cpu = execution_of(config);
-  const int here = launched().local_size;
-  if (here > 1 && config.execution.threads == 0)
-    cpu.threads = std::max(
-        1, std::min(thread_count(cpu), static_cast<int>(std::thread::hardware_concurrency()) / here));
-  return cpu;
-}
-
 }  // namespace
 
 void match_assignment(Session& session, const MatchArguments& arguments, Communicator* ranks) {
@@ -217,7 +206,7 @@ void match_assignment(Session& session, const MatchArguments& arguments, Communi
   double read_s = 0;
   everywhere([&] {
     const Config config = configure(session, "", true);
-    cpu = threads_of(config);
+    cpu = share_of_threads(config);
     if (!arguments.ties.empty() && arguments.ties != "any" && arguments.ties != "hash")
       throw UsageError("--ties: '" + arguments.ties + "' is neither any nor hash");
     if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");

@@ -25,6 +25,7 @@
 #include "app/interrupt.h"
 #include "app/linking.h"
 #include "app/progress.h"
+#include "app/ranks.h"
 #include "app/report.h"
 #include "app/report_page.h"
 #include "app/track_outputs.h"
@@ -40,16 +41,20 @@ struct Arguments {
   bool resume = false, force = false;
 };
 
-/// Detections of a volume series, kept in the output folder as they come.
+/// Detections of a volume series, kept in the output folder as they come; of several ranks, on rank 0.
 PointSeries detect_with_log(Session& session, const Config& config, io::FrameSource& source,
-                            const std::filesystem::path& dir, bool resume) {
-  FrameLog log(dir, run_fingerprint(config, source.info().path), resume);
-  if (resume) {
-    session.console.note(log.finished().empty()
+                            const std::filesystem::path& dir, bool resume, Communicator* ranks) {
+  std::unique_ptr<FrameLog> log;
+  everywhere(ranks, [&] {
+    if (ranks != nullptr && ranks->rank() > 0) return;
+    log = std::make_unique<FrameLog>(dir, run_fingerprint(config, source.info().path), resume);
+    if (!resume) return;
+    session.console.note(log->finished().empty()
                              ? "nothing to resume in " + dir.string() + ": starting from the first frame"
-                             : fmt::format("resuming after {} finished frames", log.finished().size()));
-  }
-  return detect_series(execution_of(config), config, source, session.console, session.hooks, &log);
+                             : fmt::format("resuming after {} finished frames", log->finished().size()));
+  });
+  return detect_series(share_of_threads(config), config, source, session.console, session.hooks, log.get(),
+                       ranks);
 }
 
 /// What the picture and the files for ParaView leave out.
@@ -94,7 +99,7 @@ std::string summary_of(const PointSeries& series, const TrackSet& tracks) {
                      counted(std::ssize(series.frames), "frames"));
 }
 
-void run_track(Session& session, const Arguments& arguments) {
+Config track_config(const Session& session, const Arguments& arguments) {
   Config config = configure(session, arguments.input, true);
   require_gpu_if_asked(config);
   if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
@@ -103,25 +108,40 @@ void run_track(Session& session, const Arguments& arguments) {
     check_consistency(config);
   }
   make_input_path_absolute(config);
-  omp_set_num_threads(thread_count(execution_of(config)));  // io's loops take this many
-  Console& console = session.console;
-  const std::filesystem::path dir =
-      output_path(arguments.dir, config.output.dir, config.input.path, "_tracks");
-  if (!arguments.force) refuse_other_run(dir, config);
-  session.stages.begin("read", "points");
-  OpenedInput input = open_input(config);
-  for (const std::string& line : describe(input)) console.note(line);
-  const OutputFolder folder(dir, result_stems());
-  hear_interrupts();
+  return config;
+}
 
+void run_track(Session& session, const Arguments& arguments, Communicator* ranks) {
+  Config config;
+  OpenedInput input;
+  std::filesystem::path dir;
+  std::unique_ptr<OutputFolder> folder;
+  everywhere(ranks, [&] {
+    config = track_config(session, arguments);
+    omp_set_num_threads(thread_count(share_of_threads(config)));  // io's loops take this many
+    dir = output_path(arguments.dir, config.output.dir, config.input.path, "_tracks");
+    if (!arguments.force) refuse_other_run(dir, config);
+    session.stages.begin("read", "points");
+    input = open_input(config);
+    for (const std::string& line : describe(input)) session.console.note(line);
+    if (ranks == nullptr || ranks->rank() == 0) folder = std::make_unique<OutputFolder>(dir, result_stems());
+    hear_interrupts();
+  });
   ordered_json report = report_head("track");
   report["input"] = to_json(input);
-  if (input.source) session.stages.begin("detect", "frames");
-  const PointSeries series = input.source
-                                 ? detect_with_log(session, config, *input.source, dir, arguments.resume)
-                                 : series_of_points(std::move(input.points), config);
+  if (ranks != nullptr) report["ranks"] = ranks->size();
+  PointSeries series;
+  if (input.source) {
+    session.stages.begin("detect", "frames");
+    series = detect_with_log(session, config, *input.source, dir, arguments.resume, ranks);
+  } else {
+    everywhere(ranks, [&] { series = series_of_points(std::move(input.points), config); });
+  }
   session.stages.count(input.source ? std::ssize(series.frames) : detection_count(series.frames));
-  link_and_write(session, config, series, dir, std::move(report));
+  on_first_rank(ranks, [&] {
+    omp_set_num_threads(thread_count(execution_of(config)));  // the other ranks sleep
+    link_and_write(session, config, series, dir, std::move(report));
+  });
 }
 
 }  // namespace
@@ -204,7 +224,9 @@ Command add_track(CLI::App& app, Session& session) {
   command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
   command.add_flag("--force", arguments->force, "Overwrite the results of a run with other settings");
   add_crop_option(command, session);
-  return {&command.app(), [&session, arguments] { run_track(session, *arguments); }};
+  return {&command.app(), [&session, arguments] {
+            on_ranks([&](Communicator* ranks) { run_track(session, *arguments, ranks); });
+          }};
 }
 
 }  // namespace motes::app

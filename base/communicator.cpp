@@ -37,6 +37,26 @@ void Communicator::broadcast(std::string& text, int root) {
   broadcast(std::span(text.data(), text.size()), root);
 }
 
+void Communicator::collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) {
+  if (size_ == 1) return use(0, mine);
+  std::exception_ptr failure;  // of rank 0: the others go on sending
+  counted(rank_ == 0 ? 0 : mine.size(), [&] {
+    do_collect(mine, [&](int rank, std::string_view bytes) {
+      if (failure != nullptr) return;
+      try {
+        use(rank, bytes);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
+  });
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void Communicator::rest() {
+  if (size_ > 1) counted(0, [&] { do_rest(); });
+}
+
 namespace {
 
 enum class Kind : std::int64_t { error, invalid, memory, other };
@@ -109,6 +129,8 @@ class SingleRank final : public Communicator {
   void do_all_reduce(std::int64_t*, std::size_t, Reduction) override {}
   void do_all_gather(const void*, std::size_t, std::vector<std::byte>&) override {}
   void do_broadcast(void*, std::size_t, int) override {}
+  void do_collect(std::string_view, const std::function<void(int, std::string_view)>&) override {}
+  void do_rest() override {}
 };
 
 /// What a waiting thread hears when another rank has failed.
@@ -191,6 +213,12 @@ class ThreadRank final : public Communicator {
       if (k == root && k != rank()) std::memcpy(values, other.data, bytes);
     });
   }
+  void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) override {
+    exchange(mine.data(), mine.size(), [&](int k, const Meeting::Offered& other) {
+      if (rank() == 0) use(k, {static_cast<const char*>(other.data), other.bytes});
+    });
+  }
+  void do_rest() override { meeting_.wait(); }
 
   Meeting& meeting_;
 };

@@ -7,7 +7,7 @@
 
 namespace motes::mpi {
 
-inline constexpr int kInterface = 1;  ///< changes with this struct
+inline constexpr int kInterface = 2;  ///< changes with this struct
 
 struct Functions {
   int interface;
@@ -21,6 +21,11 @@ struct Functions {
   /// bytes [size]: of each rank.
   void (*all_gather_v)(const void* mine, const std::size_t* bytes, void* all);
   void (*broadcast)(void* values, std::size_t bytes, int root);
+  /// Bytes from one rank to another; the receiver knows how many.
+  void (*send)(const void* data, std::size_t bytes, int to);
+  void (*receive)(void* data, std::size_t bytes, int from);
+  /// Returns when all ranks are here; sleeps until then.
+  void (*rest)();
   void (*abort)(int code);
   void (*leave)();
 };

@@ -1,6 +1,7 @@
 /// The module motes_mpi; see mpi_functions.h. MPI's own errors end all ranks (its default).
 
 #include <algorithm>
+#include <ctime>
 #include <vector>
 
 #define OMPI_SKIP_MPICXX 1
@@ -56,6 +57,30 @@ void broadcast(void* values, std::size_t bytes, int root) {
     MPI_Bcast(data + at, static_cast<int>(std::min(kPiece, bytes - at)), MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
+void send(const void* data, std::size_t bytes, int to) {
+  const auto* from = static_cast<const char*>(data);
+  for (std::size_t at = 0; at < bytes; at += kPiece)
+    MPI_Send(from + at, static_cast<int>(std::min(kPiece, bytes - at)), MPI_BYTE, to, 0, MPI_COMM_WORLD);
+}
+
+void receive(void* data, std::size_t bytes, int from) {
+  auto* into = static_cast<char*>(data);
+  for (std::size_t at = 0; at < bytes; at += kPiece)
+    MPI_Recv(into + at, static_cast<int>(std::min(kPiece, bytes - at)), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
+void rest() {
+  constexpr timespec kNap{0, 1'000'000};
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
+  for (int done = 0;;) {
+    MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    nanosleep(&kNap, nullptr);
+  }
+}
+
 void all_gather_v(const void* mine, const std::size_t* bytes, void* all) {
   const int size = size_of_world(), rank = rank_in_world();
   std::vector<int> counts, places;
@@ -83,8 +108,18 @@ void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 // Exported where all else is hidden (builds for Python).
 extern "C" [[gnu::visibility("default")]] const motes::mpi::Functions* motes_mpi_functions() {
-  static const motes::mpi::Functions functions{
-      motes::mpi::kInterface, enter,     rank_in_world, size_of_world, all_reduce, all_gather,
-      all_gather_v,           broadcast, abort_all,     leave};
+  static const motes::mpi::Functions functions{motes::mpi::kInterface,
+                                               enter,
+                                               rank_in_world,
+                                               size_of_world,
+                                               all_reduce,
+                                               all_gather,
+                                               all_gather_v,
+                                               broadcast,
+                                               send,
+                                               receive,
+                                               rest,
+                                               abort_all,
+                                               leave};
   return &functions;
 }

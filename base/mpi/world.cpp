@@ -64,6 +64,22 @@ class MpiRanks final : public Communicator {
     }
   }
   void do_broadcast(void* values, std::size_t bytes, int root) override { f_.broadcast(values, bytes, root); }
+  void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) override {
+    std::uint64_t bytes = mine.size();
+    if (rank() > 0) {
+      f_.send(&bytes, sizeof bytes, 0);
+      return f_.send(mine.data(), mine.size(), 0);
+    }
+    use(0, mine);
+    std::string theirs;
+    for (int k = 1; k < size(); ++k) {
+      f_.receive(&bytes, sizeof bytes, k);
+      theirs.resize(bytes);
+      f_.receive(theirs.data(), theirs.size(), k);
+      use(k, theirs);
+    }
+  }
+  void do_rest() override { f_.rest(); }
 
   const mpi::Functions& f_;
   Packet mine_{};

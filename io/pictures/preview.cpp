@@ -149,6 +149,13 @@ void Projection::add(const VolumeFrame& frame) {
   std::visit([&](const auto& voxels) { raise(xy_, xz_, shape_, voxels); }, frame.voxels);
 }
 
+void Projection::add(std::span<const float> xy, std::span<const float> xz) {
+  if (xy.size() != xy_.size() || xz.size() != xz_.size())
+    throw InputError("the frames of this series differ in shape; all frames of a series must agree");
+  for (std::size_t i = 0; i < xy.size(); ++i) xy_[i] = std::max(xy_[i], xy[i]);
+  for (std::size_t i = 0; i < xz.size(); ++i) xz_[i] = std::max(xz_[i], xz[i]);
+}
+
 std::size_t preview_track_step(const TrackSet& tracks) {
   constexpr std::size_t kMostPoints = 100'000;
   return std::max<std::size_t>(1, (tracks.points() + kMostPoints - 1) / kMostPoints);

@@ -121,6 +121,16 @@ Log load(const std::filesystem::path& path, const std::string& fingerprint) {
 
 }  // namespace
 
+std::string bytes_of(const CheckpointRecord& record) {
+  return payload(record.detections, record.threshold);
+}
+
+CheckpointRecord record_of(std::string_view bytes) {
+  CheckpointRecord record;
+  if (!parse_payload(bytes, record)) throw InputError("a frame's detections came in damaged; start again");
+  return record;
+}
+
 std::vector<CheckpointRecord> read_checkpoint(const std::filesystem::path& path,
                                               const std::string& fingerprint) {
   return load(path, fingerprint).records;

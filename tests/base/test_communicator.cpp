@@ -26,6 +26,32 @@ TEST_CASE("communicator: blocks cover every element once, as evenly as can be") 
     }
 }
 
+TEST_CASE("communicator: rank 0 collects in the order of ranks, and throws once all have sent") {
+  for (const int size : {1, 2, 5}) {
+    std::string collected;
+    run_as_threads(size, [&](Communicator& ranks) {
+      const std::string mine(static_cast<std::size_t>(ranks.rank()) * 1000, 'a');
+      ranks.collect(mine + std::to_string(ranks.rank()), [&](int rank, std::string_view bytes) {
+        if (bytes.size() == static_cast<std::size_t>(rank) * 1000 + 1) collected += bytes.back();
+      });
+      ranks.rest();
+      int used = 0;
+      const auto refuse = [&](int, std::string_view) {
+        ++used;
+        throw InputError("refused");
+      };
+      if (ranks.rank() == 0) {
+        CHECK_THROWS_AS(ranks.collect("x", refuse), InputError);
+        CHECK(used == 1);
+      } else {
+        ranks.collect("x", refuse);
+      }
+      ranks.rest();
+    });
+    CHECK(collected == std::string("01234").substr(0, static_cast<std::size_t>(size)));
+  }
+}
+
 TEST_CASE("communicator: threads reduce, gather and broadcast") {
   for (const int size : {1, 2, 3, 5}) {
     std::vector<int> checked(static_cast<std::size_t>(size), 0);

@@ -27,6 +27,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -87,6 +88,14 @@ class Communicator {
   }
   void broadcast(std::string& text, int root = 0);
 
+  /// On rank 0, use(rank, bytes) gets the bytes of every rank, one rank after the other, its own too; its
+  /// memory holds those of one other rank at a time. The other ranks return when their bytes have gone. What
+  /// use() throws is thrown on rank 0 when all ranks' bytes have come, and use() is not called again.
+  void collect(std::string_view mine, const std::function<void(int, std::string_view)>& use);
+
+  /// Returns when all ranks are here. Sleeps until then: the cores are the other ranks'.
+  void rest();
+
   /// Ends every rank with this exit code, now: for errors that this rank met alone.
   [[noreturn]] virtual void abort(int code) = 0;
 
@@ -115,6 +124,8 @@ class Communicator {
   /// All ranks' bytes, rank by rank, into `all`.
   virtual void do_all_gather(const void* mine, std::size_t bytes, std::vector<std::byte>& all) = 0;
   virtual void do_broadcast(void* values, std::size_t bytes, int root) = 0;
+  virtual void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) = 0;
+  virtual void do_rest() = 0;
 
  private:
   void gather(const void* mine, std::size_t bytes);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <motes/base/system/files.h>
@@ -23,6 +24,10 @@ struct CheckpointRecord {
   Detections detections;
   double threshold = 0;  ///< the quality from which on spots were kept
 };
+
+/// A record as bytes, as logs hold it, and back. Throws InputError where the bytes are not one whole record.
+std::string bytes_of(const CheckpointRecord& record);
+CheckpointRecord record_of(std::string_view bytes);
 
 /// The records of a log, in the order in which they were appended; a truncated or damaged tail is left out.
 /// Nothing when the file is absent, is no log, or was begun under another fingerprint. O(file size).

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <motes/tracking/track_set.h>
@@ -14,6 +15,8 @@ namespace motes::io {
 class Projection {
  public:
   void add(const VolumeFrame& frame);
+  /// What another projection of the same series holds. Throws InputError where sizes differ.
+  void add(std::span<const float> xy, std::span<const float> xz);
   bool empty() const { return xy_.empty(); }
   Shape3 shape() const { return shape_; }
   Vec3 voxel_um() const { return voxel_um_; }
