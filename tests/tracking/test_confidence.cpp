@@ -90,7 +90,7 @@ TEST_CASE("a simulated series is as dense and moves as far as the linked one") {
   SeriesOptions options;
   options.model = MotionModel::standing;
   const SeriesLinks links = link_series({}, series.frames, options);
-  const auto like = detail::simulate_like({}, links, 100'000, 1);
+  const auto like = detail::simulate_like(links, detail::link_prediction({}, links), 100'000, 1);
   REQUIRE(like.frames.size() == series.frames.size());
   REQUIRE(like.particle.size() == like.frames.size());
   std::map<std::int64_t, Vec3> last;
@@ -153,7 +153,7 @@ TEST_CASE("a simulated series grows where the linked one grows, and stays as den
   SeriesOptions options;
   options.model = MotionModel::standing;
   const SeriesLinks links = link_series({}, series.frames, options);
-  const auto like = detail::simulate_like({}, links, 100'000, 1);
+  const auto like = detail::simulate_like(links, detail::link_prediction({}, links), 100'000, 1);
   REQUIRE(like.frames.size() == series.frames.size());
   for (std::size_t t = 0; t < like.frames.size(); ++t) {
     INFO("frame " << t);

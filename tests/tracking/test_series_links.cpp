@@ -327,13 +327,13 @@ TEST_CASE("a field of a linking that differs in few frames is that of the whole 
     linking.next[i] = i + 80, linking.previous[i + 80] = i;
   other = linking;
   for (const Index i : {3, 2 * 80 + 5, 2 * 80 + 6}) other.next[i] = -1, other.previous[i + 80] = -1;
-  const Prediction before = predict_by_field({1}, points, linking, 3);
-  const Prediction whole = predict_by_field({1}, points, other, 3);
-  const Prediction renewed = predict_by_field({2}, points, other, 3, before, linking);
+  const Prediction before = predict_by_field({1}, points, SeriesLists(points), linking, 3);
+  const Prediction whole = predict_by_field({1}, points, SeriesLists(points), other, 3);
+  const Prediction renewed = predict_by_field({2}, points, SeriesLists(points), other, 3, before, linking);
   CHECK(renewed.by_lag == whole.by_lag);
   CHECK(renewed.by_lag != before.by_lag);
-  CHECK(predict_by_field({2}, points, other, 2, before, linking).by_lag ==
-        predict_by_field({1}, points, other, 2).by_lag);
+  CHECK(predict_by_field({2}, points, SeriesLists(points), other, 2, before, linking).by_lag ==
+        predict_by_field({1}, points, SeriesLists(points), other, 2).by_lag);
 }
 
 TEST_CASE("the turn of a body is found, and a series of such turns is linked") {

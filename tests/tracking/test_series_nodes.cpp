@@ -260,7 +260,7 @@ TEST_CASE("it is known whether a property tells particles from satellites, or th
     int solved = 0;
     const SeriesPoints points = pool_points(frames);
     const auto link = [](const SeriesPoints& some) {
-      return link_along_field({1}, some, "auto", list_neighbours({1}, some));
+      return link_along_field({1}, some, "auto", SeriesLists(some));
     };
     const auto nodes = choose_nodes({2}, points, {}, link, {}, solved);
     REQUIRE(nodes);

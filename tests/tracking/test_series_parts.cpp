@@ -33,6 +33,48 @@ std::vector<std::size_t> brute_force(const std::vector<Vec3>& points, const Vec3
   return out;
 }
 
+/// Neighbours by a tree, and the nearest detection by measuring all.
+Prediction plain_field(const SeriesPoints& points, const SeriesLinking& linking, int lags) {
+  Prediction out;
+  out.by_lag.assign(static_cast<std::size_t>(lags), std::vector<Vec3>(points.size()));
+  const auto minus = [](const Vec3& a, const Vec3& b) { return Vec3{a.x - b.x, a.y - b.y, a.z - b.z}; };
+  const auto begin_of = [&](int t) {
+    return static_cast<std::size_t>(points.offset[static_cast<std::size_t>(t)]);
+  };
+  for (int t = 0; t + 1 < points.frames(); ++t) {
+    const std::size_t begin = begin_of(t);
+    std::vector<Vec3> sources, moves;
+    std::vector<std::ptrdiff_t> own(points.frame(t).size(), -1);
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const auto j = linking.next[begin + k];
+      if (j < 0 || points.slot[static_cast<std::size_t>(j)] != t + 1) continue;
+      own[k] = static_cast<std::ptrdiff_t>(sources.size());
+      sources.push_back(points.at[begin + k]);
+      moves.push_back(minus(points.at[static_cast<std::size_t>(j)], points.at[begin + k]));
+    }
+    const auto field = local_field({1}, sources, moves, points.frame(t), own);
+    std::copy(field.begin(), field.end(), out.by_lag[0].begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+  for (int lag = 2; lag <= lags; ++lag)
+    for (int t = 0; t + lag < points.frames(); ++t) {
+      const auto stop = points.frame(t + lag - 1);
+      for (std::size_t i = begin_of(t); i < begin_of(t + 1); ++i) {
+        const Vec3 so_far = out.by_lag[static_cast<std::size_t>(lag) - 2][i];
+        const Vec3 place{points.at[i].x + so_far.x, points.at[i].y + so_far.y, points.at[i].z + so_far.z};
+        const auto nearest = std::min_element(stop.begin(), stop.end(), [&](const Vec3& a, const Vec3& b) {
+          return length_of(minus(a, place)) < length_of(minus(b, place));
+        });
+        const Vec3 step =
+            stop.empty()
+                ? Vec3{}
+                : out.by_lag[0][begin_of(t + lag - 1) + static_cast<std::size_t>(nearest - stop.begin())];
+        out.by_lag[static_cast<std::size_t>(lag) - 1][i] = {so_far.x + step.x, so_far.y + step.y,
+                                                            so_far.z + step.z};
+      }
+    }
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("a grid of rows finds all points within any radius") {
@@ -122,7 +164,8 @@ TEST_CASE("predictions by lists are those without") {
       const auto j = points.offset[static_cast<std::size_t>(to)] + k;
       linking.next[static_cast<std::size_t>(i)] = j, linking.previous[static_cast<std::size_t>(j)] = i;
     }
-  const SeriesLists lists = list_neighbours({2}, points);
-  CHECK(predict_by_field({1}, points, linking, 4, {}, {}, &lists).by_lag ==
-        predict_by_field({2}, points, linking, 4).by_lag);
+  const SeriesLists lists(points);
+  const Prediction found = predict_by_field({2}, points, lists, linking, 4);
+  CHECK(found.by_lag == predict_by_field({1}, points, SeriesLists(points), linking, 4).by_lag);
+  CHECK(found.by_lag == plain_field(points, linking, 4).by_lag);
 }

@@ -12,6 +12,7 @@
 #include <motes/base/parallel_for.h>
 #include <motes/base/quantile.h>
 
+#include "tracking/candidates/row_grid.h"
 #include "tracking/score/gate_grid.h"
 
 namespace motes::tracking {
@@ -26,6 +27,7 @@ constexpr std::size_t kSpacings = 3, kBinsOfSpacing = 12, kBins = kSpacings * kB
 /// A peak of false detections: this high, nearer than this part of the spacing; its minimum is this much
 /// lower, and no farther than this.
 constexpr double kLeastPeak = 3, kFarthestPeak = 0.6, kLeastDrop = 2.5, kFarthestMinimum = 1.5;
+constexpr double kRowPerSpacing = 1;
 /// Fewer pairs than this within the peak tell nothing.
 constexpr double kLeastPairs = 100;
 
@@ -69,11 +71,12 @@ double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& fr
   for (const std::int32_t t : frames) {
     const auto frame = points.frame(t);
     if (frame.size() < 2) continue;
-    const detail::GateGrid grid(std::vector<Vec3>(frame.begin(), frame.end()), reach);
+    const RowGrid grid(frame, kRowPerSpacing * spacing);
     for (std::size_t k = 0; k < frame.size(); ++k) {
       if (number++ % step != 0) continue;
-      grid.for_each_within(frame[k], [&](std::size_t other, double distance) {
+      grid.for_each_within(frame[k], reach, [&](std::size_t other, double squared) {
         // Exact repetitions are no pairs.
+        const double distance = std::sqrt(squared);
         const auto bin = static_cast<std::size_t>(distance / reach * static_cast<double>(kBins));
         if (other != k && distance > 0 && bin < kBins) pairs[bin] += 1;
       });
@@ -94,7 +97,7 @@ std::vector<std::int32_t> frame_blocks(const SeriesPoints& points) {
   return out;
 }
 
-std::vector<double> exclusion_radii(const SeriesPoints& points) {
+std::vector<double> exclusion_radii(const SeriesPoints& points, const Execution& execution) {
   const std::vector<std::int32_t> block = frame_blocks(points);
   std::vector<double> out(at(points.frames()), 0.0);
   if (points.size() == 0) return out;
@@ -103,8 +106,9 @@ std::vector<double> exclusion_radii(const SeriesPoints& points) {
   for (std::int32_t t = 0; t < points.frames(); ++t) frames[at(block[at(t)])].push_back(t);
   std::vector<double> radius(blocks), detections(blocks, 0.0);
   double with_radius = 0;
+  parallel_for(thread_count(execution), std::ssize(radius),
+               [&](std::int64_t b) { radius[at(b)] = radius_of(points, frames[at(b)]); });
   for (std::size_t b = 0; b < blocks; ++b) {
-    radius[b] = radius_of(points, frames[b]);
     for (const std::int32_t t : frames[b]) detections[b] += static_cast<double>(points.frame(t).size());
     if (radius[b] > 0) with_radius += detections[b];
   }

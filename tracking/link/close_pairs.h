@@ -18,7 +18,7 @@ namespace motes::tracking {
 /// about as many detections each, from at most 4,000 detections of a block; a block too small to tell takes
 /// the radius of the nearest one that can, and all are 0 unless at least half of the detections are in blocks
 /// with a radius. O(points).
-std::vector<double> exclusion_radii(const SeriesPoints& points);
+std::vector<double> exclusion_radii(const SeriesPoints& points, const Execution& execution = {1});
 
 /// Block of each frame, as above: [frames], rising from 0.
 std::vector<std::int32_t> frame_blocks(const SeriesPoints& points);

@@ -46,17 +46,18 @@ VelocityModel velocity_of(const SeriesLinks& links) {
   return velocity;
 }
 
-Prediction prediction_of(const Execution& execution, const SeriesLinks& links) {
-  if (links.chosen != MotionModel::field) return {};
-  return predict_by_field(execution, links.points, links.linking, links.model.lags());
-}
-
 }  // namespace
 
-std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links) {
+Prediction link_prediction(const Execution& execution, const SeriesLinks& links) {
+  if (links.chosen != MotionModel::field) return {};
+  return predict_by_field(execution, links.points, SeriesLists(links.points), links.linking,
+                          links.model.lags());
+}
+
+std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links,
+                                  const Prediction& prediction) {
   std::vector<double> out(links.points.size(), kUnknown);
   if (links.model.elapsed.empty() || links.links == 0) return out;
-  const Prediction prediction = prediction_of(execution, links);
   SeriesCandidates candidates = likely_candidates(execution, links.points, prediction, links.model,
                                                   links.model.lags(), links.linking, kNats, kMost);
   for (std::size_t most = kMost; joint_triplets(candidates) > kMostTriplets && most > kLeastOfMost; most /= 2)
@@ -199,7 +200,8 @@ struct Judged {
 Judged judge(const Execution& execution, const detail::SimulatedSeries& series,
              const SeriesOptions& options) {
   const SeriesLinks links = link_series(execution, series.frames, options);
-  const std::vector<double> odds = detail::link_log_odds(execution, links);
+  const std::vector<double> odds =
+      detail::link_log_odds(execution, links, detail::link_prediction(execution, links));
   std::vector<std::int64_t> particle;
   for (const auto& frame : series.particle) particle.insert(particle.end(), frame.begin(), frame.end());
   std::map<std::int64_t, Index> last;
@@ -233,10 +235,10 @@ std::vector<std::pair<double, bool>> mixed(const Judged& one, const Judged& othe
 /// fields that fit wrong links make those links look good, so that the series seems easier than it is. What
 /// does not lie is how much links are likelier around a field that they are left out of (coherence): steps
 /// are stretched or shortened until the simulated series has as much of it.
-Judged judged_like(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
-                   const ConfidenceOptions& how) {
+Judged judged_like(const Execution& execution, const SeriesLinks& links, const Prediction& prediction,
+                   const SeriesOptions& options, const ConfidenceOptions& how) {
   const auto with = [&](double stretch) {
-    return judge(execution, detail::simulate_like(execution, links, how.detections, how.seed, stretch),
+    return judge(execution, detail::simulate_like(links, prediction, how.detections, how.seed, stretch),
                  options);
   };
   Judged near = with(1);
@@ -261,12 +263,18 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const S
 }
 
 /// The detections in use, ordered by position, and their links.
-SeriesLinks in_use(const SeriesLinks& links, std::vector<Index>& order) {
+SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::vector<Index>& order) {
   order = detail::position_order(links.points);
   if (!links.used.empty()) std::erase_if(order, [&](Index i) { return links.used[at(i)] == 0; });
   const std::vector<Index> place = detail::places_in(order, links.points.size());
   SeriesLinks out = links;
   out.points = detail::select_points(links.points, order);
+  if (order.size() == links.points.size()) {
+    out.points.density = links.points.density;
+    out.points.spacing_um = links.points.spacing_um;
+  } else {
+    estimate_densities(out.points, execution);
+  }
   out.linking = detail::select_links(links.linking, order, place);
   out.points.log_odds.clear();
   out.used.clear();
@@ -292,8 +300,9 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   out.link.assign(links.points.size(), std::numeric_limits<double>::quiet_NaN());
   if (links.links == 0) return out;
   std::vector<Index> order;
-  const SeriesLinks part = in_use(links, order);
-  const std::vector<double> odds = detail::link_log_odds(execution, part);
+  const SeriesLinks part = in_use(execution, links, order);
+  const Prediction prediction = detail::link_prediction(execution, part);
+  const std::vector<double> odds = detail::link_log_odds(execution, part, prediction);
   double n = 0;
   for (const double z : odds)
     if (!std::isnan(z)) out.believed_wrong += 1 - sigmoid(z), n += 1;
@@ -306,7 +315,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     same.model = links.chosen == MotionModel::field ? MotionModel::automatic : links.chosen;
     same.verify = false;
     same.events = Events::none;
-    const Judged judged = judged_like(execution, part, same, how);
+    const Judged judged = judged_like(execution, part, prediction, same, how);
     out.simulated_links = std::ssize(judged.links);
     out.simulated_wrong = static_cast<std::int64_t>(judged.wrong());
     simulated_believed = judged.believed();

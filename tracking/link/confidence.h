@@ -11,8 +11,12 @@
 
 namespace motes::tracking::detail {
 
-/// log odds of each link: [points], NaN where there is none.
-std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links);
+/// Neighbours' motion where that was chosen, else none.
+Prediction link_prediction(const Execution& execution, const SeriesLinks& links);
+
+/// log odds of each link: [points], NaN where there is none. `prediction`: as link_prediction.
+std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks& links,
+                                  const Prediction& prediction);
 
 /// [points] probability that a detection is a particle, and not one of those within 0.6 exclusion radii, by
 /// their log-odds; 1 where these are not known.
@@ -42,7 +46,7 @@ struct SimulatedSeries {
 /// there are too many), and moves, is missed, ends, begins and is cluttered as the found tracks are. It stays
 /// where the detections are, and keeps their distance. `stretch`: by how much steps, beyond the neighbours'
 /// motion where that is predicted, are longer than those of the tracks.
-SimulatedSeries simulate_like(const Execution& execution, const SeriesLinks& links, std::size_t detections,
+SimulatedSeries simulate_like(const SeriesLinks& links, const Prediction& prediction, std::size_t detections,
                               std::uint64_t seed, double stretch = 1);
 
 }  // namespace motes::tracking::detail

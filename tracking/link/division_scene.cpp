@@ -10,6 +10,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/radial_density.h>
 
+#include "tracking/motion/all_nearest.h"
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/near_points.h"
 #include "tracking/score/gate_grid.h"
@@ -71,57 +72,40 @@ View view_of(const SeriesPoints& points, const SeriesLinking& linking, Sight sig
   return view;
 }
 
-/// One frame and the next one in the direction of the view.
-struct Pair {
-  Index from = 0, from_end = 0, to = 0, to_end = 0;
-  std::vector<Vec3> expected;   ///< [from's points] where they would be
-  std::vector<double> lengths;  ///< of links, beyond what is expected
-  double spacing = 0;           ///< of the later frame
-};
-
-/// Median distance of nearest neighbours; 0 of fewer than two points.
-double spacing_of(std::span<const Vec3> points) {
-  if (points.size() < 2) return 0;
-  const NearPoints near(points);
-  std::vector<double> distances;
-  std::array<std::size_t, 2> index{};
-  std::array<double, 2> squared{};
-  for (const Vec3& p : points) {
-    near.nearest(p, 2, index.data(), squared.data());
-    distances.push_back(std::sqrt(squared[1]));
-  }
-  return quantile(distances, 0.5);
-}
-
-Pair pair_of(const View& view, std::int32_t t, bool neighbours) {
+DivisionPair pair_of(const View& view, const SeriesLists& lists, std::int32_t t, bool neighbours) {
   const SeriesPoints& points = view.points;
-  Pair out;
+  DivisionPair out;
+  out.known = true;
   out.from = points.offset[at(t)], out.from_end = points.offset[at(t) + 1];
   out.to = points.offset[at(t + view.step)], out.to_end = points.offset[at(t + view.step) + 1];
-  std::vector<Vec3> sources, moves;
-  std::vector<std::ptrdiff_t> own(at(out.from_end - out.from), -1);
+  const std::size_t size = at(out.from_end - out.from);
+  PointMoves moves{std::vector<Vec3>(size), std::vector<char>(size, 0), 0};
   for (Index i = out.from; i < out.from_end; ++i) {
     const Index j = view.link(i);
     if (j < 0) continue;
-    own[at(i - out.from)] = static_cast<std::ptrdiff_t>(sources.size());
-    sources.push_back(points.at[at(i)]);
-    moves.push_back(minus(points.at[at(j)], points.at[at(i)]));
+    moves.move[at(i - out.from)] = minus(points.at[at(j)], points.at[at(i)]);
+    moves.known[at(i - out.from)] = 1, ++moves.count;
   }
-  std::vector<Vec3> field(own.size());
+  std::vector<Vec3> field(size);
   Execution one;
   one.threads = 1;
-  if (neighbours) field = local_field(one, sources, moves, points.frame(t), own);
-  for (std::size_t k = 0; k < own.size(); ++k) {
+  if (neighbours && moves.count >= kLeastFieldSources)
+    field = local_field_among(one, points.frame(t), lists[at(t)], moves, false);
+  for (std::size_t k = 0; k < size; ++k) {
     const Index i = out.from + static_cast<Index>(k);
     out.expected.push_back(plus(points.at[at(i)], field[k]));
-    if (own[k] >= 0) out.lengths.push_back(length(minus(points.at[at(view.link(i))], out.expected[k])));
+    if (moves.known[k] != 0)
+      out.lengths.push_back(length(minus(points.at[at(view.link(i))], out.expected[k])));
   }
-  out.spacing = spacing_of(points.frame(t + view.step));
   return out;
 }
 
+std::int32_t first_frame(const View& view, std::size_t pair) {
+  return static_cast<std::int32_t>(view.step > 0 ? pair : pair + 1);
+}
+
 /// Scales of links, by frame.
-std::vector<double> scales_of(const std::vector<Pair>& pairs, int dims) {
+std::vector<double> scales_of(const std::vector<DivisionPair>& pairs, int dims) {
   std::vector<double> out(pairs.size(), 0);
   const auto n = std::ssize(pairs);
   for (std::ptrdiff_t t = 0; t < n; ++t) {
@@ -160,9 +144,9 @@ class LocalDensity {
 };
 
 /// The candidates of one pair of frames.
-std::vector<DivisionCandidate> candidates_of(const View& view, const Pair& pair, double scale) {
+std::vector<DivisionCandidate> candidates_of(const View& view, const DivisionPair& pair, double unit,
+                                             double scale) {
   std::vector<DivisionCandidate> out;
-  const double unit = pair.spacing;
   const int dims = view.points.dims;
   std::vector<Index> starts;
   std::vector<Vec3> places;
@@ -206,25 +190,47 @@ std::vector<DivisionCandidate> candidates_of(const View& view, const Pair& pair,
 
 }  // namespace
 
+std::vector<double> division_spacings(const Execution& execution, const SeriesPoints& points) {
+  std::vector<double> out(at(points.frames()), 0);
+  parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
+    std::vector<double> squared = all_nearest(points.frame(static_cast<std::int32_t>(t)), 2).farthest;
+    if (squared.size() > 1) out[at(t)] = std::sqrt(quantile(squared, 0.5));
+  });
+  return out;
+}
+
+DivisionMotion division_motion(const Execution& execution, const SeriesPoints& points,
+                               const SeriesLinking& linking, const SeriesLists& lists,
+                               const std::vector<double>& spacings, bool neighbours, bool backwards,
+                               std::int32_t step) {
+  const View view = view_of(points, linking, backwards ? Sight::backwards : Sight::forwards);
+  DivisionMotion out;
+  out.pair.resize(at(points.frames() - 1));
+  parallel_for(thread_count(execution), (std::ssize(out.pair) + step - 1) / step, [&](std::int64_t k) {
+    const auto pair = at(k * step);
+    out.pair[pair] = pair_of(view, lists, first_frame(view, pair), neighbours);
+  });
+  std::vector<double> residuals;
+  for (std::size_t k = 0; k < out.pair.size(); ++k)
+    for (const double r : out.pair[k].lengths)
+      if (const double spacing = spacings[at(first_frame(view, k) + view.step)]; spacing > 0)
+        residuals.push_back(r / spacing);
+  if (!residuals.empty()) out.residual = quantile(residuals, 0.5);
+  return out;
+}
+
 DivisionScene division_scene(const Execution& execution, const SeriesPoints& points,
-                             const SeriesLinking& linking, bool neighbours, Sight sight) {
+                             const SeriesLinking& linking, const DivisionMotion& motion,
+                             const std::vector<double>& spacings, Sight sight) {
   const View view = view_of(points, linking, sight);
-  const std::int32_t pairs = points.frames() - 1;
-  const auto from_of = [&](std::int64_t k) { return static_cast<std::int32_t>(view.step > 0 ? k : k + 1); };
-  std::vector<Pair> pair(at(pairs));
-  parallel_for(thread_count(execution), pairs,
-               [&](std::int64_t k) { pair[at(k)] = pair_of(view, from_of(k), neighbours); });
-  const std::vector<double> scales = scales_of(pair, points.dims);
-  std::vector<std::vector<DivisionCandidate>> by_pair(at(pairs));
-  parallel_for(thread_count(execution), pairs,
-               [&](std::int64_t k) { by_pair[at(k)] = candidates_of(view, pair[at(k)], scales[at(k)]); });
+  const std::vector<double> scales = scales_of(motion.pair, points.dims);
+  std::vector<std::vector<DivisionCandidate>> by_pair(motion.pair.size());
+  parallel_for(thread_count(execution), std::ssize(by_pair), [&](std::int64_t k) {
+    const std::int32_t later = first_frame(view, at(k)) + view.step;
+    by_pair[at(k)] = candidates_of(view, motion.pair[at(k)], spacings[at(later)], scales[at(k)]);
+  });
   DivisionScene out;
   out.dims = points.dims;
-  std::vector<double> residuals;
-  for (const Pair& one : pair)
-    for (const double r : one.lengths)
-      if (one.spacing > 0) residuals.push_back(r / one.spacing);
-  if (!residuals.empty()) out.residual = quantile(residuals, 0.5);
   for (const auto& candidates : by_pair)
     out.candidates.insert(out.candidates.end(), candidates.begin(), candidates.end());
   for (Index i = 0; i < static_cast<Index>(points.size()); ++i) {

@@ -190,6 +190,9 @@ constexpr double kSurely = 3, kMostByChance = 0.5;
 /// sure, and logistic odds of kCutShift + kCutSlope gain are what they were worth in embryos.
 constexpr double kMostCut = 0.0035, kCutShift = 0.2, kCutSlope = 0.4;
 
+/// Links that tell whether mothers are expected to move as their neighbours do.
+constexpr std::int64_t kMotionSample = 20'000;
+
 /// What one search finds.
 struct Search {
   DivisionModel model;
@@ -228,24 +231,38 @@ void leave_sure(std::int64_t links, std::vector<Division>& list) {
 
 Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
                          bool believe) {
-  using detail::Sight;
+  return detail::find_divisions(execution, points, linking, SeriesLists(points), believe);
+}
+
+Divisions detail::find_divisions(const Execution& execution, const SeriesPoints& points,
+                                 const SeriesLinking& linking, const SeriesLists& lists, bool believe) {
   Divisions out;
   if (points.frames() < 2 || points.size() == 0) return out;
-  const auto scene_of = [&](Sight sight, bool neighbours) {
-    return detail::division_scene(execution, points, linking, neighbours, sight);
+  const std::vector<double> spacings = division_spacings(execution, points);
+  const auto motion_of = [&](bool backwards, std::int32_t step = 1) {
+    return division_motion(execution, points, linking, lists, spacings, out.neighbours, backwards, step);
   };
-  detail::DivisionScene scene = scene_of(Sight::forwards, true);
-  if (detail::DivisionScene standing = scene_of(Sight::forwards, false); standing.residual <= scene.residual)
-    scene = std::move(standing);
+  const auto scene_of = [&](const DivisionMotion& motion, Sight sight) {
+    return division_scene(execution, points, linking, motion, spacings, sight);
+  };
+  // Which of the two puts links nearer is asked of some frames.
+  const auto step = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(linking.links() / kMotionSample, 1, points.frames() - 1));
+  DivisionMotion motion = motion_of(false, step);
+  out.neighbours = true;
+  if (DivisionMotion shared = motion_of(false, step); shared.residual < motion.residual)
+    motion = std::move(shared);
   else
-    out.neighbours = true;
+    out.neighbours = false;
+  if (step > 1) motion = motion_of(false);
+  const DivisionScene scene = scene_of(motion, Sight::forwards);
   const Search seen = search(execution, scene);
   out.model = seen.model;
   out.found = std::ssize(seen.chosen);
   out.believed = believe;
   if (!believe && out.found >= kLeastDivisions) {
-    out.backwards = std::ssize(search(execution, scene_of(Sight::backwards, out.neighbours)).chosen);
-    out.misplaced = std::ssize(search(execution, scene_of(Sight::misplaced, out.neighbours)).chosen);
+    out.misplaced = std::ssize(search(execution, scene_of(motion, Sight::misplaced)).chosen);
+    out.backwards = std::ssize(search(execution, scene_of(motion_of(true), Sight::backwards)).chosen);
     const auto found = static_cast<double>(out.found), chance = out.by_chance();
     out.believed = found - chance > kSurely * std::sqrt(found + chance) && chance <= kMostByChance * found;
   }

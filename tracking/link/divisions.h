@@ -7,6 +7,8 @@
 #include <motes/base/execution.h>
 #include <motes/tracking/divisions.h>
 
+#include "tracking/link/series_field.h"
+
 namespace motes::tracking::detail {
 
 /// A mother, her first daughter (by her link, or offered by the second chance) and a start that may be the
@@ -24,8 +26,11 @@ struct DivisionScene {
   int dims = 3;
   std::vector<DivisionCandidate> candidates;  ///< of links, then of mothers that ended
   std::int64_t starts = 0, links = 0, ends = 0;
-  double residual = 0;  ///< median distance of a link's end from where it was expected
 };
+
+/// As the public one, with the points' neighbours from `lists`.
+Divisions find_divisions(const Execution& execution, const SeriesPoints& points, const SeriesLinking& linking,
+                         const SeriesLists& lists, bool believe);
 
 /// Nats by which the division is likelier than what it replaces.
 double division_gain(const DivisionModel& model, const DivisionScene& scene, const DivisionCandidate& c);

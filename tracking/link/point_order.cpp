@@ -63,7 +63,6 @@ SeriesPoints select_points(const SeriesPoints& points, std::span<const Index> or
       out.properties[k].values.push_back(points.properties[k].values[at(i)]);
   }
   std::partial_sum(out.offset.begin(), out.offset.end(), out.offset.begin());
-  estimate_densities(out);
   return out;
 }
 

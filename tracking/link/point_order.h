@@ -17,8 +17,8 @@ std::vector<matching::Index> position_order(const SeriesPoints& points);
 /// [points] the place of each detection in `order`, which lists all `points` or some; -1: not listed.
 std::vector<matching::Index> places_in(std::span<const matching::Index> order, std::size_t points);
 
-/// Those detections, in that order, with their properties; frames must not mix. Density and spacing are
-/// estimated from them.
+/// Those detections, in that order, with their properties; frames must not mix. Density and spacing are left
+/// to be set.
 SeriesPoints select_points(const SeriesPoints& points, std::span<const matching::Index> order);
 
 /// The links among those detections; `place` as places_in gives it.

@@ -1,6 +1,7 @@
 #include "tracking/link/series_candidates.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <limits>
 #include <utility>
@@ -19,10 +20,10 @@ using matching::Offset;
 
 constexpr Index kRowsPerBlock = 1024;
 /// Rows of the grids, in spacings.
-constexpr double kGridPerSpacing = 0.6;
-/// Links that cost more than the least possible by so many nats, beyond those that candidates are kept
-/// within, are looked for only where there are no better ones.
-constexpr double kFirstLook = 4;
+constexpr double kGridPerSpacing = 1;
+/// A first candidate is looked for among links that cost more than the least possible by at most so many
+/// nats.
+constexpr std::array<double, 3> kFirstLooks{1.5, 6, 16};
 /// Radii are read off in steps of this part of a scale, up to so many scales.
 constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24;
 /// Against rounding.
@@ -35,7 +36,7 @@ std::int64_t candidates_in_memory() {
 
 /// Candidates of one detection and what they cost.
 struct Row {
-  std::vector<std::pair<Index, double>> near;  ///< with distances
+  std::vector<std::pair<Index, double>> near;  ///< with costs
   std::vector<Index> to;
   std::vector<double> cost, sorted;
 
@@ -92,8 +93,8 @@ class Finder {
       for (int lag = 1; lag <= lags; ++lag) radii_.emplace_back(model.shape[at(lag) - 1]);
     const auto frames = at(points.frames());
     reach_.resize(frames * at(lags));
-    first_.resize(frames * at(lags));
-    first_limit_.resize(frames);
+    first_.resize(frames * at(lags) * kFirstLooks.size());
+    least_.resize(frames);
     for (std::int32_t t = 0; t < points.frames(); ++t) {
       for (int lag = 1; lag <= lags && t + lag < points.frames(); ++lag)
         reach_[place(t, lag)] = model.reach(points, t, lag, frames_before);
@@ -101,8 +102,10 @@ class Finder {
       double least = std::numeric_limits<double>::infinity();
       for (int lag = 1; lag <= lags; ++lag)
         least = std::min(least, costs_.of(t, lag).constant - radii_[at(lag) - 1].highest());
-      first_limit_[at(t)] = least + nats + kFirstLook;
-      for (int lag = 1; lag <= lags; ++lag) first_[place(t, lag)] = radius(t, lag, first_limit_[at(t)]);
+      least_[at(t)] = least;
+      for (int lag = 1; lag <= lags; ++lag)
+        for (std::size_t k = 0; k < kFirstLooks.size(); ++k)
+          first_[place(t, lag) * kFirstLooks.size() + k] = radius(t, lag, least + kFirstLooks[k]);
     }
   }
 
@@ -110,20 +113,17 @@ class Finder {
   void find(Index i, Row& row) const {
     const std::int32_t t = points_.slot[at(i)];
     row.clear();
-    if (most_ == 0) {
-      look(
-          i, t, [&](int lag) { return reach_[place(t, lag)]; }, row);
-      return;
-    }
-    look(
-        i, t, [&](int lag) { return first_[place(t, lag)]; }, row);
-    const double best = row.cost.empty() ? std::numeric_limits<double>::infinity()
-                                         : *std::min_element(row.cost.begin(), row.cost.end());
-    if (!(best + nats_ <= first_limit_[at(t)])) {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    if (most_ == 0) return look(i, t, kAny, nullptr, row);
+    // A good link close by bounds how far others can be; without one, all around are looked at.
+    double best = kAny;
+    for (std::size_t k = 0; k < kFirstLooks.size() && best == kAny; ++k) {
       row.clear();
-      look(
-          i, t, [&](int lag) { return radius(t, lag, best + nats_); }, row);
+      look(i, t, least_[at(t)] + kFirstLooks[k], &first_[place(t, 1) * kFirstLooks.size() + k], row);
+      if (!row.cost.empty()) best = *std::min_element(row.cost.begin(), row.cost.end());
     }
+    row.clear();
+    look(i, t, best + nats_, nullptr, row);
     const Index kept = keep_ != nullptr ? keep_->next[at(i)] : -1;
     if (kept >= 0) add_kept(i, t, kept, row);
     keep_likely(row, kept, nats_, most_);
@@ -152,23 +152,29 @@ class Finder {
     return length_of({to.x - from.x, to.y - from.y, to.z - from.z}) > model_.gate_um * lag;
   }
 
-  template <class Radius>
-  void look(Index i, std::int32_t t, const Radius& radius_of, Row& row) const {
+  /// Adds links that cost at most `cost`, looked for within the radii of all lags (each kFirstLooks.size()
+  /// after the one before), where they are given.
+  void look(Index i, std::int32_t t, double cost, const double* radii, Row& row) const {
     for (int lag = 1; lag <= lags_ && t + lag < points_.frames(); ++lag) {
-      const double reach = reach_[place(t, lag)], within = radius_of(lag);
-      if (!(reach > 0)) continue;
+      const double reach = reach_[place(t, lag)];
+      const double within = most_ == 0         ? reach
+                            : radii != nullptr ? radii[at(lag - 1) * kFirstLooks.size()]
+                                               : radius(t, lag, cost);
+      if (!(reach > 0) || !(within > 0)) continue;
+      const LagCosts::Entry& entry = costs_.of(t, lag);
       row.near.clear();
       const Index first = points_.offset[at(t + lag)];
       grids_[at(t + lag)].for_each_within(centre(i, lag), within, [&](std::size_t number, double squared) {
         const double distance = std::sqrt(squared);
         const Index j = first + static_cast<Index>(number);
-        if (distance < reach && !gated(i, j, lag)) row.near.emplace_back(j, distance);
+        if (!(distance < reach) || gated(i, j, lag)) return;
+        const double price = most_ > 0 ? entry.cost(distance) : 0;
+        if (price <= cost) row.near.emplace_back(j, price);
       });
       std::sort(row.near.begin(), row.near.end());
-      const LagCosts::Entry& entry = costs_.of(t, lag);
-      for (const auto& [j, distance] : row.near) {
+      for (const auto& [j, price] : row.near) {
         row.to.push_back(j);
-        if (most_ > 0) row.cost.push_back(entry.cost(distance));
+        if (most_ > 0) row.cost.push_back(price);
       }
     }
   }
@@ -195,8 +201,8 @@ class Finder {
   std::size_t most_;
   const SeriesGrids& grids_;
   LagCosts costs_;
-  std::vector<Radii> radii_;                         ///< [lags]
-  std::vector<double> reach_, first_, first_limit_;  ///< [frames][lags], [frames][lags], [frames]
+  std::vector<Radii> radii_;                   ///< [lags]
+  std::vector<double> reach_, first_, least_;  ///< [frames][lags], [frames][lags][first looks], [frames]
 };
 
 }  // namespace

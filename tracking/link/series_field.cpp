@@ -38,6 +38,8 @@ constexpr std::int32_t kScalesAround = 3;
 /// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
 constexpr std::size_t kMostLikely = 20;
 constexpr double kLikelyNats = 12;
+/// Of fewer links no scale is taken.
+constexpr std::size_t kLeastForScale = 8;
 /// A start must be likelier by so many nats than the one before it.
 constexpr double kLikelier = 1e-6;
 
@@ -113,23 +115,29 @@ SeriesPoints pair_of(const SeriesPoints& points, std::int32_t t) {
 
 }  // namespace
 
-SeriesLists list_neighbours(const Execution& execution, const SeriesPoints& points) {
-  SeriesLists out(at(points.frames()));
-  parallel_for(thread_count(execution), points.frames(),
-               [&](std::int64_t t) { out[at(t)] = NearLists(points.frame(static_cast<std::int32_t>(t))); });
-  return out;
+SeriesLists::SeriesLists(const SeriesPoints& points)
+    : points_(&points), frames_(std::make_unique<Frame[]>(at(std::max(0, points.frames())))) {}
+
+const NearLists& SeriesLists::operator[](std::size_t frame) const {
+  Frame& one = frames_[frame];
+  std::call_once(one.once, [&] { one.lists = NearLists(points_->frame(static_cast<std::int32_t>(frame))); });
+  return one.lists;
+}
+
+void SeriesLists::make(const Execution& execution) const {
+  parallel_for(thread_count(execution), points_->frames(), [&](std::int64_t t) { (*this)[at(t)]; });
 }
 
 namespace {
 
-/// The nearest of a frame's detections to given places, by the lists from a guess on, or by a tree.
+/// The nearest of a frame's detections to given places, by the lists from a guess on, or else by a tree.
 class Nearest {
  public:
-  Nearest(std::span<const Vec3> frame, const NearLists* lists) : frame_(frame), lists_(lists) {}
+  Nearest(std::span<const Vec3> frame, const NearLists& lists) : frame_(frame), lists_(lists) {}
 
   /// `guess`: a detection of the frame that may be near, or -1.
   std::size_t of(const Vec3& place, std::ptrdiff_t guess) {
-    if (lists_ != nullptr && guess >= 0)
+    if (guess >= 0)
       if (const std::ptrdiff_t found = by_list(place, static_cast<std::size_t>(guess)); found >= 0)
         return static_cast<std::size_t>(found);
     if (!tree_) tree_ = std::make_unique<NearPoints>(frame_);
@@ -144,28 +152,35 @@ class Nearest {
   /// guess's own, from the place. -1 where that proves nothing.
   std::ptrdiff_t by_list(const Vec3& place, std::size_t guess) const {
     const double off = length_of(minus(frame_[guess], place));
-    double best = std::numeric_limits<double>::infinity();
+    double best = std::numeric_limits<double>::infinity(), enough = best;  // squared
     std::ptrdiff_t nearest = -1;
-    for (const std::int32_t near : lists_->of(guess)) {
+    for (const std::int32_t near : lists_.of(guess)) {
       const auto k = static_cast<std::size_t>(near);
-      if (length_of(minus(frame_[k], frame_[guess])) - off > best * kSlack) return nearest;
-      const double distance = length_of(minus(frame_[k], place));
-      if (distance < best || (distance == best && near < nearest)) best = distance, nearest = near;
+      if (squared(minus(frame_[k], frame_[guess])) > enough) return nearest;
+      const double distance = squared(minus(frame_[k], place));
+      if (distance < best) {
+        best = distance, nearest = near;
+        enough = (std::sqrt(best) + off) * (std::sqrt(best) + off) * kSlack;
+      } else if (distance == best && near < nearest) {
+        nearest = near;
+      }
     }
-    return lists_->complete() ? nearest : -1;
+    return lists_.complete() ? nearest : -1;
   }
+
+  static double squared(const Vec3& v) { return dot(v, v); }
 
   static constexpr double kSlack = 1 + 1e-9;  ///< for rounding
   std::span<const Vec3> frame_;
-  const NearLists* lists_;
+  const NearLists& lists_;
   std::unique_ptr<NearPoints> tree_;
 };
 
 }  // namespace
 
-Prediction predict_by_field(const Execution& execution, const SeriesPoints& points,
+Prediction predict_by_field(const Execution& execution, const SeriesPoints& points, const SeriesLists& lists,
                             const SeriesLinking& linking, int lags, Prediction before,
-                            const SeriesLinking& of_before, const SeriesLists* lists) {
+                            const SeriesLinking& of_before) {
   const std::int32_t frames = points.frames();
   Prediction out = std::move(before);
   std::vector<char> changed(at(frames), 1);
@@ -180,9 +195,10 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
     const auto t = static_cast<std::int32_t>(slot);
     if (changed[at(t)] == 0) return;
     const auto begin = at(points.offset[at(t)]);
-    const auto field = local_field_among(one, points.frame(t),
-                                         lists != nullptr ? (*lists)[at(t)] : NearLists(points.frame(t)),
-                                         moves_from(points, linking, t), false);
+    const PointMoves moves = moves_from(points, linking, t);
+    const auto field = moves.count < kLeastFieldSources
+                           ? std::vector<Vec3>(moves.move.size())
+                           : local_field_among(one, points.frame(t), lists[at(t)], moves, false);
     std::copy(field.begin(), field.end(), out.by_lag[0].begin() + static_cast<std::ptrdiff_t>(begin));
   });
   // Over more frames: on from where the field leads, with the field of the nearest detection there.
@@ -195,7 +211,7 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
       if (stale[at(t)] == 0) return;
       const auto from = points.frame(t), stop = points.frame(there);
       const auto begin = at(points.offset[at(t)]), begin_there = at(points.offset[at(there)]);
-      Nearest near(stop, lists != nullptr ? &(*lists)[at(there)] : nullptr);
+      Nearest near(stop, lists[at(there)]);
       std::ptrdiff_t guess = -1;
       for (std::size_t k = 0; k < from.size(); ++k) {
         const Vec3 so_far = out.by_lag[at(lag) - 2][begin + k];
@@ -223,6 +239,8 @@ struct FieldPair {
   Moves moves;         ///< of the links
   PointMoves arrived;  ///< the same, by where they end
   double scale = 0;
+  /// One more round would leave all as it is: any start that comes to these links ends with them.
+  bool fixed = false;
   /// -log-likelihood around the field of its own links, each left out of its own prediction.
   double cost = std::numeric_limits<double>::infinity();
 };
@@ -322,12 +340,13 @@ class FieldPairs {
     for (std::int32_t near = std::max(0, t - kScalesAround);
          near <= std::min(points_.frames() - 2, t + kScalesAround); ++near)
       if (!empty(near)) scales.push_back(pairs_[at(near)].scale);
-    FieldPair now = linked(t, pair, field, quantile(scales, 0.5));
+    FieldPair now = linked(t, pair, field, quantile(scales, 0.5), &pairs_[at(t)]);
     if (now.cost < pairs_[at(t)].cost - kLikelier) pairs_[at(t)] = std::move(now);
   }
 
-  FieldPair linked(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& start,
-                   double scale) const {
+  /// From that field on. `best`: nothing (its cost is infinite) is made where it would come to the same.
+  FieldPair linked(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& start, double scale,
+                   const FieldPair* best = nullptr) const {
     const auto from = pair.frame(0);
     const Execution of_pair = threads_for(pair);
     SeriesModel model;
@@ -342,7 +361,7 @@ class FieldPairs {
     };
     set_field(start);
     SeriesGrids grids(2);
-    grids[1] = RowGrid(pair.frame(1), spacing_of(pair) / 2);
+    grids[1] = RowGrid(pair.frame(1), spacing_of(pair));
     FieldPair out;
     out.scale = scale;
     for (int round = 0; round < kRoundsOfPair; ++round) {
@@ -358,15 +377,17 @@ class FieldPairs {
         differ += now.next[i] != out.links.next[i];
       const bool settled =
           round > 0 && static_cast<double>(differ) <= kSettledShare * static_cast<double>(from.size());
+      if (best != nullptr && best->fixed && now.next == best->links.next) return {};
       out.links = std::move(now);
       set_field(local_field_among(of_pair, from, lists_[at(t)], moves_from(pair, out.links, 0), false));
       std::vector<double> lengths;
       for (Index i = 0; i < pair.offset[1]; ++i)
         if (out.links.next[at(i)] >= 0)
           lengths.push_back(length_of(residual(pair, prediction, i, out.links.next[at(i)])));
-      if (lengths.size() >= 8)
+      if (lengths.size() >= kLeastForScale)
         out.scale = std::max(quantile(lengths, 0.5) / student_median(pair.dims),
                              kLeastScalePerSpacing * spacing_of(pair));
+      out.fixed = round > 0 && differ == 0 && lengths.size() >= kLeastForScale;
       if (settled) break;
     }
     out.moves = moves_of_pair(pair, out.links);
@@ -392,6 +413,7 @@ class FieldPairs {
 
 SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
                                const std::string& solver, const SeriesLists& lists) {
+  lists.make(execution);
   FieldPairs pairs(execution, points, solver, lists);
   pairs.forward();
   if (points.size() <= kMostForStarts && pairs.steps() > kLargeSteps) pairs.from_several_starts();

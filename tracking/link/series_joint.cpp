@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <numeric>
 
+#include <motes/base/function_clones.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
 #include <motes/tracking/series_joint.h>
@@ -16,6 +18,8 @@ using matching::Offset;
 constexpr double kMostOdds = 1e9;
 constexpr double kLeastWeight = 1e-12;
 constexpr std::int64_t kBlock = 512;
+/// Pairs of links are summed in so many lanes, on every machine.
+constexpr std::size_t kLanes = 8;
 
 /// Candidates by their later detection.
 struct Incoming {
@@ -39,7 +43,7 @@ struct Weights {
   std::vector<double> link;               ///< [candidates] L_f
   std::vector<double> end, birth, alone;  ///< [points]
   std::vector<Offset> offsets;            ///< [points + 1] into `pair`
-  std::vector<float> pair;                ///< [triplets] g(f | e), by detection, link in, link out
+  std::vector<float> pair;                ///< [triplets] g(f | e), by detection, link in, link out; some 0
 };
 
 Weights weights_of(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
@@ -53,7 +57,8 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
   for (std::size_t i = 0; i < n; ++i)
     out.offsets[i + 1] = out.offsets[i] + (in.offsets[i + 1] - in.offsets[i]) *
                                               (candidates.row_offsets[i + 1] - candidates.row_offsets[i]);
-  out.pair.resize(at(out.offsets.back()));
+  // Whole lanes are read beyond the last pair.
+  out.pair.resize(at(out.offsets.back()) + kLanes);
   const std::int32_t last = points.frames() - 1;
   const auto count = static_cast<std::int64_t>(n);
   parallel_for(thread_count(execution), (count + kBlock - 1) / kBlock, [&](std::int64_t b) {
@@ -93,8 +98,54 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
   return out;
 }
 
-double damped(double old_odds, double new_odds) {
-  return std::clamp(std::sqrt(old_odds * new_odds), 1 / kMostOdds, kMostOdds);
+typedef double Doubles __attribute__((vector_size(kLanes * sizeof(double))));
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
+
+/// The links of one detection: into it, out of it, and what they weigh.
+struct Meeting {
+  std::vector<double> arriving, old_in, in_sum, new_in;             ///< [links in]
+  std::vector<double> leaving, weighed, old_out, out_sum, new_out;  ///< [links out, filled up to whole lanes]
+  std::size_t ins = 0, outs = 0;
+
+  void resize(std::size_t links_in, std::size_t links_out) {
+    ins = links_in, outs = links_out;
+    for (auto* const values : {&arriving, &old_in, &in_sum, &new_in}) values->resize(ins);
+    const std::size_t filled = (outs + kLanes - 1) / kLanes * kLanes;
+    for (auto* const values : {&leaving, &weighed, &old_out, &out_sum, &new_out}) values->assign(filled, 0);
+  }
+};
+
+/// Adds the pairs to in_sum and out_sum.
+MOTES_CLONES void add_pairs(const float* pair, Meeting& m) {
+  for (std::size_t e = 0; e < m.ins; ++e, pair += m.outs) {
+    Doubles lanes{};
+    const double arriving = m.arriving[e];
+    for (std::size_t f = 0; f < m.outs; f += kLanes) {
+      Floats narrow;
+      std::memcpy(&narrow, pair + f, sizeof narrow);
+      const Doubles g = __builtin_convertvector(narrow, Doubles);
+      Doubles weighed, sum;
+      std::memcpy(&weighed, m.weighed.data() + f, sizeof weighed);
+      std::memcpy(&sum, m.out_sum.data() + f, sizeof sum);
+      lanes += weighed * g;
+      sum += arriving * g;
+      std::memcpy(m.out_sum.data() + f, &sum, sizeof sum);
+    }
+    m.in_sum[e] +=
+        ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+  }
+}
+
+/// New messages: each the geometric mean of the old one and the new one.
+MOTES_CLONES void damp(const double* message, const double* sum, const double* old_odds, double all,
+                       std::size_t size, double* out) {
+  const double least = 1e-9 * all;
+  for (std::size_t k = 0; k < size; ++k) {
+    const double others = all - message[k] * sum[k],
+                 product = old_odds[k] * (sum[k] / (others < least ? least : others));
+    const double root = std::sqrt(product), low = root < 1 / kMostOdds ? 1 / kMostOdds : root;
+    out[k] = low > kMostOdds ? kMostOdds : low;
+  }
 }
 
 }  // namespace
@@ -144,40 +195,34 @@ void propagate_beliefs(const Execution& execution, const SeriesPoints& points, c
   const auto count = static_cast<std::int64_t>(points.size());
   for (int iteration = 0; iteration < iterations; ++iteration) {
     parallel_for(thread_count(execution), (count + kBlock - 1) / kBlock, [&](std::int64_t b) {
-      std::vector<double> out_sum, in_sum;
+      Meeting m;
       for (std::int64_t point = b * kBlock; point < std::min(count, (b + 1) * kBlock); ++point) {
         const auto i = at(point);
-        const auto first = at(candidates.row_offsets[i]), ins = at(in.offsets[i + 1] - in.offsets[i]);
-        const auto outs = at(candidates.row_offsets[i + 1]) - first;
+        const auto first = at(candidates.row_offsets[i]);
+        m.resize(at(in.offsets[i + 1] - in.offsets[i]), at(candidates.row_offsets[i + 1]) - first);
         const std::size_t* const link_in = in.links.data() + in.offsets[i];
-        out_sum.assign(outs, w.birth[i]);
-        in_sum.assign(ins, w.end[i]);
-        const float* pair = w.pair.data() + w.offsets[i];
-        for (std::size_t e = 0; e < ins; ++e) {
-          const double arriving = beliefs.from_source[link_in[e]];
-          double sum = 0;
-          for (std::size_t f = 0; f < outs; ++f, ++pair) {
-            const double g = static_cast<double>(*pair);
-            out_sum[f] += arriving * g;
-            sum += beliefs.from_target[first + f] * w.link[first + f] * g;
-          }
-          in_sum[e] += sum;
+        for (std::size_t e = 0; e < m.ins; ++e) {
+          m.arriving[e] = beliefs.from_source[link_in[e]];
+          m.old_in[e] = beliefs.from_target[link_in[e]];
+          m.in_sum[e] = w.end[i];
         }
+        for (std::size_t f = 0; f < m.outs; ++f) {
+          m.leaving[f] = beliefs.from_target[first + f];
+          m.old_out[f] = beliefs.from_source[first + f];
+          m.weighed[f] = m.leaving[f] * w.link[first + f];
+          m.out_sum[f] = w.birth[i];
+        }
+        add_pairs(w.pair.data() + w.offsets[i], m);
         double all = w.alone[i];
-        for (std::size_t e = 0; e < ins; ++e) all += beliefs.from_source[link_in[e]] * w.end[i];
-        for (std::size_t f = 0; f < outs; ++f) {
-          out_sum[f] *= w.link[first + f];
-          all += beliefs.from_target[first + f] * out_sum[f];
+        for (std::size_t e = 0; e < m.ins; ++e) all += m.arriving[e] * w.end[i];
+        for (std::size_t f = 0; f < m.outs; ++f) {
+          m.out_sum[f] *= w.link[first + f];
+          all += m.leaving[f] * m.out_sum[f];
         }
-        const double least = 1e-9 * all;
-        for (std::size_t f = 0; f < outs; ++f) {
-          const double others = std::max(all - beliefs.from_target[first + f] * out_sum[f], least);
-          next.from_source[first + f] = damped(beliefs.from_source[first + f], out_sum[f] / others);
-        }
-        for (std::size_t e = 0; e < ins; ++e) {
-          const double others = std::max(all - beliefs.from_source[link_in[e]] * in_sum[e], least);
-          next.from_target[link_in[e]] = damped(beliefs.from_target[link_in[e]], in_sum[e] / others);
-        }
+        damp(m.leaving.data(), m.out_sum.data(), m.old_out.data(), all, m.outs, m.new_out.data());
+        damp(m.arriving.data(), m.in_sum.data(), m.old_in.data(), all, m.ins, m.new_in.data());
+        for (std::size_t f = 0; f < m.outs; ++f) next.from_source[first + f] = m.new_out[f];
+        for (std::size_t e = 0; e < m.ins; ++e) next.from_target[link_in[e]] = m.new_in[e];
       }
     });
     std::swap(beliefs, next);

@@ -13,6 +13,7 @@
 #include <motes/matching/registry.h>
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/divisions.h"
 #include "tracking/link/node_model.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/series_field.h"
@@ -232,15 +233,17 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     if (const auto devices = gpu::list_devices(); devices.devices.empty())
       throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");
   SeriesLinks out;
-  out.points = pool_points(frames, execution);
+  out.points = pool_points(frames, execution, false);
   out.linking = SeriesLinking::none(out.points.size());
   if (out.points.size() == 0 || out.points.frames() < 2) {
+    estimate_densities(out.points, execution);
     out.reason = "there is nothing to link";
     return out;
   }
   choose_properties(options, out.points);
   const std::vector<Index> order = detail::position_order(out.points);
   out.points = detail::select_points(out.points, order);
+  estimate_densities(out.points, execution);
   std::optional<SeriesNodes> nodes;
   if (static_cast<std::int64_t>(out.points.size()) <= options.most_at_once)
     nodes = choose_nodes(
@@ -255,7 +258,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
                          " detections, over " + std::to_string(options.most_at_once));
   SeriesPart part;
   if (nodes) {
-    part = take_part(out.points, nodes->used);
+    part = take_part(out.points, nodes->used, execution);
     out.exclusion_um = nodes->exclusion_um;
     out.used = nodes->used;
     out.points.log_odds = nodes->log_odds;
@@ -267,7 +270,8 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   // Satellites that no property tells from particles pass for daughters.
   const bool told = !nodes || nodes->told;
   if (options.events == Events::divisions || (options.events == Events::automatic && told)) {
-    out.divisions = find_divisions(execution, linked, out.linking, options.events == Events::divisions);
+    out.divisions = detail::find_divisions(execution, linked, out.linking, best.lists(),
+                                           options.events == Events::divisions);
     cut_at_divisions(out.divisions.list, out.linking);
   }
   out.model = std::move(best.model_);

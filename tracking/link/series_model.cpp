@@ -25,7 +25,6 @@ constexpr std::int32_t kLeastHalfWindow = 2;
 constexpr double kLeastScalePerSpacing = 0.005;
 /// Links that chance alone would offer a detection within the reach; the reach is cut where there were more.
 constexpr double kMostByChance = 48;
-constexpr double kMostScales = 24;
 
 double beyond(const std::vector<double>& elapsed, std::int32_t frames) {
   double sum = 0;
@@ -86,7 +85,7 @@ double SeriesModel::reach(const SeriesPoints& points, std::int32_t slot, int lag
   const double level = dims * std::log(s) - std::log(elapsed[at(lag) - 1] * (1 - end)) - most_cost;
   const double by_chance =
       std::pow(kMostByChance / (points.density[at(to)] * ball_volume(points.dims, 1)), 1.0 / points.dims);
-  return std::min(s * shape[at(lag) - 1].reach(level, kMostScales), by_chance);
+  return std::min(s * shape[at(lag) - 1].reach(level), by_chance);
 }
 
 namespace {

@@ -131,10 +131,11 @@ class Chooser {
     std::vector<char> dropped = alone_;
     for (std::size_t i = 0; i < dropped.size(); ++i)
       if (out.used[i] != 0) dropped[i] = 0;
-    const double open_kept = open_share(out.used), open_dropped = open_share(dropped);
+    const SeriesPart kept = take_part(points_, out.used, execution_);
+    const double open_kept = open_share(kept);
+    const double open_dropped = open_share(take_part(points_, dropped, execution_));
     if (!options_.exclusion_um && (open_dropped < kLeastOpen || open_dropped < kTimesAsOpen * open_kept))
       return std::nullopt;
-    SeriesPart kept = take_part(points_, out.used);
     linking_ = linking_of_whole(link(kept.points), kept);
     std::vector<char> real = on_long_tracks(points_, linking_, out.used);
     for (int round = 0; round < kNodeRounds; ++round) {
@@ -151,10 +152,9 @@ class Chooser {
   }
 
  private:
-  /// Share of those detections' sides (before, after) that stay open where they are linked from frame to
+  /// Share of the part's sides (before, after) that stay open where they are linked from frame to
   /// frame.
-  double open_share(const std::vector<char>& keep) {
-    const SeriesPart part = take_part(points_, keep);
+  double open_share(const SeriesPart& part) {
     if (part.whole.empty()) return 0;
     Rounds rounds(execution_, part.points, options_, done_, solved_);
     rounds.plain(1, kRoundsOfEvidence);
@@ -195,14 +195,15 @@ class Chooser {
     std::vector<char> possible = alone_;
     for (std::size_t i = 0; i < possible.size(); ++i)
       if (nodes.log_odds[i] <= kLeastLogOdds) possible[i] = 0;
-    SeriesPart part = take_part(points_, possible);
-    part.points.density = take_part(points_, nodes.used).points.density;
+    SeriesPart part = take_part(points_, possible, execution_);
+    part.points.density = take_part(points_, nodes.used, execution_).points.density;
     SeriesLinking start = linking_of_part(linking_, part);
     const int lags = std::min(options_.max_gap + 1, std::max(1, points_.frames() - 1));
-    const Prediction prediction = predict_by_field(execution_, part.points, start, lags);
-    SeriesModel model = first_model(part.points, prediction, lags);
+    const Prediction prediction =
+        predict_by_field(execution_, part.points, SeriesLists(part.points), start, lags);
+    SeriesModel model = first_model(execution_, part.points, prediction, lags);
     model.gate_um = options_.gate_um;
-    model = fit_model(part.points, prediction, start, model);
+    model = fit_model(execution_, part.points, prediction, start, model);
     const SeriesCandidates candidates =
         likely_candidates(execution_, part.points, prediction, model, lags, start, kLikelyNats, kMostLikely);
     const std::vector<double> costs = candidate_costs(execution_, part.points, prediction, model, candidates);
@@ -241,7 +242,7 @@ std::optional<SeriesNodes> choose_nodes(const Execution& execution, const Series
                                         const std::function<void(int)>& done, int& solved) {
   std::vector<double> radius = options.exclusion_um
                                    ? std::vector<double>(at(points.frames()), *options.exclusion_um)
-                                   : exclusion_radii(points);
+                                   : exclusion_radii(points, execution);
   if (std::none_of(radius.begin(), radius.end(), [](double r) { return r > 0; })) return std::nullopt;
   Chooser chooser(execution, points, options, close_neighbours(execution, points, std::move(radius)), done,
                   solved);

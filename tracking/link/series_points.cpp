@@ -112,7 +112,7 @@ double ball_volume(int dims, double radius) {
   return 4 * std::numbers::pi / 3 * radius * radius * radius;
 }
 
-SeriesPoints pool_points(std::span<const Detections> frames, const Execution& execution) {
+SeriesPoints pool_points(std::span<const Detections> frames, const Execution& execution, bool densities) {
   SeriesPoints out;
   out.offset.push_back(0);
   std::size_t all = 0;
@@ -137,7 +137,7 @@ SeriesPoints pool_points(std::span<const Detections> frames, const Execution& ex
   if (out.at.empty()) return out;
   pool_properties(frames, out);
   out.dims = dims_of(extent_of(out.at));
-  estimate_densities(out, execution);
+  if (densities) estimate_densities(out, execution);
   return out;
 }
 
@@ -157,7 +157,7 @@ void estimate_densities(SeriesPoints& points, const Execution& execution) {
   points.spacing_um = std::pow(typical, -1.0 / points.dims);
 }
 
-SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep) {
+SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep, const Execution& execution) {
   SeriesPart out;
   out.points.dims = points.dims;
   out.points.offset.push_back(0);
@@ -174,7 +174,7 @@ SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep) {
     }
     out.points.offset.push_back(static_cast<matching::Index>(out.whole.size()));
   }
-  estimate_densities(out.points);
+  estimate_densities(out.points, execution);
   return out;
 }
 

@@ -145,7 +145,7 @@ double Rounds::steps() const {
 
 double Rounds::coherence() {
   const SeriesLinking sample = some_frames();
-  const Prediction field = predict_by_field(execution_, *points_, sample, 1, {}, {}, &lists());
+  const Prediction field = predict_by_field(execution_, *points_, lists(), sample, 1);
   SeriesModel one = model_;
   one.elapsed = {1};
   one.growth.resize(1);
@@ -207,13 +207,13 @@ SeriesLinking Rounds::some_frames() const {
 }
 
 void Rounds::predict(int lags) {
-  prediction_ = predict_by_field(execution_, *points_, solution_.linking, lags, std::move(prediction_),
-                                 predicted_from_, &lists());
+  prediction_ = predict_by_field(execution_, *points_, lists(), solution_.linking, lags,
+                                 std::move(prediction_), predicted_from_);
   predicted_from_ = solution_.linking;
 }
 
 const SeriesLists& Rounds::lists() {
-  if (!lists_) lists_ = std::make_shared<const SeriesLists>(list_neighbours(execution_, *points_));
+  if (!lists_) lists_ = std::make_shared<const SeriesLists>(*points_);
   return *lists_;
 }
 

@@ -9,7 +9,6 @@
 #include <motes/base/quantile.h>
 
 #include "tracking/link/confidence.h"
-#include "tracking/link/series_field.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking::detail {
@@ -45,10 +44,8 @@ struct Steps {
 
 class Simulation {
  public:
-  Simulation(const Execution& execution, const SeriesLinks& links, std::uint64_t seed, double stretch)
-      : links_(links), points_(links.points), stretch_(stretch), rng_(seed) {
-    if (links.chosen == MotionModel::field)
-      prediction_ = predict_by_field(execution, points_, links.linking, 1);
+  Simulation(const SeriesLinks& links, const Prediction& prediction, std::uint64_t seed, double stretch)
+      : links_(links), points_(links.points), stretch_(stretch), rng_(seed), prediction_(prediction) {
     gather_steps();
     gather_turnover();
     for (std::size_t axis = 0; axis < 3; ++axis) moves_[axis] = spread(axis) > 0;
@@ -310,7 +307,7 @@ class Simulation {
   const SeriesPoints& points_;
   double stretch_;
   std::mt19937_64 rng_;
-  Prediction prediction_;
+  const Prediction& prediction_;
   std::array<bool, 3> moves_{};
   std::vector<Vec3> alone_;
   std::vector<std::optional<Vec3>> of_;  ///< [points] the step from each
@@ -328,9 +325,9 @@ class Simulation {
 
 }  // namespace
 
-SimulatedSeries simulate_like(const Execution& execution, const SeriesLinks& links, std::size_t detections,
+SimulatedSeries simulate_like(const SeriesLinks& links, const Prediction& prediction, std::size_t detections,
                               std::uint64_t seed, double stretch) {
-  return Simulation(execution, links, seed, stretch).run(detections);
+  return Simulation(links, prediction, seed, stretch).run(detections);
 }
 
 }  // namespace motes::tracking::detail

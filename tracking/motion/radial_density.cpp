@@ -3,18 +3,31 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <utility>
 
+#include <motes/base/exact_math.h>
 #include <motes/tracking/radial_density.h>
 
 namespace motes::tracking {
 namespace {
 
 constexpr std::size_t kBins = 32;
+constexpr double kReachStep = 1.0 / 16;
 /// Pseudo-counts: this share of the lengths, and at least this many.
 constexpr double kPseudoShare = 0.02, kLeastPseudo = 30;
 
 /// Volume of a ball of radius 1.
 double ball(int dims) { return dims == 1 ? 2 : dims == 2 ? std::numbers::pi : 4 * std::numbers::pi / 3; }
+
+template <class LogDensity>
+std::shared_ptr<const std::vector<double>> highest_of(const LogDensity& log_density) {
+  std::vector<double> highest(static_cast<std::size_t>(RadialDensity::kMostReach / kReachStep) + 1);
+  for (std::size_t k = highest.size(); k-- > 0;) {
+    highest[k] = log_density(static_cast<double>(k) * kReachStep);
+    if (k + 1 < highest.size()) highest[k] = std::max(highest[k], highest[k + 1]);
+  }
+  return std::make_shared<const std::vector<double>>(std::move(highest));
+}
 
 }  // namespace
 
@@ -27,12 +40,22 @@ double student_log_density(double u, int dims) {
           std::lgamma((nu + d) / 2) - std::lgamma(nu / 2) - d / 2.0 * std::log(nu * std::numbers::pi);
     return by_dims;
   }();
-  return norm[static_cast<std::size_t>(dims)] - (nu + dims) / 2 * std::log1p(u * u / nu);
+  return norm[static_cast<std::size_t>(dims)] - (nu + dims) / 2 * exact_log(1 + u * u / nu);
 }
 
 double student_median(int dims) {
   // sqrt(d x the median of Fisher's F with d and 5 degrees of freedom).
   return dims == 1 ? 0.7267 : dims == 2 ? 1.2640 : 1.6500;
+}
+
+RadialDensity::RadialDensity(int dims) : dims_(dims) {
+  static const auto of_student = [] {
+    std::array<std::shared_ptr<const std::vector<double>>, 4> by_dims{};
+    for (int d = 1; d <= 3; ++d)
+      by_dims[static_cast<std::size_t>(d)] = highest_of([&](double u) { return student_log_density(u, d); });
+    return by_dims;
+  }();
+  highest_ = of_student[static_cast<std::size_t>(dims)];
 }
 
 RadialDensity::RadialDensity(std::span<const double> lengths, int dims, double top) : dims_(dims) {
@@ -53,6 +76,7 @@ RadialDensity::RadialDensity(std::span<const double> lengths, int dims, double t
   }
   beyond_ = density_;
   for (std::size_t k = kBins - 1; k-- > 0;) beyond_[k] = std::max(beyond_[k], beyond_[k + 1]);
+  highest_ = highest_of([&](double u) { return log_density(u); });
 }
 
 double RadialDensity::most_beyond(double u) const {
@@ -77,12 +101,11 @@ double RadialDensity::log_density(double u) const {
   return std::log(density_[k] + part * (density_[k + 1] - density_[k]));
 }
 
-double RadialDensity::reach(double level, double most) const {
-  constexpr double kStep = 1.0 / 16;
-  double reach = 0;
-  for (double u = 0; u <= most; u += kStep)
-    if (log_density(u) > level) reach = u + kStep;
-  return std::min(reach, most);
+double RadialDensity::reach(double level) const {
+  const std::vector<double>& highest = *highest_;
+  const auto below =
+      std::partition_point(highest.begin(), highest.end(), [&](double h) { return h > level; });
+  return std::min(static_cast<double>(below - highest.begin()) * kReachStep, kMostReach);
 }
 
 }  // namespace motes::tracking

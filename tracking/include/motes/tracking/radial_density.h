@@ -1,6 +1,7 @@
 #pragma once
 /// Densities of displacements that depend on their length alone: Student's t, and histograms found in data.
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,13 +23,14 @@ double student_median(int dims);
 class RadialDensity {
  public:
   /// The Student t alone.
-  explicit RadialDensity(int dims = 3) : dims_(dims) {}
+  explicit RadialDensity(int dims = 3);
   /// From lengths in units of the scale; `bins` bins from 0 to `top`. O(lengths).
   RadialDensity(std::span<const double> lengths, int dims, double top);
 
   double log_density(double u) const;
-  /// The smallest multiple of 1/16 from which on log_density stays below `level`, at most `most`.
-  double reach(double level, double most) const;
+  /// The smallest multiple of 1/16 from which on log_density stays below `level`, at most kMostReach.
+  double reach(double level) const;
+  static constexpr double kMostReach = 24;
   /// The largest log_density at u or beyond it.
   double most_beyond(double u) const;
 
@@ -38,6 +40,8 @@ class RadialDensity {
   double tail_log_share_ = 0;    ///< log of the pseudo-counts' share
   std::vector<double> density_;  ///< at the bins' centres
   std::vector<double> beyond_;   ///< [bins] the largest of density_ from there on
+  /// The largest log_density at multiples of 1/16 from each on, up to kMostReach: falling.
+  std::shared_ptr<const std::vector<double>> highest_;
 };
 
 }  // namespace motes::tracking

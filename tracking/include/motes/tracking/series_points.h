@@ -34,8 +34,10 @@ struct SeriesPoints {
 };
 
 /// Pools the frames, and of their properties those that all frames have and that are known for some. Throws
-/// InputError for positions that are not finite. O(points log points), as estimate_densities.
-SeriesPoints pool_points(std::span<const Detections> frames, const Execution& execution = {1});
+/// InputError for positions that are not finite. O(points log points), as estimate_densities; without
+/// `densities` these are left to be estimated.
+SeriesPoints pool_points(std::span<const Detections> frames, const Execution& execution = {1},
+                         bool densities = true);
 
 /// Takes density and spacing from the positions. O(points log points): at most 512 points of a frame are
 /// asked.
@@ -49,7 +51,8 @@ struct SeriesPart {
 };
 
 /// Those where `keep` is not 0, without properties; densities are their own.
-SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep);
+SeriesPart take_part(const SeriesPoints& points, std::span<const char> keep,
+                     const Execution& execution = {1});
 
 /// Volume of a ball of that radius in 1, 2 or 3 dimensions.
 double ball_volume(int dims, double radius);
