@@ -178,6 +178,8 @@ constexpr double kSureEnough = 0.001;
 /// Simulated steps are stretched by this factor at a time, at most so many times.
 constexpr double kStretch = 1.15;
 constexpr int kStretches = 3;
+/// Around neighbours' motion about so many series are simulated; none of fewer detections than this.
+constexpr std::size_t kSeries = 3, kLeastSimulated = 4000;
 
 double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
 
@@ -237,9 +239,11 @@ std::vector<std::pair<double, bool>> mixed(const Judged& one, const Judged& othe
 /// are stretched or shortened until the simulated series has as much of it.
 Judged judged_like(const Execution& execution, const SeriesLinks& links, const Prediction& prediction,
                    const SeriesOptions& options, const ConfidenceOptions& how) {
+  // Together the series that are simulated are about as large as the real one.
+  const std::size_t some = links.points.size() / (links.chosen == MotionModel::field ? kSeries : 1);
+  const std::size_t detections = std::min(how.detections, std::max(kLeastSimulated, some));
   const auto with = [&](double stretch) {
-    return judge(execution, detail::simulate_like(links, prediction, how.detections, how.seed, stretch),
-                 options);
+    return judge(execution, detail::simulate_like(links, prediction, detections, how.seed, stretch), options);
   };
   Judged near = with(1);
   const double wanted = links.evidence.coherence;

@@ -23,7 +23,7 @@ struct Calibration {
 };
 
 struct ConfidenceOptions {
-  std::size_t detections = 12'000;  ///< in the simulated series, about
+  std::size_t detections = 12'000;  ///< in a simulated series, at most (about)
   std::uint64_t seed = 1;
 };
 
