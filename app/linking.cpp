@@ -14,7 +14,9 @@
 namespace motes::app {
 namespace {
 
-constexpr const char* kEstimated = "estimated";
+using tracking::Gate;
+using tracking::GateSource;
+
 /// More detections than this are linked pair by pair by default: a series of so many takes minutes, pairs
 /// take a second. The series linker keeps about 20 candidates of each, so this bounds its edges too.
 constexpr std::size_t kMostOfAutomaticSeries = 1'000'000;
@@ -73,10 +75,11 @@ void judge_links(const Execution& execution, const Config& config, const trackin
 }
 
 /// Where nothing predicts the motion of a series, its density bounds what any linker can do.
-void warn_of_density(const tracking::SeriesLinks& links, const Gate& gate, Console& console) {
-  if (gate.estimate && gate.estimate->ratio() > tracking::kUntrustworthyRatio &&
+void warn_of_density(const tracking::SeriesLinks& links,
+                     const std::optional<tracking::GateEstimate>& estimate, Console& console) {
+  if (estimate && estimate->ratio() > tracking::kUntrustworthyRatio &&
       links.chosen == tracking::MotionModel::standing)
-    warn_of_ratio(gate.estimate->ratio(), console);
+    warn_of_ratio(estimate->ratio(), console);
 }
 
 void report_estimate(const tracking::GateEstimate& estimate, double gate_um, const std::string& unit,
@@ -104,13 +107,13 @@ tracking::SeriesOptions series_options(const Config& config, const Gate& gate) {
   options.solver = config.linking.solver;
   options.verify = config.linking.verify;
   options.events = config.linking.events;
-  if (gate.source != kEstimated) options.gate_um = *gate.um;
+  if (gate.source != GateSource::estimated) options.gate = gate;
   return options;
 }
 
-tracking::LinkOptions link_options(const Config& config, double gate_um) {
+tracking::LinkOptions link_options(const Config& config, const Gate& gate) {
   tracking::LinkOptions options;
-  options.candidates.gate_um = gate_um;
+  options.candidates.gate = gate;
   options.candidates.cost = config.linking.cost;
   options.candidates.no_link_cost = config.linking.no_link_cost.value_or(-1);
   options.solver = config.linking.solver;
@@ -203,43 +206,37 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
   return lines;
 }
 
-Gate choose_gate(const Execution& execution, const Config& config, const std::vector<Detections>& frames,
-                 std::optional<double> dt_s, const std::string& unit, Console& console) {
-  Gate gate;
-  gate.estimate = tracking::estimate_gate(execution, frames, config.linking.gate_share);
-  if (config.linking.gate_um) {
-    gate.um = config.linking.gate_um;
-    gate.source = "linking.gate_um";
-  } else if (config.linking.max_speed_um_s) {
-    gate.um = gate_from_speed(config, dt_s);
-    gate.source = "linking.max_speed_um_s";
-  } else if (gate.estimate) {
-    gate.um = gate.estimate->gate_um;
-    gate.source = kEstimated;
-  } else {
-    gate.source = "none";
-  }
+GateChoice choose_gate(const Execution& execution, const Config& config,
+                       const std::vector<Detections>& frames, std::optional<double> dt_s,
+                       const std::string& unit, Console& console) {
+  const auto estimate = tracking::estimate_gate(execution, frames, config.linking.gate_share);
+  const Gate gate = config.linking.gate_um          ? Gate(*config.linking.gate_um, GateSource::length)
+                    : config.linking.max_speed_um_s ? Gate(gate_from_speed(config, dt_s), GateSource::speed)
+                    : estimate                      ? estimate->gate()
+                                                    : Gate();
+  if (gate.source != GateSource::estimated && gate.source != GateSource::none) require_length(gate);
   const bool series = links_whole_series(config, frames);
-  const bool unused = series && gate.source == kEstimated;
-  if (gate.um)
-    console.note(fmt::format("gate {:.4g} {} ({}{})", *gate.um, unit, gate.source,
-                             unused ? "; used with linking.scope: pairs only" : ""));
-  if (gate.estimate) report_estimate(*gate.estimate, *gate.um, unit, series, console);
-  if (gate.um && gate.estimate && gate.source != kEstimated)
-    for (const std::string& warning : gate_warnings(*gate.um, *gate.estimate, unit)) console.warn(warning);
-  if (!gate.estimate && frames.size() > 1) {
+  const bool estimated = gate.source == GateSource::estimated;
+  if (gate.bounded())
+    console.note(fmt::format("gate {:.4g} {} ({}{})", gate.um, unit, to_string(gate.source),
+                             series && estimated ? "; used with linking.scope: pairs only" : ""));
+  if (estimate) report_estimate(*estimate, gate.um, unit, series, console);
+  if (estimate && !estimated)
+    for (const std::string& warning : gate_warnings(gate.um, *estimate, unit)) console.warn(warning);
+  if (!estimate && frames.size() > 1) {
     console.warn("no two consecutive frames have detections, so nothing can be linked");
   }
-  return gate;
+  return {gate, estimate};
 }
 
 LinkedSeries link_series(const Execution& execution, const Config& config,
-                         const std::vector<Detections>& frames, const Gate& gate, const std::string& unit,
-                         Console& console) {
+                         const std::vector<Detections>& frames, const GateChoice& choice,
+                         const std::string& unit, Console& console) {
+  const auto& [gate, estimate] = choice;
   LinkedSeries linked;
   Progress progress(console, "linking", "frame pairs",
                     frames.empty() ? 0 : static_cast<std::int64_t>(frames.size()) - 1);
-  if (gate.um && links_whole_series(config, frames)) {
+  if (gate.bounded() && links_whole_series(config, frames)) {
     const tracking::SeriesOptions options = series_options(config, gate);
     linked.series = tracking::link_series(execution, frames, options, [](int) {
       stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
@@ -252,14 +249,14 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     if (config.linking.confidence && !too_large)
       judge_links(execution, config, options, linked, console);
     else
-      warn_of_density(*linked.series, gate, console);
-  } else if (gate.um) {
+      warn_of_density(*linked.series, estimate, console);
+  } else if (gate.bounded()) {
     if (config.linking.scope == Scope::automatic && detections_of(frames) > kMostOfAutomaticSeries)
       console.note(
           fmt::format("linked frame by frame: {} detections are more than the {} that linking.scope: auto "
                       "links as a series; set linking.scope: series to link all frames at once",
                       detections_of(frames), kMostOfAutomaticSeries));
-    linked.pairs = tracking::link_frames(execution, frames, link_options(config, *gate.um), [&](std::size_t) {
+    linked.pairs = tracking::link_frames(execution, frames, link_options(config, gate), [&](std::size_t) {
       progress.advance();
       stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
     });

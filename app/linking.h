@@ -8,6 +8,7 @@
 #include <motes/base/execution.h>
 #include <motes/tracking/confidence.h>
 #include <motes/tracking/detections.h>
+#include <motes/tracking/gate.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
@@ -17,17 +18,18 @@
 
 namespace motes::app {
 
-struct Gate {
-  std::optional<double> um;  ///< none: no two consecutive frames have detections, so there is nothing to link
-  std::string source;        ///< the key it came from, or "estimated"
-  std::optional<tracking::GateEstimate> estimate;
+struct GateChoice {
+  tracking::Gate
+      gate;  ///< not bounded: no two consecutive frames have detections, so there is nothing to link
+  std::optional<tracking::GateEstimate> estimate;  ///< what the data suggest, even if a gate was given
 };
 
 /// The gate from linking.gate_um, linking.max_speed_um_s or the data; prints it, with the displacement over
 /// spacing ratio and a warning where that is too large to trust any linking. Throws UsageError where the
 /// speed needs a frame interval that is not known.
-Gate choose_gate(const Execution& execution, const Config& config, const std::vector<Detections>& frames,
-                 std::optional<double> dt_s, const std::string& unit, Console& console);
+GateChoice choose_gate(const Execution& execution, const Config& config,
+                       const std::vector<Detections>& frames, std::optional<double> dt_s,
+                       const std::string& unit, Console& console);
 
 struct LinkedSeries {
   std::vector<tracking::PairLinks> pairs;  ///< [frames - 1], none for no frames and where `series` is there
@@ -44,8 +46,8 @@ bool links_whole_series(const Config& config, const std::vector<Detections>& fra
 /// parameter of the latter. Throws Interrupted between pairs (or rounds), and as
 /// tracking::link_frames and tracking::link_series do.
 LinkedSeries link_series(const Execution& execution, const Config& config,
-                         const std::vector<Detections>& frames, const Gate& gate, const std::string& unit,
-                         Console& console);
+                         const std::vector<Detections>& frames, const GateChoice& choice,
+                         const std::string& unit, Console& console);
 
 /// What was estimated for a series' links, a line each: name, value and where it came from.
 std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, const std::string& unit);

@@ -75,11 +75,11 @@ ordered_json pairs_json(const std::vector<Detections>& frames,
   return list;
 }
 
-ordered_json gate_json(const Gate& gate) {
-  ordered_json json{{"gate_um", nullptr}, {"source", gate.source}};
-  if (gate.um) json["gate_um"] = *gate.um;
-  if (!gate.estimate) return json;
-  const tracking::GateEstimate& estimate = *gate.estimate;
+ordered_json gate_json(const GateChoice& choice) {
+  ordered_json json{{"gate_um", nullptr}, {"source", to_string(choice.gate.source)}};
+  if (choice.gate.bounded()) json["gate_um"] = choice.gate.um;
+  if (!choice.estimate) return json;
+  const tracking::GateEstimate& estimate = *choice.estimate;
   json["displacement_um"] = estimate.displacement_um;
   json["spacing_um"] = estimate.spacing_um;
   json["ratio"] = estimate.ratio();

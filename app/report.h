@@ -32,7 +32,7 @@ nlohmann::ordered_json stages_json(const std::vector<StageTime>& stages);
 nlohmann::ordered_json frames_json(const std::vector<FrameSummary>& frames);
 nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames,
                                   const std::vector<tracking::PairLinks>& pairs);
-nlohmann::ordered_json gate_json(const Gate& gate);
+nlohmann::ordered_json gate_json(const GateChoice& choice);
 /// The same list for a series linked at once.
 nlohmann::ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links);
 /// All pairs, one a line, under a header (output.pairs).

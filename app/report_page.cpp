@@ -56,11 +56,11 @@ std::vector<double> displacements(const TrackSet& tracks, std::int32_t step) {
   return lengths;
 }
 
-ordered_json displacement_chart(const TrackSet& tracks, std::int32_t step, const Gate& gate) {
+ordered_json displacement_chart(const TrackSet& tracks, std::int32_t step, const tracking::Gate& gate) {
   constexpr std::size_t kBins = 60;
   const std::vector<double> lengths = displacements(tracks, step);
   const double longest = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
-  const double width = std::max(longest, gate.um.value_or(0)) * 1.02 / kBins;
+  const double width = std::max(longest, (gate.bounded() ? gate.um : 0.0)) * 1.02 / kBins;
   std::vector<double> x, y(kBins + 1, 0);
   for (std::size_t i = 0; i <= kBins; ++i) x.push_back(static_cast<double>(i) * width);
   for (const double length : lengths) y[std::min(kBins - 1, static_cast<std::size_t>(length / width))] += 1;
@@ -68,8 +68,8 @@ ordered_json displacement_chart(const TrackSet& tracks, std::int32_t step, const
   ordered_json histogram = series_of("links", x, y);
   histogram["steps"] = "before";  // Chart.js: a bin's count holds up to the next edge
   std::vector<ordered_json> all{std::move(histogram)};
-  if (gate.um && !lengths.empty()) {
-    ordered_json line = series_of("gate (" + gate.source + ")", {*gate.um, *gate.um},
+  if (gate.bounded() && !lengths.empty()) {
+    ordered_json line = series_of("gate (" + to_string(gate.source) + ")", {gate.um, gate.um},
                                   {0, *std::max_element(y.begin(), y.end())});
     line["dashed"] = true;
     all.push_back(std::move(line));
@@ -126,7 +126,7 @@ ordered_json msd_chart(const TrackSet& tracks, std::int32_t step) {
 }
 
 ordered_json parameters(const Session& session, const Config& config, const PointSeries& series,
-                        const Gate& gate) {
+                        const tracking::Gate& gate) {
   ordered_json list = ordered_json::array();
   const auto add = [&](const std::string& key, const std::string& value, const std::string& from) {
     list.push_back({{"key", key}, {"value", value}, {"from", from}});
@@ -141,7 +141,8 @@ ordered_json parameters(const Session& session, const Config& config, const Poin
         fmt::format("[{:.4g}, {:.4g}, {:.4g}] um [z, y, x]", series.radius_um->z, series.radius_um->y,
                     series.radius_um->x),
         series.radius_source);
-  if (gate.um) add("gate", fmt::format("{:.4g} {}", *gate.um, series.length_unit), gate.source);
+  if (gate.bounded())
+    add("gate", fmt::format("{:.4g} {}", gate.um, series.length_unit), to_string(gate.source));
   return list;
 }
 
@@ -244,7 +245,7 @@ std::string origin_of(const Session& session, const Config& config, const std::s
 }
 
 std::string report_page(const Session& session, const Config& config, const PageFacts& facts,
-                        const PointSeries& series, const Gate& gate, const TrackSet& tracks) {
+                        const PointSeries& series, const tracking::Gate& gate, const TrackSet& tracks) {
   const ordered_json& report = facts.report;
   const std::int32_t step = config.input.frame_step;
   const ordered_json data{{"title", facts.title},

@@ -25,7 +25,7 @@ struct PageFacts {
 /// million of them; the mean squared displacement is over all pairs of points of a track that many frames
 /// apart. O(points x lags).
 std::string report_page(const Session& session, const Config& config, const PageFacts& facts,
-                        const PointSeries& series, const Gate& gate, const TrackSet& tracks);
+                        const PointSeries& series, const tracking::Gate& gate, const TrackSet& tracks);
 
 /// Where the value of a key came from: "default", "configuration file", "--set", "--gate" ...
 std::string origin_of(const Session& session, const Config& config, const std::string& key);

@@ -79,10 +79,10 @@ std::int64_t detection_count(const std::vector<Detections>& frames) {
   return count;
 }
 
-void add_results(ordered_json& report, const PointSeries& series, const Gate& gate,
+void add_results(ordered_json& report, const PointSeries& series, const GateChoice& choice,
                  const LinkedSeries& linked, const TrackSet& tracks) {
   report["detection"] = detection_json(series);
-  report["linking"] = gate_json(gate);
+  report["linking"] = gate_json(choice);
   if (linked.series) report["linking"]["series"] = series_json(*linked.series);
   if (linked.confidence) report["linking"]["confidence"] = confidence_json(*linked.confidence, linked.cut);
   report["tracks"] = tracks_json(tracks);
@@ -167,10 +167,11 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   stages.begin("gate", "");
   check_points(execution, series.frames, config.input.path);
   for (const std::string& warning : frame_warnings(series.summaries)) console.warn(warning);
-  const Gate gate = choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
+  const GateChoice choice =
+      choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
   stages.begin("link", "frame pairs");
   const LinkedSeries linked =
-      link_series(execution, config, series.frames, gate, series.length_unit, console);
+      link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
   stages.begin("tracks", "points");
   const TrackSet tracks = without_short_tracks(tracks_of(series, linked), config.linking.min_length);
@@ -184,7 +185,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   stages.count(std::ssize(files));
 
   stages.begin("report", "");
-  add_results(report, series, gate, linked, tracks);
+  add_results(report, series, choice, linked, tracks);
   report["files"] = ordered_json::array();
   for (const WrittenFile& file : files) report["files"].push_back(file.name);
   report["warnings"] = console.warnings();
@@ -192,7 +193,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   if (config.output.report) {
     const PageFacts facts{std::filesystem::path(config.input.path).filename().string(), summary, report,
                           preview_of(config, dir)};
-    io::write_text(dir / "report.html", report_page(session, config, facts, series, gate, tracks));
+    io::write_text(dir / "report.html", report_page(session, config, facts, series, choice.gate, tracks));
     report["files"].push_back("report.html");
   }
   report["stages"] = stages_json(stages.finish());

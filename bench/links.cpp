@@ -329,7 +329,7 @@ Score score(const Series& series, const std::vector<std::int64_t>& found) {
 std::vector<std::int64_t> link_pairs(const Execution& execution, const Series& series, bool known_gate) {
   const auto estimate = tracking::estimate_gate(execution, series.frames);
   tracking::LinkOptions options;
-  options.candidates.gate_um = known_gate ? 1.5 * series.ratio : estimate ? estimate->gate_um : 1;
+  options.candidates.gate = known_gate ? 1.5 * series.ratio : estimate ? estimate->gate_um : 1;
   const auto links = tracking::link_frames(execution, series.frames, options);
   std::vector<std::int64_t> next;
   std::int64_t offset = 0;

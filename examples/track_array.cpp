@@ -27,8 +27,8 @@ int main() {
   }
 
   tracking::LinkOptions options;
-  options.candidates.gate_um = 1;  // longest displacement from one frame to the next
-  options.verify = true;           // prove every frame pair's links optimal
+  options.candidates.gate = 1;  // longest displacement from one frame to the next
+  options.verify = true;        // prove every frame pair's links optimal
   const auto links = tracking::link_frames(Execution{}, frames, options);
   const TrackSet tracks = tracking::build_tracks(frames, links);
 

@@ -95,7 +95,7 @@ nb::object link_pairs(const Array1<double>& x, const Array1<double>& y, const Ar
     Execution execution;
     execution.threads = threads;
     tracking::LinkOptions options;
-    options.candidates.gate_um = gate;
+    options.candidates.gate = gate;
     options.candidates.no_link_cost = no_link_cost;
     const auto done = [&](std::size_t k) {
       check_signals();
@@ -134,7 +134,7 @@ nb::object link_series(const Array1<double>& x, const Array1<double>& y, const A
     tracking::SeriesOptions options;
     options.model = model_of(model);
     options.max_gap = memory;
-    if (gate) options.gate_um = *gate;
+    if (gate) options.gate = *gate;
     const auto links = tracking::link_series(execution, frames, options, [](int) { check_signals(); });
     ids = ids_of(tracking::build_tracks(frames, links), offsets, first);
   }

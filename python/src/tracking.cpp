@@ -62,7 +62,7 @@ app::Hooks hooks_of(nb::object progress) {
 struct Tracked {
   TrackSet tracks;
   app::PointSeries series;
-  app::Gate gate;
+  app::GateChoice choice;
 };
 
 Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept, const app::Hooks& hooks) {
@@ -73,10 +73,10 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
                    ? app::detect_series(execution, config, *input.source, kept.console, hooks, nullptr)
                    : app::series_of_points(std::move(input.points), config);
   app::PointSeries& series = out.series;
-  out.gate =
+  out.choice =
       app::choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, kept.console);
   const app::LinkedSeries linked =
-      app::link_series(execution, config, series.frames, out.gate, series.length_unit, kept.console);
+      app::link_series(execution, config, series.frames, out.choice, series.length_unit, kept.console);
   out.tracks = app::tracks_of(series, linked);
   return out;
 }
@@ -94,7 +94,7 @@ nb::dict tracked_dict(Tracked&& tracked, const Kept& kept) {
   out["detections"] = to_dict(series.frames);
   out["notes"] = kept.notes();
   out["warnings"] = strings(kept.console.warnings());
-  out["gate"] = tracked.gate.um ? nb::cast(*tracked.gate.um) : nb::none();
+  out["gate"] = tracked.choice.gate.bounded() ? nb::cast(tracked.choice.gate.um) : nb::none();
   out["radius_um"] =
       series.radius_um
           ? nb::object(nb::make_tuple(series.radius_um->z, series.radius_um->y, series.radius_um->x))

@@ -116,7 +116,8 @@ TEST_CASE("Gates beyond all lengths, and results without a name") {
   const TempDir dir;
   const std::string points = table(dir, "frame,x_um,y_um,z_um\n0,1,1,1\n1,1,1,1\n");
   for (const char* gate : {"linking.gate_um=1e300", "linking.gate_um=1e-300"})
-    track_fails(points, dir, kUsage, "linking.gate_um", {"--set", gate});
+    for (const char* scope : {"linking.scope=pairs", "linking.scope=series"})
+      track_fails(points, dir, kUsage, "linking.gate_um", {"--set", gate, "--set", scope});
   track_fails(points, dir, kUsage, "--json", {"--json", ""});
   const Outcome match = run_motes({"match", "gen:uniform?rows=3&high=5", "--matching", ""});
   CHECK(match.code == kUsage);

@@ -255,7 +255,7 @@ TEST_CASE("links of a series are the same for any thread count and any order of 
 TEST_CASE("a given gate bounds every displacement, by the frames that pass") {
   const Series frames = walkers(200, 8, 0.5, 0, 4);
   SeriesOptions options;
-  options.gate_um = 0.45;
+  options.gate = 0.45;
   const SeriesLinks links = link_series({1}, frames, options);
   for (std::size_t i = 0; i < links.points.size(); ++i) {
     const Index j = links.linking.next[i];

@@ -14,14 +14,14 @@ struct CandidateTerms {
   matching::Cost free_cost = 0;  ///< of either end
 };
 
-/// Throws UsageError for a gate that is not positive, or a no-link cost above kMaxNoLinkGates.
+/// Throws UsageError for a gate that require_length refuses, or a no-link cost above kMaxNoLinkGates.
 CandidateTerms terms_of(const CandidateOptions& options);
 
 /// Throws InputError naming the frame, detection k and its first coordinate that cannot be snapped.
 [[noreturn]] void refuse_position(const Detections& detections, std::size_t k, double steps_per_um);
 
 /// Throws ResourceError: more than `most` candidates.
-[[noreturn]] void refuse_candidates(const Detections& from, const Detections& to, double gate_um,
+[[noreturn]] void refuse_candidates(const Detections& from, const Detections& to, const Gate& gate,
                                     std::int64_t most);
 
 }  // namespace motes::tracking

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -87,16 +86,16 @@ struct Block {
 /// Counts candidates over all threads, and stops where memory would not hold them.
 class CandidateLimit {
  public:
-  CandidateLimit(std::int64_t most, const Detections& from, const Detections& to, double gate_um)
-      : most_(most), from_(from), to_(to), gate_um_(gate_um) {}
+  CandidateLimit(std::int64_t most, const Detections& from, const Detections& to, const Gate& gate)
+      : most_(most), from_(from), to_(to), gate_(gate) {}
   void add(std::int64_t candidates) {
-    if ((found_ += candidates) > most_) refuse_candidates(from_, to_, gate_um_, most_);
+    if ((found_ += candidates) > most_) refuse_candidates(from_, to_, gate_, most_);
   }
 
  private:
   std::int64_t most_;
   const Detections &from_, &to_;
-  double gate_um_;
+  Gate gate_;
   std::atomic<std::int64_t> found_ = 0;
 };
 
@@ -170,23 +169,16 @@ std::int64_t candidates_in_memory() {
 }  // namespace
 
 CandidateTerms terms_of(const CandidateOptions& options) {
-  if (!(options.gate_um > 0) || !std::isfinite(options.gate_um))
-    throw UsageError("linking.gate_um must be a positive length, not " + std::to_string(options.gate_um));
-  if (!(options.gate_um >= kLeastGate && options.gate_um <= kMostGate)) {
-    std::ostringstream message;
-    message << "linking.gate_um is " << options.gate_um << "; give a length from " << kLeastGate << " to "
-            << kMostGate;
-    throw UsageError(message.str());
-  }
-  const bool squared = options.cost == LinkCost::squared;
-  const double gate_cost = squared ? options.gate_um * options.gate_um : options.gate_um;
+  require_length(options.gate);
+  const double gate_um = options.gate.um;
+  const double gate_cost = options.cost == LinkCost::squared ? gate_um * gate_um : gate_um;
   const double no_link = options.no_link_cost < 0 ? gate_cost : options.no_link_cost;
   if (!(no_link <= kMaxNoLinkGates * gate_cost))
     throw UsageError("linking.no_link_cost is above 256 times the gate's own cost (" +
                      std::to_string(gate_cost) + "); give at most " +
                      std::to_string(kMaxNoLinkGates * gate_cost) + ", or auto");
   const double steps_of_gate = static_cast<double>(kGateSteps) * static_cast<double>(kGateSteps << kTieBits);
-  return {static_cast<double>(kGateSteps) / options.gate_um, gate_cost / steps_of_gate,
+  return {static_cast<double>(kGateSteps) / gate_um, gate_cost / steps_of_gate,
           std::llround(no_link / gate_cost * steps_of_gate)};
 }
 
@@ -201,9 +193,9 @@ void refuse_position(const Detections& detections, std::size_t k, double steps_p
       " is not finite or over 2^30 gates from the origin; check the input's positions and linking.gate_um");
 }
 
-void refuse_candidates(const Detections& from, const Detections& to, double gate_um, std::int64_t most) {
+void refuse_candidates(const Detections& from, const Detections& to, const Gate& gate, std::int64_t most) {
   throw ResourceError("frames " + std::to_string(from.frame) + " and " + std::to_string(to.frame) +
-                      ": a gate of " + std::to_string(gate_um) + " gives over " + std::to_string(most) +
+                      ": a gate of " + std::to_string(gate.um) + " gives over " + std::to_string(most) +
                       " candidate pairs, more than memory holds; give a smaller linking.gate_um");
 }
 
@@ -226,7 +218,7 @@ CandidateGraph build_candidates(const Execution& execution, const Detections& fr
   const int threads = std::max(
       1, std::min(thread_count(execution), static_cast<int>(std::min<std::size_t>(blocks.size(), 1024))));
   CandidateLimit limit(options.max_candidates > 0 ? options.max_candidates : candidates_in_memory(), from, to,
-                       options.gate_um);
+                       options.gate);
   parallel_for(threads, static_cast<std::int64_t>(blocks.size()), [&](std::int64_t block) {
     const auto b = static_cast<std::size_t>(block);
     const std::size_t begin = b * kRowsPerBlock, end = std::min(rows.points.size(), begin + kRowsPerBlock);

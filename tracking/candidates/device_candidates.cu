@@ -345,7 +345,7 @@ DeviceCandidateGraph DeviceCandidates::build(const DeviceFrame& from_frame, cons
   arena.synchronize();
   const auto edges = static_cast<std::int64_t>(found->candidates);
   const auto long_count = static_cast<Index>(found->long_rows);
-  if (edges > limit) refuse_candidates(from, to, options.gate_um, limit);
+  if (edges > limit) refuse_candidates(from, to, options.gate, limit);
 
   auto* col_index = arena.take<Index>(static_cast<std::size_t>(edges));
   auto* cost = arena.take<Cost>(static_cast<std::size_t>(edges));

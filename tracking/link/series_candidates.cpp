@@ -147,9 +147,9 @@ class Finder {
   }
 
   bool gated(Index i, Index j, int lag) const {
-    if (!std::isfinite(model_.gate_um)) return false;
+    if (!model_.gate.bounded()) return false;
     const Vec3 &from = points_.at[at(i)], &to = points_.at[at(j)];
-    return length_of({to.x - from.x, to.y - from.y, to.z - from.z}) > model_.gate_um * lag;
+    return length_of({to.x - from.x, to.y - from.y, to.z - from.z}) > model_.gate.um * lag;
   }
 
   /// Adds links that cost at most `cost`, looked for within the radii of all lags (each kFirstLooks.size()

@@ -76,6 +76,7 @@ void check(const SeriesOptions& options) {
   if (options.max_gap < 0) throw UsageError("linking.max_gap must not be negative");
   if (options.exclusion_um && !(*options.exclusion_um >= 0))
     throw UsageError("linking.exclusion_um must not be negative");
+  if (options.gate.bounded()) require_length(options.gate);
   if (options.solver == "auto") return;
   const matching::SolverInfo* info = matching::find_solver(options.solver);
   if (info == nullptr || info->family() != matching::Family::assignment)

@@ -202,7 +202,7 @@ class Chooser {
     const Prediction prediction =
         predict_by_field(execution_, part.points, SeriesLists(part.points), start, lags);
     SeriesModel model = first_model(execution_, part.points, prediction, lags);
-    model.gate_um = options_.gate_um;
+    model.gate = options_.gate;
     model = fit_model(execution_, part.points, prediction, start, model);
     const SeriesCandidates candidates =
         likely_candidates(execution_, part.points, prediction, model, lags, start, kLikelyNats, kMostLikely);

@@ -57,7 +57,7 @@ std::int64_t changed(const SeriesLinking& a, const SeriesLinking& b) {
 
 void Rounds::plain(int lags, int rounds) {
   model_ = first_model(execution_, *points_, prediction_, lags);
-  model_.gate_um = options_.gate_um;
+  model_.gate = options_.gate;
   for (int round = 0; round < rounds; ++round) {
     if (round > 0) {
       model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
@@ -73,7 +73,7 @@ void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     predict(lags);
     if (round == 0)
-      model_ = first_model(execution_, *points_, prediction_, lags), model_.gate_um = options_.gate_um;
+      model_ = first_model(execution_, *points_, prediction_, lags), model_.gate = options_.gate;
     model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
     if (round == 0) expect_misses();
     if (round == 0) find(lags);

@@ -6,6 +6,7 @@
 #include <motes/base/execution.h>
 #include <motes/tracking/candidate_graph.h>
 #include <motes/tracking/detections.h>
+#include <motes/tracking/gate.h>
 
 namespace motes::tracking {
 
@@ -13,7 +14,7 @@ namespace motes::tracking {
 enum class LinkCost { squared, euclidean };
 
 struct CandidateOptions {
-  double gate_um = 0;  ///< a pair is a candidate when its distance is at most the gate
+  Gate gate;  ///< a pair is a candidate when its distance is at most the gate; there is no default
   LinkCost cost = LinkCost::squared;
   /// Price of a detection left without a partner, for each of the two ends: in um^2 (squared) or um
   /// (euclidean). Negative: the default, gate^2 (or gate).
@@ -25,13 +26,10 @@ struct CandidateOptions {
 /// Largest no-link cost, in units of gate^2 (or gate).
 inline constexpr double kMaxNoLinkGates = 256;
 
-/// Gates whose squares, and prices in steps of them, are ordinary numbers.
-inline constexpr double kLeastGate = 1e-100, kMostGate = 1e100;
-
 /// Candidates of one frame pair, O(N + edges), parallel, the same for any thread count.
 /// Throws InputError for non-finite positions, or ones farther than 2^30 gates from the origin; UsageError
-/// for a gate that is not positive or outside [kLeastGate, kMostGate], or a no-link cost above
-/// kMaxNoLinkGates; ResourceError for more than max_candidates.
+/// for a gate that require_length refuses, or a no-link cost above kMaxNoLinkGates; ResourceError for more
+/// than max_candidates.
 CandidateGraph build_candidates(const Execution& execution, const Detections& from, const Detections& to,
                                 const CandidateOptions& options);
 

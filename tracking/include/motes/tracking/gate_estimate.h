@@ -9,6 +9,7 @@
 
 #include <motes/base/execution.h>
 #include <motes/tracking/detections.h>
+#include <motes/tracking/gate.h>
 
 namespace motes::tracking {
 
@@ -39,6 +40,7 @@ struct GateEstimate {
   std::vector<double> gates_um;   ///< where the curves are told; none where frames hold one particle
   std::vector<GateCurve> curves;  ///< of each sampled frame pair
 
+  Gate gate() const { return {gate_um, GateSource::estimated}; }
   /// displacement / spacing; above kUntrustworthyRatio links deserve little trust, and users are told so.
   double ratio() const { return spacing_um > 0 ? displacement_um / spacing_um : 0; }
   /// Of all sampled rows, how many may be linked within a gate; 0..1, interpolated.

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include <motes/base/execution.h>
 #include <motes/tracking/detections.h>
 #include <motes/tracking/divisions.h>
+#include <motes/tracking/gate.h>
 #include <motes/tracking/motion_model.h>
 #include <motes/tracking/series_assignment.h>
 #include <motes/tracking/series_velocity.h>
@@ -23,8 +23,7 @@ namespace motes::tracking {
 struct SeriesOptions {
   MotionModel model = MotionModel::automatic;
   int max_gap = 3;  ///< frames a particle may stay undetected between two links of its track
-  double gate_um =
-      std::numeric_limits<double>::infinity();  ///< no displacement is longer, times elapsed frames
+  Gate gate;        ///< no displacement is longer, times elapsed frames; default: not bounded
   /// Properties that tell particles from false detections, by name; none: all that detections have.
   std::optional<std::vector<std::string>> features;
   /// Two detections that are nearer are hardly two particles; 0: they may be; none: estimated (exclusion_um
@@ -73,10 +72,10 @@ struct SeriesLinks {
 };
 
 /// Links all frames. The same for any thread count and back end; all work is done on the CPU. Throws
-/// ResourceError where cuda is asked for and not there; UsageError for a solver that is not known or
-/// max_gap below 0; InputError for positions that are not finite; ResourceError where memory would not do;
-/// std::logic_error where a certificate fails. `done`, where given, is called after each solved assignment
-/// with their number; what it throws stops the work.
+/// ResourceError where cuda is asked for and not there; UsageError for a solver that is not known,
+/// max_gap below 0 or a bounded gate that require_length refuses; InputError for positions that are not
+/// finite; ResourceError where memory would not do; std::logic_error where a certificate fails. `done`, where
+/// given, is called after each solved assignment with their number; what it throws stops the work.
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
                         const SeriesOptions& options, const std::function<void(int)>& done = {});
 

@@ -13,12 +13,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 #include <motes/base/execution.h>
 #include <motes/matching/problem.h>
+#include <motes/tracking/gate.h>
 #include <motes/tracking/radial_density.h>
 #include <motes/tracking/series_points.h>
 
@@ -57,9 +57,8 @@ struct SeriesModel {
   int dims = 3;
   std::vector<double> elapsed;  ///< [lags] pi_k, summing to 1
   double end = 0.02, birth = 0.02, lone = 0.02;
-  double gate_um =
-      std::numeric_limits<double>::infinity();  ///< given, not estimated: longest displacement a frame
-  std::vector<double> scale;                    ///< [frames] of residuals over one frame
+  Gate gate;                         ///< given, not estimated
+  std::vector<double> scale;         ///< [frames] of residuals over one frame
   std::vector<double> growth;        ///< [lags] scale over k frames / scale over one; growth[0] = 1
   std::vector<RadialDensity> shape;  ///< [lags] of residuals over their scale
 
