@@ -35,14 +35,8 @@ bool wants_h5(const std::filesystem::path& file) {
 
 void write_points(const std::filesystem::path& file, bool h5, const PointSeries& series, const Config& config,
                   const std::string& source) {
-  if (!h5) return io::write_points_csv(file, series.frames, series.length_unit, series.dt_s);
-  io::DetectionsH5Extras extras;
-  extras.length_unit = series.length_unit;
-  extras.dt_s = series.dt_s;
-  extras.voxel_um = series.voxel_um;
-  extras.source = source;
-  extras.configuration = to_yaml(without_policy(config), {"input", "detection"});
-  io::write_detections_h5(file, series.frames, extras);
+  if (!h5) return io::write_points_csv(file, series);
+  io::write_detections_h5(file, series, {source, to_yaml(without_policy(config), {"input", "detection"})});
 }
 
 void run_preview(Session& session, const Config& config, const OpenedInput& input,

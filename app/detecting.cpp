@@ -366,14 +366,12 @@ nlohmann::ordered_json detection_json(const PointSeries& series) {
 
 PointSeries series_of_points(io::PointTable points, const Config& config) {
   PointSeries series;
-  series.length_unit = points.length_unit;
-  series.dt_s = points.dt_s;
+  static_cast<DetectionSeries&>(series) = std::move(points);
   if (config.input.voxel_um) series.voxel_um = *config.input.voxel_um;
-  for (Detections& frame : points.frames) {
-    if (frame.frame % config.input.frame_step != 0 || !config.input.frames.holds(frame.frame)) continue;
-    series.summaries.push_back(summary_of(frame, std::nullopt));
-    series.frames.push_back(std::move(frame));
-  }
+  std::erase_if(series.frames, [&](const Detections& frame) {
+    return frame.frame % config.input.frame_step != 0 || !config.input.frames.holds(frame.frame);
+  });
+  for (const Detections& frame : series.frames) series.summaries.push_back(summary_of(frame, std::nullopt));
   if (series.frames.empty()) {
     throw InputError(fmt::format("{}: input.frames and input.frame_step = {} leave no frame; change them",
                                  config.input.path, config.input.frame_step));

@@ -20,12 +20,8 @@
 namespace motes::app {
 
 /// The points of every kept frame, wherever they came from, and what was learnt on the way.
-struct PointSeries {
-  std::vector<Detections> frames;
+struct PointSeries : DetectionSeries {
   std::vector<FrameSummary> summaries;
-  std::string length_unit = "um";
-  std::optional<double> dt_s;
-  Vec3 voxel_um{1, 1, 1};
   io::Projection projection;              ///< empty for tables
   std::optional<Vec3> radius_um;          ///< none: labels, or a table
   std::optional<Vec3> largest_radius_um;  ///< none: one size

@@ -41,9 +41,9 @@ std::string file_state(const std::filesystem::path& file) {
 }
 
 /// A log longer than its header holds frames; when none of them can be read it belongs to another run.
-std::vector<FrameLog::Entry> frames_to_resume(const std::filesystem::path& path,
-                                              const std::string& fingerprint) {
-  std::vector<FrameLog::Entry> entries = io::read_checkpoint(path, fingerprint);
+std::vector<io::CheckpointRecord> frames_to_resume(const std::filesystem::path& path,
+                                                   const std::string& fingerprint) {
+  std::vector<io::CheckpointRecord> entries = io::read_checkpoint(path, fingerprint);
   constexpr std::uintmax_t kHeaderBesidesFingerprint = 24;
   std::error_code missing;
   const auto size = std::filesystem::file_size(path, missing);
@@ -74,7 +74,7 @@ std::string run_fingerprint(const Config& config, const std::filesystem::path& d
 }
 
 FrameLog::FrameLog(const std::filesystem::path& dir, const std::string& fingerprint, bool resume)
-    : finished_(resume ? frames_to_resume(log_path(dir), fingerprint) : std::vector<Entry>()),
+    : finished_(resume ? frames_to_resume(log_path(dir), fingerprint) : std::vector<io::CheckpointRecord>()),
       writer_(log_path(dir), fingerprint,
               resume ? io::CheckpointWriter::Start::resume : io::CheckpointWriter::Start::fresh) {}
 

@@ -20,21 +20,19 @@ std::string run_fingerprint(const Config& config, const std::filesystem::path& d
 
 class FrameLog {
  public:
-  using Entry = io::CheckpointRecord;
-
   /// Begins a log in `dir`, or goes on with the one there. Throws UsageError where `resume` is asked for and
   /// the log there is another run's, ResourceError where the folder refuses.
   FrameLog(const std::filesystem::path& dir, const std::string& fingerprint, bool resume);
 
   /// Frames that an earlier run finished, the first ones of the series in order.
-  const std::vector<Entry>& finished() const { return finished_; }
+  const std::vector<io::CheckpointRecord>& finished() const { return finished_; }
   void append(const Detections& detections, double threshold);
 
   /// Removes the log once the results are written.
   static void remove(const std::filesystem::path& dir);
 
  private:
-  std::vector<Entry> finished_;
+  std::vector<io::CheckpointRecord> finished_;
   io::CheckpointWriter writer_;
 };
 

@@ -61,8 +61,9 @@ std::string settings_of(const Part& part) {
   Config config = part.config;
   config.input.frames = {};
   return to_yaml(config, {"input", "detection"}) +
-         fmt::format("voxel size: [{}, {}, {}]\nunit: {}\nframe interval: {}\n", part.found.voxel_um.z,
-                     part.found.voxel_um.y, part.found.voxel_um.x, part.found.points.length_unit,
+         fmt::format("voxel size: [{}, {}, {}]\nunit: {}\nframe interval: {}\n", part.found.points.voxel_um.z,
+                     part.found.points.voxel_um.y, part.found.points.voxel_um.x,
+                     part.found.points.length_unit,
                      part.found.points.dt_s ? fmt::format("{}", *part.found.points.dt_s) : "unknown");
 }
 
@@ -105,7 +106,7 @@ PointSeries joined(std::vector<Part> parts) {
   PointSeries series;
   series.length_unit = parts.front().found.points.length_unit;
   series.dt_s = parts.front().found.points.dt_s;
-  series.voxel_um = parts.front().found.voxel_um;
+  series.voxel_um = parts.front().found.points.voxel_um;
   series.radius_source = "found in parts";
   for (Part& part : parts) {
     for (Detections& frame : part.found.points.frames) {

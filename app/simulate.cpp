@@ -1,6 +1,7 @@
 /// motes simulate: particles that move, with the truth, and volumes of them if asked.
 
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -72,19 +73,17 @@ class Output {
     }
   }
 
-  void detections(const sim::Observation& observation, const TrackSet& truth) {
+  void detections(sim::Observation observation, const TrackSet& truth) {
+    const DetectionSeries series{std::move(observation.frames), truth.length_unit, truth.dt_s};
     std::size_t points = 0;
-    for (const Detections& frame : observation.frames) points += frame.size();
+    for (const Detections& frame : series.frames) points += frame.size();
     for (const PointFileKind kind : detection_kinds(config_, points)) {
       if (kind == PointFileKind::h5) {
-        io::DetectionsH5Extras extras;
-        extras.dt_s = truth.dt_s;
-        extras.source = "motes simulate";
-        io::write_detections_h5(named("detections.h5"), observation.frames, extras);
+        io::write_detections_h5(named("detections.h5"), series, {"motes simulate", ""});
         continue;
       }
-      io::write_points_csv(named("detections.csv"), observation.frames, truth.length_unit, truth.dt_s);
-      io::write_text(named("detection_truth.csv"), origins_text(observation, truth));
+      io::write_points_csv(named("detections.csv"), series);
+      io::write_text(named("detection_truth.csv"), origins_text(series, observation.origins, truth));
     }
   }
 
@@ -97,11 +96,13 @@ class Output {
 
  private:
   /// Which particle made which row of detections.csv; -1: none.
-  static std::string origins_text(const sim::Observation& observation, const TrackSet& truth) {
+  static std::string origins_text(const DetectionSeries& series,
+                                  const std::vector<std::vector<sim::Origin>>& origins,
+                                  const TrackSet& truth) {
     std::string text = "frame,detection,particle\n";
-    for (std::size_t k = 0; k < observation.frames.size(); ++k) {
-      const std::string frame = std::to_string(observation.frames[k].frame) + ',';
-      for (const sim::Origin& origin : observation.origins[k]) {
+    for (std::size_t k = 0; k < series.frames.size(); ++k) {
+      const std::string frame = std::to_string(series.frames[k].frame) + ',';
+      for (const sim::Origin& origin : origins[k]) {
         const std::int64_t particle =
             origin.track < 0 ? -1 : truth.track_id[static_cast<std::size_t>(origin.track)];
         text += frame + std::to_string(origin.detection) + ',' + std::to_string(particle) + '\n';
@@ -165,7 +166,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   Output output(dir, config);
   timed(console, stages, "write", "points", static_cast<std::int64_t>(truth.points()), [&] {
     output.truth(truth);
-    if (wanted) output.detections(observation, truth);
+    if (wanted) output.detections(std::move(observation), truth);
     io::write_text(output.named("config.yaml"),
                    to_yaml(config, {"execution", "output", "simulation", "faults", "imaging"}));
     return true;

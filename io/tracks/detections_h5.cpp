@@ -30,18 +30,18 @@ PointTable read_points(const detail::h5::Reader& file) {
 
 }  // namespace
 
-void write_detections_h5(const std::filesystem::path& path, const std::vector<Detections>& frames,
-                         const DetectionsH5Extras& extras) {
+void write_detections_h5(const std::filesystem::path& path, const DetectionSeries& series,
+                         const DetectionsOrigin& origin) {
   write_atomically(path, [&](const std::filesystem::path& temporary) {
     detail::h5::Writer file(temporary, path.string());
     file.attribute("motes_version", std::string(MOTES_VERSION));
     file.attribute("format_version", kFormatVersion);
-    if (extras.dt_s) file.attribute("dt_s", std::vector<double>{*extras.dt_s});
-    file.attribute("voxel_um", std::vector<double>{extras.voxel_um.z, extras.voxel_um.y, extras.voxel_um.x});
-    file.attribute("units", extras.length_unit);
-    file.attribute("source", extras.source);
-    file.attribute("configuration", extras.configuration);
-    detail::write_detections_group(file, frames, false);
+    if (series.dt_s) file.attribute("dt_s", std::vector<double>{*series.dt_s});
+    file.attribute("voxel_um", std::vector<double>{series.voxel_um.z, series.voxel_um.y, series.voxel_um.x});
+    file.attribute("units", series.length_unit);
+    file.attribute("source", origin.source);
+    file.attribute("configuration", origin.configuration);
+    detail::write_detections_group(file, series.frames, false);
     file.close();
   });
 }
@@ -58,7 +58,7 @@ DetectionsPart read_detections_part(const std::filesystem::path& path) {
   if (voxel.empty() || !std::all_of(voxel.begin(), voxel.end(),
                                     [](double length) { return std::isfinite(length) && length > 0; }))
     file.fail("voxel_um must be three positive numbers; write the part again with this motes");
-  part.voxel_um = {voxel[2], voxel[1], voxel[0]};
+  part.points.voxel_um = {voxel[2], voxel[1], voxel[0]};
   const auto configuration = file.text_attribute("configuration");
   if (!configuration || configuration->empty())
     file.fail("it does not say how its detections were found; motes detect -o FILE.h5 writes such files");

@@ -130,9 +130,10 @@ void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks)
   detail::write_rows(path, track_header(tracks), std::ssize(tracks.frame), format);
 }
 
-void write_points_csv(const std::filesystem::path& path, const std::vector<Detections>& frames,
-                      const std::string& length_unit, std::optional<double> dt_s) {
-  const bool times = dt_s || has_times(frames);
+void write_points_csv(const std::filesystem::path& path, const DetectionSeries& series) {
+  const std::vector<Detections>& frames = series.frames;
+  const std::string& length_unit = series.length_unit;
+  const bool times = series.dt_s || has_times(frames);
   std::vector<std::pair<Known, std::string>> known;
   const std::string radius = length_unit == "px" ? "radius_px" : "radius_um";
   for (const auto& [field, name] : {std::pair<Known, std::string>{&Detections::radius_um, radius},

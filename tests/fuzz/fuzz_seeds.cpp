@@ -216,11 +216,11 @@ int main(int argc, char** argv) {
   };
   const TrackSet tracks = small_tracks();
   io::write_tracks_h5(folder("tracks_h5") / "a.h5", tracks);
-  io::write_detections_h5(folder("detections_h5") / "a.h5", small_frames(), {});
+  io::write_detections_h5(folder("detections_h5") / "a.h5", {small_frames(), "um", {}});
   io::write_tracks_vtkhdf(folder("vtkhdf") / "a.vtkhdf", tracks);
   io::write_tracks_vtp(folder("vtp") / "a.vtp", tracks);
   io::write_tracks_csv(folder("tracks_csv") / "a.csv", tracks);
-  io::write_points_csv(folder("points_csv") / "a.csv", small_frames(), "um", 1.0);
+  io::write_points_csv(folder("points_csv") / "a.csv", {small_frames(), "um", 1.0});
   io::write_challenge_xml(folder("challenge_xml") / "a.xml", tracks);
   write_volumes<io::BdvWriter>(folder("bdv_h5") / "a.h5", io::BdvOptions{2, 1, true});
   std::filesystem::create_directories(folder("bdv_xml"));

@@ -183,11 +183,11 @@ TEST_CASE("tables are written as the same bytes for any number of threads, and r
   {
     const Threads one(1);
     io::write_tracks_csv(dir / "t1.csv", tracks);
-    io::write_points_csv(dir / "p1.csv", frames, "um");
+    io::write_points_csv(dir / "p1.csv", {frames, "um", {}});
   }
   const Threads three(3);
   io::write_tracks_csv(dir / "t3.csv", tracks);
-  io::write_points_csv(dir / "p3.csv", frames, "um");
+  io::write_points_csv(dir / "p3.csv", {frames, "um", {}});
   CHECK(slurp(dir / "t1.csv") == slurp(dir / "t3.csv"));
   CHECK(slurp(dir / "p1.csv") == slurp(dir / "p3.csv"));
   require_same_paths(io::read_tracks_csv(dir / "t3.csv"), tracks);

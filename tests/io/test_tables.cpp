@@ -80,7 +80,7 @@ TEST_CASE("a table of points keeps frames, gaps and known columns") {
     frames[i].properties[0].values = {7, 8};
   }
   const std::string unit = GENERATE("um", "px");
-  io::write_points_csv(dir / "p.csv", frames, unit);
+  io::write_points_csv(dir / "p.csv", {frames, unit, {}});
   CHECK_THAT(slurp(dir / "p.csv"), !Contains("intensity"));
   const io::PointTable back = io::read_points_csv(dir / "p.csv", kPixels);
   CHECK(back.length_unit == unit);
@@ -303,7 +303,7 @@ TEST_CASE("tables that cannot be written leave nothing behind") {
   const TempDir dir;
   spill(dir / "file", "x");
   CHECK_THROWS_AS(io::write_tracks_csv(dir / "file/t.csv", sample_tracks()), ResourceError);
-  CHECK_THROWS_AS(io::write_points_csv("/proc/nowhere/t.csv", {}, "um"), ResourceError);
+  CHECK_THROWS_AS(io::write_points_csv("/proc/nowhere/t.csv", {}), ResourceError);
   CHECK(files_in(dir.path()) == 1);
 }
 

@@ -2,33 +2,28 @@
 /// Detections without tracks in HDF5: for tables too large for text (schema in docs/formats.md).
 
 #include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <motes/io/tables.h>
 #include <motes/tracking/detections.h>
 
 namespace motes::io {
 
-struct DetectionsH5Extras {
-  std::string length_unit = "um";  ///< or "px"
-  std::optional<double> dt_s;
-  Vec3 voxel_um{1, 1, 1};
+/// How detections were found.
+struct DetectionsOrigin {
   std::string source;         ///< what made them
   std::string configuration;  ///< the effective YAML
 };
 
-void write_detections_h5(const std::filesystem::path& path, const std::vector<Detections>& frames,
-                         const DetectionsH5Extras& extras = {});
+void write_detections_h5(const std::filesystem::path& path, const DetectionSeries& series,
+                         const DetectionsOrigin& origin = {});
 
 /// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
 PointTable read_detections_h5(const std::filesystem::path& path);
 
 /// What was found in a part of a series, and how.
 struct DetectionsPart {
-  PointTable points;
-  Vec3 voxel_um{1, 1, 1};
+  PointTable points;          ///< with its voxel size
   std::string configuration;  ///< YAML of the sections input and detection (and linking)
 };
 

@@ -30,11 +30,9 @@ struct TableOptions {
 /// point): each frame takes room, and one frame number that is astray would make millions of them.
 void require_dense_frames(std::int64_t frames, std::int64_t points, const std::string& source);
 
-struct PointTable {
-  std::vector<Detections> frames;  ///< every frame from the first to the last that occurs, empty ones too
-  std::string length_unit = "um";  ///< or "px"
-  std::optional<double> dt_s;
-  std::vector<std::string> notes;  ///< for instance which columns were left out (identities)
+/// The points of a file: every frame from the first to the last that occurs, empty ones too.
+struct PointTable : DetectionSeries {
+  std::vector<std::string> notes;  ///< for the user: for instance which columns were left out (identities)
 };
 
 /// Detections of a table (text, or text in gzip; header required; separated by comma, semicolon, tab or
@@ -60,7 +58,6 @@ void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks)
 /// frame, t_s, x_um, y_um, z_um, radius_um, intensity, quality (those known), then the properties. For unit
 /// px the lengths are named x, y, z, radius_px. t_s is written where `dt_s` (seconds between frames) is
 /// known, and where the frames' times are not their numbers.
-void write_points_csv(const std::filesystem::path& path, const std::vector<Detections>& frames,
-                      const std::string& length_unit, std::optional<double> dt_s = {});
+void write_points_csv(const std::filesystem::path& path, const DetectionSeries& series);
 
 }  // namespace motes::io

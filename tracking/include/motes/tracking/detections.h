@@ -1,14 +1,17 @@
 #pragma once
-/// What was found in one frame. Structure of arrays; all arrays have the same length.
-/// Truth identities never live in here.
+/// What was found in one frame, and in a series of frames. Truth identities never live in here.
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include <motes/tracking/geometry.h>
 #include <motes/tracking/properties.h>
 
 namespace motes {
 
+/// One frame. Structure of arrays; all arrays have the same length.
 struct Detections {
   std::int32_t frame = 0;  ///< frame number in the input's own counting
   double time_s = 0;       ///< as VolumeFrame::time_s
@@ -20,6 +23,14 @@ struct Detections {
 
   std::size_t size() const { return x_um.size(); }
   bool empty() const { return x_um.empty(); }
+};
+
+/// Frames and what their numbers mean: what readers of points give, writers take, and detection makes.
+struct DetectionSeries {
+  std::vector<Detections> frames;  ///< by rising frame number
+  std::string length_unit = "um";  ///< of all lengths; or "px"
+  std::optional<double> dt_s;      ///< from one frame number to the next; none: unknown
+  Vec3 voxel_um{1, 1, 1};          ///< of the images; 1 where there are none, or it is unknown
 };
 
 }  // namespace motes
