@@ -80,6 +80,31 @@ ordered_json parts_json(const matching::DulmageMendelsohn& parts) {
           {"vertical", sizes(matching::Part::vertical)}};
 }
 
+/// What --verify found, for the report; null where it was not asked for.
+struct Proof {
+  ordered_json verified, cover, parts;
+  std::string text;
+  double seconds = 0;
+};
+
+Proof prove(const CardinalityProblem& problem, const matching::Matching& pairs, int threads,
+            Console& console) {
+  Proof proof;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto cover = matching::koenig_cover(problem, pairs);
+  const auto certificate = matching::verify(problem, pairs, cover, threads);
+  proof.verified = certificate.maximum();
+  proof.cover = {{"rows", cover.rows.size()}, {"cols", cover.cols.size()}, {"size", cover.size()}};
+  proof.text = certificate.maximum() ? ", proven by a cover of as many vertices" : ", NOT PROVEN";
+  if (certificate.maximum())
+    proof.parts = parts_json(matching::decompose(problem, pairs));
+  else
+    console.warn("the certificate of maximum cardinality fails: " + certificate.fault +
+                 "; please report this");
+  proof.seconds = seconds_since(begin);
+  return proof;
+}
+
 }  // namespace
 
 void match_cardinality(Session& session, const MatchArguments& arguments) {
@@ -116,21 +141,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   const double solve_s = seconds_since(solve_start);
   const matching::Matching& pairs = answer.matching;
 
-  ordered_json verified = nullptr, cover_json = nullptr, parts = nullptr;
-  double verify_s = 0;
-  if (arguments.verify) {
-    const auto verify_start = std::chrono::steady_clock::now();
-    const auto cover = matching::koenig_cover(problem, pairs);
-    const auto certificate = matching::verify(problem, pairs, cover, threads);
-    verified = certificate.maximum();
-    cover_json = {{"rows", cover.rows.size()}, {"cols", cover.cols.size()}, {"size", cover.size()}};
-    if (certificate.maximum())
-      parts = parts_json(matching::decompose(problem, pairs));
-    else
-      session.console.warn("the certificate of maximum cardinality fails: " + certificate.fault +
-                           "; please report this");
-    verify_s = seconds_since(verify_start);
-  }
+  const Proof proof = arguments.verify ? prove(problem, pairs, threads, session.console) : Proof{};
   const bool on_gpu = chosen.backend == Backend::cuda;
   const double transfer_s = transfer_seconds(answer.stats.seconds);
   const auto initial = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);
@@ -151,22 +162,18 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   report["objective"] = pairs.objective;
   report["dual_objective"] = pairs.dual_objective;
   report["gap"] = pairs.gap;
-  report["verified"] = verified;
-  report["cover"] = cover_json;
-  report["dulmage_mendelsohn"] = parts;
+  report["verified"] = proof.verified;
+  report["cover"] = proof.cover;
+  report["dulmage_mendelsohn"] = proof.parts;
   report["seconds"] = {{"total", init_s + solve_s}, {"init", init_s}, {"solve", solve_s - transfer_s},
-                       {"transfer", transfer_s},    {"read", read_s}, {"verify", verify_s}};
+                       {"transfer", transfer_s},    {"read", read_s}, {"verify", proof.seconds}};
   report["stats"] = stats_json(answer.stats, initial, solve_s);
   if (!arguments.matching.empty()) write_pairs(arguments.matching, pairs);
   emit_json(session, report);
-  session.console.print(fmt::format("{}: {} x {}, {} edges\n{} from {} on {}: {}{}\n{} pairs, {:.6f} s",
-                                    arguments.instance, graph.rows, graph.cols, graph.edges(),
-                                    chosen.info->name, initialiser.name, on_gpu ? "cuda" : "cpu",
-                                    to_string(pairs.status),
-                                    verified.is_null()     ? ""
-                                    : verified.get<bool>() ? ", proven by a cover of as many vertices"
-                                                           : ", NOT PROVEN",
-                                    pairs.cardinality, init_s + solve_s));
+  session.console.print(fmt::format(
+      "{}: {} x {}, {} edges\n{} from {} on {}: {}{}\n{} pairs, {:.6f} s", arguments.instance, graph.rows,
+      graph.cols, graph.edges(), chosen.info->name, initialiser.name, on_gpu ? "cuda" : "cpu",
+      to_string(pairs.status), proof.text, pairs.cardinality, init_s + solve_s));
 }
 
 }  // namespace motes::app

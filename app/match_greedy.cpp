@@ -95,6 +95,36 @@ ordered_json coarsen(const MatchArguments& arguments, const Execution& execution
   return json;
 }
 
+/// What --verify found, for the report; null where it was not asked for.
+struct Proof {
+  ordered_json verified, dominant, upper_bound, share, gap;
+  std::string text;
+  double seconds = 0;
+};
+
+Proof prove(const GreedyProblem& problem, const matching::Matching& pairs, const NamedSolver& chosen,
+            int threads, Console& console) {
+  Proof proof;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto certificate = matching::verify(problem, pairs, threads);
+  proof.seconds = seconds_since(begin);
+  const bool sorted = chosen.info->guarantee != matching::Guarantee::maximal;
+  const bool good = certificate.matching_valid && certificate.maximal && (certificate.dominant || !sorted);
+  proof.verified = good;
+  proof.dominant = certificate.dominant;
+  proof.upper_bound = certificate.upper_bound;
+  proof.gap = certificate.upper_bound - certificate.weight;
+  const double part = certificate.upper_bound > 0 ? certificate.weight / certificate.upper_bound : 1;
+  proof.share = part;
+  proof.text = good ? fmt::format(", maximal{}, at least {:.1f} % of the best weight",
+                                  certificate.dominant ? " and dominant" : "", 100 * part)
+                    : ", NOT PROVEN";
+  if (!good)
+    console.warn("the certificate of the greedy matching fails: " + certificate.fault +
+                 "; please report this");
+  return proof;
+}
+
 }  // namespace
 
 void match_greedy(Session& session, const MatchArguments& arguments) {
@@ -124,28 +154,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   const double solve_s = seconds_since(solve_start);
   const matching::Matching& pairs = answer.matching;
 
-  ordered_json verified = nullptr, dominant = nullptr, upper_bound = nullptr, share = nullptr, gap = nullptr;
-  double verify_s = 0;
-  std::string proof;
-  if (arguments.verify) {
-    const auto verify_start = std::chrono::steady_clock::now();
-    const auto certificate = matching::verify(problem, pairs, threads);
-    verify_s = seconds_since(verify_start);
-    const bool sorted = chosen.info->guarantee != matching::Guarantee::maximal;
-    const bool good = certificate.matching_valid && certificate.maximal && (certificate.dominant || !sorted);
-    verified = good;
-    dominant = certificate.dominant;
-    upper_bound = certificate.upper_bound;
-    gap = certificate.upper_bound - certificate.weight;
-    const double part = certificate.upper_bound > 0 ? certificate.weight / certificate.upper_bound : 1;
-    share = part;
-    proof = good ? fmt::format(", maximal{}, at least {:.1f} % of the best weight",
-                               certificate.dominant ? " and dominant" : "", 100 * part)
-                 : ", NOT PROVEN";
-    if (!good)
-      session.console.warn("the certificate of the greedy matching fails: " + certificate.fault +
-                           "; please report this");
-  }
+  const Proof proof = arguments.verify ? prove(problem, pairs, chosen, threads, session.console) : Proof{};
   const bool on_gpu = chosen.backend == Backend::cuda;
   const double transfer_s = transfer_seconds(answer.stats.seconds);
 
@@ -163,14 +172,14 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   report["status"] = to_string(pairs.status);
   report["cardinality"] = pairs.cardinality;
   report["objective"] = pairs.objective;
-  report["dual_objective"] = upper_bound;
-  report["gap"] = gap;
-  report["verified"] = verified;
-  report["dominant"] = dominant;
-  report["upper_bound"] = upper_bound;
-  report["share_of_upper_bound"] = share;
+  report["dual_objective"] = proof.upper_bound;
+  report["gap"] = proof.gap;
+  report["verified"] = proof.verified;
+  report["dominant"] = proof.dominant;
+  report["upper_bound"] = proof.upper_bound;
+  report["share_of_upper_bound"] = proof.share;
   report["seconds"] = {{"total", solve_s},       {"init", 0.0},    {"solve", solve_s - transfer_s},
-                       {"transfer", transfer_s}, {"read", read_s}, {"verify", verify_s}};
+                       {"transfer", transfer_s}, {"read", read_s}, {"verify", proof.seconds}};
   report["stats"] = {{"rounds", answer.stats.rounds},
                      {"matched", answer.stats.matched},
                      {"proposals", answer.stats.proposals},
@@ -189,7 +198,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
       fmt::format("{}: {} x {}, {} edges, {}\n{} on {}: {}{}\n{} pairs, weight {:.10g}, {:.6f} s{}",
                   arguments.instance, graph.graph.rows, graph.graph.cols, edges_of(problem),
                   report["kind"].get<std::string>(), chosen.info->name, on_gpu ? "cuda" : "cpu",
-                  to_string(pairs.status), proof, pairs.cardinality, pairs.objective, solve_s, coarser));
+                  to_string(pairs.status), proof.text, pairs.cardinality, pairs.objective, solve_s, coarser));
 }
 
 }  // namespace motes::app

@@ -134,50 +134,119 @@ void run_on_ranks(Communicator& ranks, const RankRun& run) {
   }
 }
 
+/// A run on ranks: those of a launcher, or threads of this process. Returns the exit code.
+int run_ranks(const bench::Arguments& arguments, int ranks, Backend backend) {
+  const int size = std::max(ranks, launched().size);
+  const RankRun run{arguments.words("instance", "gen:uniform?rows=1000&high=1000"),
+                    arguments.words("solver", "hungarian hungarian-tree"),
+                    std::max(1, static_cast<int>(arguments.number("repeats", 5))),
+                    static_cast<int>(arguments.number("threads", std::max(1, thread_count({}) / size))),
+                    backend,
+                    arguments.number("header", 1) != 0};
+  try {
+    if (launched().size > 1)
+      run_on_ranks(world(), run);
+    else
+      run_as_threads(ranks, [&](Communicator& all) { run_on_ranks(all, run); });
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    if (launched().size > 1 && !world().has_agreed_error()) world().abort(4);
+    leave_world();
+    return 4;
+  }
+  leave_world();
+  return 0;
+}
+
+/// What the options ask of a run in this process.
+struct Run {
+  int repeats = 5, seeds = 1;
+  bool verify = true, on_device = false, gpu_there = false;
+  std::optional<std::string> dump;
+  Execution execution;
+};
+
+/// One instance through one solver, all seeds.
+struct Measured {
+  matching::AutoChoice choice;
+  std::vector<double> seconds;
+  double transfer = 0, objective = 0;
+  int certified = 0, answers = 0;
+  matching::Index rows = 0, cols = 0;
+  matching::Stats last;
+};
+
+void measure_seed(const Run& run, const std::string& text, bool warm_up, const std::string& solver_name,
+                  Measured& out) {
+  const matching::Costs costs = matching::generate_assignment({}, text);
+  const auto host = matching::view_of(costs);
+  out.rows = rows_of(host), out.cols = cols_of(host);
+  if (run.dump) dump(host, *run.dump);
+  if (run.repeats == 0) return;
+  std::optional<matching::DeviceCosts> copy;
+  if (run.on_device) copy.emplace(host);
+  const auto& problem = run.on_device ? copy->view() : host;
+  if (solver_name == "auto")
+    out.choice = matching::choose_solver(problem, run.execution.backend, run.gpu_there);
+  Execution mine = run.execution;
+  mine.backend = out.choice.backend;
+  const auto solver = out.choice.info->make();
+  matching::Matching answer;
+  if (warm_up) answer = solver->solve(mine, problem);
+  for (int k = 0; k < run.repeats; ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    answer = solver->solve(mine, problem);
+    out.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  const auto moved = answer.stats.seconds.find("transfer");
+  if (moved != answer.stats.seconds.end()) out.transfer = moved->second;
+  out.objective = std::ldexp(answer.objective, -fraction_bits_of(host));
+  ++out.answers;
+  if (run.verify) {
+    const auto certificate = matching::verify(mine, problem, answer);
+    out.certified += certificate.optimal() && certificate.gap == 0;
+    if (!certificate.optimal()) std::fprintf(stderr, "%s: %s\n", text.c_str(), certificate.fault.c_str());
+  }
+  out.last = answer.stats;
+}
+
+void print_row(const Run& run, const std::string& instance, const Measured& m) {
+  std::printf("%s,%d,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%s,%s\n", instance.c_str(),
+              run.seeds, run.repeats, m.rows, m.cols, std::string(m.choice.info->name).c_str(),
+              m.choice.backend == Backend::cuda ? "cuda" : "cpu", run.on_device ? "device" : "host",
+              run.execution.threads, quantile(m.seconds, 0.5), mean(m.seconds), quantile(m.seconds, 0),
+              quantile(m.seconds, 1), m.transfer, m.objective,
+              !run.verify                ? "unchecked"
+              : m.certified == m.answers ? "yes"
+                                         : "NO",
+              gains(m.last).c_str(), counters(m.last).c_str());
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const bench::Arguments arguments(argc, argv);
-  const auto repeats = static_cast<int>(arguments.number("repeats", 5));
-  const auto seeds = static_cast<int>(arguments.number("seeds", 1));
-  const bool verify = arguments.number("verify", 1) != 0, header = arguments.number("header", 1) != 0;
-  const bool on_device = arguments.text("space").value_or("host") == "device";
   const std::string backend = arguments.text("backend").value_or("cpu");
-  if (const auto ranks = static_cast<int>(arguments.number("ranks", 0)); ranks > 0 || launched().size > 1) {
-    const int size = std::max(ranks, launched().size);
-    const RankRun run{arguments.words("instance", "gen:uniform?rows=1000&high=1000"),
-                      arguments.words("solver", "hungarian hungarian-tree"),
-                      std::max(1, repeats),
-                      static_cast<int>(arguments.number("threads", std::max(1, thread_count({}) / size))),
-                      backend == "cuda" ? Backend::cuda : Backend::cpu,
-                      header};
-    try {
-      if (launched().size > 1)
-        run_on_ranks(world(), run);
-      else
-        run_as_threads(ranks, [&](Communicator& all) { run_on_ranks(all, run); });
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      if (launched().size > 1 && !world().has_agreed_error()) world().abort(4);
-      leave_world();
-      return 4;
-    }
-    leave_world();
-    return 0;
-  }
+  if (const auto ranks = static_cast<int>(arguments.number("ranks", 0)); ranks > 0 || launched().size > 1)
+    return run_ranks(arguments, ranks, backend == "cuda" ? Backend::cuda : Backend::cpu);
   Workspace workspace;
-  Execution execution;
-  execution.threads = static_cast<int>(arguments.number("threads", 0));
-  execution.backend = backend == "cuda"   ? Backend::cuda
-                      : backend == "auto" ? Backend::automatic
-                                          : Backend::cpu;
-  const bool gpu_there = backend != "cpu" && !gpu::list_devices().devices.empty();
-  execution.workspace = &workspace;
-  if (header)
+  Run run;
+  run.repeats = static_cast<int>(arguments.number("repeats", 5));
+  run.seeds = static_cast<int>(arguments.number("seeds", 1));
+  run.verify = arguments.number("verify", 1) != 0;
+  run.on_device = arguments.text("space").value_or("host") == "device";
+  run.dump = arguments.text("dump");
+  run.execution.threads = static_cast<int>(arguments.number("threads", 0));
+  run.execution.backend = backend == "cuda"   ? Backend::cuda
+                          : backend == "auto" ? Backend::automatic
+                                              : Backend::cpu;
+  run.execution.workspace = &workspace;
+  run.gpu_there = backend != "cpu" && !gpu::list_devices().devices.empty();
+  if (arguments.number("header", 1) != 0)
     std::puts(
         "instance,seeds,repeats,rows,cols,solver,backend,space,threads,seconds_median,seconds_mean,seconds_"
-        "min,"
-        "seconds_max,transfer_s,objective,certified,assignments,stages");
+        "min,seconds_max,transfer_s,objective,certified,assignments,stages");
   for (const std::string& instance : arguments.words("instance", "gen:uniform?rows=1000&high=1000")) {
     for (const std::string& name : arguments.words("solver", "jv")) {
       const matching::SolverInfo* info = matching::find_solver(name);
@@ -185,62 +254,17 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "no assignment solver '%s'\n", name.c_str());
         return 2;
       }
-      matching::AutoChoice choice{matching::find_solver(name), execution.backend, ""};
-      std::vector<double> seconds;
-      double transfer = 0, objective = 0;
-      int certified = 0, answers = 0;
-      matching::Index rows = 0, cols = 0;
-      matching::Stats last;
+      Measured measured;
+      measured.choice = {info, run.execution.backend, ""};
       try {
-        for (int seed = 1; seed <= seeds; ++seed) {
-          const std::string text = seeds > 1 ? instance + "&seed=" + std::to_string(seed) : instance;
-          const matching::Costs costs = matching::generate_assignment({}, text);
-          const auto host = matching::view_of(costs);
-          rows = rows_of(host), cols = cols_of(host);
-          if (const auto file = arguments.text("dump")) dump(host, *file);
-          if (repeats == 0) continue;
-          std::optional<matching::DeviceCosts> copy;
-          if (on_device) copy.emplace(host);
-          const auto& problem = on_device ? copy->view() : host;
-          if (name == "auto") choice = matching::choose_solver(problem, execution.backend, gpu_there);
-          Execution mine = execution;
-          mine.backend = choice.backend;
-          const auto solver = choice.info->make();
-          matching::Matching answer;
-          if (seed == 1) answer = solver->solve(mine, problem);  // warm-up
-          for (int k = 0; k < repeats; ++k) {
-            const auto start = std::chrono::steady_clock::now();
-            answer = solver->solve(mine, problem);
-            seconds.push_back(
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-          }
-          const auto moved = answer.stats.seconds.find("transfer");
-          if (moved != answer.stats.seconds.end()) transfer = moved->second;
-          objective = std::ldexp(answer.objective, -fraction_bits_of(host));
-          ++answers;
-          if (verify) {
-            const auto certificate = matching::verify(mine, problem, answer);
-            certified += certificate.optimal() && certificate.gap == 0;
-            if (!certificate.optimal())
-              std::fprintf(stderr, "%s: %s\n", text.c_str(), certificate.fault.c_str());
-          }
-          last = answer.stats;
-        }
+        for (int seed = 1; seed <= run.seeds; ++seed)
+          measure_seed(run, run.seeds > 1 ? instance + "&seed=" + std::to_string(seed) : instance, seed == 1,
+                       name, measured);
       } catch (const std::exception& error) {
         std::fprintf(stderr, "%s with %s: %s\n", instance.c_str(), name.c_str(), error.what());
         continue;
       }
-      if (seconds.empty()) continue;
-      std::printf("%s,%d,%d,%d,%d,%s,%s,%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f,%.9g,%s,%s,%s\n", instance.c_str(),
-                  seeds, repeats, rows, cols, std::string(choice.info->name).c_str(),
-                  choice.backend == Backend::cuda ? "cuda" : "cpu", on_device ? "device" : "host",
-                  execution.threads, quantile(seconds, 0.5), mean(seconds), quantile(seconds, 0),
-                  quantile(seconds, 1), transfer, objective,
-                  !verify                ? "unchecked"
-                  : certified == answers ? "yes"
-                                         : "NO",
-                  gains(last).c_str(), counters(last).c_str());
-      std::fflush(stdout);
+      if (!measured.seconds.empty()) print_row(run, instance, measured);
     }
   }
   return 0;

@@ -59,6 +59,31 @@ struct Named {
   DenseCosts costs;
 };
 
+/// Problems whose rows and columns may stay unmatched at a cost.
+template <class Draw, class Add>
+void add_unmatched(const Draw& draw, const Add& add) {
+  add("unmatched costs on both sides", [&] {
+    auto costs = matrix<std::int32_t>(500, 400, [&](Index, Index) { return std::int32_t(draw(1000) - 200); });
+    for (int k = 0; k < 500; ++k) costs.unmatched_row_cost.push_back(draw(3));
+    for (int k = 0; k < 400; ++k) costs.unmatched_col_cost.push_back(draw(30) - 15);
+    return costs;
+  }());
+  add("unmatched costs, some rows and columns must", [&] {
+    auto costs = matrix<std::int32_t>(300, 310, [&](Index, Index) { return std::int32_t(draw(100000)); });
+    for (int k = 0; k < 300; ++k) costs.unmatched_row_cost.push_back(k % 3 == 0 ? kInfiniteCost : draw(300));
+    costs.unmatched_col_cost.clear();
+    for (int k = 0; k < 310; ++k) costs.unmatched_col_cost.push_back(k % 4 == 0 ? kInfiniteCost : draw(300));
+    return costs;
+  }());
+  add("unmatched costs near 2^58", [&] {
+    auto costs =
+        matrix<std::int64_t>(60, 60, [&](Index, Index) { return (std::int64_t{1} << 58) - draw(1000); });
+    costs.unmatched_row_cost.assign(60, Cost{1} << 58);
+    costs.unmatched_col_cost.assign(60, (Cost{1} << 58) - 100);
+    return costs;
+  }());
+}
+
 /// Matrices of 300 to 5000 columns, so that both limits, exact and sampled, are met.
 std::vector<Named> awkward() {
   constexpr auto kNever32 = std::numeric_limits<std::int32_t>::max();
@@ -121,25 +146,7 @@ std::vector<Named> awkward() {
   add("near the limits of int32", matrix<I>(300, 300, [&](Index, Index) {
         return draw(1) == 0 ? kNever32 - 1 - I(draw(9)) : -kNever32;
       }));
-  add("unmatched costs on both sides", [&] {
-    auto costs = matrix<I>(500, 400, [&](Index, Index) { return I(draw(1000) - 200); });
-    for (int k = 0; k < 500; ++k) costs.unmatched_row_cost.push_back(draw(3));
-    for (int k = 0; k < 400; ++k) costs.unmatched_col_cost.push_back(draw(30) - 15);
-    return costs;
-  }());
-  add("unmatched costs, some rows and columns must", [&] {
-    auto costs = matrix<I>(300, 310, [&](Index, Index) { return I(draw(100000)); });
-    for (int k = 0; k < 300; ++k) costs.unmatched_row_cost.push_back(k % 3 == 0 ? kInfiniteCost : draw(300));
-    costs.unmatched_col_cost.clear();
-    for (int k = 0; k < 310; ++k) costs.unmatched_col_cost.push_back(k % 4 == 0 ? kInfiniteCost : draw(300));
-    return costs;
-  }());
-  add("unmatched costs near 2^58", [&] {
-    auto costs = matrix<L>(60, 60, [&](Index, Index) { return (L{1} << 58) - draw(1000); });
-    costs.unmatched_row_cost.assign(60, Cost{1} << 58);
-    costs.unmatched_col_cost.assign(60, (Cost{1} << 58) - 100);
-    return costs;
-  }());
+  add_unmatched(draw, add);
   add("a plateau that hides the way out", matrix<I>(300, 300, [&](Index i, Index j) {
         return I(j == (i + 1) % 300 ? 10 : j < 100 ? 0 : 1000 + draw(2));
       }));

@@ -46,6 +46,23 @@ struct LongPath {
 
 }  // namespace
 
+/// Lists of `count` slots. Some end anywhere, and some go on: their last slot says so.
+struct SlotLists {
+  SlotLists(std::mt19937_64& rng, std::size_t lists, std::size_t count, Index vertices, int round)
+      : slots(lists * count + 8, vertices), length(lists) {
+    for (std::size_t list = 0; list < lists; ++list) {
+      const std::size_t longest = round % 4 == 0 ? 5 : count + (round % 4 == 1);
+      length[list] = rng() % (longest + 1);
+      if (length[list] > count)
+        slots[list * count + --(length[list] = count)] = static_cast<Index>(vertices + 1 + rng() % 100000);
+      for (std::size_t k = 0; k < length[list]; ++k)
+        slots[list * count + k] = static_cast<Index>(rng() % vertices);
+    }
+  }
+  std::vector<Index> slots;
+  std::vector<std::size_t> length;
+};
+
 TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std::uint8_t, std::uint16_t) {
   using Label = TestType;
   constexpr Label kNoPath = kNoShortPath<Label>;
@@ -69,18 +86,10 @@ TEMPLATE_TEST_CASE("slots are read alike, many at once and one by one", "", std:
       for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - rng() % (most + 1));
       if (round % 2 == 0)
         for (Index v = 0; v < kVertices; ++v) labels[v] = static_cast<Label>(kNoPath - labels[v]);
-      // Some lists end anywhere, and some go on: their last slot says so.
-      std::vector<Index> slots(kLists * count + 8, kVertices);
-      std::vector<std::size_t> length(kLists);
+      const SlotLists lists(rng, kLists, count, kVertices, round);
+      const std::vector<Index>& slots = lists.slots;
+      const std::vector<std::size_t>& length = lists.length;
       bool longer = false;
-      for (std::size_t list = 0; list < kLists; ++list) {
-        const std::size_t longest = round % 4 == 0 ? 5 : count + (round % 4 == 1);
-        length[list] = rng() % (longest + 1);
-        if (length[list] > count)
-          slots[list * count + --(length[list] = count)] = static_cast<Index>(kVertices + 1 + rng() % 100000);
-        for (std::size_t k = 0; k < length[list]; ++k)
-          slots[list * count + k] = static_cast<Index>(rng() % kVertices);
-      }
       std::vector<Index> batch(kColsAtOnce + kAskedAhead);
       for (Index& v : batch) v = static_cast<Index>(rng() % kLists);
       const std::span<const Index> rows(batch.data(), 1 + rng() % kRowsAtOnce),
