@@ -19,6 +19,7 @@
 #include "tracking/detect/evidence.h"
 #include "tracking/detect/second_look.h"
 #include "tracking/detect/selection.h"
+#include "tracking/detect/spots_nearby.h"
 #include "tracking/detect/threshold.h"
 
 namespace motes::tracking::detect {
@@ -32,6 +33,12 @@ constexpr double kNearLevel = 0.7;        // of the level, in crowds
 constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
 constexpr std::size_t kFewest = 20;
+constexpr double kLobe = 4;               // sigma around a spot: minima there are of its own making
+constexpr std::size_t kFewestMinima = 8;  // that are left
+constexpr int kRounds = 3;
+constexpr double kTouching = 5;         // sigma between spots side by side
+constexpr double kTouchingShare = 0.4;  // of the spots
+constexpr double kAlike = 0.25;         // ratio of their responses at least
 constexpr double kWide = 1.5;           // stretch that is worth a warning
 constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
 
@@ -140,6 +147,58 @@ Levels levels_of_rate(const std::vector<Evidence>& maxima, const std::vector<Evi
   return {round, false_alarm_level(unround, (1 - share) * false_spots), round, false};
 }
 
+/// Takes out minima that are the dark lobes around spots taken; they tell nothing of noise. False where that
+/// changes nothing, or would leave too few.
+bool drop_lobes(const Filter& filter, const std::vector<Voxel>& maxima, const std::vector<Evidence>& evidence,
+                const std::vector<double>& responses, const Levels& levels, std::vector<Voxel>& places,
+                std::vector<Evidence>& minima) {
+  std::vector<Voxel> spots;
+  for (std::size_t i = 0; i < maxima.size(); ++i)
+    if (levels.take(evidence[i], responses[i])) spots.push_back(maxima[i]);
+  const SpotsNearby nearby(filter, spots);
+  std::vector<Voxel> places_left;
+  std::vector<Evidence> left;
+  std::size_t round = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (nearby.any_within(places[i], kLobe, [](std::size_t) { return true; })) continue;
+    places_left.push_back(places[i]);
+    left.push_back(minima[i]);
+    if (minima[i].is_round()) ++round;
+  }
+  if (left.size() == minima.size() || round < kFewestMinima) return false;
+  places = std::move(places_left);
+  minima = std::move(left);
+  return true;
+}
+
+/// Spots side by side are not round. Unround maxima that score as round spots do, and touch another maximum
+/// that does and responds about as strongly, are spots too, where two fifths of the round spots touch one.
+void take_touching(const Filter& filter, const std::vector<Voxel>& maxima,
+                   const std::vector<Evidence>& evidence, const std::vector<double>& responses,
+                   const Levels& levels, std::vector<unsigned char>& is_spot) {
+  std::vector<std::size_t> likely;
+  std::vector<Voxel> places;
+  for (std::size_t i = 0; i < maxima.size(); ++i) {
+    if (is_spot[i] == 0 && (evidence[i].is_round() || evidence[i].score < levels.round)) continue;
+    likely.push_back(i);
+    places.push_back(maxima[i]);
+  }
+  const SpotsNearby nearby(filter, places);
+  std::vector<std::size_t> unround;
+  std::size_t round = 0, round_touching = 0;
+  for (const std::size_t i : likely) {
+    const bool touches = nearby.any_within(maxima[i], kTouching, [&](std::size_t k) {
+      const double ratio = responses[i] / responses[likely[k]];
+      return i != likely[k] && ratio > kAlike && ratio * kAlike < 1;
+    });
+    if (evidence[i].is_round()) ++round;
+    if (evidence[i].is_round() && touches) ++round_touching;
+    if (!evidence[i].is_round() && touches) unround.push_back(i);
+  }
+  if (static_cast<double>(round_touching) < kTouchingShare * static_cast<double>(round)) return;
+  for (const std::size_t i : unround) is_spot[i] = 1;
+}
+
 double spot_volume(const Filter& filter) {
   double volume = 1;
   for (const double sigma : filter.sigma)
@@ -156,23 +215,34 @@ std::string rounded(double value) {
 
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
-                    const std::vector<Voxel>& maxima, std::optional<double> false_spots,
-                    std::span<const std::uint8_t> mask, bool keep_blending) {
+                    const std::vector<Voxel>& maxima, const ChoiceOptions& options) {
+  const bool by_rate = options.false_spots.has_value();
+  const bool crowds = !by_rate && !options.comparing;
   const std::vector<Evidence> evidence =
       evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima);
   SampledMinima sample =
       sample_minima(execution, response, floor, static_cast<std::int64_t>(maxima.size()) / kMinima);
-  erase_outside(mask, frame.shape, sample.voxels);
-  const std::vector<Evidence> minima =
+  erase_outside(options.mask, frame.shape, sample.voxels);
+  std::vector<Evidence> minima =
       evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima);
-  const NoiseScores noise =
-      noise_scores(scores_of(evidence, true), scores_of(minima, true), sample.rows_per_sample);
-  Levels levels = false_spots
-                      ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *false_spots)
-                      : levels_without_rate(evidence, minima, sample.rows_per_sample, noise, keep_blending);
   std::vector<double> responses;
   for (const Voxel& v : maxima) responses.push_back(static_cast<double>(response.at(v.z, v.y, v.x)));
-  if (!false_spots) lower_to_clear_spots(evidence, responses, levels);
+  NoiseScores noise;
+  Levels levels;
+  const auto judge = [&] {
+    noise = noise_scores(scores_of(evidence, true), scores_of(minima, true), sample.rows_per_sample);
+    levels =
+        by_rate ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *options.false_spots)
+                : levels_without_rate(evidence, minima, sample.rows_per_sample, noise, options.keep_blending);
+    if (!by_rate) lower_to_clear_spots(evidence, responses, levels);
+  };
+  judge();
+  for (int round = 0; crowds && round < kRounds; ++round) {
+    const std::size_t before = count_taken(evidence, responses, levels);
+    if (!drop_lobes(filter, maxima, evidence, responses, levels, sample.voxels, minima)) break;
+    judge();
+    if (count_taken(evidence, responses, levels) <= before) break;
+  }
   Choice choice;
   choice.blends = levels.blends;
   choice.level = levels.least;
@@ -194,7 +264,8 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
                          (evidence[i].score >= kNearLevel * levels.round && responses[i] >= response_level)
                      ? 1
                      : 0;
-  if (!false_spots)
+  if (crowds) take_touching(filter, maxima, evidence, responses, levels, is_spot);
+  if (!by_rate)
     if (auto again = second_look(execution, frame, filter, response, polarity, {maxima, evidence},
                                  {sample.voxels, minima}, {is_spot, noise.stretch})) {
       is_spot = std::move(*again);
@@ -203,7 +274,7 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
   for (std::size_t i = 0; i < maxima.size(); ++i)
     if (is_spot[i] != 0) choice.spots.push_back({maxima[i], evidence[i].score, evidence[i].amplitude});
 
-  if (levels.blends && !keep_blending)
+  if (levels.blends && !options.keep_blending)
     choice.warnings.push_back(
         "a few maxima stand out, but no gap separates them from the noise, as in texture; "
         "none is taken for a spot. If they are spots, set detection.threshold");

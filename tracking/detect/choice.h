@@ -31,13 +31,20 @@ struct Choice {
   std::vector<std::string> warnings;  ///< one line each
 };
 
-/// `floor`: responses that may be rounding errors. `false_spots`: how many extrema of noise may pass in a
-/// frame; none: at most one spot in twenty is expected to be false, and none is found in a frame of noise.
-/// `mask`, `keep_blending`: as in DetectionOptions. The same for any thread count. O(maxima * voxels of a
+struct ChoiceOptions {
+  /// How many extrema of noise may pass in a frame; none: at most one spot in twenty is expected to be false,
+  /// and none is found in a frame of noise.
+  std::optional<double> false_spots;
+  std::span<const std::uint8_t> mask;  ///< as in DetectionOptions
+  bool keep_blending = false;          ///< as in DetectionOptions
+  /// Scales are being compared: parts of spots lie side by side at small ones, so nothing is made of crowds.
+  bool comparing = false;
+};
+
+/// `floor`: responses that may be rounding errors. The same for any thread count. O(maxima * voxels of a
 /// window).
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
-                    const std::vector<Voxel>& maxima, std::optional<double> false_spots = std::nullopt,
-                    std::span<const std::uint8_t> mask = {}, bool keep_blending = false);
+                    const std::vector<Voxel>& maxima, const ChoiceOptions& options = {});
 
 }  // namespace motes::tracking::detect

@@ -26,6 +26,7 @@
 #include "tracking/detect/maxima.h"
 #include "tracking/detect/refine.h"
 #include "tracking/detect/response.h"
+#include "tracking/detect/response_scale.h"
 #include "tracking/detect/scale_space.h"
 #include "tracking/detect/threshold.h"
 
@@ -41,6 +42,11 @@ constexpr std::size_t kSpots = 150;      // fitted
 constexpr int kRounds = 4;               // of fits
 constexpr double kVoxelWidth = 0.62;     // sigma, voxels: noise of a skewed law, such as light's
 constexpr double kWidthSpread = 0.7;     // of the fits' prior, in ln sigma
+constexpr double kResolved = 2;          // sigma, voxels: the inside of spots is seen
+constexpr double kFlatTop = 1.2;         // scale of the largest response over a Gaussian's
+constexpr double kWider = 1.15;          // than a rung's scale: looked for again,
+constexpr int kWidenings = 4;            // so often at most,
+constexpr double kKept = 0.2;            // of the spots, or they are of another kind
 constexpr double kOtherSize = 1.7;       // ratio of widths from which on sizes differ
 constexpr double kClearScore = 1.7;      // levels: clearly a spot
 constexpr double kOfScale = 1.6;         // ratio of a fitted width to its scale's at most
@@ -111,8 +117,9 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
   const detect::ValueRange range = detect::check_frame(execution, frame);
   const detect::Response response(execution, frame, rung.filter, polarity, range.low);
   const float floor = detect::rounding_floor(rung.filter, range);
-  detect::Choice choice = detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
-                                               detect::local_maxima(execution, response, floor));
+  detect::Choice choice =
+      detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
+                           detect::local_maxima(execution, response, floor), {{}, {}, false, true});
   hot_voxels = choice.hot_voxels;
   rung.level = choice.level;
   rung.spots = std::move(choice.spots);
@@ -170,15 +177,28 @@ std::vector<detect::FitStart> starts_of(std::vector<detect::ChosenSpot> spots, P
   return starts;
 }
 
+/// Spots with a flat top respond most at a larger scale than that of their widths, and at the latter one spot
+/// with texture is several: the former for those, `sigma` for others.
+Sigma sigma_of_flat_tops(const Execution& execution, const VolumeFrame& frame,
+                         const std::vector<detect::FittedSpot>& fits, Sigma sigma) {
+  if (sigma[0] < kResolved * std::min(frame.voxel_um.x, frame.voxel_um.y)) return sigma;
+  const detect::Filter filter = filter_of(frame, sigma);
+  const double scale = detect::response_scale(execution, frame, filter, fits);
+  if (scale < kFlatTop * std::sqrt(2.0 / std::max(1, filter.dimensions))) return sigma;
+  for (double& s : sigma) s *= std::max(1.0, scale);
+  return sigma;
+}
+
 /// Medians of the widths of Gaussians fitted from these starts and this sigma on; none where most fits fail,
 /// as they do on structure that is no spot.
 std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame& frame,
                                   std::vector<detect::FitStart> starts, Sigma sigma) {
   const std::array<double, 3> voxel{frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z};
   const double finest = std::min({voxel[0], voxel[1], voxel[2]});
+  std::vector<detect::FittedSpot> fits;
   for (int round = 0; round < kRounds; ++round) {
     const detect::Filter filter = filter_of(frame, sigma);
-    const auto fits = detect::fit_spots(execution, frame, filter, starts, {kWidthSpread});
+    fits = detect::fit_spots(execution, frame, filter, starts, {kWidthSpread});
     std::vector<double> across, along;
     for (std::size_t i = 0; i < fits.size(); ++i) {
       if (!fits[i].good) continue;
@@ -192,7 +212,7 @@ std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame&
       sigma[2] = std::clamp(quantile(along, 0.5), kLeastSigma * voxel[2],
                             std::max(kLeastSigma, static_cast<double>(frame.shape.nz) / 3) * voxel[2]);
   }
-  return sigma;
+  return sigma_of_flat_tops(execution, frame, fits, sigma);
 }
 
 /// Spots that are left at a rung once scales are joined.
@@ -279,6 +299,30 @@ bool is_clear(const Rung& rung) {
   return quantile(scores, 0.5) >= kClearScore * rung.level;
 }
 
+/// Spots far wider than their rung's scale may be parts of spots, so they are looked for again at their
+/// width, until they keep it: `sigma` is the width at first. Not where the wider spots are few.
+Sigma widened(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& first,
+              Sigma sigma) {
+  double scale = first.sigma[0];
+  std::size_t spots = first.spots.size();
+  for (int round = 0; round < kWidenings; ++round) {
+    if (sigma[0] < kWider * scale || sigma[0] < kResolved * std::min(frame.voxel_um.x, frame.voxel_um.y) ||
+        !fits_in(frame, filter_of(frame, sigma)))
+      break;
+    bool hot_voxels = false;
+    const Rung rung = rung_of(execution, frame, polarity, sigma, hot_voxels);
+    if (rung.evidence == 0 || kKept * static_cast<double>(spots) > static_cast<double>(rung.spots.size()))
+      break;
+    const std::optional<Sigma> next =
+        fitted_sigma(execution, frame, starts_of(rung.spots, polarity), rung.sigma);
+    if (!next) break;
+    scale = sigma[0];
+    spots = rung.spots.size();
+    sigma = *next;
+  }
+  return sigma;
+}
+
 struct Estimate {
   VolumeFrame frame;  ///< the part of the frame that was looked at, without hot voxels
   std::vector<Rung> ladder;
@@ -297,7 +341,7 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
     const std::optional<Sigma> sigma =
         fitted_sigma(execution, result.frame, starts_of(rung->spots, polarity), rung->sigma);
     if (!sigma || (is_voxel(result.frame, *sigma) && !is_clear(*rung))) continue;
-    result.sigma = *sigma;
+    result.sigma = widened(execution, result.frame, polarity, *rung, *sigma);
     return result;
   }
   return std::nullopt;

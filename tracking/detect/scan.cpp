@@ -40,7 +40,7 @@ Spots spots_by_evidence(const Execution& execution, const VolumeFrame& frame, co
                         const Scan& scan, const DetectionOptions& options) {
   const Choice choice =
       choose_spots(execution, frame, filter, scan.response, options.polarity, scan.floor, scan.maxima,
-                   options.false_positives_per_frame, options.mask, options.keep_blending);
+                   {options.false_positives_per_frame, options.mask, options.keep_blending});
   Spots spots;
   spots.threshold = choice.level;
   spots.hot_voxels = choice.hot_voxels;

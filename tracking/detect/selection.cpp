@@ -37,7 +37,7 @@ constexpr std::array<Knot, 6> kNoise{{{0, 1}, {1.1, .5}, {2.5, .1}, {2.86, .05},
 constexpr double kTailVariance = 1.1;  // beyond the last knot
 constexpr double kMedian = 1.1, kUpper = 2.86;
 constexpr double kMostSkew = 1.5;
-constexpr std::size_t kFewest = 20;  // extrema to tell a percentile from
+constexpr std::size_t kFewest = 8;  // extrema to tell a percentile from
 
 double percentile(std::span<const double> scores, double share) {
   std::vector<double> values(scores.begin(), scores.end());
