@@ -16,9 +16,10 @@ Format format_of(const std::filesystem::path& path) {
   if (start.starts_with("\x89HDF\r\n\x1a\n")) return Format::hdf5;
   if (start.starts_with("\x1f\x8b") || detail::lower_case(start).starts_with("%%matrixmarket"))
     return Format::matrix_market;
-  throw InputError(path.string() +
-                   ": no matching problem: neither MatrixMarket (its first line begins with %%MatrixMarket), "
-                   "nor HDF5; gen:... makes one (docs/library/problems.md)");
+  throw InputError(
+      path.string() +
+      ": not a matching problem: neither MatrixMarket (its first line begins with %%MatrixMarket), "
+      "nor HDF5; gen:... makes one (docs/library/problems.md)");
 }
 
 template <class Check>

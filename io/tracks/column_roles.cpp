@@ -142,7 +142,7 @@ bool assign_napari_axes(ColumnRoles& roles, const Header& header, const std::str
   if (a < 0 || b < 0 || c < 0) return false;
   if (d < 0 && roles.x < 0) {
     throw InputError(where +
-                     ": three axes do not say whether axis-0 is time or z; say --columns "
+                     ": three axes do not say whether axis-0 is time or z; use --columns "
                      "frame=axis-0,y=axis-1,x=axis-2 or z=axis-0,y=axis-1,x=axis-2");
   }
   if (d < 0) return false;
@@ -228,11 +228,11 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
   if (roles.frame < 0 && !time_given) {
     const int slice = find_column(header, {"slice", "timepoint", "time"});
     const std::string hint = slice < 0 ? ""
-                                       : "; where '" + name_at(header, slice) +
-                                             "' counts frames say --columns frame=" + name_at(header, slice);
+                                       : "; if '" + name_at(header, slice) +
+                                             "' counts frames, use --columns frame=" + name_at(header, slice);
     throw InputError(where +
-                     ": no frame column; name one frame, t or FRAME, or say which it is: --columns "
-                     "frame=NAME, or time=NAME for seconds (of " +
+                     ": no frame column; name it with --columns frame=NAME, or time=NAME for seconds (the "
+                     "columns are " +
                      listing(header) + ")" + hint);
   }
 }

@@ -36,8 +36,8 @@ void reject_seconds_as_frames(const PointColumns& columns, const std::string& wh
   const auto [low, high] = std::minmax_element(columns.frame.begin(), columns.frame.end());
   if (step <= 1 || *high - *low <= step) return;
   throw InputError(where + ": column 't' rises in steps of " + std::to_string(step) +
-                   ", so it may hold seconds; say --columns time=t (seconds), or --columns frame=t (numbers "
-                   "of frames)");
+                   ", so it may hold seconds; use --columns time=t if it does, or --columns frame=t if it "
+                   "counts frames");
 }
 
 class Parser {
@@ -47,9 +47,7 @@ class Parser {
     roles_ = assign_roles(reader_.header(), reader_.where(), options.columns);
     name_identities();
     if (identities && roles_.track < 0) {
-      throw InputError(reader_.where() +
-                       ": no track column; name one particle, track, track_id or TRACK_ID, or say which it "
-                       "is: --columns particle=NAME");
+      throw InputError(reader_.where() + ": no track column; name it with --columns particle=NAME");
     }
     for (const int column : roles_.properties) out_.properties.push_back({header(column), {}});
     if (roles_.time >= 0) out_.time_name = header(roles_.time);

@@ -212,7 +212,7 @@ void require_dense_frames(std::int64_t frames, std::int64_t points, const std::s
   constexpr std::int64_t kFree = 500'000, kPerPoint = 1'000;
   if (frames <= kFree || (frames - kFree) / kPerPoint <= points) return;
   throw InputError(source + ": " + std::to_string(points) + " points run over " + std::to_string(frames) +
-                   " frames; remove the points whose frame number is astray, or renumber the frames");
+                   " frames; correct frame numbers that are far too large, or renumber the frames");
 }
 
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options) {

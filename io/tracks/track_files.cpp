@@ -93,7 +93,8 @@ const Row& row_of(const std::filesystem::path& path) {
   }
   if (name.ends_with(".hdf5")) return rows().front();
   throw UsageError(path.string() + ": the extension '" + path.extension().string() +
-                   "' names no track format; use one of " + known_formats(", ", &TrackFormat::writes));
+                   "' is not that of a track format; use one of " +
+                   known_formats(", ", &TrackFormat::writes));
 }
 
 bool starts_as_xml(std::string_view start) {

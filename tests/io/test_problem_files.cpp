@@ -99,7 +99,7 @@ TEST_CASE("damaged MatrixMarket files are refused with the line") {
           ":3: a cost that is NaN");
   refused(write(dir, "big.mtx", "%%MatrixMarket matrix array real general\n100000 100000\n1\n"),
           "cannot hold");
-  refused(write(dir, "text.txt", "hello\n"), "no matching problem");
+  refused(write(dir, "text.txt", "hello\n"), "not a matching problem");
   std::string gzip = "\x1f\x8b\x08 this is not a gzip";
   refused(write(dir, "damaged.gz", gzip), "damaged.gz");
 }
