@@ -96,22 +96,23 @@ __global__ void __launch_bounds__(kBlock) decide_kernel(Peel p) {
   if (threadIdx.x == 0) p.n->on = single * kSingleShare > some ? 1 : 0;
 }
 
-/// Words, and the first list. A warp takes kWarp vertices in turn, whose edges lie side by side: sums over
-/// each vertex's are differences of sums over all of them.
-__global__ void __launch_bounds__(kWeighBlock, kWeighBlocks) weigh_kernel(Peel p) {
-  constexpr int kEach = 8, kPiece = kEach * kWarp, kKept = 64, kWarps = kWeighBlock / kWarp;
-  __shared__ unsigned sums[kWarps][kPiece];
-  __shared__ Entry kept[kWarps][kKept + kWarp];
-  __shared__ unsigned heavy[kHeavyRuns];
-  __shared__ int heavy_count;
-  if (p.n->on == 0) return;
-  if (threadIdx.x == 0) heavy_count = 0;
-  __syncthreads();
-  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  unsigned* sum = sums[warp];
-  Entry* keep = kept[warp];
-  unsigned count = 0;
-  const auto flush = [&] {
+/// Runs of kWarp vertices, rows first, then columns.
+struct Runs {
+  unsigned of_rows, all;
+  __device__ explicit Runs(const Peel& p)
+      : of_rows((p.rows() + kWarp - 1) / kWarp),
+        all(of_rows + (p.vertices() - p.rows() + kWarp - 1) / kWarp) {}
+};
+
+constexpr int kWeighEach = 8, kWeighPiece = kWeighEach * kWarp, kWeighKept = 64,
+              kWeighWarps = kWeighBlock / kWarp;
+
+/// A warp's entries on their way to the first list.
+struct KeptEntries {
+  Entry* keep;
+  unsigned lane, count = 0;
+
+  __device__ __forceinline__ void flush(const Peel& p) {
     int base = 0;
     if (lane == 0) base = atomicAdd(p.n->listed, static_cast<int>(count));
     base = __shfl_sync(kAll, base, 0);
@@ -119,12 +120,85 @@ __global__ void __launch_bounds__(kWeighBlock, kWeighBlocks) weigh_kernel(Peel p
     for (unsigned k = lane; k < count; k += kWarp) p.list[0][static_cast<unsigned>(base) + k] = keep[k];
     __syncwarp();
     count = 0;
-  };
-  const unsigned row_runs = (p.rows() + kWarp - 1) / kWarp;
-  const unsigned runs = row_runs + (p.vertices() - p.rows() + kWarp - 1) / kWarp;
-  for (unsigned run = blockIdx.x * kWarps + warp; run < runs; run += gridDim.x * kWarps) {
-    const bool row = run < row_runs;
-    const unsigned mine = (row ? run : run - row_runs) * kWarp + lane,
+  }
+};
+
+/// Sums of a run's neighbours up to the ends of the vertex before a lane's and of the lane's own, by a scan
+/// over the edges first..last of all.
+__device__ __forceinline__ void scan_run(const Index* list, Offset first, Offset last, Offset begin,
+                                         Offset end, unsigned lane, unsigned* sum, unsigned& below,
+                                         unsigned& upto) {
+  unsigned carry = 0;
+  for (Offset piece = first; piece < last; piece += kWeighPiece) {
+    unsigned value[kWeighEach];
+#pragma unroll
+    for (int k = 0; k < kWeighEach; ++k) {
+      const Offset e = piece + k * kWarp + lane;
+      value[k] = e < last ? static_cast<unsigned>(list[e]) : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kWeighEach; ++k) {
+#pragma unroll
+      for (unsigned step = 1; step < kWarp; step *= 2) {
+        const unsigned other = __shfl_up_sync(kAll, value[k], step);
+        if (lane >= step) value[k] += other;
+      }
+      value[k] += carry;
+      carry = __shfl_sync(kAll, value[k], kWarp - 1);
+      sum[k * kWarp + static_cast<int>(lane)] = value[k];
+    }
+    __syncwarp();
+    if (begin - 1 >= piece && begin - 1 < piece + kWeighPiece) below = sum[begin - 1 - piece];
+    if (end - 1 >= piece && end - 1 < piece + kWeighPiece) upto = sum[end - 1 - piece];
+    __syncwarp();
+  }
+}
+
+/// Hubs follow each other in many graphs: in runs of many edges a warp takes one vertex at a time.
+__device__ __forceinline__ void weigh_heavy(const Peel& p, const Runs& runs, const unsigned* heavy,
+                                            int heavy_count, unsigned warp, KeptEntries& kept) {
+  const unsigned lane = kept.lane;
+  for (unsigned k = warp; k < kWarp * static_cast<unsigned>(min(heavy_count, kHeavyRuns)); k += kWeighWarps) {
+    const unsigned run = heavy[k / kWarp];
+    const bool row = run < runs.of_rows;
+    const unsigned mine = (row ? run : run - runs.of_rows) * kWarp + k % kWarp;
+    if (mine >= (row ? p.rows() : p.vertices() - p.rows())) continue;
+    const unsigned vertex = row ? mine : p.rows() + mine;
+    const Offset begin = p.offsets(vertex)[0], end = p.offsets(vertex)[1];
+    const Index* list = p.neighbours(vertex);
+    unsigned all = 0;
+    for (Offset e = begin + lane; e < end; e += kWeighPiece) {
+#pragma unroll
+      for (int d = 0; d < kWeighEach; ++d)
+        if (e + d * kWarp < end) all += static_cast<unsigned>(list[e + d * kWarp]);
+    }
+    all = __reduce_add_sync(kAll, all);
+    const auto degree = static_cast<unsigned>(end - begin);
+    if (lane == 0) p.left[vertex] = Left{degree == 0 ? 0 : all} << 32 | degree;
+    if (degree != 1) continue;
+    if (lane == 0) kept.keep[kept.count] = entry_of(row ? p.rows() + all : all, mine);
+    ++kept.count;
+    __syncwarp();
+    if (kept.count > kWeighKept) kept.flush(p);
+  }
+}
+
+/// Words, and the first list. A warp takes kWarp vertices in turn, whose edges lie side by side: sums over
+/// each vertex's are differences of sums over all of them.
+__global__ void __launch_bounds__(kWeighBlock, kWeighBlocks) weigh_kernel(Peel p) {
+  __shared__ unsigned sums[kWeighWarps][kWeighPiece];
+  __shared__ Entry entries[kWeighWarps][kWeighKept + kWarp];
+  __shared__ unsigned heavy[kHeavyRuns];
+  __shared__ int heavy_count;
+  if (p.n->on == 0) return;
+  if (threadIdx.x == 0) heavy_count = 0;
+  __syncthreads();
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  KeptEntries kept{entries[warp], lane};
+  const Runs runs(p);
+  for (unsigned run = blockIdx.x * kWeighWarps + warp; run < runs.all; run += gridDim.x * kWeighWarps) {
+    const bool row = run < runs.of_rows;
+    const unsigned mine = (row ? run : run - runs.of_rows) * kWarp + lane,
                    size = row ? p.rows() : p.vertices() - p.rows();
     const Offset* offsets = row ? p.graph.row_offsets : p.graph.col_offsets;
     const Index* list = row ? p.graph.col_index : p.graph.row_index;
@@ -139,67 +213,23 @@ __global__ void __launch_bounds__(kWeighBlock, kWeighBlocks) weigh_kernel(Peel p
         continue;
       }
     }
-    unsigned carry = 0, below = 0, upto = 0;
-    for (Offset piece = first; piece < last; piece += kPiece) {
-      unsigned value[kEach];
-#pragma unroll
-      for (int k = 0; k < kEach; ++k) {
-        const Offset e = piece + k * kWarp + lane;
-        value[k] = e < last ? static_cast<unsigned>(list[e]) : 0;
-      }
-#pragma unroll
-      for (int k = 0; k < kEach; ++k) {
-#pragma unroll
-        for (unsigned step = 1; step < kWarp; step *= 2) {
-          const unsigned other = __shfl_up_sync(kAll, value[k], step);
-          if (lane >= step) value[k] += other;
-        }
-        value[k] += carry;
-        carry = __shfl_sync(kAll, value[k], kWarp - 1);
-        sum[k * kWarp + static_cast<int>(lane)] = value[k];
-      }
-      __syncwarp();
-      if (begin - 1 >= piece && begin - 1 < piece + kPiece) below = sum[begin - 1 - piece];
-      if (end - 1 >= piece && end - 1 < piece + kPiece) upto = sum[end - 1 - piece];
-      __syncwarp();
-    }
+    unsigned below = 0, upto = 0;
+    scan_run(list, first, last, begin, end, lane, sums[warp], below, upto);
     const auto degree = static_cast<unsigned>(end - begin);
     const unsigned all = upto - below;
     if (mine < size) p.left[row ? mine : p.rows() + mine] = degree == 0 ? 0 : Left{all} << 32 | degree;
     const bool single = mine < size && degree == 1;
     const unsigned singles = __ballot_sync(kAll, single);
     if (single)
-      keep[count + __popc(singles & ((1U << lane) - 1))] = entry_of(row ? p.rows() + all : all, mine);
-    count += __popc(singles);
+      kept.keep[kept.count + __popc(singles & ((1U << lane) - 1))] =
+          entry_of(row ? p.rows() + all : all, mine);
+    kept.count += __popc(singles);
     __syncwarp();
-    if (count > kKept) flush();
+    if (kept.count > kWeighKept) kept.flush(p);
   }
-  // Hubs follow each other in many graphs: of runs of many edges, every vertex is a warp's of its own.
   __syncthreads();
-  for (unsigned k = warp; k < kWarp * static_cast<unsigned>(min(heavy_count, kHeavyRuns)); k += kWarps) {
-    const unsigned run = heavy[k / kWarp];
-    const bool row = run < row_runs;
-    const unsigned mine = (row ? run : run - row_runs) * kWarp + k % kWarp;
-    if (mine >= (row ? p.rows() : p.vertices() - p.rows())) continue;
-    const unsigned vertex = row ? mine : p.rows() + mine;
-    const Offset begin = p.offsets(vertex)[0], end = p.offsets(vertex)[1];
-    const Index* list = p.neighbours(vertex);
-    unsigned all = 0;
-    for (Offset e = begin + lane; e < end; e += kPiece) {
-#pragma unroll
-      for (int d = 0; d < kEach; ++d)
-        if (e + d * kWarp < end) all += static_cast<unsigned>(list[e + d * kWarp]);
-    }
-    all = __reduce_add_sync(kAll, all);
-    const auto degree = static_cast<unsigned>(end - begin);
-    if (lane == 0) p.left[vertex] = Left{degree == 0 ? 0 : all} << 32 | degree;
-    if (degree != 1) continue;
-    if (lane == 0) keep[count] = entry_of(row ? p.rows() + all : all, mine);
-    ++count;
-    __syncwarp();
-    if (count > kKept) flush();
-  }
-  if (count > 0) flush();
+  weigh_heavy(p, runs, heavy, heavy_count, warp, kept);
+  if (kept.count > 0) kept.flush(p);
 }
 
 struct Shared {

@@ -203,10 +203,19 @@ inline long long most_rounds(Index rows) { return 400 + static_cast<long long>(4
 constexpr long long kMostScans = 2000;
 constexpr int kMostPricings = 12, kMostBids = 4096;
 
+/// The budget of a search that may stop.
+inline SearchSettings limited_search(Index rows) {
+  SearchSettings search;
+  search.most_rounds = most_rounds(rows);
+  search.most_scanned = kMostScans * Offset{rows};
+  search.fight_budget = kMostBids;
+  return search;
+}
+
 /// All rows free, and these prices.
 template <class Entries>
-void begin_anew(gpu::Arena& arena, const DeviceCanonical<Entries>& p, const search::State& s,
-                const Cost* price) {
+void free_all_rows(gpu::Arena& arena, const DeviceCanonical<Entries>& p, const search::State& s,
+                   const Cost* price) {
   const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
   MOTES_CUDA(cudaMemsetAsync(s.row_to_col, 0xff, rows * sizeof(Index), arena.stream()));
   MOTES_CUDA(cudaMemsetAsync(s.col_to_row, 0xff, cols * sizeof(Index), arena.stream()));
@@ -220,6 +229,44 @@ struct Outcome {
   Stats stats;
   std::optional<detail::Solution> whole;
 };
+
+/// Solves the core exactly, and adds the figures of this round, counted from 0, to `stats`. `slow` in: does
+/// not solve; out: the budget of a search that `may_stop` ran out.
+inline void solve_core(gpu::Arena& arena, DeviceCanonical<SparseEntries>& sparse, const search::State& s,
+                       int round, bool may_stop, SearchSettings& search, bool& slow, Stats& stats) {
+  const auto clock = std::chrono::steady_clock::now();
+  Stats part;
+  const auto mark = arena.mark();
+  while (!slow && !sparse_augmenting_paths(arena, sparse, s, part, search, &slow)) {
+    if (!sparse.perfect) throw std::logic_error("jv: a problem whose rows may all leave was not solved");
+    sparse.perfect = false;
+  }
+  arena.release(mark);
+  if (round == 0) {
+    stats.initial_assignments = part.initial_assignments;
+    stats.assignments = std::move(part.assignments);
+  }
+  stats.phases = round + 1;
+  stats.rounds += part.rounds;
+  stats.augmentations += part.augmentations;
+  for (const auto& [stage, seconds] : part.seconds) stats.seconds[stage] += seconds;
+  stats.seconds["solve"] += seconds_since(clock);
+  if (may_stop) search.most_rounds = std::max(1LL, search.most_rounds - static_cast<long long>(part.rounds));
+}
+
+/// Solves over all pairs, from these prices (annealed; null: from scratch). Its seconds include the core's.
+template <class Entries, class Policy>
+detail::Solution solve_all_pairs(gpu::Arena& arena, const CanonicalSides& sides,
+                                 const DeviceCanonical<Entries>& p, const Cost* price, Policy& policy,
+                                 const Stats& core) {
+  detail::Solution whole;
+  if constexpr (requires(Cost * prices) { policy.anneal(arena, p, prices); })
+    whole = policy.solve_whole(arena, sides, p, price);
+  else
+    whole = policy.solve_whole(arena, sides, p);
+  for (const auto& [stage, seconds] : core.seconds) whole.stats.seconds[stage] += seconds;
+  return whole;
+}
 
 /// Solves by the loop above. Stats: those of the sparse solves, summed, but phases = rounds of solving and
 /// pricing; seconds gain selection, solve, pricing.
@@ -262,33 +309,11 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
   int first_round = 0;
   bool late = false;
   SearchSettings search;
-  if (may_stop) {
-    search.most_rounds = most_rounds(p.rows);
-    search.most_scanned = kMostScans * Offset{p.rows};
-    search.fight_budget = kMostBids;
-  }
+  if (may_stop) search = limited_search(p.rows);
   for (int round = 0;; ++round) {
-    clock = std::chrono::steady_clock::now();
     sparse.entries = core.entries;
-    Stats part;
     bool slow = may_stop && round - first_round >= kMostPricings;
-    const auto mark = arena.mark();
-    while (!slow && !sparse_augmenting_paths(arena, sparse, s, part, search, &slow)) {
-      if (!sparse.perfect) throw std::logic_error("jv: a problem whose rows may all leave was not solved");
-      sparse.perfect = false;
-    }
-    arena.release(mark);
-    if (round == 0) {
-      stats.initial_assignments = part.initial_assignments;
-      stats.assignments = std::move(part.assignments);
-    }
-    stats.phases = round + 1;
-    stats.rounds += part.rounds;
-    stats.augmentations += part.augmentations;
-    for (const auto& [stage, seconds] : part.seconds) stats.seconds[stage] += seconds;
-    stats.seconds["solve"] += seconds_since(clock);
-    if (may_stop)
-      search.most_rounds = std::max(1LL, search.most_rounds - static_cast<long long>(part.rounds));
+    solve_core(arena, sparse, s, round, may_stop, search, slow, stats);
 
     clock = std::chrono::steady_clock::now();
     const Additions added = slow ? Additions{} : policy.price(arena, p, s, price, core);
@@ -302,7 +327,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
       clock = std::chrono::steady_clock::now();
       if (may_stop && policy.anneal(arena, p, price)) {
         core = policy.select(arena, p, s, price, false);
-        begin_anew(arena, p, s, price);
+        free_all_rows(arena, p, s, price);
         sparse = {p.rows, p.cols, core.entries, exits, price, true};
         search.most_rounds = most_rounds(p.rows);
         first_round = round + 1;
@@ -314,13 +339,10 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
     }
     // Duals that a dear exit has pushed down are no start for the whole. Annealed prices are, where pairs
     // that are cheap by themselves left columns out; elsewhere trees are sooner done from scratch.
-    detail::Solution whole;
+    const Cost* start = nullptr;
     if constexpr (kAnneals)
-      whole = policy.solve_whole(arena, sides, p, policy.annealed() && !late ? price : nullptr);
-    else
-      whole = policy.solve_whole(arena, sides, p);
-    for (const auto& [stage, seconds] : stats.seconds) whole.stats.seconds[stage] += seconds;
-    out.whole = std::move(whole);
+      if (policy.annealed() && !late) start = price;
+    out.whole = solve_all_pairs(arena, sides, p, start, policy, stats);
     return out;
   }
   // Rows that left at the dear price have no exit: finishing finds them, and calls the problem infeasible.

@@ -11,7 +11,8 @@
 /// Under way at a time. A chain is one look after another at memory far away. So the first columns of each
 /// row lie in a table at the row's own place, and while a row takes a column, the columns of the row that it
 /// would displace are looked at already. What they show of the column just taken may be older than that; it
-/// is known better by who took it. Chains share a warp only where there are more of them than warps.
+/// is known better by the lanes that took it. Chains share a warp only where there are more of them than
+/// warps.
 ///
 /// What labels prove. A search leaves lengths of paths that need not be the shortest, so labels are no lower
 /// bounds, and a row is not given up for a large one. It is for kNoPath alone, which a column gets when a
@@ -19,7 +20,7 @@
 /// both mean that no alternating path leads from it to a free column, and that stays so. Every column reached
 /// has a row with another column of lesser label, so one chain alone walks down to a free column. Hence a
 /// phase that ends no chain is followed by one of a larger share and, after some, of fewer chains, at last of
-/// one; and hence an end.
+/// one; so the phases end.
 ///
 /// Races. Words of columns change only by compare-and-exchange while chains run, which fails where the word
 /// seen is an older one. A label computed from older ones is at worst too small. kNoPath is never taken back.
@@ -85,6 +86,54 @@ struct Choice {
   }
 };
 
+/// The columns of a row beyond the near ones, from the list of edges. The lanes of a group call it together.
+template <class S>
+__device__ __forceinline__ void look_beyond(const Push& p, unsigned bound, unsigned mask, int lane, Index row,
+                                            Choice& mine, int& edges) {
+  constexpr int kLanes = S::kLanes;
+  const Offset begin = p.graph.row_offsets[row] + S::kNear - 1, end = p.graph.row_offsets[row + 1];
+  for (Offset e = begin + lane; e - lane < end; e += 2 * kLanes) {
+    Index j[2];
+    Word word[2];
+#pragma unroll
+    for (int d = 0; d < 2; ++d) j[d] = e + d * kLanes < end ? p.graph.col_index[e + d * kLanes] : -1;
+#pragma unroll
+    for (int d = 0; d < 2; ++d) {
+      word[d] = j[d] == -1 ? word_of(kNoPath, -1) : __ldcg(p.word + j[d]);
+      edges += j[d] >= 0 ? 1 : 0;
+    }
+#pragma unroll
+    for (int d = 0; d < 2; ++d) mine.take(j[d], word[d], bound);
+    // Labels are not below a free column's; in a long row the second least is then left at no more than is
+    // seen.
+    if (end - begin > 4 * kLanes && __any_sync(mask, mine.best == 0)) {
+      mine.second = 0;
+      break;
+    }
+  }
+}
+
+/// A row that no neighbour's label lets push has no path, or waits for the next phase. One lane.
+__device__ __forceinline__ void end_chain(const Push& p, Index row, unsigned least, Index* left,
+                                          int* left_count) {
+  if (least >= kNoPath)
+    p.sight[row] = kGone;
+  else
+    left[atomicAdd(left_count, 1)] = row;
+}
+
+/// What the lanes of a warp did, into the phase's record.
+__device__ __forceinline__ void record_chains(const Push& p, int pushes, int steps, int edges,
+                                              PhaseRecord& record) {
+  edges = static_cast<int>(__reduce_add_sync(kAll, edges));
+  pushes = static_cast<int>(__reduce_add_sync(kAll, pushes));
+  if (threadIdx.x % kWarp == 0 && steps > 0) {
+    atomicAdd(&record.pushes, static_cast<unsigned long long>(pushes));
+    atomicMax(&record.longest, steps);
+    atomicAdd(&p.n->edges, static_cast<unsigned long long>(edges));
+  }
+}
+
 /// Chains, until each has ended or had its share. Groups of a warp go step by step together; where chains are
 /// few, they have a warp each.
 template <class S>
@@ -124,29 +173,8 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
       mine.take(look.col[d], look.col[d] == last_col && last_col != -1 ? last_word : look.word[d], bound);
       edges += look.col[d] >= 0 ? 1 : 0;
     }
-    // Rows of more columns than are near: the others from the list of edges.
-    if (__any_sync(mask, look.col[Look<S>::kEach - 1] == kMore)) {
-      const Offset begin = p.graph.row_offsets[row] + S::kNear - 1, end = p.graph.row_offsets[row + 1];
-      for (Offset e = begin + lane; e - lane < end; e += 2 * kLanes) {
-        Index j[2];
-        Word word[2];
-#pragma unroll
-        for (int d = 0; d < 2; ++d) j[d] = e + d * kLanes < end ? p.graph.col_index[e + d * kLanes] : -1;
-#pragma unroll
-        for (int d = 0; d < 2; ++d) {
-          word[d] = j[d] == -1 ? word_of(kNoPath, -1) : __ldcg(p.word + j[d]);
-          edges += j[d] >= 0 ? 1 : 0;
-        }
-#pragma unroll
-        for (int d = 0; d < 2; ++d) mine.take(j[d], word[d], bound);
-        // Nothing is below a free column; in a long row the second least is then left at no more than is
-        // seen.
-        if (end - begin > 4 * kLanes && __any_sync(mask, mine.best == 0)) {
-          mine.second = 0;
-          break;
-        }
-      }
-    }
+    if (__any_sync(mask, look.col[Look<S>::kEach - 1] == kMore))
+      look_beyond<S>(p, bound, mask, lane, row, mine, edges);
     __syncwarp();
     const unsigned least = group_min<kLanes>(mine.best);
     const int winner = __ffs(static_cast<int>(__ballot_sync(kAll, mine.best == least) & mask)) - 1;
@@ -156,7 +184,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     const Word raised = word_of(runner_up < kNoPath ? runner_up + 1 : kNoPath, row);
     Word found = ~mine.seen;
     if (wins && row != -1 && least < limit) found = atomicCAS(p.word + mine.col, mine.seen, raised);
-    // Under way while the exchange is: what who goes on will see where it succeeds.
+    // Read while the exchange is under way: what the chain sees next if it succeeds.
     Look<S> ahead;
     ahead.list(p, row == -1 || least >= limit ? -1 : owner, lane);
     ahead.read(p);
@@ -164,12 +192,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     const Index col = __shfl_sync(kAll, mine.col, winner);
     if (row == -1) continue;
     if (least >= limit) {
-      if (lane == 0) {
-        if (least >= kNoPath)
-          p.sight[row] = kGone;
-        else
-          left[atomicAdd(left_count, 1)] = row;
-      }
+      if (lane == 0) end_chain(p, row, least, left, left_count);
       row = -1;
     } else if (taken) {
       ++pushes;
@@ -187,13 +210,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
     }
     if (row == -1) look.list(p, -1, lane);
   }
-  edges = static_cast<int>(__reduce_add_sync(kAll, edges));
-  pushes = static_cast<int>(__reduce_add_sync(kAll, lane == 0 ? pushes : 0));
-  if (threadIdx.x % kWarp == 0 && steps > 0) {
-    atomicAdd(&record.pushes, static_cast<unsigned long long>(pushes));
-    atomicMax(&record.longest, steps);
-    atomicAdd(&p.n->edges, static_cast<unsigned long long>(edges));
-  }
+  record_chains(p, lane == 0 ? pushes : 0, steps, edges, record);
 }
 
 /// The whole of it. On entry: words the rows that the start gives them; the active rows listed, other free

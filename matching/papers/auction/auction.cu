@@ -139,12 +139,12 @@ Cost typical_gap(gpu::Arena& arena, const Market<Entries>& m) {
   return found == 0 ? 0 : arena.download(sum, 1)[0] / found;
 }
 
+/// The market whose persons are the rows.
 template <class Entries>
-AuctionResult run_auction(gpu::Arena& arena, const CanonicalSides& sides,
-                          const DeviceCanonical<Entries>& problem, const AuctionScale& scale,
-                          const AuctionOptions& options, const detail::AuctionStart& start,
-                          std::vector<Cost>& pair_cost) {
-  const auto rows = static_cast<std::size_t>(problem.rows), cols = static_cast<std::size_t>(problem.cols);
+Market<Entries> market_of_rows(gpu::Arena& arena, const CanonicalSides& sides,
+                               const DeviceCanonical<Entries>& problem, const AuctionScale& scale,
+                               const detail::AuctionStart& start) {
+  const auto rows = static_cast<std::size_t>(problem.rows);
   auto* control = arena.take_filled<AuctionControl>(1, 0);
   const long long budget = detail::round_budget(sides);
   MOTES_CUDA(
@@ -162,6 +162,34 @@ AuctionResult run_auction(gpu::Arena& arena, const CanonicalSides& sides,
   m.control = control;
   m.phase = 1;
   make_room(arena, m, 0);
+  return m;
+}
+
+/// The market whose persons are the columns, for reverse phases: the rows' arrays with the sides exchanged.
+template <class Entries>
+Market<Entries> market_of_columns(gpu::Arena& arena, const DeviceCanonical<Entries>& problem,
+                                  const Market<Entries>& m) {
+  Market<Entries> columns;
+  columns.entries = columns_of(arena, problem.entries);
+  columns.persons = m.objects, columns.objects = m.persons;
+  columns.steps = m.steps, columns.widest = m.widest;
+  columns.exit = problem.start;
+  columns.value = m.dual, columns.dual = m.value;
+  columns.object_of = m.person_of, columns.person_of = m.object_of;
+  columns.pair_cost = m.pair_cost;
+  columns.rows_bid = false;
+  columns.control = m.control;
+  make_room(arena, columns, 1);
+  return columns;
+}
+
+template <class Entries>
+AuctionResult run_auction(gpu::Arena& arena, const CanonicalSides& sides,
+                          const DeviceCanonical<Entries>& problem, const AuctionScale& scale,
+                          const AuctionOptions& options, const detail::AuctionStart& start,
+                          std::vector<Cost>& pair_cost) {
+  const auto rows = static_cast<std::size_t>(problem.rows), cols = static_cast<std::size_t>(problem.cols);
+  Market<Entries> m = market_of_rows(arena, sides, problem, scale, start);
   const unsigned grid = resident_blocks<Entries>(arena), blocks = blocks_for(arena, m);
   if (start.warm) {
     given_pairs_kernel<<<blocks, kGridThreads, 0, arena.stream()>>>(m);
@@ -169,7 +197,7 @@ AuctionResult run_auction(gpu::Arena& arena, const CanonicalSides& sides,
   }
   Cost gap = 0;
   if (options.scaled) gap = typical_gap(arena, m);
-  everybody_kernel<<<blocks, kGridThreads, 0, arena.stream()>>>(m);
+  list_free_persons_kernel<<<blocks, kGridThreads, 0, arena.stream()>>>(m);
   MOTES_CUDA_LAUNCHED();
   Market<Entries> columns;  // made when first needed
   const bool reverse = !problem.perfect && options.reverse;
@@ -185,18 +213,7 @@ AuctionResult run_auction(gpu::Arena& arena, const CanonicalSides& sides,
     m.ceiling = kNoOffer;
     // A cold first phase leaves free columns at their starting prices.
     if (reverse && (start.warm || m.phase > 1)) {
-      if (columns.control == nullptr) {
-        columns.entries = columns_of(arena, problem.entries);
-        columns.persons = m.objects, columns.objects = m.persons;
-        columns.steps = m.steps, columns.widest = m.widest;
-        columns.exit = problem.start;
-        columns.value = m.dual, columns.dual = m.value;
-        columns.object_of = m.person_of, columns.person_of = m.object_of;
-        columns.pair_cost = m.pair_cost;
-        columns.rows_bid = false;
-        columns.control = control;
-        make_room(arena, columns, 1);
-      }
+      if (columns.control == nullptr) columns = market_of_columns(arena, problem, m);
       columns.phase = m.phase;
       stale_kernel<<<blocks_for(arena, columns), kGridThreads, 0, arena.stream()>>>(columns);
       MOTES_CUDA_LAUNCHED();
@@ -205,7 +222,7 @@ AuctionResult run_auction(gpu::Arena& arena, const CanonicalSides& sides,
     }
     ++m.phase;
   }
-  const AuctionControl end = arena.download(control, 1)[0];
+  const AuctionControl end = arena.download(m.control, 1)[0];
   AuctionResult out;
   out.infeasible = end.infeasible != 0;
   out.unfinished = end.stop != 0 && !out.infeasible;

@@ -17,7 +17,7 @@
 /// no matched object's dual plus s is a multiple of `steps`; there is one, for fewer than steps - 1 residues
 /// are taken. With w_j = v_j + s, the duals floor(w_j / steps) are exact. Proof: a pair (i, m) and another
 /// edge (i, j), whose costs differ by k = c_im - c_ij cost steps, satisfy w_m >= w_j + k steps - 1, so
-/// floor(w_m / steps) >= k + floor((w_j - 1) / steps) = k + floor(w_j / steps), as w_j is no multiple: the
+/// floor(w_m / steps) >= k + floor((w_j - 1) / steps) = k + floor(w_j / steps), as w_j is not a multiple: the
 /// pair is its row's best offer, exactly. Exits are the case w_j = s, and a free object's dual, a multiple of
 /// `steps`, rounds to itself. So the certificate has gap 0 without any repair. Where costs are too large for
 /// that many steps (beyond 2^59 together), fewer are used, and if then no shift is free, shortest augmenting

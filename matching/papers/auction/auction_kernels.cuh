@@ -6,7 +6,7 @@
 /// (bidding.cuh) and lowers the object's next_dual to it with an atomic minimum, while all read the
 /// dual of the round before: no bid sees another one of its round. Choice: among the persons whose bid is the
 /// least, the lowest index is chosen, by an atomic minimum of (newest round, person). Assignment: the chosen
-/// one takes the object, whom it outbids and who was not chosen go to the next frontier. Atomic minima do not
+/// one takes the object; the person outbid and those not chosen go to the next frontier. Atomic minima do not
 /// depend on order, and only the order of persons within a frontier does on races, which nothing reads: the
 /// answer is the same from run to run.
 ///
@@ -91,8 +91,8 @@ __device__ void assign(const Market<Entries>& m, int place, Index person, unsign
   if (goes_on != -1) push(m.frontier, next, goes_on);
 }
 
-/// A lone bidder, then whom it outbids, and so on, by one warp; ends where no person is outbid, a list does
-/// not answer, or something stops the auction. Returns the person to go on with, or -1.
+/// A lone bidder, then the person it outbids, and so on, by one warp; ends where no person is outbid, a list
+/// does not answer, or something stops the auction. Returns the person to go on with, or -1.
 template <class Entries>
 __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsilon, long long& rounds,
                               long long budget) {
@@ -125,6 +125,17 @@ __device__ Index lone_bidders(const Market<Entries>& m, Index person, Cost epsil
     person = __shfl_sync(kAllLanes, outbid, 0);
   }
   return person;
+}
+
+/// Keeps what a launch of rounds counted. One thread, when all have read what is written here.
+template <class Entries>
+__device__ __forceinline__ void keep_counts(const Market<Entries>& m, int now, long long rounds,
+                                            long long bids, unsigned long long turn) {
+  *m.frontier.current = now;
+  m.control->rounds += rounds;
+  m.control->rounds_left -= rounds;
+  m.control->bids += bids;
+  m.control->turn = turn;
 }
 
 /// Rounds until the frontier holds at most `few` persons, or none, or something stops the auction.
@@ -201,19 +212,12 @@ __global__ void __launch_bounds__(kThreads) bidding_kernel(Market<Entries> m, Co
     ++rounds, ++turn;
     bids += count;
   }
-  // All have read what is written now: a barrier came after.
-  if (thread == 0) {
-    *m.frontier.current = now;
-    control.rounds += rounds;
-    control.rounds_left -= rounds;
-    control.bids += bids;
-    control.turn = turn;
-  }
+  if (thread == 0) keep_counts(m, now, rounds, bids, turn);  // a barrier came after the last reads
 }
 
 /// Every person who is free, into the frontier.
 template <class Entries>
-__global__ void everybody_kernel(Market<Entries> m) {
+__global__ void list_free_persons_kernel(Market<Entries> m) {
   for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < m.persons;
        i += static_cast<Index>(gridDim.x * blockDim.x))
     if (m.object_of[i] == -1) push(m.frontier, *m.frontier.current, i);
@@ -262,7 +266,7 @@ __global__ void stale_kernel(Market<Entries> columns) {
   for (Index j = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); j < columns.persons;
        j += static_cast<Index>(gridDim.x * blockDim.x))
     if (columns.object_of[j] == -1 && columns.value[j] < columns.exit_of(j)) {
-      columns.control->last_rise = columns.phase;  // all who write it write the same
+      columns.control->last_rise = columns.phase;  // all writers write the same
       push(columns.frontier, *columns.frontier.current, j);
     }
 }

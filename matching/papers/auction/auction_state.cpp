@@ -72,7 +72,7 @@ std::int64_t bid_budget(const CanonicalSides& sides) { return 500 + 200 * std::i
 
 bool exact_duals(const CanonicalSides& sides, const AuctionScale& scale, const AuctionResult& result,
                  const std::vector<Cost>& pair_cost, std::vector<Cost>& v) {
-  // auction.h proves that a shift is right whose negative is no matched object's dual, modulo the scale.
+  // auction.h proves a shift right if its negative is not a matched object's dual, modulo the scale.
   const Cost steps = scale.steps;
   std::vector<bool> taken(static_cast<std::size_t>(steps), false);
   taken[0] = true;  // by free objects

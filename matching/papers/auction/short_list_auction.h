@@ -1,11 +1,11 @@
 #pragma once
-/// The sequential auction of a square problem on short lists that somebody else makes: the host half of
+/// The sequential auction of a square problem on short lists that the caller makes: the host half of
 /// `auction-scaled` on a GPU.
 ///
 /// A GPU reads a full matrix in no time, but the end of an auction is a long chain of single bids, which a
 /// CPU makes ten times faster from a list of 64 objects in its cache. So the lists come from the GPU, all at
 /// once, and the bids from the CPU. A person whose list does not answer any more waits until no other person
-/// can bid; then all who wait get new lists in one go.
+/// can bid; then all that wait get new lists at once.
 
 #include "matching/papers/auction/auction_state.h"
 
