@@ -14,12 +14,10 @@
 #include <X11/Xlib.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/program.h>
 
 namespace motes::app {
 namespace {
@@ -50,24 +48,11 @@ Opened open_display(const char* name) {
       "display: xvfb-run -a motes render ...");
 }
 
-/// Starts Xvfb, which writes its display's number to `write_end`. Between fork and exec only system calls
-/// that are safe there: other threads may hold locks.
-pid_t start_server(int read_end, int write_end) {
-  const std::string number = std::to_string(write_end);
-  const char* const arguments[] = {"Xvfb",      "-displayfd", number.c_str(), "-screen",    "0",   "64x64x24",
-                                   "-nolisten", "tcp",        "-noreset",     "+extension", "GLX", nullptr};
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(1);
-  const int nothing = open("/dev/null", O_RDWR);
-  for (int fd = 0; fd < 3; ++fd) dup2(nothing, fd);
-  close(read_end);
-  fcntl(write_end, F_SETFD, 0);
-  execvp(arguments[0], const_cast<char* const*>(arguments));
-  _exit(127);
+/// Starts Xvfb, which writes its display's number to `write_end`.
+int start_server(int write_end) {
+  return system::start_program({"Xvfb", "-displayfd", std::to_string(write_end), "-screen", "0", "64x64x24",
+                                "-nolisten", "tcp", "-noreset", "+extension", "GLX"},
+                               {.kept = write_end}, system::Ending::request);
 }
 
 /// The number that the server wrote; empty where it ended or the time is over.
@@ -89,14 +74,6 @@ std::string read_number(int fd) {
   return text.substr(0, text.find('\n'));
 }
 
-int stop_server(pid_t server) {
-  kill(server, SIGTERM);
-  int status = 0;
-  while (waitpid(server, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 }  // namespace
 
 Display::Display() {
@@ -109,7 +86,7 @@ Display::Display() {
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) give_up(why + " (no pipe to Xvfb: " + std::strerror(errno) + ")");
-  const pid_t server = start_server(ends[0], ends[1]);
+  const int server = start_server(ends[1]);
   const int error = errno;
   close(ends[1]);
   if (server < 0) {
@@ -119,14 +96,13 @@ Display::Display() {
   const std::string number = read_number(ends[0]);
   close(ends[0]);
   if (number.empty()) {
-    const int status = stop_server(server);
-    const bool missing = WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    const bool missing = system::end_program(server, system::Ending::request) == system::kNotInstalled;
     give_up(why + (missing ? ", and Xvfb is not installed" : ", and Xvfb does not start"));
   }
   const std::string name = ":" + number;
   const Opened own = open_display(name.c_str());
   if (own.connection == nullptr) {
-    stop_server(server);
+    system::end_program(server, system::Ending::request);
     give_up(why + ", and of Xvfb's " + own.why_not);
   }
   connection_ = own.connection;
@@ -141,7 +117,7 @@ Display::~Display() {
     setenv("DISPLAY", former_.c_str(), 1);
   else
     unsetenv("DISPLAY");
-  stop_server(server_);
+  system::end_program(server_, system::Ending::request);
 }
 
 }  // namespace motes::app

@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include <sys/types.h>
-
 namespace motes::app {
 
 /// A usable display for as long as it lives: the environment's DISPLAY where that can be opened and speaks
@@ -22,7 +20,7 @@ class Display {
  private:
   /// Held open throughout: a server whose last client leaves starts over, and drops who comes meanwhile.
   void* connection_ = nullptr;
-  pid_t server_ = -1;
+  int server_ = -1;
   std::string former_;  ///< DISPLAY as it was
   bool had_former_ = false;
 };

@@ -14,6 +14,7 @@
 
 #include <motes/base/communicator.h>
 #include <motes/base/errors.h>
+#include <motes/base/system/terminal.h>
 #include <motes/io/unfinished_files.h>
 
 namespace motes::app {
@@ -42,7 +43,7 @@ void say(std::string_view line) {
     if (sem_wait(&signals) != 0) continue;
     if (first && heard.load()) {
       first = false;
-      if (speaks && isatty(STDERR_FILENO) == 1)
+      if (speaks && system::error_is_terminal())
         say("\nmotes: ending after the work at hand; Ctrl-C again ends at once\n");
       continue;
     }

@@ -1,13 +1,14 @@
 /// The `motes` executable; everything else is in app/cli.h, where tests can reach it.
 
+#include <cstdlib>
 #include <iostream>
 #include <streambuf>
 #include <string_view>
 
-#include <unistd.h>
-
 #include <motes/base/communicator.h>
 #include <motes/base/errors.h>
+#include <motes/base/system/program.h>
+#include <motes/base/system/terminal.h>
 
 #include "app/cli.h"
 #include "app/interrupt.h"
@@ -39,8 +40,8 @@ int enter_world() {
 int run(int argc, char** argv, bool on_ranks) {
   motes::app::install_signal_handlers();
   motes::app::Hooks hooks;
-  hooks.terminal = isatty(STDERR_FILENO) == 1;
-  hooks.before_s = motes::app::seconds_since_process_start();
+  hooks.terminal = motes::system::error_is_terminal();
+  hooks.before_s = motes::system::seconds_since_start();
   // Of several ranks of one command, rank 0 alone speaks. All meet in MPI first, so that none ends, and makes
   // the launcher end the others, before rank 0 has spoken.
   Nowhere nowhere;
@@ -53,7 +54,7 @@ int run(int argc, char** argv, bool on_ranks) {
   // Destructors of libraries take memory, of which there may be none.
   std::cout.flush();
   std::cerr.flush();
-  _exit(code);
+  std::_Exit(code);
 }
 
 }  // namespace

@@ -5,19 +5,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/program.h>
 
 namespace motes::app {
 namespace {
@@ -27,8 +26,6 @@ std::string lower_case(std::string text) {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return text;
 }
-
-constexpr int kNotFound = 127;
 
 std::vector<std::string> arguments_of(const std::filesystem::path& target, const std::string& output,
                                       int width, int height, double frames_per_s) {
@@ -48,25 +45,6 @@ std::vector<std::string> arguments_of(const std::filesystem::path& target, const
   out.insert(out.end(), coding.begin(), coding.end());
   out.push_back("file:" + output);
   return out;
-}
-
-/// Between fork and exec only system calls that are safe there: other threads may hold locks.
-pid_t start(const std::vector<std::string>& words, int input, int messages) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child != 0) return child;
-  setpgid(0, 0);  // Ctrl-C is for us to answer
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  const int nothing = open("/dev/null", O_WRONLY);
-  dup2(input, 0);
-  dup2(nothing, 1);
-  dup2(messages, 2);
-  execvp(arguments[0], arguments.data());
-  _exit(kNotFound);
 }
 
 /// The last line of what was said; the file's end is enough.
@@ -95,7 +73,7 @@ Movie::Movie(const std::filesystem::path& target, int width, int height, double 
   messages_ = memfd_create("ffmpeg", MFD_CLOEXEC);
   if (messages_ < 0 || pipe2(ends, O_CLOEXEC) != 0)
     throw ResourceError(std::string("--movie: no pipe to ffmpeg: ") + std::strerror(errno));
-  ffmpeg_ = start(words, ends[0], messages_);
+  ffmpeg_ = system::start_program(words, {ends[0], -1, messages_}, system::Ending::kill);
   const int error = errno;
   close(ends[0]);
   to_ffmpeg_ = ends[1];
@@ -106,8 +84,7 @@ Movie::Movie(const std::filesystem::path& target, int width, int height, double 
 Movie::~Movie() {
   if (to_ffmpeg_ >= 0) close(to_ffmpeg_);
   if (ffmpeg_ > 0) {
-    kill(ffmpeg_, SIGKILL);
-    wait();
+    system::end_program(ffmpeg_, system::Ending::kill);
   }
   if (messages_ >= 0) close(messages_);
 }
@@ -132,20 +109,13 @@ void Movie::finish() {
 }
 
 /// The exit status; of a signal 128 and its number.
-int Movie::wait() {
-  int status = 0;
-  while (waitpid(ffmpeg_, &status, 0) < 0 && errno == EINTR) {
-  }
-  ffmpeg_ = -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+int Movie::wait() { return system::wait_for_program(std::exchange(ffmpeg_, -1)); }
 
 void Movie::fail(int status) {
-  if (status == kNotFound)
+  if (status == system::kNotInstalled)
     throw ResourceError(
         "--movie: ffmpeg is not installed; install it (Debian: apt-get install ffmpeg), or draw pictures "
-        "with "
-        "--until");
+        "with --until");
   const std::string said = last_line(messages_);
   throw ResourceError(fmt::format("{}: ffmpeg failed (exit code {}){}", file_.target().string(), status,
                                   said.empty() ? "; try another size" : ": " + said));

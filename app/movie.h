@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <string>
 
-#include <sys/types.h>
-
 #include <motes/io/atomic_file.h>
 #include <motes/io/png.h>
 
@@ -36,7 +34,7 @@ class Movie {
   io::AtomicFile file_;
   std::size_t picture_bytes_;
   int to_ffmpeg_ = -1, messages_ = -1;
-  pid_t ffmpeg_ = -1;
+  int ffmpeg_ = -1;
 };
 
 }  // namespace motes::app

@@ -4,9 +4,8 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#include <motes/base/system/terminal.h>
 #include <motes/base/timer.h>
 
 namespace motes::app {
@@ -16,12 +15,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBarInterval = std::chrono::milliseconds(100);
 constexpr auto kLineInterval = std::chrono::seconds(5);
 constexpr std::size_t kBarWidth = 24;
-
-/// Columns of the terminal that standard error is; 80 where it does not say.
-std::size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 }  // namespace
 
@@ -80,7 +73,7 @@ std::string Progress::state() const {
 void Progress::draw_bar() {
   const double share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1;
   // One column less: a cursor in the last one would start a new line on some terminals.
-  const std::string line = progress_line(label_, share, state(), terminal_columns() - 1);
+  const std::string line = progress_line(label_, share, state(), system::terminal_columns() - 1);
   const std::size_t wipe = drawn_ > line.size() ? drawn_ - line.size() : 0;
   console_.err() << '\r' << line << std::string(wipe, ' ') << std::flush;
   drawn_ = line.size();

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
+
+#include <motes/base/system/memory.h>
 
 #include "app/build_info.h"
 
@@ -310,10 +311,6 @@ std::string scores_table(const Scores& scores, const std::string& unit) {
   return table;
 }
 
-double peak_memory_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;  // Linux counts in KiB
-}
+double peak_memory_mb() { return static_cast<double>(system::peak_memory()) / 1e6; }
 
 }  // namespace motes::app

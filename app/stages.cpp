@@ -1,11 +1,5 @@
 #include "app/stages.h"
 
-#include <fstream>
-#include <sstream>
-
-#include <time.h>
-#include <unistd.h>
-
 #include <motes/base/timer.h>
 
 namespace motes::app {
@@ -29,23 +23,6 @@ const std::vector<StageTime>& StageClock::finish() {
   last_ = now;
   total_s_ = before_ + std::chrono::duration<double>(now - start_).count();
   return stages_;
-}
-
-double seconds_since_process_start() {
-  std::ifstream in("/proc/self/stat");
-  std::string text;
-  std::getline(in, text);
-  const auto name_end = text.rfind(')');  // the name before it may hold anything
-  if (name_end == std::string::npos) return 0;
-  constexpr int kStartTime = 19;  // fields between the name and it
-  std::istringstream fields(text.substr(name_end + 1));
-  std::string field;
-  for (int i = 0; i < kStartTime; ++i) fields >> field;
-  long long ticks = 0;
-  timespec now{};
-  if (!(fields >> ticks) || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return 0;
-  const double started = static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - started;
 }
 
 }  // namespace motes::app

@@ -34,7 +34,4 @@ class StageClock {
   std::vector<StageTime> stages_;
 };
 
-/// Seconds since this process began, from /proc to a hundredth of a second; 0 where that cannot be told.
-double seconds_since_process_start();
-
 }  // namespace motes::app

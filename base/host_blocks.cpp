@@ -3,9 +3,8 @@
 #include <new>
 #include <utility>
 
-#include <sys/mman.h>
-
 #include <motes/base/host_blocks.h>
+#include <motes/base/system/memory.h>
 
 namespace motes {
 namespace {
@@ -26,7 +25,7 @@ void* HostBlocks::allocate(std::size_t bytes) {
   const std::size_t size = whole_pages(bytes);
   void* const data = std::aligned_alloc(kPage, size);
   if (data == nullptr) throw std::bad_alloc();
-  madvise(data, size, MADV_HUGEPAGE);  // advice: may be refused
+  system::ask_large_pages(data, size);
   return data;
 }
 

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <sys/mman.h>
-
 #include <motes/base/make_room.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/system/memory.h>
 
 namespace motes {
 namespace {
@@ -16,7 +15,7 @@ void resize(std::vector<Index>& values, std::size_t count) {
     const auto data = reinterpret_cast<std::uintptr_t>(values.data());
     const std::uintptr_t begin = (data + kPage - 1) / kPage * kPage;
     const std::uintptr_t end = (data + count * sizeof(Index)) / kPage * kPage;
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice: may be refused
+    system::ask_large_pages(reinterpret_cast<void*>(begin), end - begin);
   }
   values.resize(count);
 }

@@ -3,10 +3,9 @@
 #include <string>
 #include <system_error>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/system/files.h>
+#include <motes/base/system/program.h>
 
 namespace motes::io::detail {
 namespace {
@@ -36,12 +35,8 @@ class TemporaryFolder {
 };
 
 void sync(const fs::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) fail(folder, "cannot open folder", std::error_code(errno, std::generic_category()));
-  const int synced = syncfs(fd);
-  const int error = errno;
-  close(fd);
-  if (synced != 0) fail(folder, "cannot write to disk", std::error_code(error, std::generic_category()));
+  if (const int error = system::sync_file_system(folder); error != 0)
+    fail(folder, "cannot write to disk", std::error_code(error, std::generic_category()));
 }
 
 }  // namespace
@@ -59,7 +54,7 @@ void write_folder_atomically(const fs::path& target, const std::function<bool(co
   fs::create_directories(parent, error);
   if (error) fail(parent, "cannot create folder", error);
 
-  const std::string suffix = "-" + std::to_string(getpid());
+  const std::string suffix = "-" + std::to_string(system::this_process());
   TemporaryFolder made(parent / ("." + place.filename().string() + ".tmp" + suffix));
   fs::remove_all(made.path(), error);
   fs::create_directory(made.path(), error);

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <limits>
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/memory.h>
 
 #include "io/files/text.h"
 
@@ -16,10 +16,7 @@ namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib's number for gzip
 
-std::size_t half_of_memory() {
-  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) /
-         2;
-}
+std::size_t half_of_memory() { return static_cast<std::size_t>(system::physical_memory()) / 2; }
 
 class Inflater {
  public:

@@ -10,9 +10,9 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/memory.h>
 
 #include "io/files/checked.h"
 #include "io/images/bdv_xml.h"
@@ -163,8 +163,7 @@ class N5Frames : public FrameSource {
         store_.fail(key, "its block is larger than the others; export the data again");
       bytes = checked_product({bytes, count[a]}).value_or(std::numeric_limits<std::int64_t>::max());
     }
-    const std::int64_t most = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
-                              static_cast<std::int64_t>(sysconf(_SC_PAGESIZE)) / 2;
+    const std::int64_t most = system::physical_memory() / 2;
     if (bytes > most || file->size() - kHeader > 2 * static_cast<std::uint64_t>(bytes) + (1 << 20))
       store_.fail(key, "its size cannot be; export the data again");
     stored_.resize(static_cast<std::size_t>(file->size()) - kHeader);

@@ -3,9 +3,9 @@
 #include <new>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/system/memory.h>
 
 #include "io/files/checked.h"
 
@@ -17,11 +17,6 @@ namespace {
       fmt::format("{}: one frame needs {:.1f} GiB of memory, more than this machine has; "
                   "crop or bin the images, or use a larger machine",
                   source.string(), static_cast<double>(bytes) / (1 << 30)));
-}
-
-std::int64_t physical_memory() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -50,7 +45,7 @@ std::int64_t frame_bytes(VoxelType type, const Shape3& shape, const std::filesys
 
 Voxels make_voxels(VoxelType type, const Shape3& shape, const std::filesystem::path& source) {
   const std::int64_t bytes = frame_bytes(type, shape, source);
-  if (bytes > physical_memory()) out_of_memory(source, bytes);
+  if (bytes > system::physical_memory()) out_of_memory(source, bytes);
   const auto count = static_cast<std::size_t>(shape.voxels());
   try {
     switch (type) {

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/system/memory.h>
 
 #include "io/files/gzip.h"
 #include "io/files/text.h"
@@ -86,11 +84,11 @@ void CsvReader::skip_rows(std::size_t position, std::size_t rows) {
 
 /// Whole pages of the text that lie before the current position; they read as zeros from then on.
 void CsvReader::release_text() {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = system::page_size();
   const auto start = reinterpret_cast<std::uintptr_t>(text_.data());
   const std::uintptr_t first = (start + released_ + page - 1) / page * page;
   const std::uintptr_t last = (start + at_) / page * page;
-  if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  if (last > first) system::drop_pages(reinterpret_cast<void*>(first), last - first);
   released_ = at_;
 }
 

@@ -7,9 +7,8 @@
 #include <limits>
 #include <optional>
 
-#include <unistd.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/system/memory.h>
 
 #include "io/files/checked.h"
 #include "io/zarr/codecs.h"
@@ -31,10 +30,7 @@ std::int64_t product(const Sizes& sizes) {
   return all;
 }
 
-std::int64_t half_of_memory() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::int64_t>(sysconf(_SC_PAGESIZE)) / 2;
-}
+std::int64_t half_of_memory() { return system::physical_memory() / 2; }
 
 /// Calls visit(index) for every index in [low, high) of all axes, last axis fastest.
 template <class Visit>

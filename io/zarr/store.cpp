@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include <unistd.h>
-
 #include <motes/base/errors.h>
 
 namespace motes::io::detail::zarr {
@@ -63,8 +61,8 @@ fs::path Store::locate(const std::string& key) const {
 
 std::unique_ptr<InputFile> Store::open(const std::string& key) const {
   const fs::path path = locate(key);
-  if (access(path.c_str(), F_OK) != 0) return nullptr;  // one call: most chunks of a sparse array are missing
   std::error_code error;
+  if (!fs::exists(path, error)) return nullptr;  // one call: most chunks of a sparse array are missing
   const fs::path canonical = fs::canonical(path, error);
   if (error) return nullptr;
   if (!is_inside(canonical, canonical_))

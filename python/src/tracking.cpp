@@ -3,9 +3,8 @@
 #include <iostream>
 #include <sstream>
 
-#include <unistd.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/system/terminal.h>
 #include <motes/io/tables.h>
 #include <motes/io/track_files.h>
 #include <motes/io/tracks_h5.h>
@@ -289,7 +288,7 @@ int command(const std::vector<std::string>& words) {
   const nb::gil_scoped_release unlocked;
   app::install_signal_handlers();
   app::Hooks hooks;
-  hooks.terminal = isatty(STDERR_FILENO) == 1;
+  hooks.terminal = system::error_is_terminal();
   return app::run(static_cast<int>(argv.size()), argv.data(), std::cout, std::cerr, hooks);
 }
 

@@ -11,10 +11,9 @@
 #include <string>
 #include <utility>
 
-#include <unistd.h>
-
 #include <motes/base/errors.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/system/memory.h>
 #include <motes/tracking/candidates.h>
 
 #include "tracking/candidates/candidate_terms.h"
@@ -162,8 +161,8 @@ void gather(std::span<const Block> blocks, std::span<const Index> row_of, int th
 /// What a quarter of the machine's memory holds: a candidate is an Edge of a block, then 12 bytes of the
 /// graph; growing blocks take up to twice their size, and pairs of frames are built side by side.
 std::int64_t candidates_in_memory() {
-  const auto bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  return bytes / 4 / static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
+  return system::physical_memory() / 4 /
+         static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
 }
 
 }  // namespace

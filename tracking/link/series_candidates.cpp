@@ -6,11 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include <unistd.h>
-
 #include <motes/base/errors.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/system/memory.h>
 
 namespace motes::tracking {
 namespace {
@@ -29,10 +28,7 @@ constexpr double kRadiusStep = 1.0 / 16, kMostScales = 24;
 /// Against rounding.
 constexpr double kSlack = 1 + 1e-9;
 
-std::int64_t candidates_in_memory() {
-  const auto bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  return bytes / 4 / 48;
-}
+std::int64_t candidates_in_memory() { return system::physical_memory() / 4 / 48; }
 
 /// Candidates of one detection and what they cost.
 struct Row {

@@ -1,0 +1,25 @@
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <motes/base/system/memory.h>
+
+namespace motes::system {
+
+std::int64_t physical_memory() {
+  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::int64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+void ask_large_pages(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_HUGEPAGE); }
+
+void drop_pages(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); }
+
+}  // namespace motes::system
