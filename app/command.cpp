@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <motes/base/errors.h>
@@ -119,6 +120,14 @@ Execution execution_of(const Config& config) {
   Execution execution;
   execution.threads = config.execution.threads;
   execution.backend = config.execution.backend;
+  execution.device = config.execution.device;
+  if (execution.device > 0 && execution.backend != Backend::cpu) {
+    const std::size_t there = gpu::list_devices().devices.size();
+    if (there > 0 && static_cast<std::size_t>(execution.device) >= there)
+      throw UsageError(
+          fmt::format("execution.device is {}, and this machine has GPUs 0 to {}; motes info lists them",
+                      execution.device, there - 1));
+  }
   return execution;
 }
 

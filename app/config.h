@@ -92,6 +92,7 @@ struct Config {
   struct ExecutionKeys {
     Backend backend = Backend::automatic;
     int threads = 0;  ///< 0: all the machine has
+    int device = 0;   ///< which GPU
   } execution;
   struct Output {
     std::optional<std::string> dir;  ///< none: a name made from the input's

@@ -107,7 +107,7 @@ struct Solved {
 Solved solve_alone(const MatchArguments& arguments, const Execution& cpu, const matching::AutoChoice& choice,
                    const matching::CostsView& problem) {
   Solved out;
-  out.execution.threads = cpu.threads;
+  out.execution = cpu;
   out.execution.backend = choice.backend;
   const auto solve_start = std::chrono::steady_clock::now();
   out.answer = choice.info->make()->solve(out.execution, problem);

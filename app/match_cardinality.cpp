@@ -127,8 +127,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   }
   const auto& initialiser = named_initialiser(arguments, chosen);
 
-  Execution execution;
-  execution.threads = config.execution.threads;
+  Execution execution = cpu;
   execution.backend = chosen.backend;
   // The columns' side is made once, for the initialiser and the solver.
   const auto init_start = std::chrono::steady_clock::now();

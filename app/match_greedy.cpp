@@ -146,7 +146,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
     solver = make_solver(chosen, matching::make_greedy_solver);
   }
 
-  Execution execution;
+  Execution execution = cpu;
   execution.threads = threads;
   execution.backend = chosen.backend;
   const auto solve_start = std::chrono::steady_clock::now();

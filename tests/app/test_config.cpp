@@ -59,6 +59,7 @@ const std::map<std::string, std::string> kOthers{
     {"linking.verify", "true"},
     {"execution.backend", "cpu"},
     {"execution.threads", "3"},
+    {"execution.device", "1"},
     {"output.dir", "null"},
     {"output.preview", "false"},
     {"output.vtk", "false"},
