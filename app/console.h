@@ -22,7 +22,7 @@ class Console {
   std::ostream& err() { return err_; }
 
   /// A result, to standard output, with a line end added. Throws ResourceError when the output cannot be
-  /// written; a reader that went away (a closed pipe) is no error.
+  /// written; a reader that went away (a closed pipe) is not an error.
   void print(std::string_view text);
   /// The JSON result, to standard output even when quiet.
   void print_json(std::string_view text);

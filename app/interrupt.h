@@ -17,7 +17,7 @@ void install_signal_handlers();
 void hear_interrupts();
 
 void request_interrupt();
-/// Forgets what was requested, and that somebody looks for it: a command begins.
+/// Forgets what was requested, and that a command looks for it: a new one begins.
 void clear_interrupt();
 bool interrupt_requested();
 

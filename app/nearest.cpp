@@ -7,7 +7,7 @@
 namespace motes::app {
 namespace {
 
-/// Longer words are no mistyped names, and the distance is quadratic.
+/// Longer words are not mistyped names, and the distance is quadratic.
 constexpr std::size_t kLongestWord = 200;
 
 std::string_view last_part(std::string_view path) {

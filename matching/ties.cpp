@@ -45,12 +45,12 @@ bool may_be_free(const std::vector<Index>& mates, const std::vector<char>& may_s
   return true;
 }
 
-/// Rows that somebody could displace and that could go elsewhere. Nearly all lack the one or the other: where
+/// Rows that another could displace and that could go elsewhere. Nearly all lack the one or the other: where
 /// duals are as low as they can be most rows could stay free, where they are high most columns could.
 void keep_contenders(const Matching& matching, const std::vector<char>& row_may_stay_free,
                      const std::vector<char>& col_may_stay_free, Alternatives& out) {
   const auto rows = static_cast<Index>(matching.row_to_col.size());
-  std::vector<char> wanted(at(rows), 0);  // somebody's pair leads to this row
+  std::vector<char> wanted(at(rows), 0);  // another row's pair leads to this row
   for (const auto& [row, col] : out.pairs)
     if (matching.col_to_row[at(col)] != -1) wanted[at(matching.col_to_row[at(col)])] = 1;
   std::vector<char> contends(at(rows), 0);

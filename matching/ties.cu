@@ -80,7 +80,7 @@ __global__ void tight_kernel(Entries entries, int lanes, Exchanges e) {
     if (lane == 0) {
       const Cost c = mate == -1 ? 0 : entries.at(i, mate);
       const bool tight = mate == -1 ? e.may_stay_free(i) : c != kInfiniteCost && c - mine == e.v[mate];
-      if (!tight) e.found->faulty = 1;  // all who write, write the same
+      if (!tight) e.found->faulty = 1;  // all writers write the same
       if (e.leaves(i)) e.out[i] = e.in[e.rows] = 1;
       if (e.may_enter(i)) e.in[i] = e.out[e.rows] = 1;
     }
@@ -148,8 +148,8 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
   const auto row_count = static_cast<std::size_t>(rows), col_count = static_cast<std::size_t>(cols);
   const auto data = [](std::span<const Cost> costs) { return costs.empty() ? nullptr : costs.data(); };
   gpu::StagedUpload upload(arena, arena,
-                              row_count * (sizeof(Index) + sizeof(Cost)) + col_count * sizeof(Cost),
-                              thread_count(execution));
+                           row_count * (sizeof(Index) + sizeof(Cost)) + col_count * sizeof(Cost),
+                           thread_count(execution));
   Exchanges e{};
   e.rows = rows, e.cols = cols;
   e.u = upload(std::span<const Cost>(matching.duals.u));

@@ -71,11 +71,6 @@ def main():
 
     images = [r for r in rows if r["part"] == "images"]
     if images:
-        figure, axes = plt.subplots(figsize=(6.4, 4.2))
-        for n in ("100", "500", "1000"):
-            curve(axes, [r for r in images if r["n"] == n], "snr", "jsc", f"JSC, {n} particles")
-            curve(axes, [r for r in images if r["n"] == n], "snr", "beta", f"beta, {n} particles")
-        finish(figure, axes, arguments.output / "accuracy_images.svg", xlabel="SNR", ylabel="score")
         print("\n| particles | SNR | JSC | RMSE | alpha | beta | link F1 |\n|---|---|---|---|---|---|---|")
         for r in images:
             print("| " + " | ".join([r["n"], r["snr"]] + [f"{float(r[k]):.3f} ± {float(r[k + '_sd']):.3f}" for k in

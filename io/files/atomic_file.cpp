@@ -37,7 +37,7 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
   return temporary;
 }
 
-/// What is there already and is no file: a device, a pipe, what a shell opened. A file that takes its name
+/// What is there already and is not a file: a device, a pipe, what a shell opened. A file that takes its name
 /// would not be read by who waits there, and /dev/null would be a file from then on.
 bool is_stream(const std::filesystem::path& target, const std::filesystem::file_status& status) {
   if (!std::filesystem::exists(status) || std::filesystem::is_directory(status)) return false;

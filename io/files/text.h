@@ -21,7 +21,8 @@ std::string_view trimmed(std::string_view text);
 /// ASCII letters folded to lower case.
 std::string lower_case(std::string_view text);
 
-/// The whole of `text` (already trimmed) as a number, "nan" and "inf" included; none where it is no number.
+/// The whole of `text` (already trimmed) as a number, "nan" and "inf" included; none where it is not a
+/// number.
 std::optional<double> parse_double(std::string_view text);
 
 /// The same for whole numbers; "3.0" is 3, "3.5" is none. Exact over all of int64 when written without a
@@ -40,7 +41,7 @@ void append_number(std::string& out, double value);
 void append_number(std::string& out, std::int64_t value);
 
 /// `text` for an XML attribute: &, <, >, quotes as entities; control characters, which XML cannot hold, as
-/// '_'; where it is no UTF-8, every byte beyond ASCII as %XX.
+/// '_'; where it is not UTF-8, every byte beyond ASCII as %XX.
 std::string xml_escaped(std::string_view text);
 
 }  // namespace motes::io::detail

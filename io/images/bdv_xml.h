@@ -14,9 +14,10 @@
 namespace motes::io::detail {
 
 struct BdvSetup {
-  Vec3 voxel_size;        ///< all 0 where absent
-  std::string unit;       ///< as written
-  std::string view_kind;  ///< angle, illumination and tile, as text; setups that differ in it are no channels
+  Vec3 voxel_size;   ///< all 0 where absent
+  std::string unit;  ///< as written
+  std::string
+      view_kind;  ///< angle, illumination and tile, as text; setups that differ in it are not channels
 };
 
 struct BdvXml {

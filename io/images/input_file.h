@@ -11,7 +11,7 @@ namespace motes::io::detail {
 
 class InputFile {
  public:
-  /// Throws InputError when the file is not there or is no regular file, ResourceError when it may not be
+  /// Throws InputError when the file is not there or is not a regular file, ResourceError when it may not be
   /// read.
   explicit InputFile(std::filesystem::path path);
   ~InputFile();

@@ -75,7 +75,7 @@ class OmeReader {
     throw InputError(fmt::format("{}: {}; export it again, or set input.axes", file_.path().string(), what));
   }
 
-  /// An attribute that is a count or an index; `otherwise` where absent. Throws when it is no such number.
+  /// An attribute that is a count or an index; `otherwise` where absent. Throws when it is another text.
   std::int64_t number(const pugi::xml_node& node, const char* name, std::int64_t least,
                       std::int64_t otherwise) const {
     const pugi::xml_attribute attribute = node.attribute(name);

@@ -29,7 +29,7 @@ struct PageResolution {
 
 class TiffFile {
  public:
-  /// Reads the directories' places (O(pages)) and the first page's tags. Throws InputError for what is no
+  /// Reads the directories' places (O(pages)) and the first page's tags. Throws InputError for what is not
   /// TIFF, is damaged, or holds samples other than single u8, u16 or f32; ResourceError when it may not be
   /// read.
   explicit TiffFile(const std::filesystem::path& path);

@@ -201,7 +201,7 @@ void assign_unit(ColumnRoles& roles, const Header& header, const std::string& wh
     roles.unit = find_column(header, {"unit"});
 }
 
-/// Times that are no frame numbers: t_s, "time [ms]", POSITION_T.
+/// Times that are not frame numbers: t_s, "time [ms]", POSITION_T.
 void assign_time(ColumnRoles& roles, const Header& header) {
   if (roles.time < 0) roles.time = find_column(header, {"t_s", "time_s"});
   for (std::size_t i = 0; i < header.size() && roles.time < 0; ++i) {

@@ -17,7 +17,7 @@ namespace motes::io::detail {
 class CsvReader {
  public:
   /// Reads the file and its header. Throws InputError for a file that cannot be read, holds no header, is
-  /// compressed or is no text.
+  /// compressed or is not text.
   explicit CsvReader(const std::filesystem::path& path);
 
   const std::vector<std::string>& header() const { return header_; }

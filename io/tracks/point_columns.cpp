@@ -328,7 +328,7 @@ class Parser {
     return *value;
   }
 
-  /// NaN for a missing value; none for what is no number.
+  /// NaN for a missing value; none for what is not a number.
   std::optional<double> optional_number(int column) const {
     if (const auto value = parse_double(field(column))) return value;
     if (is_missing(field(column))) return std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,5 @@
 #pragma once
-/// Points of formats that are no tables, frame by frame.
+/// Points of formats that are not tables, frame by frame.
 
 #include <optional>
 #include <string>

@@ -40,7 +40,7 @@ struct Row {
   std::function<void(const std::filesystem::path&, const TrackSet&, const TrackImage&)> write;
 };
 
-/// Longer extensions first: tracks.trackmate.xml is no challenge XML.
+/// Longer extensions first: tracks.trackmate.xml is not a challenge XML.
 const std::vector<Row>& rows() {
   constexpr unsigned kTable = kIds | kParents | kTimes | kUnit | kPointProperties;
   static const std::vector<Row> table{

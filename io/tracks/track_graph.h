@@ -30,7 +30,7 @@ TrackSet tracks_of_graph(TrackGraph graph, const std::function<std::string(std::
                          std::vector<std::string>& notes);
 
 /// The links of tracks: point to point along each, and from the last point of a mother to the first of each
-/// daughter. `lost` counts mothers that are no track or end no earlier than the daughter starts.
+/// daughter. `lost` counts mothers that are not a track or end no earlier than the daughter starts.
 struct TrackLinks {
   std::vector<std::pair<std::size_t, std::size_t>> edges;  ///< points of the tracks
   std::vector<std::size_t> lineage;                        ///< [tracks] the first track of its lineage

@@ -160,8 +160,8 @@ class Regions {
       if (cols_.number[j] == kUnmet) alone.push_back(static_cast<Index>(j));
   }
 
-  /// A region whose rim is most of it is no neighbourhood: most_, a large part of the graph, half of which is
-  /// rim, or, soon, four fifths of more rows than a ball of three steps has in space.
+  /// A region whose rim is most of it is not a neighbourhood: most_, a large part of the graph, half of which
+  /// is rim, or, soon, four fifths of more rows than a ball of three steps has in space.
   bool hopeless(std::size_t rim, std::size_t met) const {
     return (rim > most_ && 2 * rim > met) || (rim > early_ && 5 * rim > 4 * met);
   }

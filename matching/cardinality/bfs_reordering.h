@@ -26,8 +26,8 @@ struct BfsReordering {
   Mates to_new(const Mates& mates, int threads) const;
 };
 
-/// Whether the numbering says nothing of who is near whom: in most places of a sample, columns of two rows in
-/// turn are far apart. O(1).
+/// Whether the numbering says nothing about which rows are near: in most places of a sample, columns of two
+/// rows in turn are far apart. O(1).
 bool scattered(const BipartiteGraphView& graph);
 
 /// Whether renumbering is worth a try: scattered, no long lists, and no hubs in a sample of the rows.

@@ -34,7 +34,7 @@ __device__ unsigned long long bits_of(double weight) {
 }
 __device__ unsigned long long bits_of(std::int64_t weight) { return static_cast<unsigned long long>(weight); }
 
-/// All threads that find a number which is no float write the same.
+/// All threads that find a number which is not a float write the same.
 template <class T>
 __global__ void floats_kernel(const T* weights, Offset count, float* out, int* other) {
   for (Offset e = thread_index(); e < count; e += thread_total()) {

@@ -47,7 +47,7 @@ struct GreedyLists {
 };
 
 /// The problem's lists; what lies on the host is copied into the arena, and weights that are not floats are
-/// made floats or ranks there. O(nnz), with a sort of the weights where one of them is no float. Throws
+/// made floats or ranks there. O(nnz), with a sort of the weights where one of them is not a float. Throws
 /// ResourceError where there is no room, or more distinct weights than keys.
 GreedyLists bring_over(gpu::Arena& arena, const GreedyProblem& problem);
 

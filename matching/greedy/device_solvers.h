@@ -16,7 +16,8 @@ enum class SuitorPlan {
   automatic,
   wide_last,   ///< vertices of many edges after all others
   wide_first,  ///< before them
-  pairs_first  ///< those who are each other's best neighbour before all; general graphs, of others wide_last
+  pairs_first  ///< pairs of vertices that are each other's best neighbour first; general graphs, of others
+               ///< wide_last
 };
 
 void greedy_suitor(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer,

@@ -19,7 +19,7 @@ bool is_float(std::int64_t weight) {
   return weight <= kFar && static_cast<std::int64_t>(static_cast<float>(weight)) == weight;
 }
 
-/// The weights as floats, or nothing where one is none.
+/// The weights as floats; empty where one is not a float.
 template <class T>
 std::vector<float> as_floats(std::span<const T> weights, int threads) {
   const auto count = static_cast<Offset>(weights.size());

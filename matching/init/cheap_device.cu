@@ -1,8 +1,8 @@
 /// What rows would take one after another, found for all at once: a row takes the first of its columns that
 /// is free or held by a later row, and the row displaced goes on in the same lanes. That is deferred
 /// acceptance (Gale & Shapley 1962) with rows that prefer their columns in order and columns that prefer
-/// early rows; its outcome does not depend on who asks when, and as all columns prefer alike it is the one
-/// that rows in turn would come to.
+/// early rows; its outcome does not depend on the order of requests, and as all columns prefer alike it is
+/// the one that rows in turn would come to.
 ///
 /// While that goes on, col_to_row holds the row's place in the order and one more, and 0 where the start
 /// given has matched the column, which no row displaces. Races: a holder only changes to an earlier row, by
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
       const Index row = order(place);
       const Offset end = g.row_offsets[row + 1];
       Offset e = g.row_offsets[row];
-      place = -1;  // unless somebody is displaced
+      place = -1;  // unless a row is displaced
       while (e < end) {
         const Index j = e + lane < end ? g.col_index[e + lane] : -1;
         const bool may = j != -1 && __ldcg(holder + j) > asking;

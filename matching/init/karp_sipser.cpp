@@ -1,7 +1,7 @@
 // Karp & Sipser's heuristic (Maximum matching in sparse random graphs, 1981). A vertex with one live
 // neighbour can be matched to it without loss: some maximum matching holds that pair. So such vertices go
 // first, and each pair made takes an edge from the live degrees around it, which may make more of them. Where
-// there are none, a row takes its first live neighbour, which may cost a pair in the end.
+// none is left, a row takes its first live neighbour, which may cost a pair in the end.
 //
 // In parallel (Azad, Halappanavar, Rajamanickam, Boman, Khan & Pothen 2012, but with the rule for columns
 // too, where they have it for one side) threads run cascades side by side. A vertex is taken by setting the
@@ -96,7 +96,7 @@ class KarpSipser {
  private:
   using Word = detail::Word<kShared>;
 
-  /// As many cascades of a thread go on side by side where that is no loss.
+  /// As many cascades of a thread go on side by side where that costs nothing.
   static constexpr int kTogether = 16;
 
   /// Each vertex of a side that `may_start` looks for a mate, and then those that its pair leaves with one

@@ -13,7 +13,7 @@ void PDbfs::run(const Execution& execution, const TwoSidedGraph& graph, Mates& m
   const Timed timed(stats, "bfs");
   std::vector<Lane> lanes(at(execution.threads));
   Stamps marks(graph.cols, execution.threads);
-  std::vector<Index> parent(at(graph.cols), -1);  // written by who won the column
+  std::vector<Index> parent(at(graph.cols), -1);  // written by the thread that won the column
   std::vector<Index> free = free_rows(graph, mates);
 
   // A column's mate is read after it was won: no other thread changes it in this phase. Trees are disjoint,

@@ -103,9 +103,9 @@ def min_weight_full_bipartite_matching(biadjacency, maximize=False):
     Raises
     ------
     TypeError
-        `biadjacency` is no sparse array in one of these formats.
+        `biadjacency` is not a sparse array in one of these formats.
     ValueError
-        No matching covers the smaller side, or weights are no numbers.
+        No matching covers the smaller side, or weights are not numbers.
     """
     csr = _as_csr(biadjacency, "graph")
     exchanged = csr.shape[0] > csr.shape[1]

@@ -269,7 +269,7 @@ class Frame {
   std::int32_t number_;
   double time_;
   Spots spots_;                            ///< seen, then merged, then false ones behind
-  std::size_t real_ = 0;                   ///< spots that are no false ones
+  std::size_t real_ = 0;                   ///< spots that are not false ones
   std::vector<std::uint32_t> all_tracks_;  ///< of the spots before merging; empty: nothing merged
   std::vector<std::size_t> detection_of_;  ///< [all_tracks_] the merged spot each went into
 };

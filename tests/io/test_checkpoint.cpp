@@ -115,7 +115,7 @@ TEST_CASE("damaged checkpoint logs give their whole records, unchanged, and noth
         shortened += records.size() < 6;
       },
       0);
-  // A damaged record ends the log; it is no error.
+  // A damaged record ends the log; it is not an error.
   CHECK(shortened > 1000);
 }
 

@@ -207,7 +207,7 @@ TEST_CASE("irregular times stay the frames' own where they keep near a constant 
   CHECK(other.dt_s == 2.0);
   CHECK(other.frames[4].time_s == 8);
   CHECK(other.frames[0].properties.at(0).name == "t_s");
-  // Rows of one frame that differ, and times that run away, are no frames' times.
+  // Times that differ within a frame, or run away, are not the frames' times.
   CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n0,0.3,1,0\n1,1,0,0\n2,2.2,0,0\n").points().dt_s);
   CHECK_FALSE(Table("frame,t_s,x,y\n0,0,0,0\n1,1,0,0\n2,10,0,0\n3,100,0,0\n").points().dt_s);
 }

@@ -24,7 +24,7 @@ struct Walkers {
   std::vector<Index> next;  ///< [pooled detections] the true ones
 };
 
-/// Walkers at unit density, steps drawn anew each frame.
+/// Walkers at unit density, new steps drawn in each frame.
 Walkers walkers(int n, int count, double step, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::normal_distribution<> normal;

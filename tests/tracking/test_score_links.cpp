@@ -50,7 +50,7 @@ TEST_CASE("links are judged by what their ends are") {
         Counts{4, 2, 2, 0});
   // A true frame lies between.
   CHECK(judged({still(0, {0, 2, 3}), still(1, {0, 1, 2, 3})}) == Counts{4, 1, 2, 0});
-  // One end is no true particle's position: false. Both ends: neutral.
+  // One end is not at a true particle: false. Both ends: neutral.
   CHECK(judged({joined(still(0, {0, 1}), still(5, {2, 3}))}) == Counts{1, 1, 5, 1});
   // In frames without any true position.
   CHECK(judged({still(7, {8, 9, 11})}) == Counts{0, 0, 6, 2});
@@ -60,7 +60,7 @@ TEST_CASE("links are judged by what their ends are") {
 TEST_CASE("links over a gap of the truth itself are true links") {
   const TrackSet truth = make_tracks({still(0, {0, 1, 4, 5})});
   CHECK(counts(link_scores({}, truth, truth, 2)) == Counts{3, 0, 0, 0});
-  // A position found in the gap is no true one: both links to it are false, and the true one is missed.
+  // A position found in the gap is not a true one: both links to it are false, and the true one is missed.
   CHECK(counts(link_scores({}, truth, make_tracks({still(0, {0, 1, 2, 4, 5})}), 2)) == Counts{2, 2, 1, 0});
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("link scores of empty sets") {
   CHECK(missed.precision == 0);
   CHECK(missed.recall == 0);
   CHECK(missed.f1 == 0);
-  // Links between positions that are no true particle's are neutral, even without any truth.
+  // Links between positions of no true particle are neutral, even without any truth.
   CHECK(counts(link_scores({}, none, some, 2)) == Counts{0, 0, 0, 1});
 }
 

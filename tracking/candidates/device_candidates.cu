@@ -157,7 +157,7 @@ __global__ void fill_kernel(Fill fill) {
     });
     return;
   }
-  // Insertion by column; squared distances are worked out anew rather than moved along.
+  // Insertion by column; squared distances are computed again rather than moved along.
   std::uint64_t key[kShortRow];
   key[0] = 0;  // or nvcc takes it for unset
   for_each_in_gate(table, fill.cols.slotted, p, [&](Index place, std::int64_t) {

@@ -1,7 +1,7 @@
 /// Each maximum gets a score (evidence.h); so do minima, which hold no spots and tell how noise of this frame
 /// scores (selection.h). Round maxima and those that are not (edges, filaments, but also spots side by side)
-/// are judged apart, each against minima of its own kind: structure that is no noise shows in the second kind
-/// first.
+/// are judged apart, each against minima of its own kind: structure that is not noise shows in the second
+/// kind first.
 ///
 /// In crowds the minima between spots score high too, and the level with them. There, maxima are also taken
 /// whose response exceeds what white noise as strong as the frame's finest detail would give, if they score

@@ -365,7 +365,7 @@ class Fitter {
     std::vector<double> gains;
     for (const State& s : states_)
       if (s.good && std::isfinite(s.shape.gain)) gains.push_back(s.shape.gain);
-    // Noise that is not white, and spots that are no Gaussians, make all gains larger.
+    // Noise that is not white, and spots that are not Gaussian, make all gains larger.
     excess_ = gains.empty() ? 1 : std::max(1.0, quantile(gains, 0.5) / kMedianGain);
   }
 

@@ -7,7 +7,7 @@
 /// tried.
 ///
 /// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
-/// at scales far from the answer are spots of another size where they are no few, score far over the level,
+/// at scales far from the answer are spots of another size where they are not few, score far over the level,
 /// and are Gaussians of about that scale's width. Backgrounds and clusters of spots fail one of the three.
 
 #include <algorithm>
@@ -190,7 +190,7 @@ Sigma sigma_of_flat_tops(const Execution& execution, const VolumeFrame& frame,
 }
 
 /// Medians of the widths of Gaussians fitted from these starts and this sigma on; none where most fits fail,
-/// as they do on structure that is no spot.
+/// as they do on structure that is not a spot.
 std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame& frame,
                                   std::vector<detect::FitStart> starts, Sigma sigma) {
   const std::array<double, 3> voxel{frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z};

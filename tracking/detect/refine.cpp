@@ -2,8 +2,9 @@
 /// axis: with noise it is steadier than differences through the centre alone, and corners count little. By
 /// the symmetry of the grid its coefficients are plain weighted sums (no system to solve): along an axis the
 /// slope is the smoothed first difference, the curvature the smoothed second difference. Its mixed terms are
-/// independent of these and are left out: optics blur along the axes, where a round peak that is no parabola
-/// shows mixed terms they are an error (measured: .1 voxel for a spot of sigma 1 that is off along all axes).
+/// independent of these and are left out: optics blur along the axes, where a round peak that is not a
+/// parabola shows mixed terms they are an error (measured: .1 voxel for a spot of sigma 1 that is off along
+/// all axes).
 ///
 /// A frame's outermost voxel has no neighbour on one side. There the difference to the one neighbour there is
 /// (the slope half way to it) and the curvature that a spot of the filter's own radius has tell the offset.
@@ -67,7 +68,7 @@ Fit fit_quadratic(const Response& response, const Index3& at) {
   return fit;
 }
 
-/// Vertex relative to the voxel; 0 along an axis where the quadratic is no maximum.
+/// Vertex relative to the voxel; 0 along an axis where the quadratic has no maximum.
 Offset vertex(const Fit& fit) {
   Offset offset{};
   for (std::size_t a = 0; a < 3; ++a)

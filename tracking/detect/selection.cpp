@@ -11,7 +11,7 @@
 /// noise has in common as its prior. Values over the level, which may be spots, take no part: the law is cut
 /// off there.
 ///
-/// Valley. Backgrounds that are no noise (texture, cells) can score over the level. They and the spots then
+/// Valley. Backgrounds that are not noise (texture, cells) can score over the level. They and the spots then
 /// make two hills of the density. The first valley from the side of noise is taken, so that dim spots stay
 /// beside ones a hundred times as bright.
 

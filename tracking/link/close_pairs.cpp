@@ -75,7 +75,7 @@ double radius_of(const SeriesPoints& points, const std::vector<std::int32_t>& fr
     for (std::size_t k = 0; k < frame.size(); ++k) {
       if (number++ % step != 0) continue;
       grid.for_each_within(frame[k], reach, [&](std::size_t other, double squared) {
-        // Exact repetitions are no pairs.
+        // Exact repetitions are not pairs.
         const double distance = std::sqrt(squared);
         const auto bin = static_cast<std::size_t>(distance / reach * static_cast<double>(kBins));
         if (other != k && distance > 0 && bin < kBins) pairs[bin] += 1;

@@ -13,15 +13,16 @@
 
 namespace motes::tracking {
 
-/// Pairs of frames are linked side by side by several threads; a frame is loaded by whoever needs it first,
-/// and its memory serves another frame once both of its pairs are done. Safe to use from several threads.
+/// Pairs of frames are linked side by side by several threads; a frame is loaded by the thread that needs it
+/// first, and its memory serves another frame once both of its pairs are done. Safe to use from several
+/// threads.
 class DeviceFrames {
  public:
   /// Memory for a frame each, of frames that are done with.
   using Spare = std::vector<std::unique_ptr<DeviceFrame>>;
 
-  /// The detections must stay while this lives; so must `spare`, all of one device, which nobody else may use
-  /// meanwhile.
+  /// The detections must stay while this lives; so must `spare`, all of one device, which no other code may
+  /// use meanwhile.
   DeviceFrames(std::span<const Detections* const> frames, const CandidateTerms& terms, Spare& spare);
 
   /// Frame k, until release(k) was called as often as frame(k). Throws as DeviceFrame::load does, each time.

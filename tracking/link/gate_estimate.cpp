@@ -25,7 +25,7 @@ constexpr double kPossibly = 2;
 /// Tails of the motion end at so many times what the neighbours give; where particles move little, at what
 /// the neighbours give, or at nearly the spacing: what lies farther has no partner.
 constexpr double kMostPerNeighbours = 1.6, kSmallRatio = 1.0 / 3, kMostSafePerSpacing = 0.95;
-/// Where particles hardly move, so much of the spacing is safe whoever has a partner.
+/// Where particles hardly move, so much of the spacing is safe, whichever have a partner.
 constexpr double kTinyRatio = 0.075;
 
 /// By neighbours.

@@ -29,7 +29,7 @@ struct GateSample {
   SampledPairs within;     ///< rows and the others of their own frame
 };
 
-/// Neighbours farther than this many median nearest-neighbour distances are no candidates: no linker does
+/// Neighbours farther than this many median nearest-neighbour distances are not candidates: no linker does
 /// better than chance there.
 inline constexpr double kReachPerSpacing = 2.25;
 

@@ -38,7 +38,7 @@ class Rounds {
   /// `doubt`: done as soon as displacements do not go on and do so no more than in the round before.
   void with_velocity(int rounds, bool doubt);
 
-  /// From there on, over all frames at once: beliefs, their most likely linking, everything estimated anew
+  /// From there on, over all frames at once: beliefs, their most likely linking, everything estimated again
   /// from it. Done early where a linking costs more than `hopeless`. False where there would be too many
   /// triplets.
   bool joint(int rounds, std::int64_t most_triplets, double hopeless);

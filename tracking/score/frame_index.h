@@ -36,7 +36,7 @@ inline Vec3 position(const TrackSet& tracks, std::int64_t point) {
 /// negative or repeated (or falling) frames and positions that are not finite. O(points).
 void check_tracks(const TrackSet& tracks, const std::string& name);
 
-/// Throws UsageError for a gate that is no number from 1e-100 to 1e100 (its square must be a number too).
+/// Throws UsageError for a gate that is not a number from 1e-100 to 1e100 (its square must be a number too).
 void check_gate(double gate, const std::string& name);
 
 }  // namespace motes::tracking::detail

@@ -31,9 +31,9 @@ constexpr int kFirstNeighbours = 16, kRowNeighbours = 20, kColNeighbours = 8;
 /// Above all u_i + v_j, below what overflows when a price is added.
 constexpr Cost kNoLimit = Cost{1} << 62;
 
-/// Who asks, whom, and for what. All pointers are to device memory.
+/// A query of one set's points to another's. All pointers are to device memory.
 struct Question {
-  GeometricEntries entries;  ///< rows: those who ask
+  GeometricEntries entries;  ///< rows: the points that ask
   PointTreeView from, to;
   const Cost* weight = nullptr;   ///< [to.count] w in the order of the tree; nullptr: 0
   const Cost* highest = nullptr;  ///< [to.nodes] the highest w of each node

@@ -151,7 +151,7 @@ class DensePaths {
 
   /// A free row takes its best offer and lowers that column's dual to its second best; whom it displaced goes
   /// next. Where the two tie, no price moves: the row takes a free column among the best, else the second of
-  /// them, and whom that displaces waits for the next sweep, as in the paper.
+  /// them, and a row displaced there waits for the next sweep, as in the paper.
   void reduce_rows() {
     std::int64_t budget = kReductionBidsPerRow * problem_.rows;
     for (Index i = 0; i < problem_.rows; ++i)

@@ -27,8 +27,8 @@ struct alignas(32) Column {
   Label label;
 };
 
-/// Stands in the second word of a value that somebody is about to replace (only where 16 bytes cannot be
-/// exchanged at once). No place or label looks like it: rows and rounds are not negative but for -1.
+/// Stands in the second word of a value that another thread is about to replace (only where 16 bytes cannot
+/// be exchanged at once). No place or label looks like it: rows and rounds are not negative but for -1.
 constexpr unsigned long long kBusy = 0x8000000080000000ULL;
 
 struct Words {

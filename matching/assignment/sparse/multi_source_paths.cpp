@@ -176,8 +176,9 @@ void MultiSourcePaths::reduce_rows() {
   free_rows_.swap(still_free_);
 }
 
-/// A free row takes its best offer and lowers that price until it equals the second best; whom it displaced
-/// goes next. Where the two tie, no price can move: it takes a free column among the best, or waits.
+/// A free row takes its best offer and lowers that price until it equals the second best; the row it
+/// displaced goes next. Where the two tie, no price can move: it takes a free column among the best, or
+/// waits.
 void MultiSourcePaths::bid_chain(Index row, std::int64_t& budget) {
   while (row != -1) {
     const Offset begin = offsets_[at(row)], end = offsets_[at(row) + 1];

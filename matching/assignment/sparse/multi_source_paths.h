@@ -50,7 +50,7 @@ class MultiSourcePaths {
   /// Any duals, any matching (-1: free), [size] each.
   MultiSourcePaths(std::span<const Cost> v, std::span<const Index> row_to_col);
 
-  /// Takes over the graph's edges, in place of those before. Pairs that are no edges or not tight are
+  /// Takes over the graph's edges, in place of those before. Pairs that are not edges or not tight are
   /// dropped. O(edges).
   void set_graph(const SparseCosts& graph);
 

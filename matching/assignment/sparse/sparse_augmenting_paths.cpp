@@ -92,7 +92,7 @@ Offers offers_of(const State& state, Index row) {
   return offers;
 }
 
-/// Stage 1 for rows that are free now (whom they displace is dealt with in the same go); rows it cannot
+/// Stage 1 for rows that are free now (the rows they displace are reduced in the same pass); rows it cannot
 /// settle go to `pending`.
 void reduce_rows(State& state, std::span<const Index> rows, std::vector<Index>& pending, Work& work) {
   std::int64_t budget = kReductionBidsPerRow * static_cast<std::int64_t>(rows.size());

@@ -1,9 +1,9 @@
 #pragma once
 /// ms-bfs and ms-bfs-graft (ms_bfs.h) on the GPU: all phases in one cooperative kernel.
 ///
-/// A column's root and its mate share one 64-bit word, so that one read tells whether it is to be had and who
-/// comes next, and one exchange takes it. What a column was reached from is a row and that row's own column,
-/// so that a path is walked with one read a step. Downwards, groups of lanes share chunks of the
+/// A column's root and its mate share one 64-bit word, so that one read tells whether it can be taken and
+/// which row comes next, and one exchange takes it. What a column was reached from is a row and that row's
+/// own column, so that a path is walked with one read a step. Downwards, groups of lanes share chunks of the
 /// frontier's edges (chunks.cuh); upwards, each group has a column, and columns of many rows, which are
 /// put aside, have a block. Downwards every block takes a part of the frontier and follows it for several
 /// levels by itself, in its shared memory, as a barrier of the grid takes longer than a level's reads; only a

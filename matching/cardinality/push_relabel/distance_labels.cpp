@@ -74,7 +74,7 @@ class Labels<Graph>::Search {
 
  private:
   static constexpr std::int64_t kWorthSharing = 128;  ///< columns: fewer are for one thread
-  static constexpr std::size_t kTooMuchForOne = 256;  ///< who goes on until they are more
+  static constexpr std::size_t kTooMuchForOne = 256;  ///< a thread goes on until they are more
   static constexpr std::size_t kBatch =
       kListsAhead;  ///< columns whose rows are found before they are settled
 
@@ -217,7 +217,7 @@ class Labels<Graph>::Search {
     ++sent_;
   }
 
-  /// Few columns: the first thread goes on alone, in all bits, until there are more or no more. What it has
+  /// Few columns: the first thread goes on alone, in all bits, until there are more or none. What it has
   /// then is its part of the frontier, whichever thread owns the rows.
   void one_for_all() {
     mine_.mail = 0;

@@ -10,21 +10,21 @@
 ///
 /// What is looked at is not the words but short labels beside them, two bytes each, of which many are read at
 /// once (csr_reader.h). A short label is written after the word, and two threads may write theirs in the
-/// other order: it says what the word's label is or was, so it is a bound too, and the word tells who is to
-/// take the column. Labels that do not fit, little as a rule, are read in the words.
+/// other order: it says what the word's label is or was, so it is a bound too, and the word tells which row
+/// is to take the column. Labels that do not fit, little as a rule, are read in the words.
 ///
 /// A relabelling is a breadth-first search over rows. Each thread marks the rows of its own parts of the
 /// split alone, with a bit each in an array that it alone uses, where it also marks which rows of others it
-/// has found; those it sends to their owners, who see after the next meeting whether they are new. So no line
-/// of memory goes to and fro but those of the mail and of the few columns whose row is in another's part;
-/// threads meet once a level. Parts are several a thread, as frontiers are thick in some places and thin in
-/// others. (To look into others' bits before sending, or to let who has little to do expand others' columns,
+/// has found; those it sends to their owners, which see after the next barrier whether they are new. So no
+/// line of memory goes to and fro but those of the mail and of the few columns whose row is in another's
+/// part; there is one barrier a level. Parts are several a thread, as frontiers are thick in some places and
+/// thin in others. (To look into others' bits before sending, or to let idle threads expand others' columns,
 /// was slower.)
 ///
-/// Races. Between two meetings a thread writes its own bits and lists, and the mail that others read after
-/// the next meeting. The short label of a column is written by its row's owner, who is one, and is the
-/// column's owner's to read when all have met. Rows' columns (mates) are written by who pushes the row, and
-/// read after that.
+/// Races. Between two barriers a thread writes its own bits and lists, and the mail that others read after
+/// the next barrier. The short label of a column is written by its row's owner, one thread, and is the
+/// column's owner's to read after the barrier. Rows' columns (mates) are written by the thread that pushes,
+/// and read after that.
 
 #include <atomic>
 #include <exception>

@@ -13,8 +13,9 @@
 /// reads as the level come to and one more. Where it has come to its end instead, it reads as kNoPath.
 ///
 /// What a search needs to know of a row is in one word: until it is reached, the edges of its column on the
-/// columns' side, so that who reaches the row can list them without another look; from then on, its level.
-/// The least of both is what an atomic minimum leaves. Labels are put in the columns' words afterwards.
+/// columns' side, so that the lane that reaches the row can list them without another look; from then on, its
+/// level. The least of both is what an atomic minimum leaves. Labels are put in the columns' words
+/// afterwards.
 ///
 /// Races. The one lane that takes a row's word from edges to a level lists the edges; a lane that reads an
 /// older word first only tries in vain. Lists are filled in any order, which decides nothing but which

@@ -17,7 +17,7 @@ namespace pushing {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kFewPeeled = 1024;         ///< vertices of a round that are no more peeled
+constexpr int kFewPeeled = 1024;         ///< vertices of a round that are not peeled any more
 constexpr Offset kMostPeeledDegree = 5;  ///< mean degree up to which a graph may be peeled
 
 unsigned blocks_for(Index count) {

@@ -34,7 +34,7 @@ struct PushRelabelOptions {
 /// of the graph (partition.h) they are in. In a renumbered graph a thread's parts are neighbourhoods and
 /// stay in its cache. A share of the pushes is for each thread, also where there are fewer rows than threads:
 /// the last few rows are better off with new labels than with one thread's long walk. A batch of rows looks
-/// at its columns' labels before the first of them pushes (csr_reader.h), and who chose a column that has
+/// at its columns' labels before the first of them pushes (csr_reader.h), and a row whose chosen column has
 /// been raised since looks again.
 ///
 /// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart

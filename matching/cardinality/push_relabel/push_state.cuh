@@ -11,8 +11,8 @@ namespace motes::matching::device::pushing {
 constexpr int kBlock = 1024;
 constexpr int kWarp = 32;
 constexpr unsigned kAll = 0xffffffffU;
-constexpr int kChunkEdges = 64;   ///< edges of a column that one group visits
-constexpr int kStaged = 8192;  ///< chunks that a block gathers before it needs the grid's list
+constexpr int kChunkEdges = 64;  ///< edges of a column that one group visits
+constexpr int kStaged = 8192;    ///< chunks that a block gathers before it needs the grid's list
 constexpr int kHalf = kStaged / 2;
 constexpr int kAside = 4;     ///< chunks that a group visits side by side, where there are many
 constexpr int kApart = 1024;  ///< chunks of a frontier for each block, up to which blocks follow it apart
@@ -72,7 +72,7 @@ struct Shape {
   static constexpr int kEach = kNearPerLane;  ///< near columns of a row that a lane looks at
   static constexpr int kNear =
       kLanes * kEach;  ///< columns of a row that lie at its place in one table, so that
-                       ///< who knows the row need not look where its edges begin
+                       ///< a reader of the row need not look where its edges begin
 };
 constexpr Index kMore =
     -2;  ///< in the last near place: the row's last columns are in its list of edges alone

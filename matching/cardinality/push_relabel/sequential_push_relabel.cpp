@@ -259,9 +259,9 @@ class SerialPushing {
   }
 
   /// Active rows push, and those that they displace, sweep by sweep, until none is active or it is
-  /// time for new labels. Rows look at their columns a batch at a time; who finds the label of its choice
-  /// raised by another of the batch, looks again. Labels only rise, so that a second least that was seen
-  /// earlier is still a bound.
+  /// time for new labels. Rows look at their columns a batch at a time; one that finds the label of its
+  /// choice raised by another of the batch looks again. Labels only rise, so that a second least that was
+  /// seen earlier is still a bound.
   template <class Lists>
   std::int64_t push_all(const Lists& lists, RelabelPolicy until) {
     const Timed timed(stats_, "push");

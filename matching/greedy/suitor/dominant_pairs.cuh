@@ -1,12 +1,12 @@
 #pragma once
-/// What comes before the suitors of a general graph on a GPU: pairs who are each other's best neighbour.
+/// What comes before the suitors of a general graph on a GPU: pairs that are each other's best neighbour.
 ///
 /// Such a pair comes before all other edges of both, so it is in the dominant matching, and about half of
 /// a graph's vertices are in one. All best neighbours are found in one read of the graph, in order, and
 /// two vertices agree by one read of four bytes; an atomicMax on words that do not fit the cache costs
 /// several times that. The best four edges of a vertex are kept, in the 32 bytes that memory is read by:
-/// those who are left are suitors along them and need no list. One bit tells whether a vertex is left, and
-/// the number of those before it where its word is, so that words lie close. Only who finds all four
+/// vertices that are left are suitors along them and need no list. One bit tells whether a vertex is left,
+/// and the number of those before it where its word is, so that words lie close. Only one that finds all four
 /// neighbours in pairs, or is refused by them, looks through its list.
 ///
 /// Races: each launch writes what its own vertices have and reads what the launch before has left, but for
@@ -32,8 +32,9 @@ static_assert(sizeof(Kept) == 32);
 struct Choices {
   Index* first;   ///< [vertices] the best neighbour, -1 = none or wide
   Kept* kept;     ///< [vertices]
-  Left* left;     ///< [vertices / 32 + 1] who is in no pair of two who chose each other
-  Waiting* open;  ///< [vertices + page * warps] who has to look through its list, in pages, each a warp's
+  Left* left;     ///< [vertices / 32 + 1] vertices in no pair of two that chose each other
+  Waiting* open;  ///< [vertices + page * warps] vertices that have to look through their list, in pages, each
+                  ///< a warp's
   int page;       ///< entries of a page, from 32 on; the last ones may be unused
   int warps;      ///< of chase_kernel; page k is the first of warp k
 };
@@ -187,9 +188,9 @@ __global__ void __launch_bounds__(kBlock, kBlocks) choose_kernel(Suitor s, Choic
   tell(s.n, warp.tally);
 }
 
-/// Tells who is left: all but those who chose each other. Launched once for each range [low, high) of first
-/// choices, small enough that these stay in the cache, and for the last range with kLast: that begins the
-/// words. RelabelPolicy then `who` of Left are the others.
+/// Tells which vertices are left: all but those that chose each other. Launched once for each range [low,
+/// high) of first choices, small enough that these stay in the cache, and for the last range with kLast: that
+/// begins the words. Until then `who` of Left are the others.
 template <bool kLast>
 __global__ void __launch_bounds__(kAgreeBlock)
     agree_kernel(Suitor s, Choices choices, Index low, Index high) {
@@ -250,8 +251,8 @@ __global__ void __launch_bounds__(kAgreeBlock)
   }
 }
 
-/// One proposal of a vertex along the best edge that it has kept, is below its limit and leads to one who is
-/// left. Returns who goes on after it: whom it displaced, or itself, below that edge. Where it has kept no
+/// One proposal of a vertex along the best edge that it has kept, is below its limit and leads to one that is
+/// left. Returns the vertex that goes on: the displaced one, or itself, below that edge. Where it has kept no
 /// such edge, it is to look through its list (has_to_look) for those behind, unless there are none.
 __device__ inline Waiting chase(const SuitorOfLeft& s, const Choices& choices, Waiting& me, Tally& tally,
                                 bool& has_to_look) {
@@ -287,8 +288,8 @@ __device__ inline Waiting chase(const SuitorOfLeft& s, const Choices& choices, W
   return after;
 }
 
-/// Suitors of those who are left, along the edges kept. Wide vertices have kept none, and propose in a later
-/// launch: no vertex displaces them here.
+/// Suitors of the vertices that are left, along the edges kept. Wide vertices have kept none, and propose in
+/// a later launch: no vertex displaces them here.
 __global__ inline void __launch_bounds__(kChaseBlock, kChaseBlocks)
     chase_kernel(SuitorOfLeft s, Choices choices) {
   __shared__ Queue<128> queues[kChaseBlock / 32];
@@ -324,8 +325,8 @@ __global__ inline void __launch_bounds__(kChaseBlock, kChaseBlocks)
   tell(s.n, tally);
 }
 
-/// Suitors of those whom chase_kernel has listed, all of them below a limit: who asks without a look may ask
-/// one who is not left.
+/// Suitors of the vertices that chase_kernel listed, all below a limit: without a look a vertex may ask
+/// one that is not left.
 template <class Weights>
 __global__ void __launch_bounds__(kBlock, kBlocks) late_kernel(SuitorOfLeft s, Choices choices) {
   __shared__ Room rooms[kBlock / 32];

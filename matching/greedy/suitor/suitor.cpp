@@ -35,10 +35,10 @@ struct Shared {
 
 /// One thread's part. First every vertex proposes to its best neighbour, held or not: a sweep over
 /// the lists without a look at other vertices. The offers wait in a ring until the words of their suitors
-/// have come from memory. Who is refused or displaced waits in a list and then proposes to the best neighbour
+/// have come from memory. A vertex refused or displaced waits in a list, then proposes to the best neighbour
 /// whose suitor is worse: on gated graphs four in ten vertices do, and one in ten more than once.
 ///
-/// Words of suitors are changed by compare-and-exchange and only rise, so that who has been refused once
+/// Words of suitors are changed by compare-and-exchange and only rise, so that a vertex refused once
 /// would be refused again. They say nothing of other memory: relaxed orders do.
 template <bool kShared, bool kGeneral, class KeyOf>
 class Proposer {

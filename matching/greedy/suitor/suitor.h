@@ -1,5 +1,5 @@
 #pragma once
-/// `greedy-suitor`: every vertex proposes to its best neighbour that has no better suitor; who is displaced
+/// `greedy-suitor`: every vertex proposes to its best neighbour that has no better suitor; a displaced one
 /// proposes again.
 ///
 /// Source: Manne & Halappanavar, "New effective multithreaded matching algorithms", IPDPS 2014 (the Suitor

@@ -64,19 +64,19 @@ struct Suitor {
   Counters* n;
 };
 
-/// Of 32 columns in a row: those who have words, and the place of the first one's.
+/// Of 32 consecutive columns: those that have words, and the place of the first one's.
 struct Left {
   unsigned who;
   int place;
 };
 
-/// Suitors of those who are left: others are in pairs that no proposal can part (dominant_pairs.cuh). Words
-/// lie closer so, and more of them stay in the cache.
+/// Suitors of the vertices that are left: others are in pairs that no proposal can part (dominant_pairs.cuh).
+/// Words lie closer so, and more of them stay in the cache.
 struct SuitorOfLeft : Suitor {
   const Left* left;  ///< [columns / 32 + 1]
 };
 
-/// Where the column's word is; -1 = it has none, and is not to be had.
+/// Where the column's word is; -1 = it has none, and cannot be taken.
 __device__ inline int place_of(const Suitor&, std::uint32_t column) { return static_cast<int>(column); }
 __device__ inline int place_of(const SuitorOfLeft& s, std::uint32_t column) {
   const int2 left = __ldg(reinterpret_cast<const int2*>(s.left) + column / 32);
@@ -87,7 +87,7 @@ __device__ inline int place_of(const SuitorOfLeft& s, std::uint32_t column) {
 __device__ inline Word pack(std::uint32_t key, std::uint32_t mixed) { return Word{key} << 32 | mixed; }
 
 /// A proposal of `vertex` along an edge, as the vertex sees it, to the column whose word is at `place`.
-/// Returns whether it stands; then tells who was displaced (vertex -1: none).
+/// Returns whether it stands; then tells which vertex was displaced (-1: none).
 __device__ inline bool propose(const Suitor& s, Index vertex, Word edge, int place, Waiting& displaced) {
   const Word mine = pack(key_of(edge), mix(static_cast<std::uint32_t>(vertex)));
   const Word old = atomicMax(reinterpret_cast<unsigned long long*>(s.word + place), mine);
@@ -103,7 +103,7 @@ __device__ inline bool propose(const S& s, Index vertex, Word edge, Waiting& dis
   return propose(s, vertex, edge, place, displaced);
 }
 
-/// The word of a column; that of one who is not to be had is better than all.
+/// The word of a column; that of one that cannot be taken is better than all.
 __device__ inline Word held_by(const Suitor& s, std::uint32_t column) { return __ldcg(s.word + column); }
 __device__ inline Word held_by(const SuitorOfLeft& s, std::uint32_t column) {
   const int place = place_of(s, column);

@@ -12,7 +12,7 @@
 /// displaced or refused wait in the warp's queue until 32 are together, and are copied likewise, 8 lanes a
 /// vertex. So lanes are busy though chains differ in length, no lane waits for another's, and nothing waits
 /// for the grid. Vertices of many edges are left to a second launch, a warp each, those of very many to a
-/// third, a block each; who is displaced there is continued by the same threads.
+/// third, a block each; a vertex displaced there is continued by the same threads.
 ///
 /// Where most entries are those of vertices of many edges, list_kernel finds these first, and warps take them
 /// before the others, all in one launch (merged_kernel): the long ones then do not come last.
@@ -124,7 +124,7 @@ struct Warp {
   unsigned todo = 0;  ///< lanes whose vertices are still to be settled
   Tally tally{};
 
-  /// Whether the proposal stands. Loops are no edges.
+  /// Whether the proposal stands. Loops are not edges.
   __device__ bool attempt(const Waiting& me, Word edge, Waiting& displaced) {
     if (vertex_of(edge) == static_cast<std::uint32_t>(me.vertex)) return false;
     ++tally.proposals;
@@ -283,8 +283,8 @@ struct Warp {
   }
 
   /// Lanes' vertices propose: those that have not done so yet along their best edge, else along the second,
-  /// without looking who is there, others along the best one that is open. Then who was displaced or refused
-  /// waits: all lanes do the same, and none waits for another that is refused time and again.
+  /// without a look at its suitor, others along the best one that is open. Vertices displaced or refused then
+  /// wait: all lanes do the same, and none waits for another that is refused time and again.
   __device__ void settle(Load load) {
     arrive(load);
     Waiting& me = load.me;

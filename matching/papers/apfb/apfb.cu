@@ -7,7 +7,7 @@
 /// pass with the next phase's InitBfsArray.
 ///
 /// Where the paper's threads go through all rows for those of a level, and through all columns for those that
-/// were reached, here who reaches one puts it on a list. That takes an exchange where the paper has
+/// were reached, here the thread that reaches one lists it. That takes an exchange where the paper has
 /// a plain store: of the threads that reach a row or a free column at the same level the first alone sets
 /// level, predecessor and root, and lists it. This is one of the outcomes that the paper's race allows, and
 /// the levels are the same. It also makes trees disjoint, so that with the refinement for APsB (section 3,
@@ -16,14 +16,14 @@
 ///
 /// Races. A search reads what others of its level write only through words that are exchanged (level of a
 /// row, col_to_row of a column) and the root's word, which only ever goes from its level to below kUnseen;
-/// who reads it late looks through edges in vain. Of several columns of one root the last written stands.
-/// Whether a search goes on is read from words that the round it begins does not write: all blocks must
-/// agree, also one that comes late, when others have reached free columns in that round already. Alternate: a
-/// walker stops where the row's column is not the one of the search, as then another walker has been there.
-/// The topmost row at which any stopped was passed by one that did not stop above, so that at least one of
-/// each tree reaches its root, and the matching grows by every root reached. Two may both pass a row before
-/// either sees the other; one then owns the pair, and FixMatching frees the other's column. Above that row
-/// both write the same.
+/// a thread that reads it late looks through edges in vain. Of several columns of one root the last written
+/// stands. Whether a search goes on is read from words that the round it begins does not write: all blocks
+/// must agree, also one that comes late, when others have reached free columns in that round already.
+/// Alternate: a walker stops where the row's column is not the one of the search, as then another walker has
+/// been there. The topmost row at which any stopped was passed by one that did not stop above, so that at
+/// least one of each tree reaches its root, and the matching grows by every root reached. Two may both pass a
+/// row before either sees the other; one then owns the pair, and FixMatching frees the other's column. Above
+/// that row both write the same.
 
 #include <algorithm>
 #include <numeric>

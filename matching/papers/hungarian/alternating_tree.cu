@@ -4,8 +4,8 @@
 /// Dense and geometric costs: each block owns a range of columns (Algorithm 4's one thread a column, widened:
 /// a thread takes four neighbouring columns, and the block's threads share the rows of the frontier out). The
 /// labels of a column are written by its owner alone, so that a round needs no atomics but for the list it
-/// leaves, and one grid barrier. Sparse costs: a warp takes a row; least offer, least rank of those who make
-/// it, and labels follow each other behind barriers.
+/// leaves, and one grid barrier. Sparse costs: a warp takes a row; least offer, least rank of the rows that
+/// make it, and labels follow each other behind barriers.
 ///
 /// Races, all harmless: lists are filled in any order, and nothing depends on their order; minima are formed
 /// by atomics, and the same in any order. Every other shared value is written before a barrier and
@@ -37,7 +37,7 @@ struct Forest : Search<Entries> {
   Active* frontier[2];  ///< [rows]
   Cost* end_key;        ///< [rows] of a root: distance of its nearest end
   Cost* offer;          ///< [cols] sparse: this round's least offer, kFar: none
-  unsigned* rank;       ///< [cols] sparse: least rank of those who made it
+  unsigned* rank;       ///< [cols] sparse: least rank of the rows that made it
   Index* touched;       ///< [cols] sparse: columns with an offer
   Counters* counters;
 };

@@ -173,7 +173,7 @@ class CoverSearch {
   Rows& rows_;
   Stats& stats_;
   std::vector<char> covered_;              ///< [cols] in a tree
-  std::vector<std::uint32_t> claim_;       ///< [cols] least rank of those who claim it; kNoRank: none
+  std::vector<std::uint32_t> claim_;       ///< [cols] least rank of the rows that claim it; kNoRank: none
   std::vector<Index> pred_;                ///< [cols] the row that covered it
   std::vector<std::uint32_t> end_, exit_;  ///< [rows] of a root: its end; kNoRank: none
   std::vector<Claim> claims_;

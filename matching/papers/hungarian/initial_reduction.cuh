@@ -64,7 +64,7 @@ __global__ void scatter_cols_kernel(DeviceCanonical<Entries> p, State s) {
 struct Greedy {
   Index* asking[2];  ///< [rows] rows without a column
   Index* wish;       ///< [rows] the column asked for, -1: none left
-  unsigned* best;    ///< [cols] least rank of those who ask, kNoRank: none
+  unsigned* best;    ///< [cols] least rank of the rows that ask, kNoRank: none
   int* count;        ///< [3] length of the list of round r at r % 3
 };
 

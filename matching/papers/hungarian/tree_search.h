@@ -105,7 +105,7 @@ class TreeSearch {
       const bool exhausted = nearest >= kFar;
       const bool enough = trees_ended_ >= trees_wanted(static_cast<std::int64_t>(roots_.size()));
       if (!sides_.perfect && limit < kFar && (limit <= band_.reach || limit <= nearest)) {
-        if (limit > band_.reach) {  // labels of just that key decide who leaves
+        if (limit > band_.reach) {  // labels of just that key decide which row leaves
           columns_.close(band_.reach, limit, finals_);
           keep();
         }

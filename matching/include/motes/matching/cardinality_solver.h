@@ -43,7 +43,7 @@ struct GivenStart {
   std::span<const Index> row_to_col;  ///< [rows], -1 = free; may be empty where there are no pairs
   std::int64_t pairs = 0;
 };
-/// Its pairs are no matching, or some are no edges.
+/// Its pairs are not a matching, or some are not edges.
 struct FaultyStart : std::invalid_argument {
   FaultyStart() : std::invalid_argument("start: some pair is not an edge or has the column of another") {}
 };

@@ -24,7 +24,7 @@ struct CoarseGraph {
 /// and for any number of threads. A weight too large for a double is infinite, and the next level refuses it.
 /// `mate` [vertices], -1 = stays alone. `vertex_weight` [vertices], or empty: 1 each. General graphs in host
 /// memory (backend cuda brings them over). Throws std::invalid_argument where the problem is malformed or
-/// `mate` is no matching of it. O(vertices + nnz log degree).
+/// `mate` is not a matching of it. O(vertices + nnz log degree).
 CoarseGraph coarsen(const Execution& execution, const GreedyProblem& problem, std::span<const Index> mate,
                     std::span<const double> vertex_weight = {});
 

@@ -20,7 +20,7 @@ enum class GraphKind {
   general,    ///< rows = cols = the vertices; each edge is listed from both of its ends, with one weight
 };
 
-/// A trivially copyable view. Entries (v, v) of a general graph are no edges and are ignored.
+/// A trivially copyable view. Entries (v, v) of a general graph are not edges and are ignored.
 struct GreedyProblem {
   GraphKind kind = GraphKind::general;
   BipartiteGraphView graph;

@@ -28,7 +28,7 @@ struct DulmageMendelsohn {
 /// From a matching: columns reached from free rows by alternating paths, and rows that are not reached. It
 /// touches every edge whatever the matching; it is larger than the matching by the free columns reached, of
 /// which a maximum matching has none. Host problems; O(rows + cols + nnz). Throws std::invalid_argument
-/// where the answer is no matching of that many rows and columns.
+/// where the answer is not a matching of that many rows and columns.
 VertexCover koenig_cover(const CardinalityProblem& problem, const Matching& answer);
 
 /// Host problems; the columns' side is made where it is not given. Throws std::invalid_argument where the

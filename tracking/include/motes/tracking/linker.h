@@ -51,9 +51,9 @@ inline constexpr std::size_t kFrameWorthAGpu = 100'000, kSeriesWorthAGpu = 2'000
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
                     const LinkOptions& options);
 
-/// GPU memory that a caller of link_frames may keep from one series to the next, so that not each allocates
-/// anew. Owned by one caller at a time; grows to the largest series seen and frees everything when it dies.
-/// Of no use, and empty, where pairs are linked on the CPU.
+/// GPU memory that a caller of link_frames may keep from one series to the next, so that each need not
+/// allocate. Owned by one caller at a time; grows to the largest series seen and frees everything when it
+/// dies. Of no use, and empty, where pairs are linked on the CPU.
 class LinkWorkspace {
  public:
   LinkWorkspace();

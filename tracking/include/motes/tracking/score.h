@@ -19,8 +19,8 @@ struct ScoreOptions {
 Scores score_tracks(const Execution& execution, const TrackSet& truth, const TrackSet& found,
                     const ScoreOptions& options);
 
-/// Drops points whose frame is no multiple of `step` and divides the other frames by it; tracks left without
-/// points are dropped. Throws UsageError for a step below 1.
+/// Drops points whose frame is not a multiple of `step` and divides the other frames by it; tracks left
+/// without points are dropped. Throws UsageError for a step below 1.
 TrackSet keep_every(const TrackSet& tracks, std::int32_t step);
 
 }  // namespace motes::tracking

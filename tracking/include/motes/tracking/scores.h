@@ -30,9 +30,8 @@ struct DivisionScores {
 struct LinkScores {
   double precision = 0, recall = 0, f1 = 0;
   std::int64_t true_links = 0, false_links = 0, missed_links = 0, neutral_links = 0;
-  std::int64_t clutter_links =
-      0;                 ///< of the neutral ones, those between two positions that are no particle's
-  double strict_f1 = 0;  ///< f1 with clutter links counted as false
+  std::int64_t clutter_links = 0;  ///< of the neutral ones, those between two positions of no particle
+  double strict_f1 = 0;            ///< f1 with clutter links counted as false
   DetectedLinkScores detected;
   DivisionScores division;  ///< all 0 where neither side has divisions
 };
