@@ -2,6 +2,7 @@
 """Plants faults in solvers, verifiers, readers and the linker, one at a time, and expects the tests to fail.
 
     scripts/mutation_check.py [BUILD]      BUILD: a configured build folder (default build/release)
+    scripts/mutation_check.py --stale      only checks that every fault still has its place in the sources
 
 Each fault is one replacement in one source file; the test executable beside it is built and the named test cases
 run. A fault that no test sees is reported, and the exit code is 1. Sources are restored afterwards. Run it on a
@@ -33,11 +34,13 @@ FAULTS = [
     ("tracking/link/tracks.cpp", "if (has_previous[f][d]) continue;", "if (f > 1 && has_previous[f][d]) continue;",
      "test_tracking", "*link*,*track*"),
     ("io/images/tiff_file.cpp", "if (directories.big_endian) swap_voxels", "if (!directories.big_endian) swap_voxels", "test_io", "*"),
-    ("io/tracks/checkpoint.cpp", "record_checksum(body) != checksum ||", "record_checksum(body) == 0 * checksum ||",
+    ("io/tracks/checkpoint.cpp", "record_checksum(run, body) != checksum ||", "record_checksum(run, body) == 0 * checksum ||",
      "test_io", "*checkpoint*"),
     ("io/images/units.cpp", 'Unit{"nm", 1e-3}', 'Unit{"nm", 1e-2}', "test_io", "*"),
-    ("tracking/score/link_score.cpp", "if (pairs.size() < std::min(truths.size(), founds.size())) return false;", "",
-     "test_tracking", "*score*"),
+    ("tracking/score/link_score.cpp", "return to == from + 1 ? Verdict::true_link", "return to > from ? Verdict::true_link",
+     "test_tracking", "*score*,*link*"),
+    ("tracking/types/gate.cpp", "gate.um >= kLeastGate && gate.um <= kMostGate", "gate.um <= kMostGate", "test_tracking",
+     "Gates that are not lengths*"),
 ]
 
 
@@ -45,7 +48,15 @@ def run(*command, **options):
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options).returncode
 
 
+def stale():
+    """Faults whose text is not in their file exactly once."""
+    return [f"{name}: '{found}'" for name, found, *_ in FAULTS if (ROOT / name).read_text().count(found) != 1]
+
+
 def main():
+    if sys.argv[1:] == ["--stale"]:
+        print("\n".join(stale()), end="")
+        return 1 if stale() else 0
     build = ROOT / (sys.argv[1] if len(sys.argv) > 1 else "build/release")
     survivors = 0
     for name, found, planted, test, cases in FAULTS:
