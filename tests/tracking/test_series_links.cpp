@@ -212,7 +212,7 @@ TEST_CASE("an empty frame does not cut the tracks") {
 TEST_CASE("the data choose the motion model") {
   const SeriesLinks random = linked(walkers(400, 10, 0.5, 0, 1), MotionModel::automatic);
   CHECK(random.chosen == MotionModel::standing);
-  CHECK(random.reason.find("do not persist") != std::string::npos);
+  CHECK(random.reason.find("do not keep their direction") != std::string::npos);
 
   const Series straight = walkers(400, 10, 0.5, 0.9, 1);
   const SeriesLinks persistent = linked(straight, MotionModel::automatic);
