@@ -1,7 +1,9 @@
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,10 @@
 
 namespace motes::system {
 namespace {
+
+// Processes of a run that was killed may end a moment after the one that was waited for.
+constexpr int kLockTries = 40;
+constexpr auto kLockPause = std::chrono::milliseconds(50);
 
 int sync(const std::filesystem::path& path, int flags) {
   const int fd = open(path.c_str(), flags | O_CLOEXEC);
@@ -131,8 +137,16 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
     return error;
   };
-  int error = lock(folder, O_RDONLY | O_DIRECTORY);
-  if (error != 0 && error != EWOULDBLOCK) error = lock(folder / ".motes.lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+  const auto lock_any = [&] {
+    const int error = lock(folder, O_RDONLY | O_DIRECTORY);
+    return error == 0 || error == EWOULDBLOCK ? error
+                                              : lock(folder / ".motes.lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+  };
+  int error = lock_any();
+  for (int tries = 0; error == EWOULDBLOCK && tries < kLockTries; ++tries) {
+    std::this_thread::sleep_for(kLockPause);
+    error = lock_any();
+  }
   if (error == EWOULDBLOCK)
     throw ResourceError(folder.string() +
                         ": another run is writing to this folder; wait for it, or choose another with -o");

@@ -49,8 +49,8 @@ class GrowingFile {
 /// when the process ends in whatever way.
 class FolderLock {
  public:
-  /// Throws ResourceError where another process holds it. Where a network file system locks no folders, the
-  /// lock is on the file .motes.lock in it, which stays.
+  /// Throws ResourceError where another process still holds it after two seconds. Where a network file system
+  /// locks no folders, the lock is on the file .motes.lock in it, which stays.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
