@@ -11,6 +11,8 @@
 #include <new>
 #include <string>
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,19 +75,41 @@ Execution share_of_threads(const Config& config) {
   return execution;
 }
 
+namespace {
+
+/// Waits for `child`, and kills it where the launcher is gone: it would else go on alone, or wait for ever
+/// for the other ranks. Returns its status.
+int wait_while_launched(pid_t child, pid_t launcher, int until_closed) {
+  constexpr int kLook = 200;  // ms
+  for (;;) {
+    pollfd end{until_closed, POLLIN, 0};
+    poll(&end, 1, kLook);
+    int status = 0;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return status;
+    if (getppid() != launcher) kill(child, SIGKILL);
+    if ((end.revents & POLLHUP) != 0) usleep(1000);  // its end is closed, and it is not quite gone
+  }
+}
+
+}  // namespace
+
 int run_watched(const std::function<int()>& work) {
-  const pid_t parent = getpid(), child = fork();
+  const pid_t launcher = getppid(), parent = getpid();
+  int ends[2] = {-1, -1};  // closed at the child's side when it ends
+  if (pipe2(ends, O_CLOEXEC) != 0) return work();
+  const pid_t child = fork();
   if (child < 0) return work();  // no process is to be had: the launcher tells of a killed rank
   if (child == 0) {
+    close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(static_cast<int>(ExitCode::resources));
     return work();
   }
   // The launcher signals both processes; the child answers.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  close(ends[1]);
+  const int status = wait_while_launched(child, launcher, ends[0]);
   if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   const bool by_launcher = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
