@@ -117,7 +117,7 @@ TEST_CASE("a nucleus with texture is one spot, and its radius is found", "[detec
   CHECK(mean >= 0.95);
 }
 
-TEST_CASE("nuclei side by side neither raise the level nor are all asked to be round", "[detect]") {
+TEST_CASE("nuclei side by side are not all asked to be round", "[detect]") {
   const Kind kind{"crowd", {72, 144, 144}, 8, 60, 2.1, false};
   double mean = 0;
   const std::vector<std::uint64_t> seeds{1, 2, 3, 4, 5, 6};

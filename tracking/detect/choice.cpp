@@ -33,9 +33,6 @@ constexpr double kNearLevel = 0.7;        // of the level, in crowds
 constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
 constexpr std::size_t kFewest = 20;
-constexpr double kLobe = 4;               // sigma around a spot: minima there are of its own making
-constexpr std::size_t kFewestMinima = 8;  // that are left
-constexpr int kRounds = 3;
 constexpr double kTouching = 5;         // sigma between spots side by side
 constexpr double kTouchingShare = 0.4;  // of the spots
 constexpr double kAlike = 0.25;         // ratio of their responses at least
@@ -147,30 +144,6 @@ Levels levels_of_rate(const std::vector<Evidence>& maxima, const std::vector<Evi
   return {round, false_alarm_level(unround, (1 - share) * false_spots), round, false};
 }
 
-/// Takes out minima that are the dark lobes around spots taken; they tell nothing of noise. False where that
-/// changes nothing, or would leave too few.
-bool drop_lobes(const Filter& filter, const std::vector<Voxel>& maxima, const std::vector<Evidence>& evidence,
-                const std::vector<double>& responses, const Levels& levels, std::vector<Voxel>& places,
-                std::vector<Evidence>& minima) {
-  std::vector<Voxel> spots;
-  for (std::size_t i = 0; i < maxima.size(); ++i)
-    if (levels.take(evidence[i], responses[i])) spots.push_back(maxima[i]);
-  const SpotsNearby nearby(filter, spots);
-  std::vector<Voxel> places_left;
-  std::vector<Evidence> left;
-  std::size_t round = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (nearby.any_within(places[i], kLobe, [](std::size_t) { return true; })) continue;
-    places_left.push_back(places[i]);
-    left.push_back(minima[i]);
-    if (minima[i].is_round()) ++round;
-  }
-  if (left.size() == minima.size() || round < kFewestMinima) return false;
-  places = std::move(places_left);
-  minima = std::move(left);
-  return true;
-}
-
 /// Spots side by side are not round. Unround maxima that score as round spots do, and touch another maximum
 /// that does and responds about as strongly, are spots too, where two fifths of the round spots touch one.
 void take_touching(const Filter& filter, const std::vector<Voxel>& maxima,
@@ -217,32 +190,21 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
                     const Response& response, Polarity polarity, float floor,
                     const std::vector<Voxel>& maxima, const ChoiceOptions& options) {
   const bool by_rate = options.false_spots.has_value();
-  const bool crowds = !by_rate && !options.comparing;
   const std::vector<Evidence> evidence =
       evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima);
   SampledMinima sample =
       sample_minima(execution, response, floor, static_cast<std::int64_t>(maxima.size()) / kMinima);
   erase_outside(options.mask, frame.shape, sample.voxels);
-  std::vector<Evidence> minima =
+  const std::vector<Evidence> minima =
       evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima);
   std::vector<double> responses;
   for (const Voxel& v : maxima) responses.push_back(static_cast<double>(response.at(v.z, v.y, v.x)));
-  NoiseScores noise;
-  Levels levels;
-  const auto judge = [&] {
-    noise = noise_scores(scores_of(evidence, true), scores_of(minima, true), sample.rows_per_sample);
-    levels =
-        by_rate ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *options.false_spots)
-                : levels_without_rate(evidence, minima, sample.rows_per_sample, noise, options.keep_blending);
-    if (!by_rate) lower_to_clear_spots(evidence, responses, levels);
-  };
-  judge();
-  for (int round = 0; crowds && round < kRounds; ++round) {
-    const std::size_t before = count_taken(evidence, responses, levels);
-    if (!drop_lobes(filter, maxima, evidence, responses, levels, sample.voxels, minima)) break;
-    judge();
-    if (count_taken(evidence, responses, levels) <= before) break;
-  }
+  const NoiseScores noise =
+      noise_scores(scores_of(evidence, true), scores_of(minima, true), sample.rows_per_sample);
+  Levels levels =
+      by_rate ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *options.false_spots)
+              : levels_without_rate(evidence, minima, sample.rows_per_sample, noise, options.keep_blending);
+  if (!by_rate) lower_to_clear_spots(evidence, responses, levels);
   Choice choice;
   choice.blends = levels.blends;
   choice.level = levels.least;
@@ -264,7 +226,7 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
                          (evidence[i].score >= kNearLevel * levels.round && responses[i] >= response_level)
                      ? 1
                      : 0;
-  if (crowds) take_touching(filter, maxima, evidence, responses, levels, is_spot);
+  if (!by_rate && !options.comparing) take_touching(filter, maxima, evidence, responses, levels, is_spot);
   if (!by_rate)
     if (auto again = second_look(execution, frame, filter, response, polarity, {maxima, evidence},
                                  {sample.voxels, minima}, {is_spot, noise.stretch})) {
