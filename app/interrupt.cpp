@@ -89,6 +89,10 @@ void install_signal_handlers() {
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
 }
 
+void ignore_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+}
+
 void hear_interrupts() { heard.store(true); }
 
 void request_interrupt() { requested.store(true); }

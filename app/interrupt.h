@@ -13,6 +13,9 @@ namespace motes::app {
 /// process's first thread.
 void install_signal_handlers();
 
+/// From now on signals are ignored: the command has ended and said what there is to say.
+void ignore_interrupts();
+
 /// From now on the first signal is only noted, for interrupt_requested() to tell.
 void hear_interrupts();
 

@@ -49,6 +49,8 @@ int run(int argc, char** argv, bool on_ranks) {
   const bool silent = on_ranks && enter_world() > 0;
   const int code =
       motes::app::run(argc, argv, silent ? silence : std::cout, silent ? silence : std::cerr, hooks);
+  // The launcher signals ranks that end a moment after one that failed.
+  if (on_ranks) motes::app::ignore_interrupts();
   motes::leave_world();
   if (code == 0) return 0;
   // Destructors of libraries take memory, of which there may be none.
