@@ -7,6 +7,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_model.h>
 
+#include "tracking/link/gap_shares.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking {
@@ -14,9 +15,6 @@ namespace {
 
 using matching::Index;
 
-/// Shares of ends and births are never taken to be below this: a track can always end.
-constexpr double kLeastShare = 1e-3, kMostShare = 0.3;
-constexpr double kLeastLone = 1e-4, kMostLone = 0.5;
 /// A scale is the median over as many frames around as hold so many links.
 constexpr std::size_t kScaleSample = 300;
 constexpr std::int32_t kLeastHalfWindow = 2;
@@ -111,50 +109,6 @@ std::vector<double> mutual_lengths(const SeriesPoints& points, const Prediction&
   return out;
 }
 
-/// Whole numbers, so that their order does not matter.
-struct Counts {
-  std::vector<std::int64_t> elapsed;
-  std::int64_t open_rows = 0, ended = 0, open_cols = 0, begun = 0, inner = 0, alone = 0;
-
-  void operator+=(const Counts& other) {
-    for (std::size_t k = 0; k < elapsed.size(); ++k) elapsed[k] += other.elapsed[k];
-    open_rows += other.open_rows, ended += other.ended, open_cols += other.open_cols;
-    begun += other.begun, inner += other.inner, alone += other.alone;
-  }
-};
-
-/// Of the detections of one frame, what follows and what comes before; elapsed frames are those of rows that
-/// could have used every one of them.
-Counts counts_of(const SeriesPoints& points, const SeriesLinking& linking, int lags, std::int32_t t) {
-  Counts out;
-  out.elapsed.assign(at(lags), 0);
-  const std::int32_t last = points.frames() - 1;
-  const bool long_enough = points.frames() > 2 * lags;
-  const bool full_after = t <= last - lags, full_before = t >= lags;
-  for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
-    const bool has_next = linking.next[at(i)] >= 0, has_previous = linking.previous[at(i)] >= 0;
-    if (has_next && (full_after || !long_enough))
-      if (const int lag = points.slot[at(linking.next[at(i)])] - t; lag <= lags) ++out.elapsed[at(lag) - 1];
-    if (full_after && (has_next || has_previous)) ++out.open_rows, out.ended += !has_next;
-    if (full_before && (has_next || has_previous)) ++out.open_cols, out.begun += !has_previous;
-    if (full_after && full_before) ++out.inner, out.alone += !has_next && !has_previous;
-  }
-  return out;
-}
-
-void set_shares(const Counts& counts, SeriesModel& model) {
-  double links = 0;
-  for (const std::int64_t n : counts.elapsed) links += 0.5 + static_cast<double>(n);
-  for (std::size_t k = 0; k < counts.elapsed.size(); ++k)
-    model.elapsed[k] = (0.5 + static_cast<double>(counts.elapsed[k])) / links;
-  const auto share = [](std::int64_t part, std::int64_t all) {
-    return static_cast<double>(part) / std::max(static_cast<double>(all), 1.0);
-  };
-  model.end = std::clamp(share(counts.ended, counts.open_rows), kLeastShare, kMostShare);
-  model.birth = std::clamp(share(counts.begun, counts.open_cols), kLeastShare, kMostShare);
-  model.lone = std::clamp(share(counts.alone, counts.inner), kLeastLone, kMostLone);
-}
-
 }  // namespace
 
 SeriesModel first_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
@@ -184,21 +138,21 @@ SeriesModel first_model(const Execution& execution, const SeriesPoints& points, 
 }
 
 SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
-                      const SeriesLinking& linking, const SeriesModel& before) {
+                      const SeriesLinking& linking, const SeriesModel& before,
+                      const VelocityModel* velocity) {
   SeriesModel model = before;
   const int lags = before.lags(), threads = thread_count(execution);
   const auto frames = at(points.frames());
-  std::vector<Counts> counts(frames);
+  std::vector<TrackCounts> counts(frames);
   std::vector<std::vector<double>> by_frame(frames);
   parallel_for(threads, points.frames(), [&](std::int64_t slot) {
     const auto t = static_cast<std::int32_t>(slot);
-    counts[at(t)] = counts_of(points, linking, lags, t);
+    counts[at(t)] = count_tracks(points, linking, lags, t);
     for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i)
       if (const Index j = linking.next[at(i)]; j >= 0 && points.slot[at(j)] == t + 1)
         by_frame[at(t)].push_back(length_of(residual(points, prediction, i, j)));
   });
   for (std::size_t t = 1; t < frames; ++t) counts[0] += counts[t];
-  set_shares(counts[0], model);
   const double median_per_scale = student_median(points.dims);
   std::vector<double> scales = before.scale;
   const double typical = quantile(scales, 0.5);
@@ -233,6 +187,7 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
       model.shape[k] = RadialDensity(lengths, points.dims, top);
     }
   });
+  set_shares(points, prediction, linking, velocity, counts[0], model);
   return model;
 }
 

@@ -60,7 +60,7 @@ void Rounds::plain(int lags, int rounds) {
   model_.gate = options_.gate;
   for (int round = 0; round < rounds; ++round) {
     if (round > 0) {
-      model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
+      fit();
       if (round == 1) expect_misses();
     }
     if (round < kPlainFinds) find(round == 0 ? 1 : lags);
@@ -74,7 +74,7 @@ void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
     predict(lags);
     if (round == 0)
       model_ = first_model(execution_, *points_, prediction_, lags), model_.gate = options_.gate;
-    model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
+    fit();
     if (round == 0) expect_misses();
     if (round == 0) find(lags);
     if (!improve()) break;
@@ -86,7 +86,7 @@ void Rounds::with_velocity(int rounds, bool doubt) {
   std::vector<double> older;
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
-    model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
+    fit();
     velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
     if (doubt && round > 0 && velocity_.beta() < kLeastBeta && velocity_.beta() < beta + kRisingBeta) break;
     beta = velocity_.beta();
@@ -112,7 +112,7 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
   bool settled = false;
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
-    model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_);
+    fit();
     velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
     if (moved_ > kStale) all = likely(model_.lags());
     candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
@@ -193,6 +193,11 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
   const double f = unit / before;
   return cost - velocity_gain(velocity_, model_, lag, 0, before > 1 ? 1 : 0,
                               {d.x * unit, d.y * unit, d.z * unit}, {v.x * f, v.y * f, v.z * f});
+}
+
+void Rounds::fit() {
+  model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_,
+                     velocity_.by_lag.empty() ? nullptr : &velocity_);
 }
 
 int Rounds::field_rounds() const { return points_->size() > kSmallSeries ? kFieldRounds : 1; }

@@ -74,6 +74,8 @@ class Rounds {
   double chain_cost() const;
   /// What detection i, of frame t, adds to it.
   double chain_cost(matching::Index i, std::int32_t t) const;
+  /// Everything estimated from the linking as it is.
+  void fit();
   int field_rounds() const;
   /// The links of every so-many-th frame, so many that the sample suffices.
   SeriesLinking some_frames() const;

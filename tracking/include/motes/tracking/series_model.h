@@ -24,6 +24,8 @@
 
 namespace motes::tracking {
 
+struct VelocityModel;
+
 /// A linking of pooled detections.
 struct SeriesLinking {
   std::vector<matching::Index> next, previous;  ///< [points] pooled index, -1 none
@@ -85,9 +87,11 @@ SeriesModel first_model(const Execution& execution, const SeriesPoints& points, 
 /// The same on one thread.
 SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction, int lags);
 
-/// The model with everything estimated from a linking. O(points x lags).
+/// The model with everything estimated from a linking. `velocity`: how far links depend on the links before
+/// and after them; null: not known. Expected O(points x lags).
 SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
-                      const SeriesLinking& linking, const SeriesModel& before);
+                      const SeriesLinking& linking, const SeriesModel& before,
+                      const VelocityModel* velocity = nullptr);
 /// The same on one thread.
 SeriesModel fit_model(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                       const SeriesModel& before);

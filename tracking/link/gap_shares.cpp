@@ -1,0 +1,264 @@
+#include "tracking/link/gap_shares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include <motes/base/index.h>
+#include <motes/tracking/series_velocity.h>
+
+#include "tracking/candidates/row_grid.h"
+
+namespace motes::tracking {
+namespace {
+
+using matching::Index;
+
+/// Shares of ends and births are never taken to be below this: a track can always end.
+constexpr double kLeastShare = 1e-3, kMostShare = 0.3;
+constexpr double kLeastLone = 1e-4, kMostLone = 0.5;
+/// Each lag counts so many links more than were seen: one not seen so far stays possible.
+constexpr double kPseudoLinks = 0.5;
+constexpr int kWeighings = 100;
+/// Done when shares change by less than this part.
+constexpr double kSteady = 1e-3;
+constexpr double kMostNats = 100;
+
+/// Frames from which every lag stays in the series, after and before.
+struct Open {
+  std::int32_t last;
+  int lags;
+  bool long_enough;
+  Open(std::int32_t frames, int all) : last(frames - 1), lags(all), long_enough(frames > 2 * all) {}
+  bool after(std::int32_t t) const { return t <= last - lags; }
+  bool before(std::int32_t t) const { return t >= lags; }
+  bool counts(std::int32_t t) const { return after(t) || !long_enough; }
+};
+
+/// An end and a start that may be one track.
+struct Pair {
+  Index end = -1, start = -1;
+  int lag = 0;
+  double ratio = 0;  ///< density of the displacement over that of detections
+};
+
+double share(double part, std::int64_t all) { return part / std::max(static_cast<double>(all), 1.0); }
+
+class Gaps {
+ public:
+  Gaps(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
+       const VelocityModel* velocity, const TrackCounts& counts, SeriesModel& model)
+      : points_(points),
+        prediction_(prediction),
+        linking_(linking),
+        velocity_(velocity),
+        counts_(counts),
+        model_(model),
+        open_(points.frames(), model.lags()),
+        elapsed_(counts.elapsed.begin(), counts.elapsed.end()),
+        end_doubt_(points.size(), 1),
+        start_doubt_(points.size(), 1) {}
+
+  void run() {
+    ended_ = static_cast<double>(counts_.ended), begun_ = static_cast<double>(counts_.begun);
+    take_shares();
+    find_links();
+    if (links_.empty()) return;
+    find_chance();
+    for (int round = 0; round < kWeighings; ++round) {
+      const std::vector<double> before = model_.elapsed;
+      weigh();
+      take_shares();
+      double moved = 0;
+      for (std::size_t k = 0; k < before.size(); ++k)
+        moved = std::max(moved, std::abs(model_.elapsed[k] - before[k]) / before[k]);
+      if (moved < kSteady) break;
+    }
+  }
+
+ private:
+  void take_shares() {
+    double links = 0;
+    for (const double n : elapsed_) links += kPseudoLinks + n;
+    for (std::size_t k = 0; k < elapsed_.size(); ++k)
+      model_.elapsed[k] = (kPseudoLinks + elapsed_[k]) / links;
+    model_.end = std::clamp(share(ended_, counts_.open_rows), kLeastShare, kMostShare);
+    model_.birth = std::clamp(share(begun_, counts_.open_cols), kLeastShare, kMostShare);
+  }
+
+  /// d of the displacement from `end` to `start`, beyond what is predicted, as if `lag` frames went by.
+  double ratio(Index end, Index start, int lag, const Vec3& d) const {
+    const std::int32_t t = points_.slot[at(end)];
+    const double s = model_.scale_of(t, lag);
+    double nats = model_.shape[at(lag) - 1].log_density(length_of(d) / s) - model_.dims * std::log(s) -
+                  std::log(points_.density[at(points_.slot[at(start)])]);
+    if (velocity_ != nullptr) {
+      const double unit = 1 / model_.scale[at(t)];
+      const auto add = [&](std::size_t side, Index from, Index to) {
+        const int elapsed = points_.slot[at(to)] - points_.slot[at(from)];
+        const Vec3 v = residual(points_, prediction_, from, to);
+        const double f = unit / elapsed;
+        nats += velocity_gain(*velocity_, model_, lag, side, elapsed > 1 ? 1 : 0,
+                              {d.x * unit, d.y * unit, d.z * unit}, {v.x * f, v.y * f, v.z * f});
+      };
+      if (const Index p = linking_.previous[at(end)]; p >= 0) add(0, p, end);
+      if (const Index n = linking_.next[at(start)]; n >= 0) add(1, start, n);
+    }
+    return std::exp(std::min(nats, kMostNats));
+  }
+
+  void find_links() {
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const Index j = linking_.next[i];
+      if (j < 0) continue;
+      const int lag = points_.slot[at(j)] - points_.slot[i];
+      if (lag < 2 || lag > model_.lags()) continue;
+      const auto end = static_cast<Index>(i);
+      links_.push_back({end, j, lag, ratio(end, j, lag, residual(points_, prediction_, end, j))});
+    }
+  }
+
+  bool gap_after(std::size_t i) const {
+    const Index j = linking_.next[i];
+    return j >= 0 && points_.slot[at(j)] > points_.slot[i] + 1;
+  }
+  bool ends(std::size_t i) const { return linking_.next[i] < 0 || gap_after(i); }
+  bool starts(std::size_t j) const {
+    const Index i = linking_.previous[j];
+    return i < 0 || gap_after(at(i));
+  }
+  bool on_one_track(Index first, Index last) const {
+    while (last >= 0 && points_.slot[at(last)] > points_.slot[at(first)]) last = linking_.previous[at(last)];
+    return last == first;
+  }
+
+  /// Ends with starts before them, each in one pair at most, the likelier ones first.
+  void find_chance() {
+    std::vector<Pair> all;
+    const std::int32_t last = points_.frames() - 1;
+    for (std::int32_t s = 1; s <= last; ++s) {
+      std::vector<Vec3> places;
+      std::vector<Index> of;
+      for (Index j = points_.offset[at(s)]; j < points_.offset[at(s) + 1]; ++j)
+        if (starts(at(j))) places.push_back(points_.at[at(j)]), of.push_back(j);
+      if (places.empty()) continue;
+      const RowGrid grid(places, points_.spacing_um);
+      for (int lag = 2; lag <= model_.lags() && s + lag < last; ++lag) {
+        const std::int32_t t = s + lag;
+        const double reach = model_.reach(points_, s, lag);
+        for (Index i = points_.offset[at(t)]; i < points_.offset[at(t) + 1]; ++i) {
+          if (!ends(at(i))) continue;
+          const Vec3 &from = points_.at[at(i)], p = prediction_.of(lag, i);
+          const Vec3 centre{from.x + p.x, from.y + p.y, from.z + p.z};
+          grid.for_each_within(centre, reach, [&](std::size_t k, double) {
+            if (on_one_track(of[k], i)) return;
+            const Vec3& to = places[k];
+            const Vec3 d{to.x - centre.x, to.y - centre.y, to.z - centre.z};
+            const Pair pair{i, of[k], lag, ratio(i, of[k], lag, d)};
+            if (likelier(pair) > 0.5) all.push_back(pair);
+          });
+        }
+      }
+    }
+    std::sort(all.begin(), all.end(), [](const Pair& a, const Pair& b) {
+      return a.ratio != b.ratio ? a.ratio > b.ratio : a.end != b.end ? a.end < b.end : a.start < b.start;
+    });
+    std::vector<char> taken_end(points_.size(), 0), taken_start(points_.size(), 0);
+    for (const Pair& pair : all) {
+      if (taken_end[at(pair.end)] || taken_start[at(pair.start)]) continue;
+      taken_end[at(pair.end)] = taken_start[at(pair.start)] = 1;
+      chance_.push_back(pair);
+    }
+  }
+
+  /// How likely a pair is a link, far from both ends of the series, rather than an end and a new track; a
+  /// detection that would be on no track without it may be a false one.
+  double likelier(const Pair& pair) const {
+    const double link = model_.elapsed[at(pair.lag) - 1] * (1 - model_.end) * pair.ratio;
+    double apart = model_.end * model_.birth;
+    if (linking_.previous[at(pair.end)] < 0) apart *= std::max(1.0, lone(pair.end) / apart);
+    if (linking_.next[at(pair.start)] < 0)
+      apart *= std::max(1.0, lone(pair.start) / (model_.end * model_.birth));
+    return link / (link + apart);
+  }
+  double lone(Index i) const {
+    return points_.log_odds.empty() ? model_.lone : std::exp(-points_.log_odds[at(i)]);
+  }
+
+  /// The counts with links over gaps as far as the model believes in them and chance does not explain them.
+  void weigh() {
+    const auto lags = at(model_.lags());
+    std::vector<double> seen(lags, 0), by_chance(lags, 0), believed(lags, 0);
+    for (const Pair& link : links_) {
+      const double p = likelier(link);
+      believed[at(link.lag) - 1] += p;
+      end_doubt_[at(link.end)] = start_doubt_[at(link.start)] = 1 - p;
+    }
+    for (const Pair& pair : chance_)
+      by_chance[at(pair.lag) - 1] += likelier(pair) * end_doubt_[at(pair.end)] * start_doubt_[at(pair.start)];
+    std::vector<double> kept = believed;
+    for (std::size_t k = 1; k < lags; ++k) {
+      // Frames with starts so many frames before ends are fewer than with starts so many after them.
+      const double frames = points_.frames() - static_cast<double>(k + 1);
+      const double chance = frames > 2 ? by_chance[k] * frames / (frames - 2) : 0;
+      // Particles missed at random are missed over k frames as often as the shorter gaps say.
+      const double missed = k < 2 || !(kept[k - 2] > 0) ? 0 : kept[k - 1] * kept[k - 1] / kept[k - 2];
+      kept[k] = std::max(believed[k] - chance - std::sqrt(chance), std::min(believed[k], missed));
+    }
+    elapsed_.assign(counts_.elapsed.begin(), counts_.elapsed.end());
+    ended_ = static_cast<double>(counts_.ended), begun_ = static_cast<double>(counts_.begun);
+    for (const Pair& link : links_) {
+      const std::size_t k = at(link.lag) - 1;
+      const double doubt = 1 - likelier(link) * std::max(kept[k], 0.0) / believed[k];
+      const std::int32_t t = points_.slot[at(link.end)], to = points_.slot[at(link.start)];
+      if (open_.counts(t)) elapsed_[at(link.lag) - 1] -= doubt;
+      if (open_.after(t)) ended_ += doubt;
+      if (open_.before(to)) begun_ += doubt;
+    }
+    for (double& n : elapsed_) n = std::max(n, 0.0);
+  }
+
+  const SeriesPoints& points_;
+  const Prediction& prediction_;
+  const SeriesLinking& linking_;
+  const VelocityModel* velocity_;
+  const TrackCounts& counts_;
+  SeriesModel& model_;
+  Open open_;
+  std::vector<Pair> links_, chance_;
+  std::vector<double> elapsed_;
+  double ended_ = 0, begun_ = 0;
+  /// [points] how likely an end or a start is none of a gap that the linking has there.
+  std::vector<double> end_doubt_, start_doubt_;
+};
+
+}  // namespace
+
+void TrackCounts::operator+=(const TrackCounts& other) {
+  for (std::size_t k = 0; k < elapsed.size(); ++k) elapsed[k] += other.elapsed[k];
+  open_rows += other.open_rows, ended += other.ended, open_cols += other.open_cols;
+  begun += other.begun, inner += other.inner, alone += other.alone;
+}
+
+TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linking, int lags, std::int32_t t) {
+  TrackCounts out;
+  out.elapsed.assign(at(lags), 0);
+  const Open open(points.frames(), lags);
+  for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
+    const bool has_next = linking.next[at(i)] >= 0, has_previous = linking.previous[at(i)] >= 0;
+    if (has_next && open.counts(t))
+      if (const int lag = points.slot[at(linking.next[at(i)])] - t; lag <= lags) ++out.elapsed[at(lag) - 1];
+    if (open.after(t) && (has_next || has_previous)) ++out.open_rows, out.ended += !has_next;
+    if (open.before(t) && (has_next || has_previous)) ++out.open_cols, out.begun += !has_previous;
+    if (open.after(t) && open.before(t)) ++out.inner, out.alone += !has_next && !has_previous;
+  }
+  return out;
+}
+
+void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
+                const VelocityModel* velocity, const TrackCounts& counts, SeriesModel& model) {
+  model.lone = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastLone, kMostLone);
+  Gaps(points, prediction, linking, velocity, counts, model).run();
+}
+
+}  // namespace motes::tracking

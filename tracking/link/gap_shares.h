@@ -1,0 +1,35 @@
+#pragma once
+/// What a linking says of the shares of gaps, ends, births and false detections.
+///
+/// Chance puts new tracks near the ends of others, and a linking takes such pairs for gaps wherever that is
+/// likelier. Counted as they stand, these links would prove each other. So each counts as far as it is
+/// likelier than an end and a new track (expectation maximisation: Dempster, Laird & Rubin 1977), and from
+/// their sum is taken what chance gives: the same sum over new tracks that lie as many frames before the ends
+/// as gaps lie after them, which no gap can explain.
+
+#include <cstdint>
+#include <vector>
+
+#include <motes/tracking/series_model.h>
+
+namespace motes::tracking {
+
+/// Whole numbers, so that their order does not matter.
+struct TrackCounts {
+  std::vector<std::int64_t> elapsed;  ///< [lags] links by frames between their detections
+  /// Detections on tracks that had all lags after them, and those of them that no other follows; the same
+  /// before them; detections with all lags on both sides, and those of them on no track.
+  std::int64_t open_rows = 0, ended = 0, open_cols = 0, begun = 0, inner = 0, alone = 0;
+
+  void operator+=(const TrackCounts& other);
+};
+
+/// Of the detections of frame t. O(detections of the frame).
+TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linking, int lags, std::int32_t t);
+
+/// Sets model.elapsed, end, birth and lone from the counts of all frames; needs the model's scales and
+/// shapes. `velocity` as for fit_model. Expected O(points + ends x lags), on one thread.
+void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
+                const VelocityModel* velocity, const TrackCounts& counts, SeriesModel& model);
+
+}  // namespace motes::tracking
