@@ -79,7 +79,7 @@ struct Config {
     tracking::Events events = tracking::Events::automatic;
     bool confidence = true;
     double min_confidence = 0;
-    std::int64_t min_length = 1;
+    std::optional<std::int64_t> min_length;  ///< none: 1, without single spots that score like noise
     double gate_share = tracking::kGateShare;
     std::optional<std::vector<std::string>> features;  ///< none: all; {"none"}: no properties
     std::optional<double> exclusion_um;                ///< none: estimated

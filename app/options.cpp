@@ -166,9 +166,11 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
                       "Scope series: cut links that are less likely right than this; 0: none."));
-  table.push_back(row("linking.min_length", "points", integer<std::int64_t>(1, 1000000000),
-                      MOTES_AT(linking.min_length),
-                      "Leave out tracks of fewer points; their detections stay."));
+  table.push_back(
+      row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
+          MOTES_AT(linking.min_length),
+          "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with threshold "
+          "auto single spots that score like noise are left out too."));
   table.push_back(
       row("linking.features", "",
           word_or("auto", list_of("none, or a list of properties", text("a property's name"))),

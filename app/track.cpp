@@ -16,6 +16,7 @@
 #include <motes/io/preview.h>
 #include <motes/io/vtk_tracks.h>
 #include <motes/tracking/linker.h>
+#include <motes/tracking/lone_noise.h>
 #include <motes/tracking/track_filter.h>
 
 #include "app/check_points.h"
@@ -155,6 +156,23 @@ TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
   return tracks;
 }
 
+TrackSet kept_tracks(const Config& config, const PointSeries& series, const LinkedSeries& linked,
+                     Console& console) {
+  TrackSet tracks = tracks_of(series, linked);
+  if (config.linking.min_length) return without_short_tracks(std::move(tracks), *config.linking.min_length);
+  // A threshold that was asked for, or a table, says itself what a particle is.
+  const bool by_motes = !series.radius_source.empty() && linked.series.has_value();
+  if (!by_motes || config.detection.threshold || config.detection.max_count > 0) return tracks;
+  const std::vector<char> noise = tracking::lone_noise(tracks);
+  const auto count = std::count(noise.begin(), noise.end(), 1);
+  if (count == 0) return tracks;
+  console.note(
+      fmt::format("{} on no track score like noise and are left out of the tracks; "
+                  "linking.min_length: 1 keeps them",
+                  counted(count, "spots")));
+  return without_tracks(std::move(tracks), noise);
+}
+
 std::vector<std::string> result_stems() {
   return {"tracks", "frames", "config", "report", "preview", "pairs"};
 }
@@ -174,7 +192,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
       link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
   stages.begin("tracks", "points");
-  const TrackSet tracks = without_short_tracks(tracks_of(series, linked), config.linking.min_length);
+  const TrackSet tracks = kept_tracks(config, series, linked, console);
   for (const std::string& warning : track_warnings(tracks)) console.warn(warning);
   stages.count(std::ssize(tracks.frame));
 

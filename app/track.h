@@ -19,6 +19,10 @@ std::vector<std::string> result_stems();
 /// Tracks with everything that the series and its links tell, as they are written.
 TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked);
 
+/// The tracks that linking.min_length leaves; what is left out as noise is said on the console.
+TrackSet kept_tracks(const Config& config, const PointSeries& series, const LinkedSeries& linked,
+                     Console& console);
+
 /// Links the series, writes every file of the results into `dir`, and prints what came out. `report` begins
 /// report.json: the command and its input. Throws as link_series and the writers do.
 void link_and_write(Session& session, const Config& config, const PointSeries& series,

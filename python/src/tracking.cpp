@@ -76,7 +76,7 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
       app::choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, kept.console);
   const app::LinkedSeries linked =
       app::link_series(execution, config, series.frames, out.choice, series.length_unit, kept.console);
-  out.tracks = app::tracks_of(series, linked);
+  out.tracks = app::kept_tracks(config, series, linked, kept.console);
   return out;
 }
 

@@ -99,7 +99,7 @@ TEST_CASE("merge overwrites the results of another run only when asked to") {
   const Outcome refused = run_motes(merge);
   CHECK(refused.code == 2);
   CHECK(is_one_error_line(refused.err));
-  CHECK(refused.err.find("linking.min_length was 1 and is 4") != std::string::npos);
+  CHECK(refused.err.find("linking.min_length was auto and is 4") != std::string::npos);
   CHECK(file_bytes(dir / "results" / "tracks.h5") == before);
   merge.emplace_back("--force");
   CHECK(run_motes(merge).code == 0);

@@ -197,6 +197,7 @@ class Gaps {
     for (const Pair& pair : chance_)
       by_chance[at(pair.lag) - 1] += likelier(pair) * end_doubt_[at(pair.end)] * start_doubt_[at(pair.start)];
     std::vector<double> kept = believed;
+    kept[0] = static_cast<double>(counts_.elapsed[0]);
     for (std::size_t k = 1; k < lags; ++k) {
       // Frames with starts so many frames before ends are fewer than with starts so many after them.
       const double frames = points_.frames() - static_cast<double>(k + 1);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include <motes/tracking/track_filter.h>
 
@@ -19,12 +20,12 @@ void keep_ranges(std::vector<T>& values, const std::vector<std::pair<std::size_t
 
 }  // namespace
 
-TrackSet without_short_tracks(TrackSet tracks, std::int64_t points) {
+TrackSet without_tracks(TrackSet tracks, const std::vector<char>& left_out) {
   std::vector<std::pair<std::size_t, std::size_t>> kept_tracks, kept_points;
   std::vector<std::int64_t> offsets{0};
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
+    if (left_out[t]) continue;
     const std::int64_t begin = tracks.track_offsets[t], end = tracks.track_offsets[t + 1];
-    if (end - begin < points) continue;
     kept_tracks.emplace_back(t, t + 1);
     kept_points.emplace_back(begin, end);
     offsets.push_back(offsets.back() + end - begin);
@@ -43,6 +44,13 @@ TrackSet without_short_tracks(TrackSet tracks, std::int64_t points) {
   for (std::int64_t& mother : tracks.parent)
     if (!there.contains(mother)) mother = -1;
   return tracks;
+}
+
+TrackSet without_short_tracks(TrackSet tracks, std::int64_t points) {
+  std::vector<char> left_out(tracks.tracks(), 0);
+  for (std::size_t t = 0; t < tracks.tracks(); ++t)
+    left_out[t] = tracks.track_offsets[t + 1] - tracks.track_offsets[t] < points;
+  return without_tracks(std::move(tracks), left_out);
 }
 
 }  // namespace motes

@@ -1,0 +1,18 @@
+#pragma once
+/// Spots on no track that are likelier noise than particles.
+
+#include <vector>
+
+#include <motes/tracking/track_set.h>
+
+namespace motes::tracking {
+
+/// [tracks] 1 for each track of one point whose "score" (see log_detector.h) says noise, else 0.
+///
+/// A mixture of two kinds of single points, fitted by expectation maximisation: noise, whose scores fall off
+/// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. None is
+/// noise where the mixture is hardly likelier than particles alone, or there is no score, or there are too
+/// few tracks to tell. O(points log points).
+std::vector<char> lone_noise(const TrackSet& tracks);
+
+}  // namespace motes::tracking
