@@ -63,6 +63,10 @@ void tell_of_thinning(const Config& config, const TrackSet& tracks, Console& con
   const std::size_t frames = io::frame_file_step(tracks);
   if (config.output.vtk && io::has_vtk() && frames > 1)
     console.note(fmt::format("frames.pvd shows one frame in {}; tracks.vtkhdf holds all", frames));
+  if (const std::size_t all = tracks.point_properties.size();
+      config.output.vtk && io::has_vtk() && all > io::kMostFrameProperties)
+    console.note(fmt::format("frames.pvd holds {} of {} properties; tracks.vtkhdf holds all",
+                             io::kMostFrameProperties, all));
   const std::size_t step = io::preview_track_step(tracks);
   if (config.output.preview && step > 1)
     console.note(fmt::format("preview.png shows one track in {} of {}", step, tracks.tracks()));

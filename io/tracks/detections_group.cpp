@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace motes::io::detail {
@@ -32,18 +34,16 @@ std::vector<double> concatenated(const std::vector<Detections>& frames,
 std::vector<PropertyColumn> concatenated_properties(const std::vector<Detections>& frames,
                                                     std::size_t total) {
   std::vector<PropertyColumn> columns;
+  std::map<std::string_view, std::size_t> place_of;
   std::size_t offset = 0;
   for (const Detections& frame : frames) {
     for (const PropertyColumn& column : frame.properties) {
-      auto found = std::find_if(columns.begin(), columns.end(),
-                                [&](const PropertyColumn& other) { return other.name == column.name; });
-      if (found == columns.end()) {
+      const auto [found, is_new] = place_of.try_emplace(column.name, columns.size());
+      if (is_new)
         columns.push_back(
             {column.name, std::vector<double>(total, std::numeric_limits<double>::quiet_NaN())});
-        found = columns.end() - 1;
-      }
       std::copy(column.values.begin(), column.values.end(),
-                found->values.begin() + static_cast<std::ptrdiff_t>(offset));
+                columns[found->second].values.begin() + static_cast<std::ptrdiff_t>(offset));
     }
     offset += frame.size();
   }

@@ -41,8 +41,10 @@ vtkSmartPointer<vtkPolyData> frame_data(const TrackSet& tracks, const detail::Po
   vtkPointData* out = data->GetPointData();
   detail::add_array<vtkTypeInt64Array>(out, "track_id", detail::pick(fields.track_id, points));
   detail::add_array<vtkFloatArray>(out, "speed", detail::pick(fields.speed, points));
-  std::vector<std::string> taken{"track_id", "speed"};
-  for (const PropertyColumn& column : tracks.point_properties) {
+  std::set<std::string> taken{"track_id", "speed"};
+  const std::size_t shown = std::min(tracks.point_properties.size(), kMostFrameProperties);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const PropertyColumn& column = tracks.point_properties[i];
     detail::add_array<vtkDoubleArray>(out, detail::unique_name(column.name, taken),
                                       detail::pick(column.values, points));
   }

@@ -33,7 +33,7 @@ Json axis(const char* name, const char* type, const char* unit, const std::vecto
 }
 
 /// A property's name as a folder's.
-std::string folder_name(const std::string& name, std::vector<std::string>& taken) {
+std::string folder_name(const std::string& name, std::set<std::string>& taken) {
   std::string key;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
@@ -69,7 +69,7 @@ class GeffWriter {
     add_numbers("y", "y", tracks_.y_um, length);
     add_numbers("x", "x", tracks_.x_um, length);
     add_identities();
-    std::vector<std::string> taken{"t", "x", "y", "z", "track_id", "lineage_id", "t_s"};
+    std::set<std::string> taken{"t", "x", "y", "z", "track_id", "lineage_id", "t_s"};
     if (has_own_times()) add_numbers("t_s", "t_s", tracks_.time_s, "second");
     for (const PropertyColumn& column : tracks_.point_properties) {
       keys_.push_back(folder_name(column.name, taken));

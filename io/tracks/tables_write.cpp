@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string_view>
 
 #include <motes/io/tables.h>
@@ -23,9 +25,9 @@ std::string field_text(const std::string& name) {
 class Header {
  public:
   /// Names that the reader would prefer to the ones written must not be taken by properties either.
-  explicit Header(std::vector<std::string> reserved) : taken_(std::move(reserved)) {}
+  explicit Header(std::set<std::string> reserved) : taken_(std::move(reserved)) {}
   void add(const std::string& name) {
-    taken_.push_back(name);
+    taken_.insert(name);
     append(name);
   }
   void add_property(const std::string& name) { append(detail::unique_name(name, taken_)); }
@@ -36,7 +38,7 @@ class Header {
     if (!text_.empty()) text_ += ',';
     text_ += field_text(name);
   }
-  std::vector<std::string> taken_;
+  std::set<std::string> taken_;
   std::string text_;
 };
 
@@ -45,7 +47,7 @@ void add_coordinates(Header& header, const std::string& length_unit) {
   for (const char* axis : {"x", "y", "z"}) header.add(axis + suffix);
 }
 
-std::vector<std::string> reserved_names(const std::string& length_unit) {
+std::set<std::string> reserved_names(const std::string& length_unit) {
   if (length_unit == "px") return {"x_um", "y_um", "z_um"};
   return {};
 }
@@ -83,11 +85,10 @@ bool has_times(const std::vector<Detections>& frames) {
 /// The names of all frames' properties, in the order in which they first occur.
 std::vector<std::string> property_names(const std::vector<Detections>& frames) {
   std::vector<std::string> names;
-  for (const Detections& frame : frames) {
-    for (const PropertyColumn& column : frame.properties) {
-      if (std::find(names.begin(), names.end(), column.name) == names.end()) names.push_back(column.name);
-    }
-  }
+  std::set<std::string_view> known;
+  for (const Detections& frame : frames)
+    for (const PropertyColumn& column : frame.properties)
+      if (known.insert(column.name).second) names.push_back(column.name);
   return names;
 }
 
@@ -95,10 +96,11 @@ std::vector<std::string> property_names(const std::vector<Detections>& frames) {
 std::vector<const std::vector<double>*> find_columns(const Detections& frame,
                                                      const std::vector<std::string>& names) {
   std::vector<const std::vector<double>*> columns;
+  std::map<std::string_view, const std::vector<double>*> known;
+  for (const PropertyColumn& column : frame.properties) known.try_emplace(column.name, &column.values);
   for (const std::string& name : names) {
-    const auto found = std::find_if(frame.properties.begin(), frame.properties.end(),
-                                    [&](const PropertyColumn& column) { return column.name == name; });
-    columns.push_back(found == frame.properties.end() ? nullptr : &found->values);
+    const auto found = known.find(name);
+    columns.push_back(found == known.end() ? nullptr : found->second);
   }
   return columns;
 }

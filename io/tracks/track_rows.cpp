@@ -98,9 +98,8 @@ TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_
   return tracks;
 }
 
-std::string unique_name(std::string name, std::vector<std::string>& taken) {
-  while (std::find(taken.begin(), taken.end(), name) != taken.end()) name += '_';
-  taken.push_back(name);
+std::string unique_name(std::string name, std::set<std::string>& taken) {
+  while (!taken.insert(name).second) name += '_';
   return name;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,6 @@ struct TrackRows {
 TrackSet group_tracks(TrackRows rows, const std::function<std::string(std::size_t row)>& where);
 
 /// `name`, with underscores appended until it is none of `taken`; adds it there.
-std::string unique_name(std::string name, std::vector<std::string>& taken);
+std::string unique_name(std::string name, std::set<std::string>& taken);
 
 }  // namespace motes::io::detail

@@ -184,7 +184,7 @@ void settle_lengths(Content& content, const std::string& unit) {
     content.notes.push_back("lengths are in '" + unit + "', which is not a length: they are called px");
   if (factor && *factor != 1) content.notes.push_back("lengths are in " + unit + ", and converted to um");
   for (auto* values : {&rows.x_um, &rows.y_um, &rows.z_um}) scale(*values, factor.value_or(1));
-  std::vector<std::string> taken;
+  std::set<std::string> taken;
   for (PropertyColumn& column : rows.properties) {
     if (column.name == "RADIUS") {
       column.name = factor ? "radius_um" : "radius_px";

@@ -43,7 +43,7 @@ void attribute(std::string& out, std::string_view name, std::string_view text) {
 }
 
 /// A property's name as an XML attribute of its own.
-std::string feature_name(const std::string& name, std::vector<std::string>& taken) {
+std::string feature_name(const std::string& name, std::set<std::string>& taken) {
   std::string key;
   for (const char c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -63,9 +63,8 @@ class Features {
  public:
   explicit Features(const TrackSet& tracks) {
     const std::string radius_name = tracks.length_unit == "px" ? "radius_px" : "radius_um";
-    std::vector<std::string> taken{"ID",         "name",     "QUALITY",    "RADIUS",
-                                   "VISIBILITY", "PARTICLE", "POSITION_X", "POSITION_Y",
-                                   "POSITION_Z", "FRAME",    "POSITION_T"};
+    std::set<std::string> taken{"ID",         "name",       "QUALITY",    "RADIUS", "VISIBILITY", "PARTICLE",
+                                "POSITION_X", "POSITION_Y", "POSITION_Z", "FRAME",  "POSITION_T"};
     for (const PropertyColumn& column : tracks.point_properties) {
       if (column.name == radius_name) {
         radius = &column;

@@ -32,7 +32,7 @@ void add_points(vtkPolyData* data, const TrackSet& tracks, const std::vector<Tra
   detail::share_array<vtkTypeInt32Array>(fields, "frame", tracks.frame);
   detail::share_array<vtkDoubleArray>(fields, "time_s", tracks.time_s);
   add_array<vtkFloatArray>(fields, "speed", point_speeds(tracks, runs));
-  std::vector<std::string> taken{"frame", "time_s", "speed", "track_id"};
+  std::set<std::string> taken{"frame", "time_s", "speed", "track_id"};
   for (const PropertyColumn& column : tracks.point_properties) {
     detail::share_array<vtkDoubleArray>(fields, detail::unique_name(column.name, taken), column.values);
   }
@@ -70,7 +70,7 @@ void add_cell_data(vtkPolyData* data, const TrackSet& tracks, const std::vector<
   add_array<vtkDoubleArray>(fields, "duration", duration);
   if (!tracks.parent.empty())
     add_array<vtkTypeInt64Array>(fields, "parent", detail::pick(tracks.parent, track));
-  std::vector<std::string> taken{"track_id", "length", "duration", "parent"};
+  std::set<std::string> taken{"track_id", "length", "duration", "parent"};
   for (const PropertyColumn& column : tracks.track_properties) {
     add_array<vtkDoubleArray>(fields, detail::unique_name(column.name, taken),
                               detail::pick(column.values, track));

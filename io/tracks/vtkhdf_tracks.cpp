@@ -119,7 +119,7 @@ class VtkHdfWriter {
     write_field("track_id", fields.track_id);
     write_field("frame", tracks_.frame);
     write_field("speed", fields.speed);
-    std::vector<std::string> taken{"track_id", "frame", "speed", "parent"};
+    std::set<std::string> taken{"track_id", "frame", "speed", "parent"};
     if (!fields.parent.empty()) write_field("parent", fields.parent);
     for (const PropertyColumn& column : tracks_.point_properties)
       write_field(detail::encoded_property(detail::unique_name(column.name, taken)), column.values);

@@ -223,3 +223,17 @@ TEST_CASE("frames.pvd of a long series thins its files out") {
   for (const char* file : {"frame_000005.vtp", "frame_002000.vtp", "frame_030002.vtp"})
     CHECK(std::filesystem::exists(dir / "frames" / file));
 }
+
+TEST_CASE("Files of frames hold the first of very many properties, and tracks.vtp all") {
+  const TempDir dir;
+  TrackSet tracks;
+  add_track(tracks, 1, {5, 6});
+  for (std::size_t i = 0; i < io::kMostFrameProperties + 2; ++i)
+    tracks.point_properties.push_back({"p" + std::to_string(i) + "_", {1.0, 2.0}});
+  io::write_frames_pvd(dir / "frames.pvd", tracks);
+  const std::string frame = slurp(dir / "frames" / "frame_000005.vtp");
+  CHECK(frame.find("\"p255_\"") != std::string::npos);
+  CHECK(frame.find("\"p256_\"") == std::string::npos);
+  io::write_tracks_vtp(dir / "tracks.vtp", tracks);
+  CHECK(io::read_tracks_vtp(dir / "tracks.vtp").point_properties.size() == io::kMostFrameProperties + 2);
+}

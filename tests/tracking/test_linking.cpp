@@ -251,6 +251,13 @@ TEST_CASE("tracks follow the links; empty frames just end them") {
   CHECK(t.point_properties[1].name == "area");
   CHECK(std::isnan(t.point_properties[1].values[0]));
   CHECK(t.point_properties[1].values[1] == 2);
+  frames[0].properties = {{"kind", {8, 9}}, {"area", {4, 5}}};
+  const TrackSet mixed = build_tracks(frames, links);
+  REQUIRE(mixed.point_properties.size() == 3);
+  CHECK(mixed.point_properties[1].name == "kind");
+  CHECK(std::isnan(mixed.point_properties[1].values[1]));
+  CHECK(mixed.point_properties[2].values[0] == 4);
+  CHECK(mixed.point_properties[2].values[1] == 2);
   CHECK(build_tracks({}, {}).tracks() == 0);
   CHECK(build_tracks(std::span(frames).first(1), {}).tracks() == 2);
   CHECK_THROWS_AS(build_tracks(frames, {}), std::invalid_argument);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <stdexcept>
+#include <string_view>
 
 #include <omp.h>
 
@@ -57,6 +58,29 @@ std::vector<Place> order_by_track(std::span<const Detections> frames, const Next
   return order;
 }
 
+/// The frames' own columns by name, in the order in which they first occur. O(columns of all frames), times a
+/// logarithm where frames differ in their order.
+struct NamedColumns {
+  explicit NamedColumns(std::span<const Detections> frames) {
+    std::map<std::string_view, std::size_t> place_of;
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+      for (std::size_t i = 0; i < frames[f].properties.size(); ++i) {
+        const PropertyColumn& column = frames[f].properties[i];
+        std::size_t place = i;
+        if (i >= names.size() || names[i] != column.name)
+          place = place_of.try_emplace(column.name, names.size()).first->second;
+        if (place == names.size()) {
+          names.push_back(column.name);
+          by_frame.emplace_back(frames.size(), nullptr);
+        }
+        by_frame[place][f] = &column.values;
+      }
+    }
+  }
+  std::vector<std::string_view> names;
+  std::vector<std::vector<const std::vector<double>*>> by_frame;  ///< [names][frames]; null where it lacks it
+};
+
 /// Columns that any frame has, in a fixed order: the detector's own, then the tables'.
 std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames,
                                               std::span<const Place> order) {
@@ -78,16 +102,10 @@ std::vector<PropertyColumn> gather_properties(std::span<const Detections> frames
     }
     out.push_back(std::move(column));
   }
-  std::vector<std::string> names;
-  for (const Detections& f : frames)
-    for (const PropertyColumn& column : f.properties)
-      if (std::find(names.begin(), names.end(), column.name) == names.end()) names.push_back(column.name);
-  for (const std::string& name : names) {
-    std::vector<const std::vector<double>*> by_frame(frames.size(), nullptr);
-    for (std::size_t f = 0; f < frames.size(); ++f)
-      for (const PropertyColumn& column : frames[f].properties)
-        if (column.name == name) by_frame[f] = &column.values;
-    PropertyColumn column{name, {}};
+  const NamedColumns named(frames);
+  for (std::size_t i = 0; i < named.names.size(); ++i) {
+    const std::vector<const std::vector<double>*>& by_frame = named.by_frame[i];
+    PropertyColumn column{std::string(named.names[i]), {}};
     column.values.reserve(order.size());
     for (const Place& p : order)
       column.values.push_back(by_frame[p.frame] == nullptr ? kUnknown : (*by_frame[p.frame])[p.detection]);

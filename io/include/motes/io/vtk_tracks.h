@@ -22,7 +22,9 @@ void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks,
 TrackSet read_tracks_vtp(const std::filesystem::path& path);
 
 /// Beyond this many frames, their files would cost more time than linking; tracks.vtkhdf holds every frame.
-constexpr std::size_t kMostFrameFiles = 10'000;
+constexpr std::size_t kMostFrameFiles = 2'000;
+/// Of more properties only the first are in the frames' files: VTK's time grows with their square.
+constexpr std::size_t kMostFrameProperties = 256;
 
 /// write_frames_pvd writes one in so many of the frames that have points. O(points).
 std::size_t frame_file_step(const TrackSet& tracks, std::size_t most_files = kMostFrameFiles);
