@@ -62,5 +62,10 @@ def _flat(mapping, prefix=""):
     return out
 
 
+def check_progress(progress):
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress: {progress!r} cannot be called; give a function of the number of frames")
+
+
 def path_of(source):
     return os.fspath(source) if isinstance(source, (str, os.PathLike)) else None

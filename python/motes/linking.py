@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from . import _core
+from ._settings import check_progress
 
 __all__ = ["estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
 
@@ -100,6 +101,8 @@ def _in_euclidean(f, columns, t_column, to_eucl):
 
 def _numbers(column, name):
     """A column as float64; text that is not numbers, and absent values as NaN, are told by name."""
+    if getattr(column.dtype, "kind", "O") == "c":
+        raise ValueError(f"column {name!r} holds {column.dtype}, not real numbers")
     try:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -117,7 +120,8 @@ def _refuse_missing(f, values, name):
 
 def _sorted_by_frame(f, t_column):
     if not hasattr(f, "columns") or not hasattr(f, "sort_values"):
-        raise TypeError(f"link takes a pandas.DataFrame, not {type(f).__name__}; see link_iter for arrays")
+        hint = "give table.to_pandas()" if hasattr(f, "to_pandas") else "see link_iter for arrays"
+        raise TypeError(f"link takes a pandas.DataFrame, not {type(f).__name__}; {hint}")
     if t_column not in f:
         if t_column in f.index.names:
             raise ValueError(f"{t_column!r} is the index, not a column; give f.reset_index()")
@@ -225,6 +229,7 @@ def link(
         trackpy's ``predictor``, ``adaptive_stop``, ``dist_func``.
     """
     _check_trackpy_options(trackpy_options)
+    check_progress(progress)
     if gate is not None and search_range is not None:
         raise TypeError("give gate or search_range, not both: they mean the same")
     gate = search_range if gate is None else gate

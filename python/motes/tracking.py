@@ -11,8 +11,8 @@ from operator import index
 import numpy as np
 
 from . import _core
-from ._settings import path_of, settings_of, text_of
-from .tracks import Tracks
+from ._settings import check_progress, path_of, settings_of, text_of
+from .tracks import Tracks, require_tracks
 
 __all__ = ["Result", "Simulation", "batch", "locate", "score", "simulate", "track"]
 
@@ -112,6 +112,18 @@ def _plane_voxel(keys, voxel_um, axes):
         keys["input.voxel_um"] = text_of([voxel_um[0], voxel_um[0], voxel_um[1]])
 
 
+def _refuse_no_images(source):
+    """Before anything is asked of what is not a series of images at all."""
+    if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):
+        raise TypeError(f"{type(source).__name__}: this holds arrays by name; give one of them")
+    if isinstance(source, (bytes, bytearray)):
+        raise TypeError("bytes: give a path as text, an array, or an iterable of frames")
+    if hasattr(source, "to_numpy") and hasattr(source, "columns"):
+        raise TypeError(f"{type(source).__name__}: this is a table of points; motes.link links it")
+    if not any(hasattr(source, name) for name in ("shape", "__len__", "__iter__")):
+        raise TypeError(f"{type(source).__name__}: give a path, an array, or an iterable of frames")
+
+
 class _Frames:
     """Frames of an array or an iterator, one at a time, as [z, y, x]."""
 
@@ -120,11 +132,7 @@ class _Frames:
         self.read_ahead = {}
         self.channel = _whole_channel(channel)
         axes = _axes_text(axes)
-        if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):
-            raise TypeError(f"{type(source).__name__}: this holds arrays by name; give one of them")
         if self.iterator is None and not hasattr(source, "shape") and not hasattr(source, "__len__"):
-            if not hasattr(source, "__iter__"):
-                raise TypeError(f"{type(source).__name__}: give a path, an array, or an iterable of frames")
             self.iterator = iter(source)
         if frames is not None and self.iterator is None:
             raise ValueError("frames: only for an iterator; slice an array: array[:frames]")
@@ -147,6 +155,8 @@ class _Frames:
         if self.length < 1:
             raise ValueError("no frames to track")
         self.first = self.frame(0)
+        if self.first.size == 0:
+            raise ValueError(f"the frames have no voxels: their shape is {self.first.shape}, [z, y, x]")
 
     def _open_array(self, array, axes):
         if axes is None:
@@ -287,6 +297,7 @@ def track(
         voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, gate=gate,
         memory=memory, threads=threads, **more,
     )  # fmt: skip
+    check_progress(progress)
     path = path_of(source)
     if path is not None:
         given["channel"] = channel
@@ -295,6 +306,7 @@ def track(
             keys["input.axes"] = axes
         return _result(_core._track_path(path, keys, progress))
     keys = settings_of(given, settings)
+    _refuse_no_images(source)
     _names_of_voxel(keys)
     series = _Frames(source, axes, channel, frames)
     _plane_voxel(keys, voxel_um, series.axes)
@@ -323,6 +335,11 @@ def locate(
     -------
     pandas.DataFrame
         x, y, z (in um), and what is known of each spot: radius_um, intensity, quality, score, ...
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `track` does for arrays.
     """
     volume = np.asanyarray(volume)
     axes = axes or {2: "YX", 3: "ZYX"}.get(volume.ndim)
@@ -351,17 +368,28 @@ def batch(
 ):
     """Find the spots of every frame of an array or an iterable of arrays.
 
-    Parameters are those of `track`.
+    Parameters
+    ----------
+    source : array or iterable of arrays
+    radius_um, voxel_um, dt_s, threshold, axes, channel, frames, settings, progress, **more
+        As in `track`.
 
     Returns
     -------
     pandas.DataFrame
         frame, t_s, x, y, z (in um) and what is known of each spot: ready for ``motes.link``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `track` does for arrays (`motes.UsageError` and `motes.InputError` are ValueErrors).
     """
     import pandas
 
+    check_progress(progress)
     given = dict(voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, **more)
     keys = settings_of(given, settings)
+    _refuse_no_images(source)
     _names_of_voxel(keys)
     series = _Frames(source, axes, channel, frames)
     _plane_voxel(keys, voxel_um, series.axes)
@@ -388,7 +416,14 @@ def score(truth, tracks, gate=5.0, gate_link=None, *, threads=0):
     dict
         alpha, beta, jsc, jsc_theta, rmse (Particle Tracking Challenge) with their counts, and
         ``link``: precision, recall, f1 and counts of links.
+
+    Raises
+    ------
+    TypeError
+        What is not `Tracks`; ``Tracks.from_dataframe`` makes them of tables.
     """
+    require_tracks(truth, "truth")
+    require_tracks(tracks, "tracks")
     link = gate if gate_link is None else gate_link
     return _core._score(truth._as_dict(), tracks._as_dict(), float(gate), float(link), threads)
 

@@ -99,14 +99,38 @@ class Tracks:
 
     @classmethod
     def from_dataframe(cls, f, pos_columns=None, t_column="frame", *, unit="um", dt_s=None):
-        """Tracks of a table with a column ``particle``, as trackpy and motes.link make them."""
+        """Tracks of a table with a column ``particle``, as trackpy and motes.link make them.
+
+        Parameters
+        ----------
+        f : pandas.DataFrame
+        pos_columns, t_column
+            As in `motes.link`.
+        unit : {'um', 'px'}
+            What the positions are in.
+        dt_s : float, optional
+            Seconds from frame to frame.
+
+        Returns
+        -------
+        Tracks
+
+        Raises
+        ------
+        ValueError
+            Columns that are missing; frames and particles that are not whole numbers; a particle
+            that is twice in a frame.
+        """
         from .linking import _position_columns
 
         columns = _position_columns(f, pos_columns)
-        order = np.lexsort((f[t_column].to_numpy(), f["particle"].to_numpy()))
-        particle = f["particle"].to_numpy()[order].astype(np.int64)
+        frame, particle = _whole_column(f, t_column), _whole_column(f, "particle")
+        order = np.lexsort((frame, particle))
+        particle, frame = particle[order], frame[order].astype(np.int32)
+        twice = np.flatnonzero((np.diff(particle) == 0) & (np.diff(frame) == 0))
+        if len(twice):
+            raise ValueError(f"particle {particle[twice[0]]} has two rows in frame {frame[twice[0]]}")
         ids, first = np.unique(particle, return_index=True)
-        frame = f[t_column].to_numpy()[order].astype(np.int32)
         axes = [f[c].to_numpy(dtype=np.float64)[order] for c in reversed(columns)]
         axes += [np.zeros(len(f))] * (3 - len(axes))
         known = {*columns, t_column, "particle", "t_s"}
@@ -246,6 +270,29 @@ class Tracks:
         return out
 
 
+def _whole_column(f, name):
+    """A column of whole numbers as int64."""
+    from .linking import _column, _numbers
+
+    column = _column(f, name)
+    if getattr(column.dtype, "kind", "O") in "iu" and isinstance(column.dtype, np.dtype):
+        return column.to_numpy(dtype=np.int64)
+    values = _numbers(column, name)
+    odd = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))
+    if len(odd):
+        raise ValueError(
+            f"column {name!r}: {values[odd[0]]:g} in the row of index {f.index[odd[0]]!r} is not a whole number"
+        )
+    return values.astype(np.int64)
+
+
+def require_tracks(tracks, name):
+    if isinstance(tracks, Tracks):
+        return
+    hint = "Tracks.from_dataframe makes them of a table" if hasattr(tracks, "columns") else "motes.read reads them"
+    raise TypeError(f"{name}: give motes.Tracks, not {type(tracks).__name__}; {hint}")
+
+
 def read(path, *, voxel_um=None, dt_s=None):
     """Read tracks in any format that ``motes convert`` reads, by content.
 
@@ -270,18 +317,37 @@ def read(path, *, voxel_um=None, dt_s=None):
     """
     from ._parquet import is_parquet, read_parquet
 
+    path = os.fsdecode(path)
     if is_parquet(path):
-        return Tracks(**read_parquet(os.fspath(path), voxel_um, dt_s))
+        return Tracks(**read_parquet(path, voxel_um, dt_s))
     settings = settings_of({"voxel_um": voxel_um, "dt_s": dt_s})
-    return Tracks(**_core._read_tracks(os.fspath(path), settings))
+    return Tracks(**_core._read_tracks(path, settings))
 
 
 def write(path, tracks):
-    """Write tracks in the format that the path's extension names; ``read`` tells which there are.
+    """Write tracks in the format that the path's extension names.
 
-    The file appears whole or not at all. ``.parquet`` needs pyarrow.
+    Parameters
+    ----------
+    path : str or path-like
+        .h5, .csv, .trackmate.xml, .geff, .ctc, .napari.csv, .xml (Particle Tracking Challenge), .vtp,
+        .vtkhdf; by pyarrow also .parquet. The file appears whole or not at all.
+    tracks : Tracks
+
+    Raises
+    ------
+    motes.UsageError
+        An extension that names no format.
+    motes.ResourceError
+        A place that cannot be written.
+    TypeError
+        What is not `Tracks`.
     """
-    if os.fspath(path).lower().endswith((".parquet", ".pq")):
+    if isinstance(path, Tracks):
+        raise TypeError("write takes the path first: motes.write(path, tracks)")
+    require_tracks(tracks, "tracks")
+    path = os.fsdecode(path)
+    if path.lower().endswith((".parquet", ".pq")):
         tracks.to_parquet(path)
         return
-    _core._write_tracks(os.fspath(path), tracks._as_dict())
+    _core._write_tracks(path, tracks._as_dict())

@@ -248,3 +248,17 @@ def test_gates_that_are_no_lengths(rng):
     for gate in (1e300, 1e-300, (1e200, 1, 1)):
         with pytest.raises(ValueError, match="gate: .* is not between"):
             motes.link(f, gate)
+
+
+def test_tables_of_other_libraries_and_complex_columns():
+    class Frame:
+        def to_pandas(self):
+            raise AssertionError
+
+    with pytest.raises(TypeError, match="not Frame; give table.to_pandas"):
+        motes.link(Frame(), gate=1)
+    table = pandas.DataFrame(dict(frame=[0, 1], x=[1.0, 1.5], y=[2.0, 2]))
+    with pytest.raises(ValueError, match="'x' holds complex128, not real numbers"):
+        motes.link(table.astype({"x": complex}), gate=1)
+    with pytest.raises(TypeError, match="progress: 5 cannot be called"):
+        motes.link(table, gate=1, progress=5)

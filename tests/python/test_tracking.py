@@ -398,3 +398,48 @@ def test_an_imaris_file_gives_the_command_lines_bytes(by_command_line, frames, t
     write_imaris(tmp_path / "b.ims", frames, Unit="inches or so")
     with pytest.raises(motes.InputError, match="voxel_um"):
         motes.track(tmp_path / "b.ims")
+
+
+def test_what_is_no_series_is_told_before_anything_is_asked():
+    for nothing in (None, 3, object()):
+        with pytest.raises(TypeError, match="give a path, an array"):
+            motes.track(nothing)
+    with pytest.raises(TypeError, match="a table of points; motes.link"):
+        motes.track(pandas.DataFrame({"x": [1.0]}))
+    with pytest.raises(TypeError, match="bytes: give a path as text"):
+        motes.track(b"a.tif")
+    with pytest.raises(ValueError, match="no voxels: their shape is .4, 5, 0."):
+        motes.track(np.ones((3, 4, 5, 0), np.uint8), voxel_um=1, dt_s=1)
+    with pytest.raises(TypeError, match="progress: 5 cannot be called"):
+        motes.track(STACK, progress=5)
+
+
+def test_files_and_tracks_change_places():
+    tracks = motes.Tracks.from_dataframe(pandas.DataFrame(dict(frame=[0], x=[1.0], y=[2.0], particle=[3])))
+    with pytest.raises(TypeError, match="the path first"):
+        motes.write(tracks, "a.csv")
+    with pytest.raises(TypeError, match="tracks: give motes.Tracks, not DataFrame; Tracks.from_dataframe"):
+        motes.write("a.csv", tracks.to_dataframe())
+    with pytest.raises(TypeError, match="truth: give motes.Tracks, not str; motes.read"):
+        motes.score("truth.csv", tracks)
+
+
+def test_a_path_may_be_bytes(tmp_path):
+    tracks = motes.Tracks.from_dataframe(pandas.DataFrame(dict(frame=[0], x=[1.0], y=[2.0], particle=[3])))
+    path = os.fsencode(tmp_path / "a.csv")
+    motes.write(path, tracks)
+    assert motes.read(path).track_id.tolist() == [3]
+
+
+def test_tables_that_are_no_tracks():
+    table = pandas.DataFrame(dict(frame=[0, 1], x=[1.0, 2], y=[2.0, 3], particle=[3.0, 3]))
+    assert motes.Tracks.from_dataframe(table).track_id.tolist() == [3]
+    for column, value, message in [
+        ("particle", [np.nan, 3], "column 'particle': nan in the row of index 0"),
+        ("frame", [0, 0.5], "column 'frame': 0.5 in the row of index 1"),
+        ("frame", [1, 1], "particle 3 has two rows in frame 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            motes.Tracks.from_dataframe(table.assign(**{column: value}))
+    with pytest.raises(ValueError, match="no column 'particle'"):
+        motes.Tracks.from_dataframe(table.drop(columns="particle"))
