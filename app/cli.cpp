@@ -1,8 +1,10 @@
 #include "app/cli.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <ostream>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -54,6 +56,9 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
   const std::string word = extra.empty() ? "" : extra.front();
   if (word.starts_with('-'))
     return "unknown option '" + word + "'; options follow a command, see motes --help";
+  std::error_code ignored;
+  if (std::filesystem::exists(word, ignored))
+    return "'" + word + "' is a file or folder; give a command first, as in motes track " + word;
   return "unknown command '" + word + "'; did you mean '" + nearest(word, command_names(commands)) +
          "'? See motes --help";
 }
@@ -94,7 +99,13 @@ const Command* parse(CLI::App& app, const std::vector<Command>& commands, int ar
   throw UsageError("no command given; see motes --help");
 }
 
-void run_command(int argc, const char* const* argv, std::ostream& out, Session& session) {
+/// Without the last line end, which print() adds.
+std::string trimmed_end(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+void run_command(int argc, const char* const* argv, Session& session) {
   CLI::App app("motes: particle tracking in 3D microscopy time series", "motes");
   app.set_version_flag("--version", std::string(version()));
   const std::vector<Command> commands{
@@ -103,8 +114,9 @@ void run_command(int argc, const char* const* argv, std::ostream& out, Session& 
       add_merge(app, session), add_cluster(app, session), add_info(app, session),     add_help(app, session)};
   for (const Command& command : commands) add_common_options(CommandOptions(*command.options), session);
   const std::vector<const char*> words = spelled_out(argc, argv, commands);
-  const Command* command = parse(app, commands, static_cast<int>(words.size()), words.data(), out);
-  if (command == nullptr) return;
+  std::ostringstream said;
+  const Command* command = parse(app, commands, static_cast<int>(words.size()), words.data(), said);
+  if (command == nullptr) return session.console.print(trimmed_end(said.str()));
   session.console.set_quiet(session.quiet);
   if (session.json == "-") session.console.reserve_output_for_json();
   command->run();
@@ -124,7 +136,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
     Console console(out, err, hooks.terminal);
     Session session{console, hooks, {}, {}, {}, {}, {}, {}, false, false};
     session.stages = StageClock(hooks.before_s);
-    run_command(argc, argv, out, session);
+    run_command(argc, argv, session);
     return static_cast<int>(ExitCode::ok);
   } catch (const Error& error) {
     return fail(error.code(), error.what());

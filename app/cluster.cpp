@@ -148,6 +148,7 @@ Command add_cluster(CLI::App& app, Session& session) {
   command.add_option("SYSTEM", arguments->system, "slurm or snakemake");
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   command.add_option("-o,--output", arguments->dir, "Folder for the scripts and the results")
+      .check(refuse_empty_name)
       .type_name("DIR");
   command.add_option("--tasks", arguments->tasks, "Parts that the series is cut into")
       .check_positive()

@@ -106,7 +106,9 @@ Command add_detect(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "detect", "Find the particles in every frame");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
-  command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5").type_name("FILE");
+  command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5")
+      .check(refuse_empty_name)
+      .type_name("FILE");
   command.add_option("--frames", arguments->frames, "Use frames A to B - 1 only (input.frames)")
       .type_name("A:B");
   command

@@ -150,7 +150,9 @@ Command add_merge(CLI::App& app, Session& session) {
       add_command(app, "merge", "Join the parts of a series (detect --frames) and link them");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("PART", arguments->parts, "Files of motes detect -o PART.h5, or folders of motes track");
-  command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  command.add_option("-o,--output", arguments->dir, "Folder for the results")
+      .check(refuse_empty_name)
+      .type_name("DIR");
   command.add_flag("--force", arguments->force, "Overwrite the results of a run with other settings");
   return {&command.app(), [&session, arguments] { run_merge(session, *arguments); }};
 }

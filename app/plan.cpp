@@ -70,7 +70,9 @@ Command add_plan(CLI::App& app, Session& session) {
       add_command(app, "plan", "Fix the settings that the parts of a series share, for separate detection");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
-  command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration").type_name("FILE");
+  command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration")
+      .check(refuse_empty_name)
+      .type_name("FILE");
   return {&command.app(), [&session, arguments] { run_plan(session, *arguments); }};
 }
 

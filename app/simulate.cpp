@@ -198,7 +198,9 @@ Command add_simulate(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "simulate", "Simulate particles and volumes with ground truth");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("CONFIG", arguments->config, "YAML configuration (simulation, imaging)");
-  command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  command.add_option("-o,--output", arguments->dir, "Folder for the results")
+      .check(refuse_empty_name)
+      .type_name("DIR");
   return {&command.app(), [&session, arguments] {
             require_argument(arguments->config,
                              "simulate needs a CONFIG (a YAML file, such as configs/demo.yaml)");

@@ -235,7 +235,9 @@ Command add_track(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input,
                      "A stack, a folder of volumes, a table of points, or a YAML configuration");
-  command.add_option("-o,--output", arguments->dir, "Folder for the results").type_name("DIR");
+  command.add_option("-o,--output", arguments->dir, "Folder for the results")
+      .check(refuse_empty_name)
+      .type_name("DIR");
   command.add_option("--frames", arguments->frames, "Use frames A to B - 1 only (input.frames)")
       .type_name("A:B");
   command

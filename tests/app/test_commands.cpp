@@ -37,6 +37,10 @@ TEST_CASE("Mistyped commands and options are answered with the nearest ones") {
   fails({"--frob"}, 2, "unknown option '--frob'");
   fails({}, 2, "no command given");
   fails({"track", "a.tif", "--set"}, 2, "--set");
+  const TempDir dir;
+  write_file(dir / "a.tif", "");
+  fails({(dir / "a.tif").string()}, 2, "give a command first, as in motes track");
+  fails({"track", "a.tif", "-o", ""}, 2, "give a file's name");
 }
 
 TEST_CASE("Common options are checked like configuration keys") {
