@@ -145,6 +145,9 @@ OpenedInput open_input(const Config& config) {
   } else if (holds_tracks(input.path, extension)) {
     input.points = points_of_tracks(read_tracks_scaled(input.path, config));
     input.point_format = "points of tracks";
+  } else if (file && !io::is_frames(input.path) && io::is_text_table(input.path)) {
+    input.points = io::read_points_csv(input.path, table_options(config));
+    input.point_format = "table";
   } else {
     input.source = io::open_frames(
         input.path, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});

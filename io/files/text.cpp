@@ -9,6 +9,8 @@
 
 #include <motes/base/errors.h>
 
+#include "io/files/encoding.h"
+
 namespace motes::io::detail {
 namespace {
 
@@ -30,21 +32,6 @@ std::ifstream open_regular(const std::filesystem::path& path) {
 
 /// from_chars refuses what leaves double's range; strtod rounds it to infinity or zero as IEEE does.
 double round_out_of_range(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
-
-bool is_utf8(std::string_view text) {
-  std::size_t following = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (following > 0) {
-      if ((byte & 0xC0) != 0x80) return false;
-      --following;
-    } else if (byte >= 0x80) {
-      if (byte < 0xC2 || byte > 0xF4) return false;
-      following = byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
-    }
-  }
-  return following == 0;
-}
 
 void append_percent(std::string& out, char c) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";

@@ -66,10 +66,6 @@ bool is_pixel(std::string_view unit) {
   return folded == "px" || folded == "pixel" || folded == "pixels" || folded == "voxel" || folded == "voxels";
 }
 
-bool is_unit(std::string_view unit) {
-  return length_unit_um(unit).has_value() || time_unit_s(unit).has_value() || is_pixel(unit);
-}
-
 NamedUnit split_unit(const std::string& name) {
   for (const auto& [open, close] : {std::pair{'[', ']'}, std::pair{'(', ')'}}) {
     const std::size_t begin = name.rfind(open);
@@ -201,14 +197,19 @@ void assign_unit(ColumnRoles& roles, const Header& header, const std::string& wh
     roles.unit = find_column(header, {"unit"});
 }
 
+/// Times whose name states their unit: t_s, "time [ms]"; -1: none.
+int find_times(const Header& header) {
+  if (const int seconds = find_column(header, {"t_s", "time_s"}); seconds >= 0) return seconds;
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const NamedUnit named = split_unit(header[i]);
+    if ((named.base == "t" || named.base == "time") && time_unit_s(named.unit)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
 /// Times that are not frame numbers: t_s, "time [ms]", POSITION_T.
 void assign_time(ColumnRoles& roles, const Header& header) {
-  if (roles.time < 0) roles.time = find_column(header, {"t_s", "time_s"});
-  for (std::size_t i = 0; i < header.size() && roles.time < 0; ++i) {
-    const NamedUnit named = split_unit(header[i]);
-    if ((named.base == "t" || named.base == "time") && time_unit_s(named.unit))
-      roles.time = static_cast<int>(i);
-  }
+  if (roles.time < 0) roles.time = find_times(header);
   if (roles.time >= 0) {
     const std::string unit = split_unit(name_at(header, roles.time)).unit;
     roles.time_s = unit.empty() ? 1.0 : time_unit_s(unit).value_or(1.0);
@@ -226,6 +227,7 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
   }
   if (roles.frame < 0 && roles.unit >= 0) roles.frame = find_column(header, {"time"});  // Imaris counts
   if (roles.frame < 0 && !time_given) {
+    if (find_times(header) >= 0) return;
     const int slice = find_column(header, {"slice", "timepoint", "time"});
     const std::string hint = slice < 0 ? ""
                                        : "; if '" + name_at(header, slice) +
@@ -254,11 +256,17 @@ void take_given(ColumnRoles& roles, const Header& header, const std::string& whe
                                           {"z", &roles.z},          {"frame", &roles.frame},
                                           {"time", &roles.time},    {"particle", &roles.track},
                                           {"parent", &roles.parent}};
+  std::map<int, std::string> role_of;
   for (const auto& [role, name] : given) {
     const auto slot = slots.find(role);
     if (slot == slots.end()) continue;
     *slot->second = find_column(header, {name});
-    if (*slot->second >= 0) continue;
+    if (*slot->second >= 0) {
+      const auto [other, is_new] = role_of.try_emplace(*slot->second, role);
+      if (is_new) continue;
+      throw UsageError("input.columns: '" + name + "' is called " + other->second + " and " + role +
+                       "; name two columns");
+    }
     throw UsageError("input.columns: " + role + ": " + where + " has no column '" + name + "'; it has " +
                      listing(header));
   }
@@ -267,6 +275,10 @@ void take_given(ColumnRoles& roles, const Header& header, const std::string& whe
 bool is_row_index(const std::string& name) { return name.empty() || name == "Unnamed: 0"; }
 
 }  // namespace
+
+bool is_unit(std::string_view unit) {
+  return length_unit_um(unit).has_value() || time_unit_s(unit).has_value() || is_pixel(unit);
+}
 
 std::string_view bare_unit(std::string_view text) {
   text = trimmed(text);

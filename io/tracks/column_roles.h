@@ -29,11 +29,15 @@ struct ColumnRoles {
 using ColumnNames = std::map<std::string, std::string>;
 
 /// The columns by name, without regard to case; of several families the first that has x and y wins (x_um,
-/// x [nm], x, POSITION_X, Position X, axis-3). Throws InputError with `where` for repeated names, for missing
-/// frame, x or y columns and for lengths of which only some have a unit; UsageError for a name in `given`
-/// that the header lacks.
+/// x [nm], x, POSITION_X, Position X, axis-3). Times whose name states their unit stand in for frames where
+/// no column counts these. Throws InputError with `where` for repeated names, for missing frame, x or y
+/// columns and for lengths of which only some have a unit; UsageError for a name in `given` that the header
+/// lacks or that has two roles.
 ColumnRoles assign_roles(const std::vector<std::string>& header, const std::string& where,
                          const ColumnNames& given = {});
+
+/// Whether it is a unit of length or time, or the pixel.
+bool is_unit(std::string_view unit);
 
 /// The unit in "(nm)", "[nm]" or "nm".
 std::string_view bare_unit(std::string_view text);

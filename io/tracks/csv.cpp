@@ -6,6 +6,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/system/memory.h>
 
+#include "io/files/encoding.h"
 #include "io/files/gzip.h"
 #include "io/files/text.h"
 #include "io/tracks/decimal_commas.h"
@@ -40,23 +41,62 @@ void require_text(const std::string& path, std::string_view text) {
   }
 }
 
+/// The file's text in one byte a character or UTF-8.
+std::string read_text(const std::filesystem::path& path) {
+  std::string text = read_inflated(path);
+  if (!is_utf16(text)) return text;
+  auto decoded = utf8_of_utf16(text);
+  if (!decoded)
+    throw InputError(path.string() + ": starts as UTF-16, but does not go on so; save it as CSV in UTF-8");
+  return std::move(*decoded);
+}
+
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(read_inflated(path)) {
+CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(read_text(path)) {
   require_text(path_, text_);
   if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
   skip_blank_and_comment_lines();
+  take_separator_line();
   skip_underlined_title();
-  delimiter_ = guess_delimiter(std::string_view(text_).substr(at_));
+  if (delimiter_ == 0) delimiter_ = guess_delimiter(std::string_view(text_).substr(at_));
   if (delimiter_ != ',') decimal_commas_ = replace_decimal_commas(text_, at_, delimiter_, path_);
   if (!next_row()) {
     throw InputError(path_ + ": the table is empty; a header line with column names is needed");
   }
-  header_.assign(fields_.begin(), fields_.end());
+  for (const std::string_view name : fields_)
+    header_.push_back(is_utf8(name) ? std::string(name) : utf8_of_latin1(name));
   const auto is_number = [](const std::string& name) { return parse_double(name).has_value(); };
   if (std::all_of(header_.begin(), header_.end(), is_number)) {
     throw InputError(where() + ": no header; put a line with the column names (frame,x,y,z ...) first");
   }
+  name_row_names();
+}
+
+/// Excel's first line: sep=;
+void CsvReader::take_separator_line() {
+  std::string_view line = std::string_view(text_).substr(at_);
+  line = line.substr(0, line.find_first_of("\r\n"));
+  const std::string_view quote = line.starts_with('"') ? "\"" : "";
+  line.remove_prefix(quote.size());
+  constexpr std::string_view kSeparators = ",;|\t ";
+  if (line.size() < 5 || lower_case(line.substr(0, 4)) != "sep=" ||
+      kSeparators.find(line[4]) == std::string_view::npos || line.substr(5) != quote)
+    return;
+  delimiter_ = line[4];
+  skip_line();
+  skip_blank_and_comment_lines();
+}
+
+void CsvReader::name_row_names() {
+  if (delimiter_ != ' ' && delimiter_ != '\t') return;
+  const std::size_t at = at_;
+  const std::int64_t line = line_, next_line = next_line_;
+  const bool named = next_row() && fields_.size() == header_.size() + 1 && !fields_.back().empty();
+  at_ = at;
+  line_ = line;
+  next_line_ = next_line;
+  if (named) header_.insert(header_.begin(), "");
 }
 
 std::string CsvReader::where(std::int64_t line) const {
@@ -67,7 +107,9 @@ std::string CsvReader::where(std::int64_t line) const {
 }
 
 bool CsvReader::next() {
-  if (!next_row()) return false;
+  do {  // spreadsheets end tables with rows of empty fields
+    if (!next_row()) return false;
+  } while (std::all_of(fields_.begin(), fields_.end(), [](std::string_view field) { return field.empty(); }));
   if (fields_.size() != header_.size()) {
     throw InputError(where() + ": this row has " + std::to_string(fields_.size()) +
                      " fields, the header has " + std::to_string(header_.size()) + "; correct the row");

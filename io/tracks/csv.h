@@ -10,10 +10,13 @@
 
 namespace motes::io::detail {
 
-/// Comma, semicolon or tab, whichever the header holds most of, or blanks where it holds none of these;
-/// fields may be quoted ("" within quotes is a quote); LF, CRLF or CR; a byte order mark, blank lines, lines
-/// that start with '#' and a title underlined with '=' are passed over. Text in gzip is inflated; decimal
-/// commas become points where the comma does not separate.
+/// Comma, semicolon or tab, whichever the header holds most of, or blanks where it holds none of these, or
+/// what a first line `sep=;` says; fields may be quoted ("" within quotes is a quote); LF, CRLF or CR; a byte
+/// order mark, blank lines, rows of empty fields, lines that start with '#' and a title underlined with '='
+/// are passed over. Text in gzip is inflated, UTF-16 with a byte order mark becomes UTF-8, and so do the
+/// names of a header in Latin-1; decimal commas become points where the comma does not separate. Where blanks
+/// or tabs separate and the first row has one field more than the header, it starts with a row name, whose
+/// column is called "" (R's write.table).
 class CsvReader {
  public:
   /// Reads the file and its header. Throws InputError for a file that cannot be read, holds no header, is
@@ -42,6 +45,8 @@ class CsvReader {
 
  private:
   bool next_row();
+  void take_separator_line();
+  void name_row_names();
   void skip_blank_and_comment_lines();
   void skip_line();
   void skip_underlined_title();
@@ -58,7 +63,7 @@ class CsvReader {
   std::size_t at_ = 0;
   std::int64_t next_line_ = 1;
   std::int64_t line_ = 1;
-  char delimiter_ = ',';
+  char delimiter_ = 0;  ///< 0: not known yet
   bool decimal_commas_ = false;
   std::vector<std::string> header_;
   std::vector<std::string_view> fields_;

@@ -58,6 +58,10 @@ class Parser {
   PointColumns run() {
     bool more = reader_.next();
     if (roles_.trackmate) more = skip_trackmate_lines(more);
+    if (more && is_line_of_units()) {
+      take_line_of_units();
+      more = reader_.next();
+    }
     if (more) add_row();
     if (more) add_rows();
     if (roles_.frame < 0) number_frames();
@@ -89,6 +93,24 @@ class Parser {
       more = reader_.next();
     }
     return more;
+  }
+
+  /// "(um)" in place of every coordinate, as Mastodon writes it below its header.
+  bool is_line_of_units() const {
+    const auto unit_at = [&](int column) { return column < 0 || is_unit(bare_unit(field(column))); };
+    return unit_at(roles_.x) && unit_at(roles_.y) && unit_at(roles_.z);
+  }
+
+  void take_line_of_units() {
+    const std::string_view unit = bare_unit(field(roles_.x));
+    for (const int column : {roles_.y, roles_.z})
+      if (column >= 0 && bare_unit(field(column)) != unit)
+        bad_value(column, "use one unit for all coordinates");
+    if (roles_.um && roles_.um->x != length_unit_um(unit))
+      bad_value(roles_.x, "the column's name states another unit; correct one of them");
+    if (!roles_.um) take_unit(unit);
+    if (roles_.time < 0) return;
+    if (const auto factor = time_unit_s(bare_unit(field(roles_.time)))) roles_.time_s = factor;
   }
 
   void take_unit(std::string_view unit) {

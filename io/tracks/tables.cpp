@@ -8,6 +8,9 @@
 #include <motes/base/parallel_for.h>
 #include <motes/io/tables.h>
 
+#include "io/files/encoding.h"
+#include "io/files/gzip.h"
+#include "io/files/text.h"
 #include "io/images/frame_interval.h"
 #include "io/tracks/point_columns.h"
 #include "io/tracks/track_rows.h"
@@ -206,6 +209,19 @@ std::size_t keep_tracked_rows(PointColumns& columns, detail::TrackRows& rows) {
   return columns.track.size() - kept.size();
 }
 
+/// At least two of the line's fields are numbers.
+bool is_row_of_numbers(std::string_view line) {
+  constexpr std::string_view kBetween = ",;|\t \"\r";
+  int numbers = 0;
+  for (std::size_t at = line.find_first_not_of(kBetween); at < line.size();
+       at = line.find_first_not_of(kBetween, at)) {
+    const std::size_t end = std::min(line.find_first_of(kBetween, at), line.size());
+    numbers += detail::parse_double(line.substr(at, end - at)) ? 1 : 0;
+    at = end;
+  }
+  return numbers >= 2;
+}
+
 }  // namespace
 
 void require_dense_frames(std::int64_t frames, std::int64_t points, const std::string& source) {
@@ -213,6 +229,25 @@ void require_dense_frames(std::int64_t frames, std::int64_t points, const std::s
   if (frames <= kFree || (frames - kFree) / kPerPoint <= points) return;
   throw InputError(source + ": " + std::to_string(points) + " points run over " + std::to_string(frames) +
                    " frames; correct frame numbers that are far too large, or renumber the frames");
+}
+
+bool is_text_table(const std::filesystem::path& path) {
+  constexpr std::size_t kStart = 4096, kLines = 10;
+  std::string start = detail::inflated_start(path, kStart);
+  if (detail::is_utf16(start)) start = detail::utf8_of_utf16(start).value_or("");
+  constexpr std::string_view kMarkup = "<{[";
+  if (start.empty() || kMarkup.find(start.front()) != std::string_view::npos) return false;
+  const auto is_text = [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n' || c == '\r';
+  };
+  if (!std::all_of(start.begin(), start.end(), is_text)) return false;
+  std::string_view rest = start;
+  for (std::size_t line = 0; line < kLines && !rest.empty(); ++line) {
+    const std::size_t end = std::min(rest.find_first_of("\r\n"), rest.size());
+    if (is_row_of_numbers(rest.substr(0, end))) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options) {

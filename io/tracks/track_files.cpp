@@ -14,6 +14,7 @@
 #include <motes/io/tracks_h5.h>
 #include <motes/io/vtk_tracks.h>
 
+#include "io/files/encoding.h"
 #include "io/files/gzip.h"
 #include "io/files/text.h"
 #include "io/tracks/track_graph.h"
@@ -141,7 +142,8 @@ TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& opti
   if (start.empty()) unknown(path, "the file is empty");
   if (start.starts_with(kHdf5)) return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
   if (starts_as_xml(start)) return read_xml(path, start, notes);
-  if (start.find('\0') != std::string::npos) unknown(path, "this binary file is of no known kind");
+  if (!detail::is_utf16(start) && start.find('\0') != std::string::npos)
+    unknown(path, "this binary file is of no known kind");
   return read_tracks_csv(path, options, notes);
 }
 

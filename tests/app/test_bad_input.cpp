@@ -82,6 +82,21 @@ TEST_CASE("Tables with nonsense in them") {
   track_fails(table(dir, "frame,x_um,y_um,z\n0,1,1,1\n"), dir, kInput, "name it z_um");
 }
 
+TEST_CASE("Files that other programs read say what to do with them") {
+  const TempDir dir;
+  const std::vector<std::pair<const char*, const char*>> cases{{"a.xlsx", "save the sheet as CSV"},
+                                                               {"a.parquet", "in Python"},
+                                                               {"a.CSV.zip", "unpack them first"},
+                                                               {"a.png", "save them as TIFF"},
+                                                               {"a.xyz", "or a table of points (.csv"}};
+  for (const auto& [name, says] : cases) {
+    write_file(dir / name, "PK\x03\x04 not what it seems");
+    track_fails((dir / name).string(), dir, kInput, says);
+  }
+  write_file(dir / "a.dat", "frame x_um y_um\n0 1 2\n1 1 2\n");
+  CHECK(run_motes({"track", (dir / "a.dat").string(), "-o", (dir / "out").string(), "--quiet"}).code == 0);
+}
+
 TEST_CASE("Files of other kinds, empty and cut off") {
   const TempDir dir;
   const std::string whole = file_bytes(simulate_small(dir.path(), false) / "truth.h5");

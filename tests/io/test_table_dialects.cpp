@@ -240,3 +240,88 @@ TEST_CASE("input.unit says what plain lengths are") {
   scaled.voxel_um = Vec3{0.1, 0.1, 0.3};
   CHECK(table.points(scaled).frames[0].z_um[0] == 3000 * 0.3);
 }
+
+TEST_CASE("what spreadsheets add: a line sep=, rows of empty fields, UTF-16, Latin-1") {
+  const std::string rows = "0;1.5;2;3\n1;1.6;2;3\n";
+  for (const char* first : {"sep=;\n", "\"sep=;\"\r\n", "SEP=;\n\n"}) {
+    INFO(first);
+    CHECK(Dialect(first + ("frame;x_um;y_um;z_um\n" + rows)).points().frames[1].x_um[0] == 1.6);
+  }
+  CHECK(Dialect("sep=|\nframe|x_um|y_um\n0|1|2\n").points().frames[0].y_um[0] == 2);
+  const io::PointTable empty =
+      Dialect("frame,x_um,y_um,z_um\n,,,\n0,1,2,3\n,,,\n,,,,,\n1,1,2,3\n,,,\n").points();
+  REQUIRE(empty.frames.size() == 2);
+  CHECK(empty.frames[1].size() == 1);
+  CHECK_THAT(Dialect("frame,x_um,y_um,z_um\n0,1,2,3\n1,,,\n").refusal(), Contains("t.csv:3: x_um is ''"));
+
+  const std::string plain = "frame\tx (\xB5m)\ty (\xB5m)\n0\t1.5\t2\n1\t1.6\t2\n";
+  std::string little = "\xFF\xFE", big = "\xFE\xFF";
+  for (const char c : plain) {
+    little += {c, '\0'};
+    big += {'\0', c};
+  }
+  for (const std::string& text : {plain, little, big}) {
+    Dialect table(text);
+    const io::PointTable points = table.points();
+    CHECK(points.length_unit == "um");
+    CHECK(points.frames[1].x_um == std::vector<double>{1.6});
+    CHECK(io::is_text_table(table.path()));
+  }
+  CHECK_THAT(Dialect(little + "\n").refusal(), Contains("UTF-16"));
+  CHECK_THAT(Dialect(little + std::string("\x01\xD8\n\0", 4)).refusal(), Contains("UTF-16"));
+  CHECK_THAT(Dialect(little + std::string("\x01\xDC\n\0", 4)).refusal(), Contains("UTF-16"));
+  std::string tracked = "\xFF\xFE";
+  for (const char c : std::string("particle,frame,x,y\n7,0,1,2\n")) tracked += {c, '\0'};
+  CHECK(io::read_tracks(Dialect(tracked).path()).track_id == std::vector<std::int64_t>{7});
+}
+
+TEST_CASE("names in Latin-1 are asked for in UTF-8") {
+  const Dialect table("Slice n\xB0\tX\tY\n1\t5\t6\n");
+  CHECK(table.points(columns({{"frame", "Slice n\xC2\xB0"}})).frames[0].x_um == std::vector<double>{5});
+}
+
+TEST_CASE("R's write.table names no column for the names of its rows") {
+  const Dialect table("\"frame\" \"x_um\" \"y_um\"\n\"1\" 0 5 6\n\"2\" 1 5.5 6\n");
+  const io::PointTable points = table.points();
+  REQUIRE(points.frames.size() == 2);
+  CHECK(points.frames[1].x_um == std::vector<double>{5.5});
+  CHECK(points.frames[1].properties.empty());
+  CHECK_THAT(Dialect("frame,x_um,y_um\n0,5,6,7\n").refusal(), Contains("this row has 4 fields"));
+}
+
+TEST_CASE("a line of units below the header") {
+  const std::string mastodon =
+      "Label,ID,Spot frame,Spot position X,Spot position Y,Spot position Z\n"
+      ",,,(nm),(nm),(nm)\na,0,0,1000,2000,3000\n";
+  const std::map<std::string, std::string> names{
+      {"frame", "Spot frame"}, {"x", "Spot position X"}, {"y", "Spot position Y"}, {"z", "Spot position Z"}};
+  io::TableOptions options;
+  options.columns = names;
+  const io::PointTable points = Dialect(mastodon).points(options);
+  CHECK(points.length_unit == "um");
+  CHECK(points.frames[0].z_um == std::vector<double>{3000 * 1e-3});
+  CHECK(Dialect("t_s,x,y\nmin,um,um\n1,2,3\n2,2,3\n").points().dt_s == 60.0);
+  CHECK(Dialect("frame,x_um,y_um\n-,um,um\n0,2,3\n").points().frames[0].x_um[0] == 2);
+  CHECK_THAT(Dialect("frame,x_um,y_um\n-,nm,nm\n0,2,3\n").refusal(), Contains("another unit"));
+  CHECK_THAT(Dialect("frame,x,y\n-,nm,um\n0,2,3\n").refusal(), Contains("use one unit"));
+  CHECK_THAT(Dialect("frame,x,y\n-,px,px\n0,2,3\n").refusal(), Contains("input.unit"));
+}
+
+TEST_CASE("times with a unit stand in for frames, and a column has one role") {
+  for (const std::string name : {"t_s", "time [s]", "Time (sec)"}) {
+    const io::PointTable points = Dialect(name + ",x_um,y_um\n0,1,2\n0.5,1,2\n1.5,1,2\n").points();
+    CHECK(points.dt_s == 0.5);
+    CHECK(points.frames.size() == 4);
+  }
+  CHECK_THAT(Dialect("time,x_um,y_um\n0,1,2\n").refusal(), Contains("no frame column"));
+  CHECK_THAT(Dialect("frame,a,b\n0,1,2\n").refusal(columns({{"x", "a"}, {"y", "a"}})),
+             Contains("'a' is called x and y"));
+}
+
+TEST_CASE("a table is known by its content") {
+  CHECK(io::is_text_table(Dialect("frame x y\n0 1 2\n", "t.dat").path()));
+  CHECK(io::is_text_table(Dialect("# title\n\nframe;x;y\n0;1,5;2\n", "t").path()));
+  for (const char* text :
+       {"", "a,b,c\n", "<a>1 2 3</a>\n", "{\"a\": [1, 2, 3]}", "words in 1 line\n", "\x01 1 2 3\n"})
+    CHECK_FALSE(io::is_text_table(Dialect(text, "t.dat").path()));
+}

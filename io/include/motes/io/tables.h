@@ -35,14 +35,18 @@ struct PointTable : DetectionSeries {
   std::vector<std::string> notes;  ///< for the user: for instance which columns were left out (identities)
 };
 
-/// Detections of a table (text, or text in gzip; header required; separated by comma, semicolon, tab or
-/// blanks). Columns: frame|t|FRAME, x|x_um|x [nm]|POSITION_X|Position X ... as docs/user/input.md lists, any
-/// further numeric column becomes a property; identity columns (particle, track, track_id, TRACK_ID, parent)
-/// are left out and named in `notes`. Without z columns z is 0 (noted). Throws InputError with file:line for:
-/// no header, missing columns, a value that is no number, NaN or infinite coordinates, negative frames, an
-/// integer t that may be seconds, rows of the wrong length, no rows; UsageError naming input.unit where plain
-/// x, y, z need it.
+/// Detections of a table (text in UTF-8, Latin-1 or UTF-16 with a byte order mark, plain or in gzip; header
+/// required; separated by comma, semicolon, tab or blanks). Columns: frame|t|FRAME, x|x_um|x
+/// [nm]|POSITION_X|Position X ... as docs/user/input.md lists, any further numeric column becomes a property;
+/// identity columns (particle, track, track_id, TRACK_ID, parent) are left out and named in `notes`. Without
+/// z columns z is 0 (noted). Throws InputError with file:line for: no header, missing columns, a value that
+/// is no number, NaN or infinite coordinates, negative frames, an integer t that may be seconds, rows of the
+/// wrong length, no rows; UsageError naming input.unit where plain x, y, z need it.
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options);
+
+/// Whether the file starts as a table of text does, whatever its name: one of its first lines holds two
+/// numbers or more, separated. O(1).
+bool is_text_table(const std::filesystem::path& path);
 
 /// Tracks of a table that has an identity column. Without voxel_um plain coordinates are kept as they are,
 /// unit "px" (scoring needs no scale). Rows without a track number (empty, None, -1) are left out; `notes`,

@@ -1,0 +1,22 @@
+#pragma once
+/// Text in the encodings that tables come in.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace motes::io::detail {
+
+/// Whether every byte sequence has UTF-8's form.
+bool is_utf8(std::string_view text);
+
+/// Latin-1 as UTF-8.
+std::string utf8_of_latin1(std::string_view text);
+
+/// Whether the text starts with UTF-16's byte order mark (and not with UTF-32's).
+bool is_utf16(std::string_view text);
+
+/// The text after its byte order mark as UTF-8; none for an odd number of bytes and for half a pair.
+std::optional<std::string> utf8_of_utf16(std::string_view text);
+
+}  // namespace motes::io::detail
