@@ -246,6 +246,12 @@ int main(int argc, char** argv) {
               "\xEF\xBB\xBF"
               "frame;x [nm];y [nm];z [nm]\r\n0;1,5;2,5;3\r\n1;1,5;2,5;3\r\n");
   fuzz::spill(folder("tables") / "named", "a\tb\tc\td\n1\t2\t0\t7\n1\t2\t1\t7\n");
+  fuzz::spill(folder("tables") / "excel", "sep=;\r\nframe;x [nm];y [nm]\r\n0;1;2\r\n;;\r\n1;1;3\r\n");
+  fuzz::spill(folder("tables") / "units", "t_s,x,y,z\nmin,(um),(um),(um)\n1,2,3,4\n2,2,3,4\n");
+  fuzz::spill(folder("tables") / "rows", "\"frame\" \"x\" \"y\"\n\"1\" 0 5 6\n\"2\" 1 5 6\n");
+  std::string wide = "\xFF\xFE";
+  for (const char c : std::string_view("particle,frame,x,y\n7,0,1,2\n7,1,1,2\n")) wide += {c, '\0'};
+  fuzz::spill(folder("tables") / "utf16", wide);
   write_problems(folder("problem_h5"));
   io::write_text(folder("matrix_market") / "a.mtx",
                  "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1.5\n2 2 2\n3 1 3e2\n");

@@ -67,6 +67,7 @@ void tables(const std::string& path) {
   named.columns = {{"x", "a"}, {"y", "b"}, {"frame", "c"}, {"particle", "d"}};
   io::TableOptions pixels{Vec3{2, 0.5, 0.5}, 0.25};
   pixels.unit = io::TableUnit::px;
+  attempt([&] { io::is_text_table(path); });
   for (const io::TableOptions& options : {io::TableOptions{}, pixels, named}) {
     attempt([&] { io::read_points_csv(path, options); });
     attempt([&] { io::read_tracks(path, options); });
