@@ -23,10 +23,14 @@ std::uint64_t place_hash(const Detections& frame, std::size_t i) {
   return hash | 1;                                                    // 0: nothing yet
 }
 
-/// A point of a place that holds more than kMostAtOnePlace; the frame's size where there is none. Places are
-/// told by 64-bit hashes: that two of them agree in a frame by chance is as good as impossible.
-std::size_t crowded_point(const Detections& frame) {
-  if (frame.size() <= kMostAtOnePlace) return frame.size();
+struct Crowd {
+  std::size_t point = 0;    ///< of a place that holds more than kMostAtOnePlace; the frame's size: none
+  std::size_t repeats = 0;  ///< points at a place where an earlier one is
+};
+
+/// Places are told by 64-bit hashes: that two of them agree in a frame by chance is as good as impossible.
+Crowd crowd_of(const Detections& frame) {
+  Crowd crowd{frame.size(), 0};
   struct Place {
     std::uint64_t hash = 0;
     std::uint32_t points = 0;
@@ -38,9 +42,13 @@ std::size_t crowded_point(const Detections& frame) {
     std::size_t at = (hash >> 1) & mask;
     while (places[at].hash != 0 && places[at].hash != hash) at = (at + 1) & mask;
     places[at].hash = hash;
-    if (++places[at].points > kMostAtOnePlace) return i;
+    if (places[at].points > 0) ++crowd.repeats;
+    if (++places[at].points > kMostAtOnePlace) {
+      crowd.point = i;
+      return crowd;
+    }
   }
-  return frame.size();
+  return crowd;
 }
 
 void check_extent(const std::vector<Detections>& frames, const std::string& source) {
@@ -63,21 +71,24 @@ void check_extent(const std::vector<Detections>& frames, const std::string& sour
 
 }  // namespace
 
-void check_points(const Execution& execution, const std::vector<Detections>& frames,
-                  const std::string& source) {
+std::size_t check_points(const Execution& execution, const std::vector<Detections>& frames,
+                         const std::string& source) {
   check_extent(frames, source);
-  std::vector<std::size_t> crowded(frames.size());
+  std::vector<Crowd> crowds(frames.size());
   parallel_for(thread_count(execution), std::ssize(frames), [&](std::int64_t k) {
-    crowded[static_cast<std::size_t>(k)] = crowded_point(frames[static_cast<std::size_t>(k)]);
+    crowds[static_cast<std::size_t>(k)] = crowd_of(frames[static_cast<std::size_t>(k)]);
   });
+  std::size_t repeats = 0;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     const Detections& frame = frames[k];
-    if (crowded[k] == frame.size()) continue;
+    const std::size_t crowded = crowds[k].point;
+    repeats += crowds[k].repeats;
+    if (crowded == frame.size()) continue;
     throw InputError(fmt::format(
         "{}: more than {} points of frame {} lie at the same place ({:g}, {:g}, {:g}); remove the copies",
-        source, kMostAtOnePlace, frame.frame, frame.x_um[crowded[k]], frame.y_um[crowded[k]],
-        frame.z_um[crowded[k]]));
+        source, kMostAtOnePlace, frame.frame, frame.x_um[crowded], frame.y_um[crowded], frame.z_um[crowded]));
   }
+  return repeats;
 }
 
 }  // namespace motes::app

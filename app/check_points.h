@@ -14,8 +14,9 @@ namespace motes::app {
 inline constexpr std::size_t kMostAtOnePlace = 256;
 
 /// Throws InputError where more than kMostAtOnePlace points of a frame coincide, or where the whole series
-/// spans less than 1e-100, whose squares are 0. O(points) expected.
-void check_points(const Execution& execution, const std::vector<Detections>& frames,
-                  const std::string& source);
+/// spans less than 1e-100, whose squares are 0. Returns how many points lie exactly where an earlier point of
+/// their frame does. O(points) expected.
+std::size_t check_points(const Execution& execution, const std::vector<Detections>& frames,
+                         const std::string& source);
 
 }  // namespace motes::app

@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/input.h"
+#include "app/progress.h"
 #include "app/report.h"
 
 namespace motes::app {
@@ -73,8 +74,8 @@ void run_convert(Session& session, const Arguments& arguments) {
   report["notes"] = notes;
   report["lost"] = lost;
   emit_json(session, report);
-  session.console.print(
-      fmt::format("{} tracks, {} points: {}", tracks.tracks(), tracks.points(), arguments.out));
+  session.console.print(fmt::format("{}, {}: {}", counted(std::ssize(tracks.track_id), "tracks"),
+                                    counted(std::ssize(tracks.frame), "points"), arguments.out));
   if (!lost.empty()) session.console.note("not kept by this format: " + joined(lost));
 }
 

@@ -187,7 +187,10 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   Console& console = session.console;
   StageClock& stages = session.stages;
   stages.begin("gate", "");
-  check_points(execution, series.frames, config.input.path);
+  std::size_t points = 0;
+  for (const Detections& frame : series.frames) points += frame.size();
+  const std::size_t repeats = check_points(execution, series.frames, config.input.path);
+  for (const std::string& warning : repeat_warnings(repeats, points)) console.warn(warning);
   for (const std::string& warning : frame_warnings(series.summaries)) console.warn(warning);
   const GateChoice choice =
       choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);

@@ -57,6 +57,15 @@ std::vector<std::string> frame_warnings(const std::vector<FrameSummary>& frames)
                   empty.size() > kNamed ? ", ..." : "")};
 }
 
+std::vector<std::string> repeat_warnings(std::size_t repeats, std::size_t points) {
+  if (repeats == 0 || 100 * repeats < points) return {};
+  return {
+      fmt::format("{} of {} points lie exactly where another point of their frame does: does the input hold "
+                  "points twice? "
+                  "Which of them moves where is a guess",
+                  repeats, points)};
+}
+
 std::vector<std::string> track_warnings(const TrackSet& tracks) {
   constexpr std::size_t kEnough = 20;
   std::size_t single = 0;

@@ -20,6 +20,9 @@ std::vector<std::string> gate_warnings(double gate_um, const tracking::GateEstim
 /// Frames without detections, between frames that have some.
 std::vector<std::string> frame_warnings(const std::vector<FrameSummary>& frames);
 
+/// Where a hundredth of the points or more lie exactly where another point of their frame does.
+std::vector<std::string> repeat_warnings(std::size_t repeats, std::size_t points);
+
 /// Most tracks are a single point.
 std::vector<std::string> track_warnings(const TrackSet& tracks);
 

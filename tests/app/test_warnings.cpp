@@ -46,6 +46,22 @@ TEST_CASE("A gate shorter than the typical displacement is warned of") {
   CHECK_THAT(track("2"), !Contains("shorter than"));
 }
 
+TEST_CASE("Points that a table holds twice are warned of") {
+  const TempDir dir;
+  const std::string once = walkers(24, 4, 1);
+  const auto warns = [&](const std::string& text) {
+    write_file(dir / "t.csv", text);
+    const Outcome outcome =
+        run_motes({"track", (dir / "t.csv").string(), "-o", (dir / "out").string(), "--force"});
+    CHECK(outcome.code == 0);
+    return outcome.err.find("does the input hold points twice?") != std::string::npos;
+  };
+  CHECK_FALSE(warns(once));
+  CHECK(warns(once + once.substr(once.find('\n') + 1)));
+  CHECK(warns(once + once.substr(once.rfind('\n', once.size() - 2) + 1)));
+  CHECK_FALSE(warns(walkers(120, 1, 1) + "0,0,0,0,0\n"));  // one in 121 may be chance
+}
+
 TEST_CASE("Frames without detections are warned of") {
   CHECK(app::frame_warnings({{0, 3, {}}, {1, 4, {}}}).empty());
   CHECK(app::frame_warnings({{0, 0, {}}, {1, 0, {}}}).empty());  // said elsewhere
