@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ std::unique_ptr<FrameSource> open_bdv(const std::filesystem::path& path, const F
 
 /// What becomes of files that motes does not read, by their extensions; empty for unknown ones.
 std::string_view what_to_do(std::string_view extension) {
-  using Extensions = std::initializer_list<std::string_view>;
+  using Extensions = std::vector<std::string_view>;
   static const std::pair<Extensions, std::string_view> kKnown[] = {
       {{".czi", ".nd2", ".lif", ".oib", ".oif", ".vsi", ".sld", ".mvd2"},
        "save them as OME-TIFF in Fiji, or read them in Python: "

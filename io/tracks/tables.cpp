@@ -146,15 +146,17 @@ void fill_frames(std::vector<Detections>& frames, PointColumns& columns, std::ve
   const std::int32_t first = frames.front().frame;
   const Places places = count_rows(columns, first, frames.size());
   constexpr std::int64_t kRows = 1 << 16;
+  // A table of many short columns would wait for threads longer than they work.
+  const int threads = std::ssize(columns.frame) < kRows ? 1 : thread_count({omp_get_max_threads()});
   const auto fill = [&](std::vector<double>& column, const auto& column_of) {
     const std::vector<double> values = std::move(column);
     if (values.empty()) return;
-    parallel_for(thread_count({omp_get_max_threads()}), std::ssize(frames), [&](std::int64_t f) {
+    parallel_for(threads, std::ssize(frames), [&](std::int64_t f) {
       const auto k = static_cast<std::size_t>(f);
       column_of(frames[k]).resize(places.counts[k]);
     });
     const std::int64_t rows = std::ssize(values);
-    parallel_for(thread_count({omp_get_max_threads()}), (rows + kRows - 1) / kRows, [&](std::int64_t block) {
+    parallel_for(threads, (rows + kRows - 1) / kRows, [&](std::int64_t block) {
       const auto end = static_cast<std::size_t>(std::min(rows, (block + 1) * kRows));
       for (auto row = static_cast<std::size_t>(block * kRows); row < end; ++row) {
         Detections& frame = frames[static_cast<std::size_t>(columns.frame[row] - first)];
