@@ -170,6 +170,26 @@ void note_names(const std::vector<fs::path>& files, const PageAxes& axes, Series
 
 }  // namespace
 
+namespace {
+
+/// Names a file that is there in their place: people name the folder of a file, or of a run's results.
+[[noreturn]] void refuse_without_tiffs(const fs::path& folder) {
+  std::string example;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with('.') || !entry->is_regular_file(ignored)) continue;
+    const bool better = example.empty() || name == "tracks.h5" || name < example;
+    if (better && example != "tracks.h5") example = name;
+  }
+  throw InputError(
+      folder.string() + ": the folder holds no TIFF files (.tif, .tiff)" +
+      (example.empty() ? "; check input.path" : ", but for instance '" + example + "'; name a file in it"));
+}
+
+}  // namespace
+
 bool is_tiff_folder(const fs::path& folder) {
   const std::vector<fs::path> files = list_tiffs(folder);
   return !files.empty() && is_tiff_head(InputFile(files.front()).head(16));
@@ -179,9 +199,7 @@ std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const Fr
   const std::vector<fs::path> files = list_tiffs(folder);
   if (files.empty())
     if (auto series = open_folder_series(folder, options)) return series;
-  if (files.empty())
-    throw InputError(
-        fmt::format("{}: the folder holds no TIFF files (.tif, .tiff); check input.path", folder.string()));
+  if (files.empty()) refuse_without_tiffs(folder);
   if (files.size() == 1) return open_tiff_frames(files.front(), options);
   const auto grid = options.axes ? std::nullopt : grid_of_names(files);
   TiffFile first(files.front());

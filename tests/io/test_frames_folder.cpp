@@ -203,6 +203,14 @@ TEST_CASE("Folders that are not series say which file is wrong", "[frames][folde
   const TempDir empty;
   CHECK_THAT(message_of<InputError>([&] { open_frames(empty.path()); }), Contains("no TIFF files"));
   CHECK_FALSE(io::is_frames(empty.path()));
+  for (const char* name : {"b.csv", ".hidden", "a.czi"}) {
+    std::ofstream(empty / name).flush();
+    CHECK_THAT(
+        message_of<InputError>([&] { open_frames(empty.path()); }),
+        Contains(name == std::string("a.czi") ? "'a.czi'; name a file in it" : "'b.csv'; name a file"));
+  }
+  std::ofstream(empty / "tracks.h5").flush();
+  CHECK_THAT(message_of<InputError>([&] { open_frames(empty.path()); }), Contains("'tracks.h5'"));
 
   const TempDir damaged;
   for (int t = 0; t < 3; ++t) save_volume(damaged / ("t" + std::to_string(t) + ".tif"), t, 2);
