@@ -108,6 +108,9 @@ std::string trimmed_end(std::string text) {
 void run_command(int argc, const char* const* argv, Session& session) {
   CLI::App app("motes: particle tracking in 3D microscopy time series", "motes");
   app.set_version_flag("--version", std::string(version()));
+  app.footer(
+      "To begin: motes track FILE -o DIR. motes COMMAND --help lists options; motes help KEY explains a "
+      "setting.");
   const std::vector<Command> commands{
       add_track(app, session), add_detect(app, session),  add_simulate(app, session), add_score(app, session),
       add_match(app, session), add_convert(app, session), add_render(app, session),   add_plan(app, session),

@@ -22,16 +22,30 @@ struct Arguments {
   bool man = false;
 };
 
-/// The keys that are, or begin with, the topic.
-std::string key_help(const std::string& topic) {
+/// The keys for which `wanted(path)` is true, explained.
+template <class Wanted>
+std::string key_help(const Wanted& wanted) {
   std::string text;
   for (const Option& option : options()) {
-    if (option.path != topic && !option.path.starts_with(topic + ".")) continue;
+    if (!wanted(option.path)) continue;
     const std::string value = to_text(option.get(Config()));
     text += fmt::format("{} = {}\n    {}\n    allowed: {}{}\n", option.path, value.empty() ? "(none)" : value,
                         option.doc, option.allowed, option.unit.empty() ? "" : "; unit: " + option.unit);
   }
   return text;
+}
+
+/// The key or section of keys that the topic names; else the keys with the topic in their last part, so that
+/// `motes help gate` and `motes help min-length` find what the options --gate and --min-length set.
+std::string key_help(const std::string& topic) {
+  const std::string section = topic + ".";
+  const std::string text =
+      key_help([&](const std::string& path) { return path == topic || path.starts_with(section); });
+  if (!text.empty() || topic.empty()) return text;
+  std::string part = topic;
+  std::replace(part.begin(), part.end(), '-', '_');
+  return key_help(
+      [&](const std::string& path) { return path.find(part, path.find('.') + 1) != std::string::npos; });
 }
 
 std::string topic_help(const CLI::App& app, const std::string& topic) {

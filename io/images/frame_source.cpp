@@ -142,11 +142,11 @@ void require_calibration(const SeriesInfo& info) {
   std::string missing, keys;
   if (no_voxel) {
     missing = "the voxel size";
-    keys = "input.voxel_um (one number or [z, y, x], in um)";
+    keys = "input.voxel_um (--voxel Z,Y,X or one number, in um)";
   }
   if (no_interval) {
     missing += (no_voxel ? " and " : "") + std::string("the time between frames");
-    keys += (no_voxel ? " and " : "") + std::string("input.dt_s (seconds)");
+    keys += (no_voxel ? " and " : "") + std::string("input.dt_s (--dt, in seconds)");
   }
   throw InputError(fmt::format("{}: its metadata do not give {}; set {}", info.path, missing, keys));
 }
