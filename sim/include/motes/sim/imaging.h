@@ -28,7 +28,7 @@ struct ImagingOptions {
   double na = 1.2;                       ///< the other two: numerical aperture,
   double wavelength_um = 0.52;           ///< of the emitted light in vacuum,
   double refractive_index = 1.33;        ///< that the objective is made for,
-  std::optional<double> psf_range_um;    ///< light drawn up to this far in z; none: docs/method/simulation.md's
+  std::optional<double> psf_range_um;    ///< light drawn up to this far in z; none: see docs/configuration.md
   std::optional<double> sample_index;    ///< gibson_lanni: of the sample; none: refractive_index
   double depth_um = 0;                   ///< gibson_lanni: of the first plane below the cover slip
   std::optional<double> defocus_um;      ///< gaussian: Rayleigh range of the widening; none: no widening
