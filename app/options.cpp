@@ -91,10 +91,10 @@ void add_detection(std::vector<Option>& table) {
       MOTES_AT(detection.method),
       "spots: find bright or dark spots. labels: the frames (or input.labels) hold 0 for background and a "
       "number for each object; each is a detection. auto: labels if input.labels is given, else spots."));
-  table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
-                      MOTES_AT(detection.radius_um),
-                      "Spot radius: the spots' standard deviation times sqrt(3) in a stack, sqrt(2) in a "
-                      "single plane; auto: estimated and printed."));
+  table.push_back(
+      row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
+          "Spot radius: three quarters of a spot's full width at half maximum, .6 of it in a single "
+          "plane (the standard deviation times sqrt(3), sqrt(2)); auto: estimated and printed."));
   table.push_back(
       row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
           MOTES_AT(detection.largest_radius_um),
