@@ -93,8 +93,8 @@ void add_detection(std::vector<Option>& table) {
       "number for each object; each is a detection. auto: labels if input.labels is given, else spots."));
   table.push_back(
       row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
-          "Spot radius: three quarters of a spot's full width at half maximum, .6 of it in a single "
-          "plane (the standard deviation times sqrt(3), sqrt(2)); auto: estimated and printed."));
+          "Spot radius: three quarters of a spot's full width at half maximum (three fifths in a single "
+          "plane); in standard deviations sqrt(3) (sqrt(2)); auto: estimated and printed."));
   table.push_back(
       row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
           MOTES_AT(detection.largest_radius_um),
