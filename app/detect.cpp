@@ -80,9 +80,10 @@ void run_detect(Session& session, const Arguments& arguments, Communicator* rank
   std::filesystem::path file;
   Console& console = session.console;
   everywhere(ranks, [&] {
-    config = configure(session, arguments.input);
+    config = configure(session, arguments.input, true);
     if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
     make_input_path_absolute(config);
+    require_gpu_if_asked(config);
     input = open_input(config);
     hear_interrupts();
     if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");

@@ -116,6 +116,7 @@ FrameSummary summary_of(const Detections& found, std::optional<double> threshold
 struct FinishedFrame {
   io::CheckpointRecord record;
   std::vector<std::string> warnings;
+  Backend backend = Backend::cpu;
 };
 
 FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
@@ -123,6 +124,7 @@ FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
   done.record.detections = finder.settle(seen.frame, std::move(seen.found), seen.report);
   done.record.threshold = seen.report.threshold;
   done.warnings = std::move(seen.report.warnings);
+  done.backend = seen.report.backend;
   return done;
 }
 
@@ -143,6 +145,7 @@ class Recorder {
     const io::CheckpointRecord& record = frame.record;
     if (log_ != nullptr) log_->append(record.detections, record.threshold);
     warnings_.add(record.detections.frame, frame.warnings);
+    if (frame.backend == Backend::cuda) series_.backend = Backend::cuda;
     put(std::move(frame.record.detections), record.threshold);
   }
   void finish() {
@@ -216,12 +219,15 @@ void put_frame(std::string& out, const FinishedFrame& frame) {
   std::string warnings;
   for (const std::string& warning : frame.warnings) put_bytes(warnings, warning);
   put_bytes(out, warnings);
+  out.push_back(frame.backend == Backend::cuda ? 1 : 0);
 }
 
 FinishedFrame take_frame(std::string_view& from) {
-  FinishedFrame frame{io::record_of(take_bytes(from)), {}};
+  FinishedFrame frame{io::record_of(take_bytes(from)), {}, Backend::cpu};
   for (std::string_view warnings = take_bytes(from); !warnings.empty();)
     frame.warnings.emplace_back(take_bytes(warnings));
+  frame.backend = from.front() != 0 ? Backend::cuda : Backend::cpu;
+  from.remove_prefix(1);
   return frame;
 }
 
@@ -347,15 +353,17 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   io::Projection* const picture = drawn ? &series.projection : nullptr;
   Recorder recorder(series, std::ssize(kept), console, hooks, log);
   if (ranks != nullptr)
-    detect_on_ranks(*ranks, execution, *finder, source, kept, picture, log, recorder);
+    detect_on_ranks(*ranks, finder->execution(), *finder, source, kept, picture, log, recorder);
   else
-    detect_alone(execution, *finder, source, kept, picture, log, recorder);
+    detect_alone(finder->execution(), *finder, source, kept, picture, log, recorder);
   recorder.finish();
   return series;
 }
 
 nlohmann::ordered_json detection_json(const PointSeries& series) {
-  nlohmann::ordered_json json{{"radius_um_zyx", nullptr}, {"radius_source", series.radius_source}};
+  nlohmann::ordered_json json{{"radius_um_zyx", nullptr},
+                              {"radius_source", series.radius_source},
+                              {"backend", series.backend == Backend::cuda ? "cuda" : "cpu"}};
   if (series.radius_um)
     json["radius_um_zyx"] = {series.radius_um->z, series.radius_um->y, series.radius_um->x};
   if (series.largest_radius_um)

@@ -26,6 +26,7 @@ struct PointSeries : DetectionSeries {
   std::optional<Vec3> radius_um;          ///< none: labels, or a table
   std::optional<Vec3> largest_radius_um;  ///< none: one size
   std::string radius_source;
+  Backend backend = Backend::cpu;  ///< cuda where frames were searched on a GPU
   StageTime stage;
 };
 
@@ -39,7 +40,7 @@ std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, co
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks = nullptr);
 
-/// {radius_um_zyx, radius_source}, and largest_radius_um_zyx where sizes differ
+/// {radius_um_zyx, radius_source, backend}, and largest_radius_um_zyx where sizes differ
 nlohmann::ordered_json detection_json(const PointSeries& series);
 
 /// The points of a table, without the frames that input.frame_step and input.frames drop. Throws InputError

@@ -144,7 +144,10 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
     console.note("detections: the labels of " + config.input.labels.value_or(info.path));
     return;
   }
-  radius_ = choose_radius(execution, config, source, console);
+  const auto frames = static_cast<std::int64_t>(kept_frames(info.frames, config.input.frame_step).size());
+  execution_.backend = tracking::detection_backend(execution, frames * info.shape.voxels());
+  execution_.workspace = &workspace_;
+  radius_ = choose_radius(execution_, config, source, console);
   console.note(fmt::format("spot radius {}{} um [z, y, x] ({})", vector_text(radius_->um),
                            radius_->largest_um ? " to " + vector_text(*radius_->largest_um) : "",
                            radius_->source));

@@ -51,6 +51,10 @@ class FrameFinder {
   /// properties from the mask.
   Detections settle(const VolumeFrame& frame, Detections found, tracking::DetectionReport& report);
 
+  /// Where frames are looked at: on a GPU where that is asked for, or where it pays for a series of this
+  /// size. Its memory is this object's, for one call at a time.
+  const Execution& execution() const { return execution_; }
+
   /// None for labels.
   const std::optional<SpotRadius>& radius() const { return radius_; }
 
@@ -64,6 +68,7 @@ class FrameFinder {
   bool series_shows_spots(const tracking::DetectionOptions& options);
   Detections find_labels(const VolumeFrame& frame);
 
+  Workspace workspace_;
   Execution execution_;
   Config config_;
   std::unique_ptr<Companion> mask_, labels_;

@@ -4,12 +4,14 @@
 ///
 /// bench_detect [--threads N] [--repeats N] [--seeds N] [--first-seed N] [--radius RXY RZ] [--dump DIR]
 ///              [--refine parabola|fit] [--automatic] [--gallery [--scale N] [--picture NAME]...]
-///              [--noise]
+///              [--noise] [--volume NX NY NZ SPOTS [--backend NAME]... [--refine NAME]]
 ///   --automatic finds spots without being told their number.
 ///   --gallery renders every picture of tests/support/gallery.h instead, and prints for each, as medians over
 ///   the seeds, F1 and count with the radius given, and F1, count and radius ratio with the radius estimated.
 ///   --noise asks for .3 to 30 false spots a frame on noise of three kinds, without and with spots, and
 ///   prints how many there are: means over the seeds, each a frame of 24 x 128 x 128 voxels.
+///   --volume times a frame of that shape instead, on each back end by turns (cpu, cuda, auto), with and
+///   without the fit.
 ///   --dump writes frame_<snr>_<seed>.u16 (raw, x fastest) and truth_<snr>_<seed>.csv (z,y,x in voxels) for
 ///   bench/peers/detect_peers.py.
 
@@ -27,6 +29,7 @@
 
 #include <motes/tracking/log_detector.h>
 
+#include "bench/detect_volume.h"
 #include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
@@ -45,6 +48,8 @@ struct Settings {
   bool fit = false, automatic = false, gallery = false, noise = false;
   int scale = 1;
   std::vector<std::string> pictures;  ///< of the gallery; empty: all
+  std::optional<motes::bench::VolumeSettings> volume;
+  std::vector<std::string> backends, refines;
 };
 
 struct Case {
@@ -73,7 +78,16 @@ Settings parse(int argc, char** argv) {
       settings.radius.x = settings.radius.y = std::stod(next());
       settings.radius.z = std::stod(next());
     } else if (option == "--refine") {
-      settings.fit = next() == "fit";
+      settings.refines.push_back(next());
+      settings.fit = settings.refines.back() == "fit";
+    } else if (option == "--backend") {
+      settings.backends.push_back(next());
+    } else if (option == "--volume") {
+      motes::bench::VolumeSettings& volume = settings.volume.emplace();
+      volume.shape.nx = std::stol(next());
+      volume.shape.ny = std::stol(next());
+      volume.shape.nz = std::stol(next());
+      volume.spots = std::stoi(next());
     } else if (option == "--automatic") {
       settings.automatic = true;
     } else if (option == "--gallery") {
@@ -250,6 +264,15 @@ int main(int argc, char** argv) {
   const Settings settings = parse(argc, argv);
   motes::Execution execution;
   execution.threads = settings.threads;
+  if (settings.volume) {
+    motes::bench::VolumeSettings volume = *settings.volume;
+    volume.threads = settings.threads;
+    volume.repeats = settings.repeats;
+    if (!settings.backends.empty()) volume.backends = settings.backends;
+    if (!settings.refines.empty()) volume.refines = settings.refines;
+    motes::bench::time_volume(volume);
+    return 0;
+  }
   if (settings.gallery) {
     run_gallery(settings, execution);
     return 0;

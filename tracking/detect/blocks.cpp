@@ -14,7 +14,7 @@ constexpr double kBinnedTo = 1.5;  // and what sigma is at least afterwards
 
 }  // namespace
 
-Source make_source(const Execution& execution, const VolumeFrame& frame, const Filter& filter) {
+Source block_geometry(const VolumeFrame& frame, const Filter& filter) {
   Source source;
   source.frame = &frame;
   source.size = {frame.shape.nx, frame.shape.ny, frame.shape.nz};
@@ -26,6 +26,11 @@ Source make_source(const Execution& execution, const VolumeFrame& frame, const F
     source.size[a] /= source.block[a];
     source.sigma[a] /= static_cast<double>(source.block[a]);
   }
+  return source;
+}
+
+Source make_source(const Execution& execution, const VolumeFrame& frame, const Filter& filter) {
+  Source source = block_geometry(frame, filter);
   if (source.block == Index3{1, 1, 1}) return source;
   // No structured bindings: clang before 16 takes none into a lambda.
   const std::int64_t nx = source.size[0], ny = source.size[1], nz = source.size[2];

@@ -39,4 +39,7 @@ struct Source {
 /// is.
 Source make_source(const Execution& execution, const VolumeFrame& frame, const Filter& filter);
 
+/// The same without means.
+Source block_geometry(const VolumeFrame& frame, const Filter& filter);
+
 }  // namespace motes::tracking::detect

@@ -13,8 +13,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include <motes/base/quantile.h>
+#include <motes/base/parallel_for.h>
 
 #include "tracking/detect/evidence.h"
 #include "tracking/detect/second_look.h"
@@ -39,86 +40,68 @@ constexpr double kAlike = 0.25;         // ratio of their responses at least
 constexpr double kWide = 1.5;           // stretch that is worth a warning
 constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
 
-std::vector<double> scores_of(const std::vector<Evidence>& all, bool round) {
-  std::vector<double> scores;
-  for (const Evidence& e : all)
-    if (e.is_round() == round) scores.push_back(e.score);
-  return scores;
+std::size_t count_over(std::span<const double> ascending, double level) {
+  return static_cast<std::size_t>(ascending.end() -
+                                  std::lower_bound(ascending.begin(), ascending.end(), level));
 }
 
-/// Scores, from which on a maximum is a spot.
-struct Levels {
-  double round = 0, unround = 0;
-  double least = 0;  ///< of round, finite
-  bool blends = false;
-  double response = std::numeric_limits<double>::infinity();  ///< of round maxima that score at all
-  double of(const Evidence& e) const { return e.is_round() ? round : unround; }
-  bool take(const Evidence& e, double height) const {
-    return e.score >= of(e) || (e.is_round() && e.score > 0 && height >= response);
-  }
-};
-
-std::size_t count_over(const std::vector<Evidence>& all, bool round, double level) {
-  return static_cast<std::size_t>(std::count_if(
-      all.begin(), all.end(), [&](const Evidence& e) { return e.is_round() == round && e.score >= level; }));
+std::span<const double> from_on(std::span<const double> ascending, double level) {
+  return ascending.last(count_over(ascending, level));
 }
 
 /// Noise of the unround maxima. They are structure more often than noise; where they are not most of what
 /// stands out, their own upper quarter tells how far it reaches.
-NoiseScores unround_noise(const std::vector<Evidence>& maxima, std::vector<double> scores,
-                          std::span<const double> minima, double minima_per_sample, double round_stretch,
+NoiseScores unround_noise(const ScoredMaxima& maxima, const ScoredMinima& minima, double round_stretch,
                           double round_level) {
-  NoiseScores noise = noise_scores(scores, minima, minima_per_sample);
+  const std::span<const double> scores = maxima.scores(false);
+  NoiseScores noise = noise_scores(scores, minima.unround, minima.per_sample);
   noise.stretch = std::max(noise.stretch, round_stretch);
   if (scores.size() < kFewest) return noise;
-  if (count_over(maxima, false, round_level) > count_over(maxima, true, round_level)) return noise;
-  noise.stretch = std::max(noise.stretch, quantile(scores, 0.75) / kUnroundQuarter);
+  if (count_over(scores, round_level) > count_over(maxima.scores(true), round_level)) return noise;
+  noise.stretch = std::max(noise.stretch, percentile(scores, 0.75) / kUnroundQuarter);
   return noise;
 }
 
-Levels levels_without_rate(const std::vector<Evidence>& maxima, const std::vector<Evidence>& minima,
-                           double minima_per_sample, const NoiseScores& round_noise, bool keep_blending) {
-  const std::vector<double> round = scores_of(maxima, true), unround = scores_of(maxima, false);
-  std::vector<double> all;
-  for (const Evidence& e : maxima) all.push_back(e.score);
+/// All of both, in no order.
+std::vector<double> joined(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> all(a.begin(), a.end());
+  all.insert(all.end(), b.begin(), b.end());
+  return all;
+}
+
+Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minima,
+                           const NoiseScores& round_noise, bool keep_blending) {
+  const std::span<const double> round = maxima.scores(true), unround = maxima.scores(false);
   Levels levels;
   const double round_level = false_discovery_level(round_noise, round, kFalseShare);
   levels.round = first_valley(round, round_level);
-  const NoiseScores noise = unround_noise(maxima, unround, scores_of(minima, false), minima_per_sample,
-                                          round_noise.stretch, levels.round);
+  const NoiseScores noise = unround_noise(maxima, minima, round_noise.stretch, levels.round);
   const double unround_level = false_discovery_level(noise, unround, kFalseShare);
   levels.unround = std::max(levels.round, first_valley(unround, unround_level));
   levels.least = levels.round;
-  levels.blends = blends_into_noise(all, round_level);
+  const auto blends = [&](double level) {
+    const double from = kBlendsBelow * level;
+    return blends_into_noise(joined(from_on(round, from), from_on(unround, from)), level);
+  };
+  levels.blends = blends(round_level);
   if (levels.blends && !keep_blending)
     levels.round = levels.unround = std::numeric_limits<double>::infinity();
-  if (blends_into_noise(all, unround_level)) levels.unround = std::numeric_limits<double>::infinity();
+  if (blends(unround_level)) levels.unround = std::numeric_limits<double>::infinity();
   return levels;
-}
-
-std::size_t count_taken(const std::vector<Evidence>& maxima, const std::vector<double>& responses,
-                        const Levels& levels) {
-  std::size_t taken = 0;
-  for (std::size_t i = 0; i < maxima.size(); ++i)
-    if (levels.take(maxima[i], responses[i])) ++taken;
-  return taken;
 }
 
 /// Where minima between spots, or a texture of the spots' own size, score as spots do, the levels are far too
 /// high. Scores or responses of the maxima among themselves show the spots then. Used only where it gives
 /// twice as many spots.
-void lower_to_clear_spots(const std::vector<Evidence>& maxima, const std::vector<double>& responses,
-                          Levels& levels) {
-  std::vector<double> round_responses;
-  for (std::size_t i = 0; i < maxima.size(); ++i)
-    if (maxima[i].is_round() && maxima[i].score > 0) round_responses.push_back(responses[i]);
+void lower_to_clear_spots(const ScoredMaxima& maxima, Levels& levels) {
   Levels by_score = levels, by_response = levels;
-  if (const auto clear = clear_of_the_rest(scores_of(maxima, true))) by_score.round = by_score.least = *clear;
-  if (const auto clear = clear_of_the_rest(round_responses)) by_response.response = *clear;
+  const auto clear_score = clear_of_the_rest(maxima.scores(true));
+  const auto clear_response = clear_of_the_rest(maxima.responses());
+  if (!clear_score && !clear_response) return;
+  if (clear_score) by_score.round = by_score.least = *clear_score;
+  if (clear_response) by_response.response = *clear_response;
   for (const Levels& lower : {by_score, by_response}) {
-    if (count_taken(maxima, responses, lower) <
-        2 * std::max<std::size_t>(1, count_taken(maxima, responses, levels)))
-      continue;
+    if (maxima.count_taken(lower) < 2 * std::max<std::size_t>(1, maxima.count_taken(levels))) continue;
     levels = lower;
     levels.blends = false;
   }
@@ -127,17 +110,16 @@ void lower_to_clear_spots(const std::vector<Evidence>& maxima, const std::vector
 /// Levels of a stated number of false spots: of all maxima together, from their own tail. Where spots are so
 /// many that they make the tail, the minima's tail bounds it. Frames of few maxima do not tell their own
 /// tail.
-Levels levels_of_rate(const std::vector<Evidence>& maxima, const std::vector<Evidence>& minima,
-                      double minima_per_sample, const NoiseScores& round_noise, double false_spots) {
-  std::vector<double> up, down;
-  for (const Evidence& e : maxima) up.push_back(e.score);
-  for (const Evidence& e : minima) down.push_back(e.score);
+Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
+                      double false_spots) {
+  const std::vector<double> up = joined(maxima.scores(true), maxima.scores(false)),
+                            down = joined(minima.round, minima.unround);
   if (const std::optional<double> own = continued_level(up, false_spots)) {
-    const std::optional<double> bound = continued_level(down, false_spots, minima_per_sample);
+    const std::optional<double> bound = continued_level(down, false_spots, minima.per_sample);
     const double level = bound ? std::min(*own, kMostLopsided * *bound) : *own;
     return {level, level, level, false};
   }
-  NoiseScores unround = noise_scores(scores_of(maxima, false), scores_of(minima, false), minima_per_sample);
+  NoiseScores unround = noise_scores(maxima.scores(false), minima.unround, minima.per_sample);
   unround.stretch = std::max(unround.stretch, round_noise.stretch);
   const double share = round_noise.count / (round_noise.count + unround.count);
   const double round = false_alarm_level(round_noise, share * false_spots);
@@ -146,31 +128,110 @@ Levels levels_of_rate(const std::vector<Evidence>& maxima, const std::vector<Evi
 
 /// Spots side by side are not round. Unround maxima that score as round spots do, and touch another maximum
 /// that does and responds about as strongly, are spots too, where two fifths of the round spots touch one.
-void take_touching(const Filter& filter, const std::vector<Voxel>& maxima,
-                   const std::vector<Evidence>& evidence, const std::vector<double>& responses,
-                   const Levels& levels, std::vector<unsigned char>& is_spot) {
-  std::vector<std::size_t> likely;
+void take_touching(const Filter& filter, std::vector<LikelySpot>& likely) {
   std::vector<Voxel> places;
-  for (std::size_t i = 0; i < maxima.size(); ++i) {
-    if (is_spot[i] == 0 && (evidence[i].is_round() || evidence[i].score < levels.round)) continue;
-    likely.push_back(i);
-    places.push_back(maxima[i]);
-  }
+  for (const LikelySpot& one : likely) places.push_back(one.spot.voxel);
   const SpotsNearby nearby(filter, places);
   std::vector<std::size_t> unround;
   std::size_t round = 0, round_touching = 0;
-  for (const std::size_t i : likely) {
-    const bool touches = nearby.any_within(maxima[i], kTouching, [&](std::size_t k) {
-      const double ratio = responses[i] / responses[likely[k]];
-      return i != likely[k] && ratio > kAlike && ratio * kAlike < 1;
+  for (std::size_t i = 0; i < likely.size(); ++i) {
+    const bool touches = nearby.any_within(places[i], kTouching, [&](std::size_t k) {
+      const double ratio = likely[i].response / likely[k].response;
+      return i != k && ratio > kAlike && ratio * kAlike < 1;
     });
-    if (evidence[i].is_round()) ++round;
-    if (evidence[i].is_round() && touches) ++round_touching;
-    if (!evidence[i].is_round() && touches) unround.push_back(i);
+    if (likely[i].is_round) ++round;
+    if (likely[i].is_round && touches) ++round_touching;
+    if (!likely[i].is_round && touches) unround.push_back(i);
   }
   if (static_cast<double>(round_touching) < kTouchingShare * static_cast<double>(round)) return;
-  for (const std::size_t i : unround) is_spot[i] = 1;
+  for (const std::size_t i : unround) likely[i].taken = true;
 }
+
+/// Extrema scored on the CPU.
+struct HostExtrema {
+  const std::vector<Voxel>& voxels;
+  std::vector<Evidence> evidence;
+};
+
+class HostMaxima final : public ScoredMaxima {
+ public:
+  HostMaxima(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+             const Response& response, Polarity polarity, const HostExtrema& maxima,
+             const HostExtrema& minima)
+      : execution_(execution),
+        frame_(frame),
+        filter_(filter),
+        response_(response),
+        polarity_(polarity),
+        maxima_(maxima),
+        minima_(minima) {
+    for (std::size_t i = 0; i < maxima_.evidence.size(); ++i) {
+      const Evidence& e = maxima_.evidence[i];
+      sorted_[e.is_round() ? 1 : 0].push_back(e.score);
+      if (e.is_round() && e.score > 0) sorted_[2].push_back(height(i));
+    }
+    parallel_for(thread_count(execution), 3, [&](std::int64_t k) {
+      std::vector<double>& values = sorted_[static_cast<std::size_t>(k)];
+      std::sort(values.begin(), values.end());
+    });
+  }
+  std::size_t size() const override { return maxima_.evidence.size(); }
+  std::span<const double> scores(bool round) const override { return sorted_[round ? 1 : 0]; }
+  std::span<const double> responses() const override { return sorted_[2]; }
+  std::size_t count_taken(const Levels& levels) const override {
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < maxima_.evidence.size(); ++i)
+      if (levels.take(maxima_.evidence[i].is_round(), maxima_.evidence[i].score, height(i))) ++taken;
+    return taken;
+  }
+  bool any_hot(double limit) const override {
+    return std::any_of(maxima_.evidence.begin(), maxima_.evidence.end(),
+                       [&](const Evidence& e) { return e.score == 0 && e.single > limit; });
+  }
+  std::vector<LikelySpot> take(const Likely& likely) const override {
+    std::vector<LikelySpot> spots;
+    for (std::size_t i = 0; i < maxima_.evidence.size(); ++i) {
+      const Evidence& e = maxima_.evidence[i];
+      const double response = height(i);
+      if (likely.holds(e.is_round(), e.score, response))
+        spots.push_back({{maxima_.voxels[i], e.score, e.amplitude},
+                         response,
+                         e.is_round(),
+                         likely.takes(e.is_round(), e.score, response)});
+    }
+    return spots;
+  }
+  double noise_deviation() const override { return detect::noise_deviation(response_, frame_, filter_); }
+  bool mostly_lowest() const override { return counting_of(frame_).unit > 0; }
+  LookedAgain look_again(Side side) const override {
+    const HostExtrema& extrema = side == Side::maxima ? maxima_ : minima_;
+    LookedAgain looked;
+    std::vector<Voxel> voxels;
+    for (std::size_t i = 0; i < extrema.evidence.size(); ++i) {
+      const Evidence& e = extrema.evidence[i];
+      if (!(softened(e) > kLookedAt)) continue;
+      voxels.push_back(extrema.voxels[i]);
+      looked.extrema.push_back({voxels.back(), e.score, e.amplitude});
+    }
+    for (const Evidence& e :
+         evidence_at(execution_, frame_, filter_, response_, polarity_, voxels, side, kSecondReach))
+      looked.scores.push_back(softened(e));
+    return looked;
+  }
+
+ private:
+  double height(std::size_t i) const {
+    const Voxel& v = maxima_.voxels[i];
+    return static_cast<double>(response_.at(v.z, v.y, v.x));
+  }
+  const Execution& execution_;
+  const VolumeFrame& frame_;
+  const Filter& filter_;
+  const Response& response_;
+  Polarity polarity_;
+  const HostExtrema &maxima_, &minima_;
+  std::array<std::vector<double>, 3> sorted_;  ///< scores of the unround, of the round; responses
+};
 
 double spot_volume(const Filter& filter) {
   double volume = 1;
@@ -186,55 +247,49 @@ std::string rounded(double value) {
 
 }  // namespace
 
-Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
-                    const Response& response, Polarity polarity, float floor,
-                    const std::vector<Voxel>& maxima, const ChoiceOptions& options) {
+std::int64_t rows_per_minima_sample(std::size_t maxima) {
+  return static_cast<std::int64_t>(maxima) / kMinima;
+}
+
+ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sample) {
+  ScoredMinima scored;
+  scored.per_sample = per_sample;
+  for (const Evidence& e : minima) (e.is_round() ? scored.round : scored.unround).push_back(e.score);
+  return scored;
+}
+
+Choice choose_spots(const ScoredMaxima& maxima, const ScoredMinima& minima, const Filter& filter,
+                    const Shape3& shape, float floor, const ChoiceOptions& options) {
   const bool by_rate = options.false_spots.has_value();
-  const std::vector<Evidence> evidence =
-      evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima);
-  SampledMinima sample =
-      sample_minima(execution, response, floor, static_cast<std::int64_t>(maxima.size()) / kMinima);
-  erase_outside(options.mask, frame.shape, sample.voxels);
-  const std::vector<Evidence> minima =
-      evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima);
-  std::vector<double> responses;
-  for (const Voxel& v : maxima) responses.push_back(static_cast<double>(response.at(v.z, v.y, v.x)));
-  const NoiseScores noise =
-      noise_scores(scores_of(evidence, true), scores_of(minima, true), sample.rows_per_sample);
-  Levels levels =
-      by_rate ? levels_of_rate(evidence, minima, sample.rows_per_sample, noise, *options.false_spots)
-              : levels_without_rate(evidence, minima, sample.rows_per_sample, noise, options.keep_blending);
-  if (!by_rate) lower_to_clear_spots(evidence, responses, levels);
+  const NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
+  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, *options.false_spots)
+                          : levels_without_rate(maxima, minima, noise, options.keep_blending);
+  if (!by_rate) lower_to_clear_spots(maxima, levels);
   Choice choice;
   choice.blends = levels.blends;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
-  choice.hot_voxels = std::any_of(evidence.begin(), evidence.end(), [&](const Evidence& e) {
-    return e.score == 0 && e.single > kHotScore * noise.stretch;
-  });
+  choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch);
 
-  const std::size_t taken = count_taken(evidence, responses, levels);
+  const std::size_t taken = maxima.count_taken(levels);
   const bool crowd =
-      static_cast<double>(taken) * spot_volume(filter) > kCrowd * static_cast<double>(frame.shape.voxels());
+      static_cast<double>(taken) * spot_volume(filter) > kCrowd * static_cast<double>(shape.voxels());
   const double response_level =
-      crowd ? std::max(static_cast<double>(floor), noise_level(filter, frame.shape, kCrowdFalseSpots) *
-                                                       noise_deviation(response, frame, filter))
+      crowd ? std::max(static_cast<double>(floor),
+                       noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation())
             : std::numeric_limits<double>::infinity();
-  std::vector<unsigned char> is_spot(maxima.size());
-  for (std::size_t i = 0; i < maxima.size(); ++i)
-    is_spot[i] = levels.take(evidence[i], responses[i]) ||
-                         (evidence[i].score >= kNearLevel * levels.round && responses[i] >= response_level)
-                     ? 1
-                     : 0;
-  if (!by_rate && !options.comparing) take_touching(filter, maxima, evidence, responses, levels, is_spot);
-  if (!by_rate)
-    if (auto again = second_look(execution, frame, filter, response, polarity, {maxima, evidence},
-                                 {sample.voxels, minima}, {is_spot, noise.stretch})) {
-      is_spot = std::move(*again);
+  const bool touching = !by_rate && !options.comparing;
+  std::vector<LikelySpot> likely = maxima.take({levels, kNearLevel * levels.round, response_level, touching});
+  if (touching) take_touching(filter, likely);
+  for (const LikelySpot& one : likely)
+    if (one.taken) choice.spots.push_back(one.spot);
+  if (!by_rate) {
+    const FirstLook first{maxima.size(), minima.size(), choice.spots, noise.stretch, maxima};
+    if (auto again = second_look(filter, shape, first)) {
+      choice.spots = std::move(*again);
       choice.blends = levels.blends = false;
     }
-  for (std::size_t i = 0; i < maxima.size(); ++i)
-    if (is_spot[i] != 0) choice.spots.push_back({maxima[i], evidence[i].score, evidence[i].amplitude});
+  }
 
   if (levels.blends && !options.keep_blending)
     choice.warnings.push_back(
@@ -247,6 +302,20 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
                               " times as wide), and some spots score little more (the limit is " +
                               rounded(levels.round) + "); look at the faintest spots");
   return choice;
+}
+
+Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                    const Response& response, Polarity polarity, float floor,
+                    const std::vector<Voxel>& maxima, const ChoiceOptions& options) {
+  const HostExtrema scored_maxima{
+      maxima, evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima)};
+  SampledMinima sample = sample_minima(execution, response, floor, rows_per_minima_sample(maxima.size()));
+  erase_outside(options.mask, frame.shape, sample.voxels);
+  const HostExtrema scored_minima{
+      sample.voxels, evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima)};
+  const HostMaxima scored(execution, frame, filter, response, polarity, scored_maxima, scored_minima);
+  return choose_spots(scored, scores_of_minima(scored_minima.evidence, sample.rows_per_sample), filter,
+                      frame.shape, floor, options);
 }
 
 }  // namespace motes::tracking::detect

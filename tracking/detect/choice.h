@@ -3,13 +3,16 @@
 /// users.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <motes/base/host_device.h>
 #include <motes/tracking/log_detector.h>
 
+#include "tracking/detect/evidence.h"
 #include "tracking/detect/maxima.h"
 #include "tracking/detect/response.h"
 
@@ -40,6 +43,81 @@ struct ChoiceOptions {
   /// Scales are being compared: parts of spots lie side by side at small ones, so nothing is made of crowds.
   bool comparing = false;
 };
+
+/// Scores, from which on a maximum is a spot.
+struct Levels {
+  double round = 0, unround = 0;
+  double least = 0;  ///< of round, finite
+  bool blends = false;
+  double response = std::numeric_limits<double>::infinity();  ///< of round maxima that score at all
+
+  MOTES_HOST_DEVICE bool take(bool is_round, double score, double height) const {
+    return score >= (is_round ? round : unround) || (is_round && score > 0 && height >= response);
+  }
+};
+
+/// A maximum that is a spot, or may be one for what lies beside it.
+struct LikelySpot {
+  ChosenSpot spot;
+  double response = 0;
+  bool is_round = false;
+  bool taken = false;
+};
+
+/// Which maxima are likely spots.
+struct Likely {
+  Levels levels;
+  double near = 0,
+         response = 0;  ///< taken too: those that score `near` or more and have this response or more
+  bool beside = false;  ///< the unround that score levels.round or more are likely
+
+  MOTES_HOST_DEVICE bool takes(bool is_round, double score, double height) const {
+    return levels.take(is_round, score, height) || (score >= near && height >= response);
+  }
+  MOTES_HOST_DEVICE bool holds(bool is_round, double score, double height) const {
+    return takes(is_round, score, height) || (beside && !is_round && score >= levels.round);
+  }
+};
+
+struct LookedAgain;
+
+/// The scored maxima of a frame, as the choice asks for them: on the CPU or on the GPU.
+class ScoredMaxima {
+ public:
+  virtual ~ScoredMaxima() = default;
+  virtual std::size_t size() const = 0;
+  /// In ascending order; valid as long as this.
+  virtual std::span<const double> scores(bool round) const = 0;
+  /// Responses of the round maxima that score over 0, in ascending order.
+  virtual std::span<const double> responses() const = 0;
+  virtual std::size_t count_taken(const Levels& levels) const = 0;
+  /// Whether a maximum of score 0 scores more than `limit` as a single voxel.
+  virtual bool any_hot(double limit) const = 0;
+  /// In storage order.
+  virtual std::vector<LikelySpot> take(const Likely& likely) const = 0;
+  /// See threshold.h.
+  virtual double noise_deviation() const = 0;
+  /// Whether most voxels hold the lowest value, as where photons are counted.
+  virtual bool mostly_lowest() const = 0;
+  /// The second look (second_look.h) at the maxima, or at the minima that were scored with them.
+  virtual LookedAgain look_again(Side side) const = 0;
+};
+
+/// Scores of a sample of minima, each of which stands for `per_sample` of them.
+struct ScoredMinima {
+  std::vector<double> round, unround;
+  double per_sample = 1;
+  std::size_t size() const { return round.size() + unround.size(); }
+};
+
+/// Rows of a frame for each that is searched for minima.
+std::int64_t rows_per_minima_sample(std::size_t maxima);
+
+ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sample);
+
+/// As below, of maxima and minima that have been scored.
+Choice choose_spots(const ScoredMaxima& maxima, const ScoredMinima& minima, const Filter& filter,
+                    const Shape3& shape, float floor, const ChoiceOptions& options);
 
 /// `floor`: responses that may be rounding errors. The same for any thread count. O(maxima * voxels of a
 /// window).

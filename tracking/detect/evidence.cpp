@@ -41,110 +41,58 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kRound = 0.5;  // of an ideal spot's least curvature: round enough
 constexpr int kMostLanes = 16;
-constexpr int kPhases = 16;         // sub-voxel places of a spot along an axis that are told apart
 constexpr double kCoreReach = 1.5;  // sigmas of the box's core
 constexpr double kZeroHeavy = 0.4;  // share of voxels of the lowest value
 constexpr std::int64_t kTask = 256;
 
-/// Sums along one axis of the box: of the profile g, its square, g c and c c, c the centred coordinate.
-struct AxisSums {
-  double n = 1, g = 1, gg = 1, gc = 0, cc = 0;
-};
-
-/// Of the n values of a profile from g on.
-AxisSums axis_sums(const float* g, std::int64_t n) {
-  AxisSums s;
-  s.n = static_cast<double>(n);
-  s.g = s.gg = 0;
-  const double middle = 0.5 * (s.n - 1);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double v = static_cast<double>(g[i]), c = static_cast<double>(i) - middle;
-    s.g += v;
-    s.gg += v * v;
-    s.gc += v * c;
-    s.cc += c * c;
-  }
-  return s;
-}
-
 /// The profile of a spot along one axis at each sub-voxel place, relative to its own middle voxel's value.
-struct Profiles {
-  int half = 0;  ///< voxels either way
-  std::vector<float> values;
-  std::vector<AxisSums> whole;  ///< of the whole profile, at each place
-
-  static std::size_t phase_of(double offset) {
-    return static_cast<std::size_t>(
-        std::clamp(std::lround((offset + 0.5) * kPhases), 0L, static_cast<long>(kPhases)));
-  }
-  const float* at(std::size_t phase) const { return &values[phase * static_cast<std::size_t>(2 * half + 1)]; }
-};
-
-Profiles make_profiles(double sigma, double reach) {
-  Profiles p;
+void make_profiles(double sigma, double reach, rules::EvidenceAxis& axis, std::vector<float>& values,
+                   std::vector<rules::AxisSums>& whole) {
   if (sigma == 0) {
-    p.values.assign(kPhases + 1, 1.0F);
-    p.whole.resize(kPhases + 1);
-    return p;
-  }
-  p.half = std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(reach * sigma))));
-  const double k = 1 / (sigma * std::numbers::sqrt2);
-  const double middle = std::erf(0.5 * k);
-  for (int phase = 0; phase <= kPhases; ++phase) {
-    const double offset = static_cast<double>(phase) / kPhases - 0.5;
-    for (int i = -p.half; i <= p.half; ++i)
-      p.values.push_back(static_cast<float>(
-          0.5 * (std::erf((i - offset + 0.5) * k) - std::erf((i - offset - 0.5) * k)) / middle));
-  }
-  for (std::size_t phase = 0; phase <= kPhases; ++phase)
-    p.whole.push_back(axis_sums(p.at(phase), 2 * p.half + 1));
-  return p;
-}
-
-/// Of a frame of which most voxels hold the lowest value: that value, and the smallest step above it. unit is
-/// 0 for all other frames.
-struct Counting {
-  double lowest = 0, unit = 0;
-};
-
-Counting counting_of(const VolumeFrame& frame) {
-  constexpr std::size_t kSampled = 1 << 16;
-  const auto look = [](const auto& values) {
-    Counting counting;
-    const std::size_t step = std::max<std::size_t>(1, values.size() / kSampled) | 1;
-    double lowest = static_cast<double>(values[0]), second = std::numeric_limits<double>::infinity();
-    std::size_t sampled = 0, equal = 0;
-    for (std::size_t i = 0; i < values.size(); i += step, ++sampled) {
-      const auto v = static_cast<double>(values[i]);
-      if (v < lowest) {
-        second = lowest;
-        lowest = v;
-        equal = 0;
-      } else if (v > lowest) {
-        second = std::min(second, v);
-      }
-      if (v == lowest) ++equal;
+    values.assign(rules::kPhases + 1, 1.0F);
+    whole.resize(rules::kPhases + 1);
+  } else {
+    axis.half = std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(reach * sigma))));
+    axis.core = static_cast<int>(std::max<std::int64_t>(1, std::lround(kCoreReach * sigma)));
+    const double k = 1 / (sigma * std::numbers::sqrt2);
+    const double middle = std::erf(0.5 * k);
+    for (int phase = 0; phase <= rules::kPhases; ++phase) {
+      const double offset = static_cast<double>(phase) / rules::kPhases - 0.5;
+      for (int i = -axis.half; i <= axis.half; ++i)
+        values.push_back(static_cast<float>(
+            0.5 * (std::erf((i - offset + 0.5) * k) - std::erf((i - offset - 0.5) * k)) / middle));
     }
-    if (static_cast<double>(equal) > kZeroHeavy * static_cast<double>(sampled) && std::isfinite(second))
-      counting = {lowest, second - lowest};
-    return counting;
-  };
-  return std::visit(look, frame.voxels);
+    const std::int64_t n = 2 * axis.half + 1;
+    for (std::int64_t phase = 0; phase <= rules::kPhases; ++phase)
+      whole.push_back(rules::axis_sums(values.data() + phase * n, n));
+  }
+  axis.profiles = values.data();
+  axis.whole = whole.data();
 }
 
-/// The same for blocks: their mean is worth as many counts as they have voxels.
-Counting counting_of(const Source& source) {
-  Counting counting = counting_of(*source.frame);
-  counting.unit /= static_cast<double>(source.block[0] * source.block[1] * source.block[2]);
-  return counting;
+template <class At>
+Counting counting_from(std::size_t sampled, const At& at) {
+  double lowest = at(0), second = std::numeric_limits<double>::infinity();
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < sampled; ++i) {
+    const double v = at(i);
+    if (v < lowest) {
+      second = lowest;
+      lowest = v;
+      equal = 0;
+    } else if (v > lowest) {
+      second = std::min(second, v);
+    }
+    if (v == lowest) ++equal;
+  }
+  if (static_cast<double>(equal) > kZeroHeavy * static_cast<double>(sampled) && std::isfinite(second))
+    return {lowest, second - lowest};
+  return {};
 }
 
-/// A box of voxels, cut by the frame. Sums over it are kept per column (x).
-struct Box {
-  Index3 first{}, count{};
-};
+/// Sums over a box are kept per column (x).
+using rules::Box;
 
 struct Columns {
   std::array<float, kMostLanes> y{}, yy{}, y_dy{}, y_dz{}, yg{};
@@ -208,272 +156,109 @@ MOTES_SUM_BOX(std::uint16_t)
 MOTES_SUM_BOX(float)
 #undef MOTES_SUM_BOX
 
-/// Sums of products of y, g and a single voxel d, constant and slope taken out.
-struct Moments {
-  double yy = 0, yg = 0, gg = 0, yd = 0, dd = 0, dof = 1;
+/// Of the box's columns, in order, and the centre's value less the offset.
+struct Summed {
+  rules::BoxSums sums;
+  float own = 0;
 };
 
-double signed_root(double yx, double yy, double xx, double dof) {
-  if (!(yy > 0) || !(xx > 0)) return 0;
-  const double rho = yx / std::sqrt(yy * xx);
-  const double unexplained = std::max(1 - rho * rho, 1e-12);
-  return std::copysign(std::sqrt(-dof * std::log(unexplained)), rho);
+/// Rows are read in full vectors: these begin further left, where the frame ends at the box's right.
+template <class T>
+Summed sum_box(const T* voxels, const Index3& size, int half, const Box& box) {
+  Columns columns;
+  const int wanted = half <= 3 ? 8 : 16;
+  Box read = box;
+  std::size_t skipped = 0;
+  int lanes = wanted;
+  if (box.first[0] + wanted > size[0]) {
+    read.first[0] = std::max<std::int64_t>(0, size[0] - wanted);
+    skipped = static_cast<std::size_t>(box.first[0] - read.first[0]);
+    lanes = static_cast<int>(std::min<std::int64_t>(wanted, size[0]));
+  }
+  const auto index = [&](const Index3& i) { return (i[2] * size[1] + i[1]) * size[0] + i[0]; };
+  const auto offset = static_cast<float>(voxels[index(box.first)]);
+  sum_box_of(voxels, size[0], size[1], read, box.g[1], box.g[2], offset, columns, lanes);
+  Summed summed;
+  summed.own = static_cast<float>(voxels[index(box.centre)]) - offset;
+  const double middle = 0.5 * (box.axis[0].n - 1);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(box.count[0]); ++i) {
+    const std::size_t c = i + skipped;
+    summed.sums.add({columns.y[c], columns.yy[c], columns.y_dy[c], columns.y_dz[c], columns.yg[c]},
+                    box.g[0][i], static_cast<double>(i) - middle);
+  }
+  return summed;
 }
 
-/// Smallest eigenvalue of a symmetric matrix of n rows (1 to 3).
-double least_eigenvalue(const std::array<std::array<double, 3>, 3>& m, int n) {
-  if (n == 1) return m[0][0];
-  if (n == 2) {
-    const double half = 0.5 * (m[0][0] + m[1][1]), d = 0.5 * (m[0][0] - m[1][1]);
-    return half - std::sqrt(d * d + m[0][1] * m[0][1]);
-  }
-  const double q = (m[0][0] + m[1][1] + m[2][2]) / 3;
-  const double off = m[0][1] * m[0][1] + m[0][2] * m[0][2] + m[1][2] * m[1][2];
-  const double a = m[0][0] - q, b = m[1][1] - q, c = m[2][2] - q;
-  const double p = std::sqrt((a * a + b * b + c * c + 2 * off) / 6);
-  if (!(p > 0)) return q;
-  const double det = a * (b * c - m[1][2] * m[1][2]) - m[0][1] * (m[0][1] * c - m[1][2] * m[0][2]) +
-                     m[0][2] * (m[0][1] * m[1][2] - b * m[0][2]);
-  const double r = std::clamp(det / (2 * p * p * p), -1.0, 1.0);
-  return q + 2 * p * std::cos(std::acos(r) / 3 + 2 * std::numbers::pi / 3);
+Evidence evidence_of(const rules::EvidenceModel& model, const Source& source, const ResponseView& response,
+                     const Voxel& voxel) {
+  const Index3 at{voxel.x, voxel.y, voxel.z};
+  const Place place = rules::sub_voxel(model, response, at);
+  const Box box = rules::box_around(model, place);
+  Summed summed;
+  double counts = 0;
+  source.read([&](const auto* voxels) {
+    summed = sum_box(voxels, source.size, model.axes[0].half, box);
+    if (model.unit > 0) counts = rules::count_root(model, voxels, place);
+  });
+  return rules::evidence_of(model, rules::moments_of(box, summed.sums, summed.own),
+                            rules::roundness(model, response, at), counts);
 }
-
-/// Is m - level * 1 positive definite?
-bool exceeds(const std::array<std::array<double, 3>, 3>& m, int n, double level) {
-  const double a = m[0][0] - level;
-  if (!(a > 0)) return false;
-  if (n == 1) return true;
-  const double b = m[1][1] - level, ab = a * b - m[0][1] * m[0][1];
-  if (!(ab > 0)) return false;
-  if (n == 2) return true;
-  const double c = m[2][2] - level;
-  return a * (b * c - m[1][2] * m[1][2]) - m[0][1] * (m[0][1] * c - m[1][2] * m[0][2]) +
-             m[0][2] * (m[0][1] * m[1][2] - b * m[0][2]) >
-         0;
-}
-
-/// Fitter of all the extrema of one frame.
-class Fitter {
- public:
-  Fitter(const Execution& execution, const VolumeFrame& frame, const Filter& filter, const Response& response,
-         Polarity polarity, Side side, double reach)
-      : source_(make_source(execution, frame, filter)),
-        counting_(counting_of(source_)),
-        response_(response),
-        response_size_{response.shape().nx, response.shape().ny, response.shape().nz},
-        side_(side == Side::maxima ? 1 : -1),
-        sign_((polarity == Polarity::bright ? 1 : -1) * side_) {
-    for (std::size_t a = 0; a < 3; ++a) {
-      profiles_[a] = make_profiles(source_.sigma[a], reach);
-      // The response to a spot of the filter's own sigma, (1 - r^2 / (d v)) exp(-r^2 / (2 v)), v = 2 sigma^2.
-      const double v = 2 * filter.sigma[a] * filter.sigma[a];
-      const double next = v > 0 ? (1 - 1 / (filter.dimensions * v)) * std::exp(-1 / (2 * v)) : 1;
-      curvature_scale_[a] = next < 1 ? 1 / std::sqrt(2 - 2 * next) : 0;
-    }
-  }
-
-  Evidence at(const Voxel& v) const {
-    const double shape = roundness(v);
-    Evidence evidence;
-    const Place place = sub_voxel(v);
-    const Moments m = moments(place);
-    evidence.amplitude = m.gg > 0 ? sign_ * m.yg / m.gg : 0;
-    const double t = sign_ * signed_root(m.yg, m.yy, m.gg, m.dof);
-    const double single = sign_ * signed_root(m.yd, m.yy, m.dd, m.dof);
-    evidence.roundness = shape;
-    evidence.single = single;
-    const double most = counting_.unit > 0 ? sign_ * count_root(place) : t;
-    evidence.score = t > single ? std::min(t, most) * std::sqrt(shape) : 0;
-    return evidence;
-  }
-
- private:
-  double value(const Index3& i) const { return side_ * static_cast<double>(response_.at(i[2], i[1], i[0])); }
-
-  /// The extremum's place by a parabola along each axis, in the source's blocks.
-  Place sub_voxel(const Voxel& v) const {
-    const Index3 at{v.x, v.y, v.z};
-    Place place{};
-    const double here = value(at);
-    for (std::size_t a = 0; a < 3; ++a) {
-      double offset = 0;
-      if (at[a] > 0 && at[a] + 1 < response_size_[a]) {
-        Index3 before = at, after = at;
-        --before[a];
-        ++after[a];
-        const double low = value(before), high = value(after), bend = 2 * here - low - high;
-        if (bend > 0) offset = std::clamp(0.5 * (high - low) / bend, -0.5, 0.5);
-      }
-      place[a] = source_.to_blocks(static_cast<double>(at[a]) + offset, a);
-    }
-    return place;
-  }
-
-  /// min(least curvature over an ideal spot's / kRound, 1), at least 0.
-  double roundness(const Voxel& v) const {
-    const Index3 at{v.x, v.y, v.z};
-    const double here = value(at);
-    std::array<std::size_t, 3> axes{};
-    int n = 0;
-    for (std::size_t a = 0; a < 3; ++a)
-      if (at[a] > 0 && at[a] + 1 < response_size_[a]) axes[static_cast<std::size_t>(n++)] = a;
-    if (n == 0 || !(here > 0)) return 1;
-    std::array<std::array<double, 3>, 3> m{};
-    const auto step = [&](std::size_t a, int da, std::size_t b, int db) {
-      Index3 i = at;
-      i[a] += da;
-      i[b] += db;
-      return value(i);
-    };
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-      const std::size_t a = axes[i];
-      m[i][i] = (2 * here - step(a, 1, a, 0) - step(a, -1, a, 0)) * curvature_scale_[a] *
-                curvature_scale_[a] / here;
-      for (std::size_t j = 0; j < i; ++j) {
-        const std::size_t b = axes[j];
-        m[i][j] = m[j][i] = -0.25 *
-                            (step(a, 1, b, 1) + step(a, -1, b, -1) - step(a, 1, b, -1) - step(a, -1, b, 1)) *
-                            curvature_scale_[a] * curvature_scale_[b] / here;
-      }
-    }
-    if (exceeds(m, n, kRound)) return 1;
-    return std::clamp(least_eigenvalue(m, n) / kRound, 0.0, 1.0);
-  }
-
-  Moments moments(const Place& place) const {
-    Index3 centre{};
-    Box box;
-    std::array<const float*, 3> g{};
-    std::array<AxisSums, 3> axis;
-    for (std::size_t a = 0; a < 3; ++a) {
-      centre[a] = std::clamp<std::int64_t>(std::lround(place[a]), 0, source_.size[a] - 1);
-      const int half = profiles_[a].half;
-      box.first[a] = std::max<std::int64_t>(0, centre[a] - half);
-      box.count[a] = std::min<std::int64_t>(source_.size[a] - 1, centre[a] + half) - box.first[a] + 1;
-      const std::size_t phase = Profiles::phase_of(place[a] - static_cast<double>(centre[a]));
-      g[a] = profiles_[a].at(phase) + (box.first[a] - (centre[a] - half));
-      axis[a] = box.count[a] == 2 * half + 1 ? profiles_[a].whole[phase] : axis_sums(g[a], box.count[a]);
-    }
-    Columns columns;
-    // Rows are read in full vectors: the box begins further left, where the frame ends at its right.
-    const int wanted = profiles_[0].half <= 3 ? 8 : 16;
-    Box read = box;
-    std::size_t skipped = 0;
-    int lanes = wanted;
-    if (box.first[0] + wanted > source_.size[0]) {
-      read.first[0] = std::max<std::int64_t>(0, source_.size[0] - wanted);
-      skipped = static_cast<std::size_t>(box.first[0] - read.first[0]);
-      lanes = static_cast<int>(std::min<std::int64_t>(wanted, source_.size[0]));
-    }
-    float centre_value = 0, offset = 0;
-    const auto sum = [&](const auto* voxels) {
-      const auto index = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
-        return (z * source_.size[1] + y) * source_.size[0] + x;
-      };
-      offset = static_cast<float>(voxels[index(box.first[2], box.first[1], box.first[0])]);
-      centre_value = static_cast<float>(voxels[index(centre[2], centre[1], centre[0])]) - offset;
-      sum_box_of(voxels, source_.size[0], source_.size[1], read, g[1], g[2], offset, columns, lanes);
-    };
-    source_.read(sum);
-
-    double y = 0, yy = 0, yg = 0;
-    std::array<double, 3> yc{};
-    const double middle = 0.5 * (axis[0].n - 1);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(box.count[0]); ++i) {
-      const auto c = [&](const auto& column) { return static_cast<double>(column[i + skipped]); };
-      y += c(columns.y);
-      yy += c(columns.yy);
-      yg += c(columns.yg) * static_cast<double>(g[0][i]);
-      yc[0] += c(columns.y) * (static_cast<double>(i) - middle);
-      yc[1] += c(columns.y_dy);
-      yc[2] += c(columns.y_dz);
-    }
-    const double n = axis[0].n * axis[1].n * axis[2].n, own = static_cast<double>(centre_value);
-    Moments m;
-    const double sum_g = axis[0].g * axis[1].g * axis[2].g;
-    m.yy = yy - y * y / n;
-    m.yg = yg - y * sum_g / n;
-    m.gg = axis[0].gg * axis[1].gg * axis[2].gg - sum_g * sum_g / n;
-    m.yd = own - y / n;
-    m.dd = 1 - 1 / n;
-    int slopes = 0;
-    for (std::size_t a = 0; a < 3; ++a) {
-      if (!(axis[a].cc > 0)) continue;
-      ++slopes;
-      const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
-      const double cc = axis[a].cc * axis[b].n * axis[c].n;
-      const double gc = axis[a].gc * axis[b].g * axis[c].g;
-      const double dc = static_cast<double>(centre[a] - box.first[a]) - 0.5 * (axis[a].n - 1);
-      m.yy -= yc[a] * yc[a] / cc;
-      m.yg -= yc[a] * gc / cc;
-      m.gg -= gc * gc / cc;
-      m.yd -= yc[a] * dc / cc;
-      m.dd -= dc * dc / cc;
-    }
-    m.dof = std::max(1.0, n - slopes - 2);
-    if (m.yy < 1e-6 * yy) m.yy = std::max(m.yy, 1e-7 * yy);  // what float sums cannot tell from 0
-    return m;
-  }
-
-  /// Signed root of the Poisson likelihood ratio: are counts as dense in the box's core as around it?
-  double count_root(const Place& place) const {
-    std::array<std::int64_t, 3> first{}, last{}, core_first{}, core_last{};
-    double core_voxels = 1, voxels = 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const std::int64_t centre = std::clamp<std::int64_t>(std::lround(place[a]), 0, source_.size[a] - 1);
-      const auto core =
-          source_.sigma[a] > 0 ? std::max<std::int64_t>(1, std::lround(kCoreReach * source_.sigma[a])) : 0;
-      const auto clip = [&](std::int64_t i) { return std::clamp<std::int64_t>(i, 0, source_.size[a] - 1); };
-      first[a] = clip(centre - profiles_[a].half);
-      last[a] = clip(centre + profiles_[a].half);
-      core_first[a] = clip(centre - core);
-      core_last[a] = clip(centre + core);
-      voxels *= static_cast<double>(last[a] - first[a] + 1);
-      core_voxels *= static_cast<double>(core_last[a] - core_first[a] + 1);
-    }
-    double inside = 0, all = 0;
-    const auto sum = [&](const auto* values) {
-      for (std::int64_t z = first[2]; z <= last[2]; ++z)
-        for (std::int64_t y = first[1]; y <= last[1]; ++y)
-          for (std::int64_t x = first[0]; x <= last[0]; ++x) {
-            const double v = (static_cast<double>(values[(z * source_.size[1] + y) * source_.size[0] + x]) -
-                              counting_.lowest) /
-                             counting_.unit;
-            all += v;
-            if (z >= core_first[2] && z <= core_last[2] && y >= core_first[1] && y <= core_last[1] &&
-                x >= core_first[0] && x <= core_last[0])
-              inside += v;
-          }
-    };
-    source_.read(sum);
-    const double outside = all - inside, expected = all * core_voxels / voxels;
-    const auto term = [](double n, double mean) { return n > 0 ? n * std::log(n / mean) : 0; };
-    const double ratio = 2 * (term(inside, expected) + term(outside, all - expected));
-    return std::copysign(std::sqrt(std::max(0.0, ratio)), inside - expected);
-  }
-
-  Source source_;
-  Counting counting_;
-  const Response& response_;
-  Index3 response_size_;
-  double side_, sign_;
-  std::array<Profiles, 3> profiles_;
-  std::array<double, 3> curvature_scale_{};
-};
 
 }  // namespace
 
-bool mostly_lowest(const VolumeFrame& frame) { return counting_of(frame).unit > 0; }
+CountingSample::CountingSample(std::size_t voxels) {
+  constexpr std::size_t kSampled = 1 << 16;
+  step = std::max<std::size_t>(1, voxels / kSampled) | 1;
+  count = (voxels + step - 1) / step;
+}
+
+Counting counting_of(std::span<const float> sampled) {
+  return counting_from(sampled.size(), [&](std::size_t i) { return static_cast<double>(sampled[i]); });
+}
+
+Counting counting_of(const VolumeFrame& frame) {
+  return std::visit(
+      [](const auto& values) {
+        const CountingSample sample(values.size());
+        return counting_from(sample.count,
+                             [&](std::size_t i) { return static_cast<double>(values[i * sample.step]); });
+      },
+      frame.voxels);
+}
+
+EvidenceTables::EvidenceTables(const VolumeFrame& frame, const Source& source, const Filter& filter,
+                               Polarity polarity, Side side_of, const Counting& counting, double reach) {
+  model.lowest = counting.lowest;
+  // The mean of a block is worth as many counts as the block has voxels.
+  model.unit = counting.unit / static_cast<double>(source.block[0] * source.block[1] * source.block[2]);
+  model.side = side_of == Side::maxima ? 1 : -1;
+  model.sign = (polarity == Polarity::bright ? 1 : -1) * model.side;
+  const Index3 voxels{frame.shape.nx, frame.shape.ny, frame.shape.nz};
+  for (std::size_t a = 0; a < 3; ++a) {
+    rules::EvidenceAxis& axis = model.axes[a];
+    axis.size = source.size[a];
+    axis.block = source.block[a];
+    axis.response_size = voxels[a];
+    make_profiles(source.sigma[a], reach, axis, profiles[a], whole[a]);
+    // The response to a spot of the filter's own sigma, (1 - r^2 / (d v)) exp(-r^2 / (2 v)), v = 2 sigma^2.
+    const double v = 2 * filter.sigma[a] * filter.sigma[a];
+    const double next = v > 0 ? (1 - 1 / (filter.dimensions * v)) * std::exp(-1 / (2 * v)) : 1;
+    axis.curvature_scale = next < 1 ? 1 / std::sqrt(2 - 2 * next) : 0;
+  }
+}
 
 std::vector<Evidence> evidence_at(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                                   const Response& response, Polarity polarity, std::span<const Voxel> extrema,
                                   Side side, double reach) {
-  const Fitter fitter(execution, frame, filter, response, polarity, side, reach);
+  const Source source = make_source(execution, frame, filter);
+  const EvidenceTables tables(frame, source, filter, polarity, side, counting_of(frame), reach);
+  const ResponseView view = response.view();
   std::vector<Evidence> evidence(extrema.size());
   const auto n = static_cast<std::int64_t>(extrema.size());
   parallel_for(thread_count(execution), (n + kTask - 1) / kTask, [&](std::int64_t task) {
     for (std::int64_t i = task * kTask; i < std::min(n, (task + 1) * kTask); ++i)
-      evidence[static_cast<std::size_t>(i)] = fitter.at(extrema[static_cast<std::size_t>(i)]);
+      evidence[static_cast<std::size_t>(i)] =
+          evidence_of(tables.model, source, view, extrema[static_cast<std::size_t>(i)]);
   });
   return evidence;
 }

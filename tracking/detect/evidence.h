@@ -1,31 +1,50 @@
 #pragma once
 /// How much the voxels around a place speak for a spot there.
 
+#include <array>
 #include <span>
 #include <vector>
 
 #include <motes/tracking/volume_frame.h>
 
+#include "tracking/detect/blocks.h"
+#include "tracking/detect/evidence_rules.h"
 #include "tracking/detect/maxima.h"
 #include "tracking/detect/response.h"
 
 namespace motes::tracking::detect {
 
-/// The evidence of one extremum of the response.
-struct Evidence {
-  double score = 0;      ///< signed root of the likelihood ratio, times roundness; 0 where a single voxel
-                         ///< explains the window better than a spot does
-  double roundness = 0;  ///< 0 to 1: least curvature of the response over half an ideal spot's
-  double single = 0;     ///< as the score, of a single voxel in place of a spot
-  double amplitude = 0;  ///< of the spot, in the frame's own units; positive for what is looked for
-  bool is_round() const { return roundness >= 1; }
-};
-
 /// What sign of extremum is scored: bright maxima, or the minima that tell what noise alone scores.
 enum class Side { maxima, minima };
 
-/// Whether most voxels hold the lowest value, as where photons are counted.
-bool mostly_lowest(const VolumeFrame& frame);
+constexpr double kEvidenceReach = 2.2;  ///< sigmas from the middle of the box to its sides
+
+/// Of a frame of which most voxels hold the lowest value: that value, and the smallest step above it. unit is
+/// 0 for all other frames.
+struct Counting {
+  double lowest = 0, unit = 0;
+};
+
+/// Which voxels tell: every step-th from the first on.
+struct CountingSample {
+  explicit CountingSample(std::size_t voxels);
+  std::size_t step = 1, count = 0;
+};
+
+Counting counting_of(const VolumeFrame& frame);
+Counting counting_of(std::span<const float> sampled);  ///< [count] the sample's values
+
+/// The model of evidence_rules.h with the tables that it points to.
+struct EvidenceTables {
+  EvidenceTables(const VolumeFrame& frame, const Source& source, const Filter& filter, Polarity polarity,
+                 Side side, const Counting& counting, double reach = kEvidenceReach);
+  EvidenceTables(const EvidenceTables&) = delete;
+  EvidenceTables& operator=(const EvidenceTables&) = delete;
+
+  rules::EvidenceModel model;
+  std::array<std::vector<float>, 3> profiles;
+  std::array<std::vector<rules::AxisSums>, 3> whole;
+};
 
 /// Evidence at each of `extrema` [n] (voxels of the response). Each is fitted by least squares within a box
 /// of some `reach` sigma either way: a Gaussian spot of the filter's sigma at the extremum's sub-voxel place,
@@ -34,6 +53,6 @@ bool mostly_lowest(const VolumeFrame& frame);
 /// binned first, so the box has at most some 15 voxels along each axis.
 std::vector<Evidence> evidence_at(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                                   const Response& response, Polarity polarity, std::span<const Voxel> extrema,
-                                  Side side, double reach = 2.2);
+                                  Side side, double reach = kEvidenceReach);
 
 }  // namespace motes::tracking::detect

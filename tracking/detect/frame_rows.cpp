@@ -10,25 +10,7 @@
 namespace motes::tracking::detect {
 namespace {
 
-/// Values beyond this would overflow while they are summed up.
-constexpr float kLargest = std::numeric_limits<float>::max() / 1e6F;
-
 std::string name(const VolumeFrame& frame) { return "frame " + std::to_string(frame.index); }
-
-void check_sizes(const VolumeFrame& frame) {
-  const Shape3& s = frame.shape;
-  const std::size_t held = std::visit([](const auto& v) { return v.size(); }, frame.voxels);
-  constexpr std::int64_t kMax = std::int64_t{1} << 40;
-  const bool possible = s.nz >= 0 && s.ny >= 0 && s.nx >= 0 && s.nz < kMax && s.ny < kMax && s.nx < kMax;
-  const double expected = static_cast<double>(s.nz) * static_cast<double>(s.ny) * static_cast<double>(s.nx);
-  if (!possible || expected != static_cast<double>(held))
-    throw InputError(name(frame) + ": shape (z, y, x) = (" + std::to_string(s.nz) + ", " +
-                     std::to_string(s.ny) + ", " + std::to_string(s.nx) + ") does not fit its " +
-                     std::to_string(held) + " voxels");
-  for (const double size : {frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z})
-    if (!(size > 0) || !std::isfinite(size))
-      throw InputError(name(frame) + ": the voxel size must be positive; set input.voxel_um");
-}
 
 template <class T>
 ValueRange range_of(const T* values, std::int64_t n) {
@@ -44,13 +26,13 @@ ValueRange range_of(const T* values, std::int64_t n) {
 bool all_usable(const float* values, std::int64_t n) {
   int bad = 0;
 #pragma omp simd reduction(| : bad)
-  for (std::int64_t i = 0; i < n; ++i) bad |= static_cast<int>(!(std::fabs(values[i]) <= kLargest));
+  for (std::int64_t i = 0; i < n; ++i) bad |= static_cast<int>(!(std::fabs(values[i]) <= kLargestVoxel));
   return bad == 0;
 }
 
 [[noreturn]] void throw_bad_voxel(const VolumeFrame& frame, const std::vector<float>& values) {
   const auto bad =
-      std::find_if(values.begin(), values.end(), [](float v) { return !(std::fabs(v) <= kLargest); });
+      std::find_if(values.begin(), values.end(), [](float v) { return !(std::fabs(v) <= kLargestVoxel); });
   const std::int64_t i = bad - values.begin();
   const std::int64_t x = i % frame.shape.nx, row = i / frame.shape.nx;
   const std::string what = std::isnan(*bad) ? "is NaN" : std::isinf(*bad) ? "is infinite" : "is over 1e32";
@@ -79,10 +61,25 @@ ValueRange scan(const Execution& execution, const VolumeFrame& frame, const std:
   }
   if constexpr (std::is_same_v<T, float>)
     if (bad != 0) throw_bad_voxel(frame, values);
-  return {low, high};
+  return {low + 0.0F, high + 0.0F};  // no negative zero, which depends on the order of voxels
 }
 
 }  // namespace
+
+void check_sizes(const VolumeFrame& frame) {
+  const Shape3& s = frame.shape;
+  const std::size_t held = std::visit([](const auto& v) { return v.size(); }, frame.voxels);
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
+  const bool possible = s.nz >= 0 && s.ny >= 0 && s.nx >= 0 && s.nz < kMax && s.ny < kMax && s.nx < kMax;
+  const double expected = static_cast<double>(s.nz) * static_cast<double>(s.ny) * static_cast<double>(s.nx);
+  if (!possible || expected != static_cast<double>(held))
+    throw InputError(name(frame) + ": shape (z, y, x) = (" + std::to_string(s.nz) + ", " +
+                     std::to_string(s.ny) + ", " + std::to_string(s.nx) + ") does not fit its " +
+                     std::to_string(held) + " voxels");
+  for (const double size : {frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z})
+    if (!(size > 0) || !std::isfinite(size))
+      throw InputError(name(frame) + ": the voxel size must be positive; set input.voxel_um");
+}
 
 ValueRange check_frame(const Execution& execution, const VolumeFrame& frame) {
   check_sizes(frame);

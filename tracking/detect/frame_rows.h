@@ -1,6 +1,8 @@
 #pragma once
 /// Checked access to a frame's voxels as float rows, whatever their type.
 
+#include <limits>
+
 #include <motes/base/execution.h>
 #include <motes/tracking/volume_frame.h>
 
@@ -10,6 +12,12 @@ namespace motes::tracking::detect {
 struct ValueRange {
   float low = 0, high = 0;
 };
+
+/// Values beyond this would overflow while they are summed up.
+constexpr float kLargestVoxel = std::numeric_limits<float>::max() / 1e6F;
+
+/// Throws InputError unless the sizes agree and the voxel size is positive and finite.
+void check_sizes(const VolumeFrame& frame);
 
 /// Throws InputError unless the frame is sound: sizes agree, the voxel size is positive and finite, and every
 /// voxel is finite (the message names the frame and the first bad voxel in storage order). O(voxels).

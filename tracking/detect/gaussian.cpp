@@ -16,6 +16,8 @@
 
 #include <motes/base/function_clones.h>
 
+#include "tracking/detect/response_view.h"
+
 namespace motes::tracking::detect {
 namespace {
 constexpr double kCut = 4;               // sigmas kept on each side
@@ -77,7 +79,7 @@ void weighted_pair_sums(const HalfKernel& kernel, const float* const* minus, con
       const float* left = minus[k] + begin;
       const float* right = plus[k] + begin;
 #pragma omp simd
-      for (int i = 0; i < size; ++i) sums[i] += weight * (left[i] + right[i]);
+      for (int i = 0; i < size; ++i) sums[i] = with_pair(sums[i], weight, left[i], right[i]);
     }
     std::copy(sums, sums + size, out + begin);
   }
@@ -97,12 +99,9 @@ MOTES_CLONES
 void laplacian_row(StencilRows rows, float weight_x, float weight_y, float weight_z, std::int64_t n,
                    float* out) {
 #pragma omp simd
-  for (std::int64_t x = 0; x < n; ++x) {
-    const float twice = 2 * rows.centre[x];
-    out[x] = weight_x * (rows.centre[x - 1] - twice + rows.centre[x + 1]) +
-             weight_y * (rows.y_before[x] - twice + rows.y_after[x]) +
-             weight_z * (rows.z_before[x] - twice + rows.z_after[x]);
-  }
+  for (std::int64_t x = 0; x < n; ++x)
+    out[x] = laplacian_of(rows.centre[x], rows.centre[x - 1], rows.centre[x + 1], rows.y_before[x],
+                          rows.y_after[x], rows.z_before[x], rows.z_after[x], weight_x, weight_y, weight_z);
 }
 
 }  // namespace motes::tracking::detect

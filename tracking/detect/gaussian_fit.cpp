@@ -110,11 +110,12 @@ class Fitter {
       find_neighbours();
       settle();
     }
-    std::vector<FittedSpot> fitted;
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-      FittedSpot spot = result(states_[i]);
-      if (i < starts || spot.good) fitted.push_back(spot);
-    }
+    std::vector<FittedSpot> fitted(states_.size());
+    each_spot([&](std::size_t i) { fitted[i] = result(states_[i]); });
+    std::size_t kept = std::min(starts, fitted.size());
+    for (std::size_t i = kept; i < fitted.size(); ++i)
+      if (fitted[i].good) fitted[kept++] = fitted[i];
+    fitted.resize(kept);
     return fitted;
   }
 
@@ -296,9 +297,9 @@ class Fitter {
   }
 
   void sweep(const Noise& noise, bool widths_held) {
-    std::vector<State> next(states_.size());
-    each_spot([&](std::size_t i) { fit_one(i, noise, widths_held, next[i]); });
-    states_ = std::move(next);
+    next_.resize(states_.size());
+    each_spot([&](std::size_t i) { fit_one(i, noise, widths_held, next_[i]); });
+    std::swap(states_, next_);
   }
 
   void settle() {
@@ -476,7 +477,7 @@ class Fitter {
   Source source_;
   Index3 half_{};
   int width_ = 16;
-  std::vector<State> states_;
+  std::vector<State> states_, next_;  ///< next_: of the sweep under way; kept, since new pages cost more
   std::vector<std::size_t> neighbour_offsets_;
   std::vector<std::uint32_t> neighbours_;
   Noise noise_;

@@ -1,16 +1,20 @@
 /// Laplacian of Gaussian -> local maxima -> those that are spots -> positions, at one scale or at several.
-/// Each step is in its own file: response, maxima, choice (evidence, selection), refine, gaussian_fit;
-/// scale_space joins scales.
+/// Each step is in its own file: search (on the CPU, on the GPU), response, maxima, choice (evidence,
+/// selection), refine, gaussian_fit; scale_space joins scales.
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
 #include <motes/tracking/log_detector.h>
 
+#include "tracking/detect/device_search.h"
+#include "tracking/detect/frame_rows.h"
 #include "tracking/detect/hot_voxels.h"
 #include "tracking/detect/positions.h"
 #include "tracking/detect/response.h"
@@ -22,7 +26,7 @@ namespace {
 
 using detect::Filter;
 using detect::Peak;
-using detect::Scan;
+using detect::Search;
 using detect::Spots;
 
 void check_options(const VolumeFrame& frame, const DetectionOptions& options) {
@@ -49,7 +53,6 @@ struct Task {
   const VolumeFrame& frame;
   const std::vector<Filter>& scales;
   const DetectionOptions& options;
-  detect::ValueRange range;
   bool repair = false;  ///< hot voxels, if there are any, are to be removed first
   bool refine_large = false;
 };
@@ -61,12 +64,13 @@ struct ScaleSpots {
   bool hot_voxels = false;
 };
 
-ScaleSpots spots_of_scales(const Execution& execution, const Task& task) {
+ScaleSpots spots_of_scales(Search& search, const Task& task) {
   ScaleSpots all;
   for (const Filter& filter : task.scales) {
-    const Scan scan(execution, task.frame, filter, task.options.polarity, task.range, task.options.mask);
-    if (all.spots.empty()) all.local_maxima = static_cast<std::int64_t>(scan.maxima.size());
-    all.spots.push_back(detect::spots_of(execution, task.frame, filter, scan, task.options));
+    search.respond(filter);
+    const std::size_t maxima = search.find_maxima();
+    if (all.spots.empty()) all.local_maxima = static_cast<std::int64_t>(maxima);
+    all.spots.push_back(detect::spots_of(search, task.options));
     if (task.repair && all.spots.back().hot_voxels) {
       all.hot_voxels = true;
       break;
@@ -144,24 +148,25 @@ void note(const std::vector<Spots>& all, DetectionReport& report) {
         report.warnings.push_back(warning);
 }
 
-Detections detect_one_scale(const Execution& execution, const Task& task, DetectionReport& report,
-                            bool& hot_voxels, Detections found) {
+Detections detect_one_scale(const Execution& execution, Search& search, const Task& task,
+                            DetectionReport& report, bool& hot_voxels, Detections found) {
   const Filter& filter = task.scales.front();
-  const Scan scan(execution, task.frame, filter, task.options.polarity, task.range, task.options.mask);
-  const Spots spots = detect::spots_of(execution, task.frame, filter, scan, task.options);
-  report.local_maxima = static_cast<std::int64_t>(scan.maxima.size());
+  search.respond(filter);
+  report.local_maxima = static_cast<std::int64_t>(search.find_maxima());
+  const Spots spots = detect::spots_of(search, task.options);
   hot_voxels = task.repair && spots.hot_voxels;
   if (hot_voxels) return found;
   note({spots}, report);
-  detect::append_spots(execution, task.frame, filter, scan.response, task.options, spots, true, found);
+  detect::append_spots(execution, task.frame, filter, search, task.options, spots, true, found);
   return found.size() > spots.peaks.size() ? sorted(task.frame, found) : found;
 }
 
 /// Responses are made twice, at each scale of which a spot is left, so that memory holds one at a time.
-Detections detect_scales(const Execution& execution, const Task& task, DetectionReport& report,
-                         bool& hot_voxels, Detections found) {
-  if (task.scales.size() == 1) return detect_one_scale(execution, task, report, hot_voxels, std::move(found));
-  ScaleSpots all = spots_of_scales(execution, task);
+Detections detect_scales(const Execution& execution, Search& search, const Task& task,
+                         DetectionReport& report, bool& hot_voxels, Detections found) {
+  if (task.scales.size() == 1)
+    return detect_one_scale(execution, search, task, report, hot_voxels, std::move(found));
+  ScaleSpots all = spots_of_scales(search, task);
   report.local_maxima = all.local_maxima;
   hot_voxels = all.hot_voxels;
   if (hot_voxels) return found;
@@ -170,19 +175,17 @@ Detections detect_scales(const Execution& execution, const Task& task, Detection
   for (std::size_t k = 0; k < task.scales.size(); ++k) {
     if (all.spots[k].peaks.empty()) continue;
     const Filter& filter = task.scales[k];
-    const detect::Response response(execution, task.frame, filter, task.options.polarity, task.range.low);
-    detect::append_spots(execution, task.frame, filter, response, task.options, all.spots[k],
+    search.respond(filter);
+    detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k],
                          task.refine_large || is_small(filter), found);
   }
   return sorted(task.frame, found);
 }
 
-}  // namespace
+using MakeSearch = std::unique_ptr<Search> (*)(const Execution&, const VolumeFrame&, const DetectionOptions&);
 
-Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& given,
-                        DetectionReport* report) {
-  check_options(frame, given);
-  const detect::ValueRange range = detect::check_frame(execution, frame);
+Detections detect_with(MakeSearch make, const Execution& execution, const VolumeFrame& frame,
+                       const DetectionOptions& given, DetectionReport& told) {
   const std::vector<Filter> scales = detect::make_scales(frame.shape, frame.voxel_um, given.radius_um,
                                                          given.largest_radius_um.value_or(given.radius_um));
   DetectionOptions options = given;
@@ -192,19 +195,53 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
   found.frame = frame.index;
   found.time_s = frame.time_s;
   detect::add_columns(options, found);
-  DetectionReport own;
-  DetectionReport& told = report != nullptr ? *report : own;
-  told = {options.threshold.value_or(0), 0, false, {}};
-  if (!(range.high > range.low)) return found;
-  Task task{frame, scales, options, range, detect::by_evidence(options), given.refine == Refine::fit};
+  const std::unique_ptr<Search> search = make(execution, frame, options);
+  if (!(search->range().high > search->range().low)) return found;
+  Task task{frame, scales, options, detect::by_evidence(options), given.refine == Refine::fit};
   bool hot_voxels = false;
-  Detections result = detect_scales(execution, task, told, hot_voxels, found);
+  Detections result = detect_scales(execution, *search, task, told, hot_voxels, found);
+  search->add_times(told);
   if (!hot_voxels) return result;
   const std::optional<VolumeFrame> clean = detect::without_hot_voxels(execution, frame, options.polarity);
   const VolumeFrame& repaired = clean ? *clean : frame;
-  const Task again{repaired, scales,           options, detect::check_frame(execution, repaired),
-                   false,    task.refine_large};
-  return detect_scales(execution, again, told, hot_voxels, std::move(found));
+  const Task again{repaired, scales, options, false, task.refine_large};
+  const std::unique_ptr<Search> second = make(execution, repaired, options);
+  result = detect_scales(execution, *second, again, told, hot_voxels, std::move(found));
+  second->add_times(told);
+  return result;
+}
+
+/// Whether a frame is to be searched on a GPU. Throws ResourceError where one is asked for that is not there.
+bool on_gpu(const Execution& execution, const VolumeFrame& frame) {
+  const bool asked = execution.backend == Backend::cuda;
+  if (!asked && (execution.backend == Backend::cpu || !detect::worth_a_gpu(execution, frame.shape)))
+    return false;  // and no GPU is woken up
+  const auto devices = gpu::list_devices();
+  if (asked && devices.devices.empty())
+    throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");
+  return !devices.devices.empty();
+}
+
+}  // namespace
+
+Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& given,
+                        DetectionReport* report) {
+  check_options(frame, given);
+  detect::check_sizes(frame);
+  DetectionReport own;
+  DetectionReport& told = report != nullptr ? *report : own;
+  const DetectionReport nothing{given.threshold.value_or(0), 0, false, Backend::cpu, {}, {}};
+  told = nothing;
+  if (!on_gpu(execution, frame)) return detect_with(detect::search_on_host, execution, frame, given, told);
+  try {
+    told.backend = Backend::cuda;
+    return detect_with(detect::search_on_device, execution, frame, given, told);
+  } catch (const ResourceError& error) {
+    told = nothing;
+    Detections found = detect_with(detect::search_on_host, execution, frame, given, told);
+    told.warnings.push_back(std::string("the frame was searched on the CPU: ") + error.what());
+    return found;
+  }
 }
 
 }  // namespace motes::tracking

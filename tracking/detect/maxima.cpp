@@ -11,10 +11,18 @@
 
 #include <motes/base/parallel_for.h>
 
+#include "tracking/detect/maxima_rules.h"
+
 namespace motes::tracking::detect {
 namespace {
 
 constexpr std::int64_t kBand = 64;  // rows of a task
+
+Shape3 shape_of(const ResponseView& response) { return {response.nz, response.ny, response.nx}; }
+
+const float* row_of(const ResponseView& response, std::int64_t z, std::int64_t y) {
+  return response.log + (z * response.ny + y) * response.nx;
+}
 
 struct Found {
   std::vector<Voxel> strict, tied;
@@ -31,10 +39,10 @@ void visit_neighbours(const Shape3& shape, const Voxel& v, const Visit& visit) {
 
 enum class Standing { exceeded, tied, strict };
 
-Standing standing_of(const Response& response, const Voxel& v) {
+Standing standing_of(const ResponseView& response, const Voxel& v) {
   const float value = response.at(v.z, v.y, v.x);
   Standing standing = Standing::strict;
-  visit_neighbours(response.shape(), v, [&](const Voxel& n) {
+  visit_neighbours(shape_of(response), v, [&](const Voxel& n) {
     const float other = response.at(n.z, n.y, n.x);
     if (other == value) standing = Standing::tied;
     if (other > value) standing = Standing::exceeded;
@@ -44,13 +52,14 @@ Standing standing_of(const Response& response, const Voxel& v) {
 }
 
 /// marks[x] != 0: over the floor and not exceeded by a face neighbour. Missing rows are the row itself.
-void mark_row(const Response& response, std::int64_t z, std::int64_t y, float floor, unsigned char* marks) {
-  const Shape3& s = response.shape();
-  const float* row = response.row(z, y);
-  const float* above = y > 0 ? response.row(z, y - 1) : row;
-  const float* below = y + 1 < s.ny ? response.row(z, y + 1) : row;
-  const float* before = z > 0 ? response.row(z - 1, y) : row;
-  const float* after = z + 1 < s.nz ? response.row(z + 1, y) : row;
+void mark_row(const ResponseView& response, std::int64_t z, std::int64_t y, float floor,
+              unsigned char* marks) {
+  const Shape3 s = shape_of(response);
+  const float* row = row_of(response, z, y);
+  const float* above = y > 0 ? row_of(response, z, y - 1) : row;
+  const float* below = y + 1 < s.ny ? row_of(response, z, y + 1) : row;
+  const float* before = z > 0 ? row_of(response, z - 1, y) : row;
+  const float* after = z + 1 < s.nz ? row_of(response, z + 1, y) : row;
   const auto is_high = [=](std::int64_t x, std::int64_t left, std::int64_t right) {
     const float v = row[x];
     return static_cast<unsigned char>(static_cast<int>(v > floor) & static_cast<int>(v >= row[left]) &
@@ -64,7 +73,7 @@ void mark_row(const Response& response, std::int64_t z, std::int64_t y, float fl
   if (s.nx > 1) marks[s.nx - 1] = is_high(s.nx - 1, s.nx - 2, s.nx - 1);
 }
 
-void scan_row(const Response& response, std::int64_t z, std::int64_t y, float floor,
+void scan_row(const ResponseView& response, std::int64_t z, std::int64_t y, float floor,
               std::vector<unsigned char>& marks, Found& found) {
   mark_row(response, z, y, floor, marks.data());
   const auto end = marks.cend();
@@ -77,14 +86,14 @@ void scan_row(const Response& response, std::int64_t z, std::int64_t y, float fl
 }
 
 /// The plateau around `seed`, sorted, added to `seen`; empty if a voxel beside it is higher.
-std::vector<Voxel> plateau_around(const Response& response, const Voxel& seed, std::set<Voxel>& seen) {
+std::vector<Voxel> plateau_around(const ResponseView& response, const Voxel& seed, std::set<Voxel>& seen) {
   const float value = response.at(seed.z, seed.y, seed.x);
   std::vector<Voxel> members{seed};
   bool exceeded = false;
   seen.insert(seed);
   for (std::size_t next = 0; next < members.size(); ++next) {
     const Voxel at = members[next];  // a copy: the vector grows below
-    visit_neighbours(response.shape(), at, [&](const Voxel& n) {
+    visit_neighbours(shape_of(response), at, [&](const Voxel& n) {
       const float other = response.at(n.z, n.y, n.x);
       exceeded = exceeded || other > value;
       if (other == value && seen.insert(n).second) members.push_back(n);
@@ -97,26 +106,18 @@ std::vector<Voxel> plateau_around(const Response& response, const Voxel& seed, s
 }
 
 Voxel middle_of(const std::vector<Voxel>& members) {
-  const auto n = static_cast<double>(members.size());
-  double z = 0, y = 0, x = 0;
-  for (const Voxel& v : members) {
-    z += static_cast<double>(v.z) / n;
-    y += static_cast<double>(v.y) / n;
-    x += static_cast<double>(v.x) / n;
-  }
-  const auto distance2 = [&](const Voxel& v) {
-    const double dz = static_cast<double>(v.z) - z, dy = static_cast<double>(v.y) - y,
-                 dx = static_cast<double>(v.x) - x;
-    return dz * dz + dy * dy + dx * dx;
+  const auto member = [&](std::int64_t i) {
+    const Voxel& v = members[static_cast<std::size_t>(i)];
+    return std::array<std::int64_t, 3>{v.z, v.y, v.x};
   };
-  return *std::min_element(members.begin(), members.end(),
-                           [&](const Voxel& a, const Voxel& b) { return distance2(a) < distance2(b); });
+  return members[static_cast<std::size_t>(
+      rules::middle_of(static_cast<std::int64_t>(members.size()), member))];
 }
 
 }  // namespace
 
-std::vector<Voxel> local_maxima(const Execution& execution, const Response& response, float floor) {
-  const Shape3& shape = response.shape();
+std::vector<Voxel> local_maxima(const Execution& execution, const ResponseView& response, float floor) {
+  const Shape3 shape = shape_of(response);
   const std::int64_t bands = (shape.ny + kBand - 1) / kBand;
   std::vector<Found> found(static_cast<std::size_t>(shape.nz * bands));
   parallel_for(thread_count(execution), shape.nz * bands, [&](std::int64_t task) {
@@ -140,16 +141,16 @@ std::vector<Voxel> local_maxima(const Execution& execution, const Response& resp
   return maxima;
 }
 
-SampledMinima sample_minima(const Execution& execution, const Response& response, float floor,
+SampledMinima sample_minima(const Execution& execution, const ResponseView& response, float floor,
                             std::int64_t rows_per_sample) {
-  const Shape3& shape = response.shape();
+  const Shape3 shape = shape_of(response);
   const std::int64_t step =
       std::clamp<std::int64_t>(rows_per_sample, 1, std::max<std::int64_t>(1, shape.nz * shape.ny));
   const std::int64_t rows = (shape.nz * shape.ny) / step;
   std::vector<std::vector<Voxel>> found(static_cast<std::size_t>(rows));
   parallel_for(thread_count(execution), rows, [&](std::int64_t i) {
     const std::int64_t row = i * step + step / 2, z = row / shape.ny, y = row % shape.ny;
-    const float* values = response.row(z, y);
+    const float* values = row_of(response, z, y);
     for (std::int64_t x = 0; x < shape.nx; ++x) {
       const float value = values[x];
       if (!(value < -floor) || (x > 0 && values[x - 1] <= value) ||

@@ -16,8 +16,9 @@ struct Voxel {
 
 /// Voxels over `floor` that no voxel of their 26-neighbourhood exceeds, in storage order. A plateau (touching
 /// voxels of one value) that nothing around it exceeds counts once: as its voxel nearest to its centre of
-/// mass, the first of those in storage order. O(voxels); the same for any thread count.
-std::vector<Voxel> local_maxima(const Execution& execution, const Response& response, float floor);
+/// mass, the first of those in storage order. Reads the response alone. O(voxels); the same for any thread
+/// count.
+std::vector<Voxel> local_maxima(const Execution& execution, const ResponseView& response, float floor);
 
 /// Some of the strict local minima below -floor, in storage order: those of rows spread evenly over the
 /// frame, each of which stands for `rows_per_sample` rows. O(voxels / rows_per_sample).
@@ -25,7 +26,7 @@ struct SampledMinima {
   std::vector<Voxel> voxels;
   double rows_per_sample = 1;
 };
-SampledMinima sample_minima(const Execution& execution, const Response& response, float floor,
+SampledMinima sample_minima(const Execution& execution, const ResponseView& response, float floor,
                             std::int64_t rows_per_sample);
 
 /// Erases voxels where `mask` [voxels of the shape, x fastest] is 0; an empty mask erases none.

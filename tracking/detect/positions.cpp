@@ -76,9 +76,8 @@ void add_columns(const DetectionOptions& options, Detections& found) {
     for (const char* name : kFitColumns) found.properties.push_back({name, {}});
 }
 
-void append_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
-                  const Response& response, const DetectionOptions& options, const Spots& given,
-                  bool fit_here, Detections& found) {
+void append_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Search& search,
+                  const DetectionOptions& options, const Spots& given, bool fit_here, Detections& found) {
   const Vec3& voxel = frame.voxel_um;
   const bool columns = options.refine == Refine::fit;
   Spots spots = given;
@@ -91,18 +90,19 @@ void append_spots(const Execution& execution, const VolumeFrame& frame, const Fi
   for (auto* column :
        {&found.x_um, &found.y_um, &found.z_um, &found.radius_um, &found.intensity, &found.quality})
     column->resize(before + n);
-#pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
+  std::vector<unsigned char> fitted(n, 0);
+  for (std::size_t i = 0; i < fits.size(); ++i) fitted[i] = fits[i].good ? 1 : 0;
+  const std::vector<Measured> measured = search.measure(spots.peaks, fitted);
   for (std::size_t i = 0; i < n; ++i) {
-    const bool fitted = !fits.empty() && fits[i].good;
-    const Peak peak = fitted ? spots.peaks[i] : correct_bias(response, filter, spots.peaks[i]);
+    const Measured& m = measured[i];
+    const bool by_fit = fitted[i] != 0;
     const std::size_t at = before + i;
-    found.x_um[at] = (fitted ? fits[i].place[0] : peak.x) * voxel.x;
-    found.y_um[at] = (fitted ? fits[i].place[1] : peak.y) * voxel.y;
-    found.z_um[at] = (fitted ? fits[i].place[2] : peak.z) * voxel.z;
-    found.radius_um[at] =
-        fitted ? radius_of(fits[i], filter, voxel) : fitted_radius_um(response, filter, voxel, peak);
-    found.intensity[at] = response.smoothed(peak.z, peak.y, peak.x);
-    found.quality[at] = peak.quality;
+    found.x_um[at] = (by_fit ? fits[i].place[0] : m.peak.x) * voxel.x;
+    found.y_um[at] = (by_fit ? fits[i].place[1] : m.peak.y) * voxel.y;
+    found.z_um[at] = (by_fit ? fits[i].place[2] : m.peak.z) * voxel.z;
+    found.radius_um[at] = by_fit ? radius_of(fits[i], filter, voxel) : m.radius_um;
+    found.intensity[at] = m.intensity;
+    found.quality[at] = m.peak.quality;
   }
   std::size_t column = 0;
   if (by_evidence(options)) {

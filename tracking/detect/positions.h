@@ -3,9 +3,8 @@
 
 #include <motes/tracking/log_detector.h>
 
-#include "tracking/detect/refine.h"
-#include "tracking/detect/response.h"
 #include "tracking/detect/scan.h"
+#include "tracking/detect/search.h"
 
 namespace motes::tracking::detect {
 
@@ -14,10 +13,10 @@ namespace motes::tracking::detect {
 /// `elongated`.
 void add_columns(const DetectionOptions& options, Detections& found);
 
-/// Appends the spots to `found`, which has the columns of `options` (refine: parabola or fit), then those
-/// that the fit found beside them. `fit_here`: false keeps the parabola's places, with NaN for errors.
-void append_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
-                  const Response& response, const DetectionOptions& options, const Spots& spots,
-                  bool fit_here, Detections& found);
+/// `search` has the response of `filter`. Appends the spots to `found`, which has the columns of `options`
+/// (refine: parabola or fit), then those that the fit found beside them. `fit_here`: false keeps the
+/// parabola's places, with NaN for errors.
+void append_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Search& search,
+                  const DetectionOptions& options, const Spots& spots, bool fit_here, Detections& found);
 
 }  // namespace motes::tracking::detect

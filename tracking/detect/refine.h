@@ -2,13 +2,9 @@
 /// Sub-voxel position, height and width of a maximum.
 
 #include "tracking/detect/maxima.h"
+#include "tracking/detect/refine_rules.h"
 
 namespace motes::tracking::detect {
-
-struct Peak {
-  double z = 0, y = 0, x = 0;  ///< voxels
-  double quality = 0;          ///< response there: from that of the voxel to twice it
-};
 
 /// Fits a quadratic to the 27 responses around a maximum. O(1).
 Peak refine(const Response& response, const Filter& filter, const Voxel& maximum);

@@ -31,11 +31,6 @@ constexpr double kLargestRadius = 1000;  // voxels
 
 std::int64_t clamped(std::int64_t i, std::int64_t n) { return std::clamp<std::int64_t>(i, 0, n - 1); }
 
-/// Voxels of an axis whose mean stands for what lies beyond its end.
-std::int64_t edge_voxels(const HalfKernel& kernel, std::int64_t n) {
-  return std::min<std::int64_t>(n, std::max(1, (kernel.radius() + 1) / 2));
-}
-
 /// What lies beyond both ends of an axis, one row (or slab) for each.
 struct Beyond {
   std::vector<float> before, after;
@@ -44,7 +39,7 @@ struct Beyond {
   template <class RowAt>
   Beyond(const HalfKernel& kernel, std::int64_t n, std::int64_t width, bool need_before, bool need_after,
          const RowAt& row_at) {
-    const std::int64_t count = edge_voxels(kernel, n);
+    const std::int64_t count = edge_voxels(kernel.radius(), n);
     std::vector<const float*> rows(static_cast<std::size_t>(count));
     const auto fill = [&](std::int64_t first, std::vector<float>& out) {
       for (std::int64_t i = 0; i < count; ++i) rows[static_cast<std::size_t>(i)] = row_at(first + i);
@@ -58,7 +53,8 @@ struct Beyond {
 
 /// Fills `margin` elements at both ends of a row with the mean of the outermost ones between.
 void extend_row(std::vector<float>& row, std::int64_t margin, const HalfKernel& kernel) {
-  const std::int64_t n = static_cast<std::int64_t>(row.size()) - 2 * margin, count = edge_voxels(kernel, n);
+  const std::int64_t n = static_cast<std::int64_t>(row.size()) - 2 * margin,
+                     count = edge_voxels(kernel.radius(), n);
   float before = 0, after = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     before += row[static_cast<std::size_t>(margin + i)];
@@ -144,7 +140,7 @@ void Response::smooth_planes(const Execution& execution, const VolumeFrame& fram
 void Response::smooth_band(const VolumeFrame& frame, std::int64_t z, std::int64_t begin, std::int64_t end) {
   const HalfKernel &along_x = filter_.kernels[0], &along_y = filter_.kernels[1];
   const std::int64_t width = shape_.nx + 2, margin = along_x.radius() + 1, ny = shape_.ny;
-  const std::int64_t edge = edge_voxels(along_y, ny);
+  const std::int64_t edge = edge_voxels(along_y.radius(), ny);
   const bool before = begin - along_y.radius() < 0, after = end - 1 + along_y.radius() >= ny;
   const std::int64_t first = std::min(clamped(begin - along_y.radius(), ny), after ? ny - edge : ny);
   const std::int64_t last = std::max(clamped(end - 1 + along_y.radius(), ny), before ? edge - 1 : 0);
@@ -208,37 +204,10 @@ void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) 
   }
 }
 
-double Response::smoothed_voxel(std::int64_t z, std::int64_t y, std::int64_t x) const {
+ResponseView Response::view() const {
   const HalfKernel& along_z = filter_.kernels[2];
-  const auto value = [&](std::int64_t k) { return static_cast<double>(padded_row(k, y)[x + 1]); };
-  const std::int64_t edge = edge_voxels(along_z, shape_.nz);
-  double before = 0, after = 0;
-  for (std::int64_t k = 0; k < edge; ++k) {
-    before += value(k) / static_cast<double>(edge);
-    after += value(shape_.nz - 1 - k) / static_cast<double>(edge);
-  }
-  double sum = 0;
-  for (std::int64_t k = z - along_z.radius(); k <= z + along_z.radius(); ++k) {
-    const double weight = along_z.weights[static_cast<std::size_t>(std::abs(k - z))];
-    sum += weight * (k < 0 ? before : k >= shape_.nz ? after : value(k));
-  }
-  return sum;
-}
-
-double Response::smoothed(double z, double y, double x) const {
-  const auto floor_of = [](double v) { return static_cast<std::int64_t>(std::floor(v)); };
-  const std::int64_t z0 = floor_of(z), y0 = floor_of(y), x0 = floor_of(x);
-  const double fz = z - static_cast<double>(z0), fy = y - static_cast<double>(y0),
-               fx = x - static_cast<double>(x0);
-  double sum = 0;
-  for (int corner = 0; corner < 8; ++corner) {
-    const int dz = corner >> 2, dy = corner >> 1 & 1, dx = corner & 1;
-    const double weight = (dz != 0 ? fz : 1 - fz) * (dy != 0 ? fy : 1 - fy) * (dx != 0 ? fx : 1 - fx);
-    if (weight == 0) continue;
-    sum += weight * smoothed_voxel(clamped(z0 + dz, shape_.nz), clamped(y0 + dy, shape_.ny),
-                                   clamped(x0 + dx, shape_.nx));
-  }
-  return sum + static_cast<double>(offset_);
+  return {log_.get(), plane_smoothed_.get(),  shape_.nz,        shape_.ny,
+          shape_.nx,  along_z.weights.data(), along_z.radius(), offset_};
 }
 
 }  // namespace motes::tracking::detect

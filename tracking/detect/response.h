@@ -10,6 +10,7 @@
 
 #include "tracking/detect/frame_rows.h"
 #include "tracking/detect/gaussian.h"
+#include "tracking/detect/response_view.h"
 
 namespace motes::tracking::detect {
 
@@ -18,6 +19,8 @@ struct Filter {
   std::array<double, 3> sigma{};  ///< voxels
   std::array<HalfKernel, 3> kernels;
   int dimensions = 0;  ///< axes of more than one voxel
+
+  FilterView view() const { return {sigma, dimensions}; }
 
   /// Standard deviation of the response to white noise of standard deviation 1.
   double noise_gain() const;
@@ -40,8 +43,9 @@ class Response {
   const float* row(std::int64_t z, std::int64_t y) const { return &log_[index(z, y, 0)]; }
   float at(std::int64_t z, std::int64_t y, std::int64_t x) const { return log_[index(z, y, x)]; }
 
-  /// Smoothed frame value (offset included) at a voxel position, trilinear between voxels.
-  double smoothed(double z, double y, double x) const;
+  double smoothed(double z, double y, double x) const { return view().smoothed(z, y, x); }
+  ResponseView view() const;  ///< valid as long as this
+  operator ResponseView() const { return view(); }
 
  private:
   std::size_t index(std::int64_t z, std::int64_t y, std::int64_t x) const {
@@ -54,7 +58,6 @@ class Response {
   void smooth_band(const VolumeFrame& frame, std::int64_t z, std::int64_t begin, std::int64_t end);
   void laplacian(const Execution& execution, Polarity polarity);
   void laplacian_band(std::int64_t begin, std::int64_t end, float sign);
-  double smoothed_voxel(std::int64_t z, std::int64_t y, std::int64_t x) const;
 
   Shape3 shape_;
   Filter filter_;

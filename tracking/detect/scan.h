@@ -1,5 +1,5 @@
 #pragma once
-/// One look at a frame at one scale: response, maxima, and which of them are spots.
+/// One look at a frame at one scale: which maxima are spots.
 
 #include <cstdint>
 #include <span>
@@ -8,22 +8,10 @@
 
 #include <motes/tracking/log_detector.h>
 
-#include "tracking/detect/maxima.h"
-#include "tracking/detect/refine.h"
-#include "tracking/detect/response.h"
+#include "tracking/detect/refine_rules.h"
+#include "tracking/detect/search.h"
 
 namespace motes::tracking::detect {
-
-/// A frame's response at one scale and its maxima over rounding errors, those outside the mask left out.
-struct Scan {
-  /// `mask` [voxels]: 0 where no spot is looked for; empty: look everywhere.
-  Scan(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Polarity polarity,
-       ValueRange range, std::span<const std::uint8_t> mask = {});
-
-  Response response;
-  float floor;
-  std::vector<Voxel> maxima;
-};
 
 /// The maxima that are spots, in storage order of their voxels.
 struct Spots {
@@ -41,8 +29,8 @@ bool by_evidence(const DetectionOptions& options);
 /// Indices of the `count` best peaks (the first ones among equals), in increasing order.
 std::vector<std::size_t> best_of(std::span<const Peak> peaks, std::size_t count);
 
-/// Which maxima are spots under `options`, refined. O(maxima * voxels of a window).
-Spots spots_of(const Execution& execution, const VolumeFrame& frame, const Filter& filter, const Scan& scan,
-               const DetectionOptions& options);
+/// Which of the maxima that `search` has found are spots under `options`, refined. O(maxima * voxels of a
+/// window).
+Spots spots_of(Search& search, const DetectionOptions& options);
 
 }  // namespace motes::tracking::detect

@@ -16,8 +16,6 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr double kReach = 4;          // sigmas from the middle of the box to its sides
-constexpr double kLookedAt = 2.5;     // score of the first look from which on there is a second
 constexpr double kFalseShare = 0.04;  // of what is found
 constexpr double kOnlyOne = 0.05;     // of a spot: what a single one counts as
 constexpr std::size_t kFewest = 20;   // spots of the first look
@@ -38,10 +36,6 @@ constexpr double kMostSkew = 1.25;   // maxima's tail over minima's
 constexpr double kSkewGrowth = 1.3;  // by the level, from where it is measured on
 constexpr std::size_t kFewestMinima = 500;
 
-double softened(const Evidence& e) {
-  return e.roundness > 0 ? e.score / std::sqrt(std::sqrt(e.roundness)) : 0;
-}
-
 double noise_tail(double score) {
   const Knot last = kNoise.back();
   if (score >= last.score)
@@ -59,37 +53,23 @@ double neighbours(const Filter& filter, const Shape3& shape, std::size_t spots) 
   double share = static_cast<double>(spots);
   for (std::size_t a = 0; a < 3; ++a)
     if (filter.sigma[a] > 0)
-      share *= std::min(1.0, 2 * kReach * filter.sigma[a] / static_cast<double>(size[a]));
+      share *= std::min(1.0, 2 * kSecondReach * filter.sigma[a] / static_cast<double>(size[a]));
   return share;
 }
 
-/// Softened scores of the second look [n], 0 where the first is below kLookedAt.
-std::vector<double> look_again(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
-                               const Response& response, Polarity polarity, const Judged& extrema,
-                               Side side) {
-  std::vector<std::size_t> places;
-  std::vector<Voxel> voxels;
-  for (std::size_t i = 0; i < extrema.voxels.size(); ++i)
-    if (softened(extrema.evidence[i]) > kLookedAt) {
-      places.push_back(i);
-      voxels.push_back(extrema.voxels[i]);
-    }
-  const std::vector<Evidence> again =
-      evidence_at(execution, frame, filter, response, polarity, voxels, side, kReach);
-  std::vector<double> scores(extrema.voxels.size());
-  for (std::size_t k = 0; k < places.size(); ++k) scores[places[k]] = softened(again[k]);
-  return scores;
+bool near_noise(std::span<const ChosenSpot> taken) {
+  if (taken.size() < kFewest) return true;
+  double level = taken.front().score;
+  for (const ChosenSpot& s : taken) level = std::min(level, s.score);
+  const auto near = std::count_if(taken.begin(), taken.end(),
+                                  [&](const ChosenSpot& s) { return s.score < kMargin * level; });
+  return static_cast<double>(near) >= kNearNoise * static_cast<double>(taken.size());
 }
 
-bool near_noise(const Judged& maxima, std::span<const unsigned char> taken) {
-  std::vector<double> scores;
-  for (std::size_t i = 0; i < taken.size(); ++i)
-    if (taken[i] != 0) scores.push_back(maxima.evidence[i].score);
-  if (scores.size() < kFewest) return true;
-  const double level = *std::min_element(scores.begin(), scores.end());
-  const auto near =
-      std::count_if(scores.begin(), scores.end(), [&](double s) { return s < kMargin * level; });
-  return static_cast<double>(near) >= kNearNoise * static_cast<double>(scores.size());
+/// All scores [n], 0 where there was no second look.
+std::vector<double> filled_up(std::vector<double> scores, std::size_t n) {
+  scores.resize(n);
+  return scores;
 }
 
 /// The score from which on a share kFalseShare of the maxima, of which `noise` are of noise `stretch` times
@@ -133,23 +113,21 @@ std::optional<double> level_of(std::span<const double> high, std::span<const dou
 
 }  // namespace
 
-std::optional<std::vector<unsigned char>> second_look(const Execution& execution, const VolumeFrame& frame,
-                                                      const Filter& filter, const Response& response,
-                                                      Polarity polarity, const Judged& maxima,
-                                                      const Judged& minima, const FirstLook& first) {
-  const auto before = static_cast<std::size_t>(std::count(first.taken.begin(), first.taken.end(), 1));
-  if (first.noise_stretch > kMostStretch || neighbours(filter, frame.shape, before) > kMostNeighbours ||
-      minima.voxels.size() < kFewestMinima || !near_noise(maxima, first.taken) || mostly_lowest(frame))
+std::optional<std::vector<ChosenSpot>> second_look(const Filter& filter, const Shape3& shape,
+                                                   const FirstLook& first) {
+  const std::size_t before = first.taken.size();
+  if (first.noise_stretch > kMostStretch || neighbours(filter, shape, before) > kMostNeighbours ||
+      first.minima < kFewestMinima || !near_noise(first.taken) || first.scored.mostly_lowest())
     return std::nullopt;
-  const std::vector<double> low =
-      look_again(execution, frame, filter, response, polarity, minima, Side::minima);
-  const std::vector<double> high =
-      look_again(execution, frame, filter, response, polarity, maxima, Side::maxima);
+  const std::vector<double> low = filled_up(first.scored.look_again(Side::minima).scores, first.minima);
+  const LookedAgain maxima = first.scored.look_again(Side::maxima);
+  const std::vector<double> high = filled_up(maxima.scores, first.maxima);
   const std::optional<double> level = level_of(high, low, before, first.noise_stretch);
   if (!level) return std::nullopt;
-  std::vector<unsigned char> spots(high.size());
-  for (std::size_t i = 0; i < high.size(); ++i) spots[i] = high[i] >= *level ? 1 : 0;
-  if (static_cast<std::size_t>(std::count(spots.begin(), spots.end(), 1)) <= before) return std::nullopt;
+  std::vector<ChosenSpot> spots;
+  for (std::size_t i = 0; i < maxima.extrema.size(); ++i)
+    if (maxima.scores[i] >= *level) spots.push_back(maxima.extrema[i]);
+  if (spots.size() <= before) return std::nullopt;
   return spots;
 }
 

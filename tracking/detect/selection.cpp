@@ -21,6 +21,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <vector>
@@ -39,9 +40,14 @@ constexpr double kMedian = 1.1, kUpper = 2.86;
 constexpr double kMostSkew = 1.5;
 constexpr std::size_t kFewest = 8;  // extrema to tell a percentile from
 
-double percentile(std::span<const double> scores, double share) {
-  std::vector<double> values(scores.begin(), scores.end());
-  return quantile(values, share);
+/// Scores that `use` is true of, in falling order.
+template <class Use>
+std::vector<double> falling(std::span<const double> scores, const Use& use) {
+  std::vector<double> kept;
+  std::copy_if(scores.rbegin(), scores.rend(), std::back_inserter(kept), use);
+  if (!std::is_sorted(kept.begin(), kept.end(), std::greater<>()))
+    std::sort(kept.begin(), kept.end(), std::greater<>());
+  return kept;
 }
 
 constexpr double kTailFrom = 0.97;    // quantile from which on scores are tail
@@ -146,6 +152,13 @@ std::optional<double> continued_level(std::span<const double> scores, double cou
   return std::nullopt;
 }
 
+double percentile(std::span<const double> scores, double share) {
+  if (std::is_sorted(scores.begin(), scores.end()))
+    return scores[static_cast<std::size_t>(share * static_cast<double>(scores.size() - 1))];
+  std::vector<double> values(scores.begin(), scores.end());
+  return quantile(values, share);
+}
+
 NoiseScores noise_scores(std::span<const double> maxima, std::span<const double> minima,
                          double minima_per_sample) {
   NoiseScores noise;
@@ -186,25 +199,21 @@ double false_alarm_level(const NoiseScores& noise, double false_spots) {
 double false_discovery_level(const NoiseScores& noise, std::span<const double> maxima, double false_share) {
   const double empty = false_alarm_level(noise, 0.2 * false_share);
   const double least = kMedian * noise.stretch;
-  std::vector<double> scores;
-  for (const double s : maxima)
-    if (s > least) scores.push_back(s);
-  std::sort(scores.begin(), scores.end(), std::greater<>());
+  const std::vector<double> scores = falling(maxima, [&](double s) { return s > least; });
+  const auto allowed = [&](std::size_t n) { return false_share * std::max(0.2, static_cast<double>(n) - 1); };
+  constexpr std::size_t kBlock = 64;  // of which not even the best score passes: the others need no look
   for (std::size_t n = scores.size(); n > 0; --n) {
+    while (n > kBlock && noise.count * noise_tail(noise, scores[n - kBlock]) > allowed(n)) n -= kBlock;
     const double s = scores[n - 1];
-    if (noise.count * noise_tail(noise, s) <= false_share * std::max(0.2, static_cast<double>(n) - 1))
-      return std::min(s, empty);
+    if (noise.count * noise_tail(noise, s) <= allowed(n)) return std::min(s, empty);
   }
   return empty;
 }
 
 bool blends_into_noise(std::span<const double> scores, double level) {
   constexpr std::size_t kFew = 20;
-  constexpr double kBelow = 0.8, kGap = 1.25;
-  std::vector<double> top;
-  for (const double s : scores)
-    if (s >= kBelow * level) top.push_back(s);
-  std::sort(top.begin(), top.end(), std::greater<>());
+  constexpr double kGap = 1.25;
+  const std::vector<double> top = falling(scores, [&](double s) { return s >= kBlendsBelow * level; });
   const auto found =
       static_cast<std::size_t>(std::count_if(top.begin(), top.end(), [&](double s) { return s >= level; }));
   if (found == 0 || found > kFew || 2 * (top.size() - found) < found) return false;
@@ -271,10 +280,7 @@ bool beyond_tail(std::span<const double> sorted, std::size_t above) {
 std::optional<double> clear_of_the_rest(std::span<const double> values) {
   constexpr std::size_t kLeast = 8, kLeastBelow = 15;
   constexpr double kGap = 1.25;
-  std::vector<double> sorted;
-  for (const double v : values)
-    if (v > 0) sorted.push_back(v);
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const std::vector<double> sorted = falling(values, [](double v) { return v > 0; });
   const std::size_t n = sorted.size();
   std::optional<double> least;
   double widest = kGap;

@@ -7,6 +7,11 @@
 
 namespace motes::tracking::detect {
 
+// Scores may come in any order; ascending ones cost least.
+
+/// As quantile(). O(1) of ascending scores once these have been told to be, which is O(n).
+double percentile(std::span<const double> scores, double share);
+
 /// What the minima, which hold no spots, and the low scores say of noise.
 struct NoiseScores {
   double stretch = 1;  ///< how much wider than on white noise the scores of noise are; at least 1
@@ -31,18 +36,20 @@ double false_alarm_level(const NoiseScores& noise, double false_spots);
 
 /// The score that `count` extrema of noise are expected to exceed, told from the tail of `scores` [n] itself:
 /// the highest 3 % of them, below the answer, go on beyond it as a generalised Pareto law of the squared
-/// score. Each score stands for `weight` extrema. None for fewer than 2,000 scores. Spots do no harm while they
-/// are few beside those. O(n).
+/// score. Each score stands for `weight` extrema. None for fewer than 2,000 scores. Spots do no harm while
+/// they are few beside those. O(n).
 std::optional<double> continued_level(std::span<const double> scores, double count, double weight = 1);
+
+constexpr double kBlendsBelow = 0.8;  ///< of a level: lower scores do not matter to blends_into_noise
 
 /// Whether the few scores over `level` go on without a gap from at least half as many just below it: the tail
 /// of something that is neither noise nor spots, such as texture. O(n log n).
 bool blends_into_noise(std::span<const double> scores, double level);
 
-/// The least of the values that stand clear of all others: eight or more, above the widest gap of a quarter or
-/// more, fewer than lie below, and too high for the tail of those (Rayleigh's, by their median and by their
-/// upper tenth). None where there is no such gap. Minima do not enter: between spots they can be as deep as
-/// spots are high. O(n log n).
+/// The least of the values that stand clear of all others: eight or more, above the widest gap of a quarter
+/// or more, fewer than lie below, and too high for the tail of those (Rayleigh's, by their median and by
+/// their upper tenth). None where there is no such gap. Minima do not enter: between spots they can be as
+/// deep as spots are high. O(n log n).
 std::optional<double> clear_of_the_rest(std::span<const double> values);
 
 /// The least score of the first valley above `level` in the density of the logarithm of the scores, or

@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace motes::tracking::detect {
@@ -36,22 +37,19 @@ double median_of(std::vector<float>& values) {
   return static_cast<double>(*middle);
 }
 
-/// |values| of about kSampledRows rows x kSampledColumns columns spread over a volume: value_at(z, y, x).
-template <class ValueAt>
-std::vector<float> sample(const Shape3& shape, const ValueAt& value_at) {
+/// Calls use(z, y, x) for about kSampledRows rows x kSampledColumns columns spread over a volume.
+template <class Use>
+void each_sampled(const Shape3& shape, const Use& use) {
   const std::int64_t rows = shape.nz * shape.ny;
   const std::int64_t taken = std::min(rows, kSampledRows), columns = std::min(shape.nx, kSampledColumns);
-  std::vector<float> values;
-  values.reserve(static_cast<std::size_t>(taken * columns));
   for (std::int64_t i = 0; i < taken; ++i) {
     const std::int64_t row = (2 * i + 1) * rows / (2 * taken);
     for (std::int64_t j = 0; j < columns; ++j) {
       // Rows start at different columns, lest a frame's regular pattern is met in step.
       const std::int64_t x = ((2 * j + 1) * shape.nx / (2 * columns) + 7 * i) % shape.nx;
-      values.push_back(std::fabs(value_at(row / shape.ny, row % shape.ny, x)));
+      use(row / shape.ny, row % shape.ny, x);
     }
   }
-  return values;
 }
 
 /// Weights of the second difference of an axis that has room for one, else the voxel alone.
@@ -76,7 +74,10 @@ double white_deviation(const VolumeFrame& frame) {
     }
     return sum;
   };
-  std::vector<float> details = sample(shape, detail);
+  std::vector<float> details;
+  each_sampled(shape, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    details.push_back(std::fabs(detail(z, y, x)));
+  });
   const double norm = std::sqrt(6.0) * (shape.ny >= 3 ? std::sqrt(6.0) : 1);
   const double deviation = kMadToSigma * median_of(details) / norm;
   // Over half of the details exactly zero: an empty or saturated background, which tells nothing of noise.
@@ -103,11 +104,24 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
   return high;
 }
 
-double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter) {
-  std::vector<float> responses = sample(
-      frame.shape, [&](std::int64_t z, std::int64_t y, std::int64_t x) { return response.at(z, y, x); });
+std::vector<std::int64_t> noise_sample(const Shape3& shape) {
+  std::vector<std::int64_t> voxels;
+  each_sampled(shape, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    voxels.push_back((z * shape.ny + y) * shape.nx + x);
+  });
+  return voxels;
+}
+
+double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter) {
+  for (float& v : responses) v = std::fabs(v);
   const double seen = kMadToSigma * median_of(responses);
   return std::min(seen, kWhiteMargin * filter.noise_gain() * white_deviation(frame));
+}
+
+double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter) {
+  std::vector<float> responses;
+  for (const std::int64_t voxel : noise_sample(frame.shape)) responses.push_back(response.view().log[voxel]);
+  return noise_deviation(std::move(responses), frame, filter);
 }
 
 float rounding_floor(const Filter& filter, ValueRange range) {

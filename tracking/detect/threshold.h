@@ -1,6 +1,9 @@
 #pragma once
 /// The automatic threshold; docs/method/detection.md states it for users.
 
+#include <cstdint>
+#include <vector>
+
 #include "tracking/detect/response.h"
 
 namespace motes::tracking::detect {
@@ -14,6 +17,11 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
 /// the frame's finest detail gives. 0 for a noise-free frame. Works on a fixed sample of at most some 10^5
 /// voxels.
 double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter);
+
+/// The same in two parts: where it reads the response (indices of voxels), and the deviation told from what
+/// is there.
+std::vector<std::int64_t> noise_sample(const Shape3& shape);
+double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter);
 
 /// Responses up to this may be rounding errors of a noise-free frame whose values span `range`.
 float rounding_floor(const Filter& filter, ValueRange range);

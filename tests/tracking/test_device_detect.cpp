@@ -1,0 +1,255 @@
+// Detection on a GPU: the same bits as on the CPU.
+
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include <motes/base/errors.h>
+#include <motes/base/gpu/device.h>
+#include <motes/base/workspace.h>
+#include <motes/tracking/log_detector.h>
+
+#include "tests/support/gallery.h"
+#include "tests/support/skip.h"
+#include "tests/support/spots.h"
+#include "tracking/detect/device_search.h"
+#include "tracking/detect/evidence_rules.h"
+#include "tracking/detect/maxima_rules.h"
+
+using namespace motes;
+using namespace motes::tracking;
+
+namespace {
+
+Workspace& kept() {
+  static Workspace workspace;
+  return workspace;
+}
+
+Execution on_gpu(int threads = 2) {
+  Execution execution;
+  execution.threads = threads;
+  execution.backend = Backend::cuda;
+  execution.workspace = &kept();
+  return execution;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!(std::isnan(a[i]) && std::isnan(b[i])) &&
+        std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i]))
+      return false;
+  return true;
+}
+
+void check_same(const VolumeFrame& frame, const DetectionOptions& options) {
+  DetectionReport cpu_report, gpu_report;
+  const Detections cpu = detect_spots({2}, frame, options, &cpu_report);
+  const Detections gpu = detect_spots(on_gpu(), frame, options, &gpu_report);
+  CHECK(cpu_report.backend == Backend::cpu);
+  CHECK(gpu_report.backend == Backend::cuda);
+  CHECK(gpu_report.threshold == cpu_report.threshold);
+  CHECK(gpu_report.local_maxima == cpu_report.local_maxima);
+  CHECK(gpu_report.blends == cpu_report.blends);
+  CHECK(gpu_report.warnings == cpu_report.warnings);
+  REQUIRE(gpu.size() == cpu.size());
+  CHECK(same_bits(gpu.x_um, cpu.x_um));
+  CHECK(same_bits(gpu.y_um, cpu.y_um));
+  CHECK(same_bits(gpu.z_um, cpu.z_um));
+  CHECK(same_bits(gpu.quality, cpu.quality));
+  CHECK(same_bits(gpu.intensity, cpu.intensity));
+  CHECK(same_bits(gpu.radius_um, cpu.radius_um));
+  REQUIRE(gpu.properties.size() == cpu.properties.size());
+  for (std::size_t c = 0; c < cpu.properties.size(); ++c) {
+    INFO(cpu.properties[c].name);
+    CHECK(same_bits(gpu.properties[c].values, cpu.properties[c].values));
+  }
+}
+
+DetectionOptions options_of(const testing::Picture& picture, double factor = 1) {
+  const Shape3& s = picture.frame.shape;
+  factor *= std::sqrt(static_cast<double>((s.nx > 1) + (s.ny > 1) + (s.nz > 1)));
+  DetectionOptions options;
+  options.radius_um = {factor * picture.psf_sigma.x, factor * picture.psf_sigma.y,
+                       factor * picture.psf_sigma.z};
+  if (picture.dark) options.polarity = Polarity::dark;
+  return options;
+}
+
+/// Noise, in which bright voxels lie: whole numbers, so that all types hold them.
+VolumeFrame noisy_frame(const Shape3& shape, unsigned seed) {
+  std::mt19937 rng(seed);
+  std::vector<std::uint16_t> voxels(static_cast<std::size_t>(shape.voxels()));
+  for (auto& v : voxels) v = static_cast<std::uint16_t>(20 + rng() % 30 + (rng() % 97 == 0 ? 150 : 0));
+  VolumeFrame frame;
+  frame.shape = shape;
+  frame.voxel_um = {0.2, 0.3, 0.5};
+  frame.voxels = voxels;
+  return frame;
+}
+
+template <class T>
+VolumeFrame as_type(const VolumeFrame& frame) {
+  VolumeFrame other = frame;
+  const auto& voxels = std::get<std::vector<std::uint16_t>>(frame.voxels);
+  std::vector<T> values(voxels.size());
+  for (std::size_t i = 0; i < voxels.size(); ++i) values[i] = static_cast<T>(voxels[i]);
+  other.voxels = values;
+  return other;
+}
+
+DetectionOptions options_for(const VolumeFrame& frame, double sigma_voxels) {
+  DetectionOptions options;
+  options.radius_um = {1.7 * sigma_voxels * frame.voxel_um.x, 1.7 * sigma_voxels * frame.voxel_um.y,
+                       1.7 * sigma_voxels * frame.voxel_um.z};
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("without a GPU, detection on one is refused by name and automatic goes on", "[detect]") {
+  if (!gpu::list_devices().devices.empty()) return;
+  const VolumeFrame frame = noisy_frame({5, 20, 20}, 3);
+  CHECK_THROWS_AS(detect_spots(on_gpu(), frame, options_for(frame, 1.2)), ResourceError);
+  CHECK_THROWS_WITH(detect_spots(on_gpu(), frame, options_for(frame, 1.2)),
+                    Catch::Contains("execution.backend: no GPU"));
+  Execution automatic{2};
+  automatic.backend = Backend::automatic;
+  CHECK(detect_spots(automatic, frame, options_for(frame, 1.2)).x_um ==
+        detect_spots({2}, frame, options_for(frame, 1.2)).x_um);
+}
+
+TEST_CASE("the rules that CPU and GPU share are right", "[detect]") {
+  using namespace tracking::detect;
+  // The least eigenvalue against the roots of the characteristic polynomial, well and badly separated.
+  std::mt19937 rng(5);
+  std::uniform_real_distribution<double> any(-1, 1);
+  for (int i = 0; i < 20'000; ++i) {
+    const double a = any(rng), b = i % 3 == 0 ? a : any(rng), c = i % 7 == 0 ? b : any(rng);
+    const double turn = 3 * any(rng), tilt = 3 * any(rng);
+    const double u[3] = {std::cos(turn) * std::cos(tilt), std::sin(turn) * std::cos(tilt), std::sin(tilt)};
+    const double v[3] = {-std::sin(turn), std::cos(turn), 0};
+    const double w[3] = {-std::cos(turn) * std::sin(tilt), -std::sin(turn) * std::sin(tilt), std::cos(tilt)};
+    rules::Matrix3 m{};
+    for (std::size_t p = 0; p < 3; ++p)
+      for (std::size_t q = 0; q < 3; ++q) m[p][q] = a * u[p] * u[q] + b * v[p] * v[q] + c * w[p] * w[q];
+    REQUIRE(rules::least_eigenvalue(m, 3) == Approx(std::min({a, b, c})).margin(1e-7));
+  }
+  CHECK(rules::least_root(-1) == -2);
+  CHECK(rules::least_root(1) == Approx(-1).margin(1e-7));
+  CHECK(rules::least_root(0) == Approx(-std::sqrt(3.0)).margin(1e-14));
+  // ln(1 - .36) = -.446287
+  CHECK(rules::signed_root(-0.6, 1, 1, 10) == Approx(-std::sqrt(10 * 0.44628710262841953)));
+  CHECK(rules::signed_root(1, 1, 1, 10) == Approx(std::sqrt(-10 * std::log(1e-12))));
+  CHECK(rules::signed_root(1, 0, 1, 10) == 0);
+  const std::array<std::array<std::int64_t, 3>, 4> members{{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 1, 2}}};
+  CHECK(rules::middle_of(4, [&](std::int64_t i) { return members[static_cast<std::size_t>(i)]; }) == 1);
+  CHECK(edge_voxels(5, 10) == 3);
+  CHECK(edge_voxels(0, 10) == 1);
+  CHECK(edge_voxels(9, 2) == 2);
+}
+
+TEST_CASE("detections of the gallery's pictures are the same bits on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  for (const std::string& name : testing::gallery_names()) {
+    INFO(name);
+    const testing::Picture picture = testing::make_picture(name, 1, 3);
+    DetectionOptions options = options_of(picture);
+    check_same(picture.frame, options);
+    options.refine = Refine::fit;
+    check_same(picture.frame, options);
+    options = options_of(picture, 0.7);
+    options.largest_radius_um = options_of(picture, 2).radius_um;
+    check_same(picture.frame, options);
+  }
+}
+
+TEST_CASE("frames of every type and shape give the same bits on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  for (const Shape3 shape : {Shape3{1, 64, 64}, Shape3{1, 33, 47}, Shape3{7, 31, 65}, Shape3{13, 1, 50},
+                             Shape3{9, 40, 1}, Shape3{1, 1, 90}, Shape3{1, 1, 1}, Shape3{2, 2, 2},
+                             Shape3{0, 5, 5}, Shape3{3, 5, 31}, Shape3{20, 33, 32}, Shape3{40, 3, 4}}) {
+    const VolumeFrame frame = noisy_frame(shape, static_cast<unsigned>(shape.nx));
+    INFO(shape.nz << " x " << shape.ny << " x " << shape.nx);
+    for (const double sigma : {0.25, 0.7, 1.3, 2.9, 3.5, 9.0}) {
+      INFO("sigma " << sigma);
+      DetectionOptions options = options_for(frame, sigma);
+      check_same(frame, options);
+      check_same(as_type<std::uint8_t>(frame), options);
+      check_same(as_type<float>(frame), options);
+      options.polarity = Polarity::dark;
+      options.refine = Refine::automatic;
+      check_same(frame, options);
+    }
+  }
+}
+
+TEST_CASE("thresholds, counts, rates and masks give the same bits on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  const VolumeFrame frame = noisy_frame({12, 90, 101}, 8);
+  DetectionOptions options = options_for(frame, 1.1);
+  options.threshold = 12;
+  check_same(frame, options);
+  options.threshold = std::nullopt;
+  options.max_count = 37;
+  check_same(frame, options);
+  options.max_count = 0;
+  for (const double rate : {0.5, 20.0, 200.0}) {
+    options.false_positives_per_frame = rate;
+    check_same(frame, options);
+  }
+  options.false_positives_per_frame = std::nullopt;
+  options.keep_blending = true;
+  std::vector<std::uint8_t> mask(static_cast<std::size_t>(frame.shape.voxels()));
+  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = i % 101 > 40 ? 3 : 0;
+  options.mask = mask;
+  check_same(frame, options);
+  std::fill(mask.begin(), mask.end(), std::uint8_t{0});
+  check_same(frame, options);
+}
+
+TEST_CASE("plateaus give the same maxima on a GPU, whatever their size", "[detect]") {
+  MOTES_NEED_GPU();
+  VolumeFrame frame;
+  frame.shape = {6, 40, 200};
+  frame.voxel_um = {1, 1, 1};
+  std::vector<std::uint8_t> voxels(static_cast<std::size_t>(frame.shape.voxels()), 10);
+  const auto at = [&](std::int64_t z, std::int64_t y, std::int64_t x) -> std::uint8_t& {
+    return voxels[static_cast<std::size_t>((z * frame.shape.ny + y) * frame.shape.nx + x)];
+  };
+  for (std::int64_t x = 5; x < 9; ++x) at(2, 5, x) = 90;
+  at(2, 12, 20) = at(2, 12, 21) = at(3, 13, 21) = 90;
+  for (std::int64_t y = 20; y < 26; ++y) at(4, y, 60) = 70;
+  const bool long_line = GENERATE(false, true);  // longer than what the device walks
+  if (long_line)
+    for (std::int64_t x = 0; x < 200; ++x) at(3, 33, x) = 80;
+  frame.voxels = voxels;
+  for (const double sigma : {0.2, 0.6, 1.0}) {
+    INFO("sigma " << sigma);
+    DetectionOptions options = options_for(frame, sigma);
+    options.threshold = 1;
+    check_same(frame, options);
+  }
+}
+
+TEST_CASE("unusable frames are refused on a GPU in the same words", "[detect]") {
+  MOTES_NEED_GPU();
+  VolumeFrame frame = as_type<float>(noisy_frame({4, 20, 20}, 2));
+  const DetectionOptions options = options_for(frame, 1.2);
+  std::get<std::vector<float>>(frame.voxels)[777] = std::numeric_limits<float>::quiet_NaN();
+  const auto message = [&](const Execution& execution) {
+    try {
+      detect_spots(execution, frame, options);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing thrown");
+  };
+  CHECK(message(on_gpu()) == message({2}));
+  CHECK(message(on_gpu()).find("(1, 18, 17) is NaN") != std::string::npos);
+  frame.shape.nz = 5;
+  CHECK(message(on_gpu()) == message({2}));
+}

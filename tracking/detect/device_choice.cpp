@@ -1,0 +1,46 @@
+#include <motes/base/gpu/device.h>
+
+#include "tracking/detect/device_search.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+// A thread of the CPU spends about .1 us on a voxel (16 threads of a Xeon beside an H200: .108 s on
+// 512 x 512 x 64), a GPU next to nothing, but .5 s on its start.
+constexpr std::int64_t kWorthStarting = std::int64_t{1} << 24;  // voxels of a series for each thread
+constexpr std::int64_t kWorthGoing = std::int64_t{1} << 20;     // of a frame, once a GPU is at work
+
+bool worth_starting(const Execution& execution, std::int64_t voxels) {
+  return voxels >= kWorthStarting * thread_count(execution);
+}
+
+}  // namespace
+
+bool worth_a_gpu(const Execution& execution, const Shape3& shape) {
+  const bool at_work = execution.workspace != nullptr && execution.workspace->device_bytes() > 0;
+  return at_work ? shape.voxels() >= kWorthGoing : worth_starting(execution, shape.voxels());
+}
+
+std::size_t device_bytes(const VolumeFrame& frame) {
+  const Shape3& s = frame.shape;
+  const std::int64_t padded = (s.nz + 2) * (s.ny + 2) * (s.nx + 2);
+  const std::int64_t voxel = std::visit(
+      [](const auto& v) {
+        return static_cast<std::int64_t>(sizeof(typename std::decay_t<decltype(v)>::value_type));
+      },
+      frame.voxels);
+  // The voxels, three volumes of floats, two bits a voxel and their counts.
+  return static_cast<std::size_t>(padded * (voxel + 12) + padded / 2);
+}
+
+}  // namespace motes::tracking::detect
+
+namespace motes::tracking {
+
+Backend detection_backend(const Execution& execution, std::int64_t voxels) {
+  if (execution.backend != Backend::automatic) return execution.backend;
+  return detect::worth_starting(execution, voxels) && !gpu::list_devices().devices.empty() ? Backend::cuda
+                                                                                           : Backend::cpu;
+}
+
+}  // namespace motes::tracking

@@ -1,0 +1,34 @@
+#pragma once
+/// Scored maxima on the device, as the choice of spots asks for them.
+
+#include <functional>
+#include <memory>
+
+#include "tracking/detect/choice.h"
+#include "tracking/detect/device_steps.cuh"
+
+namespace motes::tracking::detect::device {
+
+/// Indices of the set flags [n], in order. Waits for the device.
+struct Chosen {
+  unsigned* index;
+  std::size_t count;
+};
+Chosen choose_flagged(gpu::Arena& arena, const unsigned char* flags, std::size_t n);
+
+/// The maxima of a response and the minima sampled with them, with their scores.
+struct ScoredFrame {
+  const VolumeFrame& frame;
+  const Filter& filter;
+  ResponseView response;
+  bool mostly_lowest = false;  ///< see ScoredMaxima
+  VoxelList maxima, minima;
+  Scores scores, minima_scores;
+  std::function<Scores(const VoxelList&, Side, double reach)>
+      score;  ///< of other extrema, in boxes of a reach
+};
+
+/// Waits for the device. Frame and filter must outlive it.
+std::unique_ptr<ScoredMaxima> scored_maxima(gpu::Arena& arena, const ScoredFrame& scored);
+
+}  // namespace motes::tracking::detect::device

@@ -1,0 +1,13 @@
+/// What a build without CUDA says instead.
+
+#include <motes/base/gpu/no_device.h>
+
+#include "tracking/detect/device_search.h"
+
+namespace motes::tracking::detect {
+
+std::unique_ptr<Search> search_on_device(const Execution&, const VolumeFrame&, const DetectionOptions&) {
+  gpu::throw_no_device();
+}
+
+}  // namespace motes::tracking::detect

@@ -1,0 +1,93 @@
+#pragma once
+/// The steps of the search for spots on a GPU. All work is put on the arena's stream; pieces are the arena's.
+/// Voxels of a volume are 32-bit indices, x fastest.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <motes/base/gpu/arena.cuh>
+#include <motes/tracking/volume_frame.h>
+
+#include "tracking/detect/evidence.h"
+#include "tracking/detect/response.h"
+
+namespace motes::tracking::detect::device {
+
+using VoxelIndex = std::uint32_t;
+constexpr int kThreads = 256;
+
+inline unsigned blocks_for(std::size_t threads) {
+  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+}
+__device__ inline std::size_t thread_index() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+/// Voxels, or means over blocks of them, of one of the types that frames have.
+struct Values {
+  const std::uint8_t* u8 = nullptr;
+  const std::uint16_t* u16 = nullptr;
+  const float* f32 = nullptr;
+  template <class Use>
+  void visit(const Use& use) const {
+    if (u8 != nullptr) return use(u8);
+    if (u16 != nullptr) return use(u16);
+    use(f32);
+  }
+};
+
+/// The frame's voxels on the device, by way of a few pieces of pinned memory.
+Values upload_voxels(gpu::Arena& arena, const VolumeFrame& frame, int threads);
+
+/// Smallest and largest value, and whether a value is NaN, infinite or too large. Waits for the device.
+struct ToldRange {
+  ValueRange range;
+  bool bad = false;
+};
+ToldRange range_of(gpu::Arena& arena, const Values& values, std::size_t count);
+
+/// Every step-th value.
+std::vector<float> sampled_values(gpu::Arena& arena, const Values& values, const CountingSample& sample);
+
+/// Means over blocks, as make_source makes them.
+Values block_means(gpu::Arena& arena, const Values& voxels, const Shape3& shape, const Source& geometry);
+
+/// Room for a response, kept from scale to scale.
+struct Volumes {
+  float* log = nullptr;  ///< [nz][ny][nx + 2] while it is made, [nz][ny][nx] then
+  float* plane_smoothed = nullptr;
+  float* smoothed = nullptr;  ///< [nz + 2][ny + 2][nx + 2]
+};
+Volumes take_volumes(gpu::Arena& arena, const Shape3& shape);
+
+/// The response, as Response makes it, in `volumes`. `filter` must stay until the stream has passed.
+ResponseView respond(gpu::Arena& arena, const Values& voxels, const Shape3& shape, const Filter& filter,
+                     Polarity polarity, float offset, const Volumes& volumes);
+
+/// Voxels in storage order.
+struct VoxelList {
+  const VoxelIndex* voxels = nullptr;
+  std::size_t count = 0;
+};
+
+/// As local_maxima, within a mask [voxels] (nullptr: everywhere). False where a plateau has too many voxels
+/// for the device. Waits for the device.
+bool find_maxima(gpu::Arena& arena, const ResponseView& response, float floor, const std::uint8_t* mask,
+                 VoxelList& maxima);
+
+/// As sample_minima; `rows` gets the number of rows searched. Waits for the device.
+VoxelList find_minima(gpu::Arena& arena, const ResponseView& response, float floor,
+                      std::int64_t rows_per_sample, const std::uint8_t* mask, std::int64_t& rows);
+
+/// Evidence of each extremum [n].
+struct Scores {
+  std::size_t count = 0;
+  double *score = nullptr, *roundness = nullptr, *single = nullptr, *amplitude = nullptr;
+  float* response = nullptr;
+  __device__ Evidence at(std::size_t i) const { return {score[i], roundness[i], single[i], amplitude[i]}; }
+};
+Scores score(gpu::Arena& arena, const rules::EvidenceModel& model, const Values& values,
+             const ResponseView& response, const VoxelList& extrema);
+
+}  // namespace motes::tracking::detect::device

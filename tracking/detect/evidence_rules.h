@@ -1,0 +1,319 @@
+#pragma once
+/// The evidence of one extremum, on the CPU and on the GPU. What it is made of: evidence.cpp.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include <motes/base/exact_math.h>
+#include <motes/base/host_device.h>
+
+#include "tracking/detect/response_view.h"
+
+namespace motes::tracking::detect {
+
+/// The evidence of one extremum of the response.
+struct Evidence {
+  double score = 0;      ///< signed root of the likelihood ratio, times roundness; 0 where a single voxel
+                         ///< explains the window better than a spot does
+  double roundness = 0;  ///< 0 to 1: least curvature of the response over half an ideal spot's
+  double single = 0;     ///< as the score, of a single voxel in place of a spot
+  double amplitude = 0;  ///< of the spot, in the frame's own units; positive for what is looked for
+  MOTES_HOST_DEVICE bool is_round() const { return roundness >= 1; }
+};
+
+/// The score with roundness by its fourth root.
+MOTES_HOST_DEVICE inline double softened(const Evidence& e) {
+  return e.roundness > 0 ? e.score / std::sqrt(std::sqrt(e.roundness)) : 0;
+}
+
+namespace rules {
+
+constexpr double kRound = 0.5;  // of an ideal spot's least curvature: round enough
+constexpr int kPhases = 16;     // sub-voxel places of a spot along an axis that are told apart
+
+/// Sums along one axis of the box: of the profile g, its square, g c and c c, c the centred coordinate.
+struct AxisSums {
+  double n = 1, g = 1, gg = 1, gc = 0, cc = 0;
+};
+
+/// Of the n values of a profile from g on.
+MOTES_HOST_DEVICE inline AxisSums axis_sums(const float* g, std::int64_t n) {
+  AxisSums s;
+  s.n = static_cast<double>(n);
+  s.g = s.gg = 0;
+  const double middle = 0.5 * (s.n - 1);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double v = static_cast<double>(g[i]), c = static_cast<double>(i) - middle;
+    s.g += v;
+    s.gg += v * v;
+    s.gc += v * c;
+    s.cc += c * c;
+  }
+  return s;
+}
+
+/// One axis of a frame of blocks (see blocks.h) and of the response.
+struct EvidenceAxis {
+  std::int64_t size = 1;           ///< blocks
+  std::int64_t block = 1;          ///< voxels of a block
+  std::int64_t response_size = 1;  ///< voxels
+  int half = 0, core = 0;          ///< blocks either way of the box and of its core
+  double curvature_scale = 0;
+  const float* profiles = nullptr;  ///< [kPhases + 1][2 half + 1], relative to the middle one's value
+  const AxisSums* whole = nullptr;  ///< [kPhases + 1], of the whole profile
+};
+
+/// All that the extrema of one frame at one scale have in common. Trivially copyable.
+struct EvidenceModel {
+  std::array<EvidenceAxis, 3> axes;  ///< x, y, z
+  double side = 1, sign = 1;
+  double lowest = 0, unit = 0;  ///< unit > 0: a frame of counts, most of them the lowest
+};
+
+using Index3 = std::array<std::int64_t, 3>;  // x, y, z
+using Place3 = std::array<double, 3>;        // x, y, z; blocks
+
+/// The box around a place: cut by the frame.
+struct Box {
+  Index3 centre{}, first{}, count{};
+  std::array<const float*, 3> g{};
+  std::array<AxisSums, 3> axis;
+};
+
+/// Sums over the voxels of one column (x) of the box, offset taken off.
+struct ColumnSums {
+  float y = 0, yy = 0, y_dy = 0, y_dz = 0, yg = 0;
+};
+
+/// Sums over the box; columns are added in order.
+struct BoxSums {
+  double y = 0, yy = 0, yg = 0;
+  std::array<double, 3> yc{};
+  MOTES_HOST_DEVICE void add(const ColumnSums& c, float g, double from_middle) {
+    y += static_cast<double>(c.y);
+    yy += static_cast<double>(c.yy);
+    yg += static_cast<double>(c.yg) * static_cast<double>(g);
+    yc[0] += static_cast<double>(c.y) * from_middle;
+    yc[1] += static_cast<double>(c.y_dy);
+    yc[2] += static_cast<double>(c.y_dz);
+  }
+};
+
+/// Sums of products of y, g and a single voxel d, constant and slope taken out.
+struct Moments {
+  double yy = 0, yg = 0, gg = 0, yd = 0, dd = 0, dof = 1;
+};
+
+MOTES_HOST_DEVICE inline double signed_root(double yx, double yy, double xx, double dof) {
+  if (!(yy > 0) || !(xx > 0)) return 0;
+  const double rho = yx / std::sqrt(yy * xx);
+  const double left = 1 - rho * rho, unexplained = left < 1e-12 ? 1e-12 : left;
+  return std::copysign(std::sqrt(-dof * exact_log(unexplained)), rho);
+}
+
+using Matrix3 = std::array<std::array<double, 3>, 3>;
+
+/// The least root of x^3 - 3 x - 2 r, |r| <= 1: between -2 and -1, where the cubic rises and bends down, so
+/// Newton's steps from -2 never pass it.
+MOTES_HOST_DEVICE inline double least_root(double r) {
+  double x = -2;
+  for (int i = 0; i < 40; ++i) {
+    const double slope = 3 * (x * x - 1);
+    if (!(slope > 0)) break;
+    const double next = x - ((x * x - 3) * x - 2 * r) / slope;
+    if (!(next > x)) break;
+    x = next;
+  }
+  return x < -1 ? x : -1;
+}
+
+/// Smallest eigenvalue of a symmetric matrix of n rows (1 to 3).
+MOTES_HOST_DEVICE inline double least_eigenvalue(const Matrix3& m, int n) {
+  if (n == 1) return m[0][0];
+  if (n == 2) {
+    const double half = 0.5 * (m[0][0] + m[1][1]), d = 0.5 * (m[0][0] - m[1][1]);
+    return half - std::sqrt(d * d + m[0][1] * m[0][1]);
+  }
+  const double q = (m[0][0] + m[1][1] + m[2][2]) / 3;
+  const double off = m[0][1] * m[0][1] + m[0][2] * m[0][2] + m[1][2] * m[1][2];
+  const double a = m[0][0] - q, b = m[1][1] - q, c = m[2][2] - q;
+  const double p = std::sqrt((a * a + b * b + c * c + 2 * off) / 6);
+  if (!(p > 0)) return q;
+  const double det = a * (b * c - m[1][2] * m[1][2]) - m[0][1] * (m[0][1] * c - m[1][2] * m[0][2]) +
+                     m[0][2] * (m[0][1] * m[1][2] - b * m[0][2]);
+  return q + p * least_root(limited(det / (2 * p * p * p), -1.0, 1.0));
+}
+
+/// Is m - level * 1 positive definite?
+MOTES_HOST_DEVICE inline bool exceeds(const Matrix3& m, int n, double level) {
+  const double a = m[0][0] - level;
+  if (!(a > 0)) return false;
+  if (n == 1) return true;
+  const double b = m[1][1] - level, ab = a * b - m[0][1] * m[0][1];
+  if (!(ab > 0)) return false;
+  if (n == 2) return true;
+  const double c = m[2][2] - level;
+  return a * (b * c - m[1][2] * m[1][2]) - m[0][1] * (m[0][1] * c - m[1][2] * m[0][2]) +
+             m[0][2] * (m[0][1] * m[1][2] - b * m[0][2]) >
+         0;
+}
+
+MOTES_HOST_DEVICE inline double value_at(const EvidenceModel& model, const ResponseView& response,
+                                         const Index3& i) {
+  return model.side * static_cast<double>(response.at(i[2], i[1], i[0]));
+}
+
+/// The extremum's place by a parabola along each axis, in blocks. `at`: voxels.
+MOTES_HOST_DEVICE inline Place3 sub_voxel(const EvidenceModel& model, const ResponseView& response,
+                                          const Index3& at) {
+  Place3 place{};
+  const double here = value_at(model, response, at);
+  for (std::size_t a = 0; a < 3; ++a) {
+    double offset = 0;
+    if (at[a] > 0 && at[a] + 1 < model.axes[a].response_size) {
+      Index3 before = at, after = at;
+      --before[a];
+      ++after[a];
+      const double low = value_at(model, response, before), high = value_at(model, response, after),
+                   bend = 2 * here - low - high;
+      if (bend > 0) offset = limited(0.5 * (high - low) / bend, -0.5, 0.5);
+    }
+    place[a] = (static_cast<double>(at[a]) + offset + 0.5) / static_cast<double>(model.axes[a].block) - 0.5;
+  }
+  return place;
+}
+
+/// min(least curvature over an ideal spot's / kRound, 1), at least 0.
+MOTES_HOST_DEVICE inline double roundness(const EvidenceModel& model, const ResponseView& response,
+                                          const Index3& at) {
+  const double here = value_at(model, response, at);
+  std::array<std::size_t, 3> axes{};
+  int n = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (at[a] > 0 && at[a] + 1 < model.axes[a].response_size) axes[static_cast<std::size_t>(n++)] = a;
+  if (n == 0 || !(here > 0)) return 1;
+  Matrix3 m{};
+  const auto step = [&](std::size_t a, int da, std::size_t b, int db) {
+    Index3 i = at;
+    i[a] += da;
+    i[b] += db;
+    return value_at(model, response, i);
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    const std::size_t a = axes[i];
+    const double scale = model.axes[a].curvature_scale;
+    m[i][i] = (2 * here - step(a, 1, a, 0) - step(a, -1, a, 0)) * scale * scale / here;
+    for (std::size_t j = 0; j < i; ++j) {
+      const std::size_t b = axes[j];
+      m[i][j] = m[j][i] = -0.25 *
+                          (step(a, 1, b, 1) + step(a, -1, b, -1) - step(a, 1, b, -1) - step(a, -1, b, 1)) *
+                          scale * model.axes[b].curvature_scale / here;
+    }
+  }
+  if (exceeds(m, n, kRound)) return 1;
+  return limited(least_eigenvalue(m, n) / kRound, 0.0, 1.0);
+}
+
+MOTES_HOST_DEVICE inline std::int64_t nearest_block(const EvidenceModel& model, const Place3& place,
+                                                    std::size_t a) {
+  return limited<std::int64_t>(std::lround(place[a]), 0, model.axes[a].size - 1);
+}
+
+MOTES_HOST_DEVICE inline Box box_around(const EvidenceModel& model, const Place3& place) {
+  Box box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const EvidenceAxis& axis = model.axes[a];
+    const std::int64_t centre = nearest_block(model, place, a), last = centre + axis.half;
+    box.centre[a] = centre;
+    box.first[a] = centre - axis.half > 0 ? centre - axis.half : 0;
+    box.count[a] = (last < axis.size ? last : axis.size - 1) - box.first[a] + 1;
+    const double phase_place = (place[a] - static_cast<double>(centre) + 0.5) * kPhases;
+    const std::int64_t phase = limited<std::int64_t>(std::lround(phase_place), 0, kPhases);
+    box.g[a] = axis.profiles + phase * (2 * axis.half + 1) + (box.first[a] - (centre - axis.half));
+    box.axis[a] = box.count[a] == 2 * axis.half + 1 ? axis.whole[phase] : axis_sums(box.g[a], box.count[a]);
+  }
+  return box;
+}
+
+/// `own`: the centre's value less the offset.
+MOTES_HOST_DEVICE inline Moments moments_of(const Box& box, const BoxSums& sums, float own) {
+  const std::array<AxisSums, 3>& axis = box.axis;
+  const double n = axis[0].n * axis[1].n * axis[2].n;
+  const double sum_g = axis[0].g * axis[1].g * axis[2].g;
+  Moments m;
+  m.yy = sums.yy - sums.y * sums.y / n;
+  m.yg = sums.yg - sums.y * sum_g / n;
+  m.gg = axis[0].gg * axis[1].gg * axis[2].gg - sum_g * sum_g / n;
+  m.yd = static_cast<double>(own) - sums.y / n;
+  m.dd = 1 - 1 / n;
+  int slopes = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!(axis[a].cc > 0)) continue;
+    ++slopes;
+    const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+    const double cc = axis[a].cc * axis[b].n * axis[c].n;
+    const double gc = axis[a].gc * axis[b].g * axis[c].g;
+    const double dc = static_cast<double>(box.centre[a] - box.first[a]) - 0.5 * (axis[a].n - 1);
+    m.yy -= sums.yc[a] * sums.yc[a] / cc;
+    m.yg -= sums.yc[a] * gc / cc;
+    m.gg -= gc * gc / cc;
+    m.yd -= sums.yc[a] * dc / cc;
+    m.dd -= dc * dc / cc;
+  }
+  const double dof = n - slopes - 2, floor = 1e-7 * sums.yy;
+  m.dof = dof < 1 ? 1 : dof;
+  if (m.yy < 1e-6 * sums.yy && m.yy < floor) m.yy = floor;  // what float sums cannot tell from 0
+  return m;
+}
+
+/// Signed root of the Poisson likelihood ratio: are counts as dense in the box's core as around it? `values`:
+/// the voxels or blocks, x fastest.
+template <class T>
+MOTES_HOST_DEVICE double count_root(const EvidenceModel& model, const T* values, const Place3& place) {
+  Index3 first{}, last{}, core_first{}, core_last{};
+  double core_voxels = 1, voxels = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const EvidenceAxis& axis = model.axes[a];
+    const std::int64_t centre = nearest_block(model, place, a);
+    const auto clip = [&](std::int64_t i) { return limited<std::int64_t>(i, 0, axis.size - 1); };
+    first[a] = clip(centre - axis.half);
+    last[a] = clip(centre + axis.half);
+    core_first[a] = clip(centre - axis.core);
+    core_last[a] = clip(centre + axis.core);
+    voxels *= static_cast<double>(last[a] - first[a] + 1);
+    core_voxels *= static_cast<double>(core_last[a] - core_first[a] + 1);
+  }
+  double inside = 0, all = 0;
+  for (std::int64_t z = first[2]; z <= last[2]; ++z)
+    for (std::int64_t y = first[1]; y <= last[1]; ++y)
+      for (std::int64_t x = first[0]; x <= last[0]; ++x) {
+        const std::int64_t index = (z * model.axes[1].size + y) * model.axes[0].size + x;
+        const double v = (static_cast<double>(values[index]) - model.lowest) / model.unit;
+        all += v;
+        if (z >= core_first[2] && z <= core_last[2] && y >= core_first[1] && y <= core_last[1] &&
+            x >= core_first[0] && x <= core_last[0])
+          inside += v;
+      }
+  const double outside = all - inside, expected = all * core_voxels / voxels;
+  const auto term = [](double n, double mean) { return n > 0 ? n * exact_log(n / mean) : 0; };
+  const double ratio = 2 * (term(inside, expected) + term(outside, all - expected));
+  return std::copysign(std::sqrt(ratio > 0 ? ratio : 0), inside - expected);
+}
+
+/// `counts`: count_root of the place, for frames of counts; any number for others.
+MOTES_HOST_DEVICE inline Evidence evidence_of(const EvidenceModel& model, const Moments& m, double round,
+                                              double counts) {
+  Evidence evidence;
+  evidence.roundness = round;
+  evidence.amplitude = m.gg > 0 ? model.sign * m.yg / m.gg : 0;
+  const double t = model.sign * signed_root(m.yg, m.yy, m.gg, m.dof);
+  evidence.single = model.sign * signed_root(m.yd, m.yy, m.dd, m.dof);
+  const double most = model.unit > 0 ? model.sign * counts : t;
+  evidence.score = t > evidence.single ? (most < t ? most : t) * std::sqrt(round) : 0;
+  return evidence;
+}
+
+}  // namespace rules
+}  // namespace motes::tracking::detect
