@@ -253,3 +253,50 @@ TEST_CASE("unusable frames are refused on a GPU in the same words", "[detect]") 
   frame.shape.nz = 5;
   CHECK(message(on_gpu()) == message({2}));
 }
+
+TEST_CASE("balls side by side, which are not round, give the same bits on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  std::mt19937 rng(4);
+  std::uniform_real_distribution<double> jitter(-0.7, 0.7), height(120, 400);
+  VolumeFrame frame;
+  frame.shape = {48, 112, 112};
+  frame.voxel_um = {1, 1, 1};
+  std::vector<float> voxels(static_cast<std::size_t>(frame.shape.voxels()));
+  std::poisson_distribution<int> light(100);
+  for (float& v : voxels) v = static_cast<float>(light(rng));
+  constexpr double kRadius = 7;
+  for (double z = 8; z < 45; z += 15)
+    for (double y = 9; y < 108; y += 15)
+      for (double x = 9; x < 108; x += 15) {
+        const double cz = z + jitter(rng), cy = y + jitter(rng), cx = x + jitter(rng), own = height(rng);
+        for (std::int64_t k = 0; k < frame.shape.nz; ++k)
+          for (std::int64_t j = 0; j < frame.shape.ny; ++j)
+            for (std::int64_t i = 0; i < frame.shape.nx; ++i)
+              if (std::hypot(static_cast<double>(k) - cz, static_cast<double>(j) - cy,
+                             static_cast<double>(i) - cx) < kRadius)
+                voxels[static_cast<std::size_t>((k * frame.shape.ny + j) * frame.shape.nx + i)] +=
+                    static_cast<float>(own);
+      }
+  frame.voxels = voxels;
+  for (const double factor : {0.7, 1.0}) {
+    DetectionOptions options;
+    options.radius_um = {factor * kRadius, factor * kRadius, factor * kRadius};
+    check_same(frame, options);
+  }
+}
+
+TEST_CASE("for the memory and race checkers: detection on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  const VolumeFrame frame = noisy_frame({9, 40, 67}, 5);
+  DetectionOptions options = options_for(frame, 1.1);
+  check_same(frame, options);
+  check_same(as_type<std::uint8_t>(frame), options);
+  options.largest_radius_um = options_for(frame, 3.6).radius_um;
+  check_same(as_type<float>(frame), options);
+  options.largest_radius_um = std::nullopt;
+  options.threshold = 12;
+  std::vector<std::uint8_t> mask(static_cast<std::size_t>(frame.shape.voxels()), 1);
+  std::fill(mask.begin(), mask.begin() + 5000, std::uint8_t{0});
+  options.mask = mask;
+  check_same(frame, options);
+}
