@@ -1,11 +1,13 @@
 #include "app/detecting.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,7 +73,15 @@ struct SeenFrame {
 constexpr std::int64_t kVoxelsAtOnce = std::int64_t{1} << 25;
 constexpr int kFramesOfThread = 2;
 
-std::size_t batch_size(const Execution& execution, const FrameFinder& finder, const Shape3& shape) {
+/// On a GPU so many frames are dealt to each of those that go side by side, within so many voxels in all.
+constexpr std::int64_t kFramesOfTurn = 4, kVoxelsOnGpu = std::int64_t{1} << 28;
+
+std::size_t batch_size(const FrameFinder& finder, const Shape3& shape) {
+  const auto turns = static_cast<std::int64_t>(finder.executions().size());
+  if (turns > 1)
+    return static_cast<std::size_t>(
+        std::clamp(kVoxelsOnGpu / std::max<std::int64_t>(1, shape.voxels()), turns, kFramesOfTurn * turns));
+  const Execution& execution = finder.executions().front();
   const int threads = thread_count(execution);
   if (execution.backend == Backend::cuda || threads == 1 || shape.voxels() > kVoxelsAtOnce / threads ||
       !finder.looks_in_parallel())
@@ -79,10 +89,21 @@ std::size_t batch_size(const Execution& execution, const FrameFinder& finder, co
   return static_cast<std::size_t>(kFramesOfThread * threads);
 }
 
+/// Calls see(execution, i) for i in [0, count), each execution on a thread of its own. `see` must not throw.
+template <class See>
+void see_side_by_side(const std::vector<Execution>& executions, std::size_t count, const See& see) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::jthread> threads;
+  for (const Execution& execution : executions)
+    threads.emplace_back([&] {
+      for (std::size_t i = next++; i < count; i = next++) see(execution, i);
+    });
+}
+
 /// The first of `frames`, as many as make a batch; at least one.
-std::vector<SeenFrame> see_frames(const Execution& execution, FrameFinder& finder, io::FrameSource& source,
+std::vector<SeenFrame> see_frames(FrameFinder& finder, io::FrameSource& source,
                                   std::span<const std::int32_t> frames) {
-  std::vector<SeenFrame> seen(std::min(frames.size(), batch_size(execution, finder, source.info().shape)));
+  std::vector<SeenFrame> seen(std::min(frames.size(), batch_size(finder, source.info().shape)));
   const auto see = [&](const Execution& own, std::size_t i) {
     try {
       {
@@ -95,8 +116,13 @@ std::vector<SeenFrame> see_frames(const Execution& execution, FrameFinder& finde
       seen[i].failure = std::current_exception();
     }
   };
+  const Execution& execution = finder.executions().front();
   if (seen.size() == 1) {
     see(execution, 0);
+    return seen;
+  }
+  if (finder.executions().size() > 1) {
+    see_side_by_side(finder.executions(), seen.size(), see);
     return seen;
   }
   Execution alone = execution;
@@ -177,9 +203,8 @@ std::string interrupted_text(std::size_t done, std::size_t count, bool resumable
                      resumable ? "; run the same command with --resume to go on" : "");
 }
 
-void detect_alone(const Execution& execution, FrameFinder& finder, io::FrameSource& source,
-                  std::span<const std::int32_t> kept, io::Projection* picture, FrameLog* log,
-                  Recorder& recorder) {
+void detect_alone(FrameFinder& finder, io::FrameSource& source, std::span<const std::int32_t> kept,
+                  io::Projection* picture, FrameLog* log, Recorder& recorder) {
   std::vector<SeenFrame> seen;  // a batch, from the frame `first` on
   std::size_t first = 0;
   for (std::size_t done = 0; done < kept.size(); ++done) {
@@ -191,7 +216,7 @@ void detect_alone(const Execution& execution, FrameFinder& finder, io::FrameSour
     }
     if (done >= first + seen.size()) {
       first = done;
-      seen = see_frames(execution, finder, source, kept.subspan(done));
+      seen = see_frames(finder, source, kept.subspan(done));
     }
     SeenFrame now = std::move(seen[done - first]);
     if (now.failure) std::rethrow_exception(now.failure);
@@ -256,12 +281,12 @@ struct Share {
   std::exception_ptr failure;  ///< of that one
 };
 
-Share look_at_share(const Execution& execution, FrameFinder& finder, io::FrameSource& source,
-                    std::span<const std::int32_t> frames, io::Projection* picture) {
+Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<const std::int32_t> frames,
+                    io::Projection* picture) {
   Share share;
   try {
     for (std::size_t next = 0; next < frames.size();) {
-      for (SeenFrame& now : see_frames(execution, finder, source, frames.subspan(next))) {
+      for (SeenFrame& now : see_frames(finder, source, frames.subspan(next))) {
         if (now.failure) std::rethrow_exception(now.failure);
         if (picture != nullptr) picture->add(now.frame);
         put_frame(share.found, finish(finder, std::move(now)));
@@ -275,9 +300,9 @@ Share look_at_share(const Execution& execution, FrameFinder& finder, io::FrameSo
 }
 
 /// In rounds: each rank looks at a share of the next frames, and rank 0 records what all have found.
-void detect_on_ranks(Communicator& ranks, const Execution& execution, FrameFinder& finder,
-                     io::FrameSource& source, std::span<const std::int32_t> kept, io::Projection* picture,
-                     FrameLog* log, Recorder& recorder) {
+void detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& source,
+                     std::span<const std::int32_t> kept, io::Projection* picture, FrameLog* log,
+                     Recorder& recorder) {
   const int rank = ranks.rank(), size = ranks.size();
   const bool logged = ranks.all_reduce(log != nullptr ? 1 : 0, Reduction::max) != 0;
   const auto resumed =
@@ -288,8 +313,8 @@ void detect_on_ranks(Communicator& ranks, const Execution& execution, FrameFinde
       picture->add(source.read(kept[at(i)]));
     for (Index i = 0; rank == 0 && i < resumed; ++i) recorder.add(log->finished()[at(i)]);
   });
-  const std::int64_t batch = ranks.all_reduce(
-      static_cast<std::int64_t>(batch_size(execution, finder, source.info().shape)), Reduction::min);
+  const std::int64_t batch =
+      ranks.all_reduce(static_cast<std::int64_t>(batch_size(finder, source.info().shape)), Reduction::min);
   for (std::size_t done = at(resumed); done < kept.size();) {
     const bool stop = ranks.all_reduce(interrupt_requested() ? 1 : 0, Reduction::max) != 0;
     ranks.agreed([&] {
@@ -297,8 +322,8 @@ void detect_on_ranks(Communicator& ranks, const Execution& execution, FrameFinde
     });
     const auto width = static_cast<Index>(std::min(kept.size() - done, at(batch * size)));
     const Block mine = block_of(width, rank, size);
-    const Share share = look_at_share(execution, finder, source,
-                                      kept.subspan(done + at(mine.first), at(mine.count)), picture);
+    const Share share =
+        look_at_share(finder, source, kept.subspan(done + at(mine.first), at(mine.count)), picture);
     ranks.rest();
     bool gap = false;  // what follows a frame that failed is left out: the log is in order
     ranks.agreed([&] {
@@ -353,9 +378,9 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   io::Projection* const picture = drawn ? &series.projection : nullptr;
   Recorder recorder(series, std::ssize(kept), console, hooks, log);
   if (ranks != nullptr)
-    detect_on_ranks(*ranks, finder->execution(), *finder, source, kept, picture, log, recorder);
+    detect_on_ranks(*ranks, *finder, source, kept, picture, log, recorder);
   else
-    detect_alone(finder->execution(), *finder, source, kept, picture, log, recorder);
+    detect_alone(*finder, source, kept, picture, log, recorder);
   recorder.finish();
   return series;
 }

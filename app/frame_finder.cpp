@@ -133,7 +133,7 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
 
 FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source,
                          Console& console)
-    : execution_(execution), config_(config), source_(source) {
+    : executions_{execution}, config_(config), source_(source) {
   const io::SeriesInfo& info = source.info();
   if (config.input.crop) tracking::region_within(*config.input.crop, info.shape);
   if (config.input.mask)
@@ -144,13 +144,29 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
     console.note("detections: the labels of " + config.input.labels.value_or(info.path));
     return;
   }
-  const auto frames = static_cast<std::int64_t>(kept_frames(info.frames, config.input.frame_step).size());
-  execution_.backend = tracking::detection_backend(execution, frames * info.shape.voxels());
-  execution_.workspace = &workspace_;
-  radius_ = choose_radius(execution_, config, source, console);
+  settle_executions(execution);
+  Execution all_threads = executions_.front();
+  all_threads.threads = execution.threads;
+  radius_ = choose_radius(all_threads, config, source, console);
   console.note(fmt::format("spot radius {}{} um [z, y, x] ({})", vector_text(radius_->um),
                            radius_->largest_um ? " to " + vector_text(*radius_->largest_um) : "",
                            radius_->source));
+}
+
+/// On a GPU some frames are uploaded and searched while the spots of others are fitted, each with half of the
+/// threads.
+void FrameFinder::settle_executions(const Execution& execution) {
+  const io::SeriesInfo& info = source_.info();
+  const auto frames = static_cast<std::int64_t>(kept_frames(info.frames, config_.input.frame_step).size());
+  Execution each = execution;
+  each.backend = tracking::detection_backend(execution, info.shape, frames);
+  std::size_t count = 1;
+  if (each.backend == Backend::cuda && !mask_ && frames > 1)
+    count = static_cast<std::size_t>(tracking::frames_at_once(each, info.shape));
+  if (count > 1) each.threads = (thread_count(execution) + 1) / 2;
+  workspaces_.resize(count);
+  executions_.assign(count, each);
+  for (std::size_t i = 0; i < count; ++i) executions_[i].workspace = &workspaces_[i];
 }
 
 VolumeFrame FrameFinder::part_of(const VolumeFrame& frame) const {
@@ -158,7 +174,7 @@ VolumeFrame FrameFinder::part_of(const VolumeFrame& frame) const {
 }
 
 Detections FrameFinder::find(const VolumeFrame& frame, tracking::DetectionReport& report) {
-  return settle(frame, look_at(execution_, frame, report), report);
+  return settle(frame, look_at(executions_.front(), frame, report), report);
 }
 
 tracking::DetectionOptions FrameFinder::options() const {
@@ -186,7 +202,7 @@ Detections FrameFinder::settle(const VolumeFrame& frame, Detections found,
   if (report.blends && series_shows_spots(options())) {
     tracking::DetectionOptions keeping = options();
     keeping.keep_blending = true;
-    found = find_with(execution_, frame, keeping, report);
+    found = find_with(executions_.front(), frame, keeping, report);
   }
   if (mask_) {
     const VolumeFrame& image = mask_->read(frame.index);
@@ -224,7 +240,7 @@ bool FrameFinder::series_shows_spots(const tracking::DetectionOptions& asked) {
     stop_if_interrupted("interrupted while looking for spots in some frames");
     tracking::DetectionReport report;
     const Detections found =
-        find_with(execution_, source_.read(frames[k * frames.size() / tried]), options, report);
+        find_with(executions_.front(), source_.read(frames[k * frames.size() / tried]), options, report);
     if (!report.blends && found.size() > 0) ++clear;
   }
   series_shows_spots_ = 4 * clear >= 3 * tried;

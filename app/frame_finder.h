@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <motes/base/execution.h>
+#include <motes/base/workspace.h>
 #include <motes/io/frame_source.h>
 #include <motes/tracking/log_detector.h>
 
@@ -51,9 +52,10 @@ class FrameFinder {
   /// properties from the mask.
   Detections settle(const VolumeFrame& frame, Detections found, tracking::DetectionReport& report);
 
-  /// Where frames are looked at: on a GPU where that is asked for, or where it pays for a series of this
-  /// size. Its memory is this object's, for one call at a time.
-  const Execution& execution() const { return execution_; }
+  /// Where frames are looked at: on a GPU where that is asked for, or where it pays for this series. Each is
+  /// for one call of look_at at a time, and keeps memory in this object; several where frames are best looked
+  /// at side by side.
+  const std::vector<Execution>& executions() const { return executions_; }
 
   /// None for labels.
   const std::optional<SpotRadius>& radius() const { return radius_; }
@@ -67,9 +69,10 @@ class FrameFinder {
   /// Whether most frames of the series show spots that stand clear of the noise. Looks at some, once.
   bool series_shows_spots(const tracking::DetectionOptions& options);
   Detections find_labels(const VolumeFrame& frame);
+  void settle_executions(const Execution& execution);
 
-  Workspace workspace_;
-  Execution execution_;
+  std::vector<Workspace> workspaces_;
+  std::vector<Execution> executions_;  ///< at least one
   Config config_;
   std::unique_ptr<Companion> mask_, labels_;
   std::optional<SpotRadius> radius_;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <motes/base/gpu/device.h>
 
 #include "tracking/detect/device_search.h"
@@ -21,26 +23,32 @@ bool worth_a_gpu(const Execution& execution, const Shape3& shape) {
   return at_work ? shape.voxels() >= kWorthGoing : worth_starting(execution, shape.voxels());
 }
 
-std::size_t device_bytes(const VolumeFrame& frame) {
-  const Shape3& s = frame.shape;
-  const std::int64_t padded = (s.nz + 2) * (s.ny + 2) * (s.nx + 2);
-  const std::int64_t voxel = std::visit(
-      [](const auto& v) {
-        return static_cast<std::int64_t>(sizeof(typename std::decay_t<decltype(v)>::value_type));
-      },
-      frame.voxels);
+std::size_t device_bytes(const Shape3& s, std::size_t voxel_bytes) {
+  const auto padded = static_cast<std::size_t>((s.nz + 2) * (s.ny + 2) * (s.nx + 2));
   // The voxels, three volumes of floats, two bits a voxel and their counts.
-  return static_cast<std::size_t>(padded * (voxel + 12) + padded / 2);
+  return padded * (voxel_bytes + 12) + padded / 2;
 }
 
 }  // namespace motes::tracking::detect
 
 namespace motes::tracking {
 
-Backend detection_backend(const Execution& execution, std::int64_t voxels) {
+Backend detection_backend(const Execution& execution, const Shape3& frame, std::int64_t frames) {
   if (execution.backend != Backend::automatic) return execution.backend;
-  return detect::worth_starting(execution, voxels) && !gpu::list_devices().devices.empty() ? Backend::cuda
-                                                                                           : Backend::cpu;
+  return frame.voxels() >= detect::kWorthGoing &&
+                 detect::worth_starting(execution, frames * frame.voxels()) &&
+                 !gpu::list_devices().devices.empty()
+             ? Backend::cuda
+             : Backend::cpu;
+}
+
+int frames_at_once(const Execution& execution, const Shape3& frame) {
+  constexpr std::size_t kMost = 3;
+  const auto devices = gpu::list_devices().devices;
+  const auto device = static_cast<std::size_t>(execution.device);
+  if (device >= devices.size()) return 1;
+  const std::size_t bytes = detect::room_wanted(detect::device_bytes(frame, sizeof(float)));
+  return static_cast<int>(std::clamp<std::size_t>(devices[device].memory_bytes / 10 * 9 / bytes, 1, kMost));
 }
 
 }  // namespace motes::tracking

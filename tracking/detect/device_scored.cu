@@ -56,11 +56,12 @@ __global__ void flag_again_kernel(Scores scores, unsigned char* flags) {
   if (i < scores.count) flags[i] = softened(scores.at(i)) > kLookedAt ? 1 : 0;
 }
 
+/// Without padding, which would travel uninitialised.
 struct Taken {
-  double score, amplitude;
+  double score, roundness, amplitude;
   VoxelIndex voxel;
   float response;
-  bool is_round;
+  Evidence evidence() const { return {score, roundness, 0, amplitude}; }
 };
 
 __global__ void gather_taken_kernel(Scores scores, const VoxelIndex* voxels, const unsigned* chosen,
@@ -68,7 +69,7 @@ __global__ void gather_taken_kernel(Scores scores, const VoxelIndex* voxels, con
   const std::size_t i = thread_index();
   if (i >= n) return;
   const unsigned k = chosen[i];
-  taken[i] = {scores.score[k], scores.amplitude[k], voxels[k], scores.response[k], scores.at(k).is_round()};
+  taken[i] = {scores.score[k], scores.roundness[k], scores.amplitude[k], voxels[k], scores.response[k]};
 }
 
 __global__ void gather_voxels_kernel(const VoxelIndex* voxels, const unsigned* chosen, std::size_t n,
@@ -134,7 +135,8 @@ class DeviceMaxima final : public ScoredMaxima {
     std::vector<LikelySpot> spots;
     for (const Taken& t : taken_at(scored_.maxima, scores, choose_flagged(arena_, flags, n))) {
       const auto response = static_cast<double>(t.response);
-      spots.push_back({spot_of(t), response, t.is_round, likely.takes(t.is_round, t.score, response)});
+      const bool is_round = t.evidence().is_round();
+      spots.push_back({spot_of(t), response, is_round, likely.takes(is_round, t.score, response)});
     }
     return spots;
   }

@@ -200,7 +200,9 @@ class DeviceSearch final : public Search {
   /// Throws ResourceError where the frame is known not to fit.
   void require_room() {
     const Shape3& s = frame_.shape;
-    const std::size_t wanted = device_bytes(frame_), spare = wanted / 4 + (std::size_t{64} << 20);
+    const std::size_t voxel_bytes = std::visit(
+        [](const auto& v) { return sizeof(typename std::decay_t<decltype(v)>::value_type); }, frame_.voxels);
+    const std::size_t wanted = device_bytes(s, voxel_bytes), roomy = room_wanted(wanted);
     std::size_t free = 0, total = 0;
     MOTES_CUDA(cudaMemGetInfo(&free, &total));
     free += arena_.bytes();
@@ -213,7 +215,7 @@ class DeviceSearch final : public Search {
                           " is free");
     if ((s.nz + 2) * (s.ny + 2) * (s.nx + 2) >= std::int64_t{1} << 32)
       throw ResourceError("it has more than 2^32 voxels");
-    if (wanted + spare <= free) arena_.reserve(wanted + spare);
+    if (roomy <= free) arena_.reserve(roomy);
   }
 
   Scores score(const Source& geometry, const device::Values& values, const VoxelList& extrema, Side side,

@@ -17,7 +17,12 @@ std::unique_ptr<Search> search_on_device(const Execution& execution, const Volum
 /// has none at work.
 bool worth_a_gpu(const Execution& execution, const Shape3& shape);
 
-/// Device memory that a frame takes beside its maxima.
-std::size_t device_bytes(const VolumeFrame& frame);
+/// Device memory that a frame of that shape takes beside its maxima.
+std::size_t device_bytes(const Shape3& shape, std::size_t voxel_bytes);
+
+/// With room for the maxima, too.
+constexpr std::size_t room_wanted(std::size_t device_bytes) {
+  return device_bytes + device_bytes / 4 + (std::size_t{64} << 20);
+}
 
 }  // namespace motes::tracking::detect

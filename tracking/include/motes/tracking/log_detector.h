@@ -80,10 +80,15 @@ struct DetectionReport {
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
-/// Where detect_spots is to search the frames of a series of so many voxels in all, if Backend::automatic is
-/// asked for: on a GPU where there is one and what it saves pays for its start (about .5 s). Other back ends
-/// are returned as they are.
-Backend detection_backend(const Execution& execution, std::int64_t voxels);
+/// Where detect_spots is to search `frames` frames of that shape, if Backend::automatic is asked for: on a GPU
+/// where there is one, frames have 2^20 voxels or more, and what it saves pays for its start (about .5 s).
+/// Other back ends are returned as they are.
+Backend detection_backend(const Execution& execution, const Shape3& frame, std::int64_t frames);
+
+/// How many frames of that shape are best searched on the execution's GPU side by side, each by a thread with
+/// a workspace of its own: up to three, as many as its memory holds, so that some are uploaded and searched
+/// while the spots of others are fitted on the CPU. 1 without a GPU.
+int frames_at_once(const Execution& execution, const Shape3& frame);
 
 /// A spot radius for this frame, as DetectionOptions::radius_um defines it: the scale at which spots stand
 /// out most, then the median width of Gaussians fitted to the strongest of them. None if the frame has no
