@@ -128,23 +128,26 @@ Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, co
 
 /// Spots side by side are not round. Unround maxima that score as round spots do, and touch another maximum
 /// that does and responds about as strongly, are spots too, where two fifths of the round spots touch one.
-void take_touching(const Filter& filter, std::vector<LikelySpot>& likely) {
+void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {
   std::vector<Voxel> places;
   for (const LikelySpot& one : likely) places.push_back(one.spot.voxel);
   const SpotsNearby nearby(filter, places);
-  std::vector<std::size_t> unround;
-  std::size_t round = 0, round_touching = 0;
-  for (std::size_t i = 0; i < likely.size(); ++i) {
-    const bool touches = nearby.any_within(places[i], kTouching, [&](std::size_t k) {
+  std::vector<unsigned char> touching(likely.size());
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(static, 64)
+  for (std::size_t i = 0; i < likely.size(); ++i)
+    touching[i] = nearby.any_within(places[i], kTouching, [&](std::size_t k) {
       const double ratio = likely[i].response / likely[k].response;
       return i != k && ratio > kAlike && ratio * kAlike < 1;
     });
-    if (likely[i].is_round) ++round;
-    if (likely[i].is_round && touches) ++round_touching;
-    if (!likely[i].is_round && touches) unround.push_back(i);
+  std::size_t round = 0, round_touching = 0;
+  for (std::size_t i = 0; i < likely.size(); ++i) {
+    if (!likely[i].is_round) continue;
+    ++round;
+    if (touching[i] != 0) ++round_touching;
   }
   if (static_cast<double>(round_touching) < kTouchingShare * static_cast<double>(round)) return;
-  for (const std::size_t i : unround) likely[i].taken = true;
+  for (std::size_t i = 0; i < likely.size(); ++i)
+    if (!likely[i].is_round && touching[i] != 0) likely[i].taken = true;
 }
 
 /// Extrema scored on the CPU.
@@ -258,8 +261,8 @@ ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sa
   return scored;
 }
 
-Choice choose_spots(const ScoredMaxima& maxima, const ScoredMinima& minima, const Filter& filter,
-                    const Shape3& shape, float floor, const ChoiceOptions& options) {
+Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, const ScoredMinima& minima,
+                    const Filter& filter, const Shape3& shape, float floor, const ChoiceOptions& options) {
   const bool by_rate = options.false_spots.has_value();
   const NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
   Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, *options.false_spots)
@@ -280,7 +283,7 @@ Choice choose_spots(const ScoredMaxima& maxima, const ScoredMinima& minima, cons
             : std::numeric_limits<double>::infinity();
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, kNearLevel * levels.round, response_level, touching});
-  if (touching) take_touching(filter, likely);
+  if (touching) take_touching(execution, filter, likely);
   for (const LikelySpot& one : likely)
     if (one.taken) choice.spots.push_back(one.spot);
   if (!by_rate) {
@@ -314,8 +317,8 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
   const HostExtrema scored_minima{
       sample.voxels, evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima)};
   const HostMaxima scored(execution, frame, filter, response, polarity, scored_maxima, scored_minima);
-  return choose_spots(scored, scores_of_minima(scored_minima.evidence, sample.rows_per_sample), filter,
-                      frame.shape, floor, options);
+  return choose_spots(execution, scored, scores_of_minima(scored_minima.evidence, sample.rows_per_sample),
+                      filter, frame.shape, floor, options);
 }
 
 }  // namespace motes::tracking::detect

@@ -116,8 +116,8 @@ std::int64_t rows_per_minima_sample(std::size_t maxima);
 ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sample);
 
 /// As below, of maxima and minima that have been scored.
-Choice choose_spots(const ScoredMaxima& maxima, const ScoredMinima& minima, const Filter& filter,
-                    const Shape3& shape, float floor, const ChoiceOptions& options);
+Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, const ScoredMinima& minima,
+                    const Filter& filter, const Shape3& shape, float floor, const ChoiceOptions& options);
 
 /// `floor`: responses that may be rounding errors. The same for any thread count. O(maxima * voxels of a
 /// window).

@@ -165,8 +165,8 @@ class DeviceSearch final : public Search {
         arena_,
         {frame_, filter_, response_, counting_.unit > 0, maxima_, sampled, scores, minima_scores, score_at});
     stages_.end();
-    return choose_spots(*maxima, scores_of_minima(minima, per_sample), filter_, frame_.shape, floor_,
-                        choice_options(options_));
+    return choose_spots(execution_, *maxima, scores_of_minima(minima, per_sample), filter_, frame_.shape,
+                        floor_, choice_options(options_));
   }
   std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) override {
     if (spots.empty()) return {};

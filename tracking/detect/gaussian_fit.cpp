@@ -27,6 +27,7 @@
 #include <motes/base/quantile.h>
 
 #include "tracking/detect/fit_elongated.h"
+#include "tracking/detect/fit_neighbours.h"
 #include "tracking/detect/fit_pair.h"
 #include "tracking/detect/fit_tilt.h"
 #include "tracking/detect/fit_window.h"
@@ -148,39 +149,14 @@ class Fitter {
     return static_cast<double>(*middle);
   }
 
-  /// Spots whose Gaussians reach into each other's windows, as CSR.
+  /// Spots whose Gaussians reach into each other's windows.
   void find_neighbours() {
-    const std::size_t n = states_.size();
-    std::vector<std::uint32_t> order(n);
-    for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::uint32_t>(i);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return states_[a].p[kX] != states_[b].p[kX] ? states_[a].p[kX] < states_[b].p[kX] : a < b;
-    });
-    std::array<double, 3> reach{};
+    std::vector<Place> places;
+    places.reserve(states_.size());
+    for (const State& s : states_) places.push_back({s.p[kX], s.p[kY], s.p[kZ]});
+    Place reach{};
     for (std::size_t a = 0; a < 3; ++a) reach[a] = 2 * static_cast<double>(half_[a]) + 1;
-    std::vector<std::vector<std::uint32_t>> near(n);
-    each_spot([&](std::size_t k) {
-      const std::uint32_t i = order[k];
-      const Vector& p = states_[i].p;
-      const auto look = [&](std::ptrdiff_t from, std::ptrdiff_t step) {
-        for (std::ptrdiff_t m = from; m >= 0 && m < static_cast<std::ptrdiff_t>(n); m += step) {
-          const std::uint32_t j = order[static_cast<std::size_t>(m)];
-          const Vector& q = states_[j].p;
-          if (std::abs(q[kX] - p[kX]) > reach[0]) break;
-          if (std::abs(q[kY] - p[kY]) <= reach[1] && std::abs(q[kZ] - p[kZ]) <= reach[2])
-            near[i].push_back(j);
-        }
-      };
-      look(static_cast<std::ptrdiff_t>(k) - 1, -1);
-      look(static_cast<std::ptrdiff_t>(k) + 1, 1);
-      std::sort(near[i].begin(), near[i].end());
-    });
-    neighbours_.clear();
-    neighbour_offsets_.assign(1, 0);
-    for (const auto& own : near) {
-      neighbours_.insert(neighbours_.end(), own.begin(), own.end());
-      neighbour_offsets_.push_back(neighbours_.size());
-    }
+    neighbours_ = SpotNeighbours(threads_, places, reach);
   }
 
   /// Slopes of the background around spots that do not crowd.
@@ -202,10 +178,7 @@ class Fitter {
     for (std::size_t i = 0; i < states_.size(); ++i) states_[i].tilt = tilts[i];
   }
 
-  std::span<const std::uint32_t> neighbours_of(std::size_t spot) const {
-    return {neighbours_.data() + neighbour_offsets_[spot],
-            neighbour_offsets_[spot + 1] - neighbour_offsets_[spot]};
-  }
+  std::span<const std::uint32_t> neighbours_of(std::size_t spot) const { return neighbours_.of(spot); }
 
   Window window_of(std::size_t spot) const {
     const Vector& p = states_[spot].p;
@@ -478,8 +451,7 @@ class Fitter {
   Index3 half_{};
   int width_ = 16;
   std::vector<State> states_, next_;  ///< next_: of the sweep under way; kept, since new pages cost more
-  std::vector<std::size_t> neighbour_offsets_;
-  std::vector<std::uint32_t> neighbours_;
+  SpotNeighbours neighbours_;
   Noise noise_;
   std::array<double, 2> typical_{};  ///< ln widths
   double excess_ = 1;                ///< of the gains of all spots over chance

@@ -3,6 +3,7 @@
 /// selection), refine, gaussian_fit; scale_space joins scales.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -118,12 +119,12 @@ void keep_strongest(const Shape3& shape, const std::vector<Filter>& scales, std:
 Detections sorted(const VolumeFrame& frame, const Detections& found) {
   std::vector<std::size_t> order(found.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto key = [&](std::size_t i) {
-    return std::array<std::int64_t, 3>{std::lround(found.z_um[i] / frame.voxel_um.z),
-                                       std::lround(found.y_um[i] / frame.voxel_um.y),
-                                       std::lround(found.x_um[i] / frame.voxel_um.x)};
-  };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<std::array<std::int64_t, 3>> keys(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    keys[i] = {std::lround(found.z_um[i] / frame.voxel_um.z), std::lround(found.y_um[i] / frame.voxel_um.y),
+               std::lround(found.x_um[i] / frame.voxel_um.x)};
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
   Detections result = found;
   const auto permute = [&](const std::vector<double>& from, std::vector<double>& to) {
     for (std::size_t i = 0; i < order.size(); ++i) to[i] = from[order[i]];

@@ -213,10 +213,11 @@ double false_discovery_level(const NoiseScores& noise, std::span<const double> m
 bool blends_into_noise(std::span<const double> scores, double level) {
   constexpr std::size_t kFew = 20;
   constexpr double kGap = 1.25;
+  const auto found = static_cast<std::size_t>(
+      std::count_if(scores.begin(), scores.end(), [&](double s) { return s >= level; }));
+  if (found == 0 || found > kFew) return false;
   const std::vector<double> top = falling(scores, [&](double s) { return s >= kBlendsBelow * level; });
-  const auto found =
-      static_cast<std::size_t>(std::count_if(top.begin(), top.end(), [&](double s) { return s >= level; }));
-  if (found == 0 || found > kFew || 2 * (top.size() - found) < found) return false;
+  if (2 * (top.size() - found) < found) return false;
   for (std::size_t i = 0; i < found && i + 1 < top.size(); ++i)
     if (top[i] > kGap * top[i + 1]) return false;
   return true;
