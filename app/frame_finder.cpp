@@ -153,17 +153,18 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
                            radius_->source));
 }
 
-/// On a GPU some frames are uploaded and searched while the spots of others are fitted, each with half of the
-/// threads.
+/// On a GPU some frames are uploaded and searched while the spots of others are fitted; together they have
+/// half as many threads again as there are, since a frame's thread waits for the GPU at times.
 void FrameFinder::settle_executions(const Execution& execution) {
   const io::SeriesInfo& info = source_.info();
   const auto frames = static_cast<std::int64_t>(kept_frames(info.frames, config_.input.frame_step).size());
   Execution each = execution;
   each.backend = tracking::detection_backend(execution, info.shape, frames);
-  std::size_t count = 1;
+  int at_once = 1;
   if (each.backend == Backend::cuda && !mask_ && frames > 1)
-    count = static_cast<std::size_t>(tracking::frames_at_once(each, info.shape));
-  if (count > 1) each.threads = (thread_count(execution) + 1) / 2;
+    at_once = tracking::frames_at_once(each, info.shape);
+  if (at_once > 1) each.threads = std::max(1, 3 * thread_count(execution) / 2 / at_once);
+  const auto count = static_cast<std::size_t>(at_once);
   workspaces_.resize(count);
   executions_.assign(count, each);
   for (std::size_t i = 0; i < count; ++i) executions_[i].workspace = &workspaces_[i];

@@ -43,12 +43,15 @@ Backend detection_backend(const Execution& execution, const Shape3& frame, std::
 }
 
 int frames_at_once(const Execution& execution, const Shape3& frame) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::int64_t kVoxels = std::int64_t{1} << 27, kFew = 3;
   const auto devices = gpu::list_devices().devices;
   const auto device = static_cast<std::size_t>(execution.device);
-  if (device >= devices.size()) return 1;
+  if (device >= devices.size() || frame.voxels() == 0) return 1;
+  const std::int64_t threads = thread_count(execution);
   const std::size_t bytes = detect::room_wanted(detect::device_bytes(frame, sizeof(float)));
-  return static_cast<int>(std::clamp<std::size_t>(devices[device].memory_bytes / 10 * 9 / bytes, 1, kMost));
+  const auto room = static_cast<std::int64_t>(devices[device].memory_bytes / 10 * 9 / bytes);
+  const std::int64_t wanted = std::min(threads, std::max(kFew, kVoxels / frame.voxels()));
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, room)));
 }
 
 }  // namespace motes::tracking

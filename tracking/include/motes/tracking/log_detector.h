@@ -80,14 +80,15 @@ struct DetectionReport {
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
                         DetectionReport* report = nullptr);
 
-/// Where detect_spots is to search `frames` frames of that shape, if Backend::automatic is asked for: on a GPU
-/// where there is one, frames have 2^20 voxels or more, and what it saves pays for its start (about .5 s).
-/// Other back ends are returned as they are.
+/// Where detect_spots is to search `frames` frames of that shape, if Backend::automatic is asked for: on a
+/// GPU where there is one, frames have 2^20 voxels or more, and what it saves pays for its start (about .5
+/// s). Other back ends are returned as they are.
 Backend detection_backend(const Execution& execution, const Shape3& frame, std::int64_t frames);
 
 /// How many frames of that shape are best searched on the execution's GPU side by side, each by a thread with
-/// a workspace of its own: up to three, as many as its memory holds, so that some are uploaded and searched
-/// while the spots of others are fitted on the CPU. 1 without a GPU.
+/// a workspace of its own, so that some are uploaded and searched while the spots of others are fitted on the
+/// CPU: up to one for each of the execution's threads, of 2^27 voxels in all (three of larger frames), and as
+/// many as the GPU's memory holds. 1 without a GPU.
 int frames_at_once(const Execution& execution, const Shape3& frame);
 
 /// A spot radius for this frame, as DetectionOptions::radius_um defines it: the scale at which spots stand
