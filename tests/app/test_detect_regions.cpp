@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <motes/base/gpu/device.h>
 #include <motes/io/detections_h5.h>
 #include <motes/io/ome_tiff_writer.h>
 #include <motes/io/tables.h>
@@ -164,5 +165,32 @@ TEST_CASE("a real segmentation is tracked", "[detect]") {
   for (const auto& frame : report["frames"]) {
     CHECK(frame["detections"].get<int>() >= 8);
     CHECK(frame["detections"].get<int>() <= 11);
+  }
+}
+
+TEST_CASE("detect on a GPU writes the bytes of the CPU; without a GPU it is refused", "[detect]") {
+  const Pictures pictures;
+  const std::string mask = (pictures.dir / "mask.ome.tif").string();
+  write_stack(mask, 1, [](int, int, int, int x) { return x > 15 ? 3 : 0; });
+  for (const std::string& setting : {std::string("detection.refine=fit"), "input.mask=" + mask}) {
+    INFO(setting);
+    const auto detect_on = [&](const std::string& backend) {
+      return pictures.detect({"--set", setting, "--backend", backend, "--json", "-"});
+    };
+    REQUIRE(detect_on("cpu").code == 0);
+    const std::string expected = file_bytes(pictures.dir / "out.csv");
+    std::filesystem::remove(pictures.dir / "out.csv");
+    const Outcome outcome = detect_on("cuda");
+    if (gpu::list_devices().devices.empty()) {
+      CHECK(outcome.code == 4);
+      CHECK(is_one_error_line(outcome.err));
+      CHECK_THAT(outcome.err, Contains("execution.backend: no GPU"));
+      CHECK(!std::filesystem::exists(pictures.dir / "out.csv"));
+      continue;
+    }
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(file_bytes(pictures.dir / "out.csv") == expected);
+    CHECK(nlohmann::json::parse(outcome.out)["detection"]["backend"] == "cuda");
   }
 }
