@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -89,15 +90,20 @@ std::size_t batch_size(const FrameFinder& finder, const Shape3& shape) {
   return static_cast<std::size_t>(kFramesOfThread * threads);
 }
 
-/// Calls see(execution, i) for i in [0, count), each execution on a thread of its own. `see` must not throw.
+/// Calls see(execution, i) for i in [0, count), each execution on a thread of its own, as far as threads can
+/// be started. `see` must not throw.
 template <class See>
 void see_side_by_side(const std::vector<Execution>& executions, std::size_t count, const See& see) {
   std::atomic<std::size_t> next{0};
+  const auto work = [&](const Execution& execution) {
+    for (std::size_t i = next++; i < count; i = next++) see(execution, i);
+  };
   std::vector<std::jthread> threads;
-  for (const Execution& execution : executions)
-    threads.emplace_back([&] {
-      for (std::size_t i = next++; i < count; i = next++) see(execution, i);
-    });
+  try {
+    for (std::size_t k = 1; k < executions.size(); ++k) threads.emplace_back([&, k] { work(executions[k]); });
+  } catch (const std::system_error&) {  // those that there are do all
+  }
+  work(executions.front());
 }
 
 /// The first of `frames`, as many as make a batch; at least one.
