@@ -59,7 +59,7 @@ constexpr double kElongatedGain = 20;  // five moments: one in a thousand by cha
 struct State {
   Vector p = Vector::Zero();  ///< see Parameter; places in blocks
   Vector start = Vector::Zero();
-  Matrix covariance = Matrix::Zero();
+  Place variance{};  ///< of the place
   bool good = true;
   bool settled = false;
   double last_move = 0;           ///< of the last sweep that moved it, voxels
@@ -245,8 +245,10 @@ class Fitter {
       }
     }
     out.last_move = (p - before).segment<3>(kX).cwiseAbs().maxCoeff();
-    out.covariance = here.matrix.llt().solve(Matrix::Identity());
-    if (!sane(out)) out.good = false;
+    const Matrix covariance = here.matrix.llt().solve(Matrix::Identity());
+    for (std::size_t a = 0; a < 3; ++a)
+      out.variance[a] = covariance(kX + static_cast<int>(a), kX + static_cast<int>(a));
+    if (!covariance.allFinite() || !sane(out)) out.good = false;
     out.settled = !widths_held && out.last_move < kStill;
     // Two spots that each make way for the other at once would swing for ever.
     if (!neighbours_of(spot).empty()) p = 0.5 * (p + before);
@@ -259,7 +261,7 @@ class Fitter {
   }
 
   bool sane(const State& s) const {
-    if (!s.p.allFinite() || !s.covariance.allFinite() || s.p[kHeight] * s.start[kHeight] <= 0) return false;
+    if (!s.p.allFinite() || s.p[kHeight] * s.start[kHeight] <= 0) return false;
     for (std::size_t a = 0; a < 3; ++a) {
       const int i = kX + static_cast<int>(a);
       const double most = kFarthest * std::max(source_.sigma[a], 0.7);
@@ -434,12 +436,11 @@ class Fitter {
     spot.elongation = std::numeric_limits<double>::quiet_NaN();
     if (spot.good && s.shape.moments.allFinite()) set_elongation(s, spot);
     for (std::size_t a = 0; a < 3; ++a) {
-      const int i = kX + static_cast<int>(a);
       const auto block = static_cast<double>(source_.block[a]);
       spot.place[a] = source_.to_voxels(model.place[a], a);
       spot.sigma[a] = model.sigma[a] * block;
       spot.error[a] = !spot.good             ? std::numeric_limits<double>::quiet_NaN()
-                      : source_.sigma[a] > 0 ? std::sqrt(s.covariance(i, i)) * s.error_factor[a] * block
+                      : source_.sigma[a] > 0 ? std::sqrt(s.variance[a]) * s.error_factor[a] * block
                                              : 0;
     }
     return spot;
