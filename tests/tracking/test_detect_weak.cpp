@@ -147,3 +147,25 @@ TEST_CASE("the slope around a spot is that of the voxels, and none where it is c
   source.frame = &noise;
   CHECK(detect::tilt_around(source, spot, {}, {6, 6, 6}, 4).slope == std::array<double, 3>{});
 }
+
+TEST_CASE("planes of many weak spots, filtered or not, keep the share of false ones", "[detect]") {
+  for (const bool filtered : {false, true}) {
+    Random random(11);
+    testing::Scene scene;
+    scene.shape = {1, 512, 512};
+    scene.sigma = {1.6, 1.6, 1.6};
+    scene.peak = 40;
+    scene.spots = testing::places(scene.shape, scene.sigma, 700, 2, 3, random);
+    scene.light.assign(static_cast<std::size_t>(scene.shape.voxels()), 100.0);
+    testing::draw_spots(scene);
+    for (double& v : scene.light) v += 10 * random.normal();
+    if (filtered) scene.light = testing::smoothed(scene.light, scene.shape, {1, 1, 0});
+    const VolumeFrame frame = testing::float_frame(scene.shape, scene.light);
+    const Detections found = detect_spots(kTwo, frame, options_of(filtered ? 1.9 : 1.6, 2));
+    const auto score = testing::score_spots(scene.spots, found, {1, 1, 1}, 3);
+    INFO((filtered ? "filtered: " : "as they are: ")
+         << score.matched << " of " << scene.spots.size() << " among " << found.size());
+    CHECK(score.matched >= 0.93 * static_cast<double>(scene.spots.size()));
+    CHECK(score.matched >= 0.95 * static_cast<double>(found.size()));
+  }
+}

@@ -3,9 +3,8 @@
 /// are judged apart, each against minima of its own kind: structure that is not noise shows in the second
 /// kind first.
 ///
-/// In crowds the minima between spots score high too, and the level with them. There, maxima are also taken
-/// whose response exceeds what white noise as strong as the frame's finest detail would give, if they score
-/// near the level.
+/// In crowds neighbours disturb the scores, and the minima between spots raise the level. There, maxima are
+/// also taken whose response exceeds what noise would give (threshold.h), if they score near the level.
 
 #include "tracking/detect/choice.h"
 
@@ -31,7 +30,11 @@ constexpr std::int64_t kMinima = 3000;    // sampled, about
 constexpr double kHotScore = 8;           // of a single voxel, in stretches
 constexpr double kCrowd = 0.0035;         // spots in a volume of one sigma cubed
 constexpr double kNearLevel = 0.7;        // of the level, in crowds
-constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame
+constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame,
+constexpr double kCrowdFalseShare = 0.2;  // and of the spots beyond the first kManySpots: ten times as many
+                                          // as pass, since they must score near the level as well
+constexpr std::size_t kManySpots = 200;
+constexpr double kNearLevelOfMany = 0.3;  // of the level, where there are more
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
 constexpr std::size_t kFewest = 20;
 constexpr double kTouching = 5;         // sigma between spots side by side
@@ -60,6 +63,15 @@ NoiseScores unround_noise(const ScoredMaxima& maxima, const ScoredMinima& minima
   if (count_over(scores, round_level) > count_over(maxima.scores(true), round_level)) return noise;
   noise.stretch = std::max(noise.stretch, percentile(scores, 0.75) / kUnroundQuarter);
   return noise;
+}
+
+/// In crowds, the response from which on a maximum is a spot if it scores near the level. Finest detail says
+/// little of filtered noise; how much wider that scores than white noise bounds what is made of it.
+double crowd_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                   const NoiseScores& noise, std::size_t taken) {
+  const auto beyond = static_cast<double>(std::max(taken, kManySpots) - kManySpots);
+  return noise_level(filter, shape, kCrowdFalseSpots + kCrowdFalseShare * beyond) *
+         maxima.noise_deviation(noise.stretch * noise.stretch * noise.stretch);
 }
 
 /// All of both, in no order.
@@ -204,7 +216,9 @@ class HostMaxima final : public ScoredMaxima {
     }
     return spots;
   }
-  double noise_deviation() const override { return detect::noise_deviation(response_, frame_, filter_); }
+  double noise_deviation(double margin) const override {
+    return detect::noise_deviation(response_, frame_, filter_, margin);
+  }
   bool mostly_lowest() const override { return counting_of(frame_).unit > 0; }
   LookedAgain look_again(Side side) const override {
     const HostExtrema& extrema = side == Side::maxima ? maxima_ : minima_;
@@ -278,11 +292,11 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   const bool crowd =
       static_cast<double>(taken) * spot_volume(filter) > kCrowd * static_cast<double>(shape.voxels());
   const double response_level =
-      crowd ? std::max(static_cast<double>(floor),
-                       noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation())
+      crowd ? std::max(static_cast<double>(floor), crowd_level(filter, shape, maxima, noise, taken))
             : std::numeric_limits<double>::infinity();
+  const double near_level = (taken > kManySpots ? kNearLevelOfMany : kNearLevel) * levels.round;
   const bool touching = !by_rate && !options.comparing;
-  std::vector<LikelySpot> likely = maxima.take({levels, kNearLevel * levels.round, response_level, touching});
+  std::vector<LikelySpot> likely = maxima.take({levels, near_level, response_level, touching});
   if (touching) take_touching(execution, filter, likely);
   for (const LikelySpot& one : likely)
     if (one.taken) choice.spots.push_back(one.spot);

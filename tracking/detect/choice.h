@@ -96,7 +96,7 @@ class ScoredMaxima {
   /// In storage order.
   virtual std::vector<LikelySpot> take(const Likely& likely) const = 0;
   /// See threshold.h.
-  virtual double noise_deviation() const = 0;
+  virtual double noise_deviation(double margin) const = 0;
   /// Whether most voxels hold the lowest value, as where photons are counted.
   virtual bool mostly_lowest() const = 0;
   /// The second look (second_look.h) at the maxima, or at the minima that were scored with them.

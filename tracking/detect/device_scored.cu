@@ -140,7 +140,7 @@ class DeviceMaxima final : public ScoredMaxima {
     }
     return spots;
   }
-  double noise_deviation() const override {
+  double noise_deviation(double margin) const override {
     std::vector<VoxelIndex> sample;
     for (const std::int64_t v : noise_sample(scored_.frame.shape))
       sample.push_back(static_cast<VoxelIndex>(v));
@@ -149,7 +149,8 @@ class DeviceMaxima final : public ScoredMaxima {
     gather_kernel<<<blocks_for(sample.size()), kThreads, 0, arena_.stream()>>>(scored_.response.log, voxels,
                                                                                sample.size(), values);
     MOTES_CUDA_LAUNCHED();
-    return detect::noise_deviation(arena_.download(values, sample.size()), scored_.frame, scored_.filter);
+    return detect::noise_deviation(arena_.download(values, sample.size()), scored_.frame, scored_.filter,
+                                   margin);
   }
 
   bool mostly_lowest() const override { return scored_.mostly_lowest; }

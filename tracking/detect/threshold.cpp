@@ -112,16 +112,18 @@ std::vector<std::int64_t> noise_sample(const Shape3& shape) {
   return voxels;
 }
 
-double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter) {
+double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter,
+                       double margin) {
   for (float& v : responses) v = std::fabs(v);
   const double seen = kMadToSigma * median_of(responses);
-  return std::min(seen, kWhiteMargin * filter.noise_gain() * white_deviation(frame));
+  return std::min(seen, margin * kWhiteMargin * filter.noise_gain() * white_deviation(frame));
 }
 
-double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter) {
+double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter,
+                       double margin) {
   std::vector<float> responses;
   for (const std::int64_t voxel : noise_sample(frame.shape)) responses.push_back(response.view().log[voxel]);
-  return noise_deviation(std::move(responses), frame, filter);
+  return noise_deviation(std::move(responses), frame, filter, margin);
 }
 
 float rounding_floor(const Filter& filter, ValueRange range) {

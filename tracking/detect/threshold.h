@@ -14,14 +14,16 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
 
 /// Standard deviation of the response where there is only noise, robust to sparse and to dense spots: the
 /// smaller of (1) 1.4826 times the median absolute response and (2) 1.5 times what white noise as strong as
-/// the frame's finest detail gives. 0 for a noise-free frame. Works on a fixed sample of at most some 10^5
-/// voxels.
-double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter);
+/// the frame's finest detail gives, times `margin` (over 1 where the noise is not white). 0 for a noise-free
+/// frame. Works on a fixed sample of at most some 10^5 voxels.
+double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter,
+                       double margin = 1);
 
 /// The same in two parts: where it reads the response (indices of voxels), and the deviation told from what
 /// is there.
 std::vector<std::int64_t> noise_sample(const Shape3& shape);
-double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter);
+double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter,
+                       double margin);
 
 /// Responses up to this may be rounding errors of a noise-free frame whose values span `range`.
 float rounding_floor(const Filter& filter, ValueRange range);
