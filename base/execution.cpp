@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <limits>
 
 #include <omp.h>
 
@@ -11,7 +10,10 @@ namespace motes {
 
 namespace {
 
-std::atomic<int> most_threads{std::numeric_limits<int>::max()};
+/// GCC's OpenMP library keeps a word on the caller's stack for each thread that it starts, and overruns it.
+constexpr int kMostThreads = 4096;
+
+std::atomic<int> most_threads{kMostThreads};
 
 }  // namespace
 

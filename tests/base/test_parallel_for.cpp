@@ -7,9 +7,17 @@
 
 #include <catch2/catch.hpp>
 
+#include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 
 using namespace motes;
+
+TEST_CASE("a number of threads beyond all machines is cut off") {
+  CHECK(thread_count({1'000'000}) <= 4096);
+  std::atomic<int> calls = 0;
+  parallel_for(thread_count({1'000'000}), 3, [&](std::int64_t) { ++calls; });
+  CHECK(calls == 3);
+}
 
 TEST_CASE("parallel_for visits each index once") {
   for (const int threads : {1, 2, 7}) {
