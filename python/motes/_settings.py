@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from operator import index
 
 import numpy as np
 
@@ -48,6 +50,8 @@ def settings_of(arguments, more=None):
         if name not in SHORT:
             raise TypeError(f"unexpected keyword argument {name!r}; settings={{...}} takes any key")
         out[SHORT[name]] = text_of(value)
+    if more is not None and not isinstance(more, Mapping):
+        raise TypeError(f"settings: give a mapping of keys to values, not {type(more).__name__}")
     out.update(_flat(more or {}))
     return out
 
@@ -55,11 +59,20 @@ def settings_of(arguments, more=None):
 def _flat(mapping, prefix=""):
     out = {}
     for key, value in mapping.items():
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             out.update(_flat(value, f"{prefix}{key}."))
         elif value is not None:
             out[prefix + key] = text_of(value)
     return out
+
+
+def whole_threads(threads):
+    """A number of threads, 0: all; more than the machine has would only cost memory."""
+    try:
+        number = index(threads)
+    except TypeError:
+        raise TypeError(f"threads: {threads!r} is not a whole number") from None
+    return min(max(number, 0), os.cpu_count() or 1)
 
 
 def check_progress(progress):

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from . import _core
-from ._settings import check_progress
+from ._settings import check_progress, whole_threads
 
 __all__ = ["estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
 
@@ -230,6 +230,7 @@ def link(
     """
     _check_trackpy_options(trackpy_options)
     check_progress(progress)
+    threads = whole_threads(threads)
     if gate is not None and search_range is not None:
         raise TypeError("give gate or search_range, not both: they mean the same")
     gate = search_range if gate is None else gate
@@ -259,6 +260,8 @@ def link(
         gate = estimate["gate"] if estimate else 1.0
     # A millionth more, so that a displacement as long as the gate is still a link, as in trackpy.
     cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else float(no_link_cost)
+    if not (np.isfinite(cost) and cost >= 0):  # the compiled side takes a negative one as none
+        raise ValueError(f"no_link_cost: {no_link_cost} is not a cost; give a number from 0 on")
     f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, progress)
     return f
 
@@ -364,7 +367,8 @@ def estimate_gate(f, pos_columns=None, t_column="frame", *, threads=0):
     f = _sorted_by_frame(f, t_column)
     if len(f) == 0:
         return None
-    return _core._estimate_gate(*_flat(f, _position_columns(f, pos_columns), t_column), threads)
+    points = _flat(f, _position_columns(f, pos_columns), t_column)
+    return _core._estimate_gate(*points, whole_threads(threads))
 
 
 def _check_trackpy_options(options):

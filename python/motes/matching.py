@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _core
 from ._core import linear_sum_assignment
+from ._settings import whole_threads
 
 __all__ = [
     "Assignment",
@@ -297,6 +298,7 @@ def assign(
         free = free if plain else [np.where(np.isposinf(f), f, -f) for f in free]
     if threads is None:
         threads = _threads(entries.size)
+    threads = whole_threads(threads)
     if sparse:
         offsets, columns = _structure(csr)
         found = _core._assign_sparse(rows, cols, offsets, columns, entries, *free, threads)

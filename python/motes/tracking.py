@@ -11,7 +11,7 @@ from operator import index
 import numpy as np
 
 from . import _core
-from ._settings import check_progress, path_of, settings_of, text_of
+from ._settings import check_progress, path_of, settings_of, text_of, whole_threads
 from .tracks import Tracks, require_tracks
 
 __all__ = ["Result", "Simulation", "batch", "locate", "score", "simulate", "track"]
@@ -298,6 +298,8 @@ def track(
         memory=memory, threads=threads, **more,
     )  # fmt: skip
     check_progress(progress)
+    if threads is not None:
+        given["threads"] = whole_threads(threads)
     path = path_of(source)
     if path is not None:
         given["channel"] = channel
@@ -425,7 +427,7 @@ def score(truth, tracks, gate=5.0, gate_link=None, *, threads=0):
     require_tracks(truth, "truth")
     require_tracks(tracks, "tracks")
     link = gate if gate_link is None else gate_link
-    return _core._score(truth._as_dict(), tracks._as_dict(), float(gate), float(link), threads)
+    return _core._score(truth._as_dict(), tracks._as_dict(), float(gate), float(link), whole_threads(threads))
 
 
 @dataclass(eq=False, repr=False)

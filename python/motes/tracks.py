@@ -188,7 +188,9 @@ class Tracks:
         graph : dict of int to list of int
             Mothers of each track that has one.
         """
-        scale = np.ones(3) if voxel_um is None else np.broadcast_to(voxel_um, 3)
+        scale = np.ones(3) if voxel_um is None else np.asarray(voxel_um, dtype=np.float64)
+        if scale.shape not in ((), (3,)) or not (scale > 0).all():
+            raise ValueError(f"voxel_um: {voxel_um!r} is not one or three lengths above 0, [z, y, x]")
         zyx = np.stack([self.z, self.y, self.x], axis=1) / scale
         data = np.concatenate([np.stack([self.particle, self.frame], axis=1), zyx], axis=1)
         order = np.lexsort((data[:, 1], data[:, 0]))

@@ -260,5 +260,12 @@ def test_tables_of_other_libraries_and_complex_columns():
     table = pandas.DataFrame(dict(frame=[0, 1], x=[1.0, 1.5], y=[2.0, 2]))
     with pytest.raises(ValueError, match="'x' holds complex128, not real numbers"):
         motes.link(table.astype({"x": complex}), gate=1)
+    # As many threads as this ended the process.
+    assert motes.link(table, gate=1, threads=1_000_000)["particle"].tolist() == [0, 0]
+    with pytest.raises(TypeError, match="threads: '2' is not a whole number"):
+        motes.link(table, gate=1, threads="2")
+    for cost in (-1, float("nan")):
+        with pytest.raises(ValueError, match="no_link_cost: .* is not a cost"):
+            motes.link(table, gate=1, no_link_cost=cost)
     with pytest.raises(TypeError, match="progress: 5 cannot be called"):
         motes.link(table, gate=1, progress=5)

@@ -431,6 +431,15 @@ def test_a_path_may_be_bytes(tmp_path):
     assert motes.read(path).track_id.tolist() == [3]
 
 
+def test_settings_and_voxels_of_other_kinds_are_refused():
+    with pytest.raises(TypeError, match="settings: give a mapping of keys to values, not list"):
+        motes.track(STACK, settings=["input.dt_s"])
+    table = pandas.DataFrame(dict(frame=[0], x=[1.0], y=[2.0], particle=[3]))
+    for voxel in (0, [1, 2], [1, 1, float("nan")]):
+        with pytest.raises(ValueError, match="is not one or three lengths above 0"):
+            motes.Tracks.from_dataframe(table).to_napari(voxel_um=voxel)
+
+
 def test_tables_that_are_no_tracks():
     table = pandas.DataFrame(dict(frame=[0, 1], x=[1.0, 2], y=[2.0, 3], particle=[3.0, 3]))
     assert motes.Tracks.from_dataframe(table).track_id.tolist() == [3]
