@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -359,7 +360,7 @@ std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, co
 }
 
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
-                          Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks) {
+                          Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks) try {
   std::vector<std::int32_t> kept;
   std::unique_ptr<FrameFinder> finder;
   everywhere(ranks, [&] {
@@ -389,6 +390,10 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
     detect_alone(*finder, source, kept, picture, log, recorder);
   recorder.finish();
   return series;
+} catch (const InputError& error) {
+  // What is wrong with a frame's voxels is told without the file that they are of.
+  if (!std::string_view(error.what()).starts_with("frame ")) throw;
+  throw InputError(source.info().path + ": " + error.what());
 }
 
 nlohmann::ordered_json detection_json(const PointSeries& series) {
