@@ -285,6 +285,33 @@ TEST_CASE("balls side by side, which are not round, give the same bits on a GPU"
   }
 }
 
+TEST_CASE("a frame for which the GPU has no room is searched on the CPU, with one warning", "[detect]") {
+  MOTES_NEED_GPU();
+  const VolumeFrame frame = noisy_frame({64, 256, 256}, 6);
+  const DetectionOptions options = options_for(frame, 1.2);
+  DetectionReport expected, report;
+  const Detections on_cpu = detect_spots({2}, frame, options, &expected);
+  Workspace fresh;
+  Execution execution = on_gpu();
+  execution.workspace = &fresh;
+  Detections found;
+  {
+    std::vector<gpu::DeviceBytes> taken;
+    for (std::size_t bytes = std::size_t{1} << 30; bytes >= std::size_t{1} << 24;) try {
+        taken.emplace_back(bytes);
+      } catch (const ResourceError&) {
+        bytes /= 2;
+      }
+    found = detect_spots(execution, frame, options, &report);
+  }
+  CHECK(report.backend == Backend::cpu);
+  REQUIRE(report.warnings.size() == expected.warnings.size() + 1);
+  CHECK_THAT(report.warnings.back(), Catch::Contains("searched on the CPU"));
+  CHECK(same_bits(found.x_um, on_cpu.x_um));
+  detect_spots(execution, frame, options, &report);  // there is room again
+  CHECK(report.backend == Backend::cuda);
+}
+
 TEST_CASE("for the memory and race checkers: detection on a GPU", "[detect]") {
   MOTES_NEED_GPU();
   const VolumeFrame frame = noisy_frame({9, 40, 67}, 5);
