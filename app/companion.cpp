@@ -1,5 +1,7 @@
 #include "app/companion.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <motes/base/errors.h>
@@ -31,6 +33,15 @@ void repeat_plane(std::vector<T>& voxels, std::int64_t planes) {
   for (std::size_t i = plane; i < voxels.size(); ++i) voxels[i] = voxels[i - plane];
 }
 
+template <class T>
+void repeat_plane(FileVoxels<T>& voxels, std::int64_t planes) {
+  const std::size_t plane = voxels.size();
+  ScratchArray<T> all(voxels.scratch(), plane * static_cast<std::size_t>(planes));
+  for (std::size_t i = 0; i < all.size(); i += plane)
+    std::copy(voxels.begin(), voxels.end(), all.begin() + i);
+  voxels = FileVoxels<T>(std::move(all));
+}
+
 }  // namespace
 
 Companion::Companion(const std::string& key, const std::string& path, const Config& config,
@@ -48,10 +59,10 @@ Companion::Companion(const std::string& key, const std::string& path, const Conf
                                  key, path, own.frames, series.frames));
 }
 
-const VolumeFrame& Companion::read(std::int32_t t) {
+const VolumeFrame& Companion::read(std::int32_t t, const std::shared_ptr<Scratch>& scratch) {
   const std::int32_t wanted = source_->info().frames == 1 ? 0 : t;
   if (held_ != wanted) {
-    frame_ = source_->read(wanted);
+    frame_ = io::read_frame(*source_, wanted, scratch);
     held_ = wanted;
     if (!(frame_.shape == series_.shape)) {
       std::visit([&](auto& voxels) { repeat_plane(voxels, series_.shape.nz); }, frame_.voxels);

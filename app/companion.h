@@ -17,8 +17,9 @@ class Companion {
   Companion(const std::string& key, const std::string& path, const Config& config,
             const io::SeriesInfo& series, bool one_plane);
 
-  /// The image for frame t of the series, with the series' time and voxel size. One plane is repeated.
-  const VolumeFrame& read(std::int32_t t);
+  /// The image for frame t of the series, with the series' time and voxel size, in a file where `scratch` is
+  /// given. One plane is repeated.
+  const VolumeFrame& read(std::int32_t t, const std::shared_ptr<Scratch>& scratch);
 
  private:
   io::SeriesInfo series_;

@@ -91,8 +91,9 @@ struct Config {
   } linking;
   struct ExecutionKeys {
     Backend backend = Backend::automatic;
-    int threads = 0;  ///< 0: all the machine has
-    int device = 0;   ///< which GPU
+    int threads = 0;                  ///< 0: all the machine has
+    int device = 0;                   ///< which GPU
+    std::optional<double> memory_gb;  ///< 10^9 bytes; none: frames are in memory
   } execution;
   struct Output {
     std::optional<std::string> dir;  ///< none: a name made from the input's

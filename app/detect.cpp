@@ -9,6 +9,7 @@
 #include <motes/io/detections_h5.h>
 #include <motes/io/tables.h>
 
+#include "app/bounded_memory.h"
 #include "app/command.h"
 #include "app/detecting.h"
 #include "app/input.h"
@@ -88,10 +89,12 @@ void run_detect(Session& session, const Arguments& arguments, Communicator* rank
     hear_interrupts();
     if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
     for (const std::string& line : describe(input)) console.note(line);
-    if (!arguments.picture.empty()) return;
-    file = output_path(arguments.file, {}, input.path, "_detections.csv");
-    wants_h5(file);
-    if (file.has_parent_path()) prepare_folder(file.parent_path());
+    const bool draws = !arguments.picture.empty();
+    file = draws ? std::filesystem::path(arguments.picture)
+                 : output_path(arguments.file, {}, input.path, "_detections.csv");
+    if (!draws) wants_h5(file);
+    bound_memory(config, file.parent_path(), input, console);
+    if (!draws && file.has_parent_path()) prepare_folder(file.parent_path());
   });
   if (!arguments.picture.empty())
     return on_first_rank(ranks, [&] { run_preview(session, config, input, arguments.picture); });

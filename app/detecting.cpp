@@ -82,13 +82,14 @@ std::size_t batch_size(const FrameFinder& finder, const Shape3& shape) {
   const auto turns = static_cast<std::int64_t>(finder.executions().size());
   if (turns > 1)
     return static_cast<std::size_t>(
-        std::clamp(kVoxelsOnGpu / std::max<std::int64_t>(1, shape.voxels()), turns, kFramesOfTurn * turns));
+        std::clamp(kVoxelsOnGpu / std::max<std::int64_t>(1, shape.voxels()), turns,
+                   std::min(kFramesOfTurn * turns, std::max(turns, finder.most_at_once()))));
   const Execution& execution = finder.executions().front();
   const int threads = thread_count(execution);
   if (execution.backend == Backend::cuda || threads == 1 || shape.voxels() > kVoxelsAtOnce / threads ||
       !finder.looks_in_parallel())
     return 1;
-  return static_cast<std::size_t>(kFramesOfThread * threads);
+  return static_cast<std::size_t>(std::min<std::int64_t>(kFramesOfThread * threads, finder.most_at_once()));
 }
 
 /// Calls see(execution, i) for i in [0, count), each execution on a thread of its own, as far as threads can

@@ -8,6 +8,7 @@
 #include <motes/tracking/crop.h>
 #include <motes/tracking/label_detector.h>
 
+#include "app/bounded_memory.h"
 #include "app/detecting.h"
 #include "app/interrupt.h"
 
@@ -56,14 +57,12 @@ SpotRadius radius_without_spots(const Execution& execution, const io::FrameSourc
 std::string vector_text(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.z, v.y, v.x); }
 
 /// 1 where a mask's voxel is over 0.
-std::vector<std::uint8_t> mask_of(const VolumeFrame& image) {
-  return std::visit(
-      [](const auto& voxels) {
-        std::vector<std::uint8_t> mask(voxels.size());
-        for (std::size_t i = 0; i < voxels.size(); ++i) mask[i] = voxels[i] > 0 ? 1 : 0;
-        return mask;
-      },
-      image.voxels);
+ScratchArray<std::uint8_t> mask_of(const VolumeFrame& image) {
+  return visit_voxels(image.voxels, [&](auto voxels) {
+    ScratchArray<std::uint8_t> mask(scratch_of(image), voxels.size());
+    for (std::size_t i = 0; i < voxels.size(); ++i) mask[i] = voxels[i] > 0 ? 1 : 0;
+    return mask;
+  });
 }
 
 double value_at(const VolumeFrame& image, double z_um, double y_um, double x_um) {
@@ -73,11 +72,9 @@ double value_at(const VolumeFrame& image, double z_um, double y_um, double x_um)
   const Shape3& s = image.shape;
   const std::int64_t z = nearest(z_um, image.voxel_um.z, s.nz), y = nearest(y_um, image.voxel_um.y, s.ny),
                      x = nearest(x_um, image.voxel_um.x, s.nx);
-  return std::visit(
-      [&](const auto& v) {
-        return static_cast<double>(v[static_cast<std::size_t>((z * s.ny + y) * s.nx + x)]);
-      },
-      image.voxels);
+  return visit_voxels(image.voxels, [&](auto v) {
+    return static_cast<double>(v[static_cast<std::size_t>((z * s.ny + y) * s.nx + x)]);
+  });
 }
 
 double median(std::vector<double> values) {
@@ -162,12 +159,17 @@ void FrameFinder::settle_executions(const Execution& execution) {
   each.backend = tracking::detection_backend(execution, info.shape, frames);
   int at_once = 1;
   if (each.backend == Backend::cuda && !mask_ && frames > 1)
-    at_once = tracking::frames_at_once(each, info.shape);
+    at_once =
+        static_cast<int>(std::min<std::int64_t>(tracking::frames_at_once(each, info.shape), most_at_once()));
   if (at_once > 1) each.threads = std::max(1, 3 * thread_count(execution) / 2 / at_once);
   const auto count = static_cast<std::size_t>(at_once);
   workspaces_.resize(count);
   executions_.assign(count, each);
   for (std::size_t i = 0; i < count; ++i) executions_[i].workspace = &workspaces_[i];
+}
+
+std::int64_t FrameFinder::most_at_once() const {
+  return std::max<std::int64_t>(1, frames_in_memory(config_, source_.info()));
 }
 
 VolumeFrame FrameFinder::part_of(const VolumeFrame& frame) const {
@@ -206,7 +208,7 @@ Detections FrameFinder::settle(const VolumeFrame& frame, Detections found,
     found = find_with(executions_.front(), frame, keeping, report);
   }
   if (mask_) {
-    const VolumeFrame& image = mask_->read(frame.index);
+    const VolumeFrame& image = mask_->read(frame.index, scratch_of(frame));
     PropertyColumn column{"mask_label", {}};
     for (std::size_t i = 0; i < found.size(); ++i)
       column.values.push_back(value_at(image, found.z_um[i], found.y_um[i], found.x_um[i]));
@@ -217,12 +219,12 @@ Detections FrameFinder::settle(const VolumeFrame& frame, Detections found,
 
 Detections FrameFinder::find_with(const Execution& execution, const VolumeFrame& frame,
                                   tracking::DetectionOptions options, tracking::DetectionReport& report) {
-  std::vector<std::uint8_t> mask;
+  ScratchArray<std::uint8_t> mask;
   if (mask_) {
-    const VolumeFrame& image = mask_->read(frame.index);
+    const VolumeFrame& image = mask_->read(frame.index, scratch_of(frame));
     mask = mask_of(config_.input.crop ? part_of(image) : image);
   }
-  options.mask = mask;
+  options.mask = {mask.data(), mask.size()};
   if (!config_.input.crop) return tracking::detect_spots(execution, frame, options, &report);
   const tracking::Region region = tracking::region_within(*config_.input.crop, frame.shape);
   Detections found = tracking::detect_spots(execution, part_of(frame), options, &report);
@@ -249,7 +251,7 @@ bool FrameFinder::series_shows_spots(const tracking::DetectionOptions& asked) {
 }
 
 Detections FrameFinder::find_labels(const VolumeFrame& frame) {
-  VolumeFrame labels = labels_ ? labels_->read(frame.index) : frame;
+  VolumeFrame labels = labels_ ? labels_->read(frame.index, scratch_of(frame)) : frame;
   labels.voxel_um = frame.voxel_um;
   labels.time_s = frame.time_s;
   if (!config_.input.crop) return tracking::detect_labels(labels, labels_ ? &frame : nullptr);

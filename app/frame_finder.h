@@ -45,6 +45,9 @@ class FrameFinder {
   /// Whether look_at may be called for several frames at once: it reads no mask and no labels.
   bool looks_in_parallel() const { return !mask_ && !labels_ && radius_.has_value(); }
 
+  /// How many frames may be in memory at once, at least 1.
+  std::int64_t most_at_once() const;
+
   /// What this frame shows by itself, found with `execution`.
   Detections look_at(const Execution& execution, const VolumeFrame& frame, tracking::DetectionReport& report);
 

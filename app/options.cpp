@@ -212,6 +212,10 @@ void add_execution_and_output(std::vector<Option>& table) {
                       "CPU threads; 0: all. Results do not depend on it."));
   table.push_back(row("execution.device", "", integer<int>(0, 1023), MOTES_AT(execution.device),
                       "Which GPU, by its number in `motes info`. Results do not depend on it."));
+  table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
+                      MOTES_AT(execution.memory_gb),
+                      "Memory for detection: frames that do not fit are detected in files in TMPDIR, else "
+                      "beside the results. auto: frames are in memory. Results do not depend on it."));
   table.push_back(
       row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
           "Folder for results, relative to the current one; -o overrides it. auto: named after the input."));

@@ -10,6 +10,7 @@
 #include <motes/base/errors.h>
 #include <motes/io/atomic_file.h>
 
+#include "app/bounded_memory.h"
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/interrupt.h"
@@ -42,9 +43,10 @@ void run_plan(Session& session, const Arguments& arguments) {
 
 Plan make_plan(Session& session, Config config) {
   make_input_path_absolute(config);
-  const OpenedInput input = open_input(config);
+  OpenedInput input = open_input(config);
   if (!input.source) throw UsageError(input.path + ": holds points already; motes track links them");
   for (const std::string& line : describe(input)) session.console.note(line);
+  bound_memory(config, ".", input, session.console);
   std::string source = "labels";
   if (!finds_labels(config)) {
     const SpotRadius radius = choose_radius(execution_of(config), config, *input.source, session.console);

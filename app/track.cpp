@@ -19,6 +19,7 @@
 #include <motes/tracking/lone_noise.h>
 #include <motes/tracking/track_filter.h>
 
+#include "app/bounded_memory.h"
 #include "app/check_points.h"
 #include "app/detecting.h"
 #include "app/earlier_run.h"
@@ -129,6 +130,7 @@ void run_track(Session& session, const Arguments& arguments, Communicator* ranks
     session.stages.begin("read", "points");
     input = open_input(config);
     for (const std::string& line : describe(input)) session.console.note(line);
+    bound_memory(config, dir, input, session.console);
     if (ranks == nullptr || ranks->rank() == 0) folder = std::make_unique<OutputFolder>(dir, result_stems());
     hear_interrupts();
   });

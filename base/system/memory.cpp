@@ -1,3 +1,6 @@
+#include <cstdio>
+
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,7 +10,17 @@
 namespace motes::system {
 
 std::int64_t physical_memory() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::int64_t resident_memory() {
+  static const int statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  char text[128]{};
+  unsigned long long all = 0, resident = 0;
+  if (pread(statm, text, sizeof text - 1, 0) <= 0 || std::sscanf(text, "%llu %llu", &all, &resident) != 2)
+    return 0;
+  return static_cast<std::int64_t>(resident) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::int64_t peak_memory() {

@@ -95,7 +95,9 @@ class BdvFrames : public FrameSource {
 
   const SeriesInfo& info() const override { return info_; }
 
-  VolumeFrame read(std::int32_t t) override {
+  VolumeFrame read(std::int32_t t) override { return read_into_memory(*this, t); }
+
+  void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
     const std::string name = cells_path(timepoints_[static_cast<std::size_t>(t)], setup_);
     const Cells cells = open_cells(info_.path, file_, name);
@@ -105,10 +107,7 @@ class BdvFrames : public FrameSource {
                        cells.shape.nz, cells.shape.ny, cells.shape.nx, to_string(cells.type), info_.shape.nz,
                        info_.shape.ny, info_.shape.nx, to_string(info_.type)));
     }
-    VolumeFrame frame = empty_frame(info_, t);
-    frame.voxels = make_voxels(info_.type, info_.shape, info_.path);
-    file_.read(name, cells.number, bytes_of(frame.voxels));
-    return frame;
+    file_.read(name, cells.number, out);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "io/images/folder_frames.h"
 #include "io/images/numbered_names.h"
 #include "io/images/plane_names.h"
+#include "io/images/voxel_buffer.h"
 
 namespace motes::io::detail {
 namespace {
@@ -54,13 +55,13 @@ class FolderSeries : public FrameSource {
       : info_(std::move(info)), folders_(std::move(folders)), options_(std::move(options)) {}
   const SeriesInfo& info() const override { return info_; }
 
-  VolumeFrame read(std::int32_t t) override {
+  VolumeFrame read(std::int32_t t) override { return read_into_memory(*this, t); }
+
+  void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
     const auto source = open_folder_frames(folders_[static_cast<std::size_t>(t)], options_);
     check_alike(info_, source->info());
-    VolumeFrame frame = empty_frame(info_, t);
-    frame.voxels = source->read(0).voxels;
-    return frame;
+    source->read_voxels(0, out);
   }
 
  private:

@@ -91,6 +91,28 @@ std::string_view to_string(VoxelType type) {
   return "?";
 }
 
+std::int64_t bytes_per_voxel(VoxelType type) {
+  switch (type) {
+    case VoxelType::u8:
+      return 1;
+    case VoxelType::u16:
+      return 2;
+    case VoxelType::f32:
+      return 4;
+  }
+  return 0;
+}
+
+void FrameSource::read_voxels(std::int32_t t, std::span<std::byte> out) {
+  const VolumeFrame frame = read(t);
+  visit_voxels(frame.voxels, [&](auto voxels) {
+    const auto bytes = std::as_bytes(voxels);
+    if (bytes.size() != out.size())
+      throw InputError(fmt::format("{}: frame {} is unlike the first", info().path, t));
+    std::copy(bytes.begin(), bytes.end(), out.begin());
+  });
+}
+
 std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, const FrameOptions& options) {
   detail::check_options(options);
   switch (kind_of(path)) {

@@ -134,7 +134,7 @@ Volume open_volume(const fs::path& path, const h5::Reader& file, std::int32_t t,
 }
 
 /// The volume without its padding, some planes at a time.
-void read_voxels(const h5::Reader& file, const Volume& volume, std::span<std::byte> out) {
+void read_volume(const h5::Reader& file, const Volume& volume, std::span<std::byte> out) {
   const Shape3 &stored = volume.stored, &shape = volume.shape;
   if (stored.ny == shape.ny && stored.nx == shape.nx) {
     file.read_rows(volume.name, volume.number, 0, shape.nz, out);
@@ -161,7 +161,9 @@ class ImarisFrames : public FrameSource {
 
   const SeriesInfo& info() const override { return info_; }
 
-  VolumeFrame read(std::int32_t t) override {
+  VolumeFrame read(std::int32_t t) override { return read_into_memory(*this, t); }
+
+  void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
     const Volume volume = open_volume(info_.path, file_, t, info_.channel);
     if (volume.shape != info_.shape || volume.type != info_.type)
@@ -169,10 +171,7 @@ class ImarisFrames : public FrameSource {
            fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})",
                        volume.name, volume.shape.nz, volume.shape.ny, volume.shape.nx, to_string(volume.type),
                        info_.shape.nz, info_.shape.ny, info_.shape.nx, to_string(info_.type)));
-    VolumeFrame frame = empty_frame(info_, t);
-    frame.voxels = make_voxels(info_.type, info_.shape, info_.path);
-    read_voxels(file_, volume, bytes_of(frame.voxels));
-    return frame;
+    read_volume(file_, volume, out);
   }
 
  private:

@@ -125,21 +125,19 @@ class N5Frames : public FrameSource {
         first_(first) {}
   const SeriesInfo& info() const override { return info_; }
 
-  VolumeFrame read(std::int32_t t) override {
+  VolumeFrame read(std::int32_t t) override { return read_into_memory(*this, t); }
+
+  void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
     const std::string node =
         fmt::format("setup{}/timepoint{}/s0", setup_, timepoints_[static_cast<std::size_t>(t)]);
     const Dataset dataset = read_dataset(store_, node);
     if (dataset.size != first_.size || dataset.type != first_.type)
       store_.fail(node, "is unlike the first time point; export it again");
-    VolumeFrame frame = empty_frame(info_, t);
-    frame.voxels = make_voxels(info_.type, info_.shape, info_.path);
-    const std::span<std::byte> out = bytes_of(frame.voxels);
     for (std::int64_t k = 0; k * dataset.block[2] < dataset.size[2]; ++k)
       for (std::int64_t j = 0; j * dataset.block[1] < dataset.size[1]; ++j)
         for (std::int64_t i = 0; i * dataset.block[0] < dataset.size[0]; ++i)
           add_block(node, dataset, {i, j, k}, out);
-    return frame;
   }
 
  private:

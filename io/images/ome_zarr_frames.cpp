@@ -229,10 +229,10 @@ class ZarrFrames : public FrameSource {
       : info_(std::move(info)), array_(std::move(array)), slots_(slots) {}
   const SeriesInfo& info() const override { return info_; }
 
-  VolumeFrame read(std::int32_t t) override {
+  VolumeFrame read(std::int32_t t) override { return read_into_memory(*this, t); }
+
+  void read_voxels(std::int32_t t, std::span<std::byte> out) override {
     check_frame_number(info_, t);
-    VolumeFrame frame = empty_frame(info_, t);
-    frame.voxels = make_voxels(info_.type, info_.shape, info_.path);
     const std::size_t rank = array_.metadata().rank();
     std::vector<std::int64_t> start(rank, 0), count(rank, 1);
     if (slots_[0] != kAbsent) start[slots_[0]] = t;
@@ -241,11 +241,10 @@ class ZarrFrames : public FrameSource {
     count[slots_[3]] = info_.shape.ny;
     count[slots_[4]] = info_.shape.nx;
     if (in_order()) {
-      array_.read(start, count, bytes_of(frame.voxels));
+      array_.read(start, count, out);
     } else {
-      read_reordered(start, count, bytes_of(frame.voxels));
+      read_reordered(start, count, out);
     }
-    return frame;
   }
 
  private:

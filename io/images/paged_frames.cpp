@@ -14,17 +14,15 @@ namespace motes::io::detail {
 PagedFrames::PagedFrames(SeriesInfo info, PageMap map, PageReader reader)
     : info_(std::move(info)), map_(std::move(map)), read_page_(std::move(reader)) {}
 
-VolumeFrame PagedFrames::read(std::int32_t t) {
+VolumeFrame PagedFrames::read(std::int32_t t) { return read_into_memory(*this, t); }
+
+void PagedFrames::read_voxels(std::int32_t t, std::span<std::byte> out) {
   check_frame_number(info_, t);
-  VolumeFrame frame = empty_frame(info_, t);
-  frame.voxels = make_voxels(info_.type, info_.shape, info_.path);
-  std::span<std::byte> rest = bytes_of(frame.voxels);
-  const auto page_bytes = rest.size() / static_cast<std::size_t>(info_.shape.nz);
+  const auto page_bytes = out.size() / static_cast<std::size_t>(info_.shape.nz);
   for (std::int64_t z = 0; z < info_.shape.nz; ++z) {
-    read_page_(map_.page(t, z, info_.channel), rest.first(page_bytes));
-    rest = rest.subspan(page_bytes);
+    read_page_(map_.page(t, z, info_.channel), out.first(page_bytes));
+    out = out.subspan(page_bytes);
   }
-  return frame;
 }
 
 void describe_layout(SeriesInfo& info, const PageMap& map, const PageFormat& format) {

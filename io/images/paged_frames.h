@@ -19,6 +19,7 @@ class PagedFrames : public FrameSource {
   PagedFrames(SeriesInfo info, PageMap map, PageReader reader);
   const SeriesInfo& info() const override { return info_; }
   VolumeFrame read(std::int32_t t) override;
+  void read_voxels(std::int32_t t, std::span<std::byte> out) override;
 
  private:
   SeriesInfo info_;

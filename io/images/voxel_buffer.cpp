@@ -8,6 +8,7 @@
 #include <motes/base/system/memory.h>
 
 #include "io/files/checked.h"
+#include "io/images/calibration.h"
 
 namespace motes::io::detail {
 namespace {
@@ -15,23 +16,20 @@ namespace {
 [[noreturn]] void out_of_memory(const std::filesystem::path& source, std::int64_t bytes) {
   throw ResourceError(
       fmt::format("{}: one frame needs {:.1f} GiB of memory, more than this machine has; "
-                  "crop or bin the images, or use a larger machine",
+                  "set execution.memory_gb, crop or bin the images, or use a larger machine",
                   source.string(), static_cast<double>(bytes) / (1 << 30)));
 }
 
-}  // namespace
-
-std::int64_t bytes_per_voxel(VoxelType type) {
-  switch (type) {
-    case VoxelType::u8:
-      return 1;
-    case VoxelType::u16:
-      return 2;
-    case VoxelType::f32:
-      return 4;
-  }
-  return 0;
+template <class T>
+std::span<std::byte> bytes_of(std::vector<T>& voxels) {
+  return std::as_writable_bytes(std::span(voxels));
 }
+template <class T>
+std::span<std::byte> bytes_of(FileVoxels<T>&) {
+  return {};  // make_voxels makes none
+}
+
+}  // namespace
 
 std::int64_t frame_bytes(VoxelType type, const Shape3& shape, const std::filesystem::path& source) {
   const auto bytes = checked_product({shape.nz, shape.ny, shape.nx, bytes_per_voxel(type)});
@@ -62,8 +60,13 @@ Voxels make_voxels(VoxelType type, const Shape3& shape, const std::filesystem::p
   return {};
 }
 
-std::span<std::byte> bytes_of(Voxels& voxels) {
-  return std::visit([](auto& values) { return std::as_writable_bytes(std::span(values)); }, voxels);
+VolumeFrame read_into_memory(FrameSource& source, std::int32_t t) {
+  const SeriesInfo& info = source.info();
+  check_frame_number(info, t);
+  VolumeFrame frame = empty_frame(info, t);
+  frame.voxels = make_voxels(info.type, info.shape, info.path);
+  source.read_voxels(t, std::visit([](auto& voxels) { return bytes_of(voxels); }, frame.voxels));
+  return frame;
 }
 
 }  // namespace motes::io::detail

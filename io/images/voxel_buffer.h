@@ -11,13 +11,12 @@
 
 namespace motes::io::detail {
 
-std::int64_t bytes_per_voxel(VoxelType type);
-
 /// Zeroed voxels. Throws InputError when the size cannot be counted (overflow) and ResourceError, saying how
 /// much is needed, when the machine has not that much memory.
 Voxels make_voxels(VoxelType type, const Shape3& shape, const std::filesystem::path& source);
 
-std::span<std::byte> bytes_of(Voxels& voxels);
+/// Frame t by source.read_voxels, in memory made so.
+VolumeFrame read_into_memory(FrameSource& source, std::int32_t t);
 
 /// Bytes of one frame. Throws InputError when int64 cannot hold them.
 std::int64_t frame_bytes(VoxelType type, const Shape3& shape, const std::filesystem::path& source);

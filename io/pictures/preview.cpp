@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include <motes/base/errors.h>
@@ -115,8 +116,7 @@ void draw_tracks(Raster& picture, const Panel& panel, const TrackSet& tracks,
 }
 
 template <class T>
-void raise(std::vector<float>& xy, std::vector<float>& xz, const Shape3& shape,
-           const std::vector<T>& voxels) {
+void raise(std::vector<float>& xy, std::vector<float>& xz, const Shape3& shape, std::span<const T> voxels) {
   const auto nx = static_cast<std::size_t>(shape.nx), ny = static_cast<std::size_t>(shape.ny);
   for (std::size_t z = 0; z < static_cast<std::size_t>(shape.nz); ++z) {
     float* const xz_row = xz.data() + z * nx;
@@ -146,7 +146,7 @@ void Projection::add(const VolumeFrame& frame) {
     throw InputError("frame " + std::to_string(frame.index) +
                      ": its shape differs from the first frame's; all frames of a series must agree");
   }
-  std::visit([&](const auto& voxels) { raise(xy_, xz_, shape_, voxels); }, frame.voxels);
+  visit_voxels(frame.voxels, [&](auto voxels) { raise(xy_, xz_, shape_, voxels); });
 }
 
 void Projection::add(std::span<const float> xy, std::span<const float> xz) {

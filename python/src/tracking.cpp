@@ -1,5 +1,6 @@
 // The command line's jobs as functions: track, detect, score, simulate, files.
 
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -12,6 +13,7 @@
 #include <motes/sim/stop.h>
 #include <motes/tracking/score.h>
 
+#include "app/bounded_memory.h"
 #include "app/cli.h"
 #include "app/command.h"
 #include "app/config.h"
@@ -109,6 +111,7 @@ nb::dict track_path(const std::string& path, Settings settings, nb::object progr
     config.input.path = path;
     app::OpenedInput input = app::open_input(config);
     for (const std::string& line : app::describe(input)) kept.console.note(line);
+    app::bound_memory(config, std::filesystem::temp_directory_path(), input, kept.console);
     return run_track(config, input, kept, hooks);
   });
   return tracked_dict(std::move(tracked), kept);
@@ -221,12 +224,21 @@ nb::dict score(const nb::dict& truth, const nb::dict& found, double gate, double
 }
 
 /// An array of its own for one rendered frame.
+template <class T>
+std::vector<T> taken(std::vector<T>&& voxels) {
+  return std::move(voxels);
+}
+template <class T>
+std::vector<T> taken(FileVoxels<T>&& voxels) {
+  return {voxels.begin(), voxels.end()};
+}
+
 nb::object to_array(VolumeFrame&& frame) {
   const auto shape = frame.shape;
   return std::visit(
       [&](auto& voxels) -> nb::object {
         using T = typename std::decay_t<decltype(voxels)>::value_type;
-        auto* kept = new std::vector<T>(std::move(voxels));
+        auto* kept = new std::vector<T>(taken(std::move(voxels)));
         nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
         return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<3>>(
             kept->data(),

@@ -59,6 +59,7 @@ const std::map<std::string, std::string> kOthers{
     {"linking.verify", "true"},
     {"execution.backend", "cpu"},
     {"execution.threads", "3"},
+    {"execution.memory_gb", "1.5"},
     {"execution.device", "1"},
     {"output.dir", "null"},
     {"output.preview", "false"},

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <vector>
 
 #include <motes/base/errors.h>
@@ -20,6 +22,16 @@ std::int64_t number_of(std::string_view whole, std::string_view text, std::int64
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
     refuse(whole, "'" + std::string(text) + "' is not a voxel number");
   return value;
+}
+
+/// A crop is in memory where so many times its voxels, which detection takes, are within the bound.
+constexpr std::size_t kBytesOfVoxel = 32;
+
+template <class T>
+void copy_rows(const T* source, const Shape3& shape, const Region& r, T* out) {
+  for (std::int64_t z = r.z0; z < r.z1; ++z)
+    for (std::int64_t y = r.y0; y < r.y1; ++y, out += r.x1 - r.x0)
+      std::copy_n(source + (z * shape.ny + y) * shape.nx + r.x0, r.x1 - r.x0, out);
 }
 
 }  // namespace
@@ -67,18 +79,19 @@ VolumeFrame crop_frame(const VolumeFrame& frame, const Region& given) {
   part.time_s = frame.time_s;
   part.voxel_um = frame.voxel_um;
   part.shape = {r.z1 - r.z0, r.y1 - r.y0, r.x1 - r.x0};
-  std::visit(
-      [&](const auto& source) {
-        std::decay_t<decltype(source)> voxels;
-        voxels.reserve(static_cast<std::size_t>(part.shape.voxels()));
-        for (std::int64_t z = r.z0; z < r.z1; ++z)
-          for (std::int64_t y = r.y0; y < r.y1; ++y) {
-            const auto row = source.begin() + (z * frame.shape.ny + y) * frame.shape.nx;
-            voxels.insert(voxels.end(), row + r.x0, row + r.x1);
-          }
-        part.voxels = std::move(voxels);
-      },
-      frame.voxels);
+  const auto count = static_cast<std::size_t>(part.shape.voxels());
+  visit_voxels(frame.voxels, [&]<class T>(std::span<const T> source) {
+    const std::shared_ptr<Scratch> scratch = scratch_of(frame);
+    if (scratch && static_cast<std::int64_t>(count * kBytesOfVoxel) > scratch->resident_bytes()) {
+      ScratchArray<T> voxels(scratch, count);
+      copy_rows(source.data(), frame.shape, r, voxels.data());
+      part.voxels = FileVoxels<T>(std::move(voxels));
+    } else {
+      std::vector<T> voxels(count);
+      copy_rows(source.data(), frame.shape, r, voxels.data());
+      part.voxels = std::move(voxels);
+    }
+  });
   return part;
 }
 

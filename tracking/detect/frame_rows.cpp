@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 
 #include <motes/base/errors.h>
@@ -30,7 +31,7 @@ bool all_usable(const float* values, std::int64_t n) {
   return bad == 0;
 }
 
-[[noreturn]] void throw_bad_voxel(const VolumeFrame& frame, const std::vector<float>& values) {
+[[noreturn]] void throw_bad_voxel(const VolumeFrame& frame, std::span<const float> values) {
   const auto bad =
       std::find_if(values.begin(), values.end(), [](float v) { return !(std::fabs(v) <= kLargestVoxel); });
   const std::int64_t i = bad - values.begin();
@@ -42,7 +43,7 @@ bool all_usable(const float* values, std::int64_t n) {
 }
 
 template <class T>
-ValueRange scan(const Execution& execution, const VolumeFrame& frame, const std::vector<T>& values) {
+ValueRange scan(const Execution& execution, const VolumeFrame& frame, std::span<const T> values) {
   constexpr std::int64_t kChunk = 1 << 16;
   const auto n = static_cast<std::int64_t>(values.size());
   float low = static_cast<float>(values[0]), high = low;
@@ -84,19 +85,17 @@ void check_sizes(const VolumeFrame& frame) {
 ValueRange check_frame(const Execution& execution, const VolumeFrame& frame) {
   check_sizes(frame);
   if (frame.shape.voxels() == 0) return {};
-  return std::visit([&](const auto& values) { return scan(execution, frame, values); }, frame.voxels);
+  return visit_voxels(frame.voxels, [&](auto values) { return scan(execution, frame, values); });
 }
 
 void read_row(const VolumeFrame& frame, std::int64_t z, std::int64_t y, std::int64_t begin, std::int64_t n,
               float offset, float* out) {
   const std::int64_t first = (z * frame.shape.ny + y) * frame.shape.nx + begin;
-  std::visit(
-      [&](const auto& values) {
-        const auto* row = values.data() + first;
+  visit_voxels(frame.voxels, [&](auto values) {
+    const auto* row = values.data() + first;
 #pragma omp simd
-        for (std::int64_t x = 0; x < n; ++x) out[x] = static_cast<float>(row[x]) - offset;
-      },
-      frame.voxels);
+    for (std::int64_t x = 0; x < n; ++x) out[x] = static_cast<float>(row[x]) - offset;
+  });
 }
 
 }  // namespace motes::tracking::detect

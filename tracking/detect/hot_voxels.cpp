@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,7 +43,7 @@ std::optional<double> repaired(const T* voxels, const Shape3& s, std::int64_t z,
 }
 
 template <class T>
-std::vector<Repair> find_repairs(const Execution& execution, const std::vector<T>& voxels, const Shape3& s,
+std::vector<Repair> find_repairs(const Execution& execution, std::span<const T> voxels, const Shape3& s,
                                  double sign) {
   std::vector<std::vector<Repair>> found(static_cast<std::size_t>(s.nz * s.ny));
   parallel_for(thread_count(execution), s.nz * s.ny, [&](std::int64_t task) {
@@ -62,21 +63,29 @@ std::vector<Repair> find_repairs(const Execution& execution, const std::vector<T
   return all;
 }
 
+template <class T>
+void apply(const std::vector<Repair>& repairs, std::vector<T>& voxels) {
+  for (const Repair& r : repairs) voxels[r.voxel] = static_cast<T>(r.value);
+}
+
+template <class T>
+void apply(const std::vector<Repair>& repairs, FileVoxels<T>& voxels) {
+  ScratchArray<T> own(voxels.scratch(), voxels.size());
+  std::copy(voxels.begin(), voxels.end(), own.begin());
+  for (const Repair& r : repairs) own[r.voxel] = static_cast<T>(r.value);
+  voxels = FileVoxels<T>(std::move(own));
+}
+
 }  // namespace
 
 std::optional<VolumeFrame> without_hot_voxels(const Execution& execution, const VolumeFrame& frame,
                                               Polarity polarity) {
   const double sign = polarity == Polarity::bright ? 1 : -1;
-  const std::vector<Repair> repairs = std::visit(
-      [&](const auto& voxels) { return find_repairs(execution, voxels, frame.shape, sign); }, frame.voxels);
+  const std::vector<Repair> repairs = visit_voxels(
+      frame.voxels, [&](auto voxels) { return find_repairs(execution, voxels, frame.shape, sign); });
   if (repairs.empty()) return std::nullopt;
   VolumeFrame clean = frame;
-  std::visit(
-      [&](auto& voxels) {
-        using T = typename std::decay_t<decltype(voxels)>::value_type;
-        for (const Repair& r : repairs) voxels[r.voxel] = static_cast<T>(r.value);
-      },
-      clean.voxels);
+  std::visit([&](auto& voxels) { apply(repairs, voxels); }, clean.voxels);
   return clean;
 }
 

@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <span>
 #include <string>
 
 #include <motes/base/errors.h>
@@ -32,7 +33,7 @@ void check_label(const VolumeFrame& frame, T value, std::int64_t z, std::int64_t
 
 /// `light(z, y, x)`: the image's value. Runs of one label along x share a look-up.
 template <class T, class Light>
-std::map<std::int64_t, Sums> sums_of(const VolumeFrame& frame, const std::vector<T>& voxels,
+std::map<std::int64_t, Sums> sums_of(const VolumeFrame& frame, std::span<const T> voxels,
                                      const Light& light) {
   std::map<std::int64_t, Sums> all;
   const Shape3& s = frame.shape;
@@ -60,16 +61,12 @@ std::map<std::int64_t, Sums> sums_of(const VolumeFrame& frame, const std::vector
 }
 
 std::map<std::int64_t, Sums> sums_of(const VolumeFrame& labels, const VolumeFrame* image) {
-  return std::visit(
-      [&](const auto& voxels) {
-        if (image == nullptr) return sums_of(labels, voxels, [](std::size_t) { return 0.0; });
-        return std::visit(
-            [&](const auto& values) {
-              return sums_of(labels, voxels, [&](std::size_t i) { return static_cast<double>(values[i]); });
-            },
-            image->voxels);
-      },
-      labels.voxels);
+  return visit_voxels(labels.voxels, [&](auto voxels) {
+    if (image == nullptr) return sums_of(labels, voxels, [](std::size_t) { return 0.0; });
+    return visit_voxels(image->voxels, [&](auto values) {
+      return sums_of(labels, voxels, [&](std::size_t i) { return static_cast<double>(values[i]); });
+    });
+  });
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ Response::Response(const Execution& execution, const VolumeFrame& frame, const F
                    Polarity polarity, float offset)
     : shape_(frame.shape), filter_(filter), offset_(offset) {
   const std::int64_t padded = shape_.nz * (shape_.ny + 2) * (shape_.nx + 2);
-  plane_smoothed_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(padded));
-  log_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(shape_.voxels()));
+  plane_smoothed_ = ScratchArray<float>(scratch_of(frame), static_cast<std::size_t>(padded));
+  log_ = ScratchArray<float>(scratch_of(frame), static_cast<std::size_t>(shape_.voxels()));
   smooth_planes(execution, frame);
   laplacian(execution, polarity);
 }
@@ -206,7 +206,7 @@ void Response::laplacian_band(std::int64_t begin, std::int64_t end, float sign) 
 
 ResponseView Response::view() const {
   const HalfKernel& along_z = filter_.kernels[2];
-  return {log_.get(), plane_smoothed_.get(),  shape_.nz,        shape_.ny,
+  return {log_.data(), plane_smoothed_.data(),  shape_.nz,        shape_.ny,
           shape_.nx,  along_z.weights.data(), along_z.radius(), offset_};
 }
 

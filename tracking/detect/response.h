@@ -3,9 +3,9 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 
 #include <motes/base/index.h>
+#include <motes/base/scratch.h>
 #include <motes/tracking/log_detector.h>
 
 #include "tracking/detect/frame_rows.h"
@@ -31,7 +31,7 @@ struct Filter {
 Filter make_filter(const Shape3& shape, const Vec3& voxel_um, const Vec3& radius_um, double least_sigma = 0);
 
 /// LoG of a frame (larger: more spot-like), and the frame smoothed along x and y, from which the fully
-/// smoothed value anywhere is soon made.
+/// smoothed value anywhere is soon made. In files where the frame is.
 class Response {
  public:
   /// `offset` is taken off every voxel first, so that a constant frame gives exact zeros.
@@ -62,8 +62,8 @@ class Response {
   Shape3 shape_;
   Filter filter_;
   float offset_;
-  std::unique_ptr<float[]> plane_smoothed_;  ///< [nz][ny + 2][nx + 2]: one voxel of border, x and y from -1
-  std::unique_ptr<float[]> log_;             ///< [nz][ny][nx]
+  ScratchArray<float> plane_smoothed_;  ///< [nz][ny + 2][nx + 2]: one voxel of border, x and y from -1
+  ScratchArray<float> log_;             ///< [nz][ny][nx]
 };
 
 }  // namespace motes::tracking::detect

@@ -1,13 +1,16 @@
 #pragma once
 /// Volume series, one frame at a time: TIFF, BigTIFF, OME-TIFF, ImageJ hyperstacks, BigDataViewer HDF5,
-/// Imaris, OME-Zarr, N5 and folders of volumes. Peak memory is one frame whatever the series' length.
+/// Imaris, OME-Zarr, N5 and folders of volumes. Peak memory is one frame whatever the series' length, or
+/// little where frames lie in files (frames_in_files).
 
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <motes/base/scratch.h>
 #include <motes/tracking/geometry.h>
 #include <motes/tracking/volume_frame.h>
 
@@ -24,6 +27,7 @@ struct FrameOptions {
 
 enum class VoxelType { u8, u16, f32 };
 std::string_view to_string(VoxelType type);
+std::int64_t bytes_per_voxel(VoxelType type);
 
 /// What was read of the input; printed before work starts and by `motes info`.
 struct SeriesInfo {
@@ -48,12 +52,23 @@ class FrameSource {
   virtual const SeriesInfo& info() const = 0;
   /// Frame t in [0, frames). Not thread-safe. Throws InputError (what, which file, where) for damaged data.
   virtual VolumeFrame read(std::int32_t t) = 0;
+
+  /// The voxels of frame t into `out` [voxels * bytes of one], which holds zeros; errors as of read(). motes'
+  /// readers take little memory besides: that of a page, chunk or block.
+  virtual void read_voxels(std::int32_t t, std::span<std::byte> out);
 };
 
 /// Opens a file or a folder. Throws InputError: not there, unknown format, damaged, unsupported type, axes
 /// that the metadata leave open (z and t cannot be told apart), naming the key to set. Missing voxel size or
 /// frame interval do not throw here (`info` must be able to show the file); see require_calibration.
 std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, const FrameOptions& options = {});
+
+/// As source.read(t), with the voxels in a file where `scratch` is given.
+VolumeFrame read_frame(FrameSource& source, std::int32_t t, const std::shared_ptr<Scratch>& scratch);
+
+/// The same series, each of whose frames is read into a file.
+std::unique_ptr<FrameSource> frames_in_files(std::unique_ptr<FrameSource> source,
+                                             std::shared_ptr<Scratch> scratch);
 
 /// True when the path looks like something open_frames reads (by content, not by name alone).
 bool is_frames(const std::filesystem::path& path);

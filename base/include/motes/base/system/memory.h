@@ -9,6 +9,9 @@ namespace motes::system {
 /// Bytes of memory that the machine has; 0 where the system does not say.
 std::int64_t physical_memory();
 
+/// Bytes of memory that this process has now, pages of files included; 0 where the system does not say.
+std::int64_t resident_memory();
+
 /// The most bytes of memory that this process has had.
 std::int64_t peak_memory();
 

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# execution.memory_gb: the bytes of a run in memory, with less of it resident; full disks and killed runs.
+# Arguments: the executable.
+set -uo pipefail
+motes=$1
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+[ "$(stat -f -c %T "$work")" != tmpfs ] || { echo "skipped: $work is memory"; exit 77; }
+export TMPDIR=$work/files  # where the arrays lie
+mkdir "$TMPDIR"
+nothing_left() { [ -z "$(ls -A "$TMPDIR")" ] || fail "$1: a file is left"; }
+
+# Arguments: a name, options of simulate. Frames of so little memory are detected in files.
+simulate() {
+  local name=$1
+  shift
+  "$motes" simulate "$root/configs/demo.yaml" -o "$work/$name" --quiet "$@" \
+    >"$work/out" 2>&1 || { cat "$work/out"; exit 1; }
+  find "$work/$name/frames" -name '*.ome.tif' -o -name '*.h5' | head -1
+}
+compare() {
+  local name=$1 stack=$2
+  "$motes" track "$stack" -o "$work/$name-whole" --quiet 2>"$work/err" || fail "$name: $(cat "$work/err")"
+  for threads in 1 2; do
+    "$motes" track "$stack" -o "$work/$name-$threads" --set execution.memory_gb=0.0001 --threads $threads \
+      >"$work/out" 2>&1 || fail "$name, $threads threads: $(cat "$work/out")"
+    grep -q 'in files in' "$work/out" || fail "$name: not in files: $(cat "$work/out")"
+    diff -rq -x report.json -x report.html -x config.yaml "$work/$name-whole" "$work/$name-$threads" ||
+      fail "$name, $threads threads: other results"
+  done
+  [ "$(grep -c . "$work/$name-whole/tracks.csv")" -gt 20 ] || fail "$name: few tracks"
+  nothing_left "$name"
+}
+small=(--set simulation.frames=3 --set simulation.particles=60 --set 'simulation.box_um=[6, 14, 14]')
+tiff=$(simulate tiff "${small[@]}")
+compare tiff "$tiff"
+compare hdf5 "$(simulate hdf5 "${small[@]}" --set imaging.format=bdv-h5)"
+compare bytes "$(simulate bytes "${small[@]}" --set imaging.bit_depth=8)"
+compare plane "$(simulate plane --set simulation.frames=3 --set simulation.particles=60 --set 'simulation.box_um=[0.2, 20, 20]')"
+"$motes" detect "$tiff" -o "$work/whole.h5" --quiet && "$motes" detect "$tiff" -o "$work/files.h5" --quiet \
+  --set execution.memory_gb=0.0001 && cmp "$work/whole.h5" "$work/files.h5" || fail "detect"
+
+# Less is resident.
+peak() { grep -o '"peak_memory_mb": [0-9]*' "$1/report.json" | grep -o '[0-9]*$'; }
+large=$(simulate large --set simulation.frames=2 --set simulation.particles=400 --set 'simulation.box_um=[12, 42, 42]')
+"$motes" track "$large" -o "$work/whole" --quiet || fail "large, in memory"
+"$motes" track "$large" -o "$work/bounded" --quiet --set execution.memory_gb=0.2 || fail "large, in files"
+cmp "$work/whole/tracks.h5" "$work/bounded/tracks.h5" || fail "large: other results"
+whole=$(peak "$work/whole") bounded=$(peak "$work/bounded")
+echo "peak: $whole MB in memory, $bounded MB in files"
+[ "$bounded" -lt $((whole * 7 / 10)) ] || fail "$bounded MB in files, $whole MB in memory"
+
+# A run that is killed leaves no file.
+"$motes" track "$large" -o "$work/killed" --quiet --set execution.memory_gb=0.2 &
+run=$!
+for _ in $(seq 100); do
+  grep -q '(deleted)' "/proc/$run/maps" 2>/dev/null && break
+  sleep 0.05
+done
+grep -q "$TMPDIR.*(deleted)" "/proc/$run/maps" || fail "no arrays in files"
+kill -9 $run
+wait $run 2>/dev/null
+nothing_left "killed"
+
+# Folders that cannot hold arrays are named: memory, no such folder, a full disk.
+refused() {
+  local code=$1 words=$2
+  shift 2
+  "$@" track "$large" -o "$work/refused" --set execution.memory_gb=0.2 --quiet >"$work/out" 2>"$work/err"
+  [ $? = "$code" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "motes: error: .*$words.*TMPDIR" "$work/err" ||
+    fail "$words: $(cat "$work/err")"
+}
+[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] && refused 2 'is memory' env TMPDIR=/dev/shm "$motes"
+refused 4 'no-such-folder' env TMPDIR="$work/no-such-folder" "$motes"
+mkdir "$work/disk" && truncate -s 24M "$work/image"
+if mkfs.ext4 -q "$work/image" 2>/dev/null && mount -o loop "$work/image" "$work/disk" 2>/dev/null; then
+  refused 4 'has room for' env TMPDIR="$work/disk" "$motes"
+  nothing_left "a full disk"
+  umount "$work/disk"
+else
+  echo "a full disk: skipped, no file system can be mounted"
+fi
+# A disk that fills up later: a file may not be as large as the frame.
+(ulimit -f 2000; trap '' XFSZ; refused 4 'no array of' "$motes"; exit $failed) || failed=1
+nothing_left "a limit of file sizes"
+exit $failed
