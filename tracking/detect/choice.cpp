@@ -65,13 +65,37 @@ NoiseScores unround_noise(const ScoredMaxima& maxima, const ScoredMinima& minima
   return noise;
 }
 
-/// In crowds, the response from which on a maximum is a spot if it scores near the level. Finest detail says
-/// little of filtered noise; how much wider that scores than white noise bounds what is made of it.
-double crowd_level(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
-                   const NoiseScores& noise, std::size_t taken) {
-  const auto beyond = static_cast<double>(std::max(taken, kManySpots) - kManySpots);
-  return noise_level(filter, shape, kCrowdFalseSpots + kCrowdFalseShare * beyond) *
-         maxima.noise_deviation(noise.stretch * noise.stretch * noise.stretch);
+double spot_volume(const Filter& filter) {
+  double volume = 1;
+  for (const double sigma : filter.sigma)
+    if (sigma > 0) volume *= sigma;
+  return volume;
+}
+
+/// What is taken in crowds beyond the levels.
+struct Crowd {
+  bool is_there = false;
+  double near = 0, response = std::numeric_limits<double>::infinity();
+};
+
+/// Finest detail says little of filtered noise; how much wider that scores than white noise bounds what is
+/// made of it.
+Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+               const NoiseScores& noise, const Levels& levels, double floor) {
+  const auto response = [&](double more) {
+    return std::max(floor, noise_level(filter, shape, kCrowdFalseSpots + more) *
+                               maxima.noise_deviation(noise.stretch * noise.stretch * noise.stretch));
+  };
+  Crowd crowd{true, kNearLevel * levels.round, response(0)};
+  const std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, false});
+  const std::size_t taken = likely.size();
+  if (static_cast<double>(taken) * spot_volume(filter) <= kCrowd * static_cast<double>(shape.voxels()))
+    return {};
+  if (taken > kManySpots) {
+    crowd.near = kNearLevelOfMany * levels.round;
+    crowd.response = response(kCrowdFalseShare * static_cast<double>(taken - kManySpots));
+  }
+  return crowd;
 }
 
 /// All of both, in no order.
@@ -250,13 +274,6 @@ class HostMaxima final : public ScoredMaxima {
   std::array<std::vector<double>, 3> sorted_;  ///< scores of the unround, of the round; responses
 };
 
-double spot_volume(const Filter& filter) {
-  double volume = 1;
-  for (const double sigma : filter.sigma)
-    if (sigma > 0) volume *= sigma;
-  return volume;
-}
-
 std::string rounded(double value) {
   std::string text = std::to_string(std::round(10 * value) / 10);
   return text.substr(0, text.find('.') + 2);
@@ -288,15 +305,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   choice.noise_stretch = noise.stretch;
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch);
 
-  const std::size_t taken = maxima.count_taken(levels);
-  const bool crowd =
-      static_cast<double>(taken) * spot_volume(filter) > kCrowd * static_cast<double>(shape.voxels());
-  const double response_level =
-      crowd ? std::max(static_cast<double>(floor), crowd_level(filter, shape, maxima, noise, taken))
-            : std::numeric_limits<double>::infinity();
-  const double near_level = (taken > kManySpots ? kNearLevelOfMany : kNearLevel) * levels.round;
+  const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
-  std::vector<LikelySpot> likely = maxima.take({levels, near_level, response_level, touching});
+  std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
   for (const LikelySpot& one : likely)
     if (one.taken) choice.spots.push_back(one.spot);
@@ -312,7 +323,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     choice.warnings.push_back(
         "a few maxima stand out, but no gap separates them from the noise, as in texture; "
         "none is taken for a spot. If they are spots, set detection.threshold");
-  if (!choice.spots.empty() && noise.stretch > kWide && !crowd &&
+  if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.score < 1.25 * levels.round; }))
     choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
