@@ -10,6 +10,7 @@
 #include <motes/base/index.h>
 #include <motes/tracking/series_joint.h>
 
+#include "tracking/link/link_jumps.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/pooled_order.h"
 #include "tracking/link/series_field.h"
@@ -73,6 +74,8 @@ std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks&
   // Links that are out of reach under the last parameters.
   for (std::size_t i = 0; i < out.size(); ++i)
     if (links.linking.next[i] >= 0 && std::isnan(out[i])) out[i] = -kSurest;
+  for (const Index k : links.jumped)
+    out[at(k)] = out[at(links.linking.previous[at(k)])] = std::log(1 / kJumpsByChance - 1);
   return out;
 }
 
@@ -280,6 +283,7 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
     estimate_densities(out.points, execution);
   }
   out.linking = detail::select_links(links.linking, order, place);
+  for (Index& k : out.jumped) k = place[at(k)];
   out.points.log_odds.clear();
   out.used.clear();
   out.divisions.list.clear();

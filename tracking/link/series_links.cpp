@@ -14,10 +14,12 @@
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/divisions.h"
+#include "tracking/link/link_jumps.h"
 #include "tracking/link/node_model.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
+#include "tracking/link/series_pairs.h"
 #include "tracking/link/series_rounds.h"
 
 namespace motes::tracking {
@@ -35,12 +37,19 @@ constexpr std::int64_t kMostTriplets = 400'000'000;
 /// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
 /// triplets (0.2).
 constexpr std::size_t kMostForField = 400'000;
+/// So many detections are linked around neighbours' motion even where links without it do not tell of any:
+/// where particles move far, these links are wrong.
+constexpr std::size_t kMostForAnyField = 20'000;
 constexpr std::int64_t kMostForVelocity = 10'000'000, kMostForBeliefs = 20'000'000;
-/// Beliefs are given up after six rounds where their linking is less likely by so many nats a detection.
+/// Beliefs are given up after six rounds where their linking is less likely by so many nats a detection, and
+/// links that begin frame to frame after two.
 constexpr double kHopeless = 0.09;
 /// What the data must say for a model, in nats a link: that neighbours' motion predicts links left out of it,
 /// and that the links before and after make links likelier.
 constexpr double kLeastCoherence = 0, kLeastGain = 0.005;
+/// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
+/// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
+constexpr double kLeastFieldGain = 0.1;
 /// The rounds with velocity look for the likeliest linking, beliefs for the links most likely right: theirs
 /// may be less likely by so many nats a detection and still be better. On simulations they were at -0.01, not
 /// at -0.08.
@@ -84,9 +93,58 @@ void check(const SeriesOptions& options) {
                      "'; `motes info` lists them");
 }
 
-/// The series without prediction, or, where asked for or likelier, around neighbours' motion.
+/// How many frames links may go over, in turn. Rounds that begin with gaps can take ends and false detections
+/// for gaps, most of all in short series: so small series are linked with shorter gaps and without, too.
+std::vector<int> lags_to_try(int most, std::size_t points, bool gaps) {
+  std::vector<int> out{most};
+  for (const int fewer : {2, 1})
+    if (gaps && fewer < most && points <= kMostForAnyField) out.push_back(fewer);
+  return out;
+}
+
+/// Rounds without prediction from the links frame to frame too: the likelier linking stays. Estimates that
+/// begin with the nearest neighbours alone can end with a motion that leaves out all who move farther.
+void start_from_pairs(const Execution& execution, const SeriesOptions& options,
+                      const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
+  if (best.points().size() > kMostForField) return;
+  const int most = best.model_.lags();
+  const SeriesLinking pairs = link_pair_by_pair(execution, best.points(), options.gate);
+  const bool differs = best.differs(pairs);
+  for (const int lags : lags_to_try(most, best.points().size(), best.has_gaps())) {
+    if (lags == most && !differs) continue;
+    Rounds other(execution, best.points(), options, done, out.rounds);
+    other.share(best);
+    other.plain_from(pairs, lags, kPlainRounds, best.cost_per_point() + kHopeless);
+    if (other.cost_per_point() < best.cost_per_point()) best = std::move(other);
+  }
+}
+
+/// The rounds around neighbours' motion, as they follow rounds without.
+Rounds field_after(const Execution& execution, const SeriesOptions& options,
+                   const std::function<void(int)>& done, Rounds& plain, int most, SeriesLinks& out) {
+  const SeriesLinking start = plain.steps() < kSmallSteps ? plain.solution_.linking
+                                                          : link_along_field(execution, plain.points(),
+                                                                             options.solver, plain.lists());
+  const auto with = [&](int lags) {
+    Rounds field(execution, plain.points(), options, done, out.rounds);
+    field.share(plain);
+    field.along_field(start, lags, kPlainRounds);
+    return field;
+  };
+  Rounds best = with(most);
+  const bool gaps = best.has_gaps() || plain.model_.lags() < most;
+  for (const int lags : lags_to_try(most, plain.points().size(), gaps)) {
+    if (lags == most) continue;
+    Rounds other = with(lags);
+    if (other.cost_per_point() < best.cost_per_point()) best = std::move(other);
+  }
+  return best;
+}
+
+/// The series without prediction, or, where asked for or likelier, around neighbours' motion. `quick`:
+/// without other starts, to tell satellites by.
 Rounds first_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
-                     const std::function<void(int)>& done, SeriesLinks& out) {
+                     const std::function<void(int)>& done, bool quick, SeriesLinks& out) {
   const int lags = std::min(options.max_gap + 1, std::max(1, points.frames() - 1));
   Rounds best(execution, points, options, done, out.rounds);
   out.chosen = MotionModel::standing;
@@ -95,24 +153,21 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     out.chosen = MotionModel::field;
   } else {
     best.plain(lags, kPlainRounds);
+    if (!quick) start_from_pairs(execution, options, done, best, out);
   }
   out.evidence.plain = best.cost_per_point();
   if (options.model != MotionModel::automatic) return best;
   out.evidence.coherence = best.coherence();
-  if (out.evidence.coherence <= kLeastCoherence) return best;
+  if (out.evidence.coherence <= kLeastCoherence && (quick || points.size() > kMostForAnyField)) return best;
   if (points.size() > kMostForField) {
     out.spared.push_back("neighbours' motion (field): " + std::to_string(points.size()) +
                          " detections, over " + std::to_string(kMostForField));
     return best;
   }
-  Rounds field(execution, points, options, done, out.rounds);
-  field.share(best);
-  field.along_field(best.steps() < kSmallSteps
-                        ? best.solution_.linking
-                        : link_along_field(execution, points, options.solver, best.lists()),
-                    lags, kPlainRounds);
+  Rounds field = field_after(execution, options, done, best, lags, out);
   out.evidence.field = field.cost_per_point();
-  if (*out.evidence.field >= out.evidence.plain) return best;
+  const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
+  if (*out.evidence.field >= out.evidence.plain - least) return best;
   out.chosen = MotionModel::field;
   return field;
 }
@@ -121,7 +176,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, SeriesLinks& out) {
   const bool by_data = options.model == MotionModel::automatic;
-  Rounds best = first_linking(execution, points, options, done, out);
+  Rounds best = first_linking(execution, points, options, done, false, out);
   if (by_data && best.found_ > kMostForVelocity) {
     out.spared.push_back("persistence (velocity, joint): " + std::to_string(best.found_) +
                          " candidate links, over " + std::to_string(kMostForVelocity));
@@ -194,6 +249,8 @@ void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
     for (const Index k : place) used.push_back(links.used[at(k)]);
     links.used = std::move(used);
   }
+  for (Index& k : links.jumped) k = order[at(k)];
+  std::sort(links.jumped.begin(), links.jumped.end());
   for (Division& d : links.divisions.list)
     d = {order[at(d.mother)], std::min(order[at(d.first)], order[at(d.second)]),
          std::max(order[at(d.first)], order[at(d.second)]), d.gain};
@@ -251,7 +308,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
         execution, out.points, options,
         [&](const SeriesPoints& points) {
           SeriesLinks first;
-          return first_linking(execution, points, options, done, first).solution_.linking;
+          return first_linking(execution, points, options, done, true, first).solution_.linking;
         },
         done, out.rounds);
   else
@@ -268,6 +325,11 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   Rounds best = best_linking(execution, linked, options, done, out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   out.linking = std::move(best.solution_.linking);
+  if (!nodes) {
+    LinkJumps jumps = keep_jumps(linked, out.linking, options.gate);
+    out.linking = std::move(jumps.linking);
+    out.jumped = std::move(jumps.jumped);
+  }
   // Satellites that no property tells from particles pass for daughters.
   const bool told = !nodes || nodes->told;
   if (options.events == Events::divisions || (options.events == Events::automatic && told)) {
@@ -281,7 +343,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   out.windows = best.windows_;
   out.gap_nats = best.gap_nats_;
   out.edges = best.solution_.edges;
-  out.false_detections = best.solution_.false_detections;
+  out.false_detections = best.solution_.false_detections - std::ssize(out.jumped);
   out.objective = best.solution_.objective;
   out.verified = best.solution_.verified;
   out.solver = best.solution_.solver;

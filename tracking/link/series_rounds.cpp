@@ -68,6 +68,33 @@ void Rounds::plain(int lags, int rounds) {
   }
 }
 
+void Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopeless) {
+  solution_.linking = std::move(start);
+  model_ = first_model(execution_, *points_, prediction_, lags);
+  model_.gate = options_.gate;
+  for (int round = 0; round < rounds; ++round) {
+    fit();
+    if (round == 0) expect_misses();
+    if (round < kPlainFinds) find(lags);
+    if ((!improve() && round > 0) || (round == 1 && cost_per_point() > hopeless)) break;
+  }
+}
+
+bool Rounds::differs(const SeriesLinking& other) const {
+  std::int64_t missing = 0;
+  for (std::size_t i = 0; i < other.next.size(); ++i)
+    missing += other.next[i] >= 0 && other.next[i] != solution_.linking.next[i];
+  return static_cast<double>(missing) >= kSettled * static_cast<double>(solution_.linking.links());
+}
+
+bool Rounds::has_gaps() const {
+  std::int64_t gaps = 0;
+  for (std::size_t i = 0; i < points_->size(); ++i)
+    if (const Index j = solution_.linking.next[i]; j >= 0)
+      gaps += points_->slot[static_cast<std::size_t>(j)] > points_->slot[i] + 1;
+  return static_cast<double>(gaps) >= kSettled * static_cast<double>(solution_.linking.links());
+}
+
 void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
   solution_.linking = std::move(start);
   for (int round = 0; round < rounds; ++round) {

@@ -30,6 +30,9 @@ class Rounds {
   /// gap links once taken to be 0 stays 0.
   void plain(int lags, int rounds);
 
+  /// From a linking on, without prediction. Done early where the second linking costs more than `hopeless`.
+  void plain_from(SeriesLinking start, int lags, int rounds, double hopeless);
+
   /// From a linking on, around its neighbours' motion.
   void along_field(SeriesLinking start, int lags, int rounds);
 
@@ -42,6 +45,14 @@ class Rounds {
   /// from it. Done early where a linking costs more than `hopeless`. False where there would be too many
   /// triplets.
   bool joint(int rounds, std::int64_t most_triplets, double hopeless);
+
+  /// Whether enough links of another linking are not in this one for rounds to go on.
+  bool differs(const SeriesLinking& other) const;
+
+  /// Whether enough links are over more than one frame for rounds to go on.
+  bool has_gaps() const;
+
+  const SeriesPoints& points() const { return *points_; }
 
   /// Median displacement of links over one frame, in spacings.
   double steps() const;

@@ -11,19 +11,32 @@
 namespace motes::tracking {
 namespace {
 
+/// Bins of one width to at most kEven, and from there on each kRatio times as far.
 constexpr std::size_t kBins = 32;
-constexpr double kReachStep = 1.0 / 16;
+constexpr double kEven = 8, kRatio = 1.2;
+constexpr double kReachStep = 1.0 / 16, kEvenReach = 24, kReachRatio = 1.05;
 /// Pseudo-counts: this share of the lengths, and at least this many.
 constexpr double kPseudoShare = 0.02, kLeastPseudo = 30;
 
 /// Volume of a ball of radius 1.
 double ball(int dims) { return dims == 1 ? 2 : dims == 2 ? std::numbers::pi : 4 * std::numbers::pi / 3; }
 
+/// Multiples of kReachStep to kEvenReach, and from there on each kRatio times as far.
+const std::vector<double>& reach_steps() {
+  static const std::vector<double> steps = [] {
+    std::vector<double> out;
+    for (double u = 0; u <= kEvenReach; u += kReachStep) out.push_back(u);
+    while (out.back() < RadialDensity::kMostReach) out.push_back(out.back() * kReachRatio);
+    return out;
+  }();
+  return steps;
+}
+
 template <class LogDensity>
 std::shared_ptr<const std::vector<double>> highest_of(const LogDensity& log_density) {
-  std::vector<double> highest(static_cast<std::size_t>(RadialDensity::kMostReach / kReachStep) + 1);
+  std::vector<double> highest(reach_steps().size());
   for (std::size_t k = highest.size(); k-- > 0;) {
-    highest[k] = log_density(static_cast<double>(k) * kReachStep);
+    highest[k] = log_density(reach_steps()[k]);
     if (k + 1 < highest.size()) highest[k] = std::max(highest[k], highest[k + 1]);
   }
   return std::make_shared<const std::vector<double>>(std::move(highest));
@@ -59,53 +72,61 @@ RadialDensity::RadialDensity(int dims) : dims_(dims) {
 }
 
 RadialDensity::RadialDensity(std::span<const double> lengths, int dims, double top) : dims_(dims) {
-  width_ = top / kBins;
-  density_.assign(kBins, 0);
+  width_ = std::min(top, kEven) / kBins;
+  for (std::size_t k = 0; k <= kBins; ++k) edge_.push_back(static_cast<double>(k) * width_);
+  while (edge_.back() < top) edge_.push_back(std::min(top, edge_.back() * kRatio));
+  const std::size_t bins = edge_.size() - 1;
+  density_.assign(bins, 0);
   double inside = 0;
-  for (const double length : lengths) {
-    const auto bin = static_cast<std::size_t>(length / width_);
-    if (length < top && bin < kBins) density_[bin] += 1, inside += 1;
-  }
+  for (const double length : lengths)
+    if (length < top) density_[bin_of(length)] += 1, inside += 1;
   const double pseudo = std::max(kLeastPseudo, kPseudoShare * inside), all = inside + pseudo;
   tail_log_share_ = std::log(pseudo / all);
-  for (std::size_t k = 0; k < kBins; ++k) {
-    const double low = static_cast<double>(k) * width_, high = low + width_;
+  for (std::size_t k = 0; k < bins; ++k) {
+    const double low = edge_[k], high = edge_[k + 1];
     const double volume = ball(dims) * (std::pow(high, dims) - std::pow(low, dims));
     density_[k] =
         density_[k] / all / volume + pseudo / all * std::exp(student_log_density((low + high) / 2, dims));
   }
   beyond_ = density_;
-  for (std::size_t k = kBins - 1; k-- > 0;) beyond_[k] = std::max(beyond_[k], beyond_[k + 1]);
+  for (std::size_t k = bins - 1; k-- > 0;) beyond_[k] = std::max(beyond_[k], beyond_[k + 1]);
   highest_ = highest_of([&](double u) { return log_density(u); });
+}
+
+std::size_t RadialDensity::bin_of(double u) const {
+  const auto even = static_cast<std::size_t>(u / width_);
+  if (even < kBins) return even;
+  const auto above = std::upper_bound(edge_.begin() + kBins, edge_.end(), u);
+  return std::min(static_cast<std::size_t>(above - edge_.begin()), edge_.size() - 1) - 1;
 }
 
 double RadialDensity::most_beyond(double u) const {
   const double here = log_density(u);
   if (width_ == 0) return here;
-  const double top = width_ * kBins, tail = tail_log_share_ + student_log_density(std::max(u, top), dims_);
-  const double place = u / width_ - 0.5;
-  const auto next = place <= 0 ? std::size_t{0} : static_cast<std::size_t>(std::min(place + 1, 1.0 * kBins));
-  return std::max({here, tail, next < kBins ? std::log(beyond_[next]) : tail});
+  const double tail = tail_log_share_ + student_log_density(std::max(u, edge_.back()), dims_);
+  if (!(u < edge_.back())) return std::max(here, tail);
+  // Towards the next bin's centre the density is on its way to that bin's.
+  const std::size_t bin = bin_of(u), next = u < centre(bin) ? bin : bin + 1;
+  return std::max({here, tail, next < density_.size() ? std::log(beyond_[next]) : tail});
 }
 
 double RadialDensity::log_density(double u) const {
   if (width_ == 0) return student_log_density(u, dims_);
-  const double place = u / width_ - 0.5;
-  if (place >= static_cast<double>(kBins - 1)) {
-    if (u < width_ * kBins) return std::log(density_.back());
-    return tail_log_share_ + student_log_density(u, dims_);
-  }
-  if (place <= 0) return std::log(density_.front());
-  const auto k = static_cast<std::size_t>(place);
-  const double part = place - static_cast<double>(k);
-  return std::log(density_[k] + part * (density_[k + 1] - density_[k]));
+  if (!(u < edge_.back())) return tail_log_share_ + student_log_density(u, dims_);
+  const std::size_t bin = bin_of(u);
+  const double middle = centre(bin);
+  const std::size_t low = u < middle ? bin - 1 : bin, high = low + 1;
+  if ((bin == 0 && u <= middle) || high == density_.size()) return std::log(density_[bin]);
+  const double part = (u - centre(low)) / (centre(high) - centre(low));
+  return std::log(density_[low] + part * (density_[high] - density_[low]));
 }
 
 double RadialDensity::reach(double level) const {
   const std::vector<double>& highest = *highest_;
   const auto below =
       std::partition_point(highest.begin(), highest.end(), [&](double h) { return h > level; });
-  return std::min(static_cast<double>(below - highest.begin()) * kReachStep, kMostReach);
+  return below == highest.end() ? kMostReach
+                                : reach_steps()[static_cast<std::size_t>(below - highest.begin())];
 }
 
 }  // namespace motes::tracking

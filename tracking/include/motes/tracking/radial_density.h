@@ -30,13 +30,18 @@ class RadialDensity {
   double log_density(double u) const;
   /// The smallest multiple of 1/16 from which on log_density stays below `level`, at most kMostReach.
   double reach(double level) const;
-  static constexpr double kMostReach = 24;
+  static constexpr double kMostReach = 1000;
   /// The largest log_density at u or beyond it.
   double most_beyond(double u) const;
 
  private:
+  /// The bin that a length below the last edge is in.
+  std::size_t bin_of(double u) const;
+  double centre(std::size_t bin) const { return (edge_[bin] + edge_[bin + 1]) / 2; }
+
   int dims_;
-  double width_ = 0;             ///< of a bin; 0: no histogram
+  double width_ = 0;             ///< of the first bins; 0: no histogram
+  std::vector<double> edge_;     ///< [bins + 1]
   double tail_log_share_ = 0;    ///< log of the pseudo-counts' share
   std::vector<double> density_;  ///< at the bins' centres
   std::vector<double> beyond_;   ///< [bins] the largest of density_ from there on

@@ -62,6 +62,8 @@ struct SeriesLinks {
   Divisions divisions;  ///< of the list, no mother has a link to a daughter
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
   std::vector<char> used;   ///< [points] 0: a false detection around a particle; empty: none is
+  /// Detections far off for one frame, which the assignment left out and their tracks have, rising.
+  std::vector<matching::Index> jumped;
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
   int windows = 1;          ///< assignments that the last linking was made of

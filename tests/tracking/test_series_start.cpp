@@ -1,0 +1,119 @@
+// Series whose links cannot be found from the nearest neighbours: most particles rest, or all move together
+// from frame to frame. And the density of displacements that such series need.
+
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/radial_density.h>
+#include <motes/tracking/series_links.h>
+
+#include "tracking/link/series_pairs.h"
+
+using namespace motes;
+using namespace motes::tracking;
+using matching::Index;
+
+namespace {
+
+Vec3 direction(std::mt19937_64& rng) {
+  std::normal_distribution<> normal;
+  const double x = normal(rng), y = normal(rng), z = normal(rng), length = std::hypot(x, y, z);
+  return {x / length, y / length, z / length};
+}
+
+/// `n` particles at unit density; step(rng, k, t) is the step of particle k from frame t. Detection k of
+/// every frame is particle k.
+template <class Step>
+std::vector<Detections> particles(int n, int frames, std::uint64_t seed, const Step& step) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<> place(0, std::cbrt(n));
+  std::vector<Vec3> at(static_cast<std::size_t>(n));
+  for (Vec3& p : at) p = {place(rng), place(rng), place(rng)};
+  std::vector<Detections> out(static_cast<std::size_t>(frames));
+  for (int t = 0; t < frames; ++t) {
+    Detections& d = out[static_cast<std::size_t>(t)];
+    d.frame = t;
+    for (int k = 0; k < n; ++k) {
+      Vec3& p = at[static_cast<std::size_t>(k)];
+      d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
+      const Vec3 s = step(rng, k, t);
+      p = {p.x + s.x, p.y + s.y, p.z + s.z};
+    }
+  }
+  return out;
+}
+
+double right_share(const std::vector<Detections>& frames, const SeriesLinking& linking) {
+  const auto n = static_cast<Index>(frames.front().size());
+  const auto links = static_cast<std::size_t>(n) * (frames.size() - 1);
+  double right = 0;
+  for (std::size_t i = 0; i < links; ++i) right += linking.next[i] == static_cast<Index>(i) + n;
+  return right / static_cast<double>(links);
+}
+
+Vec3 times(double f, const Vec3& v) { return {f * v.x, f * v.y, f * v.z}; }
+
+}  // namespace
+
+TEST_CASE("particles that move are linked where most rest") {
+  const auto frames = particles(200, 8, GENERATE(1, 2, 3), [](std::mt19937_64& rng, int k, int) {
+    return times(k % 5 < 3 ? 0.01 : 0.3, direction(rng));
+  });
+  const SeriesLinks links = link_series({}, frames, {});
+  CHECK(right_share(frames, links.linking) > 0.97);
+  CHECK(links.links >= 1350);
+}
+
+TEST_CASE("a sample that is somewhere else in every frame is linked around its motion") {
+  Vec3 all;
+  const auto frames = particles(25, 20, GENERATE(1, 2, 3), [&](std::mt19937_64& rng, int k, int) {
+    if (k == 0) all = times(0.6 * std::uniform_real_distribution<>(0.5, 1.5)(rng), direction(rng));
+    const Vec3 own = times(0.05, direction(rng));
+    return Vec3{all.x + own.x, all.y + own.y, all.z + own.z};
+  });
+  const SeriesLinks links = link_series({}, frames, {});
+  CHECK(links.chosen == MotionModel::field);
+  CHECK(right_share(frames, links.linking) > 0.97);
+}
+
+TEST_CASE("links frame to frame keep within the gate") {
+  const auto frames = particles(
+      50, 5, 1, [](std::mt19937_64& rng, int k, int) { return times(k == 0 ? 0.2 : 0.02, direction(rng)); });
+  const SeriesPoints points = pool_points(frames);
+  const SeriesLinking all = link_pair_by_pair({}, points, 0.3), near = link_pair_by_pair({}, points, 0.1);
+  CHECK(all.links() == 50 * 4);
+  CHECK(near.links() < 50 * 4);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (all.next[i] >= 0) CHECK(all.previous[static_cast<std::size_t>(all.next[i])] == static_cast<Index>(i));
+    if (near.next[i] >= 0) CHECK(length_of(residual(points, {}, static_cast<Index>(i), near.next[i])) <= 0.1);
+  }
+}
+
+TEST_CASE("densities of displacements are densities, and reach no farther than they say") {
+  std::mt19937_64 rng(GENERATE(1, 2));
+  const int dims = GENERATE(1, 2, 3);
+  // Most lengths are about 1, some up to a hundred times as long.
+  const double farthest = GENERATE(1.0, 7.0, 100.0);
+  std::vector<double> lengths;
+  for (int k = 0; k < 2000; ++k)
+    lengths.push_back((k % 10 == 0 ? farthest : 1) * std::uniform_real_distribution<>(0.5, 1.5)(rng));
+  const RadialDensity density(lengths, dims, 1.5 * farthest);
+  const double surface = dims == 1 ? 2 : dims == 2 ? 2 * std::numbers::pi : 4 * std::numbers::pi;
+  double mass = 0;
+  for (double low = 0; low < 400; low += 0.01)
+    mass += 0.01 * surface * std::pow(low + 0.005, dims - 1) * std::exp(density.log_density(low + 0.005));
+  // Between the bins' centres the density is drawn in straight lines.
+  CHECK(mass == Approx(1).epsilon(0.15));
+  // Steps of the reach are coarser than narrow bins.
+  for (const double level : {0.0, -2.0, -5.0, -8.0, -12.0, -16.0}) {
+    const double reach = density.reach(level);
+    for (double u = reach; u < 400; u += 0.05) REQUIRE(density.log_density(u) <= level + 0.1);
+    for (double u = 0; u < 400; u += 0.73)
+      for (double v = u; v < 400; v += 7.1) REQUIRE(density.most_beyond(u) >= density.log_density(v) - 1e-12);
+  }
+}

@@ -1,0 +1,41 @@
+#include "tracking/link/series_pairs.h"
+
+#include <cstddef>
+#include <vector>
+
+#include <motes/base/index.h>
+#include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/linker.h>
+
+namespace motes::tracking {
+
+SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& points, const Gate& gate) {
+  std::vector<Detections> frames(at(points.frames()));
+  for (std::size_t t = 0; t < frames.size(); ++t) frames[t].frame = static_cast<std::int32_t>(t);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Detections& frame = frames[at(points.slot[i])];
+    const Vec3& place = points.at[i];
+    frame.x_um.push_back(place.x), frame.y_um.push_back(place.y), frame.z_um.push_back(place.z);
+  }
+  Execution on_cpu = execution;
+  on_cpu.backend = Backend::cpu;
+  SeriesLinking out = SeriesLinking::none(points.size());
+  LinkOptions options;
+  options.candidates.gate = gate;
+  if (!gate.bounded()) {
+    const auto estimate = estimate_gate(on_cpu, frames);
+    if (!estimate) return out;
+    options.candidates.gate = estimate->gate();
+  }
+  const std::vector<PairLinks> links = link_frames(on_cpu, frames, options);
+  for (std::size_t t = 0; t < links.size(); ++t)
+    for (std::size_t k = 0; k < links[t].next.size(); ++k) {
+      if (links[t].next[k] < 0) continue;
+      const auto i = at(points.offset[t]) + k, j = at(points.offset[t + 1] + links[t].next[k]);
+      out.next[i] = static_cast<matching::Index>(j);
+      out.previous[j] = static_cast<matching::Index>(i);
+    }
+  return out;
+}
+
+}  // namespace motes::tracking
