@@ -183,6 +183,9 @@ constexpr double kStretch = 1.15;
 constexpr int kStretches = 3;
 /// Around neighbours' motion about so many series are simulated; none of fewer detections than this.
 constexpr std::size_t kSeries = 3, kLeastSimulated = 4000;
+/// Around neighbours' motion more wrong links than this can make whole regions follow a wrong motion, as no
+/// simulated series does.
+constexpr double kMostWrongAroundField = 0.1;
 
 double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
 
@@ -352,6 +355,7 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   const double unlike = out.calibrated ? out.believed_wrong - simulated_believed : 0;
   out.error = std::sqrt(change * change + particles * particles + unlike * unlike +
                         out.wrong * (1 - out.wrong) / sample);
+  if (links.chosen == MotionModel::field && out.wrong > kMostWrongAroundField) out.calibrated = false;
   return out;
 }
 

@@ -32,7 +32,9 @@ struct Confidence {
   double wrong = 0;           ///< expected share of wrong links
   double error = 0;           ///< of it, one standard deviation
   double believed_wrong = 0;  ///< what the odds alone say
-  bool calibrated = false;    ///< a series was simulated
+  /// A series was simulated, and is like this one: around neighbours' motion, not where over a tenth of the
+  /// links is expected to be wrong (more may be).
+  bool calibrated = false;
   std::int64_t simulated_links = 0, simulated_wrong = 0;
   Calibration calibration;
 };
