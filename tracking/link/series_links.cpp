@@ -93,30 +93,17 @@ void check(const SeriesOptions& options) {
                      "'; `motes info` lists them");
 }
 
-/// How many frames links may go over, in turn. Rounds that begin with gaps can take ends and false detections
-/// for gaps, most of all in short series: so small series are linked with shorter gaps and without, too.
-std::vector<int> lags_to_try(int most, std::size_t points, bool gaps) {
-  std::vector<int> out{most};
-  for (const int fewer : {2, 1})
-    if (gaps && fewer < most && points <= kMostForAnyField) out.push_back(fewer);
-  return out;
-}
-
 /// Rounds without prediction from the links frame to frame too: the likelier linking stays. Estimates that
 /// begin with the nearest neighbours alone can end with a motion that leaves out all who move farther.
 void start_from_pairs(const Execution& execution, const SeriesOptions& options,
                       const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
   if (best.points().size() > kMostForField) return;
-  const int most = best.model_.lags();
   const SeriesLinking pairs = link_pair_by_pair(execution, best.points(), options.gate);
-  const bool differs = best.differs(pairs);
-  for (const int lags : lags_to_try(most, best.points().size(), best.has_gaps())) {
-    if (lags == most && !differs) continue;
-    Rounds other(execution, best.points(), options, done, out.rounds);
-    other.share(best);
-    other.plain_from(pairs, lags, kPlainRounds, best.cost_per_point() + kHopeless);
-    if (other.cost_per_point() < best.cost_per_point()) best = std::move(other);
-  }
+  if (!best.differs(pairs)) return;
+  Rounds other(execution, best.points(), options, done, out.rounds);
+  other.share(best);
+  other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless);
+  if (other.cost_per_point() < best.cost_per_point()) best = std::move(other);
 }
 
 /// The rounds around neighbours' motion, as they follow rounds without.
@@ -125,20 +112,10 @@ Rounds field_after(const Execution& execution, const SeriesOptions& options,
   const SeriesLinking start = plain.steps() < kSmallSteps ? plain.solution_.linking
                                                           : link_along_field(execution, plain.points(),
                                                                              options.solver, plain.lists());
-  const auto with = [&](int lags) {
-    Rounds field(execution, plain.points(), options, done, out.rounds);
-    field.share(plain);
-    field.along_field(start, lags, kPlainRounds);
-    return field;
-  };
-  Rounds best = with(most);
-  const bool gaps = best.has_gaps() || plain.model_.lags() < most;
-  for (const int lags : lags_to_try(most, plain.points().size(), gaps)) {
-    if (lags == most) continue;
-    Rounds other = with(lags);
-    if (other.cost_per_point() < best.cost_per_point()) best = std::move(other);
-  }
-  return best;
+  Rounds field(execution, plain.points(), options, done, out.rounds);
+  field.share(plain);
+  field.along_field(start, most, kPlainRounds);
+  return field;
 }
 
 /// The series without prediction, or, where asked for or likelier, around neighbours' motion. `quick`:

@@ -1,5 +1,7 @@
 #include "tracking/link/series_pairs.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -8,13 +10,21 @@
 #include <motes/tracking/linker.h>
 
 namespace motes::tracking {
+namespace {
+
+/// Of the farthest coordinate: positions are snapped to a part of the gate (link_cost.h).
+constexpr double kLeastGatePerCoordinate = 0x1p-28;
+
+}  // namespace
 
 SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& points, const Gate& gate) {
   std::vector<Detections> frames(at(points.frames()));
   for (std::size_t t = 0; t < frames.size(); ++t) frames[t].frame = static_cast<std::int32_t>(t);
+  double farthest = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     Detections& frame = frames[at(points.slot[i])];
     const Vec3& place = points.at[i];
+    farthest = std::max({farthest, std::abs(place.x), std::abs(place.y), std::abs(place.z)});
     frame.x_um.push_back(place.x), frame.y_um.push_back(place.y), frame.z_um.push_back(place.z);
   }
   Execution on_cpu = execution;
@@ -27,6 +37,8 @@ SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& 
     if (!estimate) return out;
     options.candidates.gate = estimate->gate();
   }
+  // Points that are there twice can be as near to each other as rounding errors.
+  if (!(options.candidates.gate.um > kLeastGatePerCoordinate * farthest)) return out;
   const std::vector<PairLinks> links = link_frames(on_cpu, frames, options);
   for (std::size_t t = 0; t < links.size(); ++t)
     for (std::size_t k = 0; k < links[t].next.size(); ++k) {

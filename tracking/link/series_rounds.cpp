@@ -87,14 +87,6 @@ bool Rounds::differs(const SeriesLinking& other) const {
   return static_cast<double>(missing) >= kSettled * static_cast<double>(solution_.linking.links());
 }
 
-bool Rounds::has_gaps() const {
-  std::int64_t gaps = 0;
-  for (std::size_t i = 0; i < points_->size(); ++i)
-    if (const Index j = solution_.linking.next[i]; j >= 0)
-      gaps += points_->slot[static_cast<std::size_t>(j)] > points_->slot[i] + 1;
-  return static_cast<double>(gaps) >= kSettled * static_cast<double>(solution_.linking.links());
-}
-
 void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
   solution_.linking = std::move(start);
   for (int round = 0; round < rounds; ++round) {

@@ -49,9 +49,6 @@ class Rounds {
   /// Whether enough links of another linking are not in this one for rounds to go on.
   bool differs(const SeriesLinking& other) const;
 
-  /// Whether enough links are over more than one frame for rounds to go on.
-  bool has_gaps() const;
-
   const SeriesPoints& points() const { return *points_; }
 
   /// Median displacement of links over one frame, in spacings.
