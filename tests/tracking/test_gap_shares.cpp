@@ -151,10 +151,7 @@ TEST_CASE("shares of gaps are those of the links, less what chance gives") {
   };
   for (int k = 0; k < 10; ++k)
     for (const int t : {0, 1, k % 2 == 0 ? 2 : 3}) add(t, 100 * k + 0.01 * t, 0);
-  const SeriesPoints points = [&] {
-    SeriesPoints p = pool_points(frames);
-    return p;
-  }();
+  const SeriesPoints points = pool_points(frames);
   SeriesLinking linking = SeriesLinking::none(points.size());
   for (std::size_t i = 0; i < points.size(); ++i)
     for (std::size_t j = i + 1; j < points.size(); ++j)

@@ -197,14 +197,11 @@ class Gaps {
     for (const Pair& pair : chance_)
       by_chance[at(pair.lag) - 1] += likelier(pair) * end_doubt_[at(pair.end)] * start_doubt_[at(pair.start)];
     std::vector<double> kept = believed;
-    kept[0] = static_cast<double>(counts_.elapsed[0]);
     for (std::size_t k = 1; k < lags; ++k) {
       // Frames with starts so many frames before ends are fewer than with starts so many after them.
       const double frames = points_.frames() - static_cast<double>(k + 1);
       const double chance = frames > 2 ? by_chance[k] * frames / (frames - 2) : 0;
-      // Particles missed at random are missed over k frames as often as the shorter gaps say.
-      const double missed = k < 2 || !(kept[k - 2] > 0) ? 0 : kept[k - 1] * kept[k - 1] / kept[k - 2];
-      kept[k] = std::max(believed[k] - chance - std::sqrt(chance), std::min(believed[k], missed));
+      kept[k] = believed[k] - chance - std::sqrt(chance);
     }
     elapsed_.assign(counts_.elapsed.begin(), counts_.elapsed.end());
     ended_ = static_cast<double>(counts_.ended), begun_ = static_cast<double>(counts_.begun);
