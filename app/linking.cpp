@@ -57,7 +57,7 @@ void judge_links(const Execution& execution, const Config& config, const trackin
                  LinkedSeries& linked, Console& console) {
   linked.confidence = tracking::link_confidence(execution, *linked.series, options);
   const tracking::Confidence& c = *linked.confidence;
-  // Without a simulated series like this one there is no error to state.
+  // The error comes from simulated series like this one; without them none is stated.
   const std::string share =
       c.calibrated ? fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong,
                                  100 * c.error)

@@ -62,7 +62,7 @@ TEST_CASE("tracks keep detections that are far off for one frame") {
   }
 }
 
-TEST_CASE("false detections that are near a missed particle by chance are no jumps") {
+TEST_CASE("false detections near a missed particle by chance are not taken for jumps") {
   for (const std::uint64_t seed : {1, 2, 3}) {
     INFO("seed " << seed);
     std::mt19937_64 rng(seed);

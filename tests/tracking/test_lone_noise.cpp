@@ -60,7 +60,7 @@ TEST_CASE("single spots that score like noise are told, single particles are not
       }
 }
 
-TEST_CASE("where there is no noise hardly a spot is taken for it") {
+TEST_CASE("without noise, hardly any spot is taken for noise") {
   std::int64_t wrong = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Made it = made(100, 40, 0, 8, seed);

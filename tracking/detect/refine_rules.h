@@ -11,7 +11,7 @@
 /// (the slope half way to it) and the curvature that a spot of the filter's own radius has tell the offset.
 /// If the vertex lies more than half a voxel off, the fit moves there and is repeated.
 ///
-/// A parabola through three points of a peak that is none puts its vertex too near the voxel's centre. The
+/// The peak is not a parabola: the vertex of one through three points is too near the voxel's centre. The
 /// profile below, with the width of a spot of the filter's own radius, tells by how much; correct_bias takes
 /// it back.
 ///
@@ -129,8 +129,8 @@ MOTES_HOST_DEVICE inline double border_offset(const ResponseView& response, cons
   return inwards * limited(0.5 - (here - there) / (curvature * height), 0.0, kSettled);
 }
 
-/// Moves `at` one voxel towards an offset of more than half a voxel; false where there is no such need or
-/// room.
+/// Moves `at` one voxel towards an offset of more than half a voxel; false where no offset is that
+/// long, or where the frame ends.
 MOTES_HOST_DEVICE inline bool step_towards(const Offset& offset, const Index3& size, Index3& at) {
   bool moved = false;
   for (std::size_t a = 0; a < 3; ++a) {

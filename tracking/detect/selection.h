@@ -48,7 +48,7 @@ bool blends_into_noise(std::span<const double> scores, double level);
 
 /// The least of the values that stand clear of all others: eight or more, above the widest gap of a quarter
 /// or more, fewer than lie below, and too high for the tail of those (Rayleigh's, by their median and by
-/// their upper tenth). None where there is no such gap. Minima do not enter: between spots they can be as
+/// their upper tenth). Empty without such a gap. Minima do not enter: between spots they can be as
 /// deep as spots are high. O(n log n).
 std::optional<double> clear_of_the_rest(std::span<const double> values);
 

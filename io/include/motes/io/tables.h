@@ -40,7 +40,7 @@ struct PointTable : DetectionSeries {
 /// [nm]|POSITION_X|Position X ... as docs/user/input.md lists, any further numeric column becomes a property;
 /// identity columns (particle, track, track_id, TRACK_ID, parent) are left out and named in `notes`. Without
 /// z columns z is 0 (noted). Throws InputError with file:line for: no header, missing columns, a value that
-/// is no number, NaN or infinite coordinates, negative frames, an integer t that may be seconds, rows of the
+/// is not a number, NaN or infinite coordinates, negative frames, an integer t that may be seconds, rows of the
 /// wrong length, no rows; UsageError naming input.unit where plain x, y, z need it.
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options);
 

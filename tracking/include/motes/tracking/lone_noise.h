@@ -10,9 +10,9 @@ namespace motes::tracking {
 /// [tracks] 1 for each track of one point whose "score" (see log_detector.h) says noise, else 0.
 ///
 /// A mixture of two kinds of single points, fitted by expectation maximisation: noise, whose scores fall off
-/// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. None is
-/// noise where the mixture is hardly likelier than particles alone, or there is no score, or there are too
-/// few tracks to tell. O(points log points).
+/// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. No point
+/// is taken for noise where the mixture is hardly likelier than particles alone, where there are no scores,
+/// or where the tracks are too few to tell. O(points log points).
 std::vector<char> lone_noise(const TrackSet& tracks);
 
 }  // namespace motes::tracking
