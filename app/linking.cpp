@@ -17,9 +17,8 @@ namespace {
 using tracking::Gate;
 using tracking::GateSource;
 
-/// More detections than this are linked pair by pair by default: a series of so many takes minutes, pairs
-/// take a second. The series linker keeps about 20 candidates of each, so this bounds its edges too.
-constexpr std::size_t kMostOfAutomaticSeries = 1'000'000;
+/// Longer series take minutes when they are linked at once: worth a line.
+constexpr std::size_t kMany = 1'000'000;
 
 double gate_from_speed(const Config& config, std::optional<double> dt_s) {
   if (!dt_s) {
@@ -132,6 +131,18 @@ std::size_t detections_of(const std::vector<Detections>& frames) {
   return all;
 }
 
+/// What `auto` takes for a long series, and how to have it otherwise.
+void explain_scope(const Config& config, std::size_t detections, bool series, Console& console) {
+  if (config.linking.scope != Scope::automatic || detections <= kMany) return;
+  console.note(
+      series ? fmt::format("{} detections: linked as a series, because particles move far or are missed at "
+                           "times; linking.scope: pairs is faster, but has more wrong links and no gaps",
+                           detections)
+             : fmt::format("{} detections: linked frame by frame; linking.scope: series links all frames "
+                           "at once, over gaps, and takes longer",
+                           detections));
+}
+
 /// How far the linking of a series in windows may be from the likeliest one.
 std::string windows_line(const tracking::SeriesLinks& links) {
   const std::string gap =
@@ -155,11 +166,13 @@ std::string divisions_line(const tracking::Divisions& d) {
 
 }  // namespace
 
-bool links_whole_series(const Config& config, const std::vector<Detections>& frames) {
+bool links_whole_series(const Config& config, const std::vector<Detections>& frames,
+                        const std::optional<tracking::GateEstimate>& estimate) {
   if (config.linking.scope != Scope::automatic) return config.linking.scope == Scope::series;
-  return frames.size() > 2 && detections_of(frames) <= kMostOfAutomaticSeries &&
-         config.linking.solver != tracking::kGreedySolver &&
-         config.linking.cost == tracking::LinkCost::squared && !config.linking.no_link_cost;
+  if (frames.size() <= 2 || config.linking.solver == tracking::kGreedySolver ||
+      config.linking.cost != tracking::LinkCost::squared || config.linking.no_link_cost)
+    return false;
+  return tracking::series_pays(detections_of(frames), estimate);
 }
 
 std::string model_name(tracking::MotionModel model) {
@@ -220,7 +233,7 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
                     : estimate                      ? estimate->gate()
                                                     : Gate();
   if (gate.source != GateSource::estimated && gate.source != GateSource::none) require_length(gate);
-  const bool series = links_whole_series(config, frames);
+  const bool series = links_whole_series(config, frames, estimate);
   const bool estimated = gate.source == GateSource::estimated;
   if (gate.bounded())
     console.note(fmt::format("gate {:.4g} {} ({}{})", gate.um, unit, to_string(gate.source),
@@ -231,22 +244,25 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
   if (!estimate && frames.size() > 1) {
     console.warn("no two consecutive frames have detections, so nothing can be linked");
   }
-  return {gate, estimate};
+  if (gate.bounded()) explain_scope(config, detections_of(frames), series, console);
+  return {gate, estimate, series};
 }
 
 LinkedSeries link_series(const Execution& execution, const Config& config,
                          const std::vector<Detections>& frames, const GateChoice& choice,
                          const std::string& unit, Console& console) {
-  const auto& [gate, estimate] = choice;
+  const auto& [gate, estimate, series] = choice;
   LinkedSeries linked;
   Progress progress(console, "linking", "frame pairs",
                     frames.empty() ? 0 : static_cast<std::int64_t>(frames.size()) - 1);
-  if (gate.bounded() && links_whole_series(config, frames)) {
+  if (gate.bounded() && series) {
     const tracking::SeriesOptions options = series_options(config, gate);
-    linked.series = tracking::link_series(execution, frames, options, [](int) {
+    linked.series = tracking::link_series(execution, frames, options, [&](int solved) {
+      progress.tell(fmt::format("assignment {} of all frames solved", solved));
       stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
     });
     progress.advance(static_cast<std::int64_t>(frames.size()) - 1);
+    progress.wipe();
     for (const std::string& line : series_parameters(*linked.series, unit)) console.note(line);
     const bool too_large = linked.series->windows > 1;
     if (config.linking.confidence && too_large)
@@ -256,11 +272,6 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     else
       warn_of_density(*linked.series, estimate, console);
   } else if (gate.bounded()) {
-    if (config.linking.scope == Scope::automatic && detections_of(frames) > kMostOfAutomaticSeries)
-      console.note(
-          fmt::format("linked frame by frame: {} detections are more than the {} that linking.scope: auto "
-                      "links as a series; set linking.scope: series to link all frames at once",
-                      detections_of(frames), kMostOfAutomaticSeries));
     linked.pairs = tracking::link_frames(execution, frames, link_options(config, gate), [&](std::size_t) {
       progress.advance();
       stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");

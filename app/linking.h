@@ -22,6 +22,7 @@ struct GateChoice {
   tracking::Gate
       gate;  ///< not bounded: no two consecutive frames have detections, so there is nothing to link
   std::optional<tracking::GateEstimate> estimate;  ///< what the data suggest, even if a gate was given
+  bool series = false;                             ///< all frames are linked at once
 };
 
 /// The gate from linking.gate_um, linking.max_speed_um_s or the data; prints it, with the displacement over
@@ -39,8 +40,9 @@ struct LinkedSeries {
   double seconds = 0;
 };
 
-/// Whether linking.scope asks for, or `auto` takes, all frames at once.
-bool links_whole_series(const Config& config, const std::vector<Detections>& frames);
+/// Whether linking.scope asks for, or `auto` takes (tracking::series_pays), all frames at once.
+bool links_whole_series(const Config& config, const std::vector<Detections>& frames,
+                        const std::optional<tracking::GateEstimate>& estimate);
 
 /// Links every pair of consecutive frames, or all frames at once; prints the model and every estimated
 /// parameter of the latter. Throws Interrupted between pairs (or rounds), and as

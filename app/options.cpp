@@ -138,7 +138,8 @@ void add_linking(std::vector<Option>& table) {
           MOTES_AT(linking.scope),
           "pairs: link each frame to the next. series: link all frames at once, across missed detections, "
           "with every parameter estimated (in overlapping windows above 10 million detections). auto: "
-          "series, but pairs for two frames, for more than a million detections, or if linking.cost, "
+          "series, but pairs for two frames, for more than 10 million detections (or a million, where "
+          "particles move little and hardly one is missed), or if linking.cost, "
           "linking.no_link_cost or solver greedy is set."));
   table.push_back(row("linking.model", "",
                       choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},

@@ -70,35 +70,51 @@ std::string Progress::state() const {
   return text;
 }
 
-void Progress::draw_bar() {
-  const double share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1;
-  // One column less: a cursor in the last one would start a new line on some terminals.
-  const std::string line = progress_line(label_, share, state(), system::terminal_columns() - 1);
+void Progress::draw(const std::string& line) {
   const std::size_t wipe = drawn_ > line.size() ? drawn_ - line.size() : 0;
   console_.err() << '\r' << line << std::string(wipe, ' ') << std::flush;
   drawn_ = line.size();
   bar_drawn_ = true;
 }
 
+bool Progress::due() {
+  const auto now = Clock::now();
+  if (console_.quiet() ||
+      (console_.terminal() ? now - last_shown_ < kBarInterval : now - last_shown_ < kLineInterval))
+    return false;
+  last_shown_ = now;
+  return true;
+}
+
 void Progress::advance(std::int64_t steps) {
   done_ += steps;
-  if (console_.quiet() || done_ >= total_) return;
-  const auto now = Clock::now();
-  const bool due =
-      console_.terminal() ? now - last_shown_ >= kBarInterval : now - last_shown_ >= kLineInterval;
-  if (!due) return;
-  last_shown_ = now;
-  if (console_.terminal()) {
-    draw_bar();
-  } else {
+  if (done_ >= total_ || !due()) return;
+  const double share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1;
+  // One column less: a cursor in the last one would start a new line on some terminals.
+  if (console_.terminal())
+    draw(progress_line(label_, share, state(), system::terminal_columns() - 1));
+  else
     console_.note(label_ + ": " + state());
-  }
+}
+
+void Progress::tell(const std::string& step) {
+  if (!due()) return;
+  const std::string line = fmt::format("{}: {}, {}", label_, step, duration_text(seconds()));
+  if (console_.terminal())
+    draw(line.substr(0, system::terminal_columns() - 1));
+  else
+    console_.note(line);
+}
+
+void Progress::wipe() {
+  if (bar_drawn_) console_.err() << '\r' << std::string(drawn_, ' ') << '\r' << std::flush;
+  bar_drawn_ = false;
+  drawn_ = 0;
 }
 
 void Progress::finish() {
   if (console_.quiet()) return;
-  if (bar_drawn_) console_.err() << '\r' << std::string(drawn_, ' ') << '\r';
-  bar_drawn_ = false;
+  wipe();
   const double elapsed = seconds();
   const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
   console_.note(

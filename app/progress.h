@@ -20,13 +20,18 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t steps = 1);
+  /// For work whose end cannot be told: which step was taken last ("round 3"), and for how long it goes on.
+  void tell(const std::string& step);
+  /// Takes the bar off the terminal, so that other lines can follow.
+  void wipe();
   /// The closing line: how many, how long, how fast.
   void finish();
   double seconds() const;
 
  private:
   std::string state() const;
-  void draw_bar();
+  bool due();
+  void draw(const std::string& line);
 
   Console& console_;
   std::string label_, unit_;

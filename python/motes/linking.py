@@ -11,8 +11,8 @@ from ._settings import check_progress, whole_threads
 
 __all__ = ["estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
 
-#: More detections than this are linked frame by frame where no scope is asked for, as on the command line.
-_MOST_OF_A_SERIES = 1_000_000
+#: More detections than this are looked at before they are linked as a series, as on the command line.
+_MANY = 1_000_000
 _MEMORY_OF_A_SERIES = 3
 #: More frames than this without points are not held one by one.
 _MOST_EMPTY_FRAMES = 100_000
@@ -198,7 +198,8 @@ def link(
         Frames for which a particle may stay unseen; default 0 frame by frame, 3 for a series.
     scope : {'pairs', 'series'}, optional
         Frame by frame, or the whole series at once. Default: 'pairs' with a gate; without one
-        'series' up to a million points in more than two frames, else 'pairs' with a gate estimated.
+        'series' for more than two frames, but 'pairs' with an estimated gate for more than 10
+        million points (a million, where particles move little and hardly one is missed).
     model : {'auto', 'static', 'velocity', 'field', 'joint'}
         How displacements are predicted (series only).
     no_link_cost : float, optional
@@ -243,7 +244,11 @@ def link(
     if to_eucl is not None:
         where, columns = _in_euclidean(f, columns, t_column, to_eucl)
     gate, scale = _gate_and_scale(gate, columns)
+    asked = scope
     scope = _scope(scope, gate, f[t_column].to_numpy())
+    if scope == "series" and asked is None and len(f) > _MANY:
+        estimate = _core._estimate_gate(*_flat(where, columns, t_column, scale), threads)
+        scope = "series" if estimate and estimate["series_pays"] else "pairs"
     if memory is None:
         memory = 0 if scope == "pairs" else _MEMORY_OF_A_SERIES
     frames = f[t_column].to_numpy()
@@ -368,7 +373,10 @@ def estimate_gate(f, pos_columns=None, t_column="frame", *, threads=0):
     if len(f) == 0:
         return None
     points = _flat(f, _position_columns(f, pos_columns), t_column)
-    return _core._estimate_gate(*points, whole_threads(threads))
+    estimate = _core._estimate_gate(*points, whole_threads(threads))
+    if estimate:
+        del estimate["series_pays"]
+    return estimate
 
 
 def _check_trackpy_options(options):
@@ -422,5 +430,5 @@ def _scope(scope, gate, frames):
         return scope
     if scope is not None:
         raise ValueError(f"scope: {scope!r} is neither 'pairs' nor 'series'")
-    whole = gate is None and frames[-1] - frames[0] > 1 and len(frames) <= _MOST_OF_A_SERIES
+    whole = gate is None and frames[-1] - frames[0] > 1
     return "series" if whole else "pairs"

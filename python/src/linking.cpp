@@ -157,6 +157,7 @@ nb::object estimate_gate(const Array1<double>& x, const Array1<double>& y, const
   out["displacement"] = estimate->displacement_um;
   out["spacing"] = estimate->spacing_um;
   out["ratio"] = estimate->ratio();
+  out["series_pays"] = tracking::series_pays(static_cast<std::size_t>(x.shape(0)), estimate);
   return out;
 }
 
