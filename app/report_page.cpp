@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -26,7 +27,19 @@ ordered_json chart(const std::string& title, const std::string& x, const std::st
   return {{"title", title}, {"x", x}, {"y", y}, {"series", std::move(series)}};
 }
 
+/// Means of so many successive values each.
+std::vector<double> means_of(const std::vector<double>& values, std::size_t each) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < values.size(); i += each) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), i + each));
+    means.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));
+  }
+  return means;
+}
+
 ordered_json counts_chart(const PointSeries& series, const ordered_json& report) {
+  constexpr std::size_t kMostShown = 2000;
   std::vector<double> frame, found, from, links;
   for (const FrameSummary& summary : series.summaries) {
     frame.push_back(summary.frame);
@@ -36,8 +49,11 @@ ordered_json counts_chart(const PointSeries& series, const ordered_json& report)
     from.push_back(pair.at("from").get<double>());
     links.push_back(pair.at("links").get<double>());
   }
-  return chart("Detections of each frame, and links from it to the next", "frame", "number",
-               {series_of("detections", frame, found), series_of("links", from, links)});
+  const std::size_t each = frame.size() / kMostShown + 1;
+  const std::string title = "Detections of each frame, and links from it to the next";
+  return chart(each == 1 ? title : fmt::format("{} (means of {} frames)", title, each), "frame", "number",
+               {series_of("detections", means_of(frame, each), means_of(found, each)),
+                series_of("links", means_of(from, each), means_of(links, each))});
 }
 
 /// Lengths of links one step long; every so many-th where there are more than a million.
@@ -176,8 +192,23 @@ Box box_of(const TrackSet& tracks) {
   return box;
 }
 
-/// Whole tracks, the longest first, up to so many points: enough to see, little enough to turn.
-std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks) {
+/// Of longer tracks, points left out between those drawn keep them to about so many.
+constexpr std::int64_t kMostOfTrack = 20'000;
+
+/// Every so many-th point is drawn.
+std::int64_t thinning(const TrackSet& tracks) {
+  std::int64_t longest = 0;
+  for (std::size_t t = 0; t < tracks.tracks(); ++t)
+    longest = std::max(longest, tracks.track_offsets[t + 1] - tracks.track_offsets[t]);
+  return longest / kMostOfTrack + 1;
+}
+
+std::int64_t points_drawn(const TrackSet& tracks, std::size_t t, std::int64_t every) {
+  return (tracks.track_offsets[t + 1] - tracks.track_offsets[t] + every - 1) / every;
+}
+
+/// The longest tracks, up to so many points: enough to see, little enough to turn.
+std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks, std::int64_t every) {
   constexpr std::int64_t kMostPoints = 200'000;
   std::vector<std::size_t> order;
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
@@ -186,7 +217,9 @@ std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return length(a) > length(b); });
   std::int64_t points = 0;
-  const auto too_many = [&](std::size_t t) { return (points += length(t)) > kMostPoints; };
+  const auto too_many = [&](std::size_t t) {
+    return (points += points_drawn(tracks, t, every)) > kMostPoints;
+  };
   order.erase(std::find_if(order.begin(), order.end(), too_many), order.end());
   return order;
 }
@@ -194,7 +227,8 @@ std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks) {
 /// What the 3D view draws. `points`: base64 of little-endian uint16 x, y, z, each in 65535ths of the box.
 ordered_json scene(const TrackSet& tracks) {
   const Box box = box_of(tracks);
-  const std::vector<std::size_t> drawn = tracks_to_draw(tracks);
+  const std::int64_t every = thinning(tracks);
+  const std::vector<std::size_t> drawn = tracks_to_draw(tracks, every);
   std::int64_t with_links = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t)
     if (tracks.track_offsets[t + 1] - tracks.track_offsets[t] > 1) ++with_links;
@@ -203,9 +237,9 @@ ordered_json scene(const TrackSet& tracks) {
   std::vector<std::int64_t> lengths;
   std::vector<std::int32_t> frames;
   for (const std::size_t t : drawn) {
-    lengths.push_back(tracks.track_offsets[t + 1] - tracks.track_offsets[t]);
+    lengths.push_back(points_drawn(tracks, t, every));
     for (auto i = static_cast<std::size_t>(tracks.track_offsets[t]);
-         i < static_cast<std::size_t>(tracks.track_offsets[t + 1]); ++i) {
+         i < static_cast<std::size_t>(tracks.track_offsets[t + 1]); i += static_cast<std::size_t>(every)) {
       frames.push_back(tracks.frame[i]);
       for (std::size_t a = 0; a < 3; ++a) {
         const double part = box.side[a] > 0 ? ((*axes[a])[i] - box.low[a]) / box.side[a] : 0;
@@ -215,9 +249,9 @@ ordered_json scene(const TrackSet& tracks) {
       }
     }
   }
-  return {{"low", box.low},         {"side", box.side},        {"unit", tracks.length_unit},
-          {"tracks", drawn.size()}, {"of_tracks", with_links}, {"lengths", lengths},
-          {"frames", frames},       {"points", base64(points)}};
+  return {{"low", box.low},         {"side", box.side},         {"unit", tracks.length_unit},
+          {"tracks", drawn.size()}, {"of_tracks", with_links},  {"lengths", lengths},
+          {"frames", frames},       {"points", base64(points)}, {"every", every}};
 }
 
 /// JSON within HTML: a "</script>" in a string must not end the element.
