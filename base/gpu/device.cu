@@ -4,6 +4,7 @@
 
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/gpu/device.h>
+#include <motes/base/gpu/resources.cuh>
 #include <motes/base/host_blocks.h>
 
 namespace motes::gpu {
@@ -18,7 +19,7 @@ std::string mib(std::size_t bytes) {
 /// cudaMalloc whose failure says how much was wanted and how much there is.
 void* allocate(std::size_t bytes) {
   void* data = nullptr;
-  const cudaError_t error = cudaMalloc(&data, bytes);
+  const cudaError_t error = allocate_device(&data, bytes);
   if (error == cudaSuccess) return data;
   cudaGetLastError();
   std::size_t free = 0, total = 0;
@@ -113,14 +114,14 @@ void Arena::reset() {
 void Arena::reserve(std::size_t bytes) {
   if (!blocks_.empty()) return;
   void* data = nullptr;
-  if (cudaMalloc(&data, bytes) == cudaSuccess)
+  if (allocate_device(&data, bytes) == cudaSuccess)
     blocks_.push_back({static_cast<char*>(data), bytes});
   else
     cudaGetLastError();
 }
 
 void* Arena::pinned() {
-  if (pinned_ == nullptr) MOTES_CUDA(cudaHostAlloc(&pinned_, 4096, cudaHostAllocDefault));
+  if (pinned_ == nullptr) MOTES_CUDA(allocate_pinned(&pinned_, 4096));
   return pinned_;
 }
 
@@ -128,7 +129,7 @@ char* Arena::staging(std::size_t bytes) {
   if (bytes <= staging_bytes_) return staging_;
   cudaFreeHost(std::exchange(staging_, nullptr));
   staging_bytes_ = 0;
-  MOTES_CUDA(cudaHostAlloc(reinterpret_cast<void**>(&staging_), bytes, cudaHostAllocDefault));
+  MOTES_CUDA(allocate_pinned(&staging_, bytes));
   staging_bytes_ = bytes;
   return staging_;
 }

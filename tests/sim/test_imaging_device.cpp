@@ -6,6 +6,7 @@
 #include <motes/sim/imaging.h>
 
 #include "tests/sim/imaging_cases.h"
+#include "tests/support/allocation_faults.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
@@ -56,6 +57,12 @@ TEST_CASE("the GPU renders piles of bright spots, empty frames and every camera 
   check_same(spots_at(std::vector<Vec3>(50, Vec3{2, 1.5, 2})), motion, imaging);
   check_same({}, motion, imaging);
   check_same(random_spots(3000, motion.box_um, 4), motion, imaging);
+}
+
+TEST_CASE("rendering on the GPU survives memory that runs out at any allocation") {
+  MOTES_NEED_GPU();
+  const TrackSet truth = random_spots(300, small_box().box_um, 4);
+  CHECK(fail_each_allocation([&] { check_same(truth, small_box(), {}); }) > 2);
 }
 
 TEST_CASE("backend cuda without a GPU is refused, automatic is not") {

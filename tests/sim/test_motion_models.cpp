@@ -10,6 +10,7 @@
 
 #include "sim/motion/model.h"
 #include "tests/sim/motion_statistics.h"
+#include "tests/support/allocation_faults.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
@@ -415,6 +416,17 @@ TEST_CASE("the GPU gives the bits of the CPU") {
   large.particles = 5003;
   large.frames = 67;
   CHECK(same_bits(simulate_motion({}, large), simulate_motion(cuda, large)));
+}
+
+TEST_CASE("motion on the GPU survives memory that runs out at any allocation") {
+  MOTES_NEED_GPU();
+  Execution cuda;
+  cuda.backend = Backend::cuda;
+  MotionOptions options;
+  options.particles = 300;
+  const auto reference = simulate_motion({}, options);
+  CHECK(testing::fail_each_allocation([&] { CHECK(same_bits(reference, simulate_motion(cuda, options))); }) >
+        0);
 }
 
 TEST_CASE("a GPU that is not there, or cannot, is refused by the key") {

@@ -11,6 +11,7 @@
 #include <motes/base/workspace.h>
 #include <motes/tracking/log_detector.h>
 
+#include "tests/support/allocation_faults.h"
 #include "tests/support/gallery.h"
 #include "tests/support/skip.h"
 #include "tests/support/spots.h"
@@ -326,4 +327,28 @@ TEST_CASE("for the memory and race checkers: detection on a GPU", "[detect]") {
   std::fill(mask.begin(), mask.begin() + 5000, std::uint8_t{0});
   options.mask = mask;
   check_same(frame, options);
+}
+
+TEST_CASE("detection goes on on the CPU when GPU memory runs out at any allocation", "[detect]") {
+  MOTES_NEED_GPU();
+  const VolumeFrame frame = noisy_frame({6, 40, 41}, 8);
+  DetectionOptions options = options_for(frame, 1.1);
+  options.refine = Refine::fit;
+  const Detections cpu = detect_spots({2}, frame, options);
+  const auto check = [&](Workspace& workspace) {
+    Execution execution = on_gpu();
+    execution.workspace = &workspace;
+    DetectionReport report;
+    const Detections found = detect_spots(execution, frame, options, &report);
+    CHECK(same_bits(found.x_um, cpu.x_um));
+    CHECK(same_bits(found.quality, cpu.quality));
+    CHECK((report.backend == Backend::cuda) == report.warnings.empty());
+    CHECK((gpu::allocation_failed() || report.backend == Backend::cuda));
+  };
+  Workspace workspace;
+  CHECK(testing::fail_each_allocation([&] { check(workspace); }) > 3);
+  testing::fail_each_allocation([&] {
+    Workspace own;
+    check(own);
+  });
 }

@@ -12,6 +12,7 @@
 #include <motes/matching/registry.h>
 #include <motes/tracking/linker.h>
 
+#include "tests/support/allocation_faults.h"
 #include "tests/support/skip.h"
 #include "tracking/candidates/device_candidates.h"
 
@@ -160,9 +161,7 @@ TEST_CASE("every solver with a CUDA form gives the CPU's links, ties or not") {
       LinkOptions options{{1.5, cost, -1}, "jv", true};
       const auto reference = link_pair({1}, a, b, options);
       for (const auto& info : matching::solvers()) {
-        if (info.family() != matching::Family::assignment ||
-            !info.backends.contains(Backend::cuda))
-          continue;
+        if (info.family() != matching::Family::assignment || !info.backends.contains(Backend::cuda)) continue;
         INFO(info.name << " round " << k);
         options.solver = info.name;
         const auto links = link_pair(on_gpu(2), a, b, options);
@@ -229,4 +228,22 @@ TEST_CASE("candidates of hundreds of thousands are the same bits, and linked ali
   check_same(built_on_device(rows, cols, candidates, a, b, options), build_candidates({}, a, b, options));
   CHECK(link_pair(on_gpu(), a, b, {options, "auto", false}).next ==
         link_pair({}, a, b, {options, "auto", false}).next);
+}
+
+TEST_CASE("linking on a GPU survives memory that runs out at any allocation") {
+  MOTES_NEED_GPU();
+  Rng rng(31);
+  std::vector<Detections> frames;
+  for (int f = 0; f < 4; ++f) frames.push_back(scattered(rng, 300, 6, f));
+  const LinkOptions options{{1.1, LinkCost::squared, -1}, "auto", true};
+  const auto reference = link_frames({1}, frames, options);
+  LinkWorkspace kept;
+  const auto run = [&](int threads, LinkWorkspace* workspace) {
+    const auto links = link_frames(on_gpu(threads), frames, options, {}, workspace);
+    REQUIRE(links.size() == reference.size());
+    for (std::size_t k = 0; k < links.size(); ++k) CHECK(links[k].next == reference[k].next);
+  };
+  CHECK(testing::fail_each_allocation([&] { run(1, nullptr); }) > 3);
+  testing::fail_each_allocation([&] { run(2, nullptr); });
+  testing::fail_each_allocation([&] { run(1, &kept); });
 }

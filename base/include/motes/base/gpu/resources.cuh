@@ -10,8 +10,21 @@
 #include <cuda_runtime.h>
 
 #include <motes/base/errors.h>
+#include <motes/base/gpu/allocation_fault.h>
 
 namespace motes::gpu {
+
+/// cudaMalloc and cudaHostAlloc, but for the allocation that a test lets fail.
+template <class T>
+cudaError_t allocate_device(T** data, std::size_t bytes) {
+  return allocation_must_fail() ? cudaErrorMemoryAllocation
+                                : cudaMalloc(reinterpret_cast<void**>(data), bytes);
+}
+template <class T>
+cudaError_t allocate_pinned(T** data, std::size_t bytes) {
+  return allocation_must_fail() ? cudaErrorMemoryAllocation
+                                : cudaHostAlloc(reinterpret_cast<void**>(data), bytes, cudaHostAllocDefault);
+}
 
 /// Throws ResourceError ("GPU: WHAT: the driver's reason; ...") unless the call succeeded.
 inline void require(cudaError_t status, const char* what) {
@@ -67,7 +80,7 @@ class GrowingArray {
     if (count <= capacity_) return;
     cudaFree(std::exchange(data_, nullptr));
     capacity_ = 0;
-    require(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)), "allocating memory");
+    require(allocate_device(&data_, count * sizeof(T)), "allocating memory");
     capacity_ = count;
   }
 
@@ -89,7 +102,7 @@ template <class T>
 class PinnedArray {
  public:
   explicit PinnedArray(std::size_t count) {
-    require(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(T)), "allocating pinned memory");
+    require(allocate_pinned(&data_, count * sizeof(T)), "allocating pinned memory");
   }
   ~PinnedArray() { cudaFreeHost(data_); }
   PinnedArray(const PinnedArray&) = delete;
