@@ -13,7 +13,8 @@ namespace motes::testing {
 
 /// Calls run() with the first allocation failing, the second, and so on until none is left; each time it
 /// ends with ResourceError or checks its answer as ever, and afterwards run() again, which then finds all the
-/// memory it asks for. Returns how many allocations there were.
+/// memory it asks for. What may run out of memory stands outside CHECK in run(), which would keep the error.
+/// Returns how many allocations there were.
 template <class Run>
 std::int64_t fail_each_allocation(const Run& run) {
   for (std::int64_t nth = 1;; ++nth) {

@@ -346,7 +346,7 @@ TEST_CASE("detection goes on on the CPU when GPU memory runs out at any allocati
     CHECK((gpu::allocation_failed() || report.backend == Backend::cuda));
   };
   Workspace workspace;
-  CHECK(testing::fail_each_allocation([&] { check(workspace); }) > 3);
+  CHECK(testing::fail_each_allocation([&] { check(workspace); }) > 0);
   testing::fail_each_allocation([&] {
     Workspace own;
     check(own);
