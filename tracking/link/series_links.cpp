@@ -36,11 +36,11 @@ constexpr std::int64_t kMostTriplets = 400'000'000;
 /// What `automatic` spends, in counts so that it is the same everywhere: a field up to so many detections
 /// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
 /// triplets (0.2).
-constexpr std::size_t kMostForField = 400'000;
+constexpr std::size_t kMostForField = 3'000'000;
 /// So many detections are linked around neighbours' motion even where links without it do not tell of any:
 /// where particles move far, these links are wrong.
 constexpr std::size_t kMostForAnyField = 20'000;
-constexpr std::int64_t kMostForVelocity = 10'000'000, kMostForBeliefs = 20'000'000;
+constexpr std::int64_t kMostForVelocity = 100'000'000, kMostForBeliefs = 1'000'000'000;
 /// Beliefs are given up after six rounds where their linking is less likely by so many nats a detection, and
 /// links that begin frame to frame after two.
 constexpr double kHopeless = 0.09;
