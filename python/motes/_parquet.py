@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._core import InputError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from .tracks import Tracks
 
 #: Of a property of tracks: its value stands in every row of the track.
 _OF_TRACK = "track:"
@@ -16,7 +24,7 @@ _KEY = b"motes"
 _OWN = ("particle", "frame", "t_s", "detection", "parent")
 
 
-def _pyarrow(what):
+def _pyarrow(what: str) -> Any:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -25,12 +33,12 @@ def _pyarrow(what):
     return pyarrow
 
 
-def to_arrow(tracks):
+def to_arrow(tracks: Tracks) -> pyarrow.Table:
     """One row a point; the schema's metadata hold the unit and the frame interval."""
     pyarrow = _pyarrow("to_arrow")
     repeat = np.diff(tracks.offsets)
     unit = "" if tracks.unit == "px" else "_" + tracks.unit
-    columns = {"particle": tracks.particle, "frame": tracks.frame, "t_s": tracks.time_s}
+    columns: dict[str, Any] = {"particle": tracks.particle, "frame": tracks.frame, "t_s": tracks.time_s}
     columns.update({axis + unit: getattr(tracks, axis) for axis in "xyz"})
     columns["detection"] = tracks.detection
     if tracks.parent is not None:
@@ -42,7 +50,7 @@ def to_arrow(tracks):
     return pyarrow.table(columns, metadata={_KEY: json.dumps(about).encode()})
 
 
-def write_parquet(path, tracks):
+def write_parquet(path: str | os.PathLike[str], tracks: Tracks) -> None:
     """The file appears whole or not at all."""
     pyarrow = _pyarrow(os.fspath(path))
     table = to_arrow(tracks)
@@ -60,7 +68,7 @@ def write_parquet(path, tracks):
         raise
 
 
-def is_parquet(path):
+def is_parquet(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             return file.read(4) == b"PAR1"
@@ -68,7 +76,9 @@ def is_parquet(path):
         return False
 
 
-def read_parquet(path, voxel_um=None, dt_s=None):
+def read_parquet(
+    path: str, voxel_um: float | Sequence[float] | None = None, dt_s: float | None = None
+) -> dict[str, Any]:
     """Fields of Tracks, from a file of ours or of any table with particle, frame, x, y and z."""
     pyarrow = _pyarrow(path)
     try:
@@ -78,12 +88,12 @@ def read_parquet(path, voxel_um=None, dt_s=None):
     return _fields(path, table, voxel_um, dt_s)
 
 
-def _fields(path, table, voxel_um, dt_s):
+def _fields(path: str, table: Any, voxel_um: Any, dt_s: float | None) -> dict[str, Any]:
     try:
         about = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
     except ValueError:
         about = {}
-    columns = {}
+    columns: dict[str, NDArray[Any]] = {}
     for name in table.column_names:
         if name in columns:
             raise InputError(f"{path}: two columns are called {name!r}; rename one")
@@ -107,7 +117,7 @@ def _fields(path, table, voxel_um, dt_s):
     }  # fmt: skip
     time = columns.get("t_s") if dt_s is None or dt_s == about.get("dt_s") else None
     frame = frame[order].astype(np.int32)
-    out = dict(
+    out: dict[str, Any] = dict(
         offsets=np.append(first, len(order)).astype(np.int64),
         track_id=ids,
         frame=frame,
@@ -126,22 +136,24 @@ def _fields(path, table, voxel_um, dt_s):
     return out
 
 
-def _positions(path, columns, about, voxel_um):
+def _positions(
+    path: str, columns: dict[str, NDArray[Any]], about: dict[str, Any], voxel_um: Any
+) -> tuple[str, dict[str, tuple[NDArray[np.float64], float]]]:
     """The unit, and each axis' column with what it is multiplied by."""
     plain = "x" in columns and "y" in columns
     if not plain and not ("x_um" in columns and "y_um" in columns):
         raise InputError(f"{path}: no columns x and y, or x_um and y_um; it has {', '.join(map(str, columns))}")
     if not plain:
-        unit, names, scales = "um", ("x_um", "y_um", "z_um"), (1, 1, 1)
+        unit, names, scales = "um", ("x_um", "y_um", "z_um"), (1.0, 1.0, 1.0)
     elif voxel_um is not None:
         z, y, x = np.broadcast_to(np.asarray(voxel_um, dtype=float), 3).tolist()
         unit, names, scales = "px" if (x, y, z) == (1, 1, 1) else "um", ("x", "y", "z"), (x, y, z)
     elif about.get("unit") == "px":
-        unit, names, scales = "px", ("x", "y", "z"), (1, 1, 1)
+        unit, names, scales = "px", ("x", "y", "z"), (1.0, 1.0, 1.0)
     else:
         raise InputError(f"{path}: x, y, z have no unit; give voxel_um, the length of one unit (1: px)")
     rows = len(columns[names[0]])
-    axes = {}
+    axes: dict[str, tuple[NDArray[np.float64], float]] = {}
     for name, scale in zip(names, scales):
         values = columns.get(name, np.zeros(rows))
         try:
@@ -154,7 +166,7 @@ def _positions(path, columns, about, voxel_um):
     return unit, axes
 
 
-def _whole(path, name, values):
+def _whole(path: str, name: str, values: NDArray[Any]) -> NDArray[np.int64]:
     try:
         whole = np.asarray(values).astype(np.int64)
         good = (whole == values).all() and (name != "frame" or (abs(whole) < 2**31).all())

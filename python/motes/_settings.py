@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ SHORT = {
 }
 
 
-def text_of(value):
+def text_of(value: Any) -> str:
     """A value as it stands in a YAML file."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
@@ -41,7 +42,7 @@ def text_of(value):
     return str(value.item() if isinstance(value, np.generic) else value)
 
 
-def settings_of(arguments, more=None):
+def settings_of(arguments: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> dict[str, str]:
     """{key: text} of keyword arguments and of a (nested or dotted) mapping of further keys."""
     out = {}
     for name, value in arguments.items():
@@ -56,7 +57,7 @@ def settings_of(arguments, more=None):
     return out
 
 
-def _flat(mapping, prefix=""):
+def _flat(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     out = {}
     for key, value in mapping.items():
         if isinstance(value, Mapping):
@@ -66,7 +67,7 @@ def _flat(mapping, prefix=""):
     return out
 
 
-def whole_threads(threads):
+def whole_threads(threads: Any) -> int:
     """A number of threads, 0: all; more than the machine has would only cost memory."""
     try:
         number = index(threads)
@@ -75,10 +76,10 @@ def whole_threads(threads):
     return min(max(number, 0), os.cpu_count() or 1)
 
 
-def check_progress(progress):
+def check_progress(progress: Callable[[int], object] | None) -> None:
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: {progress!r} cannot be called; give a function of the number of frames")
 
 
-def path_of(source):
+def path_of(source: Any) -> str | None:
     return os.fspath(source) if isinstance(source, (str, os.PathLike)) else None

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._settings import check_progress, whole_threads
 
-__all__ = ["estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["GateEstimate", "estimate_gate", "link", "link_df", "link_df_iter", "link_iter"]
 
 #: More detections than this are looked at before they are linked as a series, as on the command line.
 _MANY = 1_000_000
@@ -19,7 +25,7 @@ _MOST_EMPTY_FRAMES = 100_000
 _MOST_FRAMES = 10_000_000
 
 
-def _column(f, name):
+def _column(f: pandas.DataFrame, name: Hashable) -> Any:
     """One column; a name that two columns have is refused."""
     if name not in f:
         raise ValueError(f"no column {name!r}; the table has {_names(f)}")
@@ -29,12 +35,12 @@ def _column(f, name):
     return column
 
 
-def _names(f):
+def _names(f: pandas.DataFrame) -> str:
     names = [str(name) for name in f.columns]
     return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "no columns"
 
 
-def _position_columns(f, pos_columns):
+def _position_columns(f: pandas.DataFrame, pos_columns: Any) -> list[Any]:
     if pos_columns is not None:
         columns = [pos_columns] if isinstance(pos_columns, str) else list(pos_columns)
     else:
@@ -55,7 +61,13 @@ def _position_columns(f, pos_columns):
     return columns
 
 
-def _flat(f, columns, t_column, scale=None, memory=_MEMORY_OF_A_SERIES):
+def _flat(
+    f: pandas.DataFrame,
+    columns: list[Any],
+    t_column: Hashable,
+    scale: list[float] | None = None,
+    memory: int = _MEMORY_OF_A_SERIES,
+) -> tuple[Any, Any, Any, NDArray[np.int64], int]:
     """Coordinates slowest axis last (x, y, z), frame offsets and the first frame of a sorted table.
 
     Frames without points take memory: where there are very many, pauses that no link can bridge are
@@ -68,7 +80,7 @@ def _flat(f, columns, t_column, scale=None, memory=_MEMORY_OF_A_SERIES):
     if scale is not None:
         points = [p / s for p, s in zip(points, reversed(scale))]
     points = [np.ascontiguousarray(p) for p in points]
-    points += [np.zeros(len(f))] * (3 - len(points))
+    x, y, z = points + [np.zeros(len(f))] * (3 - len(points))
     first, last = int(frames[0]), int(frames[-1])
     if last - first > _MOST_EMPTY_FRAMES + 2 * len(frames):
         steps = np.minimum(np.diff(frames.astype(np.int64)), memory + 2)
@@ -82,10 +94,12 @@ def _flat(f, columns, t_column, scale=None, memory=_MEMORY_OF_A_SERIES):
     if first < -(2**31) or last >= 2**31:
         raise ValueError(f"{t_column}: frame numbers lie beyond 32 bits")
     offsets = np.searchsorted(frames, np.arange(first, last + 2)).astype(np.int64)
-    return (*points, offsets, first)
+    return x, y, z, offsets, first
 
 
-def _in_euclidean(f, columns, t_column, to_eucl):
+def _in_euclidean(
+    f: pandas.DataFrame, columns: list[Any], t_column: Hashable, to_eucl: Callable[[Any], ArrayLike]
+) -> tuple[pandas.DataFrame, list[Any]]:
     """A table of what `to_eucl` makes of the positions, and its columns of positions."""
     import pandas
 
@@ -99,7 +113,7 @@ def _in_euclidean(f, columns, t_column, to_eucl):
     return table, names
 
 
-def _numbers(column, name):
+def _numbers(column: Any, name: Hashable) -> NDArray[np.float64]:
     """A column as float64; text that is not numbers, and absent values as NaN, are told by name."""
     if getattr(column.dtype, "kind", "O") == "c":
         raise ValueError(f"column {name!r} holds {column.dtype}, not real numbers")
@@ -109,7 +123,7 @@ def _numbers(column, name):
         raise ValueError(f"column {name!r} holds {column.dtype}, not numbers") from None
 
 
-def _refuse_missing(f, values, name):
+def _refuse_missing(f: pandas.DataFrame, values: NDArray[np.float64], name: Hashable) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise ValueError(
@@ -118,7 +132,7 @@ def _refuse_missing(f, values, name):
         )
 
 
-def _sorted_by_frame(f, t_column):
+def _sorted_by_frame(f: Any, t_column: Hashable) -> Any:
     if not hasattr(f, "columns") or not hasattr(f, "sort_values"):
         hint = "give table.to_pandas()" if hasattr(f, "to_pandas") else "see link_iter for arrays"
         raise TypeError(f"link takes a pandas.DataFrame, not {type(f).__name__}; {hint}")
@@ -145,7 +159,7 @@ def _sorted_by_frame(f, t_column):
     return f
 
 
-def _warn_of_lone_frames(frames, memory, t_column):
+def _warn_of_lone_frames(frames: NDArray[Any], memory: int, t_column: Hashable) -> None:
     """Frame numbers that rise in steps of ten make every point a particle of its own, without a word."""
     steps = np.unique(frames)
     steps = np.diff(steps)
@@ -159,21 +173,21 @@ def _warn_of_lone_frames(frames, memory, t_column):
 
 
 def link(
-    f,
-    gate=None,
-    pos_columns=None,
-    t_column="frame",
+    f: pandas.DataFrame,
+    gate: float | Sequence[float] | None = None,
+    pos_columns: Sequence[Any] | None = None,
+    t_column: Hashable = "frame",
     *,
-    memory=None,
-    search_range=None,
-    scope=None,
-    model="auto",
-    no_link_cost=None,
-    to_eucl=None,
-    threads=0,
-    progress=None,
-    **trackpy_options,
-):
+    memory: int | None = None,
+    search_range: float | Sequence[float] | None = None,
+    scope: Literal["pairs", "series"] | None = None,
+    model: Literal["auto", "static", "velocity", "field", "joint"] = "auto",
+    no_link_cost: float | None = None,
+    to_eucl: Callable[[NDArray[np.float64]], ArrayLike] | None = None,
+    threads: int = 0,
+    progress: Callable[[int], object] | None = None,
+    **trackpy_options: Any,
+) -> pandas.DataFrame:
     """Link a table of points into trajectories.
 
     With a gate this is ``trackpy.link``: frame by frame, the links of each pair of frames have the
@@ -188,7 +202,7 @@ def link(
         One row a point. Any columns; those not named below are kept.
     gate : float or sequence of float, optional
         Longest displacement from frame to frame, in the unit of the positions; a sequence gives it
-        per column of `pos_columns` (the gate is then an ellipsoid). `search_range` is another name.
+        per column of `pos_columns` (the gate is then an ellipsoid).
     pos_columns : list of str, optional
         Columns of positions, one to three; default ``['z', 'y', 'x']`` or ``['y', 'x']``, or the
         same with ``_um``.
@@ -196,6 +210,8 @@ def link(
         Column of frame numbers; made integer in the result.
     memory : int, optional
         Frames for which a particle may stay unseen; default 0 frame by frame, 3 for a series.
+    search_range : float or sequence of float, optional
+        trackpy's name of `gate`.
     scope : {'pairs', 'series'}, optional
         Frame by frame, or the whole series at once. Default: 'pairs' with a gate; without one
         'series' for more than two frames, but 'pairs' with an estimated gate for more than 10
@@ -244,30 +260,30 @@ def link(
     if to_eucl is not None:
         where, columns = _in_euclidean(f, columns, t_column, to_eucl)
     gate, scale = _gate_and_scale(gate, columns)
-    asked = scope
-    scope = _scope(scope, gate, f[t_column].to_numpy())
-    if scope == "series" and asked is None and len(f) > _MANY:
-        estimate = _core._estimate_gate(*_flat(where, columns, t_column, scale), threads)
-        scope = "series" if estimate and estimate["series_pays"] else "pairs"
+    how = _scope(scope, gate, f[t_column].to_numpy())
+    if how == "series" and scope is None and len(f) > _MANY:
+        suggested: Any = _core._estimate_gate(*_flat(where, columns, t_column, scale), threads)
+        how = "series" if suggested and suggested["series_pays"] else "pairs"
     if memory is None:
-        memory = 0 if scope == "pairs" else _MEMORY_OF_A_SERIES
+        memory = 0 if how == "pairs" else _MEMORY_OF_A_SERIES
     frames = f[t_column].to_numpy()
     # Beyond the last frame there is nothing to remember.
     memory = min(_whole(memory, "memory"), int(frames[-1]) - int(frames[0]))
     _warn_of_lone_frames(frames, memory, t_column)
     points = _flat(where, columns, t_column, scale, memory)
-    if scope == "series":
+    if how == "series":
         f["particle"] = _core._link_series(*points, gate, memory, model, threads)
         return f
     if gate is None:
-        estimate = _core._estimate_gate(*points, threads)
+        estimate: Any = _core._estimate_gate(*points, threads)
         # Nothing in two frames that follow each other: nothing to link, whatever the gate.
         gate = estimate["gate"] if estimate else 1.0
     # A millionth more, so that a displacement as long as the gate is still a link, as in trackpy.
     cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else float(no_link_cost)
     if not (np.isfinite(cost) and cost >= 0):  # the compiled side takes a negative one as none
         raise ValueError(f"no_link_cost: {no_link_cost} is not a cost; give a number from 0 on")
-    f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, progress)
+    heard: Any = progress
+    f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, heard)
     return f
 
 
@@ -275,7 +291,13 @@ def link(
 link_df = link
 
 
-def link_df_iter(features, search_range, pos_columns=None, t_column="frame", **options):
+def link_df_iter(
+    features: Iterable[pandas.DataFrame],
+    search_range: float | Sequence[float] | None,
+    pos_columns: Sequence[Any] | None = None,
+    t_column: Hashable = "frame",
+    **options: Any,
+) -> Iterator[pandas.DataFrame]:
     """Link tables that come one a frame; drop-in for ``trackpy.link_df_iter``.
 
     All tables are read before the first one is given back: links are those of :func:`link`.
@@ -284,7 +306,13 @@ def link_df_iter(features, search_range, pos_columns=None, t_column="frame", **o
     ----------
     features : iterable of pandas.DataFrame
         One table a frame, frames rising.
-    search_range, pos_columns, t_column, **options
+    search_range : float or sequence of float
+        The gate of :func:`link`.
+    pos_columns : list of str, optional
+        As in :func:`link`.
+    t_column : str, default 'frame'
+        As in :func:`link`.
+    **options
         As in :func:`link`.
 
     Yields
@@ -312,7 +340,11 @@ def link_df_iter(features, search_range, pos_columns=None, t_column="frame", **o
         begin = end
 
 
-def link_iter(coords_iter, search_range, **options):
+def link_iter(
+    coords_iter: Iterable[ArrayLike | tuple[int, ArrayLike]],
+    search_range: float | Sequence[float] | None,
+    **options: Any,
+) -> Iterator[tuple[int, list[int]]]:
     """Link arrays of positions that come one a frame; drop-in for ``trackpy.link_iter``.
 
     All arrays are read before the first answer: links are those of :func:`link`.
@@ -321,8 +353,10 @@ def link_iter(coords_iter, search_range, **options):
     ----------
     coords_iter : iterable of array_like, shape (points, 1 to 3), or of (frame, array_like)
         Positions of one frame, and its number where it is not just the next one.
-    search_range, **options
-        As in :func:`link`; a sequence as search range follows the columns of the arrays.
+    search_range : float or sequence of float
+        The gate of :func:`link`; a sequence follows the columns of the arrays.
+    **options
+        As in :func:`link`.
 
     Yields
     ------
@@ -332,14 +366,17 @@ def link_iter(coords_iter, search_range, **options):
     """
     import pandas
 
-    frames, arrays = [], []
+    frames: list[int] = []
+    arrays: list[NDArray[np.float64]] = []
+    item: Any
     for k, item in enumerate(coords_iter):
         numbered = isinstance(item, tuple) and len(item) == 2 and np.ndim(item[0]) == 0
         frame, positions = item if numbered else (k, item)
         positions = np.asarray(positions, dtype=np.float64)
         if positions.ndim != 2 and positions.size:
             raise ValueError(f"frame {frame}: an array of shape {positions.shape}, not (points, axes)")
-        frames.append(frame), arrays.append(positions)
+        frames.append(frame)
+        arrays.append(positions)
     full = [a for a in arrays if a.size]
     if not full:
         yield from ((frame, []) for frame in frames)
@@ -359,8 +396,34 @@ def link_iter(coords_iter, search_range, **options):
         begin = end
 
 
-def estimate_gate(f, pos_columns=None, t_column="frame", *, threads=0):
+class GateEstimate(TypedDict):
+    """What `estimate_gate` tells, in the unit of the positions."""
+
+    gate: float
+    displacement: float
+    spacing: float
+    ratio: float
+
+
+def estimate_gate(
+    f: pandas.DataFrame,
+    pos_columns: Sequence[Any] | None = None,
+    t_column: Hashable = "frame",
+    *,
+    threads: int = 0,
+) -> GateEstimate | None:
     """A gate from the data, as ``motes track`` estimates it.
+
+    Parameters
+    ----------
+    f : pandas.DataFrame
+        One row a point.
+    pos_columns : list of str, optional
+        As in `link`.
+    t_column : str, default 'frame'
+        As in `link`.
+    threads : int, default 0
+        CPU threads, 0: all. The result does not depend on it.
 
     Returns
     -------
@@ -373,13 +436,13 @@ def estimate_gate(f, pos_columns=None, t_column="frame", *, threads=0):
     if len(f) == 0:
         return None
     points = _flat(f, _position_columns(f, pos_columns), t_column)
-    estimate = _core._estimate_gate(*points, whole_threads(threads))
+    estimate: Any = _core._estimate_gate(*points, whole_threads(threads))
     if estimate:
         del estimate["series_pays"]
     return estimate
 
 
-def _check_trackpy_options(options):
+def _check_trackpy_options(options: dict[str, Any]) -> None:
     ignored = {"link_strategy", "neighbor_strategy", "adaptive_step"}
     refused = {"predictor", "adaptive_stop", "dist_func"}
     for name, value in options.items():
@@ -390,7 +453,7 @@ def _check_trackpy_options(options):
             raise TypeError(f"link() got an unexpected keyword argument {name!r}")
 
 
-def _whole(value, name):
+def _whole(value: Any, name: str) -> int:
     """A number of frames: an integer of any type, not below 0."""
     try:
         whole = int(value)
@@ -403,7 +466,7 @@ def _whole(value, name):
     return whole
 
 
-def _gate_and_scale(gate, columns):
+def _gate_and_scale(gate: Any, columns: list[Any]) -> tuple[float | None, list[float] | None]:
     """One gate, and what coordinates are divided by for it."""
     if gate is None:
         return None, None
@@ -424,7 +487,7 @@ def _gate_and_scale(gate, columns):
     return 1.0, list(gates)
 
 
-def _scope(scope, gate, frames):
+def _scope(scope: Any, gate: float | None, frames: NDArray[Any]) -> str:
     """By the sorted frame numbers, where it is not given."""
     if scope in ("pairs", "series"):
         return scope

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import linear_sum_assignment
@@ -16,6 +18,7 @@ from ._settings import whole_threads
 
 __all__ = [
     "Assignment",
+    "SparseArray",
     "assign",
     "linear_sum_assignment",
     "maximum_bipartite_matching",
@@ -23,11 +26,22 @@ __all__ = [
 ]
 
 
+class SparseArray(Protocol):
+    """What the functions here take as sparse: any of SciPy's arrays and matrices in CSR, CSC or COO format."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    def tocsr(self) -> Any:
+        """The same in CSR format."""
+
+
 #: DLPack's device types that the CPU reads: its own, and host memory pinned for CUDA or ROCm.
 _HOST = (1, 3, 11)
 
 
-def _in_memory(array, name):
+def _in_memory(array: Any, name: str) -> Any:
     """The array, or what its `__dlpack__` shows; arrays of a GPU are refused."""
     if isinstance(array, np.ndarray):
         return array
@@ -42,7 +56,7 @@ def _in_memory(array, name):
     return array
 
 
-def _as_matrix(cost_matrix):
+def _as_matrix(cost_matrix: Any) -> NDArray[np.float64]:
     if hasattr(cost_matrix, "tocsr"):
         raise ValueError(
             "expected a matrix (2-D array), got a sparse one: see min_weight_full_bipartite_matching"
@@ -57,7 +71,7 @@ def _as_matrix(cost_matrix):
 _core._set_matrix_reader(_as_matrix)
 
 
-def _as_csr(graph, name):
+def _as_csr(graph: Any, name: str) -> Any:
     """The graph in canonical CSR form; `graph` itself stays as it is."""
     if not hasattr(graph, "tocsr"):
         raise TypeError(f"{name} must be sparse: a SciPy array in CSC, CSR, or COO format")
@@ -79,11 +93,13 @@ def _as_csr(graph, name):
     return csr
 
 
-def _structure(csr):
+def _structure(csr: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return csr.indptr.astype(np.int64, copy=False), csr.indices.astype(np.int32, copy=False)
 
 
-def min_weight_full_bipartite_matching(biadjacency, maximize=False):
+def min_weight_full_bipartite_matching(
+    biadjacency: SparseArray, maximize: bool = False
+) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
     """Match the smaller side of a sparse bipartite graph at least weight.
 
     Drop-in for :func:`scipy.sparse.csgraph.min_weight_full_bipartite_matching`.
@@ -142,7 +158,9 @@ def min_weight_full_bipartite_matching(biadjacency, maximize=False):
     return row_ind, row_to_col[row_ind]
 
 
-def maximum_bipartite_matching(graph, perm_type="row"):
+def maximum_bipartite_matching(
+    graph: SparseArray, perm_type: Literal["row", "column"] = "row"
+) -> NDArray[np.int32]:
     """Match as many pairs of a sparse bipartite graph as there can be.
 
     Drop-in for :func:`scipy.sparse.csgraph.maximum_bipartite_matching`.
@@ -166,10 +184,12 @@ def maximum_bipartite_matching(graph, perm_type="row"):
     offsets, columns = csr.indptr, csr.indices
     if columns.dtype != np.int32:
         columns = columns.astype(np.int32)
-    return _core._maximum_matching(*csr.shape, offsets, columns, perm_type == "row")
+    rows, cols = csr.shape
+    perm: Any = _core._maximum_matching(rows, cols, offsets, columns, perm_type == "row")
+    return perm
 
 
-def _threads(entries):
+def _threads(entries: int) -> int:
     """One for problems that are solved before a second one has begun, else all."""
     return 1 if entries < 1 << 16 else 0
 
@@ -178,7 +198,7 @@ def _threads(entries):
 _PLAIN_ENTRIES = 1 << 22
 
 
-def _smaller_side(rows, cols):
+def _smaller_side(rows: int, cols: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     must, may = np.array([np.inf]), np.array([0.0])
     return (may if rows > cols else must), (may if cols > rows else must)
 
@@ -208,33 +228,33 @@ class Assignment:
         The solver that ran.
     """
 
-    row_to_col: np.ndarray
-    col_to_row: np.ndarray
+    row_to_col: NDArray[np.int32]
+    col_to_row: NDArray[np.int32]
     cost: float
-    u: np.ndarray
-    v: np.ndarray
+    u: NDArray[np.float64]
+    v: NDArray[np.float64]
     proof: str
     cycles_turned: int
     solver: str
 
     @property
-    def row_ind(self):
+    def row_ind(self) -> NDArray[np.intp]:
         """Rows that have a partner, rising."""
         return np.flatnonzero(self.row_to_col >= 0)
 
     @property
-    def col_ind(self):
+    def col_ind(self) -> NDArray[np.int32]:
         """Their partners."""
         return self.row_to_col[self.row_ind]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<Assignment of {len(self.row_to_col)} x {len(self.col_to_row)}: {len(self.row_ind)} "
             f"pairs, cost {self.cost:g}, optimal ({self.proof})>"
         )
 
 
-def _unmatched(given, fallback, size, name):
+def _unmatched(given: ArrayLike | None, fallback: NDArray[np.float64], size: int, name: str) -> NDArray[np.float64]:
     if given is None:
         return fallback
     costs = np.atleast_1d(np.asarray(given, dtype=np.float64))
@@ -246,8 +266,14 @@ def _unmatched(given, fallback, size, name):
 
 
 def assign(
-    costs, *, unmatched=None, unmatched_row=None, unmatched_col=None, maximize=False, threads=None
-):
+    costs: ArrayLike | SparseArray,
+    *,
+    unmatched: float | None = None,
+    unmatched_row: ArrayLike | None = None,
+    unmatched_col: ArrayLike | None = None,
+    maximize: bool = False,
+    threads: int | None = None,
+) -> Assignment:
     """Solve an assignment problem exactly, with a proof.
 
     Minimises the sum of the costs of all pairs plus the unmatched costs of all rows and columns
@@ -301,9 +327,9 @@ def assign(
     threads = whole_threads(threads)
     if sparse:
         offsets, columns = _structure(csr)
-        found = _core._assign_sparse(rows, cols, offsets, columns, entries, *free, threads)
+        found = _core._assign_sparse(rows, cols, offsets, columns, entries, free[0], free[1], threads)
     else:
-        found = _core._assign_dense(entries, *free, threads)
+        found = _core._assign_dense(entries, free[0], free[1], threads)
     if not found["feasible"]:
         raise ValueError("cost matrix is infeasible")
     row_to_col, col_to_row, v = found["row_to_col"], found["col_to_row"], found["v"]
@@ -327,7 +353,9 @@ def assign(
     )
 
 
-def _entries_at(csr, entries, i, j):
+def _entries_at(
+    csr: Any, entries: NDArray[np.float64], i: NDArray[np.intp], j: NDArray[np.int32]
+) -> NDArray[np.float64]:
     """Values of stored entries of a canonical CSR array."""
     row_of = np.repeat(np.arange(csr.shape[0], dtype=np.int64), np.diff(csr.indptr))
     key = row_of * csr.shape[1] + csr.indices

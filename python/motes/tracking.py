@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import logging
+import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._settings import check_progress, path_of, settings_of, text_of, whole_threads
 from .tracks import Tracks, require_tracks
 
+if TYPE_CHECKING:
+    import pandas
+
 __all__ = ["Result", "Simulation", "batch", "locate", "score", "simulate", "track"]
+
+#: What `track` takes: a path, an array of any library, or frames.
+Source: TypeAlias = "str | os.PathLike[str] | ArrayLike | Iterable[ArrayLike]"
 
 _log = logging.getLogger("motes")
 
@@ -37,17 +46,17 @@ class Result:
     """
 
     tracks: Tracks
-    detections: dict
-    radius_um: tuple | None
+    detections: dict[str, NDArray[Any]]
+    radius_um: tuple[float, float, float] | None
     gate: float | None
-    notes: list
-    warnings: list
+    notes: list[str]
+    warnings: list[str]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<motes.Result: {self.tracks!r}>"
 
 
-def _result(raw):
+def _result(raw: dict[str, Any]) -> Result:
     for line in raw["notes"]:
         _log.info("%s", line)
     for line in raw["warnings"]:
@@ -56,7 +65,7 @@ def _result(raw):
     return Result(**raw)
 
 
-def _voxels(frame):
+def _voxels(frame: NDArray[Any]) -> NDArray[Any]:
     """A [z, y, x] array in one of the three voxel types; other numbers become float32."""
     if frame.dtype == np.bool_:
         frame = frame.view(np.uint8)
@@ -71,7 +80,7 @@ def _voxels(frame):
 _LEAST_STEPS = 256
 
 
-def _as_float32(frame):
+def _as_float32(frame: NDArray[Any]) -> NDArray[np.float32]:
     """Refuses a frame whose values float32 hardly tells apart, as small differences on a large offset."""
     narrow = frame.astype(np.float32)
     if frame.dtype.itemsize <= 2 or frame.size == 0:
@@ -86,7 +95,7 @@ def _as_float32(frame):
     return narrow
 
 
-def _axes_text(axes):
+def _axes_text(axes: Iterable[str] | None) -> str | None:
     """'TZYX' of that text in any case, of ('t', 'z', 'y', 'x') or of 'T, Z, Y, X'; None stays None."""
     if axes is None:
         return None
@@ -96,7 +105,7 @@ def _axes_text(axes):
         raise TypeError(f"axes: {axes!r} is not a text such as 'TZYX'") from None
 
 
-def _named_axes(array):
+def _named_axes(array: Any) -> str | None:
     """The axes that an xarray.DataArray names itself, where they are T, C, Z, Y and X."""
     names = getattr(array, "dims", None)
     if not isinstance(names, tuple) or not all(isinstance(n, str) and n.upper() in "TCZYX" for n in names):
@@ -104,7 +113,7 @@ def _named_axes(array):
     return _axes_text(names)
 
 
-def _plane_voxel(keys, voxel_um, axes):
+def _plane_voxel(keys: dict[str, str], voxel_um: Any, axes: str) -> None:
     """[y, x] will do for planes."""
     if voxel_um is not None and not isinstance(voxel_um, str) and np.shape(voxel_um) == (2,):
         if "Z" in axes:
@@ -112,7 +121,7 @@ def _plane_voxel(keys, voxel_um, axes):
         keys["input.voxel_um"] = text_of([voxel_um[0], voxel_um[0], voxel_um[1]])
 
 
-def _refuse_no_images(source):
+def _refuse_no_images(source: Any) -> None:
     """Before anything is asked of what is not a series of images at all."""
     if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):
         raise TypeError(f"{type(source).__name__}: this holds arrays by name; give one of them")
@@ -127,11 +136,11 @@ def _refuse_no_images(source):
 class _Frames:
     """Frames of an array or an iterator, one at a time, as [z, y, x]."""
 
-    def __init__(self, source, axes, channel, frames):
+    def __init__(self, source: Any, axes: Iterable[str] | None, channel: Any, frames: int | None) -> None:
         self.iterator = source if isinstance(source, Iterator) else None
-        self.read_ahead = {}
+        self.read_ahead: dict[int, NDArray[Any]] = {}
         self.channel = _whole_channel(channel)
-        axes = _axes_text(axes)
+        letters = _axes_text(axes)
         if self.iterator is None and not hasattr(source, "shape") and not hasattr(source, "__len__"):
             self.iterator = iter(source)
         if frames is not None and self.iterator is None:
@@ -145,20 +154,19 @@ class _Frames:
         if self.iterator is None and not hasattr(source, "shape"):
             self.length = len(source)
             self.get = source.__getitem__
-            axes = axes or "ZYX"
+            letters = letters or "ZYX"
         elif self.iterator is None:
-            self._open_array(source, axes or _named_axes(source))
-            axes = self.axes
-        self.axes = (axes or "ZYX").replace("T", "")
+            letters = self._open_array(source, letters or _named_axes(source))
+        self.axes = (letters or "ZYX").replace("T", "")
         if self.channel not in (None, 0) and "C" not in self.axes:
-            raise ValueError(f"channel: {channel}, but the axes {axes or 'ZYX'!r} have no C")
+            raise ValueError(f"channel: {channel}, but the axes {letters or 'ZYX'!r} have no C")
         if self.length < 1:
             raise ValueError("no frames to track")
         self.first = self.frame(0)
         if self.first.size == 0:
             raise ValueError(f"the frames have no voxels: their shape is {self.first.shape}, [z, y, x]")
 
-    def _open_array(self, array, axes):
+    def _open_array(self, array: Any, axes: str | None) -> str:
         if axes is None:
             if array.ndim != 4:
                 raise ValueError(
@@ -169,7 +177,6 @@ class _Frames:
             raise ValueError(f"axes: {axes!r} are not the {array.ndim} axes of the array, of TCZYX")
         if not {"Y", "X"} <= set(axes):
             raise ValueError(f"axes: {axes!r} have no Y or X")
-        self.axes = axes
         if "T" in axes:
             t = axes.index("T")
             self.length = array.shape[t]
@@ -177,14 +184,16 @@ class _Frames:
         else:
             self.length = 1
             self.get = lambda k: array
+        return axes
 
-    def frame(self, t):
+    def frame(self, t: int) -> NDArray[Any]:
         if self.iterator is not None:
             return self._from_iterator(t)
         return self._as_zyx(self.get(t))
 
-    def _from_iterator(self, t):
+    def _from_iterator(self, t: int) -> NDArray[Any]:
         """Frames pass once; those read before their turn are kept until it comes."""
+        assert self.iterator is not None
         while self.next_index <= t:
             try:
                 self.read_ahead[self.next_index] = self._as_zyx(next(self.iterator))
@@ -196,7 +205,7 @@ class _Frames:
             del self.read_ahead[past]
         return frame
 
-    def _as_zyx(self, frame):
+    def _as_zyx(self, frame: Any) -> NDArray[Any]:
         if np.ma.is_masked(frame):
             raise ValueError("the array has masked voxels; fill them: array.filled(value)")
         frame = np.asarray(frame)  # dask, zarr and others compute here, one frame at a time
@@ -215,7 +224,7 @@ class _Frames:
         return _voxels(frame if "Z" in axes else frame[np.newaxis])
 
 
-def _whole_channel(channel):
+def _whole_channel(channel: Any) -> int | None:
     if channel is None:
         return None
     try:
@@ -227,28 +236,28 @@ def _whole_channel(channel):
     return number
 
 
-def _names_of_voxel(settings):
+def _names_of_voxel(settings: Mapping[str, str]) -> None:
     if "input.voxel_um" not in settings:
         raise _core.UsageError("voxel_um: an array has no metadata; give the voxel size [z, y, x] in um")
 
 
 def track(
-    source,
+    source: Source,
     *,
-    axes=None,
-    voxel_um=None,
-    dt_s=None,
-    channel=None,
-    frames=None,
-    radius_um=None,
-    threshold=None,
-    gate=None,
-    memory=None,
-    settings=None,
-    progress=None,
-    threads=None,
-    **more,
-):
+    axes: str | Iterable[str] | None = None,
+    voxel_um: float | Sequence[float] | None = None,
+    dt_s: float | None = None,
+    channel: int | None = None,
+    frames: int | None = None,
+    radius_um: float | Sequence[float] | None = None,
+    threshold: float | None = None,
+    gate: float | None = None,
+    memory: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Callable[[int], object] | None = None,
+    threads: int | None = None,
+    **more: Any,
+) -> Result:
     """Detect and link the particles of a volume series, as ``motes track`` does.
 
     Parameters
@@ -269,9 +278,16 @@ def track(
         The channel to track, from 0.
     frames : int, optional
         How many frames an iterator gives; without it the frames are all read before work begins.
-    radius_um, threshold, gate, memory
-        ``detection.radius_um``, ``detection.threshold``, ``linking.gate_um``, ``linking.max_gap``.
-        What is not given is estimated.
+    radius_um : float or sequence [z, y, x], optional
+        Spot radius in um (``detection.radius_um``); estimated where it is not given.
+    threshold : float, optional
+        Least quality (``detection.threshold``); without it spots are told by the evidence of the
+        voxels.
+    gate : float, optional
+        Longest displacement from frame to frame in um (``linking.gate_um``); estimated where it is
+        not given.
+    memory : int, optional
+        Frames for which a particle may stay unseen (``linking.max_gap``).
     settings : dict, optional
         Any keys of docs/configuration.md, dotted or nested: ``{"linking.model": "velocity"}``.
     progress : callable, optional
@@ -305,7 +321,7 @@ def track(
         given["channel"] = channel
         keys = settings_of(given, settings)
         if axes is not None:
-            keys["input.axes"] = axes
+            keys["input.axes"] = _axes_text(axes) or ""
         return _result(_core._track_path(path, keys, progress))
     keys = settings_of(given, settings)
     _refuse_no_images(source)
@@ -317,20 +333,35 @@ def track(
 
 
 def locate(
-    volume, radius_um=None, *, voxel_um=None, threshold=None, axes=None, channel=None, settings=None, **more
-):
+    volume: ArrayLike,
+    radius_um: float | Sequence[float] | None = None,
+    *,
+    voxel_um: float | Sequence[float] | None = None,
+    threshold: float | None = None,
+    axes: str | Iterable[str] | None = None,
+    channel: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> pandas.DataFrame:
     """Find the spots of one volume.
 
     Parameters
     ----------
     volume : array_like, shape (z, y, x) or (y, x)
+        Voxels of any real type.
     radius_um : float or sequence [z, y, x], optional
         Spot radius; estimated where it is not given.
     voxel_um : float or sequence [z, y, x]
         Voxel size in um; ``1``: positions are in voxels.
     threshold : float, optional
         Least quality; without it spots are told by the evidence of the voxels.
-    axes, channel, settings, **more
+    axes : str, optional
+        The volume's axes, of C, Z, Y, X; default 'ZYX' or 'YX'.
+    channel : int, optional
+        The channel, from 0, where there is an axis C.
+    settings : dict, optional
+        Any keys of docs/configuration.md, dotted or nested.
+    **more
         As in `track`.
 
     Returns
@@ -344,8 +375,8 @@ def locate(
         As `track` does for arrays.
     """
     volume = np.asanyarray(volume)
-    axes = axes or {2: "YX", 3: "ZYX"}.get(volume.ndim)
-    if axes is None and volume.ndim == 4 or axes is not None and "T" in _axes_text(axes):
+    axes = _axes_text(axes) or {2: "YX", 3: "ZYX"}.get(volume.ndim)
+    if axes is None and volume.ndim == 4 or axes is not None and "T" in axes:
         raise ValueError("axes: locate takes one frame; batch takes a series")
     table = batch(
         volume, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
@@ -355,25 +386,44 @@ def locate(
 
 
 def batch(
-    source,
-    radius_um=None,
+    source: ArrayLike | Iterable[ArrayLike],
+    radius_um: float | Sequence[float] | None = None,
     *,
-    voxel_um=None,
-    dt_s=None,
-    threshold=None,
-    axes=None,
-    channel=None,
-    frames=None,
-    settings=None,
-    progress=None,
-    **more,
-):
+    voxel_um: float | Sequence[float] | None = None,
+    dt_s: float | None = None,
+    threshold: float | None = None,
+    axes: str | Iterable[str] | None = None,
+    channel: int | None = None,
+    frames: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Callable[[int], object] | None = None,
+    **more: Any,
+) -> pandas.DataFrame:
     """Find the spots of every frame of an array or an iterable of arrays.
 
     Parameters
     ----------
     source : array or iterable of arrays
-    radius_um, voxel_um, dt_s, threshold, axes, channel, frames, settings, progress, **more
+        As in `track`.
+    radius_um : float or sequence [z, y, x], optional
+        Spot radius in um; estimated where it is not given.
+    voxel_um : float or sequence [z, y, x]
+        Voxel size in um; ``1``: positions are in voxels.
+    dt_s : float, default 1
+        Seconds between frames, for the column ``t_s``.
+    threshold : float, optional
+        Least quality; without it spots are told by the evidence of the voxels.
+    axes : str, optional
+        As in `track`.
+    channel : int, optional
+        As in `track`.
+    frames : int, optional
+        As in `track`.
+    settings : dict, optional
+        As in `track`.
+    progress : callable, optional
+        Called with the number of finished frames.
+    **more
         As in `track`.
 
     Returns
@@ -402,16 +452,21 @@ def batch(
     return table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})
 
 
-def score(truth, tracks, gate=5.0, gate_link=None, *, threads=0):
+def score(
+    truth: Tracks, tracks: Tracks, gate: float = 5.0, gate_link: float | None = None, *, threads: int = 0
+) -> dict[str, Any]:
     """Score tracks against true ones, as ``motes score`` does.
 
     Parameters
     ----------
     truth, tracks : Tracks
-    gate : float
+        In the same unit.
+    gate : float, default 5
         Farthest a found position may lie from its true one, in the tracks' unit.
     gate_link : float, optional
         The same for the link scores; default `gate`.
+    threads : int, default 0
+        CPU threads, 0: all. The result does not depend on it.
 
     Returns
     -------
@@ -446,15 +501,21 @@ class Simulation:
     """
 
     truth: Tracks
-    detections: object
-    volumes: list
-    voxel_um: tuple
+    detections: pandas.DataFrame
+    volumes: list[NDArray[Any]]
+    voxel_um: tuple[float, float, float]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<motes.Simulation: {self.truth!r}, {len(self.volumes)} volumes>"
 
 
-def simulate(settings=None, *, volumes=False, seed=None, **simulation):
+def simulate(
+    settings: Mapping[str, Any] | None = None,
+    *,
+    volumes: bool = False,
+    seed: int | None = None,
+    **simulation: Any,
+) -> Simulation:
     """Simulate particles with ground truth, faulty detections and volumes.
 
     Parameters

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._settings import settings_of
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import pyarrow
 
 __all__ = ["Tracks", "read", "write"]
 
@@ -39,39 +47,39 @@ class Tracks:
         Seconds from frame to frame.
     """
 
-    offsets: np.ndarray
-    track_id: np.ndarray
-    frame: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
-    z: np.ndarray
-    time_s: np.ndarray
-    detection: np.ndarray
-    parent: np.ndarray | None = None
-    point_properties: dict = field(default_factory=dict)
-    track_properties: dict = field(default_factory=dict)
+    offsets: NDArray[np.int64]
+    track_id: NDArray[np.int64]
+    frame: NDArray[np.int32]
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    z: NDArray[np.float64]
+    time_s: NDArray[np.float64]
+    detection: NDArray[np.int64]
+    parent: NDArray[np.int64] | None = None
+    point_properties: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    track_properties: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     unit: str = "um"
     dt_s: float | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.track_id)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Tracks: {len(self)} tracks of {len(self.frame)} points, in {self.unit}>"
 
     @property
-    def particle(self):
+    def particle(self) -> NDArray[np.int64]:
         """The particle's number of each point, shape (points,)."""
         return np.repeat(self.track_id, np.diff(self.offsets))
 
     @property
-    def positions(self):
+    def positions(self) -> NDArray[np.float64]:
         """``[x, y, z]`` of each point, shape (points, 3)."""
         return np.stack([self.x, self.y, self.z], axis=1)
 
     # --- tables ---
 
-    def to_dataframe(self, names="trackpy"):
+    def to_dataframe(self, names: Literal["trackpy", "motes"] = "trackpy") -> pandas.DataFrame:
         """One row a point, in the order of the points.
 
         Parameters
@@ -89,7 +97,7 @@ class Tracks:
         if names not in ("trackpy", "motes"):
             raise ValueError(f"names: {names!r} is neither 'trackpy' nor 'motes'")
         unit = "" if plain or self.unit == "px" else "_" + self.unit
-        columns = {"frame": self.frame.astype(np.int64), "particle": self.particle}
+        columns: dict[str, Any] = {"frame": self.frame.astype(np.int64), "particle": self.particle}
         columns["t_s"] = self.time_s
         columns.update({axis + unit: getattr(self, axis) for axis in "xyz"})
         if self.parent is not None:
@@ -98,13 +106,24 @@ class Tracks:
         return pandas.DataFrame(columns)
 
     @classmethod
-    def from_dataframe(cls, f, pos_columns=None, t_column="frame", *, unit="um", dt_s=None):
+    def from_dataframe(
+        cls,
+        f: pandas.DataFrame,
+        pos_columns: Sequence[Any] | None = None,
+        t_column: Hashable = "frame",
+        *,
+        unit: Literal["um", "px"] = "um",
+        dt_s: float | None = None,
+    ) -> Tracks:
         """Tracks of a table with a column ``particle``, as trackpy and motes.link make them.
 
         Parameters
         ----------
         f : pandas.DataFrame
-        pos_columns, t_column
+            One row a point. Further columns of numbers become point properties.
+        pos_columns : list of str, optional
+            As in `motes.link`.
+        t_column : str, default 'frame'
             As in `motes.link`.
         unit : {'um', 'px'}
             What the positions are in.
@@ -121,32 +140,32 @@ class Tracks:
             Columns that are missing; frames and particles that are not whole numbers; a particle
             that is twice in a frame.
         """
-        from .linking import _position_columns
+        from .linking import _numbers, _position_columns
 
         columns = _position_columns(f, pos_columns)
         frame, particle = _whole_column(f, t_column), _whole_column(f, "particle")
         order = np.lexsort((frame, particle))
-        particle, frame = particle[order], frame[order].astype(np.int32)
+        particle, frame = particle[order], frame[order]
         twice = np.flatnonzero((np.diff(particle) == 0) & (np.diff(frame) == 0))
         if len(twice):
             raise ValueError(f"particle {particle[twice[0]]} has two rows in frame {frame[twice[0]]}")
         ids, first = np.unique(particle, return_index=True)
-        axes = [f[c].to_numpy(dtype=np.float64)[order] for c in reversed(columns)]
+        axes = [_numbers(f[c], c)[order] for c in reversed(columns)]
         axes += [np.zeros(len(f))] * (3 - len(axes))
         known = {*columns, t_column, "particle", "t_s"}
         more = {
-            str(name): f[name].to_numpy(dtype=np.float64)[order]
+            str(name): _numbers(f[name], name)[order]
             for name in f.columns
-            if name not in known and np.issubdtype(f[name].dtype, np.number)
+            if name not in known and getattr(f[name].dtype, "kind", "O") in "iufb"
         }
         return cls(
             offsets=np.append(first, len(f)).astype(np.int64),
             track_id=ids,
-            frame=frame,
+            frame=frame.astype(np.int32),
             x=axes[0],
             y=axes[1],
             z=axes[2],
-            time_s=frame * (1.0 if dt_s is None else dt_s),
+            time_s=frame * np.float64(1.0 if dt_s is None else dt_s),
             detection=np.full(len(f), -1, np.int64),
             point_properties=more,
             unit=unit,
@@ -155,7 +174,7 @@ class Tracks:
 
     # --- other programs ---
 
-    def _edges(self):
+    def _edges(self) -> NDArray[np.int64]:
         """Rows of `frame` etc. that follow each other on a track, and mother -> daughter pairs."""
         follows = np.ones(len(self.frame), bool)
         follows[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
@@ -172,7 +191,9 @@ class Tracks:
                 pairs.append(np.array(rows, dtype=np.int64))
         return np.concatenate(pairs)
 
-    def to_napari(self, voxel_um=None):
+    def to_napari(
+        self, voxel_um: float | Sequence[float] | None = None
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]], dict[int, list[int]]]:
         """What ``viewer.add_tracks`` takes.
 
         Parameters
@@ -200,23 +221,35 @@ class Tracks:
             graph = {int(t): [int(p)] for t, p in zip(self.track_id, self.parent) if p >= 0}
         return data[order], properties, graph
 
-    def to_networkx(self):
+    def to_networkx(self) -> networkx.DiGraph[int]:
         """A directed graph: a node a point (its row), an edge a link, divisions included.
 
         Nodes carry ``t`` (frame), ``x``, ``y``, ``z``, ``particle`` and the point properties.
+
+        Returns
+        -------
+        networkx.DiGraph
         """
         import networkx
 
         graph = networkx.DiGraph(unit=self.unit, dt_s=self.dt_s)
-        columns = {"t": self.frame, "particle": self.particle, "x": self.x, "y": self.y, "z": self.z}
+        columns: dict[str, Any] = {"t": self.frame, "particle": self.particle, "x": self.x, "y": self.y, "z": self.z}
         columns.update(self.point_properties)
         rows = [dict(zip(columns, row)) for row in zip(*(c.tolist() for c in columns.values()))]
         graph.add_nodes_from(enumerate(rows))
         graph.add_edges_from(self._edges().tolist())
         return graph
 
-    def to_geff(self, path, overwrite=False):
-        """Write a GEFF store (Graph Exchange File Format), by the package ``geff``."""
+    def to_geff(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Write a GEFF store (Graph Exchange File Format), by the package ``geff``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The store's folder.
+        overwrite : bool, default False
+            Replace a store that is there.
+        """
         import geff
 
         graph = self.to_networkx()
@@ -225,44 +258,66 @@ class Tracks:
             path,
             axis_names=["t", "z", "y", "x"],
             axis_types=["time", "space", "space", "space"],
-            axis_units=["frame"] + [{"um": "micrometer", "px": "pixel"}[self.unit]] * 3,
+            axis_units=["frame", *([{"um": "micrometer", "px": "pixel"}[self.unit]] * 3)],
             overwrite=overwrite,
         )
 
-    def to_trackmate(self, path):
-        """Write TrackMate XML: a model with its spots, edges and tracks, without an image."""
+    def to_trackmate(self, path: str | os.PathLike[str]) -> None:
+        """Write TrackMate XML: a model with its spots, edges and tracks, without an image.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        """
         from ._trackmate import write_trackmate
 
         write_trackmate(path, self)
 
-    def to_arrow(self):
+    def to_arrow(self) -> pyarrow.Table:
         """A ``pyarrow.Table``: one row a point, unit and frame interval in the schema's metadata.
 
         Columns are those of tracks.csv; a property of tracks stands in each row, as ``track:NAME``.
+
+        Returns
+        -------
+        pyarrow.Table
         """
         from ._parquet import to_arrow
 
         return to_arrow(self)
 
-    def to_parquet(self, path):
-        """Write a Parquet file by ``pyarrow``; `read` gives the same tracks back, to the last bit."""
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file by ``pyarrow``; `read` gives the same tracks back, to the last bit.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which appears whole or not at all.
+        """
         from ._parquet import write_parquet
 
         write_parquet(path, self)
 
-    def save(self, path):
-        """Write by extension: .h5, .csv, .xml (Particle Tracking Challenge), .vtkhdf, .parquet."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write in the format of the extension, as `motes.write` does.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which appears whole or not at all.
+        """
         write(path, self)
 
     # --- the compiled side ---
 
-    def _as_dict(self):
+    def _as_dict(self) -> dict[str, Any]:
         i64, f64 = np.int64, np.float64
         types = {
             "offsets": i64, "track_id": i64, "frame": np.int32, "detection": i64,
             "time_s": f64, "x": f64, "y": f64, "z": f64,
         }  # fmt: skip
-        out = {k: np.ascontiguousarray(getattr(self, k), dtype=t) for k, t in types.items()}
+        out: dict[str, Any] = {k: np.ascontiguousarray(getattr(self, k), dtype=t) for k, t in types.items()}
         out["parent"] = None if self.parent is None else np.ascontiguousarray(self.parent, i64)
         for name in ("point_properties", "track_properties"):
             columns = getattr(self, name)
@@ -272,7 +327,7 @@ class Tracks:
         return out
 
 
-def _whole_column(f, name):
+def _whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:
     """A column of whole numbers as int64."""
     from .linking import _column, _numbers
 
@@ -288,14 +343,16 @@ def _whole_column(f, name):
     return values.astype(np.int64)
 
 
-def require_tracks(tracks, name):
+def require_tracks(tracks: Any, name: str) -> None:
     if isinstance(tracks, Tracks):
         return
     hint = "Tracks.from_dataframe makes them of a table" if hasattr(tracks, "columns") else "motes.read reads them"
     raise TypeError(f"{name}: give motes.Tracks, not {type(tracks).__name__}; {hint}")
 
 
-def read(path, *, voxel_um=None, dt_s=None):
+def read(
+    path: str | os.PathLike[str], *, voxel_um: float | Sequence[float] | None = None, dt_s: float | None = None
+) -> Tracks:
     """Read tracks in any format that ``motes convert`` reads, by content.
 
     Parameters
@@ -326,7 +383,7 @@ def read(path, *, voxel_um=None, dt_s=None):
     return Tracks(**_core._read_tracks(path, settings))
 
 
-def write(path, tracks):
+def write(path: str | os.PathLike[str], tracks: Tracks) -> None:
     """Write tracks in the format that the path's extension names.
 
     Parameters
@@ -335,6 +392,7 @@ def write(path, tracks):
         .h5, .csv, .trackmate.xml, .geff, .ctc, .napari.csv, .xml (Particle Tracking Challenge), .vtp,
         .vtkhdf; by pyarrow also .parquet. The file appears whole or not at all.
     tracks : Tracks
+        What to write.
 
     Raises
     ------

@@ -321,6 +321,8 @@ void bind_matching(nb::module_& m) {
   m.def("_set_matrix_reader", [](nb::object reader) { names.as_matrix = reader.release().ptr(); });
   m.def("linear_sum_assignment", &linear_sum_assignment, nb::arg("cost_matrix").none(),
         nb::arg("maximize").none() = false,
+        nb::sig("def linear_sum_assignment(cost_matrix: numpy.typing.ArrayLike, maximize: bool = False) -> "
+                "tuple[numpy.typing.NDArray[numpy.intp], numpy.typing.NDArray[numpy.intp]]"),
         R"(Solve the linear sum assignment problem exactly.
 
 Drop-in for :func:`scipy.optimize.linear_sum_assignment`.

@@ -1,13 +1,21 @@
 """The napari plugin: a reader for tracks, and a widget that tracks an image layer."""
 
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from napari.layers import Image
+
+#: Data, attributes and type of a layer, as napari takes them.
+Layer = tuple[Any, dict[str, Any], str]
 
 __all__ = ["get_reader", "track_layer", "track_widget"]
 
 
-def get_reader(path):
+def get_reader(path: str | list[str]) -> Callable[[Any], list[Layer]] | None:
     """A reader of the tracks in `path`, or None where there are none to read.
 
     Reads tracks.h5, tables with a track number in each row (.csv), and GEFF stores. Positions are
@@ -27,14 +35,14 @@ def get_reader(path):
     return _read
 
 
-def _layer(data, properties, graph, path, unit):
+def _layer(data: Any, properties: dict[str, Any], graph: dict[int, Any], path: str, unit: str) -> list[Layer]:
     name = os.path.basename(path.rstrip("/")) or "tracks"
     attributes = {"name": name, "properties": properties, "graph": graph}
     attributes["metadata"] = {"unit": unit, "source": path}
     return [(data, attributes, "tracks")]
 
 
-def _read(path):
+def _read(path: Any) -> list[Layer]:
     import motes
 
     path = path[0] if isinstance(path, list) else os.fspath(path)
@@ -42,7 +50,7 @@ def _read(path):
     return _layer(*tracks.to_napari(), path, tracks.unit)
 
 
-def _read_geff(path):
+def _read_geff(path: Any) -> list[Layer]:
     import geff
     import networkx
 
@@ -51,7 +59,8 @@ def _read_geff(path):
     axes = [axis.name for axis in metadata.axes]
     time = next(a.name for a in metadata.axes if a.type == "time")
     space = [name for name in axes if name != time]
-    rows, parents = [], {}
+    rows: list[list[float]] = []
+    parents: dict[int, list[int]] = {}
     branches = graph.copy()
     # A track ends where it divides or where tracks meet.
     for a, b in list(graph.edges):
@@ -71,7 +80,13 @@ def _read_geff(path):
     return _layer(data, {}, parents, path, "um")
 
 
-def track_layer(image, radius_um=0.0, gate_um=0.0, dt_s=1.0, progress=None):
+def track_layer(
+    image: "Image",
+    radius_um: float = 0.0,
+    gate_um: float = 0.0,
+    dt_s: float = 1.0,
+    progress: Callable[[int], object] | None = None,
+) -> Layer:
     """Track an image layer; its scale is the voxel size.
 
     Parameters
@@ -111,13 +126,13 @@ def track_layer(image, radius_um=0.0, gate_um=0.0, dt_s=1.0, progress=None):
     return points, attributes, "tracks"
 
 
-def track_widget():
+def track_widget() -> Any:
     """The widget "Track particles"."""
     from magicgui import magicgui
     from napari.layers import Image
     from napari.types import LayerDataTuple
 
-    @magicgui(
+    @magicgui(  # type: ignore[untyped-decorator,unused-ignore]
         call_button="Track",
         radius_um={"label": "spot radius, um (0: estimated)", "min": 0.0, "step": 0.1},
         gate_um={"label": "gate, um (0: none)", "min": 0.0, "step": 0.1},
