@@ -1,0 +1,189 @@
+"""Frames of arrays and iterators, one at a time, as the compiled side takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import index
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._settings import text_of
+
+
+def _voxels(frame: NDArray[Any]) -> NDArray[Any]:
+    """A [z, y, x] array in one of the three voxel types; other numbers become float32."""
+    if frame.dtype == np.bool_:
+        frame = frame.view(np.uint8)
+    elif frame.dtype not in (np.uint8, np.uint16, np.float32):
+        if not np.issubdtype(frame.dtype, np.number) or np.iscomplexobj(frame):
+            raise TypeError(f"voxels of type {frame.dtype} are not numbers")
+        frame = _as_float32(frame)
+    return np.ascontiguousarray(frame)
+
+
+#: Fewer steps of float32 than this in a frame's range are too few to find spots in.
+_LEAST_STEPS = 256
+
+
+def _as_float32(frame: NDArray[Any]) -> NDArray[np.float32]:
+    """Refuses a frame whose values float32 hardly tells apart, as small differences on a large offset."""
+    narrow = frame.astype(np.float32)
+    if frame.dtype.itemsize <= 2 or frame.size == 0:
+        return narrow
+    low, high = float(frame.min()), float(frame.max())
+    step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
+    if high > low and (high - low) / step < _LEAST_STEPS and (narrow.astype(frame.dtype) != frame).any():
+        raise ValueError(
+            f"voxels lie from {low:.9g} to {high:.9g}: in float32, which the detector uses, that is "
+            f"{(high - low) / step:.0f} steps; subtract a constant first"
+        )
+    return narrow
+
+
+def axes_text(axes: Iterable[str] | None) -> str | None:
+    """'TZYX' of that text in any case, of ('t', 'z', 'y', 'x') or of 'T, Z, Y, X'; None stays None."""
+    if axes is None:
+        return None
+    try:
+        return "".join(c for c in "".join(axes).upper() if c not in " ,")
+    except TypeError:
+        raise TypeError(f"axes: {axes!r} is not a text such as 'TZYX'") from None
+
+
+def _named_axes(array: Any) -> str | None:
+    """The axes that an xarray.DataArray names itself, where they are T, C, Z, Y and X."""
+    names = getattr(array, "dims", None)
+    if not isinstance(names, tuple) or not all(isinstance(n, str) and n.upper() in "TCZYX" for n in names):
+        return None
+    return axes_text(names)
+
+
+def plane_voxel(keys: dict[str, str], voxel_um: Any, axes: str) -> None:
+    """[y, x] will do for planes."""
+    if voxel_um is not None and not isinstance(voxel_um, str) and np.shape(voxel_um) == (2,):
+        if "Z" in axes:
+            raise _core.UsageError("voxel_um: give one number or three, [z, y, x]; two are for planes without Z")
+        keys["input.voxel_um"] = text_of([voxel_um[0], voxel_um[0], voxel_um[1]])
+
+
+def refuse_no_images(source: Any) -> None:
+    """Before anything is asked of what is not a series of images at all."""
+    if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):
+        raise TypeError(f"{type(source).__name__}: this holds arrays by name; give one of them")
+    if isinstance(source, (bytes, bytearray)):
+        raise TypeError("bytes: give a path as text, an array, or an iterable of frames")
+    if hasattr(source, "to_numpy") and hasattr(source, "columns"):
+        raise TypeError(f"{type(source).__name__}: this is a table of points; motes.link links it")
+    if not any(hasattr(source, name) for name in ("shape", "__len__", "__iter__")):
+        raise TypeError(f"{type(source).__name__}: give a path, an array, or an iterable of frames")
+
+
+class Frames:
+    """Frames of an array or an iterator, one at a time, as [z, y, x]."""
+
+    def __init__(self, source: Any, axes: Iterable[str] | None, channel: Any, frames: int | None) -> None:
+        self.iterator = source if isinstance(source, Iterator) else None
+        self.read_ahead: dict[int, NDArray[Any]] = {}
+        self.channel = _whole_channel(channel)
+        letters = axes_text(axes)
+        if self.iterator is None and not hasattr(source, "shape") and not hasattr(source, "__len__"):
+            self.iterator = iter(source)
+        if frames is not None and self.iterator is None:
+            raise ValueError("frames: only for an iterator; slice an array: array[:frames]")
+        if self.iterator is not None:
+            if frames is None:
+                source, self.iterator = list(self.iterator), None
+            else:
+                self.length = int(frames)
+                self.next_index = 0
+        if self.iterator is None and not hasattr(source, "shape"):
+            self.length = len(source)
+            self.get = source.__getitem__
+            letters = letters or "ZYX"
+        elif self.iterator is None:
+            letters = self._open_array(source, letters or _named_axes(source))
+        self.axes = (letters or "ZYX").replace("T", "")
+        if self.channel not in (None, 0) and "C" not in self.axes:
+            raise ValueError(f"channel: {channel}, but the axes {letters or 'ZYX'!r} have no C")
+        if self.length < 1:
+            raise ValueError("no frames to track")
+        self.first = self.frame(0)
+        if self.first.size == 0:
+            raise ValueError(f"the frames have no voxels: their shape is {self.first.shape}, [z, y, x]")
+
+    def _open_array(self, array: Any, axes: str | None) -> str:
+        if axes is None:
+            if array.ndim != 4:
+                raise ValueError(
+                    f"axes: an array of {array.ndim} axes needs them, for instance axes='ZYX', 'TCZYX'"
+                )
+            axes = "TZYX"
+        if len(axes) != array.ndim or len(set(axes)) != len(axes) or set(axes) - set("TCZYX"):
+            raise ValueError(f"axes: {axes!r} are not the {array.ndim} axes of the array, of TCZYX")
+        if not {"Y", "X"} <= set(axes):
+            raise ValueError(f"axes: {axes!r} have no Y or X")
+        if "T" in axes:
+            t = axes.index("T")
+            self.length = array.shape[t]
+            self.get = lambda k: array[(slice(None),) * t + (k,)]
+        else:
+            self.length = 1
+            self.get = lambda k: array
+        return axes
+
+    def frame(self, t: int) -> NDArray[Any]:
+        if self.iterator is not None:
+            return self._from_iterator(t)
+        return self._as_zyx(self.get(t))
+
+    def _from_iterator(self, t: int) -> NDArray[Any]:
+        """Frames pass once; those read before their turn are kept until it comes."""
+        assert self.iterator is not None
+        while self.next_index <= t:
+            try:
+                self.read_ahead[self.next_index] = self._as_zyx(next(self.iterator))
+            except StopIteration:
+                raise ValueError(f"frames={self.length}, but the iterator ended after {self.next_index}")
+            self.next_index += 1
+        frame = self.read_ahead[t]
+        for past in [k for k in self.read_ahead if k < t - 1]:
+            del self.read_ahead[past]
+        return frame
+
+    def _as_zyx(self, frame: Any) -> NDArray[Any]:
+        if np.ma.is_masked(frame):
+            raise ValueError("the array has masked voxels; fill them: array.filled(value)")
+        frame = np.asarray(frame)  # dask, zarr and others compute here, one frame at a time
+        axes = self.axes
+        if frame.ndim != len(axes):
+            raise ValueError(f"a frame has {frame.ndim} axes, not {axes!r}")
+        if "C" in axes:
+            c = axes.index("C")
+            if self.channel is None and frame.shape[c] > 1:
+                raise ValueError(f"channel: the image has {frame.shape[c]}; say which, from 0")
+            if (self.channel or 0) >= frame.shape[c]:
+                raise ValueError(f"channel: {self.channel}, but the image has {frame.shape[c]}, from 0")
+            frame = np.take(frame, self.channel or 0, axis=c)
+            axes = axes.replace("C", "")
+        frame = np.transpose(frame, [axes.index(a) for a in "ZYX" if a in axes])
+        return _voxels(frame if "Z" in axes else frame[np.newaxis])
+
+
+def _whole_channel(channel: Any) -> int | None:
+    if channel is None:
+        return None
+    try:
+        number = index(channel)
+    except TypeError:
+        raise ValueError(f"channel: {channel!r} is not a number; channels are counted from 0") from None
+    if number < 0:
+        raise ValueError(f"channel: {number} is below 0; channels are counted from 0")
+    return number
+
+
+def require_voxel(settings: Mapping[str, str]) -> None:
+    if "input.voxel_um" not in settings:
+        raise _core.UsageError("voxel_um: an array has no metadata; give the voxel size [z, y, x] in um")
