@@ -1,7 +1,7 @@
 // SciPy's matching functions, and the exact solver behind them with unmatched costs and duals.
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <motes/base/execution.h>
 #include <motes/matching/cardinality_solver.h>
@@ -9,6 +9,7 @@
 #include <motes/matching/registry.h>
 
 #include "python/src/double_assignment.h"
+#include "python/src/numpy_arrays.h"
 #include "python/src/python.h"
 #include "python/src/small_cardinality.h"
 
@@ -26,80 +27,29 @@ constexpr std::size_t kThreadedEdges = 1 << 22;
 /// Up to so many edges SmallCardinality is done while a solver is being chosen.
 constexpr std::size_t kSmallEdges = 1 << 12;
 
-/// A buffer of Python's, released at the end.
-class Buffer {
- public:
-  Buffer() = default;
-  ~Buffer() { release(); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  /// False, with Python's error set, where the object gives none of that kind.
-  bool take(PyObject* object, int flags) {
-    release();
-    valid_ = PyObject_GetBuffer(object, &view_, flags) == 0;
-    return valid_;
-  }
-  const Py_buffer& view() const { return view_; }
-
- private:
-  void release() {
-    if (valid_) PyBuffer_Release(&view_);
-    valid_ = false;
-  }
-  Py_buffer view_{};
-  bool valid_ = false;
-};
-
-/// What the functions take from Python once, when the module is loaded; never freed.
-struct Names {
-  PyObject *ndarray, *empty, *as_matrix, *intp, *int32;
-};
-Names names;
-
-/// [n], not set.
-PyObject* empty_array(Py_ssize_t n, PyObject* type) {
-  PyObject* size = PyLong_FromSsize_t(n);
-  PyObject* arguments[] = {size, type};
-  PyObject* array = PyObject_Vectorcall(names.empty, arguments, 2, nullptr);
-  Py_DECREF(size);
-  if (array == nullptr) nb::raise_python_error();
-  return array;
-}
-
 /// A copy, made faster than to_numpy hands small arrays over.
 nb::object to_small_array(const std::vector<Index>& values) {
-  nb::object array = nb::steal(empty_array(static_cast<Py_ssize_t>(values.size()), names.int32));
-  Buffer to;
-  if (!to.take(array.ptr(), PyBUF_WRITABLE)) nb::raise_python_error();
-  if (!values.empty()) std::memcpy(to.view().buf, values.data(), values.size() * sizeof(Index));
+  std::int32_t* data = nullptr;
+  nb::object array = new_array(values.size(), data);
+  std::copy(values.begin(), values.end(), data);
   return array;
 }
+
+/// What reads matrices of other types and libraries, in Python; set when the package is loaded, never freed.
+PyObject* as_matrix = nullptr;
 
 /// Matched pairs by rising row, as SciPy gives them. `col_of` [rows], -1: free.
 template <class ColOf>
 nb::object pairs_of(Index rows, Index pairs, const ColOf& col_of) {
-  nb::object row = nb::steal(empty_array(pairs, names.intp)), col = nb::steal(empty_array(pairs, names.intp));
-  {
-    Buffer to_row, to_col;
-    if (!to_row.take(row.ptr(), PyBUF_WRITABLE) || !to_col.take(col.ptr(), PyBUF_WRITABLE))
-      nb::raise_python_error();
-    auto* r = static_cast<Py_ssize_t*>(to_row.view().buf);
-    auto* c = static_cast<Py_ssize_t*>(to_col.view().buf);
-    for (Index i = 0; i < rows; ++i)
-      if (const Index j = col_of(i); j >= 0) *r++ = i, *c++ = j;
-  }
+  std::ptrdiff_t *r = nullptr, *c = nullptr;
+  nb::object row = new_array(at(pairs), r), col = new_array(at(pairs), c);
+  for (Index i = 0; i < rows; ++i)
+    if (const Index j = col_of(i); j >= 0) *r++ = i, *c++ = j;
   PyObject* both = PyTuple_New(2);
   PyTuple_SetItem(both, 0, row.release().ptr());
   PyTuple_SetItem(both, 1, col.release().ptr());
   return nb::steal(both);
 }
-
-/// Steps in entries, so that a transposed or sliced matrix need not be copied by Python first.
-struct StridedMatrix {
-  const double* data;
-  Index rows, cols;
-  std::ptrdiff_t row_step, col_step;
-};
 
 /// Row after row, times sign; transposed where that makes rows <= cols.
 void copy_wide(const StridedMatrix& m, double sign, bool transposed, double* to) {
@@ -184,34 +134,17 @@ nb::object assign_large(const StridedMatrix& m, double sign) {
   return pairs_of(m.rows, std::min(m.rows, m.cols), [&](Index i) { return col_of[at(i)]; });
 }
 
-Index as_index(Py_ssize_t n) {
-  if (n > std::numeric_limits<Index>::max() - 1)
-    throw nb::value_error("the matrix has more than 2^31 - 2 rows or columns");
-  return static_cast<Index>(n);
-}
-
-bool is_double_matrix(const Py_buffer& view) {
-  return view.ndim == 2 && view.format != nullptr && std::strcmp(view.format, "d") == 0 &&
-         view.strides[0] % 8 == 0 && view.strides[1] % 8 == 0;
-}
-
 nb::object linear_sum_assignment(nb::handle cost_matrix, nb::handle maximize_given) {
   const int maximize = PyObject_IsTrue(maximize_given.ptr());  // 1 and np.True_ are what SciPy takes, too
   if (maximize < 0) nb::raise_python_error();
-  constexpr int kFlags = PyBUF_STRIDED_RO | PyBUF_FORMAT;
   nb::object matrix = nb::borrow(cost_matrix);
-  Buffer buffer;
-  if (reinterpret_cast<PyObject*>(Py_TYPE(matrix.ptr())) != names.ndarray ||
-      !buffer.take(matrix.ptr(), kFlags) || !is_double_matrix(buffer.view())) {
-    PyErr_Clear();
-    PyObject* read = PyObject_CallFunctionObjArgs(names.as_matrix, cost_matrix.ptr(), nullptr);
+  StridedMatrix m;
+  if (!read_double_matrix(matrix, m)) {
+    PyObject* read = PyObject_CallFunctionObjArgs(as_matrix, cost_matrix.ptr(), nullptr);
     if (read == nullptr) nb::raise_python_error();
     matrix = nb::steal(read);
-    if (!buffer.take(matrix.ptr(), kFlags)) nb::raise_python_error();
+    if (!read_double_matrix(matrix, m)) throw nb::type_error("expected a matrix of float64");
   }
-  const Py_buffer& view = buffer.view();
-  const StridedMatrix m{static_cast<const double*>(view.buf), as_index(view.shape[0]),
-                        as_index(view.shape[1]), view.strides[0] / 8, view.strides[1] / 8};
   if (m.rows == 0 || m.cols == 0) return pairs_of(0, 0, [](Index) { return Index{-1}; });
   const double sign = maximize != 0 ? -1 : 1;
   return at(m.rows) * at(m.cols) <= kSmallEntries ? assign_small(m, sign) : assign_large(m, sign);
@@ -247,10 +180,9 @@ nb::dict assign_dense(const Array2<double>& costs, const Array1<double>& row, co
     const Survey found = survey({costs.data(), costs.size()}, thread_count(execution));
     valid = found.valid;
     if (valid)
-      answer = solve(execution,
-                     DenseDoubles{costs.data(), as_index(static_cast<Py_ssize_t>(costs.shape(0))),
-                                  as_index(static_cast<Py_ssize_t>(costs.shape(1)))},
-                     unmatched, found);
+      answer =
+          solve(execution, DenseDoubles{costs.data(), as_index(costs.shape(0)), as_index(costs.shape(1))},
+                unmatched, found);
   }
   require_valid({valid});
   return to_dict(std::move(answer));
@@ -313,12 +245,8 @@ nb::object maximum_matching(Index rows, Index cols, const Array1<OffsetType>& of
 }  // namespace
 
 void bind_matching(nb::module_& m) {
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  names.ndarray = numpy.attr("ndarray").inc_ref().ptr();
-  names.empty = numpy.attr("empty").inc_ref().ptr();
-  names.intp = numpy.attr("dtype")(numpy.attr("intp")).inc_ref().ptr();
-  names.int32 = numpy.attr("dtype")(numpy.attr("int32")).inc_ref().ptr();
-  m.def("_set_matrix_reader", [](nb::object reader) { names.as_matrix = reader.release().ptr(); });
+  load_numpy();
+  m.def("_set_matrix_reader", [](nb::object reader) { as_matrix = reader.release().ptr(); });
   m.def("linear_sum_assignment", &linear_sum_assignment, nb::arg("cost_matrix").none(),
         nb::arg("maximize").none() = false,
         nb::sig("def linear_sum_assignment(cost_matrix: numpy.typing.ArrayLike, maximize: bool = False) -> "
