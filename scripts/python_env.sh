@@ -2,7 +2,7 @@
 # After `python_env`, $python_bin is its interpreter, or empty, and a line says why the package is left out.
 
 python_needs=(nanobind numpy scipy pandas pytest pytest-timeout "trackpy>=0.6" networkx h5py tifffile zarr dask geff
-  pyarrow matplotlib nbclient ipykernel mypy numpydoc)
+  pyarrow matplotlib nbclient ipykernel mypy numpydoc xarray polars)
 python_must=(nanobind numpy scipy pandas pytest pytest-timeout)
 
 # no_python REASON: the rest of the build goes on without the package.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from operator import index
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._settings import text_of
+from ._settings import in_memory, text_of, whole_number
 
 
 def _voxels(frame: NDArray[Any]) -> NDArray[Any]:
@@ -30,10 +31,13 @@ _LEAST_STEPS = 256
 
 def _as_float32(frame: NDArray[Any]) -> NDArray[np.float32]:
     """Refuses a frame whose values float32 hardly tells apart, as small differences on a large offset."""
-    narrow = frame.astype(np.float32)
+    with np.errstate(over="ignore"):
+        narrow = frame.astype(np.float32)
     if frame.dtype.itemsize <= 2 or frame.size == 0:
         return narrow
     low, high = float(frame.min()), float(frame.max())
+    if max(abs(low), abs(high)) > np.finfo(np.float32).max and np.isfinite([low, high]).all():
+        raise ValueError(f"voxels lie from {low:.9g} to {high:.9g}, beyond float32; divide by a constant first")
     step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
     if high > low and (high - low) / step < _LEAST_STEPS and (narrow.astype(frame.dtype) != frame).any():
         raise ValueError(
@@ -53,12 +57,19 @@ def axes_text(axes: Iterable[str] | None) -> str | None:
         raise TypeError(f"axes: {axes!r} is not a text such as 'TZYX'") from None
 
 
-def _named_axes(array: Any) -> str | None:
-    """The axes that an xarray.DataArray names itself, where they are T, C, Z, Y and X."""
+#: What dimensions are called in full.
+_LETTERS = {"time": "T", "frame": "T", "channel": "C", "depth": "Z", "height": "Y", "width": "X"}
+
+
+def named_axes(array: Any) -> str | None:
+    """The axes that an xarray.DataArray names itself; None where it names none."""
     names = getattr(array, "dims", None)
-    if not isinstance(names, tuple) or not all(isinstance(n, str) and n.upper() in "TCZYX" for n in names):
+    if not isinstance(names, tuple) or all(str(n).startswith("dim_") for n in names):
         return None
-    return axes_text(names)
+    letters = [_LETTERS.get(str(n).lower(), str(n).upper()) for n in names]
+    if any(letter not in tuple("TCZYX") for letter in letters):
+        raise ValueError(f"axes: the array calls its dimensions {names}; say which they are, of T, C, Z, Y and X")
+    return "".join(letters)
 
 
 def plane_voxel(keys: dict[str, str], voxel_um: Any, axes: str) -> None:
@@ -71,6 +82,12 @@ def plane_voxel(keys: dict[str, str], voxel_um: Any, axes: str) -> None:
 
 def refuse_no_images(source: Any) -> None:
     """Before anything is asked of what is not a series of images at all."""
+    if isinstance(source, (str, os.PathLike)):
+        raise TypeError("this takes arrays; motes.track(path).detections has the spots of a file")
+    if hasattr(source, "read") and hasattr(source, "seek"):
+        raise TypeError(f"{type(source).__name__}: this is an open file; give its path")
+    if isinstance(source, (set, frozenset)):
+        raise TypeError("a set has no order; give a list of frames")
     if isinstance(source, Mapping) or (hasattr(source, "keys") and not hasattr(source, "shape")):
         raise TypeError(f"{type(source).__name__}: this holds arrays by name; give one of them")
     if isinstance(source, (bytes, bytearray)):
@@ -97,14 +114,14 @@ class Frames:
             if frames is None:
                 source, self.iterator = list(self.iterator), None
             else:
-                self.length = int(frames)
+                self.length = whole_number(frames, "frames")
                 self.next_index = 0
         if self.iterator is None and not hasattr(source, "shape"):
             self.length = len(source)
             self.get = source.__getitem__
             letters = letters or "ZYX"
         elif self.iterator is None:
-            letters = self._open_array(source, letters or _named_axes(source))
+            letters = self._open_array(source, letters or named_axes(source))
         self.axes = (letters or "ZYX").replace("T", "")
         if self.channel not in (None, 0) and "C" not in self.axes:
             raise ValueError(f"channel: {channel}, but the axes {letters or 'ZYX'!r} have no C")
@@ -115,12 +132,16 @@ class Frames:
             raise ValueError(f"the frames have no voxels: their shape is {self.first.shape}, [z, y, x]")
 
     def _open_array(self, array: Any, axes: str | None) -> str:
+        if array.ndim < 2:
+            raise ValueError(f"an array of {array.ndim} axes is not an image; frames are [z, y, x] or [y, x]")
         if axes is None:
             if array.ndim != 4:
                 raise ValueError(
                     f"axes: an array of {array.ndim} axes needs them, for instance axes='ZYX', 'TCZYX'"
                 )
             axes = "TZYX"
+        if "S" in axes:
+            raise ValueError(f"axes: {axes!r} has colours, S; take one of them: array[..., 0]")
         if len(axes) != array.ndim or len(set(axes)) != len(axes) or set(axes) - set("TCZYX"):
             raise ValueError(f"axes: {axes!r} are not the {array.ndim} axes of the array, of TCZYX")
         if not {"Y", "X"} <= set(axes):
@@ -156,7 +177,7 @@ class Frames:
     def _as_zyx(self, frame: Any) -> NDArray[Any]:
         if np.ma.is_masked(frame):
             raise ValueError("the array has masked voxels; fill them: array.filled(value)")
-        frame = np.asarray(frame)  # dask, zarr and others compute here, one frame at a time
+        frame = np.asarray(in_memory(frame, "the array"))  # dask, zarr and others compute here, one frame at a time
         axes = self.axes
         if frame.ndim != len(axes):
             raise ValueError(f"a frame has {frame.ndim} axes, not {axes!r}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from operator import index
 from typing import Any
 
@@ -35,9 +37,11 @@ def text_of(value: Any) -> str:
     """A value as it stands in a YAML file."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, (list, tuple, np.ndarray)):
         return "[" + ", ".join(text_of(v) for v in value) + "]"
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, (float, np.floating, Fraction)):
         return repr(float(value))
     return str(value.item() if isinstance(value, np.generic) else value)
 
@@ -53,14 +57,20 @@ def settings_of(arguments: Mapping[str, Any], more: Mapping[str, Any] | None = N
         out[SHORT[name]] = text_of(value)
     if more is not None and not isinstance(more, Mapping):
         raise TypeError(f"settings: give a mapping of keys to values, not {type(more).__name__}")
-    out.update(_flat(more or {}))
+    for key, text in _flat(more or {}).items():
+        if out.setdefault(key, text) != text:
+            raise TypeError(f"settings: {key} is {text}, but {out[key]} by the argument of its own; give one of them")
     return out
 
 
 def _flat(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     out = {}
     for key, value in mapping.items():
-        if isinstance(value, Mapping):
+        if not isinstance(key, str):
+            raise TypeError(f"settings: {key!r} is not a key; keys are texts such as 'linking.gate_um'")
+        if prefix + key == "input.columns" and isinstance(value, Mapping):
+            out[prefix + key] = json.dumps({str(k): str(v) for k, v in value.items()})
+        elif isinstance(value, Mapping):
             out.update(_flat(value, f"{prefix}{key}."))
         elif value is not None:
             out[prefix + key] = text_of(value)
@@ -76,10 +86,47 @@ def whole_threads(threads: Any) -> int:
     return min(max(number, 0), os.cpu_count() or 1)
 
 
+def whole_number(value: Any, name: str) -> int:
+    """An integer of any type, not below 0, such as a number of frames."""
+    try:
+        whole = int(value)
+        if whole != value:
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: {value!r} is not a whole number") from None
+    if whole < 0:
+        raise ValueError(f"{name}: {value} is below 0")
+    return whole
+
+
 def check_progress(progress: Callable[[int], object] | None) -> None:
     if progress is not None and not callable(progress):
         raise TypeError(f"progress: {progress!r} cannot be called; give a function of the number of frames")
 
 
 def path_of(source: Any) -> str | None:
-    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    if not isinstance(source, (str, os.PathLike)):
+        return None
+    path = os.fsdecode(source)
+    if not path:
+        raise ValueError("the path is empty")
+    return path
+
+
+#: DLPack's device types that the CPU reads: its own, and host memory pinned for CUDA or ROCm.
+_HOST = (1, 3, 11)
+
+
+def in_memory(array: Any, name: str) -> Any:
+    """The array, or what its `__dlpack__` shows; arrays of a GPU are refused."""
+    if isinstance(array, np.ndarray):
+        return array
+    device = getattr(array, "__dlpack_device__", None)
+    if hasattr(array, "__cuda_array_interface__") or (device is not None and int(device()[0]) not in _HOST):
+        raise TypeError(
+            f"{name} is in a GPU's memory, and motes works in the CPU's: give a copy there, "
+            "tensor.cpu() or cupy.asnumpy(array)"
+        )
+    if device is not None and not hasattr(array, "__array__"):
+        return np.from_dlpack(array)
+    return array

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._settings import check_progress, whole_threads
+from ._settings import check_progress, whole_number, whole_threads
+from ._tables import (
+    column_of,
+    numbers_of,
+    position_columns,
+    refuse_missing,
+    require_table,
+    sorted_by_frame,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -23,42 +31,6 @@ _MEMORY_OF_A_SERIES = 3
 #: More frames than this without points are not held one by one.
 _MOST_EMPTY_FRAMES = 100_000
 _MOST_FRAMES = 10_000_000
-
-
-def _column(f: pandas.DataFrame, name: Hashable) -> Any:
-    """One column; a name that two columns have is refused."""
-    if name not in f:
-        raise ValueError(f"no column {name!r}; the table has {_names(f)}")
-    column = f[name]
-    if column.ndim != 1:
-        raise ValueError(f"{column.shape[1]} columns are called {name!r}; rename or drop all but one")
-    return column
-
-
-def _names(f: pandas.DataFrame) -> str:
-    names = [str(name) for name in f.columns]
-    return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "no columns"
-
-
-def _position_columns(f: pandas.DataFrame, pos_columns: Any) -> list[Any]:
-    if pos_columns is not None:
-        columns = [pos_columns] if isinstance(pos_columns, str) else list(pos_columns)
-    else:
-        for names in (("z", "y", "x"), ("z_um", "y_um", "x_um")):
-            if names[1] in f and names[2] in f:
-                columns = [name for name in names if name in f]
-                break
-        else:
-            raise ValueError(
-                "no columns x, y (and z) or x_um, y_um (and z_um); give pos_columns: the table has " + _names(f)
-            )
-    if not 1 <= len(columns) <= 3:
-        raise ValueError(f"pos_columns: give one to three names, not {len(columns)}")
-    if len(set(columns)) < len(columns):
-        raise ValueError(f"pos_columns: {columns} name a column twice")
-    for name in columns:
-        _column(f, name)
-    return columns
 
 
 def _flat(
@@ -74,9 +46,9 @@ def _flat(
     made shorter.
     """
     frames = f[t_column].to_numpy()
-    points = [_numbers(f[name], name) for name in reversed(columns)]
+    points = [numbers_of(f[name], name) for name in reversed(columns)]
     for values, name in zip(points, reversed(columns)):
-        _refuse_missing(f, values, name)
+        refuse_missing(f, values, name)
     if scale is not None:
         points = [p / s for p, s in zip(points, reversed(scale))]
     points = [np.ascontiguousarray(p) for p in points]
@@ -103,7 +75,7 @@ def _in_euclidean(
     """A table of what `to_eucl` makes of the positions, and its columns of positions."""
     import pandas
 
-    positions = np.column_stack([_numbers(f[name], name) for name in columns])
+    positions = np.column_stack([numbers_of(f[name], name) for name in columns])
     found = np.asarray(to_eucl(positions), dtype=np.float64)
     if found.ndim != 2 or len(found) != len(f) or not 1 <= found.shape[1] <= 3:
         raise ValueError(f"to_eucl: gave an array of shape {found.shape} for positions of shape {positions.shape}")
@@ -111,52 +83,6 @@ def _in_euclidean(
     table = pandas.DataFrame(found, columns=names, index=f.index)
     table[t_column] = f[t_column].to_numpy()
     return table, names
-
-
-def _numbers(column: Any, name: Hashable) -> NDArray[np.float64]:
-    """A column as float64; text that is not numbers, and absent values as NaN, are told by name."""
-    if getattr(column.dtype, "kind", "O") == "c":
-        raise ValueError(f"column {name!r} holds {column.dtype}, not real numbers")
-    try:
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} holds {column.dtype}, not numbers") from None
-
-
-def _refuse_missing(f: pandas.DataFrame, values: NDArray[np.float64], name: Hashable) -> None:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise ValueError(
-            f"column {name!r}: {len(bad)} of {len(values)} values are not finite, the first in the row "
-            f"of index {f.index[bad[0]]!r}; leave them out: f[np.isfinite(f[{name!r}])]"
-        )
-
-
-def _sorted_by_frame(f: Any, t_column: Hashable) -> Any:
-    if not hasattr(f, "columns") or not hasattr(f, "sort_values"):
-        hint = "give table.to_pandas()" if hasattr(f, "to_pandas") else "see link_iter for arrays"
-        raise TypeError(f"link takes a pandas.DataFrame, not {type(f).__name__}; {hint}")
-    if t_column not in f:
-        if t_column in f.index.names:
-            raise ValueError(f"{t_column!r} is the index, not a column; give f.reset_index()")
-        raise ValueError(
-            f"no column {t_column!r}; t_column names the column of frame numbers: the table has {_names(f)}"
-        )
-    column = _column(f, t_column)
-    f = f.copy()
-    if not (isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"):
-        if getattr(column.dtype, "kind", "O") not in "iufbO":
-            raise ValueError(f"column {t_column!r} holds {column.dtype}, not frame numbers")
-        frames = _numbers(column, t_column)
-        _refuse_missing(f, frames, t_column)
-        if (frames != np.floor(frames)).any():
-            odd = frames[frames != np.floor(frames)][0]
-            raise ValueError(f"column {t_column!r}: {odd:g} is not a frame number; frames are integers")
-        f[t_column] = frames.astype(np.int64)
-    if not f[t_column].is_monotonic_increasing:
-        # Not sort_values: an index may have the column's name.
-        f = f.iloc[np.argsort(f[t_column].to_numpy(), kind="stable")]
-    return f
 
 
 def _warn_of_lone_frames(frames: NDArray[Any], memory: int, t_column: Hashable) -> None:
@@ -251,8 +177,8 @@ def link(
     if gate is not None and search_range is not None:
         raise TypeError("give gate or search_range, not both: they mean the same")
     gate = search_range if gate is None else gate
-    f = _sorted_by_frame(f, t_column)
-    columns = _position_columns(f, pos_columns)
+    f = sorted_by_frame(f, t_column)
+    columns = position_columns(f, pos_columns)
     if len(f) == 0:
         f["particle"] = np.empty(0, np.int64)
         return f
@@ -268,20 +194,22 @@ def link(
         memory = 0 if how == "pairs" else _MEMORY_OF_A_SERIES
     frames = f[t_column].to_numpy()
     # Beyond the last frame there is nothing to remember.
-    memory = min(_whole(memory, "memory"), int(frames[-1]) - int(frames[0]))
+    memory = min(whole_number(memory, "memory"), int(frames[-1]) - int(frames[0]))
     _warn_of_lone_frames(frames, memory, t_column)
     points = _flat(where, columns, t_column, scale, memory)
     if how == "series":
+        if no_link_cost is not None:
+            raise ValueError("no_link_cost: only for scope='pairs'")
         f["particle"] = _core._link_series(*points, gate, memory, model, threads)
         return f
+    if model != "auto":
+        raise ValueError(f"model: {model!r} is for a whole series, but frames are linked in pairs; scope='series'?")
     if gate is None:
         estimate: Any = _core._estimate_gate(*points, threads)
         # Nothing in two frames that follow each other: nothing to link, whatever the gate.
         gate = estimate["gate"] if estimate else 1.0
     # A millionth more, so that a displacement as long as the gate is still a link, as in trackpy.
-    cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else float(no_link_cost)
-    if not (np.isfinite(cost) and cost >= 0):  # the compiled side takes a negative one as none
-        raise ValueError(f"no_link_cost: {no_link_cost} is not a cost; give a number from 0 on")
+    cost = gate**2 / 2 * (1 + 2.0**-20) if no_link_cost is None else _cost(no_link_cost)
     heard: Any = progress
     f["particle"] = _core._link_pairs(*points, gate, cost, memory, threads, heard)
     return f
@@ -322,7 +250,10 @@ def link_df_iter(
     """
     import pandas
 
+    if hasattr(features, "columns"):
+        raise TypeError("link_df_iter takes tables, one a frame; motes.link takes one of all frames")
     tables = [table for table in features]
+    _check_one_frame_each(tables, t_column)
     if not any(len(table) for table in tables):
         for table in tables:
             yield table.assign(particle=np.empty(0, np.int64))
@@ -338,6 +269,21 @@ def link_df_iter(
             part = part.astype({t_column: table[t_column].dtype})
         yield part
         begin = end
+
+
+def _check_one_frame_each(tables: list[pandas.DataFrame], t_column: Hashable) -> None:
+    """The rows go back to the tables in the order of the frames."""
+    before = None
+    for k, table in enumerate(tables):
+        require_table(table)
+        if len(table) == 0 or t_column not in table:  # link says what is wrong with such a column
+            continue
+        numbers = column_of(table, t_column).unique()
+        if len(numbers) > 1:
+            raise ValueError(f"table {k} has rows of {len(numbers)} frames; give one table a frame, or use motes.link")
+        if before is not None and not numbers[0] > before:
+            raise ValueError(f"frame {numbers[0]} comes after frame {before}; give the tables by rising frame")
+        before = numbers[0]
 
 
 def link_iter(
@@ -432,10 +378,10 @@ def estimate_gate(
         ``ratio``: above 0.5 many links will be wrong, whatever the linker. None where no two
         frames that follow each other have points.
     """
-    f = _sorted_by_frame(f, t_column)
+    f = sorted_by_frame(f, t_column)
     if len(f) == 0:
         return None
-    points = _flat(f, _position_columns(f, pos_columns), t_column)
+    points = _flat(f, position_columns(f, pos_columns), t_column)
     estimate: Any = _core._estimate_gate(*points, whole_threads(threads))
     if estimate:
         del estimate["series_pays"]
@@ -453,17 +399,14 @@ def _check_trackpy_options(options: dict[str, Any]) -> None:
             raise TypeError(f"link() got an unexpected keyword argument {name!r}")
 
 
-def _whole(value: Any, name: str) -> int:
-    """A number of frames: an integer of any type, not below 0."""
+def _cost(given: Any) -> float:
     try:
-        whole = int(value)
-        if whole != value:
-            raise TypeError
+        cost = float(given)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: {value!r} is not a whole number") from None
-    if whole < 0:
-        raise ValueError(f"{name}: {value} is below 0")
-    return whole
+        cost = np.nan
+    if not (np.isfinite(cost) and cost >= 0):  # the compiled side takes a negative one as none
+        raise ValueError(f"no_link_cost: {given!r} is not a cost; give a number from 0 on")
+    return cost
 
 
 def _gate_and_scale(gate: Any, columns: list[Any]) -> tuple[float | None, list[float] | None]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._core import linear_sum_assignment
-from ._settings import whole_threads
+from ._settings import in_memory, whole_threads
 
 __all__ = [
     "Assignment",
@@ -37,31 +37,12 @@ class SparseArray(Protocol):
         """The same in CSR format."""
 
 
-#: DLPack's device types that the CPU reads: its own, and host memory pinned for CUDA or ROCm.
-_HOST = (1, 3, 11)
-
-
-def _in_memory(array: Any, name: str) -> Any:
-    """The array, or what its `__dlpack__` shows; arrays of a GPU are refused."""
-    if isinstance(array, np.ndarray):
-        return array
-    device = getattr(array, "__dlpack_device__", None)
-    if hasattr(array, "__cuda_array_interface__") or (device is not None and int(device()[0]) not in _HOST):
-        raise TypeError(
-            f"{name} is in a GPU's memory, and motes.matching works in the CPU's: give a copy there, "
-            "tensor.cpu() or cupy.asnumpy(array)"
-        )
-    if device is not None and not hasattr(array, "__array__"):
-        return np.from_dlpack(array)
-    return array
-
-
 def _as_matrix(cost_matrix: Any) -> NDArray[np.float64]:
     if hasattr(cost_matrix, "tocsr"):
         raise ValueError(
             "expected a matrix (2-D array), got a sparse one: see min_weight_full_bipartite_matching"
         )
-    array = np.asarray(_in_memory(cost_matrix, "cost_matrix"))
+    array = np.asarray(in_memory(cost_matrix, "cost_matrix"))
     if array.ndim != 2:
         raise ValueError(f"expected a matrix (2-D array), got a {array.ndim} array")
     # Aligned and in the machine's byte order, which the compiled side relies on.
@@ -79,7 +60,7 @@ def _as_csr(graph: Any, name: str) -> Any:
         raise TypeError(f"{name} must be in CSC, CSR, or COO format.")
     if len(graph.shape) != 2:
         raise ValueError(f"{name} must have two dimensions, not {len(graph.shape)}")
-    _in_memory(getattr(graph, "data", None), name)
+    in_memory(getattr(graph, "data", None), name)
     # SciPy's own conversions read beyond the arrays where these are wrong.
     pointer = getattr(graph, "indptr", None)
     if pointer is not None and (

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._frames import Frames, axes_text, plane_voxel, refuse_no_images, require_voxel
-from ._settings import check_progress, path_of, settings_of, whole_threads
+from ._frames import Frames, axes_text, named_axes, plane_voxel, refuse_no_images, require_voxel
+from ._settings import check_progress, in_memory, path_of, settings_of, whole_threads
 from .tracks import Tracks, require_tracks
 
 if TYPE_CHECKING:
@@ -144,6 +144,8 @@ def track(
     if path is not None:
         given["channel"] = channel
         keys = settings_of(given, settings)
+        if frames is not None:
+            raise ValueError("frames: only for an iterator; settings={'input.frames': '0:100'} picks frames of a file")
         if axes is not None:
             keys["input.axes"] = axes_text(axes) or ""
         return _result(_core._track_path(path, keys, progress))
@@ -198,12 +200,13 @@ def locate(
     ValueError, TypeError
         As `track` does for arrays.
     """
-    volume = np.asanyarray(volume)
-    axes = axes_text(axes) or {2: "YX", 3: "ZYX"}.get(volume.ndim)
-    if axes is None and volume.ndim == 4 or axes is not None and "T" in axes:
+    refuse_no_images(volume)
+    array = np.asanyarray(in_memory(volume, "the array"))
+    axes = axes_text(axes) or named_axes(volume) or {2: "YX", 3: "ZYX"}.get(array.ndim)
+    if axes is None and array.ndim == 4 or axes is not None and "T" in axes:
         raise ValueError("axes: locate takes one frame; batch takes a series")
     table = batch(
-        volume, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
+        array, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
         settings=settings, **more,
     )  # fmt: skip
     return table.drop(columns=["frame", "t_s"])
@@ -361,7 +364,7 @@ def simulate(
 
     keys = settings_of({}, settings)
     keys.update(settings_of({}, {"simulation": dict(simulation, seed=seed)}))
-    raw = _core._simulate(keys, volumes)
+    raw = _core._simulate(keys, bool(volumes))
     table = pandas.DataFrame(raw["detections"])
     raw["detections"] = table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})
     raw["truth"] = Tracks(**raw["truth"])

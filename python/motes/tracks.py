@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._settings import settings_of
+from ._tables import column_of, numbers_of, position_columns, refuse_missing, require_table
 
 if TYPE_CHECKING:
     import networkx
@@ -140,21 +141,30 @@ class Tracks:
             Columns that are missing; frames and particles that are not whole numbers; a particle
             that is twice in a frame.
         """
-        from .linking import _numbers, _position_columns
-
-        columns = _position_columns(f, pos_columns)
+        require_table(f)
+        if unit not in ("um", "px"):
+            raise ValueError(f"unit: {unit!r} is neither 'um' nor 'px'")
+        if dt_s is not None and not (np.isfinite(dt_s) and dt_s > 0):
+            raise ValueError(f"dt_s: {dt_s} is not a time above 0")
+        columns = position_columns(f, pos_columns)
         frame, particle = _whole_column(f, t_column), _whole_column(f, "particle")
+        if len(frame) and not (-(2**31) <= frame.min() and frame.max() < 2**31):
+            raise ValueError(f"column {t_column!r}: frame numbers lie beyond 32 bits")
         order = np.lexsort((frame, particle))
         particle, frame = particle[order], frame[order]
         twice = np.flatnonzero((np.diff(particle) == 0) & (np.diff(frame) == 0))
         if len(twice):
             raise ValueError(f"particle {particle[twice[0]]} has two rows in frame {frame[twice[0]]}")
         ids, first = np.unique(particle, return_index=True)
-        axes = [_numbers(f[c], c)[order] for c in reversed(columns)]
+        axes = []
+        for name in reversed(columns):
+            values = numbers_of(f[name], name)
+            refuse_missing(f, values, name)
+            axes.append(values[order])
         axes += [np.zeros(len(f))] * (3 - len(axes))
         known = {*columns, t_column, "particle", "t_s"}
         more = {
-            str(name): _numbers(f[name], name)[order]
+            str(name): numbers_of(f[name], name)[order]
             for name in f.columns
             if name not in known and getattr(f[name].dtype, "kind", "O") in "iufb"
         }
@@ -329,12 +339,10 @@ class Tracks:
 
 def _whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:
     """A column of whole numbers as int64."""
-    from .linking import _column, _numbers
-
-    column = _column(f, name)
+    column = column_of(f, name)
     if getattr(column.dtype, "kind", "O") in "iu" and isinstance(column.dtype, np.dtype):
         return column.to_numpy(dtype=np.int64)
-    values = _numbers(column, name)
+    values = numbers_of(column, name)
     odd = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))
     if len(odd):
         raise ValueError(
@@ -351,7 +359,11 @@ def require_tracks(tracks: Any, name: str) -> None:
 
 
 def read(
-    path: str | os.PathLike[str], *, voxel_um: float | Sequence[float] | None = None, dt_s: float | None = None
+    path: str | os.PathLike[str],
+    *,
+    voxel_um: float | Sequence[float] | None = None,
+    dt_s: float | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Tracks:
     """Read tracks in any format that ``motes convert`` reads, by content.
 
@@ -364,6 +376,8 @@ def read(
         Scales positions in px to um.
     dt_s : float, optional
         Seconds between frames, where the file does not say.
+    settings : dict, optional
+        Keys of ``input``: ``{"input.columns": {"particle": "Track", "x": "Position X"}}``.
 
     Returns
     -------
@@ -379,8 +393,8 @@ def read(
     path = os.fsdecode(path)
     if is_parquet(path):
         return Tracks(**read_parquet(path, voxel_um, dt_s))
-    settings = settings_of({"voxel_um": voxel_um, "dt_s": dt_s})
-    return Tracks(**_core._read_tracks(path, settings))
+    keys = settings_of({"voxel_um": voxel_um, "dt_s": dt_s}, settings)
+    return Tracks(**_core._read_tracks(path, keys))
 
 
 def write(path: str | os.PathLike[str], tracks: Tracks) -> None:

@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import motes
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(motes.__file__).parent

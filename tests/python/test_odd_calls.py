@@ -1,0 +1,219 @@
+"""Arguments as people give them: each call works, or says in one line what is wrong."""
+
+import io
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import motes
+import numpy as np
+import pytest
+
+pandas = pytest.importorskip("pandas")
+ROOT = Path(__file__).parents[2]
+STACK = ROOT / "sample" / "stack.ome.tif"
+
+
+@pytest.fixture(scope="module")
+def frames():
+    """Three frames of the sample stack, [t, z, y, x] of uint8, and the number of their tracks."""
+    return pytest.importorskip("tifffile").imread(STACK)[:3]
+
+
+def tracks_of(array, **more):
+    return motes.track(array, **{"voxel_um": [0.2, 0.1, 0.1], "dt_s": 1, **more}).tracks
+
+
+def table():
+    rows = [(t, 5 * k + 0.1 * t, 3.0 * k, 1.0) for t in range(5) for k in range(4)]
+    return pandas.DataFrame(rows, columns=["frame", "x", "y", "z"])
+
+
+class DlpackAlone:
+    """An array of another library, which NumPy reads by DLPack alone."""
+
+    def __init__(self, array, kind=1):
+        self.array, self.kind = array, kind
+        self.shape, self.ndim = array.shape, array.ndim
+
+    def __getitem__(self, key):
+        return DlpackAlone(self.array[key], self.kind)
+
+    def __dlpack_device__(self):
+        return (self.kind, 0)
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
+LAYOUTS = {
+    "Fortran order": np.asfortranarray,
+    "big-endian": lambda a: a.astype(">u2"),
+    "negative strides": lambda a: a[::-1, ::-1, ::-1, ::-1].copy()[::-1, ::-1, ::-1, ::-1],
+    "every second of a larger one": lambda a: np.repeat(a, 2, axis=3)[..., ::2],
+    "int16": lambda a: a.astype(np.int16),
+    "uint64": lambda a: a.astype(np.uint64),
+    "float16": lambda a: a.astype(np.float16),
+    "long double": lambda a: a.astype(np.longdouble),
+    "masked, none of it": np.ma.masked_array,
+    "DLPack alone": DlpackAlone,
+    "list": list,
+    "tuple": tuple,
+    "generator": lambda a: (frame for frame in a),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts_and_types_do_not_matter(frames, name):
+    assert np.array_equal(tracks_of(LAYOUTS[name](frames)).x, tracks_of(frames).x)
+
+
+def test_read_only_arrays_and_booleans(frames):
+    frozen = frames.copy()
+    frozen.flags.writeable = False
+    assert np.array_equal(tracks_of(frozen).x, tracks_of(frames).x)
+    blobs = frames > np.percentile(frames, 99)
+    assert len(tracks_of(blobs)) > 20
+
+
+def test_axes_by_the_names_of_an_xarray(frames):
+    xarray = pytest.importorskip("xarray")
+    expected = tracks_of(frames).x
+    for order, names in (("tzyx", "tzyx"), ("zyxt", "zyxt"), ("tzyx", ("time", "depth", "height", "width"))):
+        moved = np.transpose(frames, ["tzyx".index(axis) for axis in order])
+        assert np.array_equal(tracks_of(xarray.DataArray(moved, dims=tuple(names))).x, expected)
+    volume = xarray.DataArray(np.moveaxis(frames[0], 0, 2), dims=("y", "x", "z"))
+    assert len(motes.locate(volume, voxel_um=1)) == len(motes.locate(frames[0], voxel_um=1))
+    with pytest.raises(ValueError, match="calls its dimensions .'well', 'z', 'y', 'x'.; say which"):
+        tracks_of(xarray.DataArray(frames, dims=("well", "z", "y", "x")))
+
+
+@pytest.mark.parametrize(
+    "source, more, error, message",
+    [
+        (None, {}, TypeError, "NoneType: give a path, an array"),
+        ("", {}, ValueError, "the path is empty"),
+        (STACK, {"frames": 3}, ValueError, "input.frames"),
+        (io.BytesIO(b"II*"), {}, TypeError, "open file; give its path"),
+        ({1, 2}, {}, TypeError, "a set has no order"),
+        (np.array(5), {}, ValueError, "not an image"),
+        (np.arange(5), {}, ValueError, "not an image"),
+        (np.zeros((2, 8, 8, 3)), {"axes": "TYXS"}, ValueError, "colours"),
+        (np.zeros((0, 4, 4, 4)), {}, ValueError, "no frames"),
+        (np.zeros((2, 4, 0, 4)), {}, ValueError, "no voxels"),
+        (np.full((2, 4, 8, 8), "a"), {}, TypeError, "not numbers"),
+        (np.zeros((2, 4, 8, 8), complex), {}, TypeError, "not numbers"),
+        (np.full((2, 4, 8, 8), np.nan), {}, ValueError, "is NaN"),
+        (np.geomspace(1, 1e300, 512).reshape(2, 4, 8, 8), {}, ValueError, "beyond float32"),
+        (iter([]), {"frames": 3.5}, ValueError, "3.5 is not a whole number"),
+        (iter([]), {"frames": "x"}, ValueError, "'x' is not a whole number"),
+        (np.zeros((2, 4, 8, 8)), {"settings": {5: 1}}, TypeError, "5 is not a key"),
+        (np.zeros((2, 4, 8, 8)), {"gate": 1, "settings": {"linking.gate_um": 2}}, TypeError, "give one of them"),
+        (DlpackAlone(np.zeros((2, 4, 8, 8)), kind=2), {}, TypeError, "in a GPU's memory"),
+    ],
+)
+def test_what_track_refuses(source, more, error, message):
+    with pytest.raises(error, match=message) as caught:
+        tracks_of(source, **more)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_any_kind(frames):
+    expected = tracks_of(frames)
+    assert np.array_equal(tracks_of(frames, voxel_um=np.array([0.2, 0.1, 0.1])).x, expected.x)
+    cubes = tracks_of(frames, voxel_um=0.1).x
+    assert np.array_equal(tracks_of(frames, voxel_um=np.array(0.1)).x, cubes)
+    assert tracks_of(frames, dt_s=Fraction(1, 2)).dt_s == 0.5
+
+
+def test_a_path_takes_axes_of_any_form():
+    found = motes.track(STACK, axes=("T", "Z", "Y", "X"), settings={"input.frames": "0:2"})
+    assert found.tracks.frame.max() == 1
+
+
+@pytest.mark.parametrize("call", [motes.batch, motes.locate])
+def test_spots_of_a_file_are_told_how(call):
+    with pytest.raises(TypeError, match="motes.track.path..detections"):
+        call(str(STACK), voxel_um=1)
+
+
+@pytest.mark.parametrize(
+    "change, more, message",
+    [
+        ({"x": pandas.to_datetime([0] * 20)}, {}, "'x' holds datetime64"),
+        ({"x": [1j] * 20}, {}, "not real numbers"),
+        ({"x": [None] * 20}, {}, "20 of 20 values are not finite"),
+        ({"frame": np.arange(20) + 0.5}, {}, "0.5 is not a frame number"),
+        ({"frame": pandas.array([None] + [1] * 19, dtype="Int64")}, {}, "1 of 20 values are not finite"),
+        ({}, {"model": "velocity"}, "scope='series'"),
+        ({}, {"scope": "series", "no_link_cost": 1}, "only for scope='pairs'"),
+        ({}, {"no_link_cost": "a"}, "'a' is not a cost"),
+        ({}, {"memory": 1.5}, "1.5 is not a whole number"),
+    ],
+)
+def test_what_link_refuses(change, more, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        motes.link(table().assign(**change), 1, **more)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "Float64", "object", "str"])
+def test_columns_of_any_type(dtype):
+    f = table().astype({"x": int}).astype({"x": dtype, "frame": "float32"})
+    assert motes.link(f.sample(frac=1, random_state=1), 2).particle.nunique() == 4
+
+
+def test_tables_of_other_libraries_are_told_what_to_give():
+    calls = (lambda f: motes.link(f, 1), motes.estimate_gate, motes.Tracks.from_dataframe)
+    for call in calls:
+        for given in ([1], {"x": [1]}, table().x, table().groupby("frame"), None):
+            with pytest.raises(TypeError, match="give a pandas.DataFrame, not"):
+                call(given)
+    polars = pytest.importorskip("polars")
+    for call in calls:
+        with pytest.raises(TypeError, match=re.escape("give table.to_pandas()")):
+            call(polars.from_pandas(table()))
+        with pytest.raises(TypeError, match=re.escape("collect().to_pandas()")):
+            call(polars.from_pandas(table()).lazy())
+
+
+def test_link_df_iter_gives_rows_back_to_their_own_tables():
+    f = table()
+    tables = [f[f.frame == t] for t in range(5)]
+    with pytest.raises(ValueError, match="frame 0 comes after frame 2"):
+        list(motes.link_df_iter([tables[2], tables[0]], 1))
+    with pytest.raises(ValueError, match="rows of 5 frames"):
+        list(motes.link_df_iter([f], 1))
+    with pytest.raises(TypeError, match="one a frame"):
+        list(motes.link_df_iter(f, 1))
+    found = list(motes.link_df_iter([tables[0], tables[1][:0], tables[3]], 1))
+    assert [t.index.tolist() for t in found] == [[0, 1, 2, 3], [], [12, 13, 14, 15]]
+
+
+def test_tracks_of_a_table_are_checked():
+    linked = motes.link(table(), 1)
+    make = motes.Tracks.from_dataframe
+    refused = [
+        ({}, {"unit": "nm"}, "'nm' is neither"),
+        ({}, {"dt_s": 0}, "0 is not a time"),
+        ({}, {"dt_s": -1}, "-1 is not a time"),
+        ({"x": np.nan}, {}, "20 of 20 values are not finite"),
+        ({"frame": 2**31}, {}, "beyond 32 bits"),
+        ({"particle": 0.5}, {}, "0.5 in the row"),
+    ]
+    for change, more, message in refused:
+        with pytest.raises(ValueError, match=message):
+            make(linked.assign(**change), **more)
+    with_none = linked.assign(size=pandas.array([None, *range(19)], dtype="Int64"))
+    assert np.isnan(make(with_none).point_properties["size"][0])
+
+
+def test_columns_of_a_file_by_their_own_names(tmp_path):
+    (tmp_path / "a.csv").write_text("Track,Time,PX,PY\n1,0,1.0,2.0\n1,1,1.1,2.0\n")
+    columns = {"particle": "Track", "frame": "Time", "x": "PX", "y": "PY"}
+    for settings in ({"input": {"columns": columns}}, {"input.columns": columns}):
+        assert motes.read(tmp_path / "a.csv", voxel_um=1, settings=settings).x.tolist() == [1.0, 1.1]
+
+
+def test_simulate_takes_anything_true():
+    assert len(motes.simulate(particles=3, frames=2, volumes=1, seed=np.int64(3)).volumes) == 2
