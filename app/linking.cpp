@@ -58,14 +58,9 @@ void judge_links(const Execution& execution, const Config& config, const trackin
   const tracking::Confidence& c = *linked.confidence;
   // The error comes from simulated series like this one; without them none is stated.
   const std::string share =
-      c.calibrated ? fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong,
-                                 100 * c.error)
-      : c.simulated_links > 0
-          ? fmt::format(
-                "{:.1f} % of the links are expected to be wrong, but this is not calibrated: among so "
-                "many wrong links the motion of neighbours is uncertain, and up to twice as many "
-                "may be wrong",
-                100 * c.wrong)
+      c.calibrated
+          ? fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong,
+                        100 * c.error)
           : fmt::format("{} of the links are expected to be wrong (by their odds alone)",
                         c.wrong < 0.001 ? "fewer than 0.1 %" : fmt::format("{:.1f} %", 100 * c.wrong));
   console.note(share);

@@ -3,16 +3,20 @@
 //   bench_events [--ratio 0.3] [--persistence 0.8] [--n 1000] [--frames 20] [--miss 0.1] [--false 0.1]
 //                [--division 0] [--seeds 1]
 //   bench_events --truth TRACKS.csv [--points TABLE.csv] [--step 1,2,5,10] [--same 1e-6]
-//                [--properties 0]
+//                [--properties 0] [--name TEXT]
 //
 // Common: [--gap 3] [--threads 0] [--model auto|static|velocity|field|joint] [--events auto|none|divisions]
+//         [--confidence 0]
 //
 // Real tables: every step-th frame, rows shuffled (their order can tell the truth), exact repetitions
 // dropped; `properties`: with the table's other columns. Simulated: correlated walks of simulate_motion in a
 // cube of unit density; ratio = displacement a frame over the spacing; `division`: mean frames of the cell
-// cycle. Scores are those of `motes score`. One CSV row a series.
+// cycle. Scores are those of `motes score`. Detections are the true point within `same` of them, if none is
+// nearer to either. One CSV row a series; `confidence`: only how sure links are and how many of them are
+// right, by tenths of nats (15 bins of the probability: given, right, number).
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -79,7 +83,8 @@ std::vector<Series> real(const bench::Arguments& arguments, const std::string& t
   std::vector<Series> all;
   for (const double every : arguments.numbers("step", {1})) {
     const auto step = static_cast<std::int32_t>(every);
-    all.push_back({points.substr(points.find_last_of('/') + 1) + " k=" + std::to_string(step),
+    all.push_back({arguments.text("name").value_or(points.substr(points.find_last_of('/') + 1)) +
+                       " k=" + std::to_string(step),
                    tracking::keep_every(tracks, step),
                    shuffled(table.frames, step, arguments.number("properties", 0) != 0),
                    arguments.number("same", 1e-6)});
@@ -122,44 +127,61 @@ std::vector<Series> simulated(const bench::Arguments& arguments) {
   return all;
 }
 
+constexpr std::size_t kBins = 15;
+
 /// How far given confidences and right links agree.
 struct Agreement {
+  struct Bins {
+    std::array<double, kBins> given{}, right{}, count{};
+  } bins;                           ///< sums
   double judged = 0, wrong = 0;     ///< links; share of wrong ones
   double strict = 0;                ///< the same, links between false detections wrong
   double calibration_error = 0;     ///< mean |given - right| over 15 bins, by links
   double given95 = 0, count95 = 0;  ///< share right, and number, of links given .93 to .97
 };
 
+/// [points] the true point that each detection is, -1 none: of one within `same` the nearest, one to one.
+std::vector<std::int64_t> true_points(const Series& series, const tracking::SeriesPoints& points) {
+  const TrackSet& truth = series.truth;
+  std::map<std::int32_t, std::vector<std::size_t>> in_frame;
+  for (std::size_t p = 0; p < truth.points(); ++p) in_frame[truth.frame[p]].push_back(p);
+  std::vector<std::int64_t> out(points.size(), -1);
+  std::set<std::size_t> taken;
+  for (std::int32_t t = 0; t < points.frames(); ++t) {
+    std::vector<std::tuple<double, std::size_t, std::size_t>> pairs;
+    const auto first = static_cast<std::size_t>(points.offset[static_cast<std::size_t>(t)]);
+    const auto frame = points.frame(t);
+    for (std::size_t k = 0; k < frame.size(); ++k)
+      for (const std::size_t p : in_frame[series.frames[static_cast<std::size_t>(t)].frame]) {
+        const double d =
+            std::hypot(truth.x_um[p] - frame[k].x, truth.y_um[p] - frame[k].y, truth.z_um[p] - frame[k].z);
+        if (d <= series.same) pairs.emplace_back(d, first + k, p);
+      }
+    std::sort(pairs.begin(), pairs.end());
+    for (const auto& [d, i, p] : pairs)
+      if (out[i] < 0 && taken.insert(p).second) out[i] = static_cast<std::int64_t>(p);
+  }
+  return out;
+}
+
 Agreement agreement(const Series& series, const tracking::SeriesLinks& links,
                     const tracking::Confidence& confidence) {
-  std::map<std::tuple<std::int32_t, double, double, double>, std::size_t> true_point;
   std::vector<std::size_t> track(series.truth.points());
   for (std::size_t t = 0; t < series.truth.tracks(); ++t)
-    for (auto p = series.truth.track_offsets[t]; p < series.truth.track_offsets[t + 1]; ++p) {
-      const auto k = static_cast<std::size_t>(p);
-      track[k] = t;
-      true_point[{series.truth.frame[k], series.truth.x_um[k], series.truth.y_um[k], series.truth.z_um[k]}] =
-          k;
-    }
-  const auto who = [&](std::size_t i) -> std::int64_t {
-    const Vec3& p = links.points.at[i];
-    const std::int32_t frame = series.frames[static_cast<std::size_t>(links.points.slot[i])].frame;
-    const auto found = true_point.find({frame, p.x, p.y, p.z});
-    return found == true_point.end() ? -1 : static_cast<std::int64_t>(found->second);
-  };
+    for (auto p = series.truth.track_offsets[t]; p < series.truth.track_offsets[t + 1]; ++p)
+      track[static_cast<std::size_t>(p)] = t;
+  std::vector<std::int64_t> name = true_points(series, links.points);
   // The detected point before each one of the same track.
   std::map<std::size_t, std::size_t> last;
-  std::vector<std::int64_t> before(links.points.size(), -1), name(links.points.size(), -1);
+  std::vector<std::int64_t> before(links.points.size(), -1);
   for (std::size_t i = 0; i < links.points.size(); ++i) {
-    name[i] = who(i);
     if (name[i] < 0) continue;
     const std::size_t t = track[static_cast<std::size_t>(name[i])];
     const auto [place, first] = last.try_emplace(t, i);
     if (!first) before[i] = static_cast<std::int64_t>(place->second), place->second = i;
   }
   Agreement out;
-  constexpr std::size_t kBins = 15;
-  std::vector<double> given(kBins, 0), right(kBins, 0);
+  auto& [given, right, count] = out.bins;
   double clutter = 0;
   for (std::size_t i = 0; i < links.points.size(); ++i) {
     const auto next = links.linking.next[i];
@@ -178,7 +200,7 @@ Agreement agreement(const Series& series, const tracking::SeriesLinks& links,
     const double c = confidence.link[i];
     out.judged += 1, out.wrong += !ok;
     const std::size_t bin = std::min(kBins - 1, static_cast<std::size_t>(c * kBins));
-    given[bin] += c, right[bin] += ok;
+    given[bin] += c, right[bin] += ok, count[bin] += 1;
     if (c >= 0.93 && c < 0.97) out.count95 += 1, out.given95 += ok;
   }
   for (std::size_t k = 0; k < kBins; ++k) out.calibration_error += std::abs(given[k] - right[k]);
@@ -187,6 +209,47 @@ Agreement agreement(const Series& series, const tracking::SeriesLinks& links,
   out.wrong /= std::max(1.0, out.judged);
   out.given95 /= std::max(1.0, out.count95);
   return out;
+}
+
+const char* name_of(const tracking::SeriesLinks& links) {
+  return links.joint                                    ? "joint"
+         : links.chosen == tracking::MotionModel::field ? "field"
+         : links.persistent                             ? "velocity"
+                                                        : "static";
+}
+
+/// Columns of one row about links and divisions.
+void print_links(const Execution& execution, const Series& series, const tracking::SeriesLinks& links,
+                 double seconds) {
+  const TrackSet found = tracking::build_tracks(series.frames, links);
+  const LinkScores s = tracking::link_scores(execution, series.truth, found, series.same);
+  const DivisionScores& d = s.division;
+  const tracking::Divisions& v = links.divisions;
+  std::printf(
+      "%.4f,%.4f,%.3f,%lld,%lld,%.3f,%.3f,%d,%lld,%lld,%lld,%.4f,%.4f,%.4f,%.3f,%.3f,%.3f,%.2f,", s.f1,
+      s.strict_f1,
+      static_cast<double>(s.detected.complete) / std::max(1.0, static_cast<double>(s.detected.tracks)),
+      static_cast<long long>(d.true_divisions + d.missed_divisions),
+      static_cast<long long>(d.true_divisions + d.false_divisions), d.f1, d.f1_within_one, v.believed,
+      static_cast<long long>(v.found), static_cast<long long>(v.backwards),
+      static_cast<long long>(v.misplaced), v.model.share, v.model.start, v.model.end, v.model.middle,
+      v.model.separation, v.model.spread, seconds);
+}
+
+/// Columns about how sure links are, and what is true of them.
+void print_confidence(const Agreement& a, const tracking::Confidence& confidence, double seconds) {
+  std::printf("%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%.0f,%.2f", a.wrong, a.strict, confidence.wrong,
+              confidence.error, confidence.believed_wrong,
+              static_cast<double>(confidence.simulated_wrong) /
+                  std::max(1.0, static_cast<double>(confidence.simulated_links)),
+              a.calibration_error, a.given95, a.count95, seconds);
+}
+
+void print_bins(const Agreement& a) {
+  std::printf(",%.0f,", a.judged);
+  for (std::size_t k = 0; k < kBins; ++k)
+    if (const double n = a.bins.count[k]; n > 0)
+      std::printf("%s%.3f:%.3f:%.0f", k == 0 ? "" : " ", a.bins.given[k] / n, a.bins.right[k] / n, n);
 }
 
 }  // namespace
@@ -208,40 +271,34 @@ int main(int argc, char** argv) {
   options.max_gap = static_cast<int>(arguments.number("gap", 3));
   options.events = events.at(arguments.text("events").value_or("auto"));
   const auto truth = arguments.text("truth");
+  const bool sure = arguments.number("confidence", 0) != 0;
   if (arguments.number("header", 1) != 0)
-    std::puts(
-        "series,link_f1,strict_f1,complete,division_true,division_found,division_f1,division_f1_within_one,"
-        "believed,found,backwards,misplaced,share,start,end,middle,separation,spread,seconds,"
-        "wrong,strict_wrong,predicted_wrong,error,believed_wrong,simulated_wrong,calibration_error,given95,"
-        "count95,confidence_seconds");
+    std::printf(
+        "series,%swrong,strict_wrong,predicted_wrong,error,believed_wrong,simulated_wrong,"
+        "calibration_error,given95,count95,confidence_seconds%s\n",
+        sure ? "model,"
+             : "link_f1,strict_f1,complete,division_true,division_found,division_f1,"
+               "division_f1_within_one,believed,found,backwards,misplaced,share,start,end,middle,"
+               "separation,spread,seconds,",
+        sure ? ",links,bins" : "");
   for (const Series& series : truth ? real(arguments, *truth) : simulated(arguments)) {
     tracking::SeriesLinks links;
     const double seconds =
         bench::timed([&] { links = tracking::link_series(execution, series.frames, options); });
-    const TrackSet found = tracking::build_tracks(series.frames, links);
-    const LinkScores s = tracking::link_scores(execution, series.truth, found, series.same);
-    const DivisionScores& d = s.division;
-    const tracking::Divisions& v = links.divisions;
-    std::printf(
-        "%s,%.4f,%.4f,%.3f,%lld,%lld,%.3f,%.3f,%d,%lld,%lld,%lld,%.4f,%.4f,%.4f,%.3f,%.3f,%.3f,%.2f,",
-        series.name.c_str(), s.f1, s.strict_f1,
-        static_cast<double>(s.detected.complete) / std::max(1.0, static_cast<double>(s.detected.tracks)),
-        static_cast<long long>(d.true_divisions + d.missed_divisions),
-        static_cast<long long>(d.true_divisions + d.false_divisions), d.f1, d.f1_within_one, v.believed,
-        static_cast<long long>(v.found), static_cast<long long>(v.backwards),
-        static_cast<long long>(v.misplaced), v.model.share, v.model.start, v.model.end, v.model.middle,
-        v.model.separation, v.model.spread, seconds);
+    std::printf("%s,", series.name.c_str());
+    if (sure)
+      std::printf("%s,", name_of(links));
+    else
+      print_links(execution, series, links, seconds);
     tracking::Confidence confidence;
     tracking::ConfidenceOptions how;
     how.detections = static_cast<std::size_t>(arguments.number("simulated", 12000));
     const double confidence_s =
         bench::timed([&] { confidence = tracking::link_confidence(execution, links, options, how); });
     const Agreement a = agreement(series, links, confidence);
-    std::printf("%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.3f,%.0f,%.2f\n", a.wrong, a.strict, confidence.wrong,
-                confidence.error, confidence.believed_wrong,
-                static_cast<double>(confidence.simulated_wrong) /
-                    std::max(1.0, static_cast<double>(confidence.simulated_links)),
-                a.calibration_error, a.given95, a.count95, confidence_s);
+    print_confidence(a, confidence, confidence_s);
+    if (sure) print_bins(a);
+    std::printf("\n");
     std::fflush(stdout);
   }
   return 0;

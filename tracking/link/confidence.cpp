@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <map>
 #include <numeric>
 
 #include <motes/base/index.h>
@@ -178,99 +177,11 @@ using matching::Index;
 
 /// Below so small a share of wrong links by the odds alone nothing is simulated: the odds are good enough.
 constexpr double kSureEnough = 0.001;
-/// Simulated steps are stretched by this factor at a time, at most so many times.
-constexpr double kStretch = 1.15;
-constexpr int kStretches = 3;
-/// Around neighbours' motion about so many series are simulated; none of fewer detections than this.
-constexpr std::size_t kSeries = 3, kLeastSimulated = 4000;
-/// Around neighbours' motion more wrong links than this can make whole regions follow a wrong motion, as no
-/// simulated series does.
-constexpr double kMostWrongAroundField = 0.1;
+/// Expected wrong links are those of so many more links, half of them wrong (Jeffreys' prior): few links
+/// cannot show that none is wrong.
+constexpr double kMoreLinks = 1;
 
 double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
-
-/// A simulated series after linking: log odds of its links, and which are right.
-struct Judged {
-  std::vector<std::pair<double, bool>> links;
-  double coherence = 0;  ///< as SeriesEvidence has it
-
-  double wrong() const {
-    return static_cast<double>(
-        std::count_if(links.begin(), links.end(), [](const auto& l) { return !l.second; }));
-  }
-  double believed() const {
-    double sum = 0;
-    for (const auto& [z, right] : links) sum += 1 - sigmoid(z);
-    return sum / static_cast<double>(std::max<std::size_t>(links.size(), 1));
-  }
-};
-
-Judged judge(const Execution& execution, const detail::SimulatedSeries& series,
-             const SeriesOptions& options) {
-  const SeriesLinks links = link_series(execution, series.frames, options);
-  const std::vector<double> odds =
-      detail::link_log_odds(execution, links, detail::link_prediction(execution, links));
-  std::vector<std::int64_t> particle;
-  for (const auto& frame : series.particle) particle.insert(particle.end(), frame.begin(), frame.end());
-  std::map<std::int64_t, Index> last;
-  std::vector<Index> next(particle.size(), -1);
-  for (std::size_t i = 0; i < particle.size(); ++i) {
-    if (particle[i] < 0) continue;
-    const auto [before, first] = last.try_emplace(particle[i], static_cast<Index>(i));
-    if (!first) next[at(before->second)] = static_cast<Index>(i), before->second = static_cast<Index>(i);
-  }
-  Judged out;
-  out.coherence = links.evidence.coherence;
-  for (std::size_t i = 0; i < odds.size(); ++i)
-    if (!std::isnan(odds[i])) out.links.emplace_back(odds[i], links.linking.next[i] == next[i]);
-  return out;
-}
-
-/// Parts of two, `share` of the second one, so that links of both are spread over their series.
-std::vector<std::pair<double, bool>> mixed(const Judged& one, const Judged& other, double share) {
-  std::vector<std::pair<double, bool>> out;
-  const auto take = [&](const Judged& from, double part) {
-    for (std::size_t k = 0; k < from.links.size(); ++k)
-      if (std::floor(static_cast<double>(k + 1) * part) > std::floor(static_cast<double>(k) * part))
-        out.push_back(from.links[k]);
-  };
-  take(one, 1 - share);
-  take(other, share);
-  return out;
-}
-
-/// Simulated links like those of the series. Around neighbours' motion one simulated series does not do:
-/// fields that fit wrong links make those links look good, so that the series seems easier than it is. What
-/// does not lie is how much links are likelier around a field that they are left out of (coherence): steps
-/// are stretched or shortened until the simulated series has as much of it.
-Judged judged_like(const Execution& execution, const SeriesLinks& links, const Prediction& prediction,
-                   const SeriesOptions& options, const ConfidenceOptions& how) {
-  // Together the series that are simulated are about as large as the real one.
-  const std::size_t some = links.points.size() / (links.chosen == MotionModel::field ? kSeries : 1);
-  const std::size_t detections = std::min(how.detections, std::max(kLeastSimulated, some));
-  const auto with = [&](double stretch) {
-    return judge(execution, detail::simulate_like(links, prediction, detections, how.seed, stretch), options);
-  };
-  Judged near = with(1);
-  const double wanted = links.evidence.coherence;
-  if (links.chosen != MotionModel::field || options.model != MotionModel::automatic || !(wanted > 0))
-    return near;
-  const double step = near.coherence > wanted ? kStretch : 1 / kStretch;
-  double stretch = 1;
-  for (int k = 0; k < kStretches; ++k) {
-    Judged far = with(stretch *= step);
-    const bool between = (far.coherence - wanted) * (near.coherence - wanted) <= 0;
-    if (between || k + 1 == kStretches) {
-      const double share = between && near.coherence != far.coherence
-                               ? (near.coherence - wanted) / (near.coherence - far.coherence)
-                               : 1;
-      near.links = mixed(near, far, share);
-      break;
-    }
-    near = std::move(far);
-  }
-  return near;
-}
 
 /// The detections in use, ordered by position, and their links.
 SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::vector<Index>& order) {
@@ -313,8 +224,8 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
   std::vector<Index> order;
   const SeriesLinks part = in_use(execution, links, order);
   const Prediction prediction = detail::link_prediction(execution, part);
-  const std::vector<double> odds = detail::link_log_odds(execution, part, prediction);
-  double n = 0;
+  std::vector<double> odds = detail::link_log_odds(execution, part, prediction);
+  double n = 0, uncertain = 0;
   for (const double z : odds)
     if (!std::isnan(z)) out.believed_wrong += 1 - sigmoid(z), n += 1;
   if (n == 0) return out;
@@ -326,12 +237,14 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     same.model = links.chosen == MotionModel::field ? MotionModel::automatic : links.chosen;
     same.verify = false;
     same.events = Events::none;
-    const Judged judged = judged_like(execution, part, prediction, same, how);
+    const detail::Judged judged = detail::judged_like(execution, part, prediction, same, how);
     out.simulated_links = std::ssize(judged.links);
     out.simulated_wrong = static_cast<std::int64_t>(judged.wrong());
     simulated_believed = judged.believed();
     out.calibration = detail::calibrate(judged.links);
     out.calibrated = !judged.links.empty();
+    uncertain = judged.uncertain;
+    if (judged.by_rank) odds = detail::by_rank(odds, judged.links);
   }
   const std::vector<double> particle = detail::particle_probabilities(links.points, links.exclusion_um);
   // Wrong links if all detections were particles; links of a particle.
@@ -347,15 +260,15 @@ Confidence link_confidence(const Execution& execution, const SeriesLinks& links,
     out.wrong += link.either * (1 - link.right);
     either += link.either;
   }
-  out.wrong /= either;
-  // Half of what calibration changed; by how much the simulated series seems easier or harder than this one;
-  // and its own spread.
+  out.wrong = (out.wrong + 0.5 * kMoreLinks) / (either + kMoreLinks);
+  // How well the simulated series is like this one: by the links that change, or else half of what
+  // calibration changed and by how much it seems easier or harder; what false detections add; and the spread
+  // of both.
   const double sample = out.calibrated ? static_cast<double>(out.simulated_links) : n;
   const double change = 0.5 * (of_links - out.believed_wrong), particles = 0.5 * (out.wrong - of_links);
   const double unlike = out.calibrated ? out.believed_wrong - simulated_believed : 0;
-  out.error = std::sqrt(change * change + particles * particles + unlike * unlike +
-                        out.wrong * (1 - out.wrong) / sample);
-  if (links.chosen == MotionModel::field && out.wrong > kMostWrongAroundField) out.calibrated = false;
+  const double model = uncertain > 0 ? uncertain * out.wrong : std::hypot(change, unlike);
+  out.error = std::sqrt(model * model + particles * particles + out.wrong * (1 - out.wrong) / sample);
   return out;
 }
 

@@ -49,4 +49,28 @@ struct SimulatedSeries {
 SimulatedSeries simulate_like(const SeriesLinks& links, const Prediction& prediction, std::size_t detections,
                               std::uint64_t seed, double stretch = 1);
 
+/// A simulated series after linking: log odds of its links, and which are right.
+struct Judged {
+  std::vector<std::pair<double, bool>> links;
+  bool by_rank = false;  ///< links are alike by the rank of their odds, not by the odds
+  double uncertain = 0;  ///< relative error of the share of wrong links
+
+  double wrong() const;     ///< links
+  double believed() const;  ///< share of wrong links by the odds
+};
+
+/// Each of the odds replaced by the one of the same rank among the links; NaN stays. O(n log n).
+std::vector<double> by_rank(const std::vector<double>& odds,
+                            const std::vector<std::pair<double, bool>>& links);
+
+/// Links of a tenth fewer detections: the share of the links between the others that are not found again.
+/// `links`: of points in the order of their frames. O(one linking). The same for any thread count.
+double changed_links(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
+                     std::uint64_t seed);
+
+/// Simulated links like those of the series. Around neighbours' motion steps are stretched or shortened until
+/// as many links change with a tenth fewer detections as in the series itself.
+Judged judged_like(const Execution& execution, const SeriesLinks& links, const Prediction& prediction,
+                   const SeriesOptions& options, const ConfidenceOptions& how);
+
 }  // namespace motes::tracking::detail
