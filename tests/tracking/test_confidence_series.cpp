@@ -1,0 +1,127 @@
+// Confidence by series like the linked one: what changes when detections are left out, ranks of odds, and the
+// expected share of wrong links where neighbours' motion is found in part.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/confidence.h>
+
+#include "tracking/link/confidence.h"
+
+using namespace motes;
+using namespace motes::tracking;
+using matching::Index;
+
+namespace {
+
+/// Particles of unit density in random order; `next`: [pooled detections] the true links.
+struct Stirred {
+  std::vector<Detections> frames;
+  std::vector<Index> next;
+};
+
+/// `n` particles that waves of four spacings carry along, another way in every frame, and that diffuse.
+Stirred stirred(int n, int count, double flow, double diffusion, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::normal_distribution<> normal;
+  const double side = std::cbrt(n), wave = 2 * std::numbers::pi / 4;
+  std::uniform_real_distribution<> uniform(0, side), turn(0, 2 * std::numbers::pi);
+  std::vector<Vec3> x(static_cast<std::size_t>(n));
+  for (Vec3& p : x) p.x = uniform(rng), p.y = uniform(rng), p.z = uniform(rng);
+  Stirred out;
+  std::vector<Index> last(x.size(), -1);
+  for (int t = 0; t < count; ++t) {
+    std::vector<std::size_t> order(x.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::shuffle(order.begin(), order.end(), rng);
+    Detections d;
+    d.frame = t;
+    const double a = turn(rng), b = turn(rng), c = turn(rng);
+    for (const std::size_t k : order) {
+      if (last[k] >= 0) out.next[static_cast<std::size_t>(last[k])] = static_cast<Index>(out.next.size());
+      last[k] = static_cast<Index>(out.next.size());
+      out.next.push_back(-1);
+      Vec3& p = x[k];
+      d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
+      const Vec3 q = p;
+      p.x += flow * std::sin(wave * q.y + a) + diffusion * normal(rng);
+      p.y += flow * std::sin(wave * q.z + b) + diffusion * normal(rng);
+      p.z += flow * std::sin(wave * q.x + c) + diffusion * normal(rng);
+    }
+    out.frames.push_back(std::move(d));
+  }
+  return out;
+}
+
+double share_wrong(const Stirred& series, const SeriesLinks& links) {
+  double wrong = 0, all = 0;
+  for (std::size_t i = 0; i < series.next.size(); ++i)
+    if (links.linking.next[i] >= 0) all += 1, wrong += links.linking.next[i] != series.next[i];
+  return wrong / all;
+}
+
+}  // namespace
+
+TEST_CASE("odds by rank are those of the other links, in the same order") {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> out = detail::by_rank({3, none, 1, 2}, {{20, true}, {10, false}, {30, true}});
+  CHECK(out[0] == 30);
+  CHECK(std::isnan(out[1]));
+  CHECK(out[2] == 10);
+  CHECK(out[3] == 20);
+  // Equal odds stay equal.
+  const std::vector<double> equal =
+      detail::by_rank({5, 5, 5, 9}, {{1, false}, {2, true}, {3, true}, {4, true}});
+  CHECK(equal[0] == equal[1]);
+  CHECK(equal[1] == equal[2]);
+  CHECK(equal[3] == 4);
+  CHECK(detail::by_rank({1.5}, {})[0] == 1.5);
+}
+
+TEST_CASE("links that are certain do not change when detections are left out") {
+  SeriesOptions options;
+  options.model = MotionModel::standing;
+  const auto changed = [&](double diffusion, int threads) {
+    const Stirred series = stirred(300, 10, 0, diffusion, 3);
+    Execution execution;
+    execution.threads = threads;
+    const SeriesLinks links = link_series(execution, series.frames, options);
+    return detail::changed_links(execution, links, options, 1);
+  };
+  CHECK(changed(0.01, 2) == 0);
+  const double hard = changed(0.3, 2);
+  CHECK(hard > 0.1);
+  CHECK(hard < 0.6);
+  CHECK(changed(0.3, 1) == hard);
+}
+
+TEST_CASE("the expected share of wrong links is near the true one where whole regions move the wrong way") {
+  for (const double flow : {0.3, 0.6}) {
+    const Stirred series = stirred(600, 10, flow, 0.08, 5);
+    const SeriesOptions options;
+    const SeriesLinks links = link_series({}, series.frames, options);
+    const Confidence confidence = link_confidence({}, links, options);
+    const double wrong = share_wrong(series, links);
+    CAPTURE(flow, confidence.wrong, confidence.error, confidence.believed_wrong, wrong);
+    CHECK(confidence.calibrated);
+    CHECK(confidence.wrong == Approx(wrong).margin(0.05));
+  }
+}
+
+TEST_CASE("few links cannot show that none is wrong") {
+  for (const int n : {20, 400}) {
+    const Stirred series = stirred(n, 10, 0, 0.005, 2);
+    SeriesOptions options;
+    options.model = MotionModel::standing;
+    const SeriesLinks links = link_series({}, series.frames, options);
+    REQUIRE(share_wrong(series, links) == 0);
+    const Confidence confidence = link_confidence({}, links, options);
+    CHECK(confidence.wrong > 0.4 / static_cast<double>(links.links));
+    CHECK(confidence.wrong < 5 / static_cast<double>(links.links));
+  }
+}
