@@ -3,6 +3,8 @@
 #include "app/options.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include <motes/matching/registry.h>
 #include <motes/tracking/linker.h>
@@ -284,11 +286,68 @@ std::string to_text(const Value& value) {
   return joined + "]";
 }
 
+namespace {
+
+/// What is allowed, with its unit, in the fewest words: "0 or more um".
+std::string allowed_in_short(const Option& option) {
+  constexpr std::pair<std::string_view, std::string_view> kShorter[] = {
+      {"one number above 0, or three as [z, y, x]", "above 0, or [z, y, x]"},
+      {"one number not below 0, or three as [z, y, x]", "0 or more, or [z, y, x]"},
+      {"one number, or three as [z, y, x]", "one number, or [z, y, x]"},
+      {"a list of numbers not below 0", "numbers of 0 or more"},
+      {"a number not below 0", "0 or more"},
+      {"a number above 0", "above 0"},
+      {"a whole number from ", ""},
+      {"a number from ", ""},
+  };
+  std::string text = option.allowed;
+  for (const auto& [words, shorter] : kShorter) {
+    const std::size_t at = text.find(words);
+    if (at != std::string::npos) text.replace(at, words.size(), shorter);
+  }
+  const std::string last = text.substr(text.rfind(' ') + 1);
+  const bool ends_with_number = text.ends_with("or more") || parse_number<double>(last).has_value();
+  return text + (option.unit.empty() ? "" : (ends_with_number ? " " : ", in ") + option.unit);
+}
+
+/// The default and what else is allowed: "`auto`, or above 0 um"; "`3`; 0 to 100 frames".
+std::string values_in_short(const Option& option, const std::string& standard) {
+  const std::string allowed = allowed_in_short(option);
+  if (standard.empty()) return allowed;
+  const bool is_name = standard.front() >= 'a' && standard.front() <= 'z';
+  std::size_t from = 0;
+  for (std::size_t at = allowed.find(standard); is_name && at != std::string::npos;
+       at = allowed.find(standard, from)) {
+    from = at + standard.size();
+    const bool begins = at == 0 || allowed[at - 1] == ' ';
+    const bool ends = from == allowed.size() || allowed[from] == ' ' || allowed[from] == ',';
+    if (begins && ends) return allowed.substr(0, at) + "`" + standard + "`" + allowed.substr(from);
+  }
+  return "`" + standard + "`; " + allowed;
+}
+
+/// A list item of that text, wrapped at 100 columns.
+std::string list_item(const std::string& text) {
+  std::string item = "-";
+  std::size_t column = item.size();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const bool fits = column + 1 + end - at <= 100;
+    item += fits ? " " : "\n  ";
+    item += text.substr(at, end - at);
+    column = (fits ? column + 1 : 2) + end - at;
+    at = end + 1;
+  }
+  return item + "\n";
+}
+
+}  // namespace
+
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every setting with its default, the allowed values and its meaning, as `motes info --options` prints\n"
-      "them. Later settings override earlier ones: the defaults below, the YAML file,\n"
+      "Every setting, as `motes info --options` prints them: what it means, and (in parentheses) its\n"
+      "`default` and other values. Later settings override earlier ones: the defaults, the YAML file,\n"
       "`--set key.path=value`, other options. Vectors are [z, y, x]. Lengths are in micrometres (`_um`),\n"
       "times in seconds (`_s`); with a table in `px`, every `_um` means px. Keys under `execution` change\n"
       "the speed, not the result.\n";
@@ -297,11 +356,10 @@ std::string options_markdown() {
   for (const Option& option : options()) {
     if (section_of(option.path) != section) {
       section = section_of(option.path);
-      page += "\n## " + section + "\n\n| key | default | allowed | meaning |\n|---|---|---|---|\n";
+      page += "\n## " + section + "\n\n";
     }
-    const std::string shown = to_text(option.get(defaults));
-    page += "| `" + option.path + "` | " + (shown.empty() ? "(none)" : "`" + shown + "`") + " | " +
-            option.allowed + (option.unit.empty() ? "" : ", in " + option.unit) + " | " + option.doc + " |\n";
+    page += list_item("`" + option.path + "` (" + values_in_short(option, to_text(option.get(defaults))) +
+                      "): " + option.doc);
   }
   return page;
 }
