@@ -207,7 +207,8 @@ struct DeviceLinker {
 /// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
-/// At least so many nested parallel regions while it lives; the caller's setting comes back afterwards.
+/// At least so many nested parallel regions while it lives. It is a setting of the calling
+/// thread alone (libgomp 12 and libomp 14 were asked), and its value comes back afterwards.
 class NestedLevels {
  public:
   explicit NestedLevels(int levels) : before_(omp_get_max_active_levels()) {

@@ -51,8 +51,8 @@ Index cache_shares(const gpu::Arena& arena, Offset bytes) {
   return static_cast<Index>(std::clamp<Offset>((bytes + most - 1) / most, 1, 8));
 }
 
-/// Which launches are the fastest, as far as has been measured (docs/method/solvers.md): by how many entries a
-/// vertex has, and whether the words fit half of the cache.
+/// Which launches are the fastest, as far as has been measured: by how many entries a vertex
+/// has, and whether the words fit half of the cache.
 SuitorPlan plan_for(const gpu::Arena& arena, const GreedyLists& lists) {
   constexpr Offset kManyEntries = 16;
   if (lists.entries >= kManyEntries * lists.count) return SuitorPlan::wide_first;

@@ -5,7 +5,7 @@
 /// is a proposal, and tells whether it stands and who is displaced. The displaced vertex goes on below the
 /// edge it lost: words only grow, and an edge that was refused once is refused for good. So a vertex that
 /// waits is known by its number and that limit. Under a total order every schedule ends in the same words,
-/// those of sorted greedy (docs/method/solvers.md has the proof).
+/// those of sorted greedy (suitor.h has the proof).
 ///
 /// A warp copies the lists of 32 consecutive vertices into shared memory, 16 bytes a copy, and each lane
 /// looks through its vertex's there; that reads most of the graph once, in order. Vertices that were
