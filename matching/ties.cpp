@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <motes/base/hash.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
 #include <motes/matching/ties.h>
@@ -21,14 +22,10 @@ namespace {
 using detail::Alternatives;
 using Contender = Alternatives::Contender;
 
-/// splitmix64's finaliser (Steele, Lea & Flood 2014) of both indices; -1 stands for "free".
+/// Of both indices; -1 stands for "free".
 std::uint64_t pair_hash(Index i, Index j) {
-  std::uint64_t x =
-      (static_cast<std::uint64_t>(static_cast<std::uint32_t>(i)) << 32) | static_cast<std::uint32_t>(j);
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
+  return splitmix64((static_cast<std::uint64_t>(static_cast<std::uint32_t>(i)) << 32) |
+                    static_cast<std::uint32_t>(j));
 }
 
 std::vector<char> tight_unmatched(std::span<const Cost> unmatched, std::span<const Cost> dual) {

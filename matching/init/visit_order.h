@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include <motes/base/hash.h>
 #include <motes/base/host_device.h>
 #include <motes/matching/problem.h>
 
@@ -15,7 +16,7 @@ class VisitOrder {
  public:
   VisitOrder(Index count, std::uint64_t seed) : count_(static_cast<std::uint64_t>(count)) {
     if (seed == 0 || count < 3) return;
-    const std::uint64_t drawn = mixed(seed);
+    const std::uint64_t drawn = splitmix64(seed);
     first_ = (drawn >> 32) % count_;
     step_ = (drawn & 0xffffffff) % count_ | 1;
     while (std::gcd(step_, count_) != 1) step_ += 2;
@@ -27,13 +28,6 @@ class VisitOrder {
   }
 
  private:
-  /// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
-  static std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
   std::uint64_t count_, first_ = 0, step_ = 0;
 };
 

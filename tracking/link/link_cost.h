@@ -34,16 +34,10 @@ MOTES_HOST_DEVICE inline bool snap(double um, double steps_per_um, std::int64_t&
   return true;
 }
 
-/// splitmix64's finaliser (Steele, Lea & Flood 2014).
-MOTES_HOST_DEVICE inline std::uint64_t mix(std::uint64_t h) {
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
-  return h ^ (h >> 31);
-}
-
 MOTES_HOST_DEVICE inline std::uint64_t hash_of(const GridPoint& p) {
-  return mix(mix(mix(static_cast<std::uint64_t>(p.x)) + static_cast<std::uint64_t>(p.y)) +
-             static_cast<std::uint64_t>(p.z));
+  const std::uint64_t x = splitmix64_finaliser(static_cast<std::uint64_t>(p.x));
+  return splitmix64_finaliser(splitmix64_finaliser(x + static_cast<std::uint64_t>(p.y)) +
+                              static_cast<std::uint64_t>(p.z));
 }
 
 /// The cost of a candidate; `root` is the correctly rounded square root of `squared`, and only the Euclidean
@@ -53,7 +47,8 @@ MOTES_HOST_DEVICE inline matching::Cost candidate_cost(LinkCost kind, std::int64
   const matching::Cost steps = kind == LinkCost::squared
                                    ? squared
                                    : static_cast<matching::Cost>(root * static_cast<double>(kGateSteps));
-  const std::uint64_t tie = mix(row_hash ^ ((column_hash << 32) | (column_hash >> 32))) >> (64 - kTieBits);
+  const std::uint64_t tie =
+      splitmix64_finaliser(row_hash ^ ((column_hash << 32) | (column_hash >> 32))) >> (64 - kTieBits);
   return (steps << kTieBits) + static_cast<matching::Cost>(tie);
 }
 
