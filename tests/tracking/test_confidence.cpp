@@ -210,3 +210,20 @@ TEST_CASE("cutting unsure links leaves fewer wrong ones") {
     CHECK(tracks.track_properties[0].values[t] == all_right);
   }
 }
+
+TEST_CASE("a link that is cut counts no more, neither among all nor among those over gaps") {
+  SeriesLinks links;
+  links.points.slot = {0, 1, 3, 0, 2};
+  links.linking.next = {1, 2, -1, 4, -1};
+  links.linking.previous = {-1, 0, 1, -1, 3};
+  links.links = 3;
+  links.gap_links = 2;
+  const double none = std::nan("");
+  Confidence confidence;
+  confidence.link = {0.99, 0.2, none, 0.95, none};
+  CHECK(cut_unsure_links(confidence, 0.9, links) == 1);
+  CHECK(links.linking.next == std::vector<Index>{1, -1, -1, 4, -1});
+  CHECK(links.linking.previous == std::vector<Index>{-1, 0, -1, -1, 3});
+  CHECK(links.links == 2);
+  CHECK(links.gap_links == 1);
+}
