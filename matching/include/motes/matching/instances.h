@@ -47,7 +47,7 @@ Costs generate_assignment(const Execution& execution, std::string_view text);
 /// The text names a generated problem.
 bool is_generated(std::string_view text);
 
-/// Sets the unmatched costs of both sides as DESIGN's `match` has them: `unmatched` given (in grid steps):
+/// Sets the unmatched costs of both sides as `motes match` does: `unmatched` given (in grid steps):
 /// that for every vertex; else the smaller side must be matched, and the larger side's free vertices cost 0.
 void set_unmatched(Costs& costs, Cost unmatched);
 void require_smaller_side(Costs& costs);
