@@ -46,8 +46,8 @@ void add_input(std::vector<Option>& table) {
                       "Channel to read, counted from 0; auto: the first."));
   table.push_back(row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000),
                       MOTES_AT(input.frame_step),
-                      "Use only frames whose number is a multiple of this. Frame numbers and times stay "
-                      "those of the input."));
+                      "Use only frames whose number is a multiple of this. Frame numbers and times do not "
+                      "change."));
   table.push_back(row("input.frames", "", frame_range(), MOTES_AT(input.frames),
                       "Use frames A to B - 1 only (A: to the end; :B from the start). `motes merge` joins "
                       "such parts of a series."));
@@ -69,8 +69,8 @@ void add_input(std::vector<Option>& table) {
                       "Unit of a table's x, y, z, if the table does not state it. px: scaled by "
                       "input.voxel_um if given, else kept. auto: input.voxel_um is needed."));
   table.push_back(row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-                      "Read HDF5 without the child process that limits what a hostile file can do: for files "
-                      "that you made yourself. Results are the same."));
+                      "Read HDF5 files that you made yourself without the child process that limits what a "
+                      "hostile file can do. Results are the same."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "Allow a BigDataViewer XML or an OME file to name data outside of its folder."));
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
@@ -112,8 +112,8 @@ void add_detection(std::vector<Option>& table) {
                       "the spots found, and none in a frame of noise."));
   table.push_back(row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000),
                       MOTES_AT(detection.max_count),
-                      "Keep only the best spots of a frame, at most this many (with threshold auto, without "
-                      "any threshold). 0: keep all above the threshold."));
+                      "Keep only the best spots of a frame, at most this many; with threshold auto, however "
+                      "weak they are. 0: no limit."));
   table.push_back(row("detection.polarity", "",
                       choice<tracking::Polarity>(
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
@@ -133,7 +133,7 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(row(
       "linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
       "Longest displacement between two frames that may be a link; it grows with the frames of a gap. auto: "
-      "from max_speed_um_s if given; otherwise scope pairs estimates it, and scope series has no bound."));
+      "from max_speed_um_s if given; otherwise none for a series, and estimated for frame pairs."));
   table.push_back(
       row("linking.scope", "",
           choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
@@ -143,49 +143,52 @@ void add_linking(std::vector<Option>& table) {
           "series, but pairs for two frames, for more than 10 million detections (or a million, where "
           "particles move little and hardly one is missed), or if linking.cost, "
           "linking.no_link_cost or solver greedy is set."));
-  table.push_back(row("linking.model", "",
-                      choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
-                                                     {"static", tracking::MotionModel::standing},
-                                                     {"velocity", tracking::MotionModel::velocity},
-                                                     {"field", tracking::MotionModel::field},
-                                                     {"joint", tracking::MotionModel::joint}}),
-                      MOTES_AT(linking.model),
-                      "Scope series: how motion is predicted. static: not at all. velocity: from the links "
-                      "before and after. field: from the neighbours' motion. joint: as velocity, over all "
-                      "frames at once. auto: what predicts the data best."));
-  table.push_back(row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
-                      "Scope series: how many frames in a row a particle may be missed within its track."));
+  table.push_back(
+      row("linking.model", "",
+          choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
+                                         {"static", tracking::MotionModel::standing},
+                                         {"velocity", tracking::MotionModel::velocity},
+                                         {"field", tracking::MotionModel::field},
+                                         {"joint", tracking::MotionModel::joint}}),
+          MOTES_AT(linking.model),
+          "Linking a series: how motion is predicted. static: not at all. velocity: from the links "
+          "before and after. field: from the neighbours' motion. joint: as velocity, over all "
+          "frames at once. auto: what predicts the data best."));
+  table.push_back(
+      row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
+          "Linking a series: how many frames in a row a particle may be missed within its track."));
   table.push_back(row("linking.events", "",
                       choice<tracking::Events>({{"auto", tracking::Events::automatic},
                                                 {"none", tracking::Events::none},
                                                 {"divisions", tracking::Events::divisions}}),
                       MOTES_AT(linking.events),
-                      "Scope series: whether cells divide. divisions: a mother's track ends, and her two "
+                      "Linking a series: whether cells divide. divisions: a mother's track ends, and her two "
                       "daughters' tracks begin and name it as parent. none: never. auto: divisions if there "
                       "are clearly more than chance explains."));
-  table.push_back(
-      row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
-          "Scope series: give every link the probability that it is right. This does not change the links."));
+  table.push_back(row(
+      "linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
+      "Linking a series: give every link the probability that it is right. This does not change the links."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
-                      "Scope series: cut links that are less likely right than this; 0: none."));
+                      "Linking a series: cut links that are less likely right than this; 0: none."));
   table.push_back(
       row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
           MOTES_AT(linking.min_length),
           "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with threshold "
           "auto single spots that score like noise are left out too."));
-  table.push_back(
-      row("linking.features", "",
-          word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
-          MOTES_AT(linking.features),
-          "Scope series: properties of detections (quality, intensity, radius, or a table's columns) that "
-          "may tell particles from false detections around them. auto: the first six."));
+  table.push_back(row(
+      "linking.features", "",
+      word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
+      MOTES_AT(linking.features),
+      "Linking a series: properties of detections (quality, intensity, radius, or a table's columns) that "
+      "may tell particles from false detections around them. auto: the first six."));
   table.push_back(row("linking.exclusion_um", "um", word_or("auto", real(kNotNegative)),
                       MOTES_AT(linking.exclusion_um),
-                      "Scope series: distance that particles of a frame keep from each other; nearer "
+                      "Linking a series: distance that particles of a frame keep from each other; nearer "
                       "detections may be false. 0: particles may be close together. auto: estimated."));
-  table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
-                      "With gate_um auto: share of the true links that the gate must allow."));
+  table.push_back(
+      row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
+          "Linking frame pairs, gate_um auto: share of the true links that the gate must allow."));
   table.push_back(row("linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)),
                       MOTES_AT(linking.max_speed_um_s),
                       "Sets the gate to this speed times the time between frames, instead of gate_um."));
@@ -193,11 +196,12 @@ void add_linking(std::vector<Option>& table) {
                       choice<tracking::LinkCost>({{"squared", tracking::LinkCost::squared},
                                                   {"euclidean", tracking::LinkCost::euclidean}}),
                       MOTES_AT(linking.cost),
-                      "Scope pairs: what a link costs, its squared length or its length."));
-  table.push_back(row("linking.no_link_cost", "um^2 (squared) or um (euclidean)",
-                      word_or("auto", real(kNotNegative)), MOTES_AT(linking.no_link_cost),
-                      "Scope pairs: what a missing partner costs, for each of the two ends. auto: gate^2 "
-                      "(squared) or gate (euclidean)."));
+                      "Linking frame pairs: what a link costs, its squared length or its length."));
+  table.push_back(
+      row("linking.no_link_cost", "um^2 (squared) or um (euclidean)", word_or("auto", real(kNotNegative)),
+          MOTES_AT(linking.no_link_cost),
+          "Linking frame pairs: what a missing partner costs, for each of the two ends. auto: gate^2 "
+          "(squared) or gate (euclidean)."));
   table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
                       "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy is "
                       "a nearest-first heuristic, CPU only."));
@@ -326,6 +330,10 @@ std::string values_in_short(const Option& option, const std::string& standard) {
   return "`" + standard + "`; " + allowed;
 }
 
+bool is_simulated(const std::string& section) {
+  return section == "simulation" || section == "faults" || section == "imaging";
+}
+
 /// A list item of that text, wrapped at 100 columns.
 std::string list_item(const std::string& text) {
   std::string item = "-";
@@ -350,16 +358,22 @@ std::string options_markdown() {
       "`default` and other values. Later settings override earlier ones: the defaults, the YAML file,\n"
       "`--set key.path=value`, other options. Vectors are [z, y, x]. Lengths are in micrometres (`_um`),\n"
       "times in seconds (`_s`); with a table in `px`, every `_um` means px. Keys under `execution` change\n"
-      "the speed, not the result.\n";
+      "the speed, not the result. Of the settings of `motes simulate`, at the end, the defaults are shown;\n"
+      "`motes help simulation` (or `faults`, `imaging`, or any key) explains them.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {
+    const bool simulated = is_simulated(section_of(option.path));
     if (section_of(option.path) != section) {
       section = section_of(option.path);
-      page += "\n## " + section + "\n\n";
+      page += "\n## " + section + "\n\n" + (simulated ? "    " + section + ":\n" : "");
     }
-    page += list_item("`" + option.path + "` (" + values_in_short(option, to_text(option.get(defaults))) +
-                      "): " + option.doc);
+    const std::string standard = to_text(option.get(defaults));
+    if (simulated) {
+      page += "      " + option.path.substr(section.size() + 1) + ": " + standard + "\n";
+    } else {
+      page += list_item("`" + option.path + "` (" + values_in_short(option, standard) + "): " + option.doc);
+    }
   }
   return page;
 }

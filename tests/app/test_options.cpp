@@ -1,4 +1,5 @@
 #include <set>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -59,6 +60,25 @@ TEST_CASE("docs/configuration.md is what `motes info --options` prints") {
   const bool in_step = printed.out == page;
   INFO("bring it in step: motes info --options > docs/configuration.md");
   CHECK(in_step);
+}
+
+TEST_CASE("The defaults that docs/configuration.md shows as YAML are read, and are the defaults") {
+  std::istringstream lines(options_markdown());
+  std::string yaml;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("    ")) yaml += line.substr(4) + "\n";
+  REQUIRE(yaml.starts_with("simulation:\n"));
+  Config config;
+  load_yaml_text(yaml, "docs/configuration.md", config);
+  const Config defaults;
+  for (const Option& option : options()) {
+    INFO(option.path);
+    CHECK(to_text(option.get(config)) == to_text(option.get(defaults)));
+    const bool shown = option.path.starts_with("simulation.") || option.path.starts_with("faults.") ||
+                       option.path.starts_with("imaging.");
+    if (shown)
+      CHECK(yaml.find("\n  " + option.path.substr(option.path.find('.') + 1) + ": ") != std::string::npos);
+  }
 }
 
 TEST_CASE("Every preset in configs/ is read") {
