@@ -107,7 +107,7 @@ rule merge:
 }
 
 void run_cluster(Session& session, const Arguments& arguments) {
-  require_argument(arguments.system, "cluster needs what to write for: slurm or snakemake");
+  require_argument(arguments.system, "cluster needs a system, slurm or snakemake, and the input");
   if (arguments.system != "slurm" && arguments.system != "snakemake")
     throw UsageError("cluster: '" + arguments.system + "' is not known; use slurm or snakemake");
   const Config config = configure(session, arguments.input);

@@ -43,7 +43,7 @@ void write_points(const std::filesystem::path& file, bool h5, const PointSeries&
 void run_preview(Session& session, const Config& config, const OpenedInput& input,
                  const std::filesystem::path& picture) {
   if (picture.extension() != ".png")
-    throw UsageError("--preview-parameters " + picture.string() + ": the picture's name ends in .png");
+    throw UsageError("--preview-parameters " + picture.string() + ": the picture's name must end in .png");
   if (picture.has_parent_path()) prepare_folder(picture.parent_path());
   nlohmann::ordered_json report = report_head("detect");
   report["input"] = to_json(input);

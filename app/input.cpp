@@ -84,7 +84,7 @@ io::PointTable points_of_tracks(const TrackSet& tracks) {
   io::PointTable points;
   points.length_unit = tracks.length_unit;
   points.dt_s = tracks.dt_s;
-  points.notes.push_back("identities of the tracks are left out");
+  points.notes.push_back("its tracks are ignored: motes links the points itself");
   if (tracks.points() == 0) return points;
   const auto [first, last] = std::minmax_element(tracks.frame.begin(), tracks.frame.end());
   const std::int64_t count = std::int64_t{*last} - *first + 1;
@@ -127,7 +127,7 @@ OpenedInput open_input(const Config& config) {
   OpenedInput input;
   input.path = config.input.path;
   if (input.path.empty()) {
-    throw UsageError("input.path is not set; give the input on the command line, or this key");
+    throw UsageError("no input given; name a file or folder after the command, or set input.path");
   }
   const std::string extension = lower_extension(input.path);
   std::error_code error;

@@ -153,7 +153,7 @@ matching::AutoChoice choose_on_ranks(MatchArguments arguments, const Config& con
     throw UsageError("--solver: " + arguments.solver +
                      " has no form for several ranks (mpirun); use hungarian-tree or hungarian");
   if (!arguments.ties.empty() && arguments.ties != "any")
-    throw UsageError("--ties: several ranks (mpirun) have any alone");
+    throw UsageError("--ties: on several ranks (mpirun) only any is possible");
   matching::AutoChoice choice = choose(arguments, config, problem);
   if (automatic) choice.reason = "of the exact solvers for several ranks it sends least";
   return choice;

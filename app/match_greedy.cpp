@@ -36,7 +36,7 @@ void refuse_other_options(const MatchArguments& arguments) {
   if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
   if (arguments.coarsen == 0 &&
       !(arguments.coarse.empty() && arguments.coarse_map.empty() && arguments.coarsen_by.empty()))
-    throw UsageError("--coarse, --coarse-map, --coarsen-by: --coarsen N says how far");
+    throw UsageError("--coarse, --coarse-map and --coarsen-by need --coarsen N");
 }
 
 /// Edges, each once; loops are none.

@@ -27,7 +27,8 @@ void run_plan(Session& session, const Arguments& arguments) {
   const Config config = configure(session, arguments.input);
   hear_interrupts();
   const std::filesystem::path file = output_path(arguments.file, {}, config.input.path, "_plan.yaml");
-  if (!is_yaml(file.string())) throw UsageError("-o " + file.string() + ": a plan ends in .yaml");
+  if (!is_yaml(file.string()))
+    throw UsageError("-o " + file.string() + ": the plan's name must end in .yaml or .yml");
   const Plan plan = make_plan(session, config);
   if (file.has_parent_path()) prepare_folder(file.parent_path());
   io::write_text(file, plan.text);
@@ -68,8 +69,8 @@ Plan make_plan(Session& session, Config config) {
 }
 
 Command add_plan(CLI::App& app, Session& session) {
-  CommandOptions command =
-      add_command(app, "plan", "Fix the settings that the parts of a series share, for separate detection");
+  CommandOptions command = add_command(
+      app, "plan", "Estimate the settings that all parts of a series share, before they are detected");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration")

@@ -205,8 +205,8 @@ Command add_simulate(CLI::App& app, Session& session) {
             require_argument(arguments->config,
                              "simulate needs a CONFIG (a YAML file, such as configs/demo.yaml)");
             if (!is_yaml(arguments->config))
-              throw UsageError("simulate needs a YAML configuration, and '" + arguments->config +
-                               "' is none: its name must end in .yaml or .yml");
+              throw UsageError("simulate needs a YAML configuration: '" + arguments->config +
+                               "' does not end in .yaml or .yml");
             run_simulate(session, *arguments);
           }};
 }

@@ -110,7 +110,7 @@ void CheckedFile::fail(const std::string& what) const {
 
 /// The path with soft links replaced; none where something on the way is missing.
 std::optional<std::string> CheckedFile::resolve(const std::string& name, int depth) const {
-  if (depth > kMaxSoftLinks) fail(name + " is a link to a link, and so on without end");
+  if (depth > kMaxSoftLinks) fail(name + " is a link that leads back to itself");
   std::string done;
   std::size_t begin = 0;
   while (begin < name.size()) {
@@ -201,7 +201,7 @@ void CheckedFile::check_storage(const Handle& dataset, const std::string& name,
 Handle CheckedFile::open_dataset(const std::string& name) const {
   const std::string place = must_resolve(name);
   Handle dataset(H5Dopen2(file_.id(), place.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!dataset) fail(name + " is damaged or no dataset");
+  if (!dataset) fail(name + " is damaged or not a dataset");
   return dataset;
 }
 
@@ -275,7 +275,7 @@ void CheckedFile::read_rows(const std::string& name, Number as, std::int64_t fir
 
 std::vector<std::string> CheckedFile::names(const std::string& group) const {
   const Handle opened(H5Gopen2(file_.id(), must_resolve(group).c_str(), H5P_DEFAULT), H5Gclose);
-  if (!opened) fail(group + " is damaged or no group");
+  if (!opened) fail(group + " is damaged or not a group");
   std::vector<std::string> found;
   const auto visit = [](hid_t, const char* name, const H5L_info_t*, void* out) -> herr_t {
     static_cast<std::vector<std::string>*>(out)->emplace_back(name);

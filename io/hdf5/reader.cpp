@@ -198,7 +198,7 @@ template <class T>
 std::vector<T> Reader::column(const std::string& name, Number as, std::size_t width) const {
   if (!has(name)) fail("the dataset " + name + " is missing");
   const auto info = dataset(name);
-  if (!info) fail(name + " is damaged or no dataset");
+  if (!info) fail(name + " is damaged or not a dataset");
   if (is_float(info->type) && !is_float(as)) fail(name + " holds values of the wrong type");
   if (info->shape.size() != (width == 0 ? 1U : 2U))
     fail(name + (width == 0 ? " is not a one-dimensional dataset" : " is not a table"));

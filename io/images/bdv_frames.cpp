@@ -76,7 +76,7 @@ VoxelType voxel_type(const fs::path& path, const std::string& name, h5::Number n
 
 Cells open_cells(const fs::path& path, const h5::Reader& file, const std::string& name) {
   const auto info = file.dataset(name);
-  if (!info) fail(path, fmt::format("{}: cannot be opened: it is missing or no dataset", name));
+  if (!info) fail(path, fmt::format("{}: cannot be opened: it is missing or not a dataset", name));
   if (info->shape.size() != 3) fail(path, fmt::format("{}: is not a three-dimensional dataset", name));
   for (const std::int64_t size : info->shape) {
     if (size <= 0 || size > std::numeric_limits<std::int32_t>::max())

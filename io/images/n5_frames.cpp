@@ -163,7 +163,7 @@ class N5Frames : public FrameSource {
     }
     const std::int64_t most = system::physical_memory() / 2;
     if (bytes > most || file->size() - kHeader > 2 * static_cast<std::uint64_t>(bytes) + (1 << 20))
-      store_.fail(key, "its size cannot be; export the data again");
+      store_.fail(key, "its size is impossible; export the data again");
     stored_.resize(static_cast<std::size_t>(file->size()) - kHeader);
     zarr::ChunkCoding coding;
     coding.compression = dataset.compression;

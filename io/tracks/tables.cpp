@@ -267,7 +267,7 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
   table.length_unit = scale_to_um(columns, options);
   table.dt_s = settle_times(columns, options.dt_s);
   for (const std::string& name : columns.identity_names) {
-    columns.notes.push_back("column '" + name + "' is left out: identities are not used for linking");
+    columns.notes.push_back("column '" + name + "' is ignored: motes links the points itself");
   }
   std::vector<double> radius = take_property(columns, radius_column(table.length_unit));
   std::vector<double> intensity = take_property(columns, "intensity");

@@ -283,7 +283,7 @@ PointTable read_trackmate_points(const std::filesystem::path& path) {
   table.dt_s = content.dt_s;
   table.notes = std::move(content.notes);
   if (!content.graph.edges.empty())
-    table.notes.push_back("TrackMate's tracks are left out: identities are not used for linking");
+    table.notes.push_back("TrackMate's tracks are ignored: motes links the points itself");
   const std::vector<double> radius =
       detail::take_property(rows, content.length_unit == "px" ? "radius_px" : "radius_um");
   const std::vector<double> quality = detail::take_property(rows, "quality");

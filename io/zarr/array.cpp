@@ -296,7 +296,8 @@ std::vector<T> Array::values(std::size_t rank, std::int64_t most) const {
     store_.fail(node_, "has " + std::to_string(metadata_.rank()) + " axes, where " + std::to_string(rank) +
                            " are needed");
   const std::int64_t total = product(metadata_.shape);
-  if (total < 0 || total > most) store_.fail(node_, "claims more values than can be; the store is damaged");
+  if (total < 0 || total > most)
+    store_.fail(node_, "claims more values than are possible; the store is damaged");
   std::vector<std::byte> bytes(static_cast<std::size_t>(total) *
                                static_cast<std::size_t>(metadata_.type.bytes));
   if (total > 0) read(Sizes(rank, 0), metadata_.shape, bytes);

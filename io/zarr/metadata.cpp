@@ -91,7 +91,7 @@ class MetadataReader {
   Json member(const Json& json, const char* name) const {
     const auto found = json.find(name);
     if (!json.is_object() || found == json.end() || !found->is_object())
-      fail(std::string("'") + name + "' is missing or no object");
+      fail(std::string("'") + name + "' is missing or not an object");
     return *found;
   }
 
@@ -112,7 +112,7 @@ class MetadataReader {
   std::vector<std::int64_t> sizes(const Json& json, const char* name, std::int64_t least) const {
     const auto found = json.find(name);
     if (found == json.end() || !found->is_array() || found->size() > kMostAxes)
-      fail(std::string("'") + name + "' is missing or no list of sizes");
+      fail(std::string("'") + name + "' is missing or not a list of sizes");
     std::vector<std::int64_t> all;
     for (const Json& size : *found) {
       const bool whole = size.is_number_integer() && size.get<double>() >= static_cast<double>(least) &&
@@ -220,7 +220,7 @@ class MetadataReader {
   }
 
   void read_codecs(const Json& codecs, ArrayMetadata& array, ChunkCoding& coding, bool in_shard) const {
-    if (!codecs.is_array() || codecs.size() > 16) fail("'codecs' is missing or no list");
+    if (!codecs.is_array() || codecs.size() > 16) fail("'codecs' is missing or not a list");
     for (const Json& codec : codecs) {
       const std::string name = name_in(codec, "name");
       Json configuration = codec.is_object() ? codec.value("configuration", Json::object()) : Json::object();

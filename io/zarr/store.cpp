@@ -84,9 +84,9 @@ std::optional<Json> Store::json(const std::string& key) const {
   if (!has(key)) return std::nullopt;
   const std::unique_ptr<InputFile> file = open(key);
   if (!file) return std::nullopt;
-  if (file->size() > kLargestJson) fail(key, "is larger than 64 MiB, which no metadata are");
+  if (file->size() > kLargestJson) fail(key, "is larger than 64 MiB, too large for metadata");
   const std::string text = file->head(static_cast<std::size_t>(file->size()));
-  if (is_deep(text)) fail(key, "is nested deeper than 64 levels, which no metadata are");
+  if (is_deep(text)) fail(key, "is nested deeper than 64 levels, too deep for metadata");
   Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) fail(key, "is not a JSON object: the metadata are damaged; copy the store again");
   return json;

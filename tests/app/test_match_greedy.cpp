@@ -127,9 +127,9 @@ TEST_CASE("match of greedy refuses what makes no sense, and says what to do") {
   refused({grid, "--init", "cheap"}, 2, "--init: is for cardinality");
   refused({grid, "--ties", "hash"}, 2, "--ties: is for assignment");
   refused({grid, "--unmatched", "1"}, 2, "--unmatched: is for assignment");
-  refused({grid, "--coarse", "x.mtx"}, 2, "--coarsen N says how far");
+  refused({grid, "--coarse", "x.mtx"}, 2, "need --coarsen N");
   refused({grid, "--coarsen", "0"}, 2, "--coarsen");
-  refused({grid, "--coarsen-by", "density"}, 2, "--coarsen N says how far");
+  refused({grid, "--coarsen-by", "density"}, 2, "need --coarsen N");
   refused({grid, "--coarsen", "3", "--coarsen-by", "size"}, 2, "--coarsen-by");
   refused({"gen:uniform?rows=3&high=2"}, 2, "weighted graphs come from");
   refused({"/nonexistent.mtx"}, 3, "nonexistent");

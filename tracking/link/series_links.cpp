@@ -64,19 +64,18 @@ std::string number(double value) {
 /// Why `automatic` took what it took.
 std::string reason_of(const SeriesLinks& links) {
   const SeriesEvidence& e = links.evidence;
-  std::string text =
-      links.chosen == MotionModel::field
-          ? "neighbours' motion makes links " + number(e.plain - *e.field) + " nats a detection likelier"
-      : e.field ? "neighbours' motion does not make links likelier"
-      : e.coherence > kLeastCoherence
-          ? "neighbours move together, " + number(e.coherence) + " nats a link"
-          : "neighbours do not move together, " + number(e.coherence) + " nats a link";
+  std::string text = links.chosen == MotionModel::field ? "neighbours move together: links are likelier by " +
+                                                              number(e.plain - *e.field) + " nats a detection"
+                     : e.field                       ? "neighbours do not move together"
+                     : e.coherence > kLeastCoherence ? "neighbours move together: links are likelier by " +
+                                                           number(e.coherence) + " nats a link"
+                                                     : "neighbours do not move together";
   if (e.beta && e.velocity)
     text += links.persistent ? "; particles keep their direction, beta " + number(*e.beta)
                              : "; particles do not keep their direction, beta " + number(*e.beta);
   if (e.joint)
-    text += std::string("; beliefs over all frames ") + (links.joint ? "" : "not ") + "used, " +
-            number(*e.velocity - *e.joint) + " nats a detection likelier";
+    text +=
+        links.joint ? "; motion over all frames at once" : "; motion over all frames at once is less likely";
   for (const std::string& spared : links.spared) text += "; not tried, to save time: " + spared;
   return text;
 }
