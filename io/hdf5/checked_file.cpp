@@ -110,7 +110,7 @@ void CheckedFile::fail(const std::string& what) const {
 
 /// The path with soft links replaced; none where something on the way is missing.
 std::optional<std::string> CheckedFile::resolve(const std::string& name, int depth) const {
-  if (depth > kMaxSoftLinks) fail(name + " is a link that leads back to itself");
+  if (depth > kMaxSoftLinks) fail(name + " is a link to a link, and so on, too many times");
   std::string done;
   std::size_t begin = 0;
   while (begin < name.size()) {
