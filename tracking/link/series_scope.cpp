@@ -9,7 +9,7 @@ constexpr std::size_t kFew = 1'000'000;
 /// Up to so many it takes minutes, as one assignment.
 constexpr std::size_t kMost = 10'000'000;
 /// Pairs will do where particles move less than this part of their spacing, and hardly one is missed.
-constexpr double kEasyRatio = 0.15, kMissingPartners = 0.01;
+constexpr double kEasyRatio = 0.2, kMissingPartners = 0.01;
 /// Memory for each detection, its candidate links included.
 constexpr std::int64_t kBytes = 1500;
 

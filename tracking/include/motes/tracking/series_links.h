@@ -41,7 +41,7 @@ struct SeriesOptions {
 
 /// Whether a table is better linked as a series than frame to frame, by its number of detections and what
 /// the gate's estimate says of it. Always up to a million. Up to 10 million, where half of the memory holds
-/// the series, unless frame to frame is as good: particles that move at most 0.15 of their spacing, of which
+/// the series, unless frame to frame is as good: particles that move at most 0.2 of their spacing, of which
 /// at least 99 % are detected again in the next frame. A series takes about ten times as long. O(1).
 bool series_pays(std::size_t detections, const std::optional<GateEstimate>& estimate);
 
