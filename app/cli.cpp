@@ -112,9 +112,11 @@ void run_command(int argc, const char* const* argv, Session& session) {
       "To begin: motes track FILE -o DIR. motes COMMAND --help lists options; motes help KEY explains a "
       "setting.");
   const std::vector<Command> commands{
-      add_track(app, session), add_detect(app, session),  add_simulate(app, session), add_score(app, session),
-      add_match(app, session), add_convert(app, session), add_render(app, session),   add_plan(app, session),
-      add_merge(app, session), add_cluster(app, session), add_info(app, session),     add_help(app, session)};
+      add_track(app, session),   add_detect(app, session),  add_simulate(app, session),
+      add_score(app, session),   add_analyse(app, session), add_match(app, session),
+      add_convert(app, session), add_render(app, session),  add_plan(app, session),
+      add_merge(app, session),   add_cluster(app, session), add_info(app, session),
+      add_help(app, session)};
   for (const Command& command : commands) add_common_options(CommandOptions(*command.options), session);
   const std::vector<const char*> words = spelled_out(argc, argv, commands);
   std::ostringstream said;

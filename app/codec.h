@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <motes/base/errors.h>
 #include <motes/tracking/crop.h>
 
 #include "app/options.h"
@@ -149,6 +150,14 @@ Codec<std::optional<T>> word_or(const std::string& word, const Codec<T>& codec) 
           [word, codec](const std::optional<T>& value) {
             return value ? codec.print(*value) : word_value(word);
           }};
+}
+
+/// The value of a command's own option, through the same checks as configuration keys.
+template <class T>
+T parse_option(const std::string& text, const std::string& option, const Codec<T>& codec) {
+  const auto value = codec.parse(word_value(text));
+  if (!value) throw UsageError(option + ": '" + text + "' is not allowed; allowed: " + codec.allowed);
+  return *value;
 }
 
 /// A member of Config, of a mutable or a const one. Made of a captureless lambda that does both, so that the

@@ -44,6 +44,7 @@ Command add_track(CLI::App& app, Session& session);
 Command add_detect(CLI::App& app, Session& session);
 Command add_simulate(CLI::App& app, Session& session);
 Command add_score(CLI::App& app, Session& session);
+Command add_analyse(CLI::App& app, Session& session);
 Command add_match(CLI::App& app, Session& session);
 Command add_render(CLI::App& app, Session& session);
 Command add_convert(CLI::App& app, Session& session);

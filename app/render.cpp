@@ -36,14 +36,6 @@ struct Arguments {
 /// A turn of the camera has so many pictures.
 constexpr int kTurn = 120;
 
-/// The option's value through the same checks as configuration keys.
-template <class T>
-T parse_option(const std::string& text, const std::string& option, const Codec<T>& codec) {
-  const auto value = codec.parse(word_value(text));
-  if (!value) throw UsageError(option + ": '" + text + "' is not allowed; allowed: " + codec.allowed);
-  return *value;
-}
-
 /// Two values with a character between them, such as 1600x1200.
 template <class T>
 std::pair<T, T> parse_pair(const std::string& text, char between, const std::string& option,

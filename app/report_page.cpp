@@ -18,15 +18,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json series_of(const std::string& name, std::vector<double> x, std::vector<double> y) {
-  return {{"name", name}, {"x", std::move(x)}, {"y", std::move(y)}};
-}
-
-ordered_json chart(const std::string& title, const std::string& x, const std::string& y,
-                   std::vector<ordered_json> series) {
-  return {{"title", title}, {"x", x}, {"y", y}, {"series", std::move(series)}};
-}
-
 /// Means of so many successive values each.
 std::vector<double> means_of(const std::vector<double>& values, std::size_t each) {
   std::vector<double> means;
@@ -224,8 +215,32 @@ std::vector<std::size_t> tracks_to_draw(const TrackSet& tracks, std::int64_t eve
   return order;
 }
 
-/// What the 3D view draws. `points`: base64 of little-endian uint16 x, y, z, each in 65535ths of the box.
-ordered_json scene(const TrackSet& tracks) {
+/// JSON within HTML: a "</script>" in a string must not end the element.
+std::string embedded(const ordered_json& data) {
+  const std::string text = data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string out;
+  for (const char c : text) {
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+ordered_json series_of(const std::string& name, std::vector<double> x, std::vector<double> y) {
+  return {{"name", name}, {"x", std::move(x)}, {"y", std::move(y)}};
+}
+
+ordered_json chart(const std::string& title, const std::string& x, const std::string& y,
+                   std::vector<ordered_json> series) {
+  return {{"title", title}, {"x", x}, {"y", y}, {"series", std::move(series)}};
+}
+
+// `points`: base64 of little-endian uint16 x, y, z, each in 65535ths of the box.
+ordered_json scene_of(const TrackSet& tracks) {
   const Box box = box_of(tracks);
   const std::int64_t every = thinning(tracks);
   const std::vector<std::size_t> drawn = tracks_to_draw(tracks, every);
@@ -254,20 +269,31 @@ ordered_json scene(const TrackSet& tracks) {
           {"frames", frames},       {"points", base64(points)}, {"every", every}};
 }
 
-/// JSON within HTML: a "</script>" in a string must not end the element.
-std::string embedded(const ordered_json& data) {
-  const std::string text = data.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "\\u003c";
-    else
-      out += c;
+std::string page_of(const ordered_json& data, const std::string& picture_png) {
+  const std::string picture = picture_png.empty()
+                                  ? ""
+                                  : "<h2>Projections</h2><img alt=\"Tracks over the maximum projections xy "
+                                    "and xz\" src=\"data:image/png;base64," +
+                                        base64(picture_png) + "\">";
+  std::string page;
+  std::string_view left = kPageTemplate;
+  const std::map<std::string_view, std::string_view> parts{{"picture", picture},
+                                                           {"library", kChartLibrary},
+                                                           {"scene_library", kSceneLibrary},
+                                                           {"orbit_library", kOrbitLibrary}};
+  const std::string json = embedded(data);
+  while (!left.empty()) {
+    const auto open = left.find("{{");
+    const auto close = left.find("}}", open);
+    if (open == std::string_view::npos) break;
+    page += left.substr(0, open);
+    const std::string_view name = left.substr(open + 2, close - open - 2);
+    page += name == "data" ? std::string_view(json) : parts.at(name);
+    left.remove_prefix(close + 2);
   }
-  return out;
+  page += left;
+  return page;
 }
-
-}  // namespace
 
 std::string origin_of(const Session& session, const Config& config, const std::string& key) {
   if (const std::string name = short_option_of(session.short_options, key); !name.empty()) return "--" + name;
@@ -290,30 +316,8 @@ std::string report_page(const Session& session, const Config& config, const Page
                           {"charts",
                            {counts_chart(series, report), displacement_chart(tracks, step, gate),
                             length_chart(tracks), msd_chart(tracks, step)}},
-                          {"scene", scene(tracks)}};
-  const std::string picture = facts.picture_png.empty()
-                                  ? ""
-                                  : "<h2>Projections</h2><img alt=\"Tracks over the maximum projections xy "
-                                    "and xz\" src=\"data:image/png;base64," +
-                                        base64(facts.picture_png) + "\">";
-  std::string page;
-  std::string_view left = kPageTemplate;
-  const std::map<std::string_view, std::string_view> parts{{"picture", picture},
-                                                           {"library", kChartLibrary},
-                                                           {"scene_library", kSceneLibrary},
-                                                           {"orbit_library", kOrbitLibrary}};
-  const std::string json = embedded(data);
-  while (!left.empty()) {
-    const auto open = left.find("{{");
-    const auto close = left.find("}}", open);
-    if (open == std::string_view::npos) break;
-    page += left.substr(0, open);
-    const std::string_view name = left.substr(open + 2, close - open - 2);
-    page += name == "data" ? std::string_view(json) : parts.at(name);
-    left.remove_prefix(close + 2);
-  }
-  page += left;
-  return page;
+                          {"scene", scene_of(tracks)}};
+  return page_of(data, facts.picture_png);
 }
 
 }  // namespace motes::app

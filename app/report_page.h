@@ -27,6 +27,15 @@ struct PageFacts {
 std::string report_page(const Session& session, const Config& config, const PageFacts& facts,
                         const PointSeries& series, const tracking::Gate& gate, const TrackSet& tracks);
 
+/// A chart of a page and the lines in it; x and y have the same length.
+nlohmann::ordered_json chart(const std::string& title, const std::string& x, const std::string& y,
+                             std::vector<nlohmann::ordered_json> series);
+nlohmann::ordered_json series_of(const std::string& name, std::vector<double> x, std::vector<double> y);
+/// What the 3D view draws: the longest tracks, to 200,000 points.
+nlohmann::ordered_json scene_of(const TrackSet& tracks);
+/// The page that shows title, summary, warnings, input, parameters, charts and scene of `data`.
+std::string page_of(const nlohmann::ordered_json& data, const std::string& picture_png);
+
 /// Where the value of a key came from: "default", "configuration file", "--set", "--gate" ...
 std::string origin_of(const Session& session, const Config& config, const std::string& key);
 

@@ -21,14 +21,6 @@ struct Arguments {
   std::string truth, tracks, gate = "5", gate_link, frame_step = "1";
 };
 
-/// The option's value through the same checks as configuration keys.
-template <class T>
-T parse_option(const std::string& text, const std::string& option, const Codec<T>& codec) {
-  const auto value = codec.parse(word_value(text));
-  if (!value) throw UsageError(option + ": '" + text + "' is not allowed; allowed: " + codec.allowed);
-  return *value;
-}
-
 /// Where one side is in px and the voxel size is given, it is in um by now, or a pixel is 1 um.
 void require_same_unit(TrackSet& truth, TrackSet& found, const Config& config, const Arguments& arguments) {
   if (truth.length_unit == found.length_unit) return;

@@ -44,7 +44,7 @@ TEST_CASE("the manual page and the completions name every command, and the page 
     INFO(shell);
     const std::string script = run_motes({"help", "--completion", shell}).out;
     for (const char* name :
-         {"track", "detect", "simulate", "score", "match", "convert", "render", "info", "help"})
+         {"track", "detect", "simulate", "score", "analyse", "match", "convert", "render", "info", "help"})
       CHECK_THAT(script, Contains(name));
     CHECK_THAT(script, Contains("min-length"));
     write_file(dir / shell, script);

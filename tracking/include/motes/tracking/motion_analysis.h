@@ -1,0 +1,73 @@
+#pragma once
+/// How particles move, from their tracks: mean squared displacements, diffusion, drift, correlation of steps.
+
+#include <cstdint>
+#include <vector>
+
+#include <motes/base/execution.h>
+#include <motes/tracking/geometry.h>
+#include <motes/tracking/track_set.h>
+
+namespace motes::tracking {
+
+/// Lengths are in the tracks' unit, times in seconds, or in frames where the interval is unknown. A value
+/// that the tracks do not tell is NaN. Standard errors are those between tracks, whose points go together.
+struct AnalysisOptions {
+  std::int32_t max_lag = 0;     ///< frames; 0: a quarter of the longest track, at most 100 steps
+  std::int64_t min_length = 2;  ///< points; shorter tracks are left out
+  bool remove_drift = false;    ///< take the mean motion of all particles off first
+};
+
+/// Of all pairs of points of a track that lie `lag` frames apart.
+struct LagFigures {
+  std::int32_t lag = 0;
+  std::int64_t pairs = 0, tracks = 0;
+  double msd = 0, msd_error = 0;
+  double non_gaussian = 0;  ///< d <r^4> / ((d + 2) <r^2>^2) - 1: 0 for Gaussian displacements
+  /// Scalar product of one-step displacements that begin `lag` apart, over their mean square.
+  double step_correlation = 0;
+};
+
+/// Mean displacement of the particles seen in this frame and a step later, and its sum up to there.
+struct DriftFigures {
+  std::int32_t frame = 0;
+  std::int64_t links = 0;
+  Vec3 mean{}, sum{};
+};
+
+struct TrackFigures {
+  std::int64_t track_id = 0, points = 0;
+  std::int32_t first_frame = 0, last_frame = 0;
+  double duration = 0;      ///< last minus first time
+  double net = 0;           ///< distance from the first point to the last
+  double path = 0;          ///< sum of the distances from point to point
+  double speed = 0;         ///< path over duration
+  double straightness = 0;  ///< net over path
+  double gyration = 0;      ///< root mean square distance from the mean position
+  double diffusion = 0;     ///< as MotionFigures::diffusion, of this track; may be below 0
+};
+
+struct MotionFigures {
+  int dims = 0;           ///< axes along which positions differ
+  std::int32_t step = 1;  ///< frames between neighbouring points; lags are multiples of it
+  double interval = 1;    ///< time of a step
+  std::int64_t points = 0;
+  /// By the covariance of successive displacements, which localisation errors do not bias (Vestergaard,
+  /// Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014; without motion blur). Holds for diffusion:
+  /// see step_correlation and exponent.
+  double diffusion = 0, diffusion_error = 0;
+  double localisation = 0;  ///< standard error of a position along an axis; NaN where steps do not tell
+  /// Slope of log MSD over log lag, of the first ten lags, weighted by their pairs; and its standard error.
+  double exponent = 0, exponent_error = 0;
+  Vec3 drift{};                      ///< mean displacement a step
+  std::vector<LagFigures> lags;      ///< rising
+  std::vector<DriftFigures> drifts;  ///< [frames with links]
+  std::vector<TrackFigures> tracks;  ///< those that are long enough
+};
+
+/// The same for any thread count. Throws UsageError for a max_lag below 0 or a min_length below 1. O(points x
+/// lags).
+MotionFigures analyse_motion(const Execution& execution, const TrackSet& tracks,
+                             const AnalysisOptions& options);
+
+}  // namespace motes::tracking
