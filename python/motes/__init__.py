@@ -2,18 +2,21 @@
 
 from . import matching
 from ._core import InputError, ResourceError, UsageError, __version__
+from .analysis import Motion, analyse
 from .linking import estimate_gate, link, link_df, link_df_iter, link_iter
 from .tracking import Result, Simulation, batch, locate, score, simulate, track
 from .tracks import Tracks, read, write
 
 __all__ = [
     "InputError",
+    "Motion",
     "ResourceError",
     "Result",
     "Simulation",
     "Tracks",
     "UsageError",
     "__version__",
+    "analyse",
     "batch",
     "estimate_gate",
     "link",

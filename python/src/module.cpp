@@ -12,4 +12,5 @@ NB_MODULE(_core, m) {
   bind_matching(m);
   bind_linking(m);
   bind_tracking(m);
+  bind_analysis(m);
 }

@@ -43,5 +43,6 @@ void bind_errors(nb::module_& m);
 void bind_matching(nb::module_& m);
 void bind_linking(nb::module_& m);
 void bind_tracking(nb::module_& m);
+void bind_analysis(nb::module_& m);
 
 }  // namespace motes::python
