@@ -19,6 +19,11 @@
 // exactly on a true position. As in docs/method/scoring.md links from mother to daughter are ignored, and so
 // are links between two false detections; `strict` is F1 with the latter counted as wrong, `direct` F1 of
 // links to the next frame alone.
+//
+//   bench_links --tables "a.csv b.csv" --models "auto pairs auto@0.5" ...
+//
+// Tables with columns particle (-1: a false detection), frame, x, y, z, as sparse_tables.py writes them, as
+// they are. Detections at one place in one frame are one. `@G` bounds links by G spacings.
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +62,9 @@ struct Series {
   std::vector<Detections> frames;
   std::vector<std::int64_t> particle;  ///< [pooled detections] of real tables, -1 false; empty: simulated
   std::map<std::int64_t, std::int64_t> parent;
-  std::vector<std::int64_t> next;  ///< [pooled detections] the true successor, -1 none
+  std::vector<std::int64_t> next;        ///< [pooled detections] the true successor, -1 none
+  std::vector<std::int64_t> stands_for;  ///< [pooled detections] the first at its place, or empty
+  std::int64_t particles = 0;
   double ratio = 0;
 };
 
@@ -295,6 +302,52 @@ Series real_series(const std::string& truth_file, const std::string& table_file,
   return out;
 }
 
+/// A table as it is; of detections at one place the first stands for all.
+Series table_series(const std::string& file) {
+  const auto table = read_csv(file);
+  const auto column = [&](const char* name, std::size_t k) { return table.at(name)[k]; };
+  const std::size_t rows = table.at("frame").size();
+  Series out;
+  for (std::size_t k = 0; k < rows; ++k)
+    while (static_cast<double>(out.frames.size()) <= column("frame", k)) {
+      out.frames.emplace_back();
+      out.frames.back().frame = static_cast<std::int32_t>(out.frames.size()) - 1;
+    }
+  std::map<std::tuple<double, double, double, double>, std::int64_t> first;
+  std::map<std::int64_t, std::int64_t> before;
+  for (std::size_t k = 0; k < rows; ++k) {
+    Detections& d = out.frames[static_cast<std::size_t>(column("frame", k))];
+    d.x_um.push_back(column("x", k)), d.y_um.push_back(column("y", k)), d.z_um.push_back(column("z", k));
+    const auto pooled = static_cast<std::int64_t>(k);
+    const auto particle = static_cast<std::int64_t>(column("particle", k));
+    const auto [place, fresh] =
+        first.emplace(std::tuple{column("frame", k), column("x", k), column("y", k), column("z", k)}, pooled);
+    out.stands_for.push_back(place->second);
+    out.particle.push_back(particle);
+    out.next.push_back(-1);
+    if (particle >= 0 && particle >= out.particles) out.particles = particle + 1;
+    if (particle < 0 || !fresh) continue;
+    if (const auto last = before.find(particle); last != before.end())
+      out.next[static_cast<std::size_t>(last->second)] = pooled;
+    before[particle] = pooled;
+  }
+  for (std::int64_t p = 0; p < out.particles; ++p) out.parent[p] = -1;
+  return out;
+}
+
+/// Links between the detections that stand for others.
+std::vector<std::int64_t> merged(const Series& series, const std::vector<std::int64_t>& found) {
+  if (series.stands_for.empty()) return found;
+  std::vector<std::int64_t> out(found.size(), -1);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] < 0) continue;
+    std::int64_t& to = out[static_cast<std::size_t>(series.stands_for[i])];
+    const std::int64_t here = series.stands_for[static_cast<std::size_t>(found[i])];
+    if (to != series.next[static_cast<std::size_t>(series.stands_for[i])]) to = here;
+  }
+  return out;
+}
+
 struct Score {
   double precision = 0, recall = 0, f1 = 0, strict = 0;
   double direct = 0;  ///< F1 of links to the next frame alone
@@ -326,10 +379,10 @@ Score score(const Series& series, const std::vector<std::int64_t>& found) {
           2 * direct_right / std::max(direct_links, 1.0)};
 }
 
-std::vector<std::int64_t> link_pairs(const Execution& execution, const Series& series, bool known_gate) {
+std::vector<std::int64_t> link_pairs(const Execution& execution, const Series& series, double gate_um) {
   const auto estimate = tracking::estimate_gate(execution, series.frames);
   tracking::LinkOptions options;
-  options.candidates.gate = known_gate ? 1.5 * series.ratio : estimate ? estimate->gate_um : 1;
+  options.candidates.gate = gate_um > 0 ? gate_um : estimate ? estimate->gate_um : 1;
   const auto links = tracking::link_frames(execution, series.frames, options);
   std::vector<std::int64_t> next;
   std::int64_t offset = 0;
@@ -359,23 +412,27 @@ int main(int argc, char** argv) {
       "edges,"
       "seconds");
   const auto run = [&](const std::string& name, int seed, const Series& series) {
+    const double spacing = tracking::pool_points(series.frames).spacing_um;
     for (const std::string& model : arguments.words("models", "pairs static velocity")) {
+      const std::string kind = model.substr(0, model.find('@'));
+      const double bound = value_of(model, '@') * spacing;
       tracking::SeriesLinks links;
       std::vector<std::int64_t> next;
       const double seconds = bench::timed([&] {
-        if (model == "pairs" || model == "known") {
-          next = link_pairs(execution, series, model == "known");
+        if (kind == "pairs" || kind == "known") {
+          next = link_pairs(execution, series, kind == "known" ? 1.5 * series.ratio : bound);
           return;
         }
         tracking::SeriesOptions options;
-        options.model = models.at(model);
+        options.model = models.at(kind);
+        if (bound > 0) options.gate = bound;
         options.max_gap = static_cast<int>(arguments.number("gap", 3));
         if (arguments.text("exclusion")) options.exclusion_um = arguments.number("exclusion", 0);
         options.verify = arguments.number("verify", 1) != 0;
         links = tracking::link_series(execution, series.frames, options);
         next.assign(links.linking.next.begin(), links.linking.next.end());
       });
-      const Score s = score(series, next);
+      const Score s = score(series, merged(series, next));
       std::printf("%s,%zu,%d,%s,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%.3f,%.4f,%.4f,%.4f,%d,%lld,%lld,%.2f\n",
                   name.c_str(), series.next.size(), seed, model.c_str(), s.f1, s.strict, s.direct,
                   s.precision, s.recall, static_cast<int>(links.chosen), links.velocity.beta(),
@@ -386,6 +443,10 @@ int main(int argc, char** argv) {
       std::fflush(stdout);
     }
   };
+  if (arguments.text("tables")) {
+    for (const std::string& file : arguments.words("tables", "")) run(file, 0, table_series(file));
+    return 0;
+  }
   if (const auto truth = arguments.text("truth")) {
     for (const std::string& step : arguments.words("step", "1 2 5 10"))
       run("k" + step, 0,

@@ -12,6 +12,7 @@
 #include <motes/tracking/radial_density.h>
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/partner_share.h"
 #include "tracking/link/series_pairs.h"
 
 using namespace motes;
@@ -79,6 +80,48 @@ TEST_CASE("a sample that is somewhere else in every frame is linked around its m
   const SeriesLinks links = link_series({}, frames, {});
   CHECK(links.chosen == MotionModel::field);
   CHECK(right_share(frames, links.linking) > 0.97);
+}
+
+TEST_CASE("particles that move far are not taken for false detections where most hardly move") {
+  const int n = 25, frames = 20;
+  const auto seen = particles(n, frames, GENERATE(1, 2, 3), [](std::mt19937_64& rng, int k, int) {
+    return times(k % 5 < 3 ? 0.02 : 0.5, direction(rng));
+  });
+  const SeriesLinks links = link_series({}, seen, {});
+  // Three fifths are right without those that move far.
+  CHECK(right_share(seen, links.linking) > 0.75);
+  CHECK(links.links > 0.95 * n * (frames - 1));
+}
+
+TEST_CASE("pairs of frames tell a share of detections that surely have partners") {
+  std::mt19937_64 rng(GENERATE(1, 2, 3));
+  std::uniform_real_distribution<> place(0, 5);
+  // Of 125 particles as many as `replaced` are somewhere else in every frame.
+  const auto share_of = [&](int replaced) {
+    auto frames =
+        particles(125, 10, 1, [&](std::mt19937_64& g, int, int) { return times(0.1, direction(g)); });
+    for (Detections& d : frames)
+      for (std::size_t k = 0; k < static_cast<std::size_t>(replaced); ++k)
+        d.x_um[k] = place(rng), d.y_um[k] = place(rng), d.z_um[k] = place(rng);
+    return sure_partners({}, pool_points(frames));
+  };
+  CHECK(share_of(0) > 0.95);
+  CHECK(share_of(60) == Approx(65.0 / 125).margin(0.08));
+  CHECK(share_of(125) < 0.06);
+}
+
+TEST_CASE("pair counts reach no farther than each frame was looked at") {
+  // One half of the frames is eight times as dense; no detection has a partner.
+  std::mt19937_64 rng(GENERATE(1, 2, 3));
+  std::uniform_real_distribution<> place(0, 10);
+  std::vector<Detections> frames(20);
+  for (int t = 0; t < 20; ++t) {
+    Detections& d = frames[static_cast<std::size_t>(t)];
+    d.frame = t;
+    for (int k = 0; k < (t < 10 ? 400 : 50); ++k)
+      d.x_um.push_back(place(rng)), d.y_um.push_back(place(rng)), d.z_um.push_back(place(rng));
+  }
+  CHECK(sure_partners({}, pool_points(frames)) < 0.1);
 }
 
 TEST_CASE("links frame to frame keep within the gate") {

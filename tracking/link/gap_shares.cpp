@@ -17,6 +17,8 @@ using matching::Index;
 /// Shares of ends and births are never taken to be below this: a track can always end.
 constexpr double kLeastShare = 1e-3, kMostShare = 0.3;
 constexpr double kLeastLone = 1e-4, kMostLone = 0.5;
+/// Nor above what pair counts leave, but for this.
+constexpr double kSomeShare = 0.02;
 /// Each lag counts so many links more than were seen: one not seen so far stays possible.
 constexpr double kPseudoLinks = 0.5;
 constexpr int kWeighings = 100;
@@ -82,8 +84,9 @@ class Gaps {
     for (const double n : elapsed_) links += kPseudoLinks + n;
     for (std::size_t k = 0; k < elapsed_.size(); ++k)
       model_.elapsed[k] = (kPseudoLinks + elapsed_[k]) / links;
-    model_.end = std::clamp(share(ended_, counts_.open_rows), kLeastShare, kMostShare);
-    model_.birth = std::clamp(share(begun_, counts_.open_cols), kLeastShare, kMostShare);
+    const double most = std::clamp(1 - points_.partners, kSomeShare, kMostShare);
+    model_.end = std::clamp(share(ended_, counts_.open_rows), kLeastShare, most);
+    model_.birth = std::clamp(share(begun_, counts_.open_cols), kLeastShare, most);
   }
 
   /// d of the displacement from `end` to `start`, beyond what is predicted, as if `lag` frames went by.
@@ -255,7 +258,8 @@ TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linkin
 
 void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                 const VelocityModel* velocity, const TrackCounts& counts, SeriesModel& model) {
-  model.lone = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastLone, kMostLone);
+  const double most = std::clamp(1 - points.partners, kSomeShare, kMostLone);
+  model.lone = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastLone, most);
   Gaps(points, prediction, linking, velocity, counts, model).run();
 }
 

@@ -16,6 +16,7 @@
 #include "tracking/link/divisions.h"
 #include "tracking/link/link_jumps.h"
 #include "tracking/link/node_model.h"
+#include "tracking/link/partner_share.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
@@ -297,7 +298,8 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     out.used = nodes->used;
     out.points.log_odds = nodes->log_odds;
   }
-  const SeriesPoints& linked = nodes ? part.points : out.points;
+  SeriesPoints& linked = nodes ? part.points : out.points;
+  if (linked.size() <= kMostForField) linked.partners = sure_partners(execution, linked);
   Rounds best = best_linking(execution, linked, options, done, out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   out.linking = std::move(best.solution_.linking);

@@ -17,16 +17,22 @@ constexpr double kLeastGatePerCoordinate = 0x1p-28;
 
 }  // namespace
 
-SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& points, const Gate& gate) {
+std::vector<Detections> frames_of(const SeriesPoints& points) {
   std::vector<Detections> frames(at(points.frames()));
   for (std::size_t t = 0; t < frames.size(); ++t) frames[t].frame = static_cast<std::int32_t>(t);
-  double farthest = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     Detections& frame = frames[at(points.slot[i])];
     const Vec3& place = points.at[i];
-    farthest = std::max({farthest, std::abs(place.x), std::abs(place.y), std::abs(place.z)});
     frame.x_um.push_back(place.x), frame.y_um.push_back(place.y), frame.z_um.push_back(place.z);
   }
+  return frames;
+}
+
+SeriesLinking link_pair_by_pair(const Execution& execution, const SeriesPoints& points, const Gate& gate) {
+  const std::vector<Detections> frames = frames_of(points);
+  double farthest = 0;
+  for (const Vec3& place : points.at)
+    farthest = std::max({farthest, std::abs(place.x), std::abs(place.y), std::abs(place.z)});
   Execution on_cpu = execution;
   on_cpu.backend = Backend::cpu;
   SeriesLinking out = SeriesLinking::none(points.size());

@@ -20,6 +20,7 @@ struct SeriesPoints {
   std::vector<double> density;          ///< [frames] detections per unit volume (harmonic mean over points)
   int dims = 3;                         ///< axes along which positions differ: 1 to 3
   double spacing_um = 1;                ///< density^(-1/dims) of the median frame
+  double partners = 0;                  ///< share that surely has a partner in the next frame
   std::vector<PropertyColumn>
       properties;                ///< [points] each: radius, intensity, quality and a table's columns
   std::vector<double> log_odds;  ///< [points] of being a particle, in nats; empty: the same for all
