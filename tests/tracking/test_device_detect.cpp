@@ -168,6 +168,31 @@ TEST_CASE("detections of the gallery's pictures are the same bits on a GPU", "[d
   }
 }
 
+TEST_CASE("fits of crowds, pairs and slopes are the same bits on a GPU", "[detect]") {
+  MOTES_NEED_GPU();
+  for (const double sigma : {1.3, 2.9, 4.0}) {
+    testing::SpotFrameOptions scene;
+    scene.shape = {28, 150, 161};
+    scene.psf_sigma = {sigma, sigma, sigma};
+    scene.peak = testing::peak_of_snr(7, scene.background);
+    const int count = sigma < 2 ? 900 : 120;
+    std::vector<testing::Spot> spots = testing::random_spots(scene.shape, count, 7);
+    for (std::size_t i = 0; i < spots.size(); i += 9)
+      spots.push_back({spots[i].z, spots[i].y + 0.6 * sigma, spots[i].x + 1.7 * sigma});
+    std::vector<double> light = testing::expected_photons(scene, spots);
+    for (std::size_t i = 0; i < light.size(); ++i)
+      light[i] += 0.4 * static_cast<double>(i % static_cast<std::size_t>(scene.shape.nx));
+    const VolumeFrame frame = testing::poisson_frame(scene.shape, light, 9);
+    DetectionOptions options;
+    options.radius_um = {std::sqrt(3.0) * sigma, std::sqrt(3.0) * sigma, std::sqrt(3.0) * sigma};
+    options.refine = Refine::fit;
+    INFO("sigma " << sigma);
+    check_same(frame, options);
+    check_same(as_type<std::uint8_t>(frame), options);
+    check_same(as_type<float>(frame), options);
+  }
+}
+
 TEST_CASE("frames of every type and shape give the same bits on a GPU", "[detect]") {
   MOTES_NEED_GPU();
   for (const Shape3 shape : {Shape3{1, 64, 64}, Shape3{1, 33, 47}, Shape3{7, 31, 65}, Shape3{13, 1, 50},

@@ -9,6 +9,7 @@
 
 #include <motes/base/gpu/stream_timer.cuh>
 
+#include "tracking/detect/device_fit.cuh"
 #include "tracking/detect/device_scored.cuh"
 #include "tracking/detect/device_search.h"
 #include "tracking/detect/device_steps.cuh"
@@ -176,6 +177,22 @@ class DeviceSearch final : public Search {
       voxels.push_back(
           static_cast<VoxelIndex>((s.voxel.z * response_.ny + s.voxel.y) * response_.nx + s.voxel.x));
     return refined_on_device(arena_.upload(std::span<const VoxelIndex>(voxels)), nullptr, voxels.size());
+  }
+  std::vector<FittedSpot> fit(std::span<const FitStart> starts, const FitOptions& options) override {
+    if (starts.empty()) return {};
+    stages_.begin(arena_, "fit");
+    const gpu::Arena::Mark mark = arena_.mark();
+    const Source geometry = block_geometry(frame_, filter_);
+    const device::Values values = geometry.block == Index3{1, 1, 1}
+                                      ? voxels_
+                                      : device::block_means(arena_, voxels_, frame_.shape, geometry);
+    const std::unique_ptr<FitSteps> steps =
+        device::fit_on_device(arena_, values, geometry, filter_.dimensions, starts, options);
+    std::vector<FittedSpot> fitted = fit_together(*steps, starts.size(), options);
+    stages_.end();
+    arena_.synchronize();
+    arena_.release(mark);
+    return fitted;
   }
   std::vector<Measured> measure(std::span<const Peak> peaks, std::span<const unsigned char> fitted) override {
     if (peaks.empty()) return {};

@@ -22,6 +22,10 @@ class SpotNeighbours {
     return {neighbours_.data() + offsets_[spot], offsets_[spot + 1] - offsets_[spot]};
   }
 
+  /// [spots + 1], into all().
+  std::span<const std::size_t> offsets() const { return offsets_; }
+  std::span<const std::uint32_t> all() const { return neighbours_; }
+
  private:
   std::vector<std::size_t> offsets_{0};
   std::vector<std::uint32_t> neighbours_;

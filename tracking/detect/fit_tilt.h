@@ -8,24 +8,16 @@
 
 namespace motes::tracking::detect {
 
-struct Window;
-
 /// A background that slopes: its rise a block along each axis (x, y, z), 0 at `place`.
 struct Tilt {
   Place place{};
   std::array<double, 3> slope{};
 };
 
-/// Distance of two spots in the first one's sigmas.
-double sigmas_between(const SpotModel& a, const SpotModel& b);
-
 /// The slope of the voxels within `half` of a spot's place, by least squares on a constant, a slope and the
 /// spot's height; the light of `neighbours` is taken off first. 0 along axes where it is less than `errors`
 /// standard errors. O(voxels within `half` * (1 + neighbours)).
 Tilt tilt_around(const Source& source, const SpotModel& spot, std::span<const SpotModel> neighbours,
                  const Index3& half, double errors);
-
-/// Takes the slope off the window; it counts as light that was there.
-void take_off(Window& window, const Tilt& tilt);
 
 }  // namespace motes::tracking::detect

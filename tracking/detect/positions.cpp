@@ -18,14 +18,14 @@ double ideal_response(const Filter& filter) {
   return 0.5 * d * std::exp2(-0.5 * d);
 }
 
-std::vector<FittedSpot> fit_all(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
-                                const DetectionOptions& options, const std::vector<Peak>& peaks) {
+std::vector<FittedSpot> fit_all(Search& search, const Filter& filter, const DetectionOptions& options,
+                                const std::vector<Peak>& peaks) {
   const double height = (options.polarity == Polarity::bright ? 1 : -1) / ideal_response(filter);
   std::vector<FitStart> starts;
   for (const Peak& peak : peaks) starts.push_back({{peak.x, peak.y, peak.z}, height * peak.quality});
   FitOptions fit;
   fit.split = options.max_count == 0;
-  return fit_spots(execution, frame, filter, starts, fit);
+  return search.fit(starts, fit);
 }
 
 /// Geometric mean over the axes of sqrt(d) times the fitted sigma.
@@ -83,7 +83,7 @@ void append_spots(const Execution& execution, const VolumeFrame& frame, const Fi
   Spots spots = given;
   std::vector<FittedSpot> fits;
   if (columns && fit_here) {
-    fits = fit_all(execution, frame, filter, options, spots.peaks);
+    fits = fit_all(search, filter, options, spots.peaks);
     add_second_spots(filter, options, fits, spots);
   }
   const std::size_t n = spots.peaks.size(), before = found.size();
@@ -93,6 +93,7 @@ void append_spots(const Execution& execution, const VolumeFrame& frame, const Fi
   std::vector<unsigned char> fitted(n, 0);
   for (std::size_t i = 0; i < fits.size(); ++i) fitted[i] = fits[i].good ? 1 : 0;
   const std::vector<Measured> measured = search.measure(spots.peaks, fitted);
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
   for (std::size_t i = 0; i < n; ++i) {
     const Measured& m = measured[i];
     const bool by_fit = fitted[i] != 0;

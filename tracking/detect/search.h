@@ -10,6 +10,7 @@
 #include <motes/tracking/log_detector.h>
 
 #include "tracking/detect/choice.h"
+#include "tracking/detect/gaussian_fit.h"
 #include "tracking/detect/refine_rules.h"
 #include "tracking/detect/response.h"
 
@@ -32,6 +33,8 @@ class Search {
   /// The maxima that are spots by evidence.
   virtual Choice choose() = 0;
   virtual std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) = 0;
+  /// As fit_spots.
+  virtual std::vector<FittedSpot> fit(std::span<const FitStart> starts, const FitOptions& options) = 0;
   /// `fitted`: whether each peak has had its place fitted.
   virtual std::vector<Measured> measure(std::span<const Peak> peaks,
                                         std::span<const unsigned char> fitted) = 0;

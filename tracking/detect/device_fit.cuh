@@ -1,0 +1,33 @@
+#pragma once
+/// Gaussian fits on the device; the steps of gaussian_fit.cpp.
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "tracking/detect/device_steps.cuh"
+#include "tracking/detect/fit_rules.h"
+#include "tracking/detect/fit_steps.h"
+
+namespace motes::tracking::detect::device {
+
+/// Of every spot, those not farther than `reach` along any axis, in ascending order.
+struct Near {
+  const std::size_t* offsets = nullptr;  ///< [spots + 1]
+  const std::uint32_t* spots = nullptr;
+};
+/// By places in blocks. Waits for the device. O(spots * those within some reaches).
+Near near_spots(gpu::Arena& arena, const rules::FitState* states, std::size_t n,
+                const std::array<std::int64_t, 3>& size, const std::array<double, 3>& reach);
+
+/// The slopes of the background around spots that do not crowd, into their states.
+void tell_tilts(gpu::Arena& arena, const Values& values, const rules::FitSpots& spots, std::size_t n,
+                rules::FitState* states);
+
+/// `values`: the frame's voxels, or means over blocks of them, as `geometry` says. Memory is the arena's:
+/// what is taken must not be released before the steps are gone.
+std::unique_ptr<FitSteps> fit_on_device(gpu::Arena& arena, const Values& values, const Source& geometry,
+                                        int dimensions, std::span<const FitStart> starts,
+                                        const FitOptions& options);
+
+}  // namespace motes::tracking::detect::device

@@ -1,0 +1,79 @@
+#pragma once
+/// The GPU's team (see fit_window_rules.h): a window's columns are neighbouring threads of a warp. What all
+/// threads of a team compute alike is the same in each.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracking/detect/device_steps.cuh"
+#include "tracking/detect/fit_window_rules.h"
+
+namespace motes::tracking::detect::device {
+
+template <int Width>
+struct ThreadTeam {
+  static constexpr int kWidth = Width;
+  using Floats = float;
+  using Ints = std::int32_t;
+  int lane;
+  unsigned mask;  ///< of the team's threads within their warp
+
+  __device__ ThreadTeam() {
+    lane = static_cast<int>(threadIdx.x) % Width;
+    const unsigned first = threadIdx.x % 32 / Width * Width;
+    mask = (Width == 32 ? 0xffffffffU : (1U << (Width % 32)) - 1) << first;
+  }
+  __device__ void load(const float* from, float& to) const { to = from[lane]; }
+  __device__ void store(float* to, float from) const { to[lane] = from; }
+  __device__ void index(float& to) const { to = static_cast<float>(lane); }
+  template <class T>
+  __device__ void load_voxels(const T* row, const T*, int lanes, float& to) const {
+    to = lane < lanes ? static_cast<float>(row[lane]) : 0.0F;
+  }
+  template <class Use>
+  __device__ void each(int n, const Use& use) const {
+    for (int i = lane; i < n; i += Width) use(i);
+  }
+  __device__ void sync() const { __syncwarp(mask); }
+};
+
+struct DeviceVoxels {
+  Values values;
+  template <class Team>
+  __device__ __forceinline__ void cut(const Team& team, const rules::FitSource& source,
+                                      const double (&place)[3], rules::Window& w) const {
+    if (values.u16 != nullptr)
+      rules::cut_window(team, source, values.u16, place, w);
+    else if (values.u8 != nullptr)
+      rules::cut_window(team, source, values.u8, place, w);
+    else
+      rules::cut_window(team, source, values.f32, place, w);
+  }
+};
+
+/// Shared memory of one team: a window of so many rows, profiles of so many spots, the sums of a system of so
+/// many numbers in the place of the profiles, and so many totals.
+struct TeamMemory {
+  int rows, spots, numbers, totals;
+  __host__ __device__ std::size_t shared_bytes(int width) const {
+    const std::size_t profiles = static_cast<std::size_t>(spots) * sizeof(rules::FitProfiles);
+    const std::size_t sums = static_cast<std::size_t>(numbers * width) * sizeof(float);
+    return profiles > sums ? profiles : sums;
+  }
+  /// Teams of a warp begin a row's banks apart, so that what each reads of its own does not collide.
+  __host__ __device__ std::size_t bytes(int width) const {
+    const std::size_t window = static_cast<std::size_t>(2 * rows * width) * sizeof(float);
+    const std::size_t all = static_cast<std::size_t>(totals) * sizeof(double) + shared_bytes(width) + window;
+    return (all + 127) / 128 * 128 + static_cast<std::size_t>(width) * sizeof(float);
+  }
+  __device__ void lay_out(char* memory, int width, rules::FitScratch& scratch, rules::Window& w) const {
+    scratch.totals = reinterpret_cast<double*>(memory);
+    char* const shared = memory + static_cast<std::size_t>(totals) * sizeof(double);
+    scratch.profiles = reinterpret_cast<rules::FitProfiles*>(shared);
+    scratch.sums = reinterpret_cast<float*>(shared);
+    w.values = reinterpret_cast<float*>(shared + shared_bytes(width));
+    w.weights = w.values + rows * width;
+  }
+};
+
+}  // namespace motes::tracking::detect::device

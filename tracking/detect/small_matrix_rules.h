@@ -1,0 +1,140 @@
+#pragma once
+/// Symmetric matrices of a few rows, on the CPU and on the GPU with the same bits: no library orders its sums
+/// in the same way on both.
+
+#include <array>
+#include <cmath>
+
+#include <motes/base/host_device.h>
+
+// Loops over matrices in registers must be unrolled on the device: registers have no index.
+#ifdef __CUDA_ARCH__
+#define MOTES_UNROLL _Pragma("unroll")
+#else
+#define MOTES_UNROLL
+#endif
+
+namespace motes::tracking::detect::rules {
+
+constexpr int pairs(int n) { return n * (n + 1) / 2; }
+
+/// The lower triangle, row by row.
+template <int N>
+struct Symmetric {
+  static constexpr int kRows = N;
+  double v[pairs(N)];
+  MOTES_HOST_DEVICE double& at(int row, int column) { return v[row * (row + 1) / 2 + column]; }
+  MOTES_HOST_DEVICE double at(int row, int column) const { return v[row * (row + 1) / 2 + column]; }
+};
+
+/// Cholesky's factor in place of the matrix, with the inverses of its diagonal. False where the matrix is not
+/// positive definite (or holds NaN).
+template <int N>
+MOTES_HOST_DEVICE inline bool factorise(Symmetric<N>& m) {
+  MOTES_UNROLL
+  for (int i = 0; i < N; ++i) {
+    MOTES_UNROLL
+    for (int j = 0; j <= i; ++j) {
+      double sum = m.at(i, j);
+      MOTES_UNROLL
+      for (int k = 0; k < j; ++k) sum -= m.at(i, k) * m.at(j, k);
+      if (j < i) {
+        m.at(i, j) = sum * m.at(j, j);
+      } else {
+        if (!(sum > 0)) return false;
+        m.at(i, i) = 1 / std::sqrt(sum);
+      }
+    }
+  }
+  return true;
+}
+
+/// The solution in place of the right-hand side.
+template <int N>
+MOTES_HOST_DEVICE inline void solve_factored(const Symmetric<N>& l, double (&x)[N]) {
+  MOTES_UNROLL
+  for (int i = 0; i < N; ++i) {
+    MOTES_UNROLL
+    for (int k = 0; k < i; ++k) x[i] -= l.at(i, k) * x[k];
+    x[i] *= l.at(i, i);
+  }
+  MOTES_UNROLL
+  for (int i = N - 1; i >= 0; --i) {
+    MOTES_UNROLL
+    for (int k = i + 1; k < N; ++k) x[i] -= l.at(k, i) * x[k];
+    x[i] *= l.at(i, i);
+  }
+}
+
+/// One element of the diagonal of the inverse of the matrix that was factored.
+template <int N>
+MOTES_HOST_DEVICE inline double inverse_diagonal(const Symmetric<N>& l, int row) {
+  double column[N], sum = 0;
+  MOTES_UNROLL
+  for (int i = 0; i < N; ++i) {
+    double x = i == row ? 1.0 : 0.0;
+    MOTES_UNROLL
+    for (int k = 0; k < i; ++k) x -= l.at(i, k) * column[k];
+    column[i] = x * l.at(i, i);
+    sum += column[i] * column[i];
+  }
+  return sum;
+}
+
+template <int N>
+MOTES_HOST_DEVICE inline double dot(const double (&a)[N], const double (&b)[N]) {
+  double sum = 0;
+  MOTES_UNROLL
+  for (int i = 0; i < N; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+template <int N>
+MOTES_HOST_DEVICE inline bool all_finite(const double (&x)[N]) {
+  bool finite = true;
+  MOTES_UNROLL
+  for (int i = 0; i < N; ++i) finite = finite && std::abs(x[i]) <= 1.7976931348623157e308;
+  return finite;
+}
+
+using Matrix3 = std::array<std::array<double, 3>, 3>;
+using Vector3 = std::array<double, 3>;
+
+/// Eigenvalues in no order, and the vectors as columns. An axis that is coupled to no other keeps its place.
+struct Axes3 {
+  Vector3 values;
+  Matrix3 vectors;
+};
+
+/// Jacobi's rotations, sweep by sweep.
+MOTES_HOST_DEVICE inline Axes3 axes_of(Matrix3 m) {
+  constexpr int kSweeps = 8;  // the error squares from sweep to sweep
+  Axes3 axes{{}, {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    if (m[0][1] == 0 && m[0][2] == 0 && m[1][2] == 0) break;
+    MOTES_UNROLL
+    for (int pair = 0; pair < 3; ++pair) {
+      const std::size_t p = pair == 2 ? 1 : 0, q = pair == 0 ? 1 : 2, r = 3 - p - q;
+      const double off = m[p][q];
+      if (off == 0) continue;
+      const double turn = 0.5 * (m[q][q] - m[p][p]) / off, root = std::sqrt(turn * turn + 1);
+      const double t = turn < 0 ? 1 / (turn - root) : 1 / (turn + root);
+      const double c = 1 / std::sqrt(t * t + 1), s = t * c;
+      m[p][p] -= t * off;
+      m[q][q] += t * off;
+      m[p][q] = m[q][p] = 0;
+      const double rp = m[r][p], rq = m[r][q];
+      m[r][p] = m[p][r] = c * rp - s * rq;
+      m[r][q] = m[q][r] = s * rp + c * rq;
+      for (std::size_t i = 0; i < 3; ++i) {
+        const double vp = axes.vectors[i][p], vq = axes.vectors[i][q];
+        axes.vectors[i][p] = c * vp - s * vq;
+        axes.vectors[i][q] = s * vp + c * vq;
+      }
+    }
+  }
+  for (std::size_t a = 0; a < 3; ++a) axes.values[a] = m[a][a];
+  return axes;
+}
+
+}  // namespace motes::tracking::detect::rules
