@@ -110,7 +110,7 @@ TEST_CASE("two spots that make one maximum become two, single and large ones sta
   for (int y = 10; y < 195; y += 20)
     for (int x = 10; x < 195; x += 20) singles.push_back({7.3, y + .2, x + .4});
   spots = singles;
-  for (std::size_t i = 0; i < spots.size(); i += 10)
+  for (std::size_t i = 0; i < singles.size(); i += 10)
     spots.push_back({singles[i].z, singles[i].y, singles[i].x + 2.7});
   const auto frame_of = [&](const std::vector<Spot>& all) {
     return motes::testing::poisson_frame(scene.shape, expected_photons(scene, all), 8);
