@@ -17,6 +17,7 @@
 #include <motes/base/parallel_for.h>
 
 #include "tracking/detect/evidence.h"
+#include "tracking/detect/response_noise.h"
 #include "tracking/detect/second_look.h"
 #include "tracking/detect/selection.h"
 #include "tracking/detect/spots_nearby.h"
@@ -41,7 +42,14 @@ constexpr double kTouching = 5;         // sigma between spots side by side
 constexpr double kTouchingShare = 0.4;  // of the spots
 constexpr double kAlike = 0.25;         // ratio of their responses at least
 constexpr double kWide = 1.5;           // stretch that is worth a warning
-constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
+constexpr double kSmooth = 1.6;         // stretch from which on noise has shape, so that responses tell more,
+constexpr double kSmoothLeast = 1.25;   // or this one where responses show noise of many times the strength
+constexpr double kSmoothExcess = 4;     // that the frame's finest detail has,
+constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
+constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd,
+constexpr double kMore = 1.15;          // times as many spots: these are taken,
+constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
+constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
 
 std::size_t count_over(std::span<const double> ascending, double level) {
   return static_cast<std::size_t>(ascending.end() -
@@ -186,6 +194,36 @@ void take_touching(const Execution& execution, const Filter& filter, std::vector
     if (!likely[i].is_round && touching[i] != 0) likely[i].taken = true;
 }
 
+/// What responses say where noise was smoothed: `likely` spots without those of the levels' crowd that are
+/// noise by response, and with the spots that are told by response, where these are many more.
+void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, Levels& levels,
+                      std::vector<LikelySpot>& likely) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
+  const auto told = spots_by_response(filter, all, kNoiseScore * stretch);
+  constexpr double kTiny = 1e-6;  // margin at which only the finest detail counts
+  if (!told || (stretch < kSmooth && told->deviation < kSmoothExcess * maxima.noise_deviation(kTiny) / kTiny))
+    return;
+  const bool noise_is_seen = told->noise >= told->spots;
+  std::size_t next = 0, before = 0, after = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    LikelySpot& one = all[i];
+    one.taken = next < likely.size() && likely[next].spot.voxel == one.spot.voxel && likely[next].taken;
+    if (next < likely.size() && likely[next].spot.voxel == one.spot.voxel) ++next;
+    if (noise_is_seen && told->over[i] < kInCrowd && !levels.take(one.is_round, one.spot.score, one.response))
+      one.taken = false;
+    one.spot.over = told->is_spot[i] != 0 ? told->over[i] : 0;
+    if (one.taken) ++before;
+    if (one.taken || told->is_spot[i] != 0) ++after;
+  }
+  const bool more = static_cast<double>(after) >= kMore * static_cast<double>(before) &&
+                    after >= (levels.blends ? kBeyondBlend : 1);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (more && told->is_spot[i] != 0) all[i].taken = true;
+  if (more) levels.blends = false;
+  likely = std::move(all);
+}
+
 /// Extrema scored on the CPU.
 struct HostExtrema {
   const std::vector<Voxel>& voxels;
@@ -300,7 +338,6 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
                           : levels_without_rate(maxima, minima, noise, options.keep_blending);
   if (!by_rate) lower_to_clear_spots(maxima, levels);
   Choice choice;
-  choice.blends = levels.blends;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch);
@@ -309,6 +346,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
+  if (!by_rate && noise.stretch > kSmoothLeast)
+    take_by_response(filter, maxima, noise.stretch, levels, likely);
+  choice.blends = levels.blends;
   for (const LikelySpot& one : likely)
     if (one.taken) choice.spots.push_back(one.spot);
   if (!by_rate) {
@@ -318,6 +358,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       choice.blends = levels.blends = false;
     }
   }
+  for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
 
   if (levels.blends && !options.keep_blending)
     choice.warnings.push_back(
@@ -325,7 +366,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
         "none is taken for a spot. If they are spots, set detection.threshold");
   if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
-                  [&](const ChosenSpot& s) { return s.score < 1.25 * levels.round; }))
+                  [&](const ChosenSpot& s) { return s.over < 1.25; }))
     choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
                               " times as wide), and some spots score little more (the limit is " +
                               rounded(levels.round) + "); look at the faintest spots");

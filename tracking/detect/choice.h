@@ -23,6 +23,7 @@ struct ChosenSpot {
   Voxel voxel;
   double score = 0;      ///< detect::Evidence's
   double amplitude = 0;  ///< height above background, positive
+  double over = 0;       ///< how many times over the level, by score or by response
 };
 
 struct Choice {

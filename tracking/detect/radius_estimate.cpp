@@ -73,10 +73,10 @@ VolumeFrame crop(const VolumeFrame& frame) {
 }
 
 /// How well the spots stand out, 0 where they hardly do (nine scales are looked at: nine chances for noise).
-double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double level, double scale) {
+double sum_of_evidence(const std::vector<detect::ChosenSpot>& spots, double scale) {
   double clear = 0, sum = 0;
   for (const detect::ChosenSpot& spot : spots) {
-    const double over = std::min(1.0, std::log(std::max(1.0, spot.score / level)) / std::log(kWellOver));
+    const double over = std::min(1.0, std::log(std::max(1.0, spot.over)) / std::log(kWellOver));
     clear += over * over;
     sum += over * over * std::sqrt(std::max(0.0, spot.amplitude));
   }
@@ -104,7 +104,6 @@ struct Rung {
   detect::Filter filter;
   Sigma sigma{};
   double evidence = 0;
-  double level = 1;
   std::vector<detect::ChosenSpot> spots;
   std::vector<detect::Peak> peaks;  ///< of the spots
 };
@@ -121,12 +120,11 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
       detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
                            detect::local_maxima(execution, response, floor), {{}, {}, false, true});
   hot_voxels = choice.hot_voxels;
-  rung.level = choice.level;
   rung.spots = std::move(choice.spots);
   for (const detect::ChosenSpot& spot : rung.spots)
     rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
   const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
-  rung.evidence = sum_of_evidence(rung.spots, rung.level, sigma[0] / finest);
+  rung.evidence = sum_of_evidence(rung.spots, sigma[0] / finest);
   return rung;
 }
 
@@ -218,7 +216,7 @@ std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame&
 /// Spots that are left at a rung once scales are joined.
 struct Left {
   std::vector<detect::FitStart> starts;
-  std::vector<double> over;  ///< score over the rung's level
+  std::vector<double> over;  ///< ChosenSpot::over
 };
 
 std::vector<Left> joined(const Shape3& shape, const std::vector<Rung>& ladder, Polarity polarity) {
@@ -239,7 +237,7 @@ std::vector<Left> joined(const Shape3& shape, const std::vector<Rung>& ladder, P
     const detect::ChosenSpot& chosen = rung.spots[spot[c]];
     const double height = (polarity == Polarity::bright ? 1 : -1) * std::abs(chosen.amplitude);
     left[candidates[c].scale].starts.push_back({candidates[c].place, height});
-    left[candidates[c].scale].over.push_back(chosen.score / rung.level);
+    left[candidates[c].scale].over.push_back(chosen.over);
   }
   return left;
 }
@@ -294,9 +292,9 @@ bool is_voxel(const VolumeFrame& frame, const Sigma& sigma) {
 
 /// Whether half of the spots score far over the level.
 bool is_clear(const Rung& rung) {
-  std::vector<double> scores;
-  for (const detect::ChosenSpot& spot : rung.spots) scores.push_back(spot.score);
-  return quantile(scores, 0.5) >= kClearScore * rung.level;
+  std::vector<double> over;
+  for (const detect::ChosenSpot& spot : rung.spots) over.push_back(spot.over);
+  return quantile(over, 0.5) >= kClearScore;
 }
 
 /// Spots far wider than their rung's scale may be parts of spots, so they are looked for again at their
