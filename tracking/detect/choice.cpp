@@ -45,6 +45,7 @@ constexpr double kWide = 1.5;           // stretch that is worth a warning
 constexpr double kSmooth = 1.6;         // stretch from which on noise has shape, so that responses tell more,
 constexpr double kSmoothLeast = 1.25;   // or this one where responses show noise of many times the strength
 constexpr double kSmoothExcess = 4;     // that the frame's finest detail has,
+constexpr double kBlocks = 3;           // sigma, voxels: wider filters score blocks of voxels
 constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
 constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd,
 constexpr double kMore = 1.15;          // times as many spots: these are taken,
@@ -117,12 +118,14 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
                            const NoiseScores& round_noise, bool keep_blending) {
   const std::span<const double> round = maxima.scores(true), unround = maxima.scores(false);
   Levels levels;
-  const double round_level = false_discovery_level(round_noise, round, kFalseShare);
+  const double first_level = false_discovery_level(round_noise, round, kFalseShare);
+  const double round_level = level_of_likely(round_noise, round, first_level);
   levels.round = first_valley(round, round_level);
   const NoiseScores noise = unround_noise(maxima, minima, round_noise.stretch, levels.round);
-  const double unround_level = false_discovery_level(noise, unround, kFalseShare);
+  const double unround_level =
+      level_of_likely(noise, unround, false_discovery_level(noise, unround, kFalseShare));
   levels.unround = std::max(levels.round, first_valley(unround, unround_level));
-  levels.least = levels.round;
+  levels.least = first_valley(round, first_level);
   const auto blends = [&](double level) {
     const double from = kBlendsBelow * level;
     return blends_into_noise(joined(from_on(round, from), from_on(unround, from)), level);
@@ -204,7 +207,9 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
   constexpr double kTiny = 1e-6;  // margin at which only the finest detail counts
   if (!told || (stretch < kSmooth && told->deviation < kSmoothExcess * maxima.noise_deviation(kTiny) / kTiny))
     return;
-  const bool noise_is_seen = told->noise >= told->spots;
+  // In blocks (blocks.h) the noise of neighbours is less alike, and its finest detail says little of it.
+  const bool in_blocks = *std::max_element(filter.sigma.begin(), filter.sigma.end()) > kBlocks;
+  const bool noise_is_seen = in_blocks && told->noise >= told->spots;
   std::size_t next = 0, before = 0, after = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     LikelySpot& one = all[i];

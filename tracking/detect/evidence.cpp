@@ -21,7 +21,7 @@
 /// Frames of which most voxels hold the lowest value (photon counting): noise is far from Gaussian there, and
 /// two photons side by side look like a spot. The score is then at most the signed root of the Poisson
 /// likelihood ratio of the counts in the box's core to those around it, whose unit is the smallest step
-/// between the lowest value and another.
+/// between the lowest value and another. Where that next value is rare, the lowest is padding.
 
 #include "tracking/detect/evidence.h"
 
@@ -43,7 +43,8 @@ namespace {
 
 constexpr int kMostLanes = 16;
 constexpr double kCoreReach = 1.5;  // sigmas of the box's core
-constexpr double kZeroHeavy = 0.4;  // share of voxels of the lowest value
+constexpr double kZeroHeavy = 0.4;  // share of voxels of the lowest value,
+constexpr double kSingles = 0.1;    // and, of the others, of the next value, or the frame is padded
 constexpr std::int64_t kTask = 256;
 
 /// The profile of a spot along one axis at each sub-voxel place, relative to its own middle voxel's value.
@@ -74,19 +75,26 @@ void make_profiles(double sigma, double reach, rules::EvidenceAxis& axis, std::v
 template <class At>
 Counting counting_from(std::size_t sampled, const At& at) {
   double lowest = at(0), second = std::numeric_limits<double>::infinity();
-  std::size_t equal = 0;
+  std::size_t equal = 0, equal_second = 0;
   for (std::size_t i = 0; i < sampled; ++i) {
     const double v = at(i);
     if (v < lowest) {
       second = lowest;
+      equal_second = equal;
       lowest = v;
       equal = 0;
-    } else if (v > lowest) {
-      second = std::min(second, v);
+    } else if (v > lowest && v < second) {
+      second = v;
+      equal_second = 0;
     }
     if (v == lowest) ++equal;
+    if (v == second) ++equal_second;
   }
-  if (static_cast<double>(equal) > kZeroHeavy * static_cast<double>(sampled) && std::isfinite(second))
+  const auto share = [](std::size_t part, std::size_t whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+  };
+  if (share(equal, sampled) > kZeroHeavy && equal < sampled &&
+      share(equal_second, sampled - equal) > kSingles)
     return {lowest, second - lowest};
   return {};
 }

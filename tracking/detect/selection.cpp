@@ -210,6 +210,23 @@ double false_discovery_level(const NoiseScores& noise, std::span<const double> m
   return empty;
 }
 
+double level_of_likely(const NoiseScores& noise, std::span<const double> maxima, double level) {
+  constexpr double kBand = 1.15, kStep = 1.02, kRaised = 1.6, kFewestOfNoise = 0.5;
+  constexpr std::size_t kFewestMaxima = 5;
+  std::vector<double> scores = falling(maxima, [&](double s) { return s >= level; });
+  if (scores.size() < kFewestMaxima) return level;
+  std::reverse(scores.begin(), scores.end());
+  const auto below = [&](double score) {
+    return static_cast<double>(std::lower_bound(scores.begin(), scores.end(), score) - scores.begin());
+  };
+  double raised = level;
+  for (; raised < kRaised * level; raised *= kStep) {
+    const double of_noise = noise.count * (noise_tail(noise, raised) - noise_tail(noise, kBand * raised));
+    if (of_noise < kFewestOfNoise || below(kBand * raised) - below(raised) >= 2 * of_noise) break;
+  }
+  return raised;
+}
+
 bool blends_into_noise(std::span<const double> scores, double level) {
   constexpr std::size_t kFew = 20;
   constexpr double kGap = 1.25;
