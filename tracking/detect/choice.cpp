@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -49,7 +50,9 @@ constexpr double kBlocks = 3;           // sigma, voxels: wider filters score bl
 constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
 constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd,
 constexpr double kMore = 1.15;          // times as many spots: these are taken,
+constexpr double kFarMore = 2;          // and where scales are compared,
 constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
+constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
 constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
 
 std::size_t count_over(std::span<const double> ascending, double level) {
@@ -115,15 +118,17 @@ std::vector<double> joined(std::span<const double> a, std::span<const double> b)
 }
 
 Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minima,
-                           const NoiseScores& round_noise, bool keep_blending) {
+                           const NoiseScores& round_noise, const ChoiceOptions& options) {
   const std::span<const double> round = maxima.scores(true), unround = maxima.scores(false);
   Levels levels;
   const double first_level = false_discovery_level(round_noise, round, kFalseShare);
-  const double round_level = level_of_likely(round_noise, round, first_level);
+  const auto likely = [&](const NoiseScores& of, std::span<const double> scores, double level) {
+    return options.comparing ? level : level_of_likely(of, scores, level);
+  };
+  const double round_level = likely(round_noise, round, first_level);
   levels.round = first_valley(round, round_level);
   const NoiseScores noise = unround_noise(maxima, minima, round_noise.stretch, levels.round);
-  const double unround_level =
-      level_of_likely(noise, unround, false_discovery_level(noise, unround, kFalseShare));
+  const double unround_level = likely(noise, unround, false_discovery_level(noise, unround, kFalseShare));
   levels.unround = std::max(levels.round, first_valley(unround, unround_level));
   levels.least = first_valley(round, first_level);
   const auto blends = [&](double level) {
@@ -131,7 +136,7 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
     return blends_into_noise(joined(from_on(round, from), from_on(unround, from)), level);
   };
   levels.blends = blends(round_level);
-  if (levels.blends && !keep_blending)
+  if (levels.blends && !options.keep_blending)
     levels.round = levels.unround = std::numeric_limits<double>::infinity();
   if (blends(unround_level)) levels.unround = std::numeric_limits<double>::infinity();
   return levels;
@@ -155,15 +160,18 @@ void lower_to_clear_spots(const ScoredMaxima& maxima, Levels& levels) {
 }
 
 /// Levels of a stated number of false spots: of all maxima together, from their own tail. Where spots are so
-/// many that they make the tail, the minima's tail bounds it. Frames of few maxima do not tell their own
-/// tail.
+/// many that they make the tail, the minima's tail and the law of noise bound it. Frames of few maxima do not
+/// tell their own tail.
 Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
                       double false_spots) {
   const std::vector<double> up = joined(maxima.scores(true), maxima.scores(false)),
                             down = joined(minima.round, minima.unround);
   if (const std::optional<double> own = continued_level(up, false_spots)) {
     const std::optional<double> bound = continued_level(down, false_spots, minima.per_sample);
-    const double level = bound ? std::min(*own, kMostLopsided * *bound) : *own;
+    double level = bound ? std::min(*own, kMostLopsided * *bound) : *own;
+    const double of_noise = false_alarm_level(round_noise, false_spots);
+    if (static_cast<double>(count_over(maxima.scores(true), of_noise)) > kCrowdedTail * (false_spots + 1))
+      level = std::min(level, of_noise);
     return {level, level, level, false};
   }
   NoiseScores unround = noise_scores(maxima.scores(false), minima.unround, minima.per_sample);
@@ -198,9 +206,10 @@ void take_touching(const Execution& execution, const Filter& filter, std::vector
 }
 
 /// What responses say where noise was smoothed: `likely` spots without those of the levels' crowd that are
-/// noise by response, and with the spots that are told by response, where these are many more.
-void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, Levels& levels,
-                      std::vector<LikelySpot>& likely) {
+/// noise by response, and with the spots that are told by response, where these make them `enough` times as
+/// many.
+void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, double enough,
+                      Levels& levels, std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
   const auto told = spots_by_response(filter, all, kNoiseScore * stretch);
@@ -221,7 +230,7 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
     if (one.taken) ++before;
     if (one.taken || told->is_spot[i] != 0) ++after;
   }
-  const bool more = static_cast<double>(after) >= kMore * static_cast<double>(before) &&
+  const bool more = static_cast<double>(after) >= enough * static_cast<double>(before) &&
                     after >= (levels.blends ? kBeyondBlend : 1);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (more && told->is_spot[i] != 0) all[i].taken = true;
@@ -317,6 +326,14 @@ class HostMaxima final : public ScoredMaxima {
   std::array<std::vector<double>, 3> sorted_;  ///< scores of the unround, of the round; responses
 };
 
+/// Both, which are in storage order, each voxel once.
+std::vector<ChosenSpot> merged(const std::vector<ChosenSpot>& a, const std::vector<ChosenSpot>& b) {
+  std::vector<ChosenSpot> both;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both),
+                 [](const ChosenSpot& x, const ChosenSpot& y) { return x.voxel < y.voxel; });
+  return both;
+}
+
 std::string rounded(double value) {
   std::string text = std::to_string(std::round(10 * value) / 10);
   return text.substr(0, text.find('.') + 2);
@@ -340,7 +357,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   const bool by_rate = options.false_spots.has_value();
   const NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
   Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, *options.false_spots)
-                          : levels_without_rate(maxima, minima, noise, options.keep_blending);
+                          : levels_without_rate(maxima, minima, noise, options);
   if (!by_rate) lower_to_clear_spots(maxima, levels);
   Choice choice;
   choice.level = levels.least;
@@ -352,7 +369,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
   if (!by_rate && noise.stretch > kSmoothLeast)
-    take_by_response(filter, maxima, noise.stretch, levels, likely);
+    take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   choice.blends = levels.blends;
   for (const LikelySpot& one : likely)
     if (one.taken) choice.spots.push_back(one.spot);
@@ -362,6 +379,14 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       choice.spots = std::move(*again);
       choice.blends = levels.blends = false;
     }
+  }
+  if (by_rate) {
+    // More are asked for than the automatic choice is expected to hold: never fewer are given.
+    ChoiceOptions automatic = options;
+    automatic.false_spots.reset();
+    const Choice own = choose_spots(execution, maxima, minima, filter, shape, floor, automatic);
+    if (kFalseShare * static_cast<double>(own.spots.size()) <= *options.false_spots)
+      choice.spots = merged(choice.spots, own.spots);
   }
   for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
 

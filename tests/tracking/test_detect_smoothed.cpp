@@ -1,0 +1,141 @@
+// Pictures that were smoothed before they were stored, padded ones, and false spots asked for in crowds.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/log_detector.h>
+
+#include "tests/support/gallery.h"
+#include "tests/support/gallery_scene.h"
+#include "tests/support/spots.h"
+#include "tracking/detect/selection.h"
+
+namespace {
+
+using namespace motes;
+using motes::testing::Field;
+using motes::testing::Random;
+using motes::testing::Spot;
+using motes::tracking::detect_spots;
+using motes::tracking::DetectionOptions;
+using motes::tracking::Polarity;
+namespace detect = motes::tracking::detect;
+
+const Execution kTwo{2};
+
+struct Taken {
+  std::vector<Spot> truth;
+  VolumeFrame frame;
+};
+
+/// Spots of sigma 1.5 in light of 10 photons, as a camera takes them, then smoothed by `blur` voxels.
+Taken taken(const Shape3& shape, int spots, double snr, double blur, std::uint64_t seed) {
+  testing::SpotFrameOptions scene;
+  scene.shape = shape;
+  scene.psf_sigma = {1.5, 1.5, shape.nz > 1 ? 1.5 : 1.0};
+  scene.peak = testing::peak_of_snr(snr, scene.background);
+  Taken result{testing::random_spots(shape, spots, seed), {}};
+  Random random(seed + 1000);
+  const Field light = testing::photons(testing::expected_photons(scene, result.truth), random);
+  const Vec3 sigma{blur, blur, shape.nz > 1 ? blur : 0};
+  Field values = blur > 0 ? testing::smoothed(light, shape, sigma) : light;
+  for (double& v : values) v = std::round(20 * v);
+  result.frame = testing::float_frame(shape, values);
+  return result;
+}
+
+DetectionOptions options_of(double sigma, int dimensions) {
+  const double radius = std::sqrt(static_cast<double>(dimensions)) * sigma;
+  DetectionOptions options;
+  options.radius_um = {radius, radius, radius};
+  return options;
+}
+
+double f1(const Taken& picture, const Detections& found) {
+  return testing::f1_of(testing::score_spots(picture.truth, found, {1, 1, 1}, 3), picture.truth.size(),
+                        found.size());
+}
+
+constexpr Shape3 kPlane{1, 256, 256};
+
+}  // namespace
+
+TEST_CASE("crowds of weak spots in a smoothed plane are found with nothing given", "[detect]") {
+  struct Case {
+    int spots;
+    double blur, f1;
+  };
+  const auto c = GENERATE(Case{60, 1, .85}, Case{250, 1, .85}, Case{250, .7, .85}, Case{120, 2, .8});
+  CAPTURE(c.spots, c.blur);
+  const Taken picture = taken(kPlane, c.spots, 2, c.blur, 5);
+  const double sigma = std::hypot(1.5, c.blur);
+  CHECK(f1(picture, detect_spots(kTwo, picture.frame, options_of(sigma, 2))) >= c.f1);
+  const auto radius = tracking::estimate_radius(kTwo, picture.frame, Polarity::bright);
+  REQUIRE(radius);
+  CHECK(radius->x == Approx(std::sqrt(2.0) * sigma).epsilon(.15));
+}
+
+TEST_CASE("weak spots in a smoothed stack are found with nothing given", "[detect]") {
+  const Taken picture = taken({20, 96, 96}, 80, 2, 1, 6);
+  const double sigma = std::hypot(1.5, 1.0);
+  CHECK(f1(picture, detect_spots(kTwo, picture.frame, options_of(sigma, 3))) >= .85);
+  const auto radius = tracking::estimate_radius(kTwo, picture.frame, Polarity::bright);
+  REQUIRE(radius);
+  CHECK(radius->x == Approx(std::sqrt(3.0) * sigma).epsilon(.15));
+}
+
+TEST_CASE("smoothed noise holds no spots", "[detect]") {
+  const Shape3 shape = GENERATE(kPlane, Shape3{16, 80, 80});
+  const double blur = GENERATE(.7, 1.0, 2.0);
+  CAPTURE(shape.nz, blur);
+  std::size_t false_spots = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Taken picture = taken(shape, 0, 2, blur, seed);
+    CHECK_FALSE(tracking::estimate_sizes(kTwo, picture.frame, Polarity::bright).has_value());
+    false_spots +=
+        detect_spots(kTwo, picture.frame, options_of(std::hypot(1.5, blur), shape.nz > 1 ? 3 : 2)).size();
+  }
+  CHECK(false_spots <= 1);
+}
+
+TEST_CASE("a frame that is mostly padding is not one of counted photons", "[detect]") {
+  Taken picture = taken(kPlane, 40, 6, 0, 7);
+  picture.truth.clear();
+  auto& values = std::get<std::vector<float>>(picture.frame.voxels);
+  std::vector<Spot> kept;
+  for (const Spot& spot : testing::random_spots(kPlane, 40, 7))
+    if (spot.x > 75 && spot.x < 180 && spot.y > 75 && spot.y < 180) kept.push_back(spot);
+  picture.truth = kept;
+  testing::each_voxel(kPlane, [&](std::size_t i, double, double y, double x) {
+    if (x < 70 || x > 185 || y < 70 || y > 185) values[i] = 0;
+  });
+  CHECK(f1(picture, detect_spots(kTwo, picture.frame, options_of(1.5, 2))) >= .9);
+}
+
+TEST_CASE("who asks for more false spots than the automatic choice holds is not given fewer", "[detect]") {
+  const Taken picture = taken(kPlane, 250, 2, 0, 8);
+  DetectionOptions options = options_of(1.5, 2);
+  const std::size_t automatic = detect_spots(kTwo, picture.frame, options).size();
+  REQUIRE(automatic >= 150);
+  options.false_positives_per_frame = .05 * static_cast<double>(automatic) + 1;
+  CHECK(detect_spots(kTwo, picture.frame, options).size() >= automatic);
+}
+
+TEST_CASE("the level is raised to where a maximum is likelier a spot than noise", "[detect]") {
+  detect::NoiseScores noise;
+  noise.count = 10000;
+  std::vector<double> scores;
+  for (int i = 0; i < 300; ++i) scores.push_back(8 + .01 * i);  // spots, far over the noise
+  const double level = detect::false_discovery_level(noise, scores, .05);
+  const double of_noise = noise.count * detect::noise_tail(noise, level);
+  for (int i = 0; i < static_cast<int>(of_noise); ++i) scores.push_back(level + .02 * i);
+  const double likely = detect::level_of_likely(noise, scores, 4.1);
+  CHECK(likely > 4.4);
+  CHECK(likely < 8);
+  CHECK(detect::level_of_likely(noise, scores, 7.9) == 7.9);
+}
