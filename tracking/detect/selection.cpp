@@ -211,7 +211,7 @@ double false_discovery_level(const NoiseScores& noise, std::span<const double> m
 }
 
 double level_of_likely(const NoiseScores& noise, std::span<const double> maxima, double level) {
-  constexpr double kBand = 1.15, kStep = 1.02, kRaised = 1.6, kFewestOfNoise = 0.5;
+  constexpr double kBand = 1.15, kStep = 1.02, kRaised = 1.6, kManyOfNoise = 2, kFewOfNoise = 1;
   constexpr std::size_t kFewestMaxima = 5;
   std::vector<double> scores = falling(maxima, [&](double s) { return s >= level; });
   if (scores.size() < kFewestMaxima) return level;
@@ -222,7 +222,9 @@ double level_of_likely(const NoiseScores& noise, std::span<const double> maxima,
   double raised = level;
   for (; raised < kRaised * level; raised *= kStep) {
     const double of_noise = noise.count * (noise_tail(noise, raised) - noise_tail(noise, kBand * raised));
-    if (of_noise < kFewestOfNoise || below(kBand * raised) - below(raised) >= 2 * of_noise) break;
+    if (of_noise < (raised > level ? kFewOfNoise : kManyOfNoise) ||
+        below(kBand * raised) - below(raised) >= 2 * of_noise)
+      break;
   }
   return raised;
 }

@@ -33,7 +33,7 @@ double false_discovery_level(const NoiseScores& noise, std::span<const double> m
 
 /// The least score from `level` on at which a maximum is more likely a spot than noise: scores up to kBand
 /// times as high are counted, and at most half of them are expected to be noise (the local false-discovery
-/// rate; Efron 2004). At most kRaised times `level`. O(n log n).
+/// rate; Efron 2004). At most kRaised times `level`, and `level` where there are too few to tell. O(n log n).
 double level_of_likely(const NoiseScores& noise, std::span<const double> maxima, double level);
 
 /// The score that `false_spots` extrema of noise are expected to exceed.
