@@ -101,6 +101,7 @@ void clear_interrupt() {
   heard.store(false);
 }
 bool interrupt_requested() { return requested.load(); }
+const std::atomic<bool>& interrupt_flag() { return requested; }
 
 void stop_if_interrupted(const std::string& message) {
   if (interrupt_requested()) throw Interrupted(message);

@@ -3,6 +3,7 @@
 /// and ends after the frame (or frame pair) at hand, so that what was finished is kept. Every other command,
 /// and with a second signal every command, ends at once, with exit code 130 and without half-written files.
 
+#include <atomic>
 #include <string>
 
 namespace motes::app {
@@ -23,6 +24,8 @@ void request_interrupt();
 /// Forgets what was requested, and that a command looks for it: a new one begins.
 void clear_interrupt();
 bool interrupt_requested();
+/// The same as a flag, for work that looks at one (motes::Stop).
+const std::atomic<bool>& interrupt_flag();
 
 /// Throws Interrupted with this message when an interrupt was requested.
 void stop_if_interrupted(const std::string& message);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <motes/base/errors.h>
+#include <motes/base/stop.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/challenge_xml.h>
 #include <motes/io/detections_h5.h>
@@ -140,6 +141,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   const Backend backend = sim::motion_backend(execution, config.simulation);
   const OutputFolder folder(dir, {"truth", "detections", "origins", "config", "frames"});
   hear_interrupts();
+  const Stop::Use stop(interrupt_flag());
 
   const std::int32_t frames = config.simulation.frames;
   std::vector<StageTime> stages;

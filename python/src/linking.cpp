@@ -7,6 +7,7 @@
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
 
+#include "python/src/interruptible.h"
 #include "python/src/python.h"
 
 namespace motes::python {
@@ -88,28 +89,25 @@ nb::object link_pairs(const Array1<double>& x, const Array1<double>& y, const Ar
                       const Array1<std::int64_t>& offsets, std::int32_t first, double gate,
                       double no_link_cost, std::int32_t memory, int threads,
                       const std::function<void(std::int64_t)>& progress) {
-  std::vector<std::int64_t> ids;
-  {
-    const nb::gil_scoped_release unlocked;
+  return to_numpy(interruptible([&] {
     const std::vector<Detections> frames = frames_of(x, y, z, offsets, first);
     Execution execution;
     execution.threads = threads;
     tracking::LinkOptions options;
     options.candidates.gate = gate;
     options.candidates.no_link_cost = no_link_cost;
+    const Stop stop = Stop::of_this_thread();
     const auto done = [&](std::size_t k) {
-      check_signals();
+      stop.check();
       if (!progress) return;
       const nb::gil_scoped_acquire lock;
       progress(static_cast<std::int64_t>(k));
     };
-    ids =
-        memory > 0
-            ? link_with_memory(execution, frames, options, memory, done)
-            : ids_of(tracking::build_tracks(frames, tracking::link_frames(execution, frames, options, done)),
-                     offsets, first);
-  }
-  return to_numpy(std::move(ids));
+    return memory > 0 ? link_with_memory(execution, frames, options, memory, done)
+                      : ids_of(tracking::build_tracks(
+                                   frames, tracking::link_frames(execution, frames, options, done)),
+                               offsets, first);
+  }));
 }
 
 tracking::MotionModel model_of(const std::string& name) {
@@ -125,32 +123,28 @@ tracking::MotionModel model_of(const std::string& name) {
 nb::object link_series(const Array1<double>& x, const Array1<double>& y, const Array1<double>& z,
                        const Array1<std::int64_t>& offsets, std::int32_t first, std::optional<double> gate,
                        std::int32_t memory, const std::string& model, int threads) {
-  std::vector<std::int64_t> ids;
-  {
-    const nb::gil_scoped_release unlocked;
+  return to_numpy(interruptible([&] {
     const std::vector<Detections> frames = frames_of(x, y, z, offsets, first);
     Execution execution;
     execution.threads = threads;
     tracking::SeriesOptions options;
+    const Stop stop = Stop::of_this_thread();
     options.model = model_of(model);
     options.max_gap = memory;
     if (gate) options.gate = *gate;
-    const auto links = tracking::link_series(execution, frames, options, [](int) { check_signals(); });
-    ids = ids_of(tracking::build_tracks(frames, links), offsets, first);
-  }
-  return to_numpy(std::move(ids));
+    const auto links = tracking::link_series(execution, frames, options, [&](int) { stop.check(); });
+    return ids_of(tracking::build_tracks(frames, links), offsets, first);
+  }));
 }
 
 nb::object estimate_gate(const Array1<double>& x, const Array1<double>& y, const Array1<double>& z,
                          const Array1<std::int64_t>& offsets, std::int32_t first, int threads) {
-  std::optional<tracking::GateEstimate> estimate;
-  {
-    const nb::gil_scoped_release unlocked;
+  const std::optional<tracking::GateEstimate> estimate = interruptible([&] {
     Execution execution;
     execution.threads = threads;
     const std::vector<Detections> frames = frames_of(x, y, z, offsets, first);
-    estimate = tracking::estimate_gate(execution, frames);
-  }
+    return tracking::estimate_gate(execution, frames);
+  });
   if (!estimate) return nb::none();
   nb::dict out;
   out["gate"] = estimate->gate_um;

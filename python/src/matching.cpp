@@ -9,6 +9,7 @@
 #include <motes/matching/registry.h>
 
 #include "python/src/double_assignment.h"
+#include "python/src/interruptible.h"
 #include "python/src/numpy_arrays.h"
 #include "python/src/python.h"
 #include "python/src/small_cardinality.h"
@@ -24,6 +25,8 @@ constexpr std::size_t kUnlockedEntries = 64 * 64;
 constexpr std::size_t kThreadedEntries = 512 * 512;
 /// The same for edges of a cardinality problem.
 constexpr std::size_t kThreadedEdges = 1 << 22;
+/// From so many entries on Ctrl-C is heard: fewer are done before anyone would press it.
+constexpr std::size_t kLongEntries = 1 << 18;
 /// Up to so many edges SmallCardinality is done while a solver is being chosen.
 constexpr std::size_t kSmallEdges = 1 << 12;
 
@@ -59,6 +62,20 @@ void copy_wide(const StridedMatrix& m, double sign, bool transposed, double* to)
   for (Index i = 0; i < rows; ++i) {
     const double* from = m.data + i * down;
     for (Index j = 0; j < cols; ++j) *to++ = sign * from[j * along];
+  }
+}
+
+/// Work without Python's lock, which Ctrl-C ends where there are entries enough for it to be long.
+template <class Work>
+void long_or_short(std::size_t entries, const Work& work) {
+  if (entries < kLongEntries) {
+    const nb::gil_scoped_release unlocked;
+    work();
+  } else {
+    interruptible([&] {
+      work();
+      return true;
+    });
   }
 }
 
@@ -110,9 +127,8 @@ nb::object assign_large(const StridedMatrix& m, double sign) {
   const std::size_t n = at(rows) * at(cols);
   const std::ptrdiff_t step = transposed ? m.col_step : m.row_step;
   const bool as_it_is = sign > 0 && (transposed || m.col_step == 1) && step == cols;
-  DoubleAnswer answer;
-  {
-    const nb::gil_scoped_release unlocked;
+  const DoubleAnswer answer = interruptible([&] {
+    DoubleAnswer out;
     std::vector<double> copy;
     if (!as_it_is) {
       copy.resize(n);
@@ -123,11 +139,12 @@ nb::object assign_large(const StridedMatrix& m, double sign) {
     execution.threads = n < kThreadedEntries ? 1 : 0;
     const Survey found = survey({data, n}, thread_count(execution));
     if (found.valid)
-      answer = solve(execution, DenseDoubles{data, rows, cols}, UnmatchedCosts::of_smaller_side(rows, cols),
-                     found);
+      out = solve(execution, DenseDoubles{data, rows, cols}, UnmatchedCosts::of_smaller_side(rows, cols),
+                  found);
     else
-      answer.solver = "invalid";
-  }
+      out.solver = "invalid";
+    return out;
+  });
   if (answer.solver == "invalid") require_valid({false});
   if (!answer.feasible) infeasible();
   const std::vector<Index>& col_of = transposed ? answer.matching.col_to_row : answer.matching.row_to_col;
@@ -173,8 +190,7 @@ nb::dict assign_dense(const Array2<double>& costs, const Array1<double>& row, co
   DoubleAnswer answer;
   const UnmatchedCosts unmatched = unmatched_of(row, col);
   bool valid = true;
-  {
-    const nb::gil_scoped_release unlocked;
+  long_or_short(costs.size(), [&] {
     Execution execution;
     execution.threads = threads;
     const Survey found = survey({costs.data(), costs.size()}, thread_count(execution));
@@ -183,7 +199,7 @@ nb::dict assign_dense(const Array2<double>& costs, const Array1<double>& row, co
       answer =
           solve(execution, DenseDoubles{costs.data(), as_index(costs.shape(0)), as_index(costs.shape(1))},
                 unmatched, found);
-  }
+  });
   require_valid({valid});
   return to_dict(std::move(answer));
 }
@@ -194,8 +210,7 @@ nb::dict assign_sparse(Index rows, Index cols, const Array1<std::int64_t>& offse
   DoubleAnswer answer;
   const UnmatchedCosts unmatched = unmatched_of(row, col);
   bool valid = true;
-  {
-    const nb::gil_scoped_release unlocked;
+  long_or_short(cost.size(), [&] {
     Execution execution;
     execution.threads = threads;
     const Survey found = survey(as_span(cost), thread_count(execution));
@@ -204,7 +219,7 @@ nb::dict assign_sparse(Index rows, Index cols, const Array1<std::int64_t>& offse
       answer =
           solve(execution, SparseDoubles{{rows, cols, as_span(offsets), as_span(col_index)}, as_span(cost)},
                 unmatched, found);
-  }
+  });
   require_valid({valid});
   return to_dict(std::move(answer));
 }
@@ -219,8 +234,7 @@ nb::object maximum_matching(Index rows, Index cols, const Array1<OffsetType>& of
       return to_small_array(of_cols ? small.col_to_row : small.row_to_col);
   }
   matching::CardinalityAnswer answer;
-  {
-    const nb::gil_scoped_release unlocked;
+  long_or_short(col_index.size(), [&] {
     std::vector<Offset> wide;
     std::span<const Offset> row_offsets;
     if constexpr (sizeof(OffsetType) == sizeof(Offset)) {
@@ -238,7 +252,7 @@ nb::object maximum_matching(Index rows, Index cols, const Array1<OffsetType>& of
     std::vector<Index> start;
     if (init != nullptr && choice.init != "none") start = init->run(execution, problem, 0);
     answer = choice.info->make_cardinality()->solve(execution, problem, start);
-  }
+  });
   return to_numpy(std::move(of_cols ? answer.matching.col_to_row : answer.matching.row_to_col));
 }
 

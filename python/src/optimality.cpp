@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include <motes/base/stop.h>
+
 #include "python/src/wide_number.h"
 
 namespace motes::python {
@@ -140,7 +142,9 @@ class Paths {
       for (std::size_t p = offsets_[k]; p < offsets_[k + 1]; ++p)
         if (weight_[p] < Number{} && !queued[k]) queued[k] = 1, queue.push_back(static_cast<Index>(k));
     std::size_t relaxed = 0;
+    const Stop stop = Stop::of_this_thread();
     while (!queue.empty()) {
+      stop.check();
       later.clear();
       for (const Index k : queue) {
         queued[at(k)] = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <motes/base/stop.h>
+
 namespace motes::python {
 namespace {
 
@@ -41,6 +43,7 @@ PricedMatching SparseAssignment::answer() && {
 }
 
 bool SparseAssignment::solve() {
+  const Stop stop = Stop::of_this_thread();
   constexpr std::size_t kAhead = 4;
   const Index rows = problem_.graph.rows;
   for (Index i = 0; i < rows; ++i)
@@ -55,8 +58,10 @@ bool SparseAssignment::solve() {
   if (left_.empty()) return true;
   for (const Index i : left_) held_[at(i)] = kNoEntry;
   reached_.resize(owner_.size());
-  for (const Index i : left_)
+  for (const Index i : left_) {
+    stop.check();
     if (!search(i)) return false;
+  }
   return true;
 }
 

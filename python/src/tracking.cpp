@@ -162,18 +162,15 @@ nb::dict detect_frames(nb::callable read, std::int32_t frames, const std::vector
 }
 
 nb::dict read_tracks(const std::string& path, const Settings& settings) {
-  TrackSet tracks;
-  {
-    const nb::gil_scoped_release unlocked;
-    tracks = app::read_tracks_scaled(path, config_of(settings));
-  }
-  return to_dict(std::move(tracks));
+  return to_dict(interruptible([&] { return app::read_tracks_scaled(path, config_of(settings)); }));
 }
 
 void write_tracks(const std::string& path, const nb::dict& dict) {
   const TrackSet tracks = track_set_of(dict);
-  const nb::gil_scoped_release unlocked;
-  io::write_tracks(path, tracks);
+  interruptible([&] {
+    io::write_tracks(path, tracks);
+    return true;
+  });
 }
 
 nb::dict scores_dict(const Scores& s) {
@@ -210,16 +207,14 @@ nb::dict scores_dict(const Scores& s) {
 
 nb::dict score(const nb::dict& truth, const nb::dict& found, double gate, double gate_link, int threads) {
   const TrackSet one = track_set_of(truth), two = track_set_of(found);
-  Scores scores;
-  {
-    const nb::gil_scoped_release unlocked;
+  const Scores scores = interruptible([&] {
     if (one.length_unit != two.length_unit)
       throw UsageError("lengths differ: the truth is in " + one.length_unit + ", the tracks in " +
                        two.length_unit + "; read the one in px with voxel_um");
     Execution execution;
     execution.threads = threads;
-    scores = tracking::score_tracks(execution, one, two, {gate, gate_link});
-  }
+    return tracking::score_tracks(execution, one, two, {gate, gate_link});
+  });
   return scores_dict(scores);
 }
 
@@ -280,10 +275,7 @@ nb::dict simulate(const Settings& settings, bool volumes) {
     for (std::int32_t t = 0; t < config.simulation.frames; ++t) {
       check_signals();
       VolumeFrame frame;
-      {
-        const nb::gil_scoped_release unlocked;
-        frame = renderer.render(s.truth, t);
-      }
+      frame = interruptible([&] { return renderer.render(s.truth, t); });
       frames.append(to_array(std::move(frame)));
     }
   }

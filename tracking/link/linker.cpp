@@ -12,6 +12,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/stop.h>
 #include <motes/matching/registry.h>
 #include <motes/matching/ties.h>
 #include <motes/matching/verify.h>
@@ -246,7 +247,9 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   }
   std::size_t finished = 0;
   std::mutex reporting;
+  const Stop stop = Stop::of_this_thread();
   parallel_for(outer, static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
+    const Stop::Use same(stop);
     const auto k = static_cast<std::size_t>(pair);
     if (placement.of(*frames[k], *frames[k + 1]) == Backend::cuda) {
       auto& memory = kept->linkers[static_cast<std::size_t>(omp_get_thread_num())];

@@ -17,6 +17,7 @@
 
 #include <motes/base/function_clones.h>
 #include <motes/base/index.h>
+#include <motes/base/stop.h>
 #include <motes/base/timer.h>
 
 #include "matching/assignment/dense/row_buffer.h"
@@ -112,7 +113,9 @@ class DensePaths {
     start = std::chrono::steady_clock::now();
     for (Index j = 0; j < problem_.cols; ++j)
       if (col_to_row_[at(j)] == -1) free_cols_.push_back(j);
+    const Stop stop = Stop::of_this_thread();
     for (const Index row : pending_) {
+      stop.check();
       if (infeasible_) break;
       search(row);
     }

@@ -267,6 +267,7 @@ void MultiSourcePaths::auction_stage(Cost epsilon) {
   for (Column& column : columns_) column.row = -1;
   std::int64_t budget = kStageBidsPerRow * size_;
   for (Index first = 0; first < size_ && lowest_v_ >= kLowestDual; ++first) {
+    stop_.check();
     for (Index row = first; row != -1 && budget > 0; --budget) {
       const auto [best, second, chosen] = two_best(row);
       if (second == kFar) break;  // an only offer has no price
@@ -398,6 +399,7 @@ MultiSourcePaths::End MultiSourcePaths::grow_forest(std::int64_t most_looks) {
   std::size_t wanted = std::max<std::size_t>(1, free_rows_.size() / kTreesPerPhase), next = 0;
   const std::size_t asked = wanted;
   while (wanted > 0) {
+    stop_.check();
     if (counts_.looks > most_looks) return End::slow;
     Index col = -1;
     if (next < ready_.size()) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <motes/base/stop.h>
 #include <motes/matching/problem.h>
 
 namespace motes::matching::detail {
@@ -85,6 +86,7 @@ class MultiSourcePaths {
     std::uint32_t stamp = 0;                       ///< see reached_stamp
   };
 
+  Stop stop_ = Stop::of_this_thread();
   struct Offers {
     Cost best, second;
     Offset chosen;  ///< the edge of the best, or -1

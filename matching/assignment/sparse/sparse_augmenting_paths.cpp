@@ -24,6 +24,7 @@
 
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/stop.h>
 #include <motes/base/timer.h>
 
 #include "matching/assignment/sparse/components.h"
@@ -224,15 +225,18 @@ class PathSearch {
   std::uint32_t reached_stamp_ = 0, settled_stamp_ = 0;
 };
 
-void solve_component(State& state, Scratch& workspace, std::span<const Index> rows, Work& work) {
+void solve_component(State& state, Scratch& workspace, std::span<const Index> rows, Work& work,
+                     const Stop& stop) {
   workspace.pending.clear();
   workspace.free_rows.clear();
   for (const Index row : rows)
     if (state.row_edge[at(row)] == kNoEdge) workspace.free_rows.push_back(row);
   reduce_rows(state, workspace.free_rows, workspace.pending, work);
   PathSearch search(state, workspace, work);
-  for (const Index row : workspace.pending)
+  for (const Index row : workspace.pending) {
+    stop.check();
     if (!work.infeasible) search.run(row);
+  }
 }
 
 /// Ranges of components for the threads: large components alone and first, small ones together.
@@ -260,6 +264,7 @@ Work solve_components(const Execution& execution, State& state, const Components
       1, std::min(thread_count(execution), static_cast<int>(std::min<std::size_t>(tasks.size(), 1024))));
   std::vector<Work> works(at(threads));
   std::vector<std::unique_ptr<Scratch>> workspaces(at(threads));
+  const Stop stop = Stop::of_this_thread();
   parallel_for(threads, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t t) {
     const std::size_t me = at(omp_get_thread_num());
     Work& work = works[me];
@@ -267,7 +272,7 @@ Work solve_components(const Execution& execution, State& state, const Components
     for (std::int64_t c = tasks[at(t)].first; c < tasks[at(t)].second && !work.infeasible; ++c) {
       const Offset begin = components.offsets[at(c)], end = components.offsets[at(c + 1)];
       solve_component(state, *workspaces[me], std::span(components.rows).subspan(at(begin), at(end - begin)),
-                      work);
+                      work, stop);
     }
   });
   Work total;

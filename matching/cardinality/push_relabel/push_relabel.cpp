@@ -6,6 +6,7 @@
 
 #include <motes/base/index.h>
 #include <motes/base/prefetch.h>
+#include <motes/base/stop.h>
 
 #include "matching/cardinality/bfs_reordering.h"
 #include "matching/cardinality/device_solvers.h"
@@ -50,7 +51,9 @@ class Pushing {
     stats_.augmentations += active;
     // Where free columns are everywhere, it is enough to go by that a taken one is a step from them.
     if (kManyFree * active >= graph_.rows) push_all(pushes_to_relabel, 1);
+    const Stop stop = Stop::of_this_thread();
     while (count_all(active_) != 0) {
+      stop.check();
       relabel();
       const std::int64_t levels = stats_.levels.back();
       push_all(std::min(pushes_to_relabel, kPathsOfARow * levels * count_all(active_)), levels);

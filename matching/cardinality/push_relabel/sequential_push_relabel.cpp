@@ -7,6 +7,7 @@
 
 #include <motes/base/index.h>
 #include <motes/base/raw_array.h>
+#include <motes/base/stop.h>
 
 #include "matching/cardinality/augmenting_search.h"
 #include "matching/cardinality/bfs_reordering.h"
@@ -266,7 +267,9 @@ class SerialPushing {
   std::int64_t push_all(const Lists& lists, RelabelPolicy until) {
     const Timed timed(stats_, "push");
     std::int64_t looks = 0, pushes = 0;
+    const Stop stop = Stop::of_this_thread();
     while (active_count_ != 0 && until.go_on(count() + std::ssize(far_))) {
+      stop.check();
       until.spend(std::max<std::int64_t>(count(), kLeastSweep));
       pad_active();
       std::array<Taken, 2 * kRowsAtOnce> taken;  // of this batch and the one before

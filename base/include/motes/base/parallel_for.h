@@ -8,16 +8,19 @@
 #include <omp.h>
 
 #include <motes/base/host_blocks.h>
+#include <motes/base/stop.h>
 
 namespace motes {
 
 /// Calls body(i) for i in [0, count) on up to `threads` threads (at least 1), in any order; the bodies must
 /// not touch each other's data, and may index scratch by omp_get_thread_num(). After a throw the rest may be
-/// left out; the first exception caught is thrown on.
+/// left out; the first exception caught is thrown on. Ends with Interrupted where the caller's work is to
+/// stop (stop.h).
 template <class Body>
 void parallel_for(int threads, std::int64_t count, const Body& body) {
   std::exception_ptr failure;
   bool failed = false;
+  const Stop stop = Stop::of_this_thread();
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
   for (std::int64_t i = 0; i < count; ++i) {
     bool skip = false;
@@ -25,6 +28,7 @@ void parallel_for(int threads, std::int64_t count, const Body& body) {
     skip = failed;
     if (skip) continue;
     try {
+      stop.check();
       body(i);
     } catch (...) {
 #pragma omp critical(motes_parallel_for_failure)

@@ -1,0 +1,54 @@
+#pragma once
+/// Ending long steps from outside: Ctrl-C in Python, where the step runs in a thread of its own.
+///
+/// Whoever calls a step lets its thread work under a flag (Stop::Use). The step takes it once, before it
+/// starts threads of its own, and looks at it now and then:
+///
+///     const Stop stop = Stop::of_this_thread();
+///     for (...) {
+///       stop.check();  // throws Interrupted
+///
+/// parallel_for does so before each body. Where no flag is in use nothing ever stops, and being looked at
+/// changes no result.
+
+#include <atomic>
+
+#include <motes/base/errors.h>
+
+namespace motes {
+
+class Stop {
+ public:
+  /// The flag that this thread works under, if any.
+  static Stop of_this_thread() { return Stop(in_use()); }
+  bool asked() const { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
+  /// Throws Interrupted once the flag is set.
+  void check() const {
+    if (asked()) throw Interrupted("interrupted");
+  }
+
+  /// While it lives, this thread works under `flag`, which must live longer.
+  class Use {
+   public:
+    explicit Use(const std::atomic<bool>& flag) : before_(in_use()) { in_use() = &flag; }
+    /// For threads that a step starts, whose work is to look at the step's own flag.
+    explicit Use(const Stop& stop) : before_(in_use()) { in_use() = stop.flag_; }
+    ~Use() { in_use() = before_; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    const std::atomic<bool>* before_;
+  };
+
+ private:
+  explicit Stop(const std::atomic<bool>* flag) : flag_(flag) {}
+  static const std::atomic<bool>*& in_use() {
+    static thread_local const std::atomic<bool>* flag = nullptr;
+    return flag;
+  }
+
+  const std::atomic<bool>* flag_;
+};
+
+}  // namespace motes

@@ -1,0 +1,50 @@
+"""Ctrl-C ends long calls: each of these would take minutes, and is to end when the signal comes."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("pandas")
+pytest.importorskip("scipy")
+
+START = """
+import os, signal, sys, threading
+import numpy as np, motes, pandas as pd
+from scipy import sparse
+
+def points(n, frames, step):
+    rng = np.random.default_rng(1)
+    at = rng.random((n, 3)) * n ** (1 / 3)
+    moved = [at + rng.normal(0, step, at.shape) for _ in range(frames)]
+    return pd.DataFrame(np.concatenate(moved), columns=list("zyx")).assign(frame=np.repeat(np.arange(frames), n))
+
+def interrupt_while(call):
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        print("heard")
+"""
+
+CALLS = {
+    "link, pairs": "f = points(300_000, 20, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0))",
+    "link, memory": "f = points(300_000, 20, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0, memory=2))",
+    "link, series": "f = points(40_000, 60, 0.4)\ninterrupt_while(lambda: motes.link(f))",
+    "simulate": "interrupt_while(lambda: motes.simulate(particles=3_000_000, frames=400))",
+    "sparse assignment": """
+rng = np.random.default_rng(1)
+n = 3_000_000
+pairs = np.r_[rng.integers(0, n, 5 * n), np.arange(n)], np.r_[rng.integers(0, n, 5 * n), rng.permutation(n)]
+graph = sparse.coo_array((rng.random(6 * n) + 0.1, pairs), shape=(n, n)).tocsr()
+interrupt_while(lambda: motes.matching.min_weight_full_bipartite_matching(graph))
+""",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_ends_the_call(name):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", START + CALLS[name]], capture_output=True, text=True, timeout=110
+    )
+    assert done.stdout.strip() == "heard", done.stderr
