@@ -12,6 +12,7 @@
 #include <motes/base/large_pages.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/random.h>
+#include <motes/base/stop.h>
 #include <motes/sim/faults.h>
 #include <motes/sim/stop.h>
 
@@ -101,10 +102,14 @@ std::vector<Spots> spots_by_frame(const Execution& execution, const TrackSet& tr
   };
   // next[range][frame]: first a count, then where the range writes.
   std::vector<std::vector<std::size_t>> next(at(ranges), std::vector<std::size_t>(frames, 0));
+  constexpr std::size_t kTracksAQuestion = 1024;
+  const Stop stop = Stop::of_this_thread();
   const auto for_range = [&](std::int64_t range, const auto& see) {
-    for (std::size_t t = range_begin(range); t < range_begin(range + 1); ++t)
+    for (std::size_t t = range_begin(range); t < range_begin(range + 1); ++t) {
+      if (t % kTracksAQuestion == 0) stop.check();
       seen_points(truth, motion.seed, faults, t,
                   [&](std::size_t point, std::size_t frame) { see(t, point, frame); });
+    }
   };
   parallel_for(thread_count(execution), ranges, [&](std::int64_t range) {
     for_range(range, [&, &counts = next[at(range)]](std::size_t, std::size_t, std::size_t frame) {
@@ -317,7 +322,9 @@ void note_detections(const Observation& observation, TrackSet& truth) {
   std::fill(truth.detection.begin(), truth.detection.end(), -1);
   // Frames rise within a track, so each track's place moves on by what lies before the frame.
   std::vector<std::int64_t> next(truth.track_offsets.begin(), truth.track_offsets.end() - 1);
+  const Stop stop = Stop::of_this_thread();
   for (std::size_t k = 0; k < observation.frames.size(); ++k) {
+    stop.check();
     for (const Origin& origin : observation.origins[k]) {
       if (origin.track < 0) continue;
       std::int64_t& point = next[at(origin.track)];

@@ -5,6 +5,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/index.h>
 #include <motes/base/large_pages.h>
+#include <motes/base/stop.h>
 
 namespace motes::sim::detail {
 namespace {
@@ -45,8 +46,11 @@ struct Cut {
 };
 
 Cut cut_into_runs(const MotionOptions& options, const Records& records) {
+  constexpr std::size_t kParticlesAQuestion = 4096;
+  const Stop stop = Stop::of_this_thread();
   Cut cut;
   for (std::size_t p = 0; p < records.particles(); ++p) {
+    if (p % kParticlesAQuestion == 0) stop.check();
     const auto emit = [&](const Run& run) {
       cut.runs.push_back(run);
       cut.offsets.push_back(cut.offsets.back() + run.points);

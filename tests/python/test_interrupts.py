@@ -28,13 +28,13 @@ def interrupt_while(call):
 """
 
 CALLS = {
-    "link, pairs": "f = points(300_000, 20, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0))",
-    "link, memory": "f = points(300_000, 20, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0, memory=2))",
-    "link, series": "f = points(40_000, 60, 0.4)\ninterrupt_while(lambda: motes.link(f))",
+    "link, pairs": "f = points(100_000, 8, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0))",
+    "link, memory": "f = points(100_000, 8, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0, memory=2))",
+    "link, series": "f = points(20_000, 40, 0.4)\ninterrupt_while(lambda: motes.link(f))",
     "simulate": "interrupt_while(lambda: motes.simulate(particles=3_000_000, frames=400))",
     "sparse assignment": """
 rng = np.random.default_rng(1)
-n = 3_000_000
+n = 1_000_000
 pairs = np.r_[rng.integers(0, n, 5 * n), np.arange(n)], np.r_[rng.integers(0, n, 5 * n), rng.permutation(n)]
 graph = sparse.coo_array((rng.random(6 * n) + 0.1, pairs), shape=(n, n)).tocsr()
 interrupt_while(lambda: motes.matching.min_weight_full_bipartite_matching(graph))
