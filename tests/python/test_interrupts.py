@@ -31,7 +31,10 @@ CALLS = {
     "link, pairs": "f = points(100_000, 8, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0))",
     "link, memory": "f = points(100_000, 8, 0.6)\ninterrupt_while(lambda: motes.link(f, 3.0, memory=2))",
     "link, series": "f = points(20_000, 40, 0.4)\ninterrupt_while(lambda: motes.link(f))",
-    "simulate": "interrupt_while(lambda: motes.simulate(particles=3_000_000, frames=400))",
+    "simulate": """
+flow = dict(flow="turbulence", flow_modes=1000)  # little memory, much arithmetic
+interrupt_while(lambda: motes.simulate(particles=100_000, frames=100, **flow))
+""",
     "sparse assignment": """
 rng = np.random.default_rng(1)
 n = 1_000_000
