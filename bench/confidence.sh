@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 file=${1:?usage: bench/confidence.sh FILE.csv}
-bin=${BIN:-build/release/bin}
+bin=${BIN:-build/release/bin}  # of motes and bench_events
 data=${MOTES_DATA:-../shared/data}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -24,7 +24,7 @@ simulate() {
   rm -rf "$work/simulated"
   "$bin/motes" simulate sample/points.yaml -o "$work/simulated" --quiet \
     --set faults.miss=0 --set faults.false_per_frame=0 "${keys[@]}"
-  judge --truth "$work/simulated/truth.csv" --points "$work/simulated/detections.csv" --name "$name" --same 0.3
+  judge --truth "$work/simulated/truth.csv" --points "$work/simulated/detections.csv" --name "$name" --same 0.3 --merged "${merged:-0}"
 }
 {
   "$bin/bench_events" --confidence 1 --ratio 0.3,0.6 --persistence 0,0.5
@@ -43,14 +43,14 @@ simulate() {
     simulation.persistence=0 simulation.speed_um_s=0.1 simulation.frames=16
   simulate "rotation" simulation.rotation_deg_s=6 simulation.persistence=0 simulation.speed_um_s=0.2
   simulate "localisation errors" simulation.persistence=0.8 "faults.noise_um=[0.12,0.06,0.06]"
-  simulate "unresolved pairs" faults.merge_um=0.35
+  merged=0.4 simulate "unresolved pairs" faults.merge_um=0.35
   simulate "blinking" faults.blink_on_s=4 faults.blink_off_s=1.5
   simulate "many false" simulation.persistence=0 simulation.speed_um_s=0.2 faults.false_per_frame=300
   simulate "turnover" simulation.persistence=0 simulation.birth_rate_per_s=60 simulation.death_rate_per_s=0.1
   simulate "few particles" simulation.particles=40 "simulation.box_um=[3.4,3.4,3.4]" simulation.persistence=0 simulation.speed_um_s=0.25
   judge --truth sample/points_truth.csv --points sample/points.csv --name "sample points"
   "$bin/motes" detect sample/stack.ome.tif -o "$work/detections.csv" --quiet
-  judge --truth sample/stack_truth.csv --points "$work/detections.csv" --properties 1 --same 0.4 --name "sample stack"
+  judge --truth sample/stack_truth.csv --points "$work/detections.csv" --properties 1 --same 0.4 --merged 0.4 --name "sample stack"
   if [ -d "$data/wormguides-dispim" ]; then
     worm=$data/wormguides-dispim
     judge --truth "$worm/truth.csv" --step 1,2,5,7,10,12,15,20

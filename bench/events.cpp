@@ -3,7 +3,7 @@
 //   bench_events [--ratio 0.3] [--persistence 0.8] [--n 1000] [--frames 20] [--miss 0.1] [--false 0.1]
 //                [--division 0] [--seeds 1]
 //   bench_events --truth TRACKS.csv [--points TABLE.csv] [--step 1,2,5,10] [--same 1e-6]
-//                [--properties 0] [--name TEXT]
+//                [--properties 0] [--name TEXT] [--merged 0]
 //
 // Common: [--gap 3] [--threads 0] [--model auto|static|velocity|field|joint] [--events auto|none|divisions]
 //         [--confidence 0]
@@ -12,8 +12,8 @@
 // dropped; `properties`: with the table's other columns. Simulated: correlated walks of simulate_motion in a
 // cube of unit density; ratio = displacement a frame over the spacing; `division`: mean frames of the cell
 // cycle. Scores are those of `motes score`. Detections are the true point within `same` of them, if none is
-// nearer to either. One CSV row a series; `confidence`: only how sure links are and how many of them are
-// right, by tenths of nats (15 bins of the probability: given, right, number).
+// nearer to either; `merged`: and those within it that are not any other. One CSV row a series; `confidence`:
+// only how sure links are and how many are right (bins of the probability, 15: mean given, right, number).
 
 #include <algorithm>
 #include <array>
@@ -24,6 +24,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <motes/io/tables.h>
@@ -43,6 +44,7 @@ struct Series {
   TrackSet truth;
   std::vector<Detections> frames;
   double same = 1e-6;
+  double merged = 0;  ///< a true point without detection is in one within this distance
 };
 
 /// In another order, without exact repetitions, of every step-th frame.
@@ -87,7 +89,7 @@ std::vector<Series> real(const bench::Arguments& arguments, const std::string& t
                        " k=" + std::to_string(step),
                    tracking::keep_every(tracks, step),
                    shuffled(table.frames, step, arguments.number("properties", 0) != 0),
-                   arguments.number("same", 1e-6)});
+                   arguments.number("same", 1e-6), arguments.number("merged", 0)});
   }
   return all;
 }
@@ -140,12 +142,14 @@ struct Agreement {
   double given95 = 0, count95 = 0;  ///< share right, and number, of links given .93 to .97
 };
 
-/// [points] the true point that each detection is, -1 none: of one within `same` the nearest, one to one.
-std::vector<std::int64_t> true_points(const Series& series, const tracking::SeriesPoints& points) {
+/// [points] the true points that each detection is: of those within `same` the nearest, one to one, and all
+/// others within `merged` of it that no other detection is.
+std::vector<std::vector<std::size_t>> true_points(const Series& series,
+                                                  const tracking::SeriesPoints& points) {
   const TrackSet& truth = series.truth;
   std::map<std::int32_t, std::vector<std::size_t>> in_frame;
   for (std::size_t p = 0; p < truth.points(); ++p) in_frame[truth.frame[p]].push_back(p);
-  std::vector<std::int64_t> out(points.size(), -1);
+  std::vector<std::vector<std::size_t>> out(points.size());
   std::set<std::size_t> taken;
   for (std::int32_t t = 0; t < points.frames(); ++t) {
     std::vector<std::tuple<double, std::size_t, std::size_t>> pairs;
@@ -155,11 +159,13 @@ std::vector<std::int64_t> true_points(const Series& series, const tracking::Seri
       for (const std::size_t p : in_frame[series.frames[static_cast<std::size_t>(t)].frame]) {
         const double d =
             std::hypot(truth.x_um[p] - frame[k].x, truth.y_um[p] - frame[k].y, truth.z_um[p] - frame[k].z);
-        if (d <= series.same) pairs.emplace_back(d, first + k, p);
+        if (d <= std::max(series.same, series.merged)) pairs.emplace_back(d, first + k, p);
       }
     std::sort(pairs.begin(), pairs.end());
     for (const auto& [d, i, p] : pairs)
-      if (out[i] < 0 && taken.insert(p).second) out[i] = static_cast<std::int64_t>(p);
+      if (d <= series.same && out[i].empty() && taken.insert(p).second) out[i].push_back(p);
+    for (const auto& [d, i, p] : pairs)
+      if (d <= series.merged && taken.insert(p).second) out[i].push_back(p);
   }
   return out;
 }
@@ -170,16 +176,15 @@ Agreement agreement(const Series& series, const tracking::SeriesLinks& links,
   for (std::size_t t = 0; t < series.truth.tracks(); ++t)
     for (auto p = series.truth.track_offsets[t]; p < series.truth.track_offsets[t + 1]; ++p)
       track[static_cast<std::size_t>(p)] = t;
-  std::vector<std::int64_t> name = true_points(series, links.points);
-  // The detected point before each one of the same track.
+  const std::vector<std::vector<std::size_t>> names = true_points(series, links.points);
+  // Detections of one track without another one between them.
   std::map<std::size_t, std::size_t> last;
-  std::vector<std::int64_t> before(links.points.size(), -1);
-  for (std::size_t i = 0; i < links.points.size(); ++i) {
-    if (name[i] < 0) continue;
-    const std::size_t t = track[static_cast<std::size_t>(name[i])];
-    const auto [place, first] = last.try_emplace(t, i);
-    if (!first) before[i] = static_cast<std::int64_t>(place->second), place->second = i;
-  }
+  std::set<std::pair<std::size_t, std::size_t>> linked;
+  for (std::size_t i = 0; i < links.points.size(); ++i)
+    for (const std::size_t p : names[i]) {
+      const auto [place, first] = last.try_emplace(track[p], i);
+      if (!first) linked.emplace(place->second, i), place->second = i;
+    }
   Agreement out;
   auto& [given, right, count] = out.bins;
   double clutter = 0;
@@ -187,16 +192,15 @@ Agreement agreement(const Series& series, const tracking::SeriesLinks& links,
     const auto next = links.linking.next[i];
     if (next < 0) continue;
     const auto j = static_cast<std::size_t>(next);
-    if (name[i] < 0 && name[j] < 0) {
+    if (names[i].empty() && names[j].empty()) {
       clutter += 1;
       continue;
     }
-    if (name[i] >= 0 && name[j] >= 0 && !series.truth.parent.empty()) {
-      const std::size_t a = track[static_cast<std::size_t>(name[i])],
-                        b = track[static_cast<std::size_t>(name[j])];
+    if (!names[i].empty() && !names[j].empty() && !series.truth.parent.empty()) {
+      const std::size_t a = track[names[i].front()], b = track[names[j].front()];
       if (a != b && series.truth.parent[b] == series.truth.track_id[a]) continue;
     }
-    const bool ok = before[j] == static_cast<std::int64_t>(i);
+    const bool ok = linked.contains({i, j});
     const double c = confidence.link[i];
     out.judged += 1, out.wrong += !ok;
     const std::size_t bin = std::min(kBins - 1, static_cast<std::size_t>(c * kBins));

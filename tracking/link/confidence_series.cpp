@@ -157,7 +157,7 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const P
     const double now = changed(trial.links);
     const bool between = (now - wanted) * (before - wanted) <= 0;
     out.links = mixed(out, trial.judged, between ? (before - wanted) / (before - now) : 1);
-    out.by_rank = true;
+    out.by_rank = stretch > 1;
     if (between) break;
     before = now;
   }
