@@ -60,7 +60,7 @@ simulate() {
     done
     judge --truth "$data/lpt-turbulence-10k/tracks.csv" --same 1e-9 --name "turbulence tracers"
     judge --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10 --name "rejected left in"
-    judge --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10 --properties 1 --name "rejected left in, with diameters"
+    judge --truth "$worm/truth.csv" --points "$worm/detections_all.csv" --step 2,5,10 --properties 1 --name "rejected left in with diameters"
   else
     echo "confidence.sh: $data/wormguides-dispim is not here; set MOTES_DATA for the real tables" >&2
   fi
