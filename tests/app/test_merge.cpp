@@ -124,6 +124,8 @@ TEST_CASE("merge refuses parts that do not fit together, and writes nothing") {
   };
   refuses({one, three}, 2, "frames 2:4 are in no part");
   refuses({one, two, two}, 2, "frames 2:4 are in");
+  refuses({one, detect_part(dir, "1:4")}, 2, "frames 1:2 are in");
+  refuses({one, detect_part(dir, "3:6")}, 2, "frames 2:3 are in no part");
   refuses({one, detect_part(dir, "2:6", {"--set", "detection.max_count=5"})}, 2, "max_count: 5");
   refuses({one, (dir / "missing.h5").string()}, 3, "missing.h5");
   refuses({one, planned.simulated + "/truth.csv"}, 3, "truth.csv");

@@ -67,6 +67,16 @@ TEST_CASE("Cell Tracking Challenge: spheres as masks and res_track.txt, and back
   }
 }
 
+TEST_CASE("CTC: a mother that ends no earlier than her daughter begins is left out") {
+  TrackSet tracks;
+  tracks.length_unit = "px";
+  add_path(tracks, 1, -1, {0, 1, 2}, {4, 5, 3});
+  add_path(tracks, 2, 1, {2, 3}, {4, 10, 3});
+  const TempDir dir;
+  io::write_ctc(dir / "t.ctc", tracks, image(1.5));
+  CHECK(slurp(dir / "t.ctc/res_track.txt") == "1 0 2 0\n2 2 3 0\n");
+}
+
 TEST_CASE("CTC masks in um: the size of a voxel is needed, and points must lie inside") {
   const TempDir dir;
   TrackSet tracks = family();

@@ -5,6 +5,7 @@
 #include <motes/io/track_files.h>
 #include <motes/io/trackmate_xml.h>
 
+#include "io/tracks/track_graph.h"
 #include "tests/io/track_samples.h"
 
 using namespace motes;
@@ -193,4 +194,13 @@ TEST_CASE("real TrackMate and MaMuT files") {
   CHECK(merging.tracks() > 4);
   CHECK(std::any_of(merging.parent.begin(), merging.parent.end(), [](auto p) { return p >= 0; }));
   CHECK(io::read_trackmate_points(formats / "FakeTracks_v7.0.5.xml").frames.size() == 50);
+}
+
+TEST_CASE("links of written graphs lead from the earlier point to the later one, of mothers too") {
+  const TrackSet tracks = lineage();
+  const io::detail::TrackLinks links = io::detail::links_of(tracks);
+  CHECK(links.edges.size() == 2 + 2 + 1 + 1 + 3);  // along the tracks, and from mothers to daughters
+  for (const auto& [from, to] : links.edges) CHECK(tracks.frame[from] < tracks.frame[to]);
+  CHECK(links.lineage == std::vector<std::size_t>{0, 0, 0, 0, 4});
+  CHECK(links.lost == 0);
 }

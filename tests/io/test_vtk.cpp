@@ -1,4 +1,6 @@
 #include <numeric>
+#include <string_view>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -55,6 +57,29 @@ TEST_CASE("tracks.vtp keeps tracks to the bit") {
   const TrackSet back = io::read_tracks_vtp(dir / "t.vtp");
   require_same_tracks(tracks, back);
   require_same_columns(tracks.track_properties, back.track_properties);
+}
+
+TEST_CASE("tracks.vtp states how long each track is, in points and in time") {
+  const TempDir dir;
+  io::write_tracks_vtp(dir / "t.vtp", sample_tracks());  // frames 0 1 2 5 6, 4, 3 4 5, 0 2; 0.1 s apart
+  std::string bytes = slurp(dir / "t.vtp");
+  // Under other names the reader takes them for properties.
+  for (const auto& [name, other] :
+       {std::pair("\"duration\"", "\"how_long\""), {"\"length\"", "\"points\""}}) {
+    REQUIRE(bytes.find(name) != std::string::npos);
+    bytes.replace(bytes.find(name), std::string_view(other).size(), other);
+  }
+  spill(dir / "t.vtp", bytes);
+  const TrackSet back = io::read_tracks_vtp(dir / "t.vtp");
+  const auto values = [&](const std::string& name) {
+    for (const PropertyColumn& column : back.track_properties)
+      if (column.name == name) return column.values;
+    return std::vector<double>();
+  };
+  CHECK(values("points") == std::vector<double>{5, 1, 3, 2});
+  const std::vector<double> duration = values("how_long");
+  REQUIRE(duration.size() == 4);
+  for (std::size_t t = 0; t < 4; ++t) CHECK(duration[t] == Approx(std::vector{0.6, 0.0, 0.2, 0.2}[t]));
 }
 
 TEST_CASE("tracks.vtp takes names that clash or that XML cannot hold") {

@@ -159,3 +159,27 @@ TEST_CASE("detections that tracks pass by: as by trying all") {
   }
   CHECK(keep_jumps(points, links, 1e-6).jumped.empty());
 }
+
+TEST_CASE("a given gate grows with the frames that the links of a jump span") {
+  constexpr Index kCount = 30, kMissed = 5;
+  std::vector<Detections> frames(4);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    frames[t].frame = static_cast<std::int32_t>(t);
+    for (Index k = 0; k < kCount; ++k) {
+      frames[t].x_um.push_back(k % 6 + 0.3 * static_cast<double>(t));
+      frames[t].y_um.push_back(k / 6 + (t == 2 && k < kMissed ? 50 : 0));
+      frames[t].z_um.push_back(0);
+    }
+  }
+  const SeriesPoints points = pool_points(frames);
+  SeriesLinking links = SeriesLinking::none(points.size());
+  for (Index k = 0; k < kCount; ++k)
+    for (Index t = 0; t < 3; t = k < kMissed ? 3 : t + 1) {
+      const Index i = t * kCount + k, j = (k < kMissed ? 3 : t + 1) * kCount + k;
+      links.next[static_cast<std::size_t>(i)] = j, links.previous[static_cast<std::size_t>(j)] = i;
+    }
+  // From frame 0 to 1 it is 0.3, from 1 to 3 twice as far.
+  const std::vector<Index> passed{kCount, kCount + 1, kCount + 2, kCount + 3, kCount + 4};
+  CHECK(keep_jumps(points, links, 0.35).jumped == passed);
+  CHECK(keep_jumps(points, links, 0.29).jumped.empty());
+}
