@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The whole jobs of docs/performance.md, timed: tracking 20 frames of 10^5 points, simulating the demo, scoring
+# 200,000 tracks. With "large" also a frame of 4 GB in 2 GB of memory, which takes 90 GB of disk traffic.
+#   bench/jobs.sh FOLDER [large]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+motes=${MOTES:-build/release/bin/motes}
+out=${1:?a folder for the files}
+mkdir -p "$out"
+timed() { /usr/bin/time -f "%e s, %M kB: $*" "$@"; }
+
+cat > "$out/big.yaml" <<'YAML'
+simulation: {particles: 100000, frames: 20, dt_s: 1, box_um: [46, 46, 46], speed_um_s: 0.1, persistence: 0.5, seed: 3,
+  detections: [csv]}
+YAML
+cat > "$out/huge.yaml" <<'YAML'
+simulation: {particles: 200000, frames: 10, dt_s: 1, box_um: [58.48, 58.48, 58.48], speed_um_s: 0.2, persistence: 0.8,
+  seed: 3}
+YAML
+"$motes" simulate "$out/big.yaml" -o "$out/big" --quiet
+timed "$motes" track "$out/big/detections.csv" -o "$out/tracks" --set linking.scope=pairs --quiet
+timed "$motes" track "$out/big/detections.csv" -o "$out/bare" --set linking.scope=pairs --set output.vtk=false \
+  --set output.preview=false --quiet
+timed "$motes" simulate configs/demo.yaml -o "$out/demo" --quiet
+"$motes" simulate "$out/huge.yaml" -o "$out/huge" --quiet
+"$motes" track "$out/huge/detections.csv" -o "$out/huge/tracks" --quiet
+timed "$motes" score --truth "$out/huge/truth.h5" --tracks "$out/huge/tracks/tracks.h5" --gate 0.1 --quiet
+if [ "${2:-}" = large ]; then
+  "$motes" simulate configs/demo.yaml -o "$out/large" --set simulation.frames=1 --set simulation.particles=20000 \
+    --set 'simulation.box_um=[170.2, 116, 205.7]' --set imaging.deflate=false --quiet
+  timed "$motes" track "$out/large/frames/frames.ome.tif" -o "$out/large/tracks" --set execution.memory_gb=2 --quiet
+fi
