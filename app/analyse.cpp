@@ -142,7 +142,8 @@ void warn(const MotionFigures& motion, const Arguments& arguments, Console& cons
   constexpr std::size_t kFew = 10;
   constexpr double kKeepsDirection = 0.2;
   if (motion.lags.empty())
-    console.warn("no track has two points, so there is no motion to measure");
+    console.warn(
+        "no track has two points, so motion cannot be measured; link the detections first, with motes track");
   else if (motion.tracks.size() < kFew)
     console.warn(fmt::format("{} only: errors between tracks are themselves uncertain",
                              counted(std::ssize(motion.tracks), "tracks")));

@@ -150,8 +150,9 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
                            radius_->source));
 }
 
-/// On a GPU some frames are uploaded and searched while the spots of others are fitted; together they have
-/// half as many threads again as there are, since a frame's thread waits for the GPU at times.
+/// On a GPU some frames are uploaded, searched and fitted while the threshold of others is chosen on the CPU.
+/// Together they have half as many threads again as there are, since a frame's thread waits for the GPU at
+/// times.
 void FrameFinder::settle_executions(const Execution& execution) {
   const io::SeriesInfo& info = source_.info();
   const auto frames = static_cast<std::int64_t>(kept_frames(info.frames, config_.input.frame_step).size());

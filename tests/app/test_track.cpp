@@ -295,6 +295,19 @@ TEST_CASE("report.html stands alone and holds what the run found") {
   CHECK(data["scene"]["tracks"] == data["scene"]["of_tracks"]);
 }
 
+TEST_CASE("report.html of a long series shows means of frames and part of the points") {
+  const TempDir dir;
+  std::string table = "frame,x_um,y_um,z_um\n";
+  for (int t = 0; t < 25'000; ++t) table += std::to_string(t) + "," + std::to_string(t % 2 * 0.01) + ",0,0\n";
+  write_file(dir / "long.csv", table);
+  REQUIRE(run_motes({"track", (dir / "long.csv").string(), "-o", (dir / "t").string(), "--quiet", "--set",
+                     "output.vtk=false", "--set", "output.preview=false", "--set", "linking.scope=pairs"})
+              .code == 0);
+  const std::string page = file_bytes(dir / "t" / "report.html");
+  CHECK_THAT(page, Contains("(means of 13 frames)"));
+  CHECK_THAT(page, Contains("\"lengths\":[12500]") && Contains("\"every\":2"));
+}
+
 TEST_CASE("A browser draws every plot of report.html without an error") {
   if (std::system("command -v chromium > /dev/null 2>&1") != 0) MOTES_SKIP("there is no chromium");
   const TempDir dir;

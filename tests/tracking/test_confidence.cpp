@@ -10,52 +10,24 @@
 
 #include <motes/tracking/confidence.h>
 
+#include "tests/tracking/walkers.h"
 #include "tracking/link/confidence.h"
 
 using namespace motes;
 using namespace motes::tracking;
 using matching::Index;
+using testing::share_wrong;
+using testing::Walkers;
+using testing::walkers_moved;
 
 namespace {
 
-/// Particle k is detection order[t][k] of frame t.
-struct Walkers {
-  std::vector<Detections> frames;
-  std::vector<Index> next;  ///< [pooled detections] the true ones
-};
-
 /// Walkers at unit density, new steps drawn in each frame.
 Walkers walkers(int n, int count, double step, std::uint64_t seed) {
-  std::mt19937_64 rng(seed);
   std::normal_distribution<> normal;
-  std::uniform_real_distribution<> uniform(0, std::cbrt(n));
-  std::vector<Vec3> x(static_cast<std::size_t>(n));
-  for (Vec3& p : x) p.x = uniform(rng), p.y = uniform(rng), p.z = uniform(rng);
-  Walkers out;
-  std::vector<Index> last(x.size(), -1);
-  for (int t = 0; t < count; ++t) {
-    std::vector<std::size_t> order(x.size());
-    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
-    std::shuffle(order.begin(), order.end(), rng);
-    Detections d;
-    d.frame = t;
-    for (const std::size_t k : order) {
-      if (last[k] >= 0) out.next[static_cast<std::size_t>(last[k])] = static_cast<Index>(out.next.size());
-      last[k] = static_cast<Index>(out.next.size());
-      out.next.push_back(-1);
-      d.x_um.push_back(x[k].x), d.y_um.push_back(x[k].y), d.z_um.push_back(x[k].z);
-      x[k].x += step * normal(rng), x[k].y += step * normal(rng), x[k].z += step * normal(rng);
-    }
-    out.frames.push_back(std::move(d));
-  }
-  return out;
-}
-
-double share_wrong(const Walkers& series, const SeriesLinks& links) {
-  double wrong = 0, all = 0;
-  for (std::size_t i = 0; i < series.next.size(); ++i)
-    if (links.linking.next[i] >= 0) all += 1, wrong += links.linking.next[i] != series.next[i];
-  return wrong / all;
+  return walkers_moved(n, count, seed, [&](std::mt19937_64& rng) {
+    return [&](Vec3& p) { p.x += step * normal(rng), p.y += step * normal(rng), p.z += step * normal(rng); };
+  });
 }
 
 }  // namespace

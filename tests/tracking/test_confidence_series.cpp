@@ -11,58 +11,31 @@
 
 #include <motes/tracking/confidence.h>
 
+#include "tests/tracking/walkers.h"
 #include "tracking/link/confidence.h"
 
 using namespace motes;
 using namespace motes::tracking;
-using matching::Index;
+using testing::share_wrong;
+using testing::Walkers;
+using testing::walkers_moved;
 
 namespace {
 
-/// Particles of unit density in random order; `next`: [pooled detections] the true links.
-struct Stirred {
-  std::vector<Detections> frames;
-  std::vector<Index> next;
-};
-
-/// `n` particles that waves of four spacings carry along, another way in every frame, and that diffuse.
-Stirred stirred(int n, int count, double flow, double diffusion, std::uint64_t seed) {
-  std::mt19937_64 rng(seed);
+/// Particles that waves of four spacings carry along, another way in every frame, and that diffuse.
+Walkers stirred(int n, int count, double flow, double diffusion, std::uint64_t seed) {
   std::normal_distribution<> normal;
-  const double side = std::cbrt(n), wave = 2 * std::numbers::pi / 4;
-  std::uniform_real_distribution<> uniform(0, side), turn(0, 2 * std::numbers::pi);
-  std::vector<Vec3> x(static_cast<std::size_t>(n));
-  for (Vec3& p : x) p.x = uniform(rng), p.y = uniform(rng), p.z = uniform(rng);
-  Stirred out;
-  std::vector<Index> last(x.size(), -1);
-  for (int t = 0; t < count; ++t) {
-    std::vector<std::size_t> order(x.size());
-    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
-    std::shuffle(order.begin(), order.end(), rng);
-    Detections d;
-    d.frame = t;
+  const double wave = 2 * std::numbers::pi / 4;
+  std::uniform_real_distribution<> turn(0, 2 * std::numbers::pi);
+  return walkers_moved(n, count, seed, [&, wave](std::mt19937_64& rng) {
     const double a = turn(rng), b = turn(rng), c = turn(rng);
-    for (const std::size_t k : order) {
-      if (last[k] >= 0) out.next[static_cast<std::size_t>(last[k])] = static_cast<Index>(out.next.size());
-      last[k] = static_cast<Index>(out.next.size());
-      out.next.push_back(-1);
-      Vec3& p = x[k];
-      d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
+    return [&, wave, a, b, c](Vec3& p) {
       const Vec3 q = p;
       p.x += flow * std::sin(wave * q.y + a) + diffusion * normal(rng);
       p.y += flow * std::sin(wave * q.z + b) + diffusion * normal(rng);
       p.z += flow * std::sin(wave * q.x + c) + diffusion * normal(rng);
-    }
-    out.frames.push_back(std::move(d));
-  }
-  return out;
-}
-
-double share_wrong(const Stirred& series, const SeriesLinks& links) {
-  double wrong = 0, all = 0;
-  for (std::size_t i = 0; i < series.next.size(); ++i)
-    if (links.linking.next[i] >= 0) all += 1, wrong += links.linking.next[i] != series.next[i];
-  return wrong / all;
+    };
+  });
 }
 
 }  // namespace
@@ -87,7 +60,7 @@ TEST_CASE("links that are certain do not change when detections are left out") {
   SeriesOptions options;
   options.model = MotionModel::standing;
   const auto changed = [&](double diffusion, int threads) {
-    const Stirred series = stirred(300, 10, 0, diffusion, 3);
+    const Walkers series = stirred(300, 10, 0, diffusion, 3);
     Execution execution;
     execution.threads = threads;
     const SeriesLinks links = link_series(execution, series.frames, options);
@@ -102,7 +75,7 @@ TEST_CASE("links that are certain do not change when detections are left out") {
 
 TEST_CASE("the expected share of wrong links is near the true one where whole regions move the wrong way") {
   for (const double flow : {0.3, 0.6}) {
-    const Stirred series = stirred(600, 10, flow, 0.08, 5);
+    const Walkers series = stirred(600, 10, flow, 0.08, 5);
     const SeriesOptions options;
     const SeriesLinks links = link_series({}, series.frames, options);
     const Confidence confidence = link_confidence({}, links, options);
@@ -115,7 +88,7 @@ TEST_CASE("the expected share of wrong links is near the true one where whole re
 
 TEST_CASE("few links cannot show that none is wrong") {
   for (const int n : {20, 400}) {
-    const Stirred series = stirred(n, 10, 0, 0.005, 2);
+    const Walkers series = stirred(n, 10, 0, 0.005, 2);
     SeriesOptions options;
     options.model = MotionModel::standing;
     const SeriesLinks links = link_series({}, series.frames, options);

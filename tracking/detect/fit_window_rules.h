@@ -25,7 +25,7 @@
 #include "tracking/detect/small_matrix_rules.h"
 #include "tracking/detect/spot_model.h"
 
-// Vectors are no arguments of functions that are called.
+// Always inlined: compilers disagree on how functions take vectors as arguments.
 #define MOTES_LANES MOTES_HOST_DEVICE __attribute__((always_inline)) inline
 
 namespace motes::tracking::detect::rules {

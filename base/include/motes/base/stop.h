@@ -1,15 +1,14 @@
 #pragma once
 /// Ending long steps from outside: Ctrl-C in Python, where the step runs in a thread of its own.
 ///
-/// Whoever calls a step lets its thread work under a flag (Stop::Use). The step takes it once, before it
-/// starts threads of its own, and looks at it now and then:
+/// The caller of a step sets a flag for its thread (Stop::Use). The step reads it once, before it starts
+/// threads of its own, and checks it now and then:
 ///
 ///     const Stop stop = Stop::of_this_thread();
 ///     for (...) {
 ///       stop.check();  // throws Interrupted
 ///
-/// parallel_for does so before each body. Where no flag is in use nothing ever stops, and being looked at
-/// changes no result.
+/// parallel_for does so before each body. Without a flag nothing stops. Checking it does not change results.
 
 #include <atomic>
 

@@ -11,8 +11,8 @@ namespace motes::tracking {
 ///
 /// A mixture of two kinds of single points, fitted by expectation maximisation: noise, whose scores fall off
 /// exponentially from the lowest on, and particles, whose scores are spread as those of short tracks. No point
-/// is taken for noise where the mixture is hardly likelier than particles alone, where there are no scores,
-/// or where the tracks are too few to tell. O(points log points).
+/// is called noise if particles alone explain the scores nearly as well, if there are no scores, or if there
+/// are too few tracks. O(points log points).
 std::vector<char> lone_noise(const TrackSet& tracks);
 
 }  // namespace motes::tracking

@@ -1,0 +1,58 @@
+#pragma once
+/// Series of particles whose links are known.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include <motes/tracking/series_links.h>
+
+namespace motes::testing {
+
+struct Walkers {
+  std::vector<Detections> frames;     ///< each in random order
+  std::vector<matching::Index> next;  ///< [pooled detections] the true links, -1 none
+};
+
+/// `n` particles at unit density in `count` frames. `of_frame(rng)` gives what moves a particle, a function
+/// of its position, from that frame to the next.
+template <class OfFrame>
+Walkers walkers_moved(int n, int count, std::uint64_t seed, const OfFrame& of_frame) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<> uniform(0, std::cbrt(n));
+  std::vector<Vec3> x(static_cast<std::size_t>(n));
+  for (Vec3& p : x) p.x = uniform(rng), p.y = uniform(rng), p.z = uniform(rng);
+  Walkers out;
+  std::vector<matching::Index> last(x.size(), -1);
+  for (int t = 0; t < count; ++t) {
+    std::vector<std::size_t> order(x.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), rng);
+    Detections d;
+    d.frame = t;
+    const auto move = of_frame(rng);
+    for (const std::size_t k : order) {
+      const auto place = static_cast<matching::Index>(out.next.size());
+      if (last[k] >= 0) out.next[static_cast<std::size_t>(last[k])] = place;
+      last[k] = place;
+      out.next.push_back(-1);
+      d.x_um.push_back(x[k].x), d.y_um.push_back(x[k].y), d.z_um.push_back(x[k].z);
+      move(x[k]);
+    }
+    out.frames.push_back(std::move(d));
+  }
+  return out;
+}
+
+/// Of the links found, those that are not true.
+inline double share_wrong(const Walkers& series, const tracking::SeriesLinks& links) {
+  double wrong = 0, all = 0;
+  for (std::size_t i = 0; i < series.next.size(); ++i)
+    if (links.linking.next[i] >= 0) all += 1, wrong += links.linking.next[i] != series.next[i];
+  return wrong / all;
+}
+
+}  // namespace motes::testing
