@@ -34,31 +34,29 @@ Codec<std::string> solver_name() {
 void add_input(std::vector<Option>& table) {
   table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
                       "Images (OME-TIFF, TIFF, OME-Zarr, Imaris, BigDataViewer HDF5 or N5, or a folder of "
-                      "volumes) or points (CSV, HDF5, TrackMate XML, GEFF). In a YAML file, relative to that "
-                      "file; on the command line, to the current folder."));
+                      "volumes) or points (CSV, HDF5, TrackMate XML, GEFF). Relative to the YAML file that "
+                      "holds it; on the command line, to the current folder."));
   table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
-                      "Distance between voxel centres; auto: from the file's metadata. For a table with "
-                      "plain x, y, z columns: um per unit (1 keeps the numbers, in px)."));
-  table.push_back(row(
-      "input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
-      "Time between frames; auto: from the file's metadata. A table without it has frame numbers as times."));
+                      "Distance between voxel centres; auto: from the metadata. For a table with plain x, y, "
+                      "z: um per unit (1 keeps the numbers, in px)."));
+  table.push_back(
+      row("input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
+          "Time between frames; auto: from the metadata. A table without it has frame numbers as times."));
   table.push_back(row("input.channel", "", word_or("auto", integer<int>(0, 4095)), MOTES_AT(input.channel),
                       "Channel to read, counted from 0; auto: the first."));
-  table.push_back(row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000),
-                      MOTES_AT(input.frame_step),
-                      "Use only frames whose number is a multiple of this. Frame numbers and times do not "
-                      "change."));
+  table.push_back(
+      row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000), MOTES_AT(input.frame_step),
+          "Use only frames whose number is a multiple of this. Frame numbers and times do not change."));
   table.push_back(row("input.frames", "", frame_range(), MOTES_AT(input.frames),
-                      "Use frames A to B - 1 only (A: to the end; :B from the start). `motes merge` joins "
-                      "such parts of a series."));
+                      "Use frames A to B - 1 only. `motes merge` joins such parts of a series."));
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
                       MOTES_AT(input.axes), "Order of the axes, if the metadata do not state it."));
   table.push_back(row("input.columns", "",
                       names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
                       MOTES_AT(input.columns),
-                      "Columns of a table by role, such as {x: Position X, frame: Time}; other columns are "
-                      "found by their usual names."));
+                      "Columns of a table by role, such as {x: Position X, frame: Time}; others are found by "
+                      "their usual names."));
   table.push_back(row("input.unit", "",
                       choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
                                              {"um", io::TableUnit::um},
@@ -66,11 +64,11 @@ void add_input(std::vector<Option>& table) {
                                              {"mm", io::TableUnit::mm},
                                              {"px", io::TableUnit::px}}),
                       MOTES_AT(input.unit),
-                      "Unit of a table's x, y, z, if the table does not state it. px: scaled by "
-                      "input.voxel_um if given, else kept. auto: input.voxel_um is needed."));
-  table.push_back(row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-                      "Read HDF5 files that you made yourself without the child process that limits what a "
-                      "hostile file can do. Results are the same."));
+                      "Unit of x, y, z, if the table does not state it. px: scaled by input.voxel_um if "
+                      "given, else kept. auto: input.voxel_um is needed."));
+  table.push_back(row(
+      "input.trusted", "", truth_value(), MOTES_AT(input.trusted),
+      "Read HDF5 files that you made yourself without the child process that guards against hostile ones."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "Allow a BigDataViewer XML or an OME file to name data outside of its folder."));
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
@@ -85,23 +83,22 @@ void add_input(std::vector<Option>& table) {
 }
 
 void add_detection(std::vector<Option>& table) {
-  table.push_back(row(
-      "detection.method", "",
-      choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
-                               {"spots", DetectionMethod::spots},
-                               {"labels", DetectionMethod::labels}}),
-      MOTES_AT(detection.method),
-      "spots: find bright or dark spots. labels: the frames (or input.labels) hold 0 for background and a "
-      "number for each object; each is a detection. auto: labels if input.labels is given, else spots."));
+  table.push_back(
+      row("detection.method", "",
+          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                                   {"spots", DetectionMethod::spots},
+                                   {"labels", DetectionMethod::labels}}),
+          MOTES_AT(detection.method),
+          "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a number for "
+          "each object; each is a detection. auto: labels if input.labels is given, else spots."));
   table.push_back(
       row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
           "Spot radius: three quarters of a spot's full width at half maximum (three fifths in a single "
-          "plane); in standard deviations sqrt(3) (sqrt(2)); auto: estimated and printed."));
-  table.push_back(
-      row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
-          MOTES_AT(detection.largest_radius_um),
-          "Radius of the largest spots, if sizes differ: spots from radius_um to this are found, which takes "
-          "longer. auto: estimated if radius_um is auto; otherwise all spots have one size."));
+          "plane), or sqrt(3) (sqrt(2)) standard deviations. auto: estimated and printed."));
+  table.push_back(row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
+                      MOTES_AT(detection.largest_radius_um),
+                      "Radius of the largest spots, if sizes differ; the search takes longer. auto: "
+                      "estimated if radius_um is auto; otherwise all spots have one size."));
   table.push_back(row("detection.threshold", "", word_or("auto", real(kNotNegative)),
                       MOTES_AT(detection.threshold),
                       "Least quality of a spot (response of the filter, in grey levels). auto: each maximum "
@@ -113,7 +110,7 @@ void add_detection(std::vector<Option>& table) {
   table.push_back(row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000),
                       MOTES_AT(detection.max_count),
                       "Keep only the best spots of a frame, at most this many; with threshold auto, however "
-                      "weak they are. 0: no limit."));
+                      "weak. 0: no limit."));
   table.push_back(row("detection.polarity", "",
                       choice<tracking::Polarity>(
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
@@ -124,24 +121,23 @@ void add_detection(std::vector<Option>& table) {
                                                 {"fit", tracking::Refine::fit},
                                                 {"parabola", tracking::Refine::parabola}}),
                       MOTES_AT(detection.refine),
-                      "How positions are refined. fit: Gaussian spots are fitted, with standard errors "
-                      "(error_x_um, error_y_um, error_z_um). parabola: the filter's peak, which is faster. "
-                      "auto: fit if the spots' standard deviation is at most 3 voxels."));
+                      "How positions are refined. fit: by fitted Gaussian spots, with standard errors "
+                      "(error_x_um, ...). parabola: by the filter's peak, which is faster. auto: fit if the "
+                      "spots' standard deviation is at most 3 voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {
-  table.push_back(row(
-      "linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
-      "Longest displacement between two frames that may be a link; it grows with the frames of a gap. auto: "
-      "from max_speed_um_s if given; otherwise none for a series, and estimated for frame pairs."));
+  table.push_back(
+      row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
+          "Longest displacement from one frame to the next that may be a link; it grows with a gap. auto: "
+          "from max_speed_um_s if given; otherwise none for a series, and estimated for frame pairs."));
   table.push_back(
       row("linking.scope", "",
           choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
           MOTES_AT(linking.scope),
           "pairs: link each frame to the next. series: link all frames at once, across missed detections, "
-          "with every parameter estimated (in overlapping windows above 10 million detections). auto: "
-          "series, but pairs for two frames, for more than 10 million detections (or a million, where "
-          "particles move little and hardly one is missed), or if linking.cost, "
+          "with every parameter estimated. auto: series, but pairs for two frames, for more than 10 million "
+          "detections (or a million that move little and are hardly ever missed), or if linking.cost, "
           "linking.no_link_cost or solver greedy is set."));
   table.push_back(
       row("linking.model", "",
@@ -157,20 +153,20 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(
       row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
           "Linking a series: how many frames in a row a particle may be missed within its track."));
-  table.push_back(row("linking.events", "",
-                      choice<tracking::Events>({{"auto", tracking::Events::automatic},
-                                                {"none", tracking::Events::none},
-                                                {"divisions", tracking::Events::divisions}}),
-                      MOTES_AT(linking.events),
-                      "Linking a series: whether cells divide. divisions: a mother's track ends, and her two "
-                      "daughters' tracks begin and name it as parent. none: never. auto: divisions if there "
-                      "are clearly more than chance explains."));
   table.push_back(row(
-      "linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
-      "Linking a series: give every link the probability that it is right. This does not change the links."));
+      "linking.events", "",
+      choice<tracking::Events>({{"auto", tracking::Events::automatic},
+                                {"none", tracking::Events::none},
+                                {"divisions", tracking::Events::divisions}}),
+      MOTES_AT(linking.events),
+      "Linking a series: whether cells divide. divisions: a mother's track ends, and her daughters' tracks "
+      "begin and name it as parent. auto: divisions if there are clearly more than chance explains."));
+  table.push_back(
+      row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
+          "Linking a series: give every link the probability that it is right. The links stay the same."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
-                      "Linking a series: cut links that are less likely right than this; 0: none."));
+                      "Linking a series: cut links that are less likely right than this."));
   table.push_back(
       row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
           MOTES_AT(linking.min_length),
@@ -191,7 +187,7 @@ void add_linking(std::vector<Option>& table) {
           "Linking frame pairs, gate_um auto: share of the true links that the gate must allow."));
   table.push_back(row("linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)),
                       MOTES_AT(linking.max_speed_um_s),
-                      "Sets the gate to this speed times the time between frames, instead of gate_um."));
+                      "Sets the gate to this speed times the time between frames."));
   table.push_back(row("linking.cost", "",
                       choice<tracking::LinkCost>({{"squared", tracking::LinkCost::squared},
                                                   {"euclidean", tracking::LinkCost::euclidean}}),
@@ -205,24 +201,24 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
                       "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy is "
                       "a nearest-first heuristic, CPU only."));
-  table.push_back(row(
-      "linking.verify", "", truth_value(), MOTES_AT(linking.verify),
-      "Check the certificate of optimality of every assignment; with greedy, that links are nearest first."));
+  table.push_back(
+      row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
+          "Check the certificate of every assignment; with greedy, that links are nearest first."));
 }
 
 void add_execution_and_output(std::vector<Option>& table) {
   table.push_back(
       row("execution.backend", "",
           choice<Backend>({{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}),
-          MOTES_AT(execution.backend), "Where steps run. Results do not depend on it."));
+          MOTES_AT(execution.backend), "Where steps run."));
   table.push_back(row("execution.threads", "threads", integer<int>(0, 4096), MOTES_AT(execution.threads),
-                      "CPU threads; 0: all. Results do not depend on it."));
+                      "CPU threads; 0: all."));
   table.push_back(row("execution.device", "", integer<int>(0, 1023), MOTES_AT(execution.device),
-                      "Which GPU, by its number in `motes info`. Results do not depend on it."));
+                      "Which GPU, by its number in `motes info`."));
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
                       MOTES_AT(execution.memory_gb),
                       "Memory for detection: frames that do not fit are detected in files in TMPDIR, else "
-                      "beside the results. auto: frames are in memory. Results do not depend on it."));
+                      "beside the results. auto: frames are in memory."));
   table.push_back(
       row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
           "Folder for results, relative to the current one; -o overrides it. auto: named after the input."));
@@ -232,14 +228,12 @@ void add_execution_and_output(std::vector<Option>& table) {
                       "Write report.html: plots, warnings and parameters on one page."));
   table.push_back(row("output.vtk", "", truth_value(), MOTES_AT(output.vtk),
                       "Write tracks.vtp, tracks.vtkhdf, frames.pvd and frames/*.vtp for ParaView."));
-  table.push_back(row("output.csv_names", "",
-                      choice<CsvNames>({{"motes", CsvNames::motes}, {"trackpy", CsvNames::trackpy}}),
-                      MOTES_AT(output.csv_names),
-                      "Columns of tracks.csv. motes: x_um, y_um, z_um. trackpy: also x, y, z with the same "
-                      "numbers, for trackpy's functions."));
+  table.push_back(row(
+      "output.csv_names", "", choice<CsvNames>({{"motes", CsvNames::motes}, {"trackpy", CsvNames::trackpy}}),
+      MOTES_AT(output.csv_names),
+      "Columns of tracks.csv. motes: x_um, y_um, z_um. trackpy: also x, y, z, for trackpy's functions."));
   table.push_back(row("output.pairs", "", truth_value(), MOTES_AT(output.pairs),
-                      "Write pairs.csv: solver, status, links and gap of every frame pair. report.json lists "
-                      "the first 1,000."));
+                      "Write pairs.csv: solver, status, links and gap of every frame pair."));
 }
 
 std::vector<Option> make_table() {
@@ -354,12 +348,11 @@ std::string list_item(const std::string& text) {
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every setting, as `motes info --options` prints them: what it means, and (in parentheses) its\n"
-      "`default` and other values. Later settings override earlier ones: the defaults, the YAML file,\n"
-      "`--set key.path=value`, other options. Vectors are [z, y, x]. Lengths are in micrometres (`_um`),\n"
-      "times in seconds (`_s`); with a table in `px`, every `_um` means px. Keys under `execution` change\n"
-      "the speed, not the result. Of the settings of `motes simulate`, at the end, the defaults are shown;\n"
-      "`motes help simulation` (or `faults`, `imaging`, or any key) explains them.\n";
+      "Every setting, with (in parentheses) its `default` and other values. Later settings override earlier\n"
+      "ones: the YAML file, `--set key.path=value`, other options. Vectors are [z, y, x]. Lengths are in\n"
+      "micrometres (`_um`), times in seconds (`_s`); with a table in `px`, every `_um` means px. Keys under\n"
+      "`execution` change the speed, not the result. The settings of `motes simulate`, at the end, show\n"
+      "their defaults; `motes help simulation` (or any key) explains them.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {
