@@ -33,9 +33,8 @@ Codec<std::string> solver_name() {
 
 void add_input(std::vector<Option>& table) {
   table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
-                      "Images (OME-TIFF, TIFF, OME-Zarr, Imaris, BigDataViewer HDF5 or N5, or a folder of "
-                      "volumes) or points (CSV, HDF5, TrackMate XML, GEFF). Relative to the YAML file that "
-                      "holds it; on the command line, to the current folder."));
+                      "Images (a file, or a folder of volumes) or points (a table). Relative to the YAML "
+                      "file that holds it; on the command line, to the current folder."));
   table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
                       "Distance between voxel centres; auto: from the metadata. For a table with plain x, y, "
                       "z: um per unit (1 keeps the numbers, in px)."));
@@ -52,11 +51,10 @@ void add_input(std::vector<Option>& table) {
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
                       MOTES_AT(input.axes), "Order of the axes, if the metadata do not state it."));
-  table.push_back(row("input.columns", "",
-                      names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
-                      MOTES_AT(input.columns),
-                      "Columns of a table by role, such as {x: Position X, frame: Time}; others are found by "
-                      "their usual names."));
+  table.push_back(
+      row("input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
+          MOTES_AT(input.columns),
+          "Columns of a table by role, such as {x: Position X, frame: Time}, if they have unusual names."));
   table.push_back(row("input.unit", "",
                       choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
                                              {"um", io::TableUnit::um},
@@ -72,37 +70,36 @@ void add_input(std::vector<Option>& table) {
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "Allow a BigDataViewer XML or an OME file to name data outside of its folder."));
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
-                      "Part of every frame to search, such as 100:300,0:200,: (end exclusive; an empty range "
-                      "is all). Positions stay those of the whole frame."));
+                      "Part of every frame to search, such as 100:300,0:200,: (x, y, z; end exclusive). "
+                      "Positions stay those of the whole frame."));
   table.push_back(row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
-                      "Image of the input's shape (one frame or all, one plane or all). Spots are searched "
-                      "where it is above 0; its value there is the property mask_label."));
+                      "Image of the input's shape (one frame or all, one plane or all): spots are searched "
+                      "where it is above 0. Its value there is the property mask_label."));
   table.push_back(row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
                       "Label image with the input's frames, such as a segmentation: each label of a frame is "
-                      "one detection, with the mean intensity of the input."));
+                      "one detection."));
 }
 
 void add_detection(std::vector<Option>& table) {
-  table.push_back(
-      row("detection.method", "",
-          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
-                                   {"spots", DetectionMethod::spots},
-                                   {"labels", DetectionMethod::labels}}),
-          MOTES_AT(detection.method),
-          "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a number for "
-          "each object; each is a detection. auto: labels if input.labels is given, else spots."));
-  table.push_back(
-      row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(detection.radius_um),
-          "Spot radius: three quarters of a spot's full width at half maximum (three fifths in a single "
-          "plane), or sqrt(3) (sqrt(2)) standard deviations. auto: estimated and printed."));
+  table.push_back(row("detection.method", "",
+                      choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                                               {"spots", DetectionMethod::spots},
+                                               {"labels", DetectionMethod::labels}}),
+                      MOTES_AT(detection.method),
+                      "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a "
+                      "number for each object. auto: labels if input.labels is given, else spots."));
+  table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
+                      MOTES_AT(detection.radius_um),
+                      "Spot radius: three quarters of the full width at half maximum (three fifths in a "
+                      "single plane), or sqrt(3) (sqrt(2)) standard deviations. auto: estimated."));
   table.push_back(row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
                       MOTES_AT(detection.largest_radius_um),
                       "Radius of the largest spots, if sizes differ; the search takes longer. auto: "
                       "estimated if radius_um is auto; otherwise all spots have one size."));
   table.push_back(row("detection.threshold", "", word_or("auto", real(kNotNegative)),
                       MOTES_AT(detection.threshold),
-                      "Least quality of a spot (response of the filter, in grey levels). auto: each maximum "
-                      "is compared with the noise of its frame."));
+                      "Least quality of a spot (response of the filter, in grey levels). auto: from the "
+                      "noise of each frame."));
   table.push_back(row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
                       MOTES_AT(detection.false_positives_per_frame),
                       "With threshold auto: false spots to expect in a frame. auto: at most one in twenty of "
@@ -116,14 +113,14 @@ void add_detection(std::vector<Option>& table) {
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
                       MOTES_AT(detection.polarity),
                       "Whether spots are brighter or darker than their surroundings."));
-  table.push_back(row("detection.refine", "",
-                      choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
-                                                {"fit", tracking::Refine::fit},
-                                                {"parabola", tracking::Refine::parabola}}),
-                      MOTES_AT(detection.refine),
-                      "How positions are refined. fit: by fitted Gaussian spots, with standard errors "
-                      "(error_x_um, ...). parabola: by the filter's peak, which is faster. auto: fit if the "
-                      "spots' standard deviation is at most 3 voxels."));
+  table.push_back(
+      row("detection.refine", "",
+          choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
+                                    {"fit", tracking::Refine::fit},
+                                    {"parabola", tracking::Refine::parabola}}),
+          MOTES_AT(detection.refine),
+          "How positions are refined. fit: by fitted Gaussian spots, with standard errors. parabola: by the "
+          "filter's peak, which is faster. auto: fit if the spots' standard deviation is at most 3 voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {
@@ -131,57 +128,50 @@ void add_linking(std::vector<Option>& table) {
       row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
           "Longest displacement from one frame to the next that may be a link; it grows with a gap. auto: "
           "from max_speed_um_s if given; otherwise none for a series, and estimated for frame pairs."));
-  table.push_back(
-      row("linking.scope", "",
-          choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
-          MOTES_AT(linking.scope),
-          "pairs: link each frame to the next. series: link all frames at once, across missed detections, "
-          "with every parameter estimated. auto: series, but pairs for two frames, for more than 10 million "
-          "detections (or a million that move little and are hardly ever missed), or if linking.cost, "
-          "linking.no_link_cost or solver greedy is set."));
-  table.push_back(
-      row("linking.model", "",
-          choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
-                                         {"static", tracking::MotionModel::standing},
-                                         {"velocity", tracking::MotionModel::velocity},
-                                         {"field", tracking::MotionModel::field},
-                                         {"joint", tracking::MotionModel::joint}}),
-          MOTES_AT(linking.model),
-          "Linking a series: how motion is predicted. static: not at all. velocity: from the links "
-          "before and after. field: from the neighbours' motion. joint: as velocity, over all "
-          "frames at once. auto: what predicts the data best."));
-  table.push_back(
-      row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
-          "Linking a series: how many frames in a row a particle may be missed within its track."));
   table.push_back(row(
-      "linking.events", "",
-      choice<tracking::Events>({{"auto", tracking::Events::automatic},
-                                {"none", tracking::Events::none},
-                                {"divisions", tracking::Events::divisions}}),
-      MOTES_AT(linking.events),
-      "Linking a series: whether cells divide. divisions: a mother's track ends, and her daughters' tracks "
-      "begin and name it as parent. auto: divisions if there are clearly more than chance explains."));
-  table.push_back(
-      row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
-          "Linking a series: give every link the probability that it is right. The links stay the same."));
+      "linking.scope", "",
+      choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
+      MOTES_AT(linking.scope),
+      "pairs: link each frame to the next. series: link all frames at once, across missed detections. auto: "
+      "series, but pairs for two frames, for more than 10 million detections (or a million that move little "
+      "and are hardly ever missed), or if linking.cost, linking.no_link_cost or solver greedy is set."));
+  table.push_back(row("linking.model", "",
+                      choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
+                                                     {"static", tracking::MotionModel::standing},
+                                                     {"velocity", tracking::MotionModel::velocity},
+                                                     {"field", tracking::MotionModel::field},
+                                                     {"joint", tracking::MotionModel::joint}}),
+                      MOTES_AT(linking.model),
+                      "Linking a series: how motion is predicted. static: not at all. velocity: from the "
+                      "links before and after. field: from the neighbours' motion. joint: as velocity, over "
+                      "all frames at once. auto: what predicts the data best."));
+  table.push_back(row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
+                      "Linking a series: how many frames in a row a particle may be missed."));
+  table.push_back(row("linking.events", "",
+                      choice<tracking::Events>({{"auto", tracking::Events::automatic},
+                                                {"none", tracking::Events::none},
+                                                {"divisions", tracking::Events::divisions}}),
+                      MOTES_AT(linking.events),
+                      "Linking a series: whether cells divide: the daughters' tracks name the mother's as "
+                      "parent. auto: divisions if there are clearly more than chance explains."));
+  table.push_back(row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
+                      "Linking a series: give every link the probability that it is right."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
                       "Linking a series: cut links that are less likely right than this."));
-  table.push_back(
-      row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
-          MOTES_AT(linking.min_length),
-          "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with threshold "
-          "auto single spots that score like noise are left out too."));
-  table.push_back(row(
-      "linking.features", "",
-      word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
-      MOTES_AT(linking.features),
-      "Linking a series: properties of detections (quality, intensity, radius, or a table's columns) that "
-      "may tell particles from false detections around them. auto: the first six."));
+  table.push_back(row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
+                      MOTES_AT(linking.min_length),
+                      "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with "
+                      "threshold auto single spots that score like noise are left out too."));
+  table.push_back(row("linking.features", "",
+                      word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
+                      MOTES_AT(linking.features),
+                      "Linking a series: properties of detections (quality, intensity, radius, or a table's "
+                      "columns) that may tell particles from false detections. auto: the first six."));
   table.push_back(row("linking.exclusion_um", "um", word_or("auto", real(kNotNegative)),
                       MOTES_AT(linking.exclusion_um),
                       "Linking a series: distance that particles of a frame keep from each other; nearer "
-                      "detections may be false. 0: particles may be close together. auto: estimated."));
+                      "detections may be false. auto: estimated."));
   table.push_back(
       row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
           "Linking frame pairs, gate_um auto: share of the true links that the gate must allow."));
@@ -193,11 +183,10 @@ void add_linking(std::vector<Option>& table) {
                                                   {"euclidean", tracking::LinkCost::euclidean}}),
                       MOTES_AT(linking.cost),
                       "Linking frame pairs: what a link costs, its squared length or its length."));
-  table.push_back(
-      row("linking.no_link_cost", "um^2 (squared) or um (euclidean)", word_or("auto", real(kNotNegative)),
-          MOTES_AT(linking.no_link_cost),
-          "Linking frame pairs: what a missing partner costs, for each of the two ends. auto: gate^2 "
-          "(squared) or gate (euclidean)."));
+  table.push_back(row("linking.no_link_cost", "um^2 (squared) or um (euclidean)",
+                      word_or("auto", real(kNotNegative)), MOTES_AT(linking.no_link_cost),
+                      "Linking frame pairs: what a missing partner costs, for each of the two ends. auto: "
+                      "gate^2 (squared) or gate (euclidean)."));
   table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
                       "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy is "
                       "a nearest-first heuristic, CPU only."));
@@ -218,22 +207,22 @@ void add_execution_and_output(std::vector<Option>& table) {
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
                       MOTES_AT(execution.memory_gb),
                       "Memory for detection: frames that do not fit are detected in files in TMPDIR, else "
-                      "beside the results. auto: frames are in memory."));
+                      "beside the results. auto: no limit."));
   table.push_back(
       row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
           "Folder for results, relative to the current one; -o overrides it. auto: named after the input."));
   table.push_back(row("output.preview", "", truth_value(), MOTES_AT(output.preview),
-                      "Write preview.png: maximum projections with the tracks drawn over."));
+                      "Write preview.png: maximum projections with the tracks."));
   table.push_back(row("output.report", "", truth_value(), MOTES_AT(output.report),
-                      "Write report.html: plots, warnings and parameters on one page."));
+                      "Write report.html: plots, warnings and parameters."));
   table.push_back(row("output.vtk", "", truth_value(), MOTES_AT(output.vtk),
                       "Write tracks.vtp, tracks.vtkhdf, frames.pvd and frames/*.vtp for ParaView."));
   table.push_back(row(
       "output.csv_names", "", choice<CsvNames>({{"motes", CsvNames::motes}, {"trackpy", CsvNames::trackpy}}),
-      MOTES_AT(output.csv_names),
-      "Columns of tracks.csv. motes: x_um, y_um, z_um. trackpy: also x, y, z, for trackpy's functions."));
-  table.push_back(row("output.pairs", "", truth_value(), MOTES_AT(output.pairs),
-                      "Write pairs.csv: solver, status, links and gap of every frame pair."));
+      MOTES_AT(output.csv_names), "Columns of tracks.csv. trackpy: also x, y, z, for trackpy's functions."));
+  table.push_back(row(
+      "output.pairs", "", truth_value(), MOTES_AT(output.pairs),
+      "Write pairs.csv: solver, status, links and gap of every frame pair (report.json: the first 1,000)."));
 }
 
 std::vector<Option> make_table() {
