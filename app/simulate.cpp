@@ -140,7 +140,6 @@ void run_simulate(Session& session, const Arguments& arguments) {
   if (config.imaging.write_frames) sim::check_options(config.simulation, config.imaging.optics);
   const Backend backend = sim::motion_backend(execution, config.simulation);
   const OutputFolder folder(dir, {"truth", "detections", "origins", "config", "frames"});
-  hear_interrupts();
   const Stop::Use stop(interrupt_flag());
 
   const std::int32_t frames = config.simulation.frames;
@@ -165,6 +164,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
       return observed;
     });
   stop_if_interrupted("interrupted while simulating; nothing was written");
+  hear_interrupts();  // up to here there is nothing to keep, and a signal ends the process at once
   Output output(dir, config);
   timed(console, stages, "write", "points", static_cast<std::int64_t>(truth.points()), [&] {
     output.truth(truth);

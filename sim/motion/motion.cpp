@@ -31,21 +31,28 @@ constexpr double kDevicePays = 2e7;
 detail::Records follow_on_host(const Execution& execution, const detail::Simulation& simulation,
                                detail::Records records, const StopAsked& stop) {
   std::atomic<bool> stopped{false};  // no exception may leave the threads' loop
+  const auto asked = [&] {
+    if (stop && stop()) stopped.store(true, std::memory_order_relaxed);
+    return stopped.load(std::memory_order_relaxed);
+  };
+  constexpr std::int32_t kFramesAQuestion = 64;  // with many modes of flow a frame takes a millisecond
   const auto frames = static_cast<std::size_t>(simulation.model.frames);
   std::uint8_t* codes = records.code.empty() ? nullptr : records.code.data();
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(dynamic, 256)
   for (std::size_t p = 0; p < simulation.particles(); ++p) {
-    // Asked for each: with many modes of flow a particle takes a tenth of a second.
-    if (stop && stop()) stopped.store(true, std::memory_order_relaxed);
-    if (stopped.load(std::memory_order_relaxed)) continue;
-    detail::follow(simulation.model, static_cast<std::uint32_t>(p), simulation.seeds[p], simulation.birth(p),
-                   [&](std::int32_t k, const Vec3& at, std::uint8_t code) {
-                     const std::size_t r = p * frames + static_cast<std::size_t>(k);
-                     records.x[r] = at.x;
-                     records.y[r] = at.y;
-                     records.z[r] = at.z;
-                     if (codes != nullptr) codes[r] = code;
-                   });
+    if (asked()) continue;
+    try {
+      detail::follow(simulation.model, static_cast<std::uint32_t>(p), simulation.seeds[p],
+                     simulation.birth(p), [&](std::int32_t k, const Vec3& at, std::uint8_t code) {
+                       if (k % kFramesAQuestion == 0 && k > 0 && asked()) detail::throw_stopped();
+                       const std::size_t r = p * frames + static_cast<std::size_t>(k);
+                       records.x[r] = at.x;
+                       records.y[r] = at.y;
+                       records.z[r] = at.z;
+                       if (codes != nullptr) codes[r] = code;
+                     });
+    } catch (const Interrupted&) {  // asked() has noted it
+    }
   }
   if (stopped) detail::throw_stopped();
   return records;
