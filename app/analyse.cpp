@@ -17,6 +17,7 @@
 #include "app/progress.h"
 #include "app/report.h"
 #include "app/report_page.h"
+#include "app/warnings.h"
 
 namespace motes::app {
 namespace {
@@ -131,28 +132,12 @@ std::vector<std::string> lines_of(const MotionFigures& motion, const Units& unit
                                ? " (confined, or localisation errors)"
                                : "";
   lines.push_back("exponent of the MSD: " +
-                  measured(motion.exponent, motion.exponent_error, "", "fewer than three lags") + kind);
+                  measured(motion.exponent, motion.exponent_error, "",
+                           "fewer than three lags (--max-lag takes longer ones)") +
+                  kind);
   lines.push_back(fmt::format("drift: {:.4g}, {:.4g}, {:.4g} {} a step along x, y, z", motion.drift.x,
                               motion.drift.y, motion.drift.z, units.length));
   return lines;
-}
-
-/// What forbids to take the figures at their word.
-void warn(const MotionFigures& motion, const Arguments& arguments, Console& console) {
-  constexpr std::size_t kFew = 10;
-  constexpr double kKeepsDirection = 0.2;
-  if (motion.lags.empty())
-    console.warn(
-        "no track has two points, so motion cannot be measured; link the detections first, with motes track");
-  else if (motion.tracks.size() < kFew)
-    console.warn(fmt::format("{} only: errors between tracks are themselves uncertain",
-                             counted(std::ssize(motion.tracks), "tracks")));
-  if (!motion.lags.empty() && motion.lags.front().step_correlation > kKeepsDirection)
-    console.warn(
-        fmt::format("successive steps go the same way (correlation {:.2f}), so this is not diffusion: the "
-                    "diffusion constant does not describe it{}",
-                    motion.lags.front().step_correlation,
-                    arguments.remove_drift ? "" : "; --remove-drift takes off the motion of all"));
 }
 
 ordered_json page_data(const MotionFigures& motion, const Units& units, const TrackSet& tracks,
@@ -213,7 +198,7 @@ void run_analyse(Session& session, const Arguments& arguments) {
   std::string summary =
       fmt::format("{} of {} or more points, {}, {}D", counted(std::ssize(motion.tracks), "tracks"),
                   options.min_length, counted(motion.points, "points"), motion.dims);
-  warn(motion, arguments, console);
+  for (const std::string& warning : motion_warnings(motion, options)) console.warn(warning);
   const ordered_json report = report_of(arguments, motion, units, console);
   const std::vector<std::string> lines = lines_of(motion, units);
   if (!arguments.dir.empty()) {
@@ -242,6 +227,7 @@ Command add_analyse(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   command.add_option("TRACKS", arguments->tracks, "Tracks, in any readable format");
   add_table_options(command, session);
+  add_short_options(command, session.short_options, ShortOptionSet::units);
   command
       .add_option("-o,--output", arguments->dir,
                   "Folder for msd.csv, drift.csv, track_figures.csv, analysis.json and analysis.html")

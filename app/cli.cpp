@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -37,6 +38,12 @@ std::vector<std::string> command_names(const std::vector<Command>& commands) {
   return names;
 }
 
+/// What other programs call our commands.
+constexpr std::pair<std::string_view, const char*> kOtherWords[] = {
+    {"link", "track"},    {"locate", "detect"},   {"batch", "detect"},   {"find", "detect"},
+    {"msd", "analyse"},   {"analyze", "analyse"}, {"export", "convert"}, {"evaluate", "score"},
+    {"compare", "score"}, {"plot", "render"},     {"view", "render"},    {"show", "info"}};
+
 /// The message for the first word that no option or argument of the parsed command takes.
 std::string unexpected_word(const CLI::App& app, const std::vector<Command>& commands) {
   for (const Command& command : commands) {
@@ -49,8 +56,8 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
              " --help";
     }
     const std::string word = extra.front().substr(0, extra.front().find('='));
-    return "unknown option '" + word + "'; did you mean '" + nearest(word, option_names(*command.options)) +
-           "'? See motes " + name + " --help";
+    return "unknown option '" + word + "'" +
+           did_you_mean(word, option_names(*command.options), "motes " + name + " --help");
   }
   const std::vector<std::string> extra = app.remaining();
   const std::string word = extra.empty() ? "" : extra.front();
@@ -59,8 +66,9 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
   std::error_code ignored;
   if (std::filesystem::exists(word, ignored))
     return "'" + word + "' is a file or folder; give a command first, as in motes track " + word;
-  return "unknown command '" + word + "'; did you mean '" + nearest(word, command_names(commands)) +
-         "'? See motes --help";
+  for (const auto& [other, name] : kOtherWords)
+    if (word == other) return "unknown command '" + word + "'; motes " + name + " does that";
+  return "unknown command '" + word + "'" + did_you_mean(word, command_names(commands), "motes --help");
 }
 
 /// `motes help` and `motes help COMMAND` as the --help that they stand for; CLI11 would take the command's

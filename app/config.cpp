@@ -26,6 +26,11 @@ std::string at_line(const std::string& file, const YAML::Mark& mark) {
 /// Whether a map is one of the option's values: its default is one.
 bool takes_map(const Option& option) { return option.get(Config()).map; }
 
+bool takes_list(const Option& option) {
+  return option.allowed.find("[z, y, x]") != std::string::npos ||
+         option.allowed.find("a list of") != std::string::npos;
+}
+
 std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
 
 /// The value below a key; `where` opens the error message.
@@ -177,9 +182,12 @@ void set_key(Config& config, std::string_view key, std::string_view text, std::s
   // Only a list or a map needs YAML's syntax; a plain word is taken as it is, so that paths may hold any
   // character.
   Value value{{std::string(text)}, false};
-  if (text.starts_with('[') || (text.starts_with('{') && takes_map(*option)))
-    value =
-        to_value(parse(std::string(text), std::string(source)), where, option->allowed, takes_map(*option));
+  const std::string listed =
+      takes_list(*option) && text.find(',') != std::string_view::npos && !text.starts_with('[')
+          ? '[' + std::string(text) + ']'  // "0.2,0.1,0.1"
+          : std::string(text);
+  if (listed.starts_with('[') || (text.starts_with('{') && takes_map(*option)))
+    value = to_value(parse(listed, std::string(source)), where, option->allowed, takes_map(*option));
   if (text.empty()) throw UsageError(where + "no value given; allowed: " + option->allowed);
   assign(config, *option, value, where);
 }

@@ -59,8 +59,14 @@ void run_convert(Session& session, const Arguments& arguments) {
   for (const std::string& note : notes) session.console.note("note: " + note);
   const std::vector<std::string> lost = io::lost_in(arguments.out, tracks);
   // A copy keeps what the tracks do not hold, too: detections, source, configuration.
-  const bool copy = is_h5_name(arguments.out) && io::is_tracks_h5(arguments.in) && !config.input.voxel_um;
-  if (copy) {
+  const bool between_h5 = is_h5_name(arguments.out) && io::is_tracks_h5(arguments.in);
+  const bool changed =
+      config.input.voxel_um || config.input.dt_s || config.input.unit != io::TableUnit::unknown;
+  if (between_h5 && changed)
+    session.console.note(
+        "note: with a new unit or frame interval only the tracks are written, without detections, source and "
+        "settings");
+  if (between_h5 && !changed) {
     io::copy_tracks_h5(arguments.in, arguments.out);
   } else {
     io::write_tracks(arguments.out, tracks, image_of(arguments.like, tracks, config));
@@ -91,6 +97,7 @@ Command add_convert(CLI::App& app, Session& session) {
                      ".vtp or .vtkhdf");
   command.add_option("--like", arguments->like, "The images, for .trackmate.xml and .ctc").type_name("IMAGE");
   add_table_options(command, session);
+  add_short_options(command, session.short_options, ShortOptionSet::units);
   return {&command.app(), [&session, arguments] {
             require_argument(arguments->out, "convert needs IN and OUT");
             run_convert(session, *arguments);

@@ -120,7 +120,7 @@ Command add_detect(CLI::App& app, Session& session) {
                   "Draw instead what several radii and thresholds find in the first frame")
       .type_name("FILE.png");
   add_crop_option(command, session);
-  add_short_options(command, session.short_options, false);
+  add_short_options(command, session.short_options, ShortOptionSet::detection);
   return {&command.app(), [&session, arguments] {
             on_ranks([&](Communicator* ranks) { run_detect(session, *arguments, ranks); });
           }};

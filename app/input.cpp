@@ -57,6 +57,26 @@ void append_point(Detections& frame, const TrackSet& tracks, std::size_t p) {
   frame.z_um.push_back(tracks.z_um[p]);
 }
 
+/// What lengths in px are multiplied by to be um: input.unit for files that state none (tables have been
+/// scaled by it when they were read), or input.voxel_um; none: they stay in px.
+std::optional<Vec3> um_per_unit(const std::string& path, const Config& config) {
+  if (!is_table_name(path)) {
+    switch (config.input.unit) {
+      case io::TableUnit::um:
+        return Vec3{1, 1, 1};
+      case io::TableUnit::nm:
+        return Vec3{1e-3, 1e-3, 1e-3};
+      case io::TableUnit::mm:
+        return Vec3{1e3, 1e3, 1e3};
+      case io::TableUnit::px:
+      case io::TableUnit::unknown:
+        break;
+    }
+  }
+  if (config.input.voxel_um == Vec3{1, 1, 1}) return std::nullopt;
+  return config.input.voxel_um;
+}
+
 }  // namespace
 
 io::TableOptions table_options(const Config& config) {
@@ -69,12 +89,18 @@ TrackSet read_tracks_scaled(const std::string& path, const Config& config, std::
     tracks.dt_s = config.input.dt_s;
     for (std::size_t p = 0; p < tracks.points(); ++p) tracks.time_s[p] = tracks.frame[p] * *tracks.dt_s;
   }
-  const auto& voxel = config.input.voxel_um;
-  if (tracks.length_unit != "px" || !voxel || *voxel == Vec3{1, 1, 1}) return tracks;
+  const std::optional<Vec3> um = tracks.length_unit == "px" ? um_per_unit(path, config) : std::nullopt;
+  if (!um) return tracks;
   for (std::size_t p = 0; p < tracks.points(); ++p) {
-    tracks.x_um[p] *= voxel->x;
-    tracks.y_um[p] *= voxel->y;
-    tracks.z_um[p] *= voxel->z;
+    tracks.x_um[p] *= um->x;
+    tracks.y_um[p] *= um->y;
+    tracks.z_um[p] *= um->z;
+  }
+  for (PropertyColumn& column : tracks.point_properties) {
+    // Motes' own files in px had radii in px by that name.
+    if (column.name != "radius_px" && (column.name != "radius_um" || is_table_name(path))) continue;
+    column.name = "radius_um";
+    for (double& radius : column.values) radius *= um->x;
   }
   tracks.length_unit = "um";
   return tracks;
@@ -103,20 +129,20 @@ io::PointTable points_of_tracks(const TrackSet& tracks) {
 
 namespace {
 
-/// Points of a file in px, by input.voxel_um where that is given; input.dt_s where the file states no
-/// interval.
+/// Points of a file in px as um, where um_per_unit tells how; and input.dt_s instead of the file's interval.
 void scale_points(io::PointTable& points, const Config& config) {
   if (config.input.dt_s) {
     points.dt_s = config.input.dt_s;
     for (Detections& frame : points.frames) frame.time_s = frame.frame * *points.dt_s;
   }
-  const auto& voxel = config.input.voxel_um;
-  if (points.length_unit != "px" || !voxel || *voxel == Vec3{1, 1, 1}) return;
+  const std::optional<Vec3> um =
+      points.length_unit == "px" ? um_per_unit(config.input.path, config) : std::nullopt;
+  if (!um) return;
   for (Detections& frame : points.frames) {
-    for (double& x : frame.x_um) x *= voxel->x;
-    for (double& y : frame.y_um) y *= voxel->y;
-    for (double& z : frame.z_um) z *= voxel->z;
-    for (double& radius : frame.radius_um) radius *= voxel->x;
+    for (double& x : frame.x_um) x *= um->x;
+    for (double& y : frame.y_um) y *= um->y;
+    for (double& z : frame.z_um) z *= um->z;
+    for (double& radius : frame.radius_um) radius *= um->x;
   }
   points.length_unit = "um";
 }
@@ -137,6 +163,7 @@ OpenedInput open_input(const Config& config) {
     input.point_format = "table";
   } else if (file && io::is_detections_h5(input.path)) {
     input.points = io::read_detections_h5(input.path);
+    scale_points(input.points, config);
     input.point_format = "detections";
   } else if (file && extension == ".xml" && io::is_trackmate_xml(input.path)) {
     input.points = io::read_trackmate_points(input.path);

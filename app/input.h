@@ -30,7 +30,8 @@ OpenedInput open_input(const Config& config);
 
 io::TableOptions table_options(const Config& config);
 
-/// Tracks of any readable format; lengths that are px are scaled by input.voxel_um where that is given.
+/// Tracks of any readable format; lengths that are px become um by input.unit or input.voxel_um where one is
+/// given, and input.dt_s goes before the file's interval.
 TrackSet read_tracks_scaled(const std::string& path, const Config& config,
                             std::vector<std::string>* notes = nullptr);
 

@@ -47,4 +47,17 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   return best == nullptr ? std::string() : *best;
 }
 
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates,
+                         const std::string& help) {
+  const std::string name = nearest(word, candidates);
+  const auto letters = [](std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of('-'), text.size()));
+  };
+  const std::size_t length = letters(word).size();
+  const bool like =
+      !name.empty() && edit_distance(letters(word).substr(0, kLongestWord), letters(name)) * 2 <=
+                           std::max<std::size_t>(length, 2);
+  return like ? "; did you mean '" + name + "'? See " + help : "; see " + help;
+}
+
 }  // namespace motes::app

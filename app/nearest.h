@@ -14,4 +14,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// key paths a candidate with the same last part counts as one edit away: the key stands in another section.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
+/// "; did you mean 'NAME'? See HELP", or "; see HELP" where the nearest candidate shares too little with the
+/// word.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates,
+                         const std::string& help);
+
 }  // namespace motes::app

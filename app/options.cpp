@@ -62,8 +62,8 @@ void add_input(std::vector<Option>& table) {
                                              {"mm", io::TableUnit::mm},
                                              {"px", io::TableUnit::px}}),
                       MOTES_AT(input.unit),
-                      "Unit of x, y, z, if the table does not state it. px: scaled by input.voxel_um if "
-                      "given, else kept. auto: input.voxel_um is needed."));
+                      "Unit of x, y, z, if the table or file of tracks does not state it. px: scaled by "
+                      "input.voxel_um if given, else kept. auto: tables need input.voxel_um."));
   table.push_back(row(
       "input.trusted", "", truth_value(), MOTES_AT(input.trusted),
       "Read HDF5 files that you made yourself without the child process that guards against hostile ones."));

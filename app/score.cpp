@@ -32,7 +32,8 @@ void require_same_unit(TrackSet& truth, TrackSet& found, const Config& config, c
   throw UsageError(
       "lengths differ: " + arguments.truth + " is in " + truth.length_unit + ", " + arguments.tracks +
       " in " + found.length_unit +
-      "; give the size of a pixel with --set input.voxel_um=[z, y, x], in um, to scale the one in px");
+      "; give the size of a pixel with --voxel Z,Y,X, in um (input.voxel_um), to scale the one in px, or "
+      "--set input.unit=um if it is in um already");
 }
 
 void run_score(Session& session, const Arguments& arguments) {
@@ -74,6 +75,7 @@ Command add_score(CLI::App& app, Session& session) {
   command.add_option("--truth", arguments->truth, "True tracks, in any readable format").type_name("FILE");
   command.add_option("--tracks", arguments->tracks, "Tracks to score").type_name("FILE");
   add_table_options(command, session);
+  add_short_options(command, session.short_options, ShortOptionSet::units);
   command
       .add_option("--gate", arguments->gate,
                   "Largest distance of a found position from its true one, in the tracks' unit [5]")

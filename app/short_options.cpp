@@ -11,31 +11,26 @@ namespace {
 struct Short {
   const char* name;
   const char* key;
-  const char* value;  ///< what help shows
-  bool linking;
+  const char* value;   ///< what help shows
+  ShortOptionSet set;  ///< the least that has it
 };
 
-constexpr std::array<Short, 7> kShort{{{"voxel", "input.voxel_um", "Z,Y,X or UM", false},
-                                       {"dt", "input.dt_s", "SECONDS", false},
-                                       {"channel", "input.channel", "N", false},
-                                       {"radius", "detection.radius_um", "UM or Z,Y,X", false},
-                                       {"threshold", "detection.threshold", "QUALITY", false},
-                                       {"gate", "linking.gate_um", "UM", true},
-                                       {"min-length", "linking.min_length", "POINTS", true}}};
+constexpr std::array<Short, 7> kShort{
+    {{"voxel", "input.voxel_um", "Z,Y,X or UM", ShortOptionSet::units},
+     {"dt", "input.dt_s", "SECONDS", ShortOptionSet::units},
+     {"channel", "input.channel", "N", ShortOptionSet::detection},
+     {"radius", "detection.radius_um", "UM or Z,Y,X", ShortOptionSet::detection},
+     {"threshold", "detection.threshold", "QUALITY", ShortOptionSet::detection},
+     {"gate", "linking.gate_um", "UM", ShortOptionSet::linking},
+     {"min-length", "linking.min_length", "POINTS", ShortOptionSet::linking}}};
 
 std::string first_sentence(const std::string& text) { return text.substr(0, text.find_first_of(";.")); }
 
-/// "0.2,0.1,0.1" is a list.
-std::string as_yaml(const std::string& text) {
-  const bool list = text.find(',') != std::string::npos && !text.starts_with('[');
-  return list ? '[' + text + ']' : text;
-}
-
 }  // namespace
 
-void add_short_options(CommandOptions command, ShortOptions& values, bool linking) {
+void add_short_options(CommandOptions command, ShortOptions& values, ShortOptionSet set) {
   for (const Short& option : kShort) {
-    if (option.linking && !linking) continue;
+    if (option.set > set) continue;
     const std::string meaning = first_sentence(find_option(option.key)->doc) + " (" + option.key + ")";
     command.add_option(std::string("--") + option.name, values[option.name], meaning)
         .type_name(option.value)
@@ -55,7 +50,7 @@ void apply_short_options(const ShortOptions& values, Config& config) {
   for (const Short& option : kShort) {
     const auto found = values.find(option.name);
     if (found == values.end() || found->second.empty()) continue;
-    set_key(config, option.key, as_yaml(found->second), std::string("--") + option.name);
+    set_key(config, option.key, found->second, std::string("--") + option.name);
   }
 }
 

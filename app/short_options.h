@@ -1,5 +1,5 @@
 #pragma once
-/// Options of `track` and `detect` that stand for configuration keys people set most.
+/// Options that stand for the configuration keys people set most.
 
 #include <map>
 #include <string>
@@ -12,9 +12,15 @@ namespace motes::app {
 /// What was typed for each, by name ("gate"); empty where an option was not given.
 using ShortOptions = std::map<std::string, std::string>;
 
-/// Adds --voxel, --dt, --channel, --radius and --threshold, and with `linking` --gate and --min-length. What
-/// help says of each is the first sentence of its key's description.
-void add_short_options(CommandOptions command, ShortOptions& values, bool linking);
+/// Each has those of the ones before it.
+enum class ShortOptionSet {
+  units,      ///< --voxel, --dt: for files of tracks
+  detection,  ///< --channel, --radius, --threshold
+  linking,    ///< --gate, --min-length
+};
+
+/// What help says of each is the first sentence of its key's description.
+void add_short_options(CommandOptions command, ShortOptions& values, ShortOptionSet set);
 
 /// The option that gave this key, or nothing.
 std::string short_option_of(const ShortOptions& values, const std::string& key);

@@ -159,6 +159,9 @@ TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked) {
   if (linked.confidence) tracking::add_confidence(*linked.confidence, *linked.series, tracks);
   tracks.length_unit = series.length_unit;
   tracks.dt_s = series.dt_s;
+  if (tracks.length_unit == "px")
+    for (PropertyColumn& column : tracks.point_properties)
+      if (column.name == "radius_um") column.name = "radius_px";
   return tracks;
 }
 
@@ -249,7 +252,7 @@ Command add_track(CLI::App& app, Session& session) {
       .add_option("--min-confidence", arguments->min_confidence,
                   "Cut links less likely right than this (linking.min_confidence)")
       .type_name("P");
-  add_short_options(command, session.short_options, true);
+  add_short_options(command, session.short_options, ShortOptionSet::linking);
   add_table_options(command, session);
   command.add_flag("--resume", arguments->resume, "Continue an interrupted run");
   command.add_flag("--force", arguments->force, "Overwrite the results of a run with other settings");

@@ -8,6 +8,8 @@
 
 #include <motes/base/quantile.h>
 
+#include "app/progress.h"
+
 namespace motes::app {
 namespace {
 
@@ -106,6 +108,29 @@ std::vector<std::string> score_warnings(const Execution& execution, const TrackS
                     "{:.3g}] [z, y, x]: is one side in px, or in another unit?",
                     scale.z, scale.y, scale.x)};
   return {};
+}
+
+std::vector<std::string> motion_warnings(const tracking::MotionFigures& motion,
+                                         const tracking::AnalysisOptions& options) {
+  constexpr std::size_t kFewTracks = 10;
+  constexpr double kKeepsDirection = 0.2;
+  if (motion.lags.empty() && options.min_length > 2)
+    return {fmt::format("no track has {} points, so motion cannot be measured; ask for fewer",
+                        options.min_length)};
+  if (motion.lags.empty())
+    return {
+        "no track has two points, so motion cannot be measured; link the detections first, with motes track"};
+  std::vector<std::string> lines;
+  if (motion.tracks.size() < kFewTracks)
+    lines.push_back(fmt::format("{} only: errors between tracks are themselves uncertain",
+                                counted(std::ssize(motion.tracks), "tracks")));
+  if (motion.lags.front().step_correlation > kKeepsDirection)
+    lines.push_back(
+        fmt::format("successive steps go the same way (correlation {:.2f}), so this is not diffusion: the "
+                    "diffusion constant does not describe it{}",
+                    motion.lags.front().step_correlation,
+                    options.remove_drift ? "" : "; --remove-drift takes off the motion of all"));
+  return lines;
 }
 
 }  // namespace motes::app

@@ -6,6 +6,7 @@
 
 #include <motes/base/execution.h>
 #include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/motion_analysis.h>
 #include <motes/tracking/score.h>
 #include <motes/tracking/track_set.h>
 
@@ -30,5 +31,9 @@ std::vector<std::string> track_warnings(const TrackSet& tracks);
 /// one earlier or later, or their coordinates scaled to the true ones' spread.
 std::vector<std::string> score_warnings(const Execution& execution, const TrackSet& truth,
                                         const TrackSet& found, const Scores& scores);
+
+/// What forbids to take figures of motion at their word: few tracks or none, steps that go the same way.
+std::vector<std::string> motion_warnings(const tracking::MotionFigures& motion,
+                                         const tracking::AnalysisOptions& options);
 
 }  // namespace motes::app

@@ -205,6 +205,28 @@ def _whole_channel(channel: Any) -> int | None:
     return number
 
 
-def require_voxel(settings: Mapping[str, str]) -> None:
-    if "input.voxel_um" not in settings:
-        raise _core.UsageError("voxel_um: an array has no metadata; give the voxel size [z, y, x] in um")
+def axes_and_channel(
+    settings: dict[str, str], axes: Iterable[str] | None, channel: Any
+) -> tuple[Iterable[str] | None, Any]:
+    """The arguments, or what stands for them in the settings, which describe files."""
+    given = settings.pop("input.axes", None)
+    if axes is None and given not in (None, "auto"):
+        axes = given
+    given = settings.pop("input.channel", None)
+    if channel is None and given not in (None, "auto"):
+        if not str(given).isdecimal():
+            raise ValueError(f"channel: {given!r} is not a number; channels are counted from 0")
+        channel = int(str(given))
+    return axes, channel
+
+
+def require_units(settings: Mapping[str, str], frames: int = 1) -> None:
+    """All that an array does not tell is asked for at once."""
+    needs = {"voxel_um": "the voxel size [z, y, x] in um"}
+    if frames > 1:
+        needs["dt_s"] = "the time between frames in s"
+    missing = [name for name in needs if settings.get("input." + name, "auto") == "auto"]
+    if missing:
+        raise _core.UsageError(
+            f"{', '.join(missing)}: an array has no metadata; give " + " and ".join(needs[name] for name in missing)
+        )

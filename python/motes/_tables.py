@@ -76,12 +76,17 @@ def numbers_of(column: Any, name: Hashable) -> NDArray[np.float64]:
         raise ValueError(f"column {name!r} holds {column.dtype}, not numbers") from None
 
 
+def index_text(f: pandas.DataFrame, row: Any) -> str:
+    label = f.index[row]
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
 def refuse_missing(f: pandas.DataFrame, values: NDArray[np.float64], name: Hashable) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise ValueError(
             f"column {name!r}: {len(bad)} of {len(values)} values are not finite, the first in the row "
-            f"of index {f.index[bad[0]]!r}; leave them out: f[np.isfinite(f[{name!r}])]"
+            f"of index {index_text(f, bad[0])}; leave them out: f[np.isfinite(f[{name!r}])]"
         )
 
 

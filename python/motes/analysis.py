@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,8 @@ def analyse(
     raw = _core._analyse(
         tracks._as_dict(), int(max_lag), int(min_length), bool(remove_drift), whole_threads(threads)
     )
+    for line in raw.pop("warnings"):
+        warnings.warn(line, UserWarning, stacklevel=2)
     for name in ("msd", "drift", "tracks"):
         raw[name] = pandas.DataFrame(raw[name])
     return Motion(**raw)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._frames import Frames, axes_text, named_axes, plane_voxel, refuse_no_images, require_voxel
+from ._frames import Frames, axes_and_channel, axes_text, named_axes, plane_voxel, refuse_no_images, require_units
 from ._settings import check_progress, in_memory, path_of, settings_of, whole_threads
 from .tracks import Tracks, require_tracks
 
@@ -151,8 +151,9 @@ def track(
         return _result(_core._track_path(path, keys, progress))
     keys = settings_of(given, settings)
     refuse_no_images(source)
-    require_voxel(keys)
+    axes, channel = axes_and_channel(keys, axes, channel)
     series = Frames(source, axes, channel, frames)
+    require_units(keys, series.length)
     plane_voxel(keys, voxel_um, series.axes)
     shape = list(series.first.shape)
     return _result(_core._track_frames(series.frame, series.length, shape, keys, progress))
@@ -209,7 +210,7 @@ def locate(
         array, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
         settings=settings, **more,
     )  # fmt: skip
-    return table.drop(columns=["frame", "t_s"])
+    return table.drop(columns=["frame", "t_s"], errors="ignore")
 
 
 def batch(
@@ -236,7 +237,7 @@ def batch(
         Spot radius in um; estimated where it is not given.
     voxel_um : float or sequence [z, y, x]
         Voxel size in um; ``1``: positions are in voxels.
-    dt_s : float, default 1
+    dt_s : float, optional
         Seconds between frames, for the column ``t_s``.
     threshold : float, optional
         Least quality; without it spots are told by the evidence of the voxels.
@@ -256,7 +257,8 @@ def batch(
     Returns
     -------
     pandas.DataFrame
-        frame, t_s, x, y, z (in um) and what is known of each spot: ready for ``motes.link``.
+        frame, t_s (with `dt_s`), x, y, z (in um) and what is known of each spot: ready for
+        ``motes.link``.
 
     Raises
     ------
@@ -269,13 +271,17 @@ def batch(
     given = dict(voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, **more)
     keys = settings_of(given, settings)
     refuse_no_images(source)
-    require_voxel(keys)
+    axes, channel = axes_and_channel(keys, axes, channel)
+    require_units(keys)
     series = Frames(source, axes, channel, frames)
     plane_voxel(keys, voxel_um, series.axes)
+    timed = "input.dt_s" in keys
     keys.setdefault("input.dt_s", "1")
     shape = list(series.first.shape)
     found = _result(_core._detect_frames(series.frame, series.length, shape, keys, progress))
     table = pandas.DataFrame(found.detections)
+    if not timed:
+        table = table.drop(columns="t_s")
     return table.rename(columns={"x_um": "x", "y_um": "y", "z_um": "z"})
 
 
@@ -309,7 +315,12 @@ def score(
     require_tracks(truth, "truth")
     require_tracks(tracks, "tracks")
     link = gate if gate_link is None else gate_link
-    return _core._score(truth._as_dict(), tracks._as_dict(), float(gate), float(link), whole_threads(threads))
+    scores: dict[str, Any] = _core._score(
+        truth._as_dict(), tracks._as_dict(), float(gate), float(link), whole_threads(threads)
+    )
+    for line in scores.pop("warnings"):
+        warnings.warn(line, UserWarning, stacklevel=2)
+    return scores
 
 
 @dataclass(eq=False, repr=False)

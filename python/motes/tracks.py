@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._settings import settings_of
-from ._tables import column_of, numbers_of, position_columns, refuse_missing, require_table
+from ._tables import column_of, index_text, numbers_of, position_columns, refuse_missing, require_table
 
 if TYPE_CHECKING:
     import networkx
@@ -86,7 +86,8 @@ class Tracks:
         Parameters
         ----------
         names : {'trackpy', 'motes'}
-            ``frame, x, y, z, particle``, as trackpy reads them, or the columns of tracks.csv.
+            ``frame, x, y, z, particle``, as trackpy reads them, or the columns of tracks.csv; and
+            ``t_s`` where times are known.
 
         Returns
         -------
@@ -99,7 +100,8 @@ class Tracks:
             raise ValueError(f"names: {names!r} is neither 'trackpy' nor 'motes'")
         unit = "" if plain or self.unit == "px" else "_" + self.unit
         columns: dict[str, Any] = {"frame": self.frame.astype(np.int64), "particle": self.particle}
-        columns["t_s"] = self.time_s
+        if self.dt_s is not None or not np.array_equal(self.time_s, self.frame):
+            columns["t_s"] = self.time_s
         columns.update({axis + unit: getattr(self, axis) for axis in "xyz"})
         if self.parent is not None:
             columns["parent"] = np.repeat(self.parent, np.diff(self.offsets))
@@ -121,7 +123,8 @@ class Tracks:
         Parameters
         ----------
         f : pandas.DataFrame
-            One row a point. Further columns of numbers become point properties.
+            One row a point. ``t_s`` are times in s, ``parent`` is the mother's particle (-1 or
+            missing: none). Further columns of numbers become point properties.
         pos_columns : list of str, optional
             As in `motes.link`.
         t_column : str, default 'frame'
@@ -129,7 +132,7 @@ class Tracks:
         unit : {'um', 'px'}
             What the positions are in.
         dt_s : float, optional
-            Seconds from frame to frame.
+            Seconds from frame to frame; default as ``t_s`` says.
 
         Returns
         -------
@@ -162,7 +165,9 @@ class Tracks:
             refuse_missing(f, values, name)
             axes.append(values[order])
         axes += [np.zeros(len(f))] * (3 - len(axes))
-        known = {*columns, t_column, "particle", "t_s"}
+        time, dt_s = _times(f, frame, order, dt_s)
+        parent = _mothers(f, order, ids, first)
+        known = {*columns, t_column, "particle", "t_s"} | ({"parent"} if parent is not None else set())
         more = {
             str(name): numbers_of(f[name], name)[order]
             for name in f.columns
@@ -175,8 +180,9 @@ class Tracks:
             x=axes[0],
             y=axes[1],
             z=axes[2],
-            time_s=frame * np.float64(1.0 if dt_s is None else dt_s),
+            time_s=time,
             detection=np.full(len(f), -1, np.int64),
+            parent=parent,
             point_properties=more,
             unit=unit,
             dt_s=dt_s,
@@ -337,6 +343,35 @@ class Tracks:
         return out
 
 
+def _times(
+    f: pandas.DataFrame, frame: NDArray[np.int64], order: NDArray[np.int64], dt_s: float | None
+) -> tuple[NDArray[np.float64], float | None]:
+    """Times and frame interval: given, or of a column t_s whose times rise with the frames."""
+    if dt_s is None and "t_s" in f:
+        times = numbers_of(f["t_s"], "t_s")[order]
+        frames, at = np.unique(frame, return_index=True)
+        if len(frames) > 1 and np.isfinite(times).all():
+            interval = float(np.median(np.diff(times[at]) / np.diff(frames)))
+            if interval > 0 and (np.abs(times - frame * interval) < interval / 2).all():
+                return times, interval
+    return frame * np.float64(1.0 if dt_s is None else dt_s), dt_s
+
+
+def _mothers(
+    f: pandas.DataFrame, order: NDArray[np.int64], ids: NDArray[np.int64], first: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """The mother of each track, -1 where there is none; None without a column of them."""
+    if "parent" not in f or getattr(f["parent"].dtype, "kind", "O") not in "iuf":
+        return None
+    values = numbers_of(f["parent"], "parent")[order][first]
+    values = np.where(np.isfinite(values), values, -1)
+    if (values != np.floor(values)).any():
+        return None
+    mothers = values.astype(np.int64)
+    mothers[~np.isin(mothers, ids)] = -1  # of tracks that were left out
+    return mothers
+
+
 def _whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:
     """A column of whole numbers as int64."""
     column = column_of(f, name)
@@ -346,7 +381,7 @@ def _whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:
     odd = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))
     if len(odd):
         raise ValueError(
-            f"column {name!r}: {values[odd[0]]:g} in the row of index {f.index[odd[0]]!r} is not a whole number"
+            f"column {name!r}: {values[odd[0]]:g} in the row of index {index_text(f, odd[0])} is not a whole number"
         )
     return values.astype(np.int64)
 

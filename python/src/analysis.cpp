@@ -2,6 +2,8 @@
 
 #include <motes/tracking/motion_analysis.h>
 
+#include "app/warnings.h"
+#include "python/src/interruptible.h"
 #include "python/src/python.h"
 #include "python/src/track_data.h"
 
@@ -68,14 +70,16 @@ nb::dict tracks_of(const MotionFigures& motion) {
 nb::dict analyse(const nb::dict& tracks, std::int32_t max_lag, std::int64_t min_length, bool remove_drift,
                  int threads) {
   const TrackSet set = track_set_of(tracks);
-  MotionFigures motion;
-  {
-    const nb::gil_scoped_release unlocked;
+  const tracking::AnalysisOptions options{max_lag, min_length, remove_drift};
+  const MotionFigures motion = interruptible([&] {
     Execution execution;
     execution.threads = threads;
-    motion = tracking::analyse_motion(execution, set, {max_lag, min_length, remove_drift});
-  }
+    return tracking::analyse_motion(execution, set, options);
+  });
   nb::dict out;
+  nb::list warnings;
+  for (const std::string& line : app::motion_warnings(motion, options)) warnings.append(in_python(line));
+  out["warnings"] = warnings;
   out["msd"] = lags_of(motion, set.dt_s.value_or(1));
   out["drift"] = drift_of(motion);
   out["tracks"] = tracks_of(motion);

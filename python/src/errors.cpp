@@ -1,6 +1,9 @@
 // The library's errors as Python exceptions.
 
+#include <regex>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include <motes/base/errors.h>
 
@@ -23,9 +26,9 @@ void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const UsageError& e) {
-    PyErr_SetString(usage_error.ptr(), e.what());
+    PyErr_SetString(usage_error.ptr(), in_python(e.what()).c_str());
   } catch (const InputError& e) {
-    PyErr_SetString(input_error.ptr(), e.what());
+    PyErr_SetString(input_error.ptr(), in_python(e.what()).c_str());
   } catch (const ResourceError& e) {
     PyErr_SetString(resource_error.ptr(), e.what());
   } catch (const Interrupted&) {
@@ -34,6 +37,24 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 }  // namespace
+
+std::string in_python(std::string line) {
+  static const std::pair<std::regex, const char*> kWords[] = {
+      {std::regex(R"(input\.voxel_um \(--voxel Z,Y,X or one number, in um\))"),
+       "voxel_um=[z, y, x] or one number, in um"},
+      {std::regex(R"(input\.dt_s \(--dt, in seconds\))"), "dt_s=, in seconds"},
+      {std::regex(R"(--columns (\w+)=(\w+))"), R"(settings={"input.columns": {"$1": "$2"}})"},
+      {std::regex("--remove-drift"), "remove_drift=True"},
+      {std::regex(R"(--min-length (\d+))"), R"(settings={"linking.min_length": $1})"},
+      {std::regex(R"(--min-confidence ([0-9.]+\d))"), R"(settings={"linking.min_confidence": $1})"},
+      {std::regex("--allow-outside"), R"(settings={"input.allow_outside": True})"},
+      {std::regex(R"(; set input\.voxel_um, or name the images \(convert --like IMAGE\))"),
+       "; save as .h5, and use motes convert --like IMAGE on the command line"}};
+  constexpr std::size_t kLongest = 4000;  // std::regex takes stack by the letter
+  if (line.size() > kLongest) return line;
+  for (const auto& [theirs, ours] : kWords) line = std::regex_replace(line, theirs, ours);
+  return line;
+}
 
 void check_signals() {
   const nb::gil_scoped_acquire lock;

@@ -18,6 +18,9 @@ namespace motes::python {
 
 namespace nb = nanobind;
 
+/// A line that advises options of the command line, with Python's arguments instead.
+std::string in_python(std::string line);
+
 template <class T>
 using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>

@@ -21,6 +21,7 @@
 #include "app/input.h"
 #include "app/linking.h"
 #include "app/track.h"
+#include "app/warnings.h"
 #include "python/src/array_source.h"
 #include "python/src/interruptible.h"
 #include "python/src/track_data.h"
@@ -45,7 +46,7 @@ struct Kept {
   nb::list notes() const {
     nb::list lines;
     std::istringstream text(said.str());
-    for (std::string line; std::getline(text, line);) lines.append(line);
+    for (std::string line; std::getline(text, line);) lines.append(in_python(line));
     return lines;
   }
 };
@@ -84,7 +85,7 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
 
 nb::list strings(const std::vector<std::string>& lines) {
   nb::list out;
-  for (const std::string& line : lines) out.append(line);
+  for (const std::string& line : lines) out.append(in_python(line));
   return out;
 }
 
@@ -207,15 +208,20 @@ nb::dict scores_dict(const Scores& s) {
 
 nb::dict score(const nb::dict& truth, const nb::dict& found, double gate, double gate_link, int threads) {
   const TrackSet one = track_set_of(truth), two = track_set_of(found);
+  std::vector<std::string> warnings;
   const Scores scores = interruptible([&] {
     if (one.length_unit != two.length_unit)
       throw UsageError("lengths differ: the truth is in " + one.length_unit + ", the tracks in " +
                        two.length_unit + "; read the one in px with voxel_um");
     Execution execution;
     execution.threads = threads;
-    return tracking::score_tracks(execution, one, two, {gate, gate_link});
+    Scores scored = tracking::score_tracks(execution, one, two, {gate, gate_link});
+    warnings = app::score_warnings(execution, one, two, scored);
+    return scored;
   });
-  return scores_dict(scores);
+  nb::dict out = scores_dict(scores);
+  out["warnings"] = strings(warnings);
+  return out;
 }
 
 /// An array of its own for one rendered frame.

@@ -51,6 +51,12 @@ TEST_CASE("analyse says what tracks do not tell, and refuses what it cannot use"
   CHECK(points.code == 0);
   CHECK_THAT(points.err, Contains("no track has two points"));
   CHECK_THAT(points.out, Contains("unknown: no track has two successive steps"));
+  CHECK_THAT(
+      run_motes({"analyse", (dir / "run.csv").string(), "--voxel", "2", "--dt", "4", "--min-length", "9"})
+          .err,
+      Contains("no track has 9 points"));
+  CHECK_THAT(run_motes({"analyse", (dir / "run.csv").string(), "--voxel", "2", "--dt", "4"}).out,
+             Contains("MSD after 1 frame: 4 um^2"));
   CHECK(run_motes({"analyse"}).code == 2);
   CHECK(run_motes({"analyse", (dir / "run.csv").string(), "--max-lag", "0"}).code == 2);
   CHECK(run_motes({"analyse", (dir / "none.csv").string()}).code == 3);

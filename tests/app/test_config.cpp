@@ -210,6 +210,15 @@ TEST_CASE("Vectors are [z, y, x], and one number stands for all three") {
   CHECK(*config.input.voxel_um == Vec3{2, 2, 2});
 }
 
+TEST_CASE("On the command line a list needs no brackets") {
+  Config config;
+  apply_assignment(config, "input.voxel_um=0.3,.2,0.1");
+  CHECK(config.input.voxel_um == Vec3{0.1, 0.2, 0.3});
+  apply_assignment(config, "input.path=a,b.tif");
+  CHECK(config.input.path == "a,b.tif");
+  CHECK_THROWS_WITH(apply_assignment(config, "linking.gate_um=0,5"), Contains("'0,5' is not allowed"));
+}
+
 TEST_CASE("A relative input.path starts at the YAML file's folder") {
   const TempDir dir;
   write_file(dir / "c.yaml", "input: {path: sub/a.tif}\n");

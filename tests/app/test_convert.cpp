@@ -132,3 +132,31 @@ TEST_CASE("track reads GEFF, TrackMate XML and tables with named columns") {
   CHECK(is_one_error_line(asked.err));
   CHECK_THAT(asked.err, Contains("--columns frame=NAME"));
 }
+
+TEST_CASE("Tracks in px become um by --voxel or input.unit, radii too, and --dt is heard") {
+  const TempDir dir;
+  const std::string table = (dir / "t.csv").string();
+  write_file(table, "frame,x,y,z,radius_px\n0,1,2,3,4\n1,1,2,3,4\n2,1,2,3,4\n");
+  REQUIRE(run_motes({"track", table, "-o", (dir / "run").string(), "--set", "input.unit=px", "--gate", "1"})
+              .code == 0);
+  const std::string h5 = (dir / "run" / "tracks.h5").string();
+  CHECK_THAT(file_bytes(dir / "run" / "tracks.csv"), Contains("particle,frame,x,y,z,radius_px"));
+  const auto converted = [&](const std::string& from, const std::vector<std::string>& options) {
+    std::vector<std::string> words{"convert", from, (dir / "out.csv").string(), "--quiet"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome outcome = run_motes(words);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    return file_bytes(dir / "out.csv");
+  };
+  CHECK_THAT(converted(h5, {"--voxel", "0.5,0.25,0.25", "--dt", "3"}),
+             Contains("t_s,x_um,y_um,z_um,radius_um") && Contains("0,2,6,0.25,0.5,1.5,1"));
+  CHECK_THAT(converted(h5, {"--set", "input.unit=nm"}), Contains("0,0,0.001,0.002,0.003,0.004"));
+  REQUIRE(run_motes({"convert", h5, (dir / "c.xml").string(), "--quiet"}).code == 0);
+  CHECK_THAT(converted((dir / "c.xml").string(), {"--set", "input.unit=um"}), Contains("x_um"));
+  CHECK_THAT(converted((dir / "c.xml").string(), {}), Contains("particle,frame,x,y,z"));
+
+  const Outcome timed = run_motes({"convert", h5, (dir / "timed.h5").string(), "--dt", "3"});
+  CHECK_THAT(timed.err, Contains("only the tracks are written"));
+  CHECK_THAT(run_motes({"info", (dir / "timed.h5").string()}).out, Contains("frame interval: 3 s"));
+}

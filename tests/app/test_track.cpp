@@ -404,6 +404,16 @@ TEST_CASE("detect writes a table that track links") {
   CHECK(!std::filesystem::exists(dir / "found.vtp"));
 }
 
+TEST_CASE("The interval that detections.h5 states gives way to --dt") {
+  const TempDir dir;
+  const auto made = simulate_small(dir.path(), true);
+  const std::string spots = (dir / "d.h5").string();
+  REQUIRE(run_motes({"detect", (made / "frames" / "frames.ome.tif").string(), "-o", spots, "--quiet"}).code ==
+          0);
+  REQUIRE(run_motes({"track", spots, "-o", (dir / "run").string(), "--dt", "7", "--quiet"}).code == 0);
+  CHECK_THAT(run_motes({"info", (dir / "run" / "tracks.h5").string()}).out, Contains("frame interval: 7 s"));
+}
+
 TEST_CASE("A simulated table tells a frame interval of one second too") {
   const TempDir dir;
   write_file(dir / "s.yaml", "simulation: {particles: 5, frames: 3, dt_s: 1}\n");

@@ -48,3 +48,12 @@ def test_what_is_refused():
         motes.analyse(diffusing(3))
     with pytest.raises(motes.UsageError, match="lag"):
         motes.analyse(motes.Tracks.from_dataframe(diffusing(3)), max_lag=-1)
+
+
+def test_what_forbids_to_trust_the_figures_is_warned_of():
+    table = diffusing(4)
+    with pytest.warns(UserWarning, match="no track has 500 points"):
+        motes.analyse(motes.Tracks.from_dataframe(table), min_length=500)
+    table["x"] += table.frame
+    with pytest.warns(UserWarning, match="not diffusion.*remove_drift=True"):
+        motes.analyse(motes.Tracks.from_dataframe(table))

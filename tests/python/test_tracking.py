@@ -116,15 +116,15 @@ def test_settings_are_the_configurations_keys(frames):
     )
     assert (one.tracks.x == two.tracks.x).all() and one.gate == two.gate == 0.5
     with pytest.raises(motes.UsageError, match="linking.gate_um"):
-        motes.track(frames, voxel_um=VOXEL, settings={"linking.gat_um": 1})
+        motes.track(frames, voxel_um=VOXEL, dt_s=DT, settings={"linking.gat_um": 1})
     with pytest.raises(TypeError, match="radius"):
         motes.track(frames, voxel_um=VOXEL, radius=1)
 
 
 def test_nothing_is_guessed(frames):
-    with pytest.raises(motes.UsageError, match="voxel_um"):
+    with pytest.raises(motes.UsageError, match="voxel_um, dt_s: .* um and the time between frames in s"):
         motes.track(frames)
-    with pytest.raises(motes.InputError, match="dt_s"):
+    with pytest.raises(motes.UsageError, match="^dt_s: an array has no metadata"):
         motes.track(frames, voxel_um=VOXEL)
     with pytest.raises(ValueError, match="axes"):
         motes.track(frames[0], voxel_um=VOXEL)
