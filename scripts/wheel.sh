@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes a wheel of the Python package that brings its libraries along, and tries it in an empty environment.
 #   scripts/wheel.sh [PYTHON...]     interpreters, default python3; the wheels lie in out/wheels
+# Each is tried with the tests that need little else (MOTES_WHEEL_TESTS=OFF: only by tests/python/try_wheel.py).
 # CPython 3.12 gives one wheel for 3.12 and all later ones (stable ABI); 3.10 and 3.11 need one each.
 source "$(dirname "$0")/common.sh"
 install_missing
@@ -28,6 +29,11 @@ for python in "${pythons[@]}"; do
   "build/wheel-try-$tag/bin/pip" install -q "$wheel" pandas
   (cd / && env -u PYTHONPATH -u LD_LIBRARY_PATH "$root/build/wheel-try-$tag/bin/python" "$root/tests/python/try_wheel.py" \
     "$root/sample/stack.ome.tif")
+  if [ "${MOTES_WHEEL_TESTS:-ON}" = ON ]; then
+    "build/wheel-try-$tag/bin/pip" install -q pytest pytest-timeout scipy tifffile
+    (cd tests/python && env -u PYTHONPATH -u LD_LIBRARY_PATH "$root/build/wheel-try-$tag/bin/python" -m pytest -q \
+      -p no:cacheprovider test_analysis.py test_linking.py test_matching.py test_odd_calls.py test_units.py)
+  fi
   mv "$wheel" out/wheels/
   echo "out/wheels/$(basename "$wheel"): $size_mb MB"
 done

@@ -24,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
 maps = Path("/proc/self/maps").read_text()
 outside = {line.split()[-1] for line in maps.splitlines() if ".so" in line and "/usr/lib" in line}
 known = ("libc.so", "libm.so", "libstdc++", "libgcc_s", "libpthread", "libdl", "librt", "libutil", "libresolv", "ld-linux",
-         "libz.so", "libffi", "libexpat", "libcrypto", "libssl", "libbz2", "liblzma", "libsqlite")  # fmt: skip
+         "libz.so", "libffi", "libexpat", "libcrypto", "libssl", "libbz2", "liblzma", "libsqlite", "libuuid")  # fmt: skip
 strange = sorted(path for path in outside if not Path(path).name.startswith(known))
 assert not strange, f"libraries of the system's: {strange}"
 print("the wheel works:", found)
