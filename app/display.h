@@ -1,27 +1,28 @@
 #pragma once
-/// An X display to draw on off screen, where there is none by nature.
+/// An X display for off-screen drawing, also on machines that have none.
 
 #include <string>
 
 namespace motes::app {
 
-/// A usable display for as long as it lives: the environment's DISPLAY where that can be opened and speaks
-/// OpenGL (GLX); else an Xvfb of our own, with DISPLAY set to it. Nothing is shown on either. Must outlive
-/// every window.
+/// A usable display during the object's lifetime: that of the variable DISPLAY if it can be opened and
+/// supports OpenGL (GLX); else an Xvfb that is started, and DISPLAY is set to it. Nothing is shown on
+/// either. Must outlive every window.
 class Display {
  public:
-  /// Throws ResourceError, saying what to install or run, where there is neither.
+  /// Throws ResourceError, with what to install or run, if there is neither.
   Display();
   ~Display();
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
-  bool own() const { return server_ > 0; }  ///< an Xvfb was started
+  bool own() const { return server_ > 0; }  ///< whether an Xvfb was started
 
  private:
-  /// Held open throughout: a server whose last client leaves starts over, and drops who comes meanwhile.
+  /// Open all the time: a server resets itself when its last client leaves, and drops clients that connect
+  /// meanwhile.
   void* connection_ = nullptr;
-  int server_ = -1;
-  std::string former_;  ///< DISPLAY as it was
+  int server_ = -1;     ///< process number of Xvfb; -1: none
+  std::string former_;  ///< the value of DISPLAY before
   bool had_former_ = false;
 };
 

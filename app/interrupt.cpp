@@ -1,19 +1,16 @@
+/// Answers to the signals that ask this process to end, and to exceptions that nothing catches.
+
 #include "app/interrupt.h"
 
 #include <atomic>
-#include <cerrno>
-#include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
-#include <string_view>
 #include <system_error>
-#include <thread>
-
-#include <semaphore.h>
-#include <unistd.h>
 
 #include <motes/base/communicator.h>
 #include <motes/base/errors.h>
+#include <motes/base/system/signals.h>
 #include <motes/base/system/terminal.h>
 #include <motes/io/unfinished_files.h>
 
@@ -21,40 +18,24 @@ namespace motes::app {
 namespace {
 
 std::atomic<bool> requested{false}, heard{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
-sem_t signals;  // counts those not answered yet
 
-extern "C" void on_signal(int) {
-  const int error = errno;
-  requested.store(true);
-  sem_post(&signals);
-  errno = error;
-}
-
-void say(std::string_view line) {
-  // What cannot be said to a terminal that went away is not said.
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
-}
-
-/// Files are removed here and not in the handler, where locks and memory are out of bounds.
-[[noreturn]] void answer_signals() {
-  const bool speaks = launched().rank == 0;  // for all ranks, which are signalled together
-  for (bool first = true;;) {
-    if (sem_wait(&signals) != 0) continue;
-    if (first && heard.load()) {
-      first = false;
-      if (speaks && system::error_is_terminal())
-        say("\nmotes: ending after the work at hand; Ctrl-C again ends at once\n");
-      continue;
-    }
-    const auto no_new_files = io::remove_unfinished_files();
-    if (speaks) say("motes: error: interrupted\n");
-    _exit(static_cast<int>(ExitCode::interrupted));
+/// Answers one signal. Of several ranks, which are all signalled, only the first writes a message.
+void answer_signal() {
+  static const bool speaks = launched().rank == 0;
+  static bool first = true;
+  if (first && heard.load()) {
+    first = false;
+    if (speaks && system::error_is_terminal())
+      system::write_error("\nmotes: ending after the work at hand; Ctrl-C again ends at once\n");
+    return;
   }
+  const auto no_new_files = io::remove_unfinished_files();
+  if (speaks) system::write_error("motes: error: interrupted\n");
+  std::_Exit(static_cast<int>(ExitCode::interrupted));
 }
 
-/// Where an exception cannot be passed on (out of a library's destructor, out of memory for itself). Takes no
-/// memory.
+/// Ends the process after an exception that cannot be passed on (out of a destructor, or for lack of
+/// memory). Allocates no memory.
 [[noreturn]] void end_in_one_line() {
   const char* what = "an unexpected error; please report this";
   try {
@@ -66,32 +47,21 @@ void say(std::string_view line) {
   } catch (...) {
   }
   const auto no_new_files = io::remove_unfinished_files();
-  say("motes: error: ");
-  say(what);
-  say("\n");
-  _exit(static_cast<int>(ExitCode::resources));
+  system::write_error("motes: error: ");
+  system::write_error(what);
+  system::write_error("\n");
+  std::_Exit(static_cast<int>(ExitCode::resources));
 }
 
 }  // namespace
 
 void install_signal_handlers() {
   std::set_terminate(end_in_one_line);
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-  sem_init(&signals, 0, 0);
-  try {
-    std::thread(answer_signals).detach();
-  } catch (const std::system_error&) {
-    return;  // no thread is to be had: signals end the process as usual
-  }
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
+  system::ignore_write_signals();
+  system::answer_end_signals(requested, answer_signal);
 }
 
-void ignore_interrupts() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
-}
+void ignore_interrupts() { system::ignore_end_signals(); }
 
 void hear_interrupts() { heard.store(true); }
 

@@ -1,19 +1,15 @@
-/// ffmpeg reads raw pictures from a pipe and writes the atomic file's temporary. What it says goes to a file
-/// without a name, of which the last line is shown where it fails.
+/// Movies. ffmpeg reads raw pictures from a pipe and writes the temporary of an atomic file. Its messages
+/// go to a file in memory, whose last line is shown if ffmpeg fails.
 
 #include "app/movie.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/system/program.h>
@@ -47,13 +43,8 @@ std::vector<std::string> arguments_of(const std::filesystem::path& target, const
   return out;
 }
 
-/// The last line of what was said; the file's end is enough.
-std::string last_line(int file) {
-  std::string text(4096, '\0');
-  const off_t size = lseek(file, 0, SEEK_END);
-  const off_t from = size > 4096 ? size - 4096 : 0;
-  const ssize_t got = pread(file, text.data(), text.size(), from);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+std::string last_line(const system::Descriptor& file) {
+  std::string text = system::read_tail(file, 4096);
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text.substr(text.find_last_of("\r\n") + 1);
 }
@@ -69,46 +60,37 @@ void require_movie_name(const std::filesystem::path& target) {
 Movie::Movie(const std::filesystem::path& target, int width, int height, double frames_per_s)
     : file_(target), picture_bytes_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3) {
   const auto words = arguments_of(target, file_.path().string(), width, height, frames_per_s);
-  int ends[2];
-  messages_ = memfd_create("ffmpeg", MFD_CLOEXEC);
-  if (messages_ < 0 || pipe2(ends, O_CLOEXEC) != 0)
-    throw ResourceError(std::string("--movie: no pipe to ffmpeg: ") + std::strerror(errno));
-  ffmpeg_ = system::start_program(words, {ends[0], -1, messages_}, system::Ending::kill);
-  const int error = errno;
-  close(ends[0]);
-  to_ffmpeg_ = ends[1];
+  int error = 0;
+  messages_ = system::make_memory_file(error);
+  system::Pipe pipe;
+  if (error == 0) pipe = system::make_pipe(error);
+  if (error != 0) throw ResourceError(std::string("--movie: no pipe to ffmpeg: ") + std::strerror(error));
+  ffmpeg_ =
+      system::start_program(words, {pipe.read_end.number(), -1, messages_.number()}, system::Ending::kill);
+  error = errno;
   if (ffmpeg_ < 0)
     throw ResourceError(std::string("--movie: ffmpeg cannot be started: ") + std::strerror(error));
+  to_ffmpeg_ = std::move(pipe.write_end);
 }
 
 Movie::~Movie() {
-  if (to_ffmpeg_ >= 0) close(to_ffmpeg_);
-  if (ffmpeg_ > 0) {
-    system::end_program(ffmpeg_, system::Ending::kill);
-  }
-  if (messages_ >= 0) close(messages_);
+  to_ffmpeg_.close();
+  if (ffmpeg_ > 0) system::end_program(ffmpeg_, system::Ending::kill);
 }
 
 void Movie::add(const io::RgbImage& picture) {
   if (picture.bytes.size() != picture_bytes_) throw ResourceError("--movie: the pictures differ in size");
-  std::size_t done = 0;
-  while (done < picture.bytes.size()) {
-    const ssize_t wrote = write(to_ffmpeg_, picture.bytes.data() + done, picture.bytes.size() - done);
-    if (wrote > 0)
-      done += static_cast<std::size_t>(wrote);
-    else if (wrote < 0 && errno != EINTR)
-      fail(wait());  // it has closed the pipe: it ends
-  }
+  if (system::write_all(to_ffmpeg_, std::as_bytes(std::span(picture.bytes))) != 0)
+    fail(wait());  // ffmpeg has closed the pipe, so it is ending
 }
 
 void Movie::finish() {
-  close(to_ffmpeg_);
-  to_ffmpeg_ = -1;
+  to_ffmpeg_.close();
   if (const int status = wait(); status != 0) fail(status);
   file_.commit();
 }
 
-/// The exit status; of a signal 128 and its number.
+/// The exit status, or 128 plus the number of the signal that ended ffmpeg.
 int Movie::wait() { return system::wait_for_program(std::exchange(ffmpeg_, -1)); }
 
 void Movie::fail(int status) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include <motes/base/system/descriptor.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/png.h>
 
@@ -12,19 +13,20 @@ namespace motes::app {
 /// Throws UsageError unless the name ends in .mp4 or .gif.
 void require_movie_name(const std::filesystem::path& target);
 
-/// A movie to which pictures are added one by one. The file appears whole, by finish(), or not at all.
+/// A movie to which pictures are added one by one. The file appears only after finish().
 class Movie {
  public:
-  /// Throws ResourceError, saying what to install, where ffmpeg cannot be started, and where the target
-  /// cannot be written.
+  /// Throws ResourceError, with what to install, if ffmpeg cannot be started, or if the target cannot be
+  /// written.
   Movie(const std::filesystem::path& target, int width, int height, double frames_per_s);
-  /// Stops ffmpeg and leaves nothing behind where the movie is not finished.
+  /// Stops ffmpeg and removes an unfinished movie.
   ~Movie();
   Movie(const Movie&) = delete;
   Movie& operator=(const Movie&) = delete;
 
-  /// Throws ResourceError, with what ffmpeg says, where it fails.
+  /// Throws ResourceError with the message of ffmpeg if it fails.
   void add(const io::RgbImage& picture);
+  /// Waits for ffmpeg and gives the file its name. Throws as add().
   void finish();
 
  private:
@@ -33,8 +35,9 @@ class Movie {
 
   io::AtomicFile file_;
   std::size_t picture_bytes_;
-  int to_ffmpeg_ = -1, messages_ = -1;
-  int ffmpeg_ = -1;
+  system::Descriptor to_ffmpeg_;  ///< the pipe of pictures
+  system::Descriptor messages_;   ///< a file that receives the messages of ffmpeg
+  int ffmpeg_ = -1;               ///< process number; -1: not running
 };
 
 }  // namespace motes::app

@@ -1,23 +1,17 @@
-/// Several ranks: errors that one rank meets alone, and ranks that are killed.
+/// Commands on several ranks: errors of a single rank, and ranks that are killed.
 
 #include "app/ranks.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <motes/base/errors.h>
+#include <motes/base/system/program.h>
+#include <motes/base/system/terminal.h>
+#include <motes/base/system/threads.h>
 
 #include "app/command.h"
 
@@ -68,60 +62,22 @@ Execution share_of_threads(const Config& config) {
   Execution execution = execution_of(config);
   const int here = launched().local_size;
   if (here > 1 && config.execution.threads == 0) {
-    // Launchers may bind a rank to some cores; those that it sees are then its own.
-    const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-    execution.threads = std::max(1, std::min(thread_count(execution), cores / here));
+    // If the launcher bound this rank to some processors, thread_count gives their number.
+    execution.threads = std::max(1, std::min(thread_count(execution), system::online_processors() / here));
   }
   return execution;
 }
 
-namespace {
-
-/// Waits for `child`, and kills it where the launcher is gone: it would else go on alone, or wait for ever
-/// for the other ranks. Returns its status.
-int wait_while_launched(pid_t child, pid_t launcher, int until_closed) {
-  constexpr int kLook = 200;  // ms
-  for (;;) {
-    pollfd end{until_closed, POLLIN, 0};
-    poll(&end, 1, kLook);
-    int status = 0;
-    const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child || (ended < 0 && errno != EINTR)) return status;
-    if (getppid() != launcher) kill(child, SIGKILL);
-    if ((end.revents & POLLHUP) != 0) usleep(1000);  // its end is closed, and it is not quite gone
-  }
-}
-
-}  // namespace
-
 int run_watched(const std::function<int()>& work) {
-  const pid_t launcher = getppid(), parent = getpid();
-  int ends[2] = {-1, -1};  // closed at the child's side when it ends
-  if (pipe2(ends, O_CLOEXEC) != 0) return work();
-  const pid_t child = fork();
-  if (child < 0) return work();  // no process is to be had: the launcher tells of a killed rank
-  if (child == 0) {
-    close(ends[0]);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(static_cast<int>(ExitCode::resources));
-    return work();
-  }
-  // The launcher signals both processes; the child answers.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
-  close(ends[1]);
-  const int status = wait_while_launched(child, launcher, ends[0]);
-  if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
-  const int signal = WTERMSIG(status);
-  const bool by_launcher = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-  if (!by_launcher) {
-    const std::string line = "motes: error: rank " + std::to_string(launched().rank) + " was killed (" +
-                             strsignal(signal) +
-                             (signal == SIGKILL ? "; where memory ran out, use fewer ranks for each machine"
-                                                : "; please report this") +
-                             "); all ranks end. motes track --resume goes on after the finished frames\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
-  }
-  _exit(static_cast<int>(ExitCode::resources));
+  system::continue_in_watched_child([](const system::EndingSignal& signal) {
+    if (signal.by_request) return;  // by the launcher, which says why
+    system::write_error("motes: error: rank " + std::to_string(launched().rank) + " was killed (" +
+                        signal.name +
+                        (signal.killed ? "; where memory ran out, use fewer ranks for each machine"
+                                       : "; please report this") +
+                        "); all ranks end. motes track --resume goes on after the finished frames\n");
+  });
+  return work();
 }
 
 }  // namespace motes::app

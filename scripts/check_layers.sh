@@ -24,10 +24,7 @@ folders=(base matching tracking io sim app python)
 files() { find "${folders[@]}" bench examples -type f "$@" 2>/dev/null | sort; }
 readarray -t no_yaml < <(files -name '*.[hc]*' -not -path app/config.cpp)
 readarray -t not_system < <(find base matching tracking io sim app python -type f -name '*.[hc]*' \
-  -not -path 'base/system/*' -not -path 'base/gpu/*' -not -path 'base/mpi/*' -not -path app/display.cpp \
-  -not -path app/interrupt.cpp -not -path app/movie.cpp -not -path app/ranks.cpp \
-  -not -path io/images/input_file.cpp \
-  -not -path io/tracks/text_blocks.cpp | sort)
+  -not -path 'base/system/*' | sort)
 readarray -t not_io < <(files -name '*.[hc]*' -not -path 'io/*')
 readarray -t no_pictures < <(files -name '*.[hc]*' -not -path 'io/*' -not -path app/render_scene.cpp)
 readarray -t no_display < <(files -name '*.[hc]*' -not -path app/display.cpp)
@@ -57,7 +54,7 @@ forbid 'assignment depends on papers' '"matching/papers/' matching/assignment ma
 forbid 'a solver depends on the registry' '<motes/matching/registry' matching/assignment matching/cardinality \
   matching/greedy matching/papers matching/init matching/points
 
-# What only POSIX has is in base/system; of it what the files left out above still use.
+# What only POSIX has is in base/system.
 forbid_files 'POSIX outside base/system' '<(sys/|unistd|fcntl|poll|signal|semaphore|pthread|dlfcn|time)\.h|<sys/' \
   "${not_system[@]}"
 

@@ -1,17 +1,21 @@
+/// Collective operations through NCCL, which is loaded when it is first needed.
+
 #include <cstdlib>
 #include <string>
 
-#include <dlfcn.h>
 #include <nccl.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/check.cuh>
 #include <motes/base/gpu/device_communicator.cuh>
+#include <motes/base/system/program.h>
+#include <motes/base/system/shared_library.h>
 
 namespace motes::gpu {
 namespace {
 
-/// The functions of libnccl.so.2 used here. Loaded by the ranks that need them, so that motes starts without.
+/// The functions of libnccl.so.2 used here, loaded when a rank first needs them, so that motes starts
+/// without NCCL.
 struct Library {
   decltype(&ncclGetUniqueId) get_unique_id;
   decltype(&ncclCommInitRank) comm_init_rank;
@@ -22,14 +26,14 @@ struct Library {
 
   Library() {
     const char* given = std::getenv("MOTES_NCCL_LIBRARY");
-    void* library = dlopen(given != nullptr ? given : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      const char* why = dlerror();
-      throw ResourceError(std::string("NCCL cannot be loaded: ") + (why != nullptr ? why : "") +
+    std::string why;
+    const system::SharedLibrary library(given != nullptr ? given : "libnccl.so.2", system::Symbols::local,
+                                        why);
+    if (!library.loaded())
+      throw ResourceError("NCCL cannot be loaded: " + why +
                           "; install libnccl2, or name the file in MOTES_NCCL_LIBRARY");
-    }
     const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(library.find(name));
       if (function == nullptr) throw ResourceError(std::string("NCCL has no ") + name + "; install NCCL 2");
     };
     find(get_unique_id, "ncclGetUniqueId");
@@ -61,7 +65,8 @@ struct DeviceCommunicator::Nccl {
 DeviceCommunicator::DeviceCommunicator(Communicator& hosts, int device)
     : rank_(hosts.rank()), size_(hosts.size()), device_(device) {
   if (size_ == 1) return;
-  setenv("NCCL_NVLS_ENABLE", "0", 0);  // no NVLink multicast
+  if (std::getenv("NCCL_NVLS_ENABLE") == nullptr)
+    system::set_environment("NCCL_NVLS_ENABLE", "0");  // no NVLink multicast
   ncclUniqueId id{};
   hosts.agreed([&] {
     library();

@@ -1,15 +1,14 @@
-/// The ranks of a launcher: who they are, from its environment, and MPI between them, from the module
-/// motes_mpi.
+/// The ranks that a launcher started: their numbers, from its environment, and MPI between them, from the
+/// module motes_mpi.
 
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <string>
 
-#include <dlfcn.h>
-
 #include <motes/base/communicator.h>
 #include <motes/base/errors.h>
+#include <motes/base/system/shared_library.h>
 
 #include "base/mpi/mpi_functions.h"
 
@@ -87,7 +86,8 @@ class MpiRanks final : public Communicator {
   std::vector<std::size_t> sizes_;
 };
 
-/// Beside the executable, where a build puts it, or where `cmake --install` does.
+/// Loads the MPI module from beside the executable, where a build puts it, or from where `cmake --install`
+/// does. Returns nullptr, with the reason in `why`, if there is none.
 const mpi::Functions* load_module(std::string& why) {
   std::error_code ignored;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -99,14 +99,14 @@ const mpi::Functions* load_module(std::string& why) {
   why = "this build or installation has no MPI (MOTES_MPI)";
   for (const auto& place : places) {
     if (!std::filesystem::exists(place, ignored)) continue;
+    std::string reason;
     // Global: Open MPI's own plug-ins look for its symbols.
-    void* module = dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (module == nullptr) {
-      const char* reason = dlerror();
-      why = reason != nullptr ? reason : place.string() + " cannot be loaded";
+    const system::SharedLibrary module(place.string(), system::Symbols::global, reason);
+    if (!module.loaded()) {
+      why = !reason.empty() ? reason : place.string() + " cannot be loaded";
       continue;
     }
-    const auto find = reinterpret_cast<const mpi::Functions* (*)()>(dlsym(module, mpi::kSymbol));
+    const auto find = reinterpret_cast<const mpi::Functions* (*)()>(module.find(mpi::kSymbol));
     if (find != nullptr && find()->interface == mpi::kInterface) return find();
     why = place.string() + " is of another version of motes";
   }

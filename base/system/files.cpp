@@ -1,4 +1,5 @@
-#include <array>
+/// Files on Linux: see files.h.
+
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -98,6 +99,43 @@ int append_to_stream(const std::filesystem::path& from, const std::filesystem::p
   return error;
 }
 
+ReadableFile::ReadableFile(const std::filesystem::path& path, int& error) {
+  // O_NONBLOCK: opening a named pipe must not wait for a writer.
+  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  error = fd_ < 0 ? errno : 0;
+  if (error != 0) return;
+  struct stat status {};
+  if (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode))
+    error = kNotRegular;
+  else
+    size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+ReadableFile::~ReadableFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+ReadableFile::ReadableFile(ReadableFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), size_(std::exchange(other.size_, 0)) {}
+ReadableFile& ReadableFile::operator=(ReadableFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+std::size_t ReadableFile::read_at(std::uint64_t offset, std::span<std::byte> out, int& error) const {
+  std::size_t done = 0;
+  error = 0;
+  while (done < out.size()) {
+    const ssize_t got = pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) error = errno;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
 GrowingFile::GrowingFile(const std::filesystem::path& path, int& error) {
   // O_NONBLOCK: a pipe of that name must not hang the program.
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -106,9 +144,9 @@ GrowingFile::GrowingFile(const std::filesystem::path& path, int& error) {
   if (error == 0 && (fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode))) error = EINVAL;
 }
 
-GrowingFile::~GrowingFile() {
-  if (fd_ >= 0) close(fd_);
-}
+GrowingFile::~GrowingFile() { close(); }
+
+int GrowingFile::close() { return fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 ? errno : 0; }
 
 GrowingFile::GrowingFile(GrowingFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 GrowingFile& GrowingFile::operator=(GrowingFile&& other) noexcept {
@@ -118,7 +156,7 @@ GrowingFile& GrowingFile::operator=(GrowingFile&& other) noexcept {
 
 int GrowingFile::resize(std::int64_t bytes) { return ftruncate(fd_, bytes) != 0 ? errno : 0; }
 
-int GrowingFile::write_at(std::int64_t offset, std::string_view bytes) {
+int GrowingFile::write_at(std::int64_t offset, std::string_view bytes) const {
   while (!bytes.empty()) {
     const ssize_t wrote = pwrite(fd_, bytes.data(), bytes.size(), offset);
     if (wrote < 0 && errno == EINTR) continue;

@@ -1,3 +1,5 @@
+/// Unnamed files mapped into memory, on Linux.
+
 #include <cerrno>
 #include <cstdlib>
 #include <string>

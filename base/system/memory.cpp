@@ -1,3 +1,5 @@
+/// Sizes and pages of memory, on Linux.
+
 #include <cstdio>
 
 #include <fcntl.h>

@@ -1,24 +1,51 @@
+/// Processes on Linux: see program.h.
+
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <motes/base/errors.h>
+#include <motes/base/system/descriptor.h>
 #include <motes/base/system/program.h>
+#include <motes/base/system/signals.h>
 
 namespace motes::system {
 namespace {
 
+constexpr int kResources = static_cast<int>(ExitCode::resources);
+
 int signal_of(Ending ending) { return ending == Ending::request ? SIGTERM : SIGKILL; }
+
+/// Waits for the child and returns its status. If the launcher ends, kills the child, which could otherwise
+/// run on alone or wait for other ranks for ever. `from_child` is a pipe whose other end is closed when the
+/// child ends.
+int wait_while_launched(pid_t child, pid_t launcher, int from_child) {
+  constexpr int kCheckMs = 200;
+  for (;;) {
+    pollfd end{from_child, POLLIN, 0};
+    poll(&end, 1, kCheckMs);
+    int status = 0;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return status;
+    if (getppid() != launcher) kill(child, SIGKILL);
+    if ((end.revents & POLLHUP) != 0) usleep(1000);  // the child has closed the pipe, but not quite ended
+  }
+}
 
 }  // namespace
 
-/// Between fork and exec only system calls that are safe there: other threads may hold locks.
+/// Between fork and exec only async-signal-safe calls are allowed: other threads may hold locks.
 int start_program(const std::vector<std::string>& words, const ProgramFiles& files, Ending ending) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -50,7 +77,40 @@ int end_program(int process, Ending ending) {
   return wait_for_program(process);
 }
 
+void continue_in_watched_child(const std::function<void(const EndingSignal&)>& on_signal) {
+  const pid_t launcher = getppid(), parent = getpid();
+  int error = 0;
+  Pipe pipe = make_pipe(error);
+  if (error != 0) return;
+  const pid_t child = fork();
+  if (child < 0) return;
+  if (child == 0) {
+    pipe.read_end.close();
+    static Descriptor* const open_to_the_end =
+        new Descriptor(std::move(pipe.write_end));  // never closed here
+    static_cast<void>(open_to_the_end);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(kResources);
+    return;
+  }
+  ignore_end_signals();
+  pipe.write_end.close();
+  const int status = wait_while_launched(child, launcher, pipe.read_end.number());
+  if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  on_signal(
+      {strsignal(signal), signal == SIGTERM || signal == SIGINT || signal == SIGHUP, signal == SIGKILL});
+  _exit(kResources);
+}
+
 int this_process() { return getpid(); }
+
+void set_environment(const char* name, const char* value) {
+  if (value != nullptr)
+    setenv(name, value, 1);
+  else
+    unsetenv(name);
+}
 
 double seconds_since_start() {
   std::ifstream in("/proc/self/stat");

@@ -1,3 +1,5 @@
+/// Standard error as a file descriptor and as a terminal.
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,6 +12,10 @@ bool error_is_terminal() { return isatty(STDERR_FILENO) == 1; }
 std::size_t terminal_columns() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void write_error(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 
 }  // namespace motes::system

@@ -1,3 +1,5 @@
+/// Trial threads, and the limits that the system sets.
+
 #include <algorithm>
 #include <condition_variable>
 #include <limits>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <motes/base/system/threads.h>
 
@@ -23,6 +26,8 @@ int threads_within_memory_limit() {
   if (least == RLIM_INFINITY) return std::numeric_limits<int>::max();
   return static_cast<int>(std::clamp<rlim_t>(least / kOfThread, 1, std::numeric_limits<int>::max()));
 }
+
+int online_processors() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
 int startable_threads(int wanted) {
   std::mutex mutex;

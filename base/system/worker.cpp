@@ -1,3 +1,5 @@
+/// Child processes with limits on memory, time and system calls, on Linux (fork, rlimits, seccomp).
+
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -7,31 +7,31 @@
 #include <span>
 #include <string>
 
+#include <motes/base/system/files.h>
+
 namespace motes::io::detail {
 
 class InputFile {
  public:
-  /// Throws InputError when the file is not there or is not a regular file, ResourceError when it may not be
-  /// read.
+  /// Throws InputError if the file does not exist or is not a regular file, ResourceError if it cannot be
+  /// opened for another reason.
   explicit InputFile(std::filesystem::path path);
-  ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return file_.size(); }
 
-  /// Fills `out` from `offset`. Returns false when the file ends before; throws InputError when the disk
-  /// fails.
+  /// Fills `out` from `offset`. Returns false if the file is too short; throws InputError for errors of the
+  /// disk.
   bool read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// At most `count` bytes from the start.
+  /// The first `count` bytes, or all if there are fewer.
   std::string head(std::size_t count) const;
 
  private:
   std::filesystem::path path_;
-  int fd_ = -1;
-  std::uint64_t size_ = 0;
+  system::ReadableFile file_;
 };
 
 }  // namespace motes::io::detail

@@ -1,19 +1,18 @@
+/// Rows are formatted and written in blocks, a few for each thread at a time.
+
 #include "io/tracks/text_blocks.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <motes/base/errors.h>
 #include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
+#include <motes/base/system/files.h>
 #include <motes/io/atomic_file.h>
 
 namespace motes::io::detail {
@@ -21,41 +20,29 @@ namespace {
 
 constexpr std::int64_t kRows = 1 << 13;  // a block; its text stays in a core's cache
 
-/// A file that is closed.
+/// The temporary file at `path`, with errors that name the target.
 class Output {
  public:
-  Output(const std::filesystem::path& path, const std::filesystem::path& target)
-      : target_(target), fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-    if (fd_ < 0) fail("cannot create", errno);
+  Output(const std::filesystem::path& path, const std::filesystem::path& target) : target_(target) {
+    int error = 0;
+    file_ = system::GrowingFile(path, error);
+    check("cannot create", error);
   }
-  ~Output() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
 
   void write(std::string_view text, std::int64_t at) const {
-    while (!text.empty()) {
-      const ssize_t wrote = pwrite(fd_, text.data(), text.size(), at);
-      if (wrote < 0 && errno == EINTR) continue;
-      if (wrote <= 0) fail("cannot write", wrote < 0 ? errno : ENOSPC);
-      text.remove_prefix(static_cast<std::size_t>(wrote));
-      at += wrote;
-    }
+    check("cannot write", file_.write_at(at, text));
   }
-
-  void close() {
-    if (::close(std::exchange(fd_, -1)) != 0) fail("cannot write", errno);
-  }
+  void close() { check("cannot write", file_.close()); }
 
  private:
-  [[noreturn]] void fail(const std::string& doing, int error) const {
+  void check(const char* doing, int error) const {
+    if (error == 0) return;
     throw ResourceError(target_.string() + ": " + doing + ": " + std::strerror(error) +
                         "; check permissions and free space, or choose another output");
   }
 
   std::filesystem::path target_;
-  int fd_;
+  system::GrowingFile file_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// A temporary file without a name, seen as memory: the system writes its pages out and brings them back.
+/// A temporary file without a name, mapped into memory.
 
 #include <cstddef>
 #include <filesystem>
@@ -9,9 +9,10 @@ namespace motes::system {
 class MappedFile {
  public:
   MappedFile() = default;
-  /// `bytes` of zeros in a file in `folder` that has no name: it is gone with this object or the process,
-  /// however that ends. The disk keeps room for all of it. Child processes do not see it. `error` is 0, or
-  /// the system's error number (ENOSPC: the disk has no room) of a file that could not be made.
+  /// Maps a new unnamed file of `bytes` zeros in `folder`. It disappears with this object, or when the
+  /// process ends, however that happens. Disk space for all of it is reserved. Child processes do not
+  /// inherit the mapping. `error` is 0, or the system's error number (ENOSPC: the disk is full) if the file
+  /// could not be created.
   MappedFile(const std::filesystem::path& folder, std::size_t bytes, int& error);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -20,8 +21,8 @@ class MappedFile {
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// Takes its pages out of this process's resident memory; the file keeps what they hold. Any thread may
-  /// read and write meanwhile.
+  /// Removes its pages from this process's resident memory; the file keeps their contents. Other threads
+  /// may read and write at the same time.
   void let_go() const;
 
  private:
@@ -29,7 +30,7 @@ class MappedFile {
   std::size_t bytes_ = 0;
 };
 
-/// Whether the folder's files are in memory (tmpfs).
+/// Whether the folder is on a file system in memory (tmpfs).
 bool is_memory(const std::filesystem::path& folder);
 
 }  // namespace motes::system

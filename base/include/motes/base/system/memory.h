@@ -1,27 +1,27 @@
 #pragma once
-/// This machine's memory, this process's, and hints on pages.
+/// The memory of this machine and this process, and hints about pages.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace motes::system {
 
-/// Bytes of memory that the machine has; 0 where the system does not say.
+/// Bytes of memory of the machine; 0 if unknown.
 std::int64_t physical_memory();
 
-/// Bytes of memory that this process has now, pages of files included; 0 where the system does not say.
+/// Bytes of resident memory of this process, pages of mapped files included; 0 if unknown.
 std::int64_t resident_memory();
 
-/// The most bytes of memory that this process has had.
+/// The peak of the resident memory of this process in bytes.
 std::int64_t peak_memory();
 
 /// Bytes of a page.
 std::size_t page_size();
 
-/// Asks for large pages for whole pages `begin` to `end`; the system may refuse.
+/// Asks for large pages in a range of whole pages; the system may ignore it.
 void ask_large_pages(void* begin, std::size_t bytes);
 
-/// Gives whole pages back to the system: they read as zeros from then on.
+/// Returns a range of whole pages to the system; they then read as zeros.
 void drop_pages(void* begin, std::size_t bytes);
 
 }  // namespace motes::system

@@ -1,38 +1,58 @@
 #pragma once
-/// This process, and other programs, started beside it. They end when this process ends, in whatever way, and
-/// are in a process group of their own: Ctrl-C is for this process to answer.
+/// This process and its child processes.
+///
+/// Other programs that it starts end when this process ends, however that happens. They have their own
+/// process group, so that Ctrl-C reaches only this process.
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace motes::system {
 
-/// How a program is ended: by a request, or at once.
+/// How a program is ended: SIGTERM, which it can handle, or SIGKILL.
 enum class Ending { request, kill };
 
-/// File descriptors that the program has; -1: nothing is read, or what is written is lost.
+/// File descriptors for the program's standard streams; -1: the null device.
 struct ProgramFiles {
   int input = -1, output = -1, errors = -1;
-  int kept = -1;  ///< one that keeps its number; -1: none
+  int kept = -1;  ///< one more that the program inherits under the same number; -1: none
 };
 
 /// The exit status of a program that is not installed.
 inline constexpr int kNotInstalled = 127;
 
-/// Starts words[0], looked for in PATH, with the words after it as arguments. `ending`: what happens to it
-/// when this process ends. Returns the process's number, or -1 with the reason in errno.
+/// Starts the program words[0], found through PATH, with the other words as arguments. `ending`: how it
+/// ends when this process ends. Returns its process number, or -1 with the reason in errno.
 int start_program(const std::vector<std::string>& words, const ProgramFiles& files, Ending ending);
 
-/// Waits until it has ended. Returns its exit status; after a signal 128 and the signal's number.
+/// Waits until the program ends. Returns its exit status, or 128 plus the number of the signal that ended it.
 int wait_for_program(int process);
 
-/// Ends it and waits. Returns as wait_for_program.
+/// Ends the program and waits. Returns as wait_for_program.
 int end_program(int process, Ending ending);
 
-/// The number of this process.
+/// The signal that ended a process.
+struct EndingSignal {
+  std::string name;         ///< in words, as the system calls it
+  bool by_request = false;  ///< SIGINT, SIGTERM or SIGHUP
+  bool killed = false;      ///< SIGKILL, as from the system when memory runs out
+};
+
+/// Forks, and returns in the child, so that the work continues there under the eyes of its parent. The
+/// parent never returns: it waits for the child and exits with its exit code; if a signal ended the child,
+/// it calls on_signal() and exits with code 4. It ignores the signals that ask a process to end, which the
+/// child answers. The child is killed when its parent ends or when the parent's own parent (a launcher of
+/// ranks) does. If the system cannot fork, this process returns. Call it before there are threads.
+void continue_in_watched_child(const std::function<void(const EndingSignal&)>& on_signal);
+
+/// The process number of this process.
 int this_process();
 
-/// Seconds since this process was started; 0 where the system does not say.
+/// Seconds since this process was started; 0 if unknown.
 double seconds_since_start();
+
+/// Sets a variable in the environment of this process, or removes it if `value` is null. Not thread-safe.
+void set_environment(const char* name, const char* value);
 
 }  // namespace motes::system

@@ -1,18 +1,21 @@
 #pragma once
-/// Threads that the system may refuse.
+/// How many threads this process can start.
 
 namespace motes::system {
 
-/// How many of `wanted` threads this process can have at once, the calling one included: they are started,
-/// and end again. At least 1. OpenMP's library ends the process where it is refused one, so ask first. About
-/// 20 microseconds a thread.
+/// How many of `wanted` threads this process can run at once, the calling one included; at least 1. Starts
+/// them as a trial, which takes about 20 microseconds each. Use it before OpenMP, whose library ends the
+/// process if it cannot start a thread.
 int startable_threads(int wanted);
 
-/// How many threads a limit of this process's memory (ulimit -v, -d) has room for, 1 GiB of addresses each, at
-/// least 1: stacks and the allocator's arenas that are asked for later may be refused too. No limit: INT_MAX.
+/// How many threads fit into the memory limits of this process (ulimit -v, -d), at 1 GiB of address space
+/// each for the stack and the allocator's arena; at least 1. INT_MAX without a limit.
 int threads_within_memory_limit();
 
-/// From now on thread_count (execution.h) gives at most this many: the system refuses more.
+/// The number of processors of this machine that are online, including those that this process may not use.
+int online_processors();
+
+/// Limits the result of thread_count (execution.h) from now on.
 void limit_threads(int most);
 
 }  // namespace motes::system

@@ -1,8 +1,7 @@
 #pragma once
-/// A child process for work that may crash, hang or ask for too much memory: a parser of files of unknown
-/// origin. The child is forked, talks over a socket, hands large results back through a block of shared
-/// memory, and can open no file once it has called close_the_door. Linux; the rest of the project sees no
-/// part of this.
+/// A child process for work that may crash, hang or exhaust memory, such as parsing files of unknown
+/// origin. The child is forked, communicates over a socket, returns large results in a block of shared
+/// memory, and can open no file after it has called close_the_door. Linux only.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +12,8 @@
 
 namespace motes::system {
 
-/// One end of the conversation. The parent's end is not to be trusted by it: lengths are bounded by the
-/// caller.
+/// One end of the connection between parent and child. The parent must not trust what it receives; callers
+/// bound the length of messages.
 class Channel {
  public:
   Channel(int socket, int memory) : socket_(socket), memory_(memory) {}
@@ -22,17 +21,17 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// One message. False where the other end is gone. O(size).
+  /// Sends a message. False if the other end is closed. O(size).
   bool send(std::string_view message);
-  /// The next message; false where the other end is gone, or the message is longer than `most` bytes.
+  /// Receives the next message. False if the other end is closed, or the message is longer than `most` bytes.
   bool receive(std::string& message, std::size_t most);
 
-  /// `bytes` of memory that both ends see. What an earlier call returned is gone. Throws ResourceError where
-  /// the system refuses.
+  /// `bytes` of memory shared by both ends. Invalidates the result of an earlier call. Throws ResourceError
+  /// if the system has no more.
   std::span<std::byte> share(std::size_t bytes);
-  /// Gives the pages of the shared memory back to the system.
+  /// Returns the pages of the shared memory to the system.
   void empty_shared();
-  /// No more messages: the other end sees the end of the conversation.
+  /// Closes the connection, which the other end notices.
   void hang_up();
 
  private:
@@ -46,14 +45,13 @@ class Channel {
 class Worker {
  public:
   struct Limits {
-    std::uint64_t memory_bytes =
-        0;              ///< on top of what the process has when it is forked, shared memory aside
-    double cpu_s = 10;  ///< until the first allow_cpu()
+    std::uint64_t memory_bytes = 0;  ///< address space beyond that at the fork, shared memory not counted
+    double cpu_s = 10;               ///< processor time until the first allow_cpu()
   };
 
-  /// Forks; the child calls `body` with its end and exits when that returns. Only the calling thread exists
-  /// in the child, so `body` must start none and wait for none. Throws ResourceError where no process is to
-  /// be had.
+  /// Forks; the child calls `body` with its end of the channel and exits when that returns. Only the
+  /// calling thread exists in the child, so `body` must not start or wait for threads. Throws ResourceError
+  /// if the system cannot start a process.
   Worker(const Limits& limits, const std::function<void(Channel&)>& body);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -61,8 +59,8 @@ class Worker {
 
   Channel& channel() { return channel_; }
 
-  /// Ends the child, if it still lives, and says how it ended: "crashed (Segmentation fault)", "took more
-  /// processor time than it may" ...
+  /// Ends the child if it is still running, and returns how it ended: "crashed (Segmentation fault)", "took
+  /// more processor time than it may" ...
   std::string end();
 
  private:
@@ -73,15 +71,15 @@ class Worker {
   int child_ = -1;
 };
 
-/// Whether this process has a limit on its memory (ulimit -v): a refused allocation is then the limit's
-/// doing, and not a file's.
+/// Whether this process has a limit on its memory (ulimit -v). If so, a failed allocation may be due to the
+/// limit rather than to a damaged file.
 bool memory_is_limited();
 
-/// In a child: from now on it may use this many more seconds of processor time.
+/// For the child: allows this many more seconds of processor time from now on.
 void allow_cpu(double seconds);
 
-/// In a child: from now on it can open no file or socket and start no program, where the system can forbid
-/// it.
+/// For the child: from now on it cannot open files or sockets or start programs, if the system can enforce
+/// that.
 void close_the_door();
 
 }  // namespace motes::system
