@@ -1,3 +1,5 @@
+/// The parts of a communicator that need no MPI: errors on all ranks, a single rank, and ranks as threads.
+
 #include <algorithm>
 #include <condition_variable>
 #include <limits>

@@ -1,3 +1,5 @@
+/// The number of threads, and its limit.
+
 #include <algorithm>
 #include <atomic>
 

@@ -1,3 +1,5 @@
+/// The cache of blocks.
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>

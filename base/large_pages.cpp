@@ -1,3 +1,5 @@
+/// Hints for large pages, and jobs in parallel.
+
 #include <cstdint>
 
 #include <motes/base/large_pages.h>

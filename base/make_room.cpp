@@ -1,3 +1,5 @@
+/// Resizes two vectors in parallel.
+
 #include <algorithm>
 #include <cstdint>
 

@@ -1,3 +1,5 @@
+/// Compares sizes with the machine's memory.
+
 #include <cstdio>
 
 #include <motes/base/errors.h>

@@ -1,3 +1,5 @@
+/// Copies in pieces, by several threads.
+
 #include <algorithm>
 #include <cstring>
 #include <vector>

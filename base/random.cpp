@@ -1,3 +1,5 @@
+/// The error of Random::poisson.
+
 #include <stdexcept>
 
 #include <motes/base/random.h>

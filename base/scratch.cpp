@@ -1,3 +1,5 @@
+/// Mapped files, and the thread that bounds the resident memory.
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>

@@ -1,3 +1,5 @@
+/// The host memory of a workspace.
+
 #include <motes/base/host_blocks.h>
 #include <motes/base/workspace.h>
 

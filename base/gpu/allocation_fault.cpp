@@ -1,3 +1,5 @@
+/// The countdown to the allocation that fails.
+
 #include <atomic>
 
 #include <motes/base/gpu/allocation_fault.h>

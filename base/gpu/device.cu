@@ -1,3 +1,5 @@
+/// Devices, device memory and arenas through the CUDA runtime.
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>

@@ -1,10 +1,10 @@
 #pragma once
-/// Functions for CPUs with AVX-512, in a build for all: MOTES_HAS_AVX512 says whether the compiler knows
-/// them, MOTES_AVX512 marks them, has_avx512() whether this CPU runs them. For source files only.
+/// AVX-512 functions in a build that runs on every CPU. MOTES_HAS_AVX512: whether the compiler supports them;
+/// MOTES_AVX512: marks such a function; has_avx512(): whether this CPU supports them. For source files only.
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define MOTES_HAS_AVX512 1
-#ifndef __clang__  // GCC 12 takes what its own header leaves undefined on purpose for a mistake
+#ifndef __clang__  // GCC 12 warns of values that its own header leaves undefined on purpose
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif

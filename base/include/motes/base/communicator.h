@@ -1,22 +1,22 @@
 #pragma once
-/// Ranks that solve one problem together, each with its share of it in memory of its own.
+/// Communication between ranks that solve one problem together, each with a part of it in its own memory.
 ///
-/// The design, after Date & Nagi 2016, section 5, in terms of four collective operations (all-reduce,
-/// all-gather, broadcast, and agreement on errors):
+/// The design follows Date & Nagi 2016, section 5, with four collective operations (all-reduce, all-gather,
+/// broadcast, and agreement on errors):
 ///
-/// - Every rank runs the same code and makes the same calls in the same order. What is of the size of the
-///   matrix is dealt out (block_of); what is of the size of its sides (duals, partners, trees) every rank
-///   has, and computes for itself from gathered lists. So there is no root that the others wait for: the
-///   paper gathers at a root and broadcasts what it made of that; here an all-gather replaces both.
-/// - Lists are gathered rank by rank, minima and sums are formed in integers: every number of ranks gives
-///   the same bits, and they are the bits of the solver on one rank.
-/// - Errors: what may fail on one rank alone (reading, memory, writing) runs inside agreed(), which throws
-///   the same error on every rank. What fails anywhere else ends all ranks (abort). No rank waits for one
-///   that has gone.
+/// - Every rank runs the same code and makes the same calls in the same order. Data of the size of the matrix
+/// is
+///   distributed (block_of). Data of the size of its sides (duals, partners, trees) is replicated: every rank
+///   computes it from gathered lists. The paper instead gathers at a root, which broadcasts the result.
+/// - Lists are gathered in rank order, and minima and sums are computed in integers. So every number of ranks
+///   gives the same bits, which are those of the solver on one rank.
+/// - Errors: an operation that may fail on a single rank (reading, allocating, writing) runs inside agreed(),
+///   which throws the same error on every rank. Any other error ends all ranks (abort). So no rank waits for
+///   one that has ended.
 ///
-/// Three forms: one rank alone; threads of this process (run_as_threads: tests, no MPI needed); processes
-/// that mpirun or srun started (world). On GPUs the lists travel from device to device by NCCL
-/// (gpu/device_communicator.cuh), and this communicator carries only what the hosts must know.
+/// There are three implementations: a single rank; threads of this process (run_as_threads, for tests without
+/// MPI); processes started by mpirun or srun (world). On GPUs, lists are sent from device to device by NCCL
+/// (gpu/device_communicator.cuh), and this communicator transfers only what the hosts need.
 
 #include <chrono>
 #include <cstddef>
@@ -37,12 +37,13 @@
 
 namespace motes {
 
-/// The share of a rank: [first, first + count).
+/// The elements of a rank: [first, first + count).
 struct Block {
   Index first = 0, count = 0;
 };
-/// Of n elements over `size` ranks: contiguous, in rank order, the first n % size ranks one more than the
-/// others. With fewer elements than ranks some have none.
+/// The block of `rank` when n elements are distributed over `size` ranks. Blocks are contiguous and in rank
+/// order; the first n % size of them have one element more than the others. With fewer elements than ranks
+/// some are empty.
 Block block_of(Index n, int rank, int size);
 
 enum class Reduction { min, max, sum };
@@ -56,14 +57,14 @@ class Communicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// values[k] becomes the least, greatest or sum of all ranks' values[k]; as many on every rank.
+  /// Replaces values[k] by the minimum, maximum or sum of all ranks' values[k]. Sizes must be equal.
   void all_reduce(std::span<std::int64_t> values, Reduction how);
   std::int64_t all_reduce(std::int64_t value, Reduction how) {
     all_reduce({&value, 1}, how);
     return value;
   }
 
-  /// All ranks' values, rank by rank; each may give a different number.
+  /// Concatenates the values of all ranks in rank order. Sizes may differ.
   template <class T>
   void all_gather(std::span<const T> mine, std::vector<T>& all) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -78,7 +79,7 @@ class Communicator {
     return all;
   }
 
-  /// `root`'s values on every rank; as many on every rank.
+  /// Copies the values of `root` to every rank. Sizes must be equal (those of texts may differ).
   template <class T>
   void broadcast(std::span<T> values, int root = 0) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -88,33 +89,34 @@ class Communicator {
   }
   void broadcast(std::string& text, int root = 0);
 
-  /// On rank 0, use(rank, bytes) gets the bytes of every rank, one rank after the other, its own too; its
-  /// memory holds those of one other rank at a time. The other ranks return when their bytes have gone. What
-  /// use() throws is thrown on rank 0 when all ranks' bytes have come, and use() is not called again.
+  /// Calls use(rank, bytes) on rank 0 with the bytes of every rank, its own included, one rank after
+  /// another. Only one other rank's bytes are in memory at a time. The other ranks return once their bytes
+  /// are sent. If use() throws, it is not called again, and rank 0 rethrows once the bytes of all ranks
+  /// have arrived.
   void collect(std::string_view mine, const std::function<void(int, std::string_view)>& use);
 
-  /// Returns when all ranks are here. Sleeps until then: the cores are the other ranks'.
+  /// A barrier that sleeps while it waits, which leaves the cores to other ranks.
   void rest();
 
-  /// Ends every rank with this exit code, now: for errors that this rank met alone.
+  /// Ends every rank at once with this exit code: for errors of a single rank.
   [[noreturn]] virtual void abort(int code) = 0;
 
-  /// Runs body() on every rank. If it threw anywhere, throws on every rank what the lowest such rank threw
-  /// (Error with its code, std::invalid_argument, std::bad_alloc; anything else as ResourceError); a rank
-  /// above 0 is named in the message.
+  /// Runs body() on every rank. If it throws on any, every rank throws the error of the lowest such rank
+  /// (Error with its code, std::invalid_argument, std::bad_alloc; others as ResourceError). The message
+  /// names a rank above 0.
   void agreed(const std::function<void()>& body);
-  /// The error under way came from agreed(), so that all ranks have it.
+  /// Whether agreed() has thrown, so that all ranks know of the error.
   bool has_agreed_error() const { return agreed_error_; }
 
-  /// What this rank has sent and how often all ranks met, since it began.
+  /// Communication of this rank since it began.
   struct Traffic {
     std::int64_t calls = 0;  ///< collective operations
-    std::int64_t bytes = 0;  ///< given to them by this rank
-    double seconds = 0;      ///< in them, waiting for other ranks included
+    std::int64_t bytes = 0;  ///< that this rank sent in them
+    double seconds = 0;      ///< spent in them, including waiting for other ranks
   };
   Traffic traffic() const { return traffic_; }
 
-  /// Kept as long as this communicator: its counterpart on the devices (gpu/device_communicator.cuh).
+  /// Keeps the device counterpart (gpu/device_communicator.cuh) alive as long as this communicator.
   void attach(std::shared_ptr<void> counterpart) { attachment_ = std::move(counterpart); }
   const std::shared_ptr<void>& attachment() const { return attachment_; }
 
@@ -145,25 +147,26 @@ class Communicator {
   std::shared_ptr<void> attachment_;
 };
 
-/// One rank alone.
+/// A communicator of a single rank.
 std::unique_ptr<Communicator> single_rank();
 
-/// body(communicator) on `ranks` threads. Rethrows what the lowest rank threw that did not just hear of
-/// another's failure; no thread is left waiting.
+/// Runs body(communicator) on `ranks` threads. If a rank throws, the others stop waiting for it; the error
+/// of the lowest rank with an error of its own is rethrown.
 void run_as_threads(int ranks, const std::function<void(Communicator&)>& body);
 
-/// What a launcher (mpirun, mpiexec, srun) told this process in its environment; asks no library.
+/// This process's place among the ranks, as the launcher (mpirun, mpiexec, srun) set it in the environment.
 struct Launched {
   int rank = 0, size = 1;
-  int local_rank = 0, local_size = 1;  ///< among the ranks of this machine
+  int local_rank = 0, local_size = 1;  ///< among the ranks on this machine
 };
+/// Reads the environment; does not load MPI.
 Launched launched();
 
-/// The ranks that this process was started with. MPI is loaded and initialised at the first call, and only
-/// where launched() tells of more ranks than one; else it is one rank alone. Throws ResourceError where this
-/// build or machine has no MPI.
+/// The ranks that the launcher started. The first call loads and initialises MPI if launched() reports more
+/// than one rank; otherwise this is a single rank. Throws ResourceError if this build or machine has no
+/// MPI.
 Communicator& world();
-/// Before the process ends, on every rank: leaves MPI if it was entered.
+/// Finalises MPI if it was initialised. Call it on every rank before the process ends.
 void leave_world();
 
 }  // namespace motes

@@ -1,6 +1,6 @@
 #pragma once
-/// The project's error family. Every message is one line: what, where (file:line, key path or
-/// byte offset), and what to do. The type decides the exit code of the command line.
+/// The exceptions of this project. Every message is one line: what is wrong, where (file:line, key path or
+/// byte offset), and what to do. The type determines the exit code of the command line.
 
 #include <stdexcept>
 #include <string>
@@ -27,11 +27,11 @@ struct UsageError : Error {
 struct InputError : Error {
   explicit InputError(const std::string& what) : Error(ExitCode::input, what) {}
 };
-/// Memory, disk, permission or device trouble (exit code 4).
+/// Not enough memory or disk space, missing permissions, or a failing device (exit code 4).
 struct ResourceError : Error {
   explicit ResourceError(const std::string& what) : Error(ExitCode::resources, what) {}
 };
-/// The user asked to stop (exit code 130); what was finished is kept.
+/// The user interrupted the work (exit code 130); finished parts are kept.
 struct Interrupted : Error {
   explicit Interrupted(const std::string& what) : Error(ExitCode::interrupted, what) {}
 };

@@ -1,12 +1,12 @@
 #pragma once
-/// Elementary functions with the same bits on every machine, on CPU and GPU: made of +, -, *, /, sqrt and
-/// integer operations only, which IEEE 754 rounds in one way, and never contracted into fused operations (the
-/// host compiles with -ffp-contract=off, device code with --fmad=false). The C library's functions differ in
-/// their last bits from one library to another, and from the GPU's.
+/// Elementary functions with the same bits on every machine, on CPU and GPU. They use only +, -, *, /, sqrt
+/// and integer operations, whose results IEEE 754 fixes, without contraction into fused operations (the
+/// host compiles with -ffp-contract=off, device code with --fmad=false). The functions of C libraries
+/// differ in their last bits between libraries and between CPU and GPU.
 ///
-/// Errors are below 2 ulp where not stated otherwise; tests compare with the C library. Series are truncated
-/// where the first term left out is below 2^-55 of the result; the polynomials of erf were interpolated at
-/// Chebyshev nodes in 40 digits.
+/// Errors are below 2 ulp unless stated otherwise; tests compare with the C library. Series end where the
+/// next term is below 2^-55 of the result. The polynomials of erf were interpolated at Chebyshev nodes with
+/// 40 digits.
 
 #include <bit>
 #include <cmath>

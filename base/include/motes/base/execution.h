@@ -1,5 +1,5 @@
 #pragma once
-/// The execution resource of a step: always its first argument, and never a source of different results.
+/// The execution resource, which every step takes as its first argument.
 
 #include <motes/base/workspace.h>
 
@@ -7,15 +7,15 @@ namespace motes {
 
 enum class Backend { automatic, cpu, cuda };
 
-/// Where and how wide a step runs. It changes the speed of a step, never its result.
+/// Where a step runs, and on how many threads. It affects the speed of a step, never its result.
 struct Execution {
-  int threads = 0;                 ///< CPU threads; 0 = all the machine has
-  Backend backend = Backend::cpu;  ///< automatic: left to the caller that chooses; solvers take it as cpu
-  int device = 0;                  ///< which CUDA device
-  Workspace* workspace = nullptr;  ///< memory kept from call to call (see workspace.h); may be absent
+  int threads = 0;                 ///< CPU threads; 0: as many as the machine has processors
+  Backend backend = Backend::cpu;  ///< functions that do not choose one themselves treat automatic as cpu
+  int device = 0;                  ///< index of the CUDA device
+  Workspace* workspace = nullptr;  ///< memory kept between calls (see workspace.h); may be null
 };
 
-/// The number of CPU threads `execution` stands for (at least 1).
+/// The number of CPU threads that `execution` means, at least 1.
 int thread_count(const Execution& execution);
 
 }  // namespace motes

@@ -1,5 +1,5 @@
 #pragma once
-/// Integer hashing that CPU and GPU share.
+/// Integer hash functions for CPU and GPU.
 
 #include <cstdint>
 
@@ -7,8 +7,9 @@
 
 namespace motes {
 
-/// The finaliser of SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014): a bijection of 64-bit words in which every input bit changes every output bit half of the time.
+/// The finaliser of SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014): a bijection of 64-bit words. A change of any input bit flips each output bit with
+/// probability about 1/2.
 MOTES_HOST_DEVICE constexpr std::uint64_t splitmix64_finaliser(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;

@@ -1,5 +1,5 @@
 #pragma once
-/// Host memory kept from one solve to the next.
+/// Large blocks of host memory that are kept from one solve to the next.
 
 #include <cstddef>
 #include <mutex>
@@ -9,32 +9,33 @@ namespace motes {
 
 class Workspace;
 
-/// Blocks of whole huge pages. What is given back is there for the next one who asks for about as much: new
-/// memory costs the system a page's zeros at each first touch, as long as several random visits of it later.
-/// Part of a Workspace; RawArray takes from the blocks in use in its thread. A block that as many solves as
-/// kMostIdle had no use for is freed. Any thread may take and give.
+/// A cache of memory blocks, each a whole number of huge pages. A returned block is reused for the next
+/// request of about its size, because the first touch of new memory is slow: the system must fill each page
+/// with zeros. Part of a Workspace; RawArray takes from the cache in use by its thread. A block that
+/// kMostIdle solves did not need is freed. Thread-safe.
 class HostBlocks {
  public:
   static constexpr std::size_t kPage = std::size_t{1} << 21;  ///< a huge page
 
   HostBlocks() = default;
-  /// All blocks have been given back.
+  /// Frees all blocks, which must have been returned.
   ~HostBlocks();
   HostBlocks(const HostBlocks&) = delete;
   HostBlocks& operator=(const HostBlocks&) = delete;
 
-  /// At least `bytes` (>= 1), in pages of their own, with any content. Throws std::bad_alloc.
+  /// At least `bytes` (>= 1) of uninitialised memory in whole pages. Throws std::bad_alloc.
   void* take(std::size_t bytes);
+  /// Returns a block of take() to the cache.
   void give(void* data);
-  /// Held now, out or not.
+  /// Bytes of all blocks, whether taken or not.
   std::size_t bytes() const;
 
-  /// New memory of that kind that is not kept: free() it.
+  /// The same kind of memory without a cache; release it with std::free.
   static void* allocate(std::size_t bytes);
-  /// What the arrays of this thread take from; nullptr: from none.
+  /// The cache that arrays of this thread take from, or nullptr.
   static HostBlocks* in_use();
 
-  /// Has this thread take from these blocks (nullptr: leaves it as it is) while it lives.
+  /// During its lifetime, arrays of this thread take from `blocks` (nullptr: no change).
   class Use {
    public:
     explicit Use(HostBlocks* blocks);
@@ -45,8 +46,8 @@ class HostBlocks {
    private:
     HostBlocks* const before_;
   };
-  /// The same for a solve's own thread, with a workspace's (there may be none): when it ends, blocks that it
-  /// did not need have waited once more.
+  /// The same for the calling thread of a solve, with the blocks of a workspace (may be null). Its end
+  /// counts as one more solve for blocks that were not needed.
   class Solve {
    public:
     explicit Solve(Workspace* workspace);
@@ -66,8 +67,8 @@ class HostBlocks {
   struct Block {
     void* data;
     std::size_t size;
-    bool out;
-    int idle;  ///< solves since it was taken last
+    bool out;  ///< taken and not yet returned
+    int idle;  ///< solves since it was last taken
   };
 
   void end_solve();

@@ -1,5 +1,5 @@
 #pragma once
-/// Integer types of graphs and matrices, and array subscripts made from them.
+/// Integer types for graphs and matrices, and their conversion to array subscripts.
 
 #include <concepts>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace motes {
 using Index = std::int32_t;   ///< a row, a column or a vertex; -1 means none
 using Offset = std::int64_t;  ///< a position in a CSR array
 
-/// A non-negative integer as an array subscript, without a conversion warning.
+/// Converts a non-negative integer to an array subscript without a conversion warning.
 template <std::integral Integer>
 MOTES_HOST_DEVICE constexpr std::size_t at(Integer i) {
   return static_cast<std::size_t>(i);

@@ -1,5 +1,6 @@
 #pragma once
-/// Vectors of many gigabytes: their first touch costs more than what is written to them.
+/// Vectors of many gigabytes on large pages, since the first touch of their pages takes longer than filling
+/// them.
 
 #include <cstddef>
 #include <functional>
@@ -9,10 +10,10 @@
 
 namespace motes {
 
-/// Asks for large pages where the system has them; no more than a hint.
+/// A hint to the system to use large pages.
 void advise_large_pages(void* begin, std::size_t bytes);
 
-/// resize(), on large pages.
+/// As values.resize(size, value), on large pages.
 template <class Value>
 void size_large(std::vector<Value>& values, std::size_t size, Value value = {}) {
   values.reserve(size);
@@ -20,7 +21,7 @@ void size_large(std::vector<Value>& values, std::size_t size, Value value = {}) 
   values.resize(size, value);
 }
 
-/// Runs the jobs side by side: a vector is touched by one thread, but several vectors by several.
+/// Runs the jobs in parallel. (One vector can only be resized by one thread, but several vectors by several.)
 void run_side_by_side(const Execution& execution, const std::vector<std::function<void()>>& jobs);
 
 }  // namespace motes

@@ -1,5 +1,5 @@
 #pragma once
-/// Room for large answers.
+/// Resizes the vectors of large answers quickly.
 
 #include <cstddef>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace motes {
 
-/// a.resize(a_count) and b.resize(b_count), side by side where that is worth it and `threads` allow it, and
-/// where memory is new with pages as large as the system grants: page by page, the first touch of a million
-/// values takes longer than many a solve.
+/// a.resize(a_count) and b.resize(b_count), in parallel if they are large and `threads` > 1, and on large
+/// pages if memory is allocated: with small pages, the first touch of a million values takes longer than
+/// many a solve.
 void make_room(std::vector<Index>& a, std::size_t a_count, std::vector<Index>& b, std::size_t b_count,
                int threads);
 

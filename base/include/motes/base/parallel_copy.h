@@ -1,5 +1,5 @@
 #pragma once
-/// Large copies in host memory by several threads: one does not reach what memory and a GPU's bus give.
+/// Large copies in host memory by several threads; one thread cannot use the full bandwidth.
 
 #include <cstddef>
 #include <span>
@@ -12,7 +12,7 @@ struct Copy {
   std::size_t bytes;
 };
 
-/// As std::memcpy of each, on up to `threads` threads; small copies by the caller alone.
+/// As std::memcpy of each, on up to `threads` threads; small copies are made by the calling thread.
 void parallel_copy(std::span<const Copy> copies, int threads);
 
 inline void parallel_copy(void* to, const void* from, std::size_t bytes, int threads) {

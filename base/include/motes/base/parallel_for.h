@@ -1,6 +1,6 @@
 #pragma once
-/// A parallel loop whose body may throw: memory can run out in any thread, and must end in a message, not a
-/// crash.
+/// Parallel loops whose bodies may throw. OpenMP ends the program if an exception leaves a parallel region;
+/// here it is rethrown by the caller.
 
 #include <cstdint>
 #include <exception>
@@ -12,10 +12,10 @@
 
 namespace motes {
 
-/// Calls body(i) for i in [0, count) on up to `threads` threads (at least 1), in any order; the bodies must
-/// not touch each other's data, and may index scratch by omp_get_thread_num(). After a throw the rest may be
-/// left out; the first exception caught is thrown on. Ends with Interrupted where the caller's work is to
-/// stop (stop.h).
+/// Calls body(i) for i in [0, count) on up to `threads` threads (at least 1), in any order. Bodies run
+/// concurrently, and may index scratch memory by omp_get_thread_num(). After an exception the remaining
+/// calls may be skipped, and the first exception is rethrown. Throws Interrupted if the caller's stop flag
+/// is set (stop.h).
 template <class Body>
 void parallel_for(int threads, std::int64_t count, const Body& body) {
   std::exception_ptr failure;
@@ -40,9 +40,9 @@ void parallel_for(int threads, std::int64_t count, const Body& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// Calls body(thread, threads) once on each of up to `threads` threads, which are told how many they are: for
-/// work that is a thread's own from one call to the next. They take large arrays from the blocks that the
-/// caller has in use. The first exception caught is thrown on.
+/// Calls body(thread, threads) once on each of up to `threads` threads, where the second argument is their
+/// actual number. They take large arrays from the caller's cache (host_blocks.h). The first exception is
+/// rethrown.
 template <class Body>
 void each_thread(int threads, const Body& body) {
   std::exception_ptr failure;

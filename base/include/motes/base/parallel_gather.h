@@ -1,5 +1,5 @@
 #pragma once
-/// Elements in another order, by several threads.
+/// Reordering of vectors by several threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace motes {
 
-/// values[order[i]] for every i, on up to `threads` threads (at least 1). O(order).
+/// The vector of values[order[i]], [order.size()], computed on up to `threads` threads (at least 1).
+/// O(order.size()).
 template <class T>
 std::vector<T> parallel_gather(int threads, const std::vector<T>& values,
                                const std::vector<std::size_t>& order) {

@@ -1,24 +1,23 @@
 #pragma once
-/// Asking for memory ahead of its use.
+/// Prefetching of cache lines.
 
 namespace motes {
 
-/// Asks for the cache line of an address, which may lie anywhere. The empty statement stays: GCC takes a
-/// function that does nothing but prefetch for one without effect, and drops the calls of it with all that
-/// they ask for.
+/// Prefetches the cache line of an address, which need not be valid. The empty asm statement is needed: GCC
+/// considers a function that only prefetches to have no effect, and removes calls of it.
 inline void prefetch(const void* address) {
   __builtin_prefetch(address);
   asm volatile("");
 }
 
-/// The same for later, into the second-level cache: lines under way to the first are few at a time on some
-/// CPUs, and those asked for early would keep the next ones waiting.
+/// Prefetches a line that is needed later into the second-level cache. Some CPUs have few pending loads for
+/// the first level, and early prefetches would delay later ones.
 inline void prefetch_early(const void* address) {
   __builtin_prefetch(address, 0, 2);
   asm volatile("");
 }
 
-/// The same of a line that will be written.
+/// Prefetches a line that will be written.
 inline void prefetch_to_write(const void* address) {
   __builtin_prefetch(address, 1);
   asm volatile("");

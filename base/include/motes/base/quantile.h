@@ -7,8 +7,8 @@
 
 namespace motes {
 
-/// The value of rank floor(share * (n - 1)), counted from 0, of the n values in ascending order; there must
-/// be one, and none may be NaN. `share` lies in 0..1. The values are left in another order. O(n).
+/// The value of rank floor(share * (n - 1)), counted from 0, among n >= 1 values; `share` is in [0, 1], and
+/// no value may be NaN. Reorders the values. O(n).
 template <class T>
 T quantile(std::vector<T>& values, double share) {
   const auto at =

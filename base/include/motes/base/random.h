@@ -1,22 +1,21 @@
 #pragma once
-/// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a pure function of key and counter, so
-/// that results do not depend on threads or order, and GPU and CPU give the same bits. Usable in kernels.
+/// Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): a pure function of key and counter,
+/// so that results do not depend on threads or order, and are the same on CPU and GPU.
 ///
-/// Philox is a bijection of the counter, keyed by the seed: ten rounds of two 32x32-bit multiplications whose
-/// high halves are mixed with the key and the other words. There is no state to carry, so any number can be
-/// computed alone; a Random merely counts blocks of four words.
+/// Philox is a bijection of the counter, keyed by the seed: ten rounds of two 32x32-bit multiplications
+/// whose high halves are mixed with the key and the other words. Since there is no state, every number can
+/// be computed independently; a Random only counts blocks of four words.
 ///
-/// Poisson numbers of a small mean come from inversion (the sum of probabilities is walked until it exceeds a
-/// uniform number). For larger means PTRS (W. Hormann, "The transformed rejection method for generating
-/// Poisson random variables", 1993): a table-mountain hat over the density of the transformed variable, with
-/// a squeeze that accepts about nine in ten without a logarithm.
+/// Poisson numbers with a small mean are drawn by inversion (probabilities are summed until they exceed a
+/// uniform number), those with a larger mean by PTRS (W. Hormann, "The transformed rejection method for
+/// generating Poisson random variables", 1993): a table-mountain hat over the density of the transformed
+/// variable, with a squeeze that accepts about nine in ten without computing a logarithm.
 
 #include <array>
 #include <cmath>
 #include <cstdint>
 
 #include <motes/base/exact_math.h>
-
 #include <motes/base/host_device.h>
 
 namespace motes {
@@ -38,7 +37,7 @@ MOTES_HOST_DEVICE inline std::array<std::uint32_t, 4> philox4x32(std::array<std:
   return counter;
 }
 
-/// What a random number is for; keeps the streams of different purposes apart.
+/// The purpose of a random number; each purpose has its own independent stream.
 enum class RandomStream : std::uint32_t {
   seeding = 1,
   direction = 2,
@@ -65,15 +64,15 @@ enum class RandomStream : std::uint32_t {
   // 64 and above: imaging; 128 and above: instances of matching problems
 };
 
-/// The first block of (seed, stream, a, b): four independent words at once, for code that fills arrays.
+/// The first block of (seed, stream, a, b): four independent words, for code that fills arrays.
 MOTES_HOST_DEVICE inline std::array<std::uint32_t, 4> random_block(std::uint64_t seed, RandomStream stream,
                                                                    std::uint32_t a, std::uint32_t b) {
   return philox4x32({0, a, b, static_cast<std::uint32_t>(stream)},
                     {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
 
-/// Four independent normal numbers from four random words (Box-Muller, both halves). The 2^-33 of the
-/// smallest uniform number bounds them by 6.8 standard deviations.
+/// Four independent normal numbers from four random words (Box-Muller, both halves). The smallest uniform
+/// number, 2^-33, bounds them by 6.8 standard deviations.
 MOTES_HOST_DEVICE inline std::array<double, 4> normals_of(const std::array<std::uint32_t, 4>& words) {
   const double radius0 = std::sqrt(-2 * exact_log((words[0] + 0.5) * 0x1p-32));
   const double radius1 = std::sqrt(-2 * exact_log((words[2] + 0.5) * 0x1p-32));
@@ -88,9 +87,9 @@ inline constexpr double kMaxPoissonMean = 1e9;
 /// log(k!), k >= 0; relative error below 1e-14.
 MOTES_HOST_DEVICE double log_factorial(std::int64_t k);
 
-/// The numbers of one (seed, stream, a, b), drawn one after the other. The key is the seed; the counter is
-/// (block, a, b, stream), so no two streams ever share a block. Everything is the same to the last bit on
-/// every machine, on CPU and GPU.
+/// The sequence of random numbers of (seed, stream, a, b). The key is the seed and the counter is (block,
+/// a, b, stream), so different sequences of a seed never share a block. Bit-identical on every machine, on
+/// CPU and GPU.
 class Random {
  public:
   MOTES_HOST_DEVICE Random(std::uint64_t seed, RandomStream stream, std::uint32_t a, std::uint32_t b)
@@ -120,11 +119,11 @@ class Random {
     return radius * exact_sin_cos_turns(uniform()).cos;
   }
 
-  /// Four normal numbers of the next whole block; see normals_of. What is left of the last block is skipped.
+  /// Four normal numbers from the next block (normals_of). The rest of the current block stays for bits().
   MOTES_HOST_DEVICE std::array<double, 4> normals() { return normals_of(next_block()); }
 
-  /// Mean in [0, kMaxPoissonMean], else std::invalid_argument (on the GPU: undefined). Inversion below 10,
-  /// above it the transformed rejection PTRS of Hormann 1993; both are exact up to the rounding of doubles.
+  /// A Poisson number of this mean in [0, kMaxPoissonMean]; throws std::invalid_argument for others (on the
+  /// GPU the result is undefined). Exact up to the rounding of doubles.
   MOTES_HOST_DEVICE std::int64_t poisson(double mean);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Large working arrays that need no first value.
+/// Large working arrays without initial values.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace motes {
 
-/// `count` words, not initialised: who fills them touches their pages first. Large ones ask for huge pages,
-/// as random visits of small ones are a walk through the page tables each, and come from the blocks that the
-/// thread has in use (host_blocks.h), which must outlive them. Throws std::bad_alloc.
+/// An uninitialised array of `count` values, so that the threads that fill it are the first to touch its
+/// pages. Large arrays use huge pages, because random accesses to small ones miss the TLB, and come from
+/// the thread's cache of blocks (host_blocks.h), which must outlive them. Throws std::bad_alloc.
 template <class T>
 class RawArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -41,7 +41,7 @@ class RawArray {
 
  private:
   struct Free {
-    HostBlocks* blocks = nullptr;  ///< whose it is
+    HostBlocks* blocks = nullptr;  ///< the cache to return it to; nullptr: std::free
     void operator()(T* p) const { blocks != nullptr ? blocks->give(p) : std::free(p); }
   };
   std::unique_ptr<T[], Free> data_;

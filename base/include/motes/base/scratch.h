@@ -4,10 +4,10 @@
 ///     auto scratch = std::make_shared<Scratch>("/scratch", 2'000'000'000);
 ///     ScratchArray<float> response(scratch, voxels);  // in memory where scratch is null
 ///
-/// Code reads and writes such arrays as any others, so results are the same bits. The system holds their
-/// pages in memory while it has room, and else on the disk; of this process they are resident only while they
-/// are used: a thread looks at the resident memory every few milliseconds, and lets go of all pages of these
-/// arrays where it passes half of the bound. Loops that go through arrays in order read the disk in order.
+/// Such arrays are read and written like any others, so results are the same bits. They are memory-mapped
+/// files: the system keeps their pages in memory while there is room, and otherwise on disk. To bound the
+/// resident memory of this process, a thread checks it every few milliseconds and unmaps the pages of all
+/// arrays when it exceeds half of the bound. Loops that traverse arrays in order read the disk in order.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace motes {
 
-/// A folder for arrays, and how much memory the process is to take.
+/// A folder for arrays, with a bound on the resident memory of the process.
 class Scratch {
  public:
-  /// Resident memory stays near half of `resident_bytes` where everything but the arrays takes less than
-  /// that. Throws UsageError where the folder is memory itself (tmpfs), ResourceError where it refuses files.
+  /// Resident memory stays near half of `resident_bytes` if everything but the arrays needs less than that.
+  /// Throws UsageError if the folder is in memory (tmpfs), ResourceError if files cannot be created there.
   Scratch(const std::filesystem::path& folder, std::int64_t resident_bytes);
   ~Scratch();
   Scratch(const Scratch&) = delete;
@@ -30,10 +30,10 @@ class Scratch {
 
   std::int64_t resident_bytes() const;
 
-  /// Throws ResourceError where the disk has less room than this for `what`.
+  /// Throws ResourceError, naming `what`, if the disk has less free space than this.
   void require_room(double bytes, const std::string& what) const;
 
-  /// An array's file. Must not outlive the Scratch.
+  /// The file of an array. Must not outlive the Scratch.
   class File;
 
  private:
@@ -44,7 +44,7 @@ class Scratch {
 class Scratch::File {
  public:
   File() = default;
-  /// Zeros. Throws ResourceError where the disk is full or refuses.
+  /// A file of zeros. Throws ResourceError for errors of the disk.
   File(Scratch& scratch, std::size_t bytes);
   ~File();
   File(File&& other) noexcept;
@@ -57,14 +57,14 @@ class Scratch::File {
   void* data_ = nullptr;
 };
 
-/// [size()] An array that is not copied and does not grow, in a file or in memory.
+/// An array of fixed size [size()] in a file or in memory. Movable, not copyable.
 template <class T>
 class ScratchArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   ScratchArray() = default;
-  /// Zeros in a file; values of any kind in memory, where `scratch` is null.
+  /// In a file, with values 0; or in memory, uninitialised, if `scratch` is null.
   ScratchArray(std::shared_ptr<Scratch> scratch, std::size_t count)
       : scratch_(std::move(scratch)), size_(count) {
     if (scratch_)
@@ -100,7 +100,7 @@ class ScratchArray {
     std::swap(size_, other.size_);
   }
 
-  std::shared_ptr<Scratch> scratch_;  // first: the file goes before it
+  std::shared_ptr<Scratch> scratch_;  // first, so that it is destroyed after the file
   Scratch::File file_;
   std::unique_ptr<T[]> memory_;
   T* data_ = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
-/// Ending long steps from outside: Ctrl-C in Python, where the step runs in a thread of its own.
+/// A flag that stops long steps, for instance after Ctrl-C in Python, where the step runs in a thread of
+/// its own.
 ///
 /// The caller of a step sets a flag for its thread (Stop::Use). The step reads it once, before it starts
 /// threads of its own, and checks it now and then:
@@ -8,7 +9,8 @@
 ///     for (...) {
 ///       stop.check();  // throws Interrupted
 ///
-/// parallel_for does so before each body. Without a flag nothing stops. Checking it does not change results.
+/// parallel_for checks it before each body. Without a flag nothing stops. Checking it does not change
+/// results.
 
 #include <atomic>
 
@@ -18,7 +20,7 @@ namespace motes {
 
 class Stop {
  public:
-  /// The flag that this thread works under, if any.
+  /// The flag of this thread, if any.
   static Stop of_this_thread() { return Stop(in_use()); }
   bool asked() const { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
   /// Throws Interrupted once the flag is set.
@@ -26,11 +28,11 @@ class Stop {
     if (asked()) throw Interrupted("interrupted");
   }
 
-  /// While it lives, this thread works under `flag`, which must live longer.
+  /// Sets the flag of this thread during the object's lifetime. The flag must outlive it.
   class Use {
    public:
     explicit Use(const std::atomic<bool>& flag) : before_(in_use()) { in_use() = &flag; }
-    /// For threads that a step starts, whose work is to look at the step's own flag.
+    /// For threads that a step starts: they check the step's own flag.
     explicit Use(const Stop& stop) : before_(in_use()) { in_use() = stop.flag_; }
     ~Use() { in_use() = before_; }
     Use(const Use&) = delete;

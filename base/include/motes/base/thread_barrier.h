@@ -1,6 +1,6 @@
 #pragma once
-/// A barrier for the threads of a parallel region, cheaper than the end of one parallel loop and the start of
-/// the next.
+/// A barrier for the threads of a parallel region that also exchanges messages. It is cheaper than ending
+/// one parallel loop and starting another.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace motes {
 
-/// Tells the core that this thread spins.
+/// Tells the core that this thread is spinning.
 inline void pause_core() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -18,15 +18,15 @@ inline void pause_core() {
 #endif
 }
 
-/// A barrier at which threads exchange messages. Each thread has a slot of its own, one cache line, where it
-/// leaves its message; every thread reads all slots, so that all know the same and draw the same conclusions.
-/// No slot has two writers: the last arrival is seen by all after one cache-line transfer. A thread that
-/// waits long sleeps, since there may be fewer cores than threads.
+/// A barrier at which threads exchange messages. Each thread writes its message into its own slot, a cache
+/// line of its own, and reads the slots of all threads, so that all have the same information and reach the
+/// same decisions. Every slot has one writer, so the last arrival is visible to all after one cache-line
+/// transfer. A thread that waits long sleeps, since there may be fewer cores than threads.
 ///
-/// Memory order. What a thread wrote before it arrived may be read by all after the barrier (its round is
-/// released and acquired). Its message alternates between two places: a place is used again at the next but
-/// one barrier, when all have passed the next one and so have read it. Rounds are stored sequentially
-/// consistent (seq_cst), so that notify_all cannot miss a thread that is about to sleep.
+/// Memory order: what a thread wrote before it arrived is visible to all after the barrier (rounds are
+/// stored with release and loaded with acquire semantics). A slot holds two messages, used alternately: one
+/// is overwritten two barriers later, when all threads have passed the barrier in between and so have read
+/// it. Rounds are stored with seq_cst, so that notify_all cannot miss a thread that is about to sleep.
 ///
 /// `Message` is a small struct.
 template <class Message>
@@ -34,8 +34,8 @@ class ThreadBarrier {
  public:
   explicit ThreadBarrier(std::size_t most_threads) : slots_(most_threads) {}
 
-  /// Calls receive(thread, message) for all `threads`, 0 to threads - 1, this one too, and returns when all
-  /// have arrived.
+  /// Waits for threads 0 to threads - 1, and calls receive(thread, message) with the message of each, its
+  /// own included.
   template <class Receive>
   void exchange(std::size_t thread, std::size_t threads, const Message& mine, const Receive& receive) {
     Slot& slot = slots_[thread];

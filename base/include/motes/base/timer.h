@@ -1,10 +1,11 @@
 #pragma once
-/// Wall-clock seconds.
+/// Wall-clock time.
 
 #include <chrono>
 
 namespace motes {
 
+/// Seconds from `start` to now.
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

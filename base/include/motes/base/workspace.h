@@ -1,6 +1,5 @@
 #pragma once
-/// Memory that a caller keeps from one call to the next, so that solving many problems in a row does not
-/// allocate each time.
+/// Memory that a caller keeps between calls, so that a series of problems does not allocate each time.
 
 #include <cstddef>
 #include <memory>
@@ -14,10 +13,9 @@ class Arena;  // device memory and a stream (base/gpu/arena.cuh)
 }
 class HostBlocks;  // base/host_blocks.h
 
-/// Owned by one caller at a time. Solvers that run on a device keep their memory and their stream in it,
-/// which grow to the largest problem seen; cardinality and greedy solvers on the CPU keep their large working
-/// arrays (2 MB and more), until eight solves with such arrays had no use for them. The destructor frees
-/// everything.
+/// Used by one call at a time. Solvers on a device keep their stream and their memory here, which grows to
+/// the needs of the largest problem. Cardinality and greedy solvers on the CPU keep large working arrays (2
+/// MB and more) here; one that eight such solves did not need is freed. The destructor frees everything.
 class Workspace {
  public:
   Workspace();
@@ -25,13 +23,13 @@ class Workspace {
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
 
-  /// The arena on that device, made on first use. Throws ResourceError without CUDA.
+  /// The arena on that device, created by the first call. Throws ResourceError in a build without CUDA.
   gpu::Arena& arena(int device);
-  /// Device bytes held now.
+  /// Bytes of device memory held.
   std::size_t device_bytes() const;
-  /// Host memory for solvers on the CPU; made on first use.
+  /// The host memory of CPU solvers, created by the first call.
   HostBlocks& host_blocks();
-  /// Bytes of it held now.
+  /// Bytes of host memory held.
   std::size_t host_bytes() const;
 
  private:

@@ -1,18 +1,18 @@
 #pragma once
-/// For tests: device or pinned memory that runs out at a chosen allocation.
+/// Fault injection for tests: lets a chosen allocation of device or pinned memory fail.
 
 #include <cstdint>
 
 namespace motes::gpu {
 
-/// The n-th allocation from now on, of all threads, fails as if there were no room, and no other (1: the
-/// next one); 0: none does.
+/// Lets the n-th allocation from now on (of all threads; 1: the next) fail as if memory were full. 0: none
+/// fails.
 void fail_allocation(std::int64_t nth);
 
-/// Whether it came to that since.
+/// Whether that allocation has been reached.
 bool allocation_failed();
 
-/// Asked before each allocation: whether it is the one that fails.
+/// Counts an allocation and returns whether it must fail. Called before each.
 bool allocation_must_fail();
 
 }  // namespace motes::gpu

@@ -1,5 +1,6 @@
 #pragma once
-/// Device memory handed out piece by piece and taken back all at once, with the stream that uses it.
+/// An arena of device memory, allocated piece by piece and released all at once, with the stream that uses
+/// it.
 
 #include <cstddef>
 #include <span>
@@ -23,28 +24,28 @@ class Arena {
   int multiprocessors() const { return multiprocessors_; }
   std::size_t bytes() const;
 
-  /// Forgets all pieces and makes the device current; memory stays, in one block from now on. The stream
-  /// must be idle.
+  /// Releases all pieces and makes the device current. The memory is kept, merged into one block. The
+  /// stream must be idle.
   void reset();
 
-  /// One block of so many bytes where there is none yet: a dozen small ones take a millisecond to get and to
-  /// give back. Where the device has not as much in one piece, none.
+  /// Allocates one block of that size if the arena is still empty: a dozen small blocks would take a
+  /// millisecond. Does nothing if the device has no such block.
   void reserve(std::size_t bytes);
 
-  /// Uninitialised room for `count` values, aligned to 256 bytes, valid until the next reset. Throws
-  /// ResourceError naming the bytes wanted and free.
+  /// Uninitialised memory for `count` values, aligned to 256 bytes and valid until the next reset. Throws
+  /// ResourceError with the bytes requested and free.
   template <class T>
   T* take(std::size_t count) {
     return static_cast<T*>(take_bytes(count * sizeof(T)));
   }
-  /// The same, filled with the byte `value` on the stream.
+  /// The same, with every byte set to `value` on the stream.
   template <class T>
   T* take_filled(std::size_t count, int value) {
     T* p = take<T>(count);
     if (count > 0) MOTES_CUDA(cudaMemsetAsync(p, value, count * sizeof(T), stream_));
     return p;
   }
-  /// A copy of host values, made on the stream. The host values must stay until the stream has passed.
+  /// A copy of host values, made on the stream. The host values must stay valid until the stream has done it.
   template <class T>
   T* upload(std::span<const T> values) {
     T* p = take<T>(values.size());
@@ -52,7 +53,7 @@ class Arena {
       MOTES_CUDA(cudaMemcpyAsync(p, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream_));
     return p;
   }
-  /// `count` values back on the host; waits for the stream.
+  /// Copies `count` values to the host; waits for the stream.
   template <class T>
   std::vector<T> download(const T* from, std::size_t count) {
     std::vector<T> values(count);
@@ -61,8 +62,8 @@ class Arena {
     synchronize();
     return values;
   }
-  /// Pieces taken after mark() are forgotten by release(), in the order of the stream: what it was given
-  /// before may still use them. Lets a loop take scratch memory without growing.
+  /// release() frees the pieces taken since mark(), for later work of the same stream; work submitted
+  /// before may still use them. This lets a loop take scratch memory without growing the arena.
   struct Mark {
     std::size_t blocks, used;
   };
@@ -71,12 +72,12 @@ class Arena {
 
   void synchronize() { MOTES_CUDA(cudaStreamSynchronize(stream_)); }
 
-  /// A page of pinned host memory (4096 bytes) for flags that come back from the device; made when it is
-  /// first asked for, which takes longer than many a solve.
+  /// A page of pinned host memory (4096 bytes) for flags that the device returns. Allocated by the first
+  /// call, since that takes longer than many a solve.
   void* pinned();
 
-  /// At least that many bytes of pinned host memory for results on their way back, kept from call to call and
-  /// valid until more are asked for.
+  /// At least that many bytes of pinned host memory for transfers. Kept between calls; a request for more
+  /// bytes invalidates earlier ones.
   char* staging(std::size_t bytes);
 
  private:

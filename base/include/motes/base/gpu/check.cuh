@@ -1,5 +1,5 @@
 #pragma once
-/// Errors of the CUDA run time, as exceptions that say where.
+/// Turns errors of the CUDA runtime into exceptions with file and line.
 
 #include <stdexcept>
 #include <string>
@@ -24,5 +24,5 @@ inline void check(cudaError_t error, const char* what, const char* file, int lin
 }  // namespace motes::gpu
 
 #define MOTES_CUDA(call) ::motes::gpu::check((call), #call, __FILE__, __LINE__)
-/// After a kernel launch: its configuration's errors now, its own at the next synchronisation.
+/// After a kernel launch: reports launch errors; errors during execution appear at the next synchronisation.
 #define MOTES_CUDA_LAUNCHED() MOTES_CUDA(cudaGetLastError())

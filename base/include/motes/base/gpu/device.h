@@ -1,5 +1,5 @@
 #pragma once
-/// The GPUs of this machine, as far as this build can use them. CUDA itself stays hidden.
+/// The GPUs of this machine, and device memory, for code that does not include CUDA headers.
 
 #include <cstddef>
 #include <span>
@@ -18,14 +18,14 @@ struct DeviceInfo {
 
 struct DeviceReport {
   std::vector<DeviceInfo> devices;
-  std::string why_none;  ///< in words, where devices is empty
+  std::string why_none;  ///< the reason, if devices is empty
 };
 
-/// Never throws; asks the driver each time.
+/// The devices that this build can use; asks the driver at each call. Does not throw if there is none.
 DeviceReport list_devices();
 
-/// Owns bytes of a device's memory, for callers that keep their inputs there (Space::device) and do not
-/// compile with nvcc. Throws ResourceError, naming the bytes, where there is no device or no room.
+/// Owns device memory, for callers that keep their inputs there (Space::device) and do not compile with nvcc.
+/// Throws ResourceError, with the number of bytes, if there is no device or not enough memory on it.
 class DeviceBytes {
  public:
   DeviceBytes() = default;
@@ -36,7 +36,8 @@ class DeviceBytes {
 
   void* data() const { return data_; }
   std::size_t size() const { return size_; }
-  /// Copies from or to the host, starting at `offset` bytes; returns when done.
+  /// Copy from or to host memory, starting at `offset` bytes of the device memory; return when done. Throw
+  /// std::invalid_argument out of range.
   void upload(const void* from, std::size_t bytes, std::size_t offset = 0);
   void download(void* to, std::size_t bytes, std::size_t offset = 0) const;
 

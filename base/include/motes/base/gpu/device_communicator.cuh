@@ -1,6 +1,6 @@
 #pragma once
-/// Ranks with a GPU each (base/communicator.h), whose arrays travel from device to device: NCCL, on the
-/// arena's stream. NVLink multicast stays off.
+/// Communication between ranks with a GPU each (base/communicator.h): arrays are sent from device to device
+/// by NCCL, on the arena's stream. NVLink multicast is off.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace motes::gpu {
 
 class DeviceCommunicator {
  public:
-  /// Collective. The device of this rank must be current; no two ranks of one machine may share one. Throws
-  /// ResourceError on every rank where NCCL cannot be loaded or does not start on one.
+  /// Collective. The device of this rank must be current; ranks on one machine must use different devices.
+  /// Throws ResourceError on every rank if NCCL cannot be loaded or fails to start on any of them.
   DeviceCommunicator(Communicator& hosts, int device);
   ~DeviceCommunicator();
   DeviceCommunicator(const DeviceCommunicator&) = delete;
   DeviceCommunicator& operator=(const DeviceCommunicator&) = delete;
 
-  /// Of this rank's host communicator, made at the first call and kept with it.
+  /// The device communicator of `hosts`, created by the first call and kept as long as it.
   static DeviceCommunicator& of(Communicator& hosts, int device);
 
   int rank() const { return rank_; }
@@ -28,10 +28,10 @@ class DeviceCommunicator {
 
   /// all [size * bytes] = every rank's `mine` [bytes], in device memory.
   void all_gather(const void* mine, void* all, std::size_t bytes, cudaStream_t stream);
-  /// values[k] = the least of all ranks' values[k], in device memory.
+  /// values[k] = the minimum of all ranks' values[k], in device memory.
   void all_reduce_min(std::int64_t* values, std::size_t count, cudaStream_t stream);
 
-  /// What this rank gave to the calls above.
+  /// Calls and bytes of the two functions above; seconds are not measured.
   Communicator::Traffic traffic() const { return traffic_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// What the stubs of a build without CUDA throw.
+/// The error that GPU functions throw in a build without CUDA.
 
 namespace motes::gpu {
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Streams, events and memory of a device that one object owns. Solvers take their memory from an Arena
-/// (arena.cuh); these are for steps that keep a few arrays of their own.
+/// Owners of a CUDA stream, an event, device memory or pinned memory, for steps that keep a few arrays of
+/// their own. Solvers take their memory from an Arena (arena.cuh).
 
 #include <cstddef>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace motes::gpu {
 
-/// cudaMalloc and cudaHostAlloc, but for the allocation that a test lets fail.
+/// cudaMalloc and cudaHostAlloc, with fault injection for tests (allocation_fault.h).
 template <class T>
 cudaError_t allocate_device(T** data, std::size_t bytes) {
   return allocation_must_fail() ? cudaErrorMemoryAllocation
@@ -29,7 +29,7 @@ cudaError_t allocate_pinned(T** data, std::size_t bytes) {
 /// Throws ResourceError ("GPU: WHAT: the driver's reason; ...") unless the call succeeded.
 inline void require(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // a failed launch must not be reported again
+  cudaGetLastError();  // clears the error, which would be reported again otherwise
   throw ResourceError(std::string("GPU: ") + what + ": " + cudaGetErrorString(status) +
                       "; free its memory, or set execution.backend to cpu");
 }
@@ -50,8 +50,8 @@ class Stream {
 
 class Event {
  public:
-  /// With cudaEventDisableTiming (the default) an event orders work; with cudaEventDefault it also takes
-  /// time.
+  /// With cudaEventDisableTiming (the default) an event only orders work; with cudaEventDefault it also
+  /// records the time.
   explicit Event(unsigned flags = cudaEventDisableTiming) {
     require(cudaEventCreateWithFlags(&event_, flags), "creating an event");
   }
@@ -65,7 +65,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Device memory that grows and never shrinks. Contents do not survive growth.
+/// Device memory that can grow, which loses its contents, and never shrinks.
 template <class T>
 class GrowingArray {
  public:
@@ -84,7 +84,7 @@ class GrowingArray {
     capacity_ = count;
   }
 
-  /// A copy made on the stream; `values` must stay until the stream has passed.
+  /// Copies `values` on the stream; they must stay valid until the stream has done it.
   void upload(const std::vector<T>& values, cudaStream_t stream) {
     reserve(values.size());
     if (values.empty()) return;
@@ -97,7 +97,7 @@ class GrowingArray {
   std::size_t capacity_ = 0;
 };
 
-/// Page-locked host memory, which the device copies to and from at full speed.
+/// Pinned host memory, which the device copies to and from at full speed.
 template <class T>
 class PinnedArray {
  public:

@@ -1,6 +1,6 @@
 #pragma once
-/// Device arrays to the host by way of pinned memory, in pieces: while one is copied to where it belongs, the
-/// next is on its way.
+/// Downloads device arrays through pinned memory, in pieces: while one piece is copied to its destination,
+/// the next is being transferred.
 
 #include <algorithm>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace motes::gpu {
 
-/// For arrays of `bytes` in all, through the arena's staging memory, which no other caller may use until all
-/// are taken.
+/// For arrays of `bytes` in total. Uses the arena's staging memory, which other callers must leave alone
+/// until all arrays are taken.
 class StagedDownload {
  public:
   StagedDownload(Arena& arena, std::size_t bytes)
@@ -22,7 +22,7 @@ class StagedDownload {
   StagedDownload(const StagedDownload&) = delete;
   StagedDownload& operator=(const StagedDownload&) = delete;
 
-  /// The next array, on the arena's stream.
+  /// Begins to transfer an array, on the arena's stream.
   void add(const void* from, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += piece_) {
       const std::size_t some = std::min(piece_, bytes - at);
@@ -34,7 +34,7 @@ class StagedDownload {
       MOTES_CUDA(cudaEventRecord(piece.there, arena_.stream()));
     }
   }
-  /// The arrays' values in the order of add(), once they are there.
+  /// Copies the next array, in the order of add(), to the host; waits for its transfer.
   void take(void* to, std::size_t bytes, int threads) {
     for (std::size_t at = 0; at < bytes; at += pieces_[next_++].bytes) {
       const Piece& piece = pieces_[next_];

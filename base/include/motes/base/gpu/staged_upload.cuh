@@ -1,20 +1,20 @@
 #pragma once
-/// Host arrays to the device by way of pinned memory: twice the rate of a plain copy and more where several
-/// threads fill it, and the caller need not wait.
+/// Uploads host arrays through pinned memory, which is at least twice as fast as a plain copy if several
+/// threads fill it, and does not make the caller wait.
 
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/parallel_copy.h>
 
 namespace motes::gpu {
 
-/// For arrays of `bytes` in all, through the lender's staging memory, which no other caller may use until the
-/// stream of `arena` has passed.
+/// For arrays of `bytes` in total. Uses the lender's staging memory, which other callers must leave alone
+/// until the stream of `arena` has done the copies.
 class StagedUpload {
  public:
   StagedUpload(Arena& arena, Arena& lender, std::size_t bytes, int threads)
       : arena_(arena), free_(lender.staging(bytes)), threads_(threads) {}
 
-  /// A copy made on the arena's stream; the host values are not needed any more.
+  /// Copies the values on the arena's stream. They need not stay valid.
   template <class T>
   T* operator()(std::span<const T> values) {
     T* p = arena_.take<T>(values.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// How long the device takes for what a stream is given.
+/// Measures the time that a stream's work takes on the device.
 
 #include <cuda_runtime.h>
 
@@ -7,9 +7,9 @@
 
 namespace motes::gpu {
 
-/// A stretch of a stream's time, in seconds.
 class StreamTimer {
  public:
+  /// Starts the measurement.
   explicit StreamTimer(cudaStream_t stream) : stream_(stream) {
     MOTES_CUDA(cudaEventCreate(&begin_));
     MOTES_CUDA(cudaEventCreate(&end_));
@@ -21,8 +21,9 @@ class StreamTimer {
   }
   StreamTimer(const StreamTimer&) = delete;
   StreamTimer& operator=(const StreamTimer&) = delete;
-  /// Marks the end; seconds() may be asked for once the stream has passed it.
+  /// Ends the measurement.
   void stop() { MOTES_CUDA(cudaEventRecord(end_, stream_)); }
+  /// The time from construction to stop(). The stream must have been synchronised after stop().
   double seconds() const {
     float milliseconds = 0;
     MOTES_CUDA(cudaEventElapsedTime(&milliseconds, begin_, end_));
