@@ -1,3 +1,5 @@
+/// Names of the statuses of an answer.
+
 #include <motes/matching/answer.h>
 
 namespace motes::matching {

@@ -1,5 +1,5 @@
 #pragma once
-/// The part of the certificate that needs no pass over the pairs, shared by CPU and GPU.
+/// The part of an optimality certificate that needs no pass over the pairs; shared by CPU and GPU.
 
 #include <vector>
 

@@ -1,3 +1,5 @@
+/// Copies of problems between host and device.
+
 #include <motes/matching/device_costs.h>
 
 namespace motes::matching {

@@ -1,3 +1,5 @@
+/// Copies of graphs to a device.
+
 #include <motes/matching/device_graph.h>
 
 namespace motes::matching {

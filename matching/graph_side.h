@@ -1,5 +1,5 @@
 #pragma once
-/// One side of a bipartite graph: its vertices' lists of the other side's.
+/// One side of a bipartite graph: the adjacency lists of its vertices.
 
 #include <span>
 

@@ -1,3 +1,5 @@
+/// Views, checks and conversions of assignment problems.
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>

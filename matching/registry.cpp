@@ -1,3 +1,5 @@
+/// The table of solvers, and the rules by which `auto` chooses one.
+
 #include <algorithm>
 #include <array>
 #include <cmath>

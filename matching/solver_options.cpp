@@ -1,3 +1,5 @@
+/// Parses and checks options of solvers.
+
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>

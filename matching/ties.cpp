@@ -1,3 +1,5 @@
+/// The choice between optima: tight edges, rows on cycles, and a second assignment problem.
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

@@ -1,10 +1,10 @@
-/// Which rows of a problem in device memory may be part of an exchange (ties.cpp), and their tight pairs: few
-/// come back to the host.
+/// Finds the rows of a problem in device memory that may be on a cycle of exchanges (ties.cpp), and their
+/// tight pairs. Few are copied to the host.
 ///
-/// A row without an arc in, or without one out, is on no cycle, and without it its neighbours may be on none.
-/// Rows are stamped: 1 where any arc leads in or out, and in round r where one does that comes from, or goes
-/// to, a row alive after round r - 1, which is one whose stamps are both at least r - 1. Stamps only rise, so
-/// it does not matter how far the others have come in a round.
+/// A row without an incoming or without an outgoing arc is on no cycle; without it, its neighbours may be
+/// on none. Rows are stamped: with 1 if they have any incoming or outgoing arc; in round r, if such an arc
+/// connects them to a row alive after round r - 1, that is, with both stamps at least r - 1. Stamps only
+/// rise, so the progress of other threads within a round does not matter.
 
 #include <algorithm>
 #include <type_traits>

@@ -1,3 +1,5 @@
+/// The certificate on the CPU: pairs, duals and complementary slackness, by several threads.
+
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>

@@ -1,3 +1,5 @@
+/// Allocates the arrays of an answer in a thread of its own.
+
 #include "matching/assignment/answer_memory.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
-/// Memory for a large answer, made and touched while a device still works on it: for a million rows the first
-/// touch of its pages takes longer than many a solve.
+/// Memory for a large answer, allocated and touched while a device still works on it: for a million rows
+/// the first touch of its pages takes longer than many a solve.
 
 #include <future>
 #include <vector>

@@ -1,3 +1,5 @@
+/// AssignmentSolver::solve: the checks that all assignment solvers share.
+
 #include <stdexcept>
 #include <string>
 

@@ -1,4 +1,4 @@
-/// What every kind of problem needs on the device: checks, the certificate, copies.
+/// Device forms of the functions that every kind of problem needs: checks, certificates, copies.
 
 #include "matching/assignment/canonical/canonical_form.cuh"
 #include "matching/assignment/device_problem.h"

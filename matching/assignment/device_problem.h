@@ -1,5 +1,5 @@
 #pragma once
-/// The device forms of what every kind of problem needs; without CUDA they throw ResourceError.
+/// Device forms of the functions that every kind of problem needs. Without CUDA they throw ResourceError.
 
 #include <span>
 #include <vector>

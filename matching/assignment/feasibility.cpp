@@ -1,3 +1,5 @@
+/// Feasibility by Hopcroft and Karp's algorithm from each side, and the Hall violator of a failed search.
+
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>

@@ -1,3 +1,5 @@
+/// `jv` on the CPU: chooses between the sparse, the dense and the core solver.
+
 #include "matching/assignment/jonker_volgenant.h"
 
 #include <cmath>

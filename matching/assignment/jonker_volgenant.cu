@@ -1,4 +1,4 @@
-/// `jv` on the GPU, by kind of costs. Sparse problems are their own core.
+/// `jv` on the GPU, for each kind of costs. A sparse problem is its own core.
 
 #include "matching/assignment/canonical/device_solve.cuh"
 #include "matching/assignment/core/dense_core.cuh"

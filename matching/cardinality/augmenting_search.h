@@ -1,11 +1,12 @@
 #pragma once
-/// What the CPU searches share: marks that several threads set, room for each thread, depth-first search.
+/// What the searches on the CPU share: marks that several threads set, scratch memory of each thread,
+/// depth-first search.
 ///
-/// Memory order. Threads of one pass meet in three kinds of words: marks (Stamps), which exactly one of them
-/// wins; words that only the winner of a mark writes (mates, parents, levels); and flags that only ever go
-/// one way. Passes are parallel loops, whose ends are barriers, so relaxed accesses are enough wherever a
-/// word is only trusted after its mark was won or in a later pass. All words that two threads may touch in
-/// one pass are read and written through std::atomic_ref.
+/// Memory order. Within a pass, threads share three kinds of words: marks (Stamps), each of which is won by
+/// exactly one thread; words that only the winner of a mark writes (mates, parents, levels); and flags that
+/// change once, in one direction. Passes are parallel loops, which end with barriers. So relaxed accesses
+/// suffice wherever a word is only relied upon after its mark was won, or in a later pass. All words that
+/// two threads may access in one pass are accessed through std::atomic_ref.
 
 #include <algorithm>
 #include <atomic>

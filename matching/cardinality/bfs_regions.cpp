@@ -1,12 +1,12 @@
-/// Renumbering (bfs_reordering.h): threads grow regions of their own from roots of their own until all
-/// rows are met, and copy the lists that they read. Numbers are given when all have ended, region after
-/// region, so that no thread waits for another.
+/// Renumbering (bfs_reordering.h): threads grow regions by breadth-first search from their own roots until
+/// all rows are visited, and copy the lists that they read. Numbers are assigned region after region at the
+/// end, so that no thread waits for another.
 ///
-/// Races. A thread that sees a vertex unmet writes its own name there and takes it into its list, with plain
-/// stores: an exchange for each vertex would wait for another core's line each time. Two may do so at the
-/// same time; the name that stands when all have ended says whose the vertex is (it is one of theirs, and
-/// each has it in its list once: a thread sees what it wrote itself, and from then on no thread writes
-/// "unmet" there), and the other drops it from its list.
+/// Races. A thread that finds a vertex unvisited writes its own number there and adds the vertex to its
+/// list, with relaxed stores: an exchange for each vertex would wait for another core's cache line each
+/// time. Two threads may do so at the same time. The number that is there at the end says whose vertex it
+/// is, and the other thread removes it from its list. It is one of theirs, and each has it in its list
+/// once: a thread sees its own store, and after it no thread writes "unvisited" there.
 
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,5 @@
+/// Decides whether a graph should be renumbered, and renumbers it.
+
 #include "matching/cardinality/bfs_reordering.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-/// A graph renumbered so that neighbours lie near each other in memory.
+/// Renumbers a graph so that neighbours are close to each other in memory.
 
 #include <cstdint>
 #include <optional>

@@ -1,10 +1,9 @@
-/// The curve. A forest of alternating trees grows from all free rows along the shortest edge that any of its
-/// rows has not looked at, wherever that leads; the longest edge taken so far is the threshold. As long as no
-/// free column is met, the forest holds all that alternating paths of such edges reach, so that the matching
-/// is maximum below the threshold (Berge), and the first path found is the first there is. The tree that had
-/// it is then taken out; its columns are offered again by the edges of other trees' rows that passed them by.
-///
-/// The smallest threshold of one size bisects instead: any solver, in any number of threads, does the work.
+/// The bottleneck curve. A forest of alternating trees grows from all free rows. Each step follows the
+/// shortest edge that is not yet explored, whichever row has it; the longest edge followed so far is the
+/// threshold. As long as no free column is reached, the forest contains everything that alternating paths
+/// of such edges reach, so that the matching is maximum for edges below the threshold (Berge), and the
+/// first path found is the first that exists. Its tree is then removed, and edges of other trees' rows to
+/// its columns are explored again.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,5 @@
+/// Checks and the transpose of graphs.
+
 #include <algorithm>
 #include <memory>
 #include <stdexcept>

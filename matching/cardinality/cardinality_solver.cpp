@@ -1,3 +1,5 @@
+/// CardinalitySolver::solve: checks of problem and start, the column side, and the choice of CPU or GPU.
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>

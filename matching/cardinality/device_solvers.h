@@ -1,6 +1,6 @@
 #pragma once
-/// The CUDA forms of cardinality solvers, without CUDA types. Each takes problems in either space, and a
-/// start whose pairs it checks (FaultyStart); without a device it throws ResourceError.
+/// The CUDA forms of cardinality solvers, without CUDA types. They accept problems in either memory space,
+/// and throw FaultyStart for a wrong start and ResourceError without a device.
 
 #include <cstdint>
 

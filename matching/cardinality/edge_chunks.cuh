@@ -1,9 +1,9 @@
 #pragma once
-/// Frontiers of searches in one cooperative kernel: lists of chunks of edges, gathered block by block.
+/// Frontiers of searches in one cooperative kernel: lists of chunks of edges, collected block by block.
 ///
-/// A row of many edges is several chunks, which different groups of lanes visit. Frontiers that are not
-/// large are followed by a block for itself, in shared memory, as a barrier of one block costs a hundredth of
-/// one of the grid.
+/// A row with many edges is split into several chunks, which different groups of lanes visit. A frontier
+/// that is not large is distributed over the blocks, each of which follows its part alone in shared memory:
+/// a barrier of a block costs a hundredth of one of the grid.
 
 #include "matching/cardinality/two_sided_device_graph.cuh"
 

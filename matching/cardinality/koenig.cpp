@@ -1,3 +1,5 @@
+/// Koenig's cover, its verification, and the Dulmage-Mendelsohn decomposition.
+
 #include <algorithm>
 #include <stdexcept>
 

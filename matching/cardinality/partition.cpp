@@ -1,3 +1,5 @@
+/// Computes the borders of ranges, and the owner of each row and column.
+
 #include "matching/cardinality/partition.h"
 
 #include <utility>

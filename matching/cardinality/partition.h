@@ -1,5 +1,5 @@
 #pragma once
-/// Whose a row or column is: each thread's are some ranges.
+/// A partition of rows and columns: each thread owns some ranges.
 
 #include <cstdint>
 #include <vector>

@@ -1,3 +1,5 @@
+/// Depth-first searches with a budget of edges, and the switch to push-relabel.
+
 #include "matching/cardinality/short_search.h"
 
 #include <memory>

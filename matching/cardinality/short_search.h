@@ -1,9 +1,9 @@
 #pragma once
-/// `pf-push-relabel`: depth-first searches within a budget, then push-relabel: `auto` for graphs on which
-/// everything that is done before the first search costs more than the searches.
+/// `pf-push-relabel`: depth-first searches within a budget, then push-relabel. `auto` uses it for graphs on
+/// which everything before the first search would take longer than the searches.
 ///
-/// Source of the searches: Pothen & Fan, ACM TOMS 16 (1990), with the fairness of Duff, Kaya & Ucar, ACM TOMS
-/// 38 (2011); see papers/pothen_fan.h. The budget and what follows it are ours.
+/// Source of the searches: Pothen & Fan, ACM TOMS 16 (1990), with the fairness of Duff, Kaya & Ucar, ACM
+/// TOMS 38 (2011); see papers/pothen_fan.h. The budget, and what follows it, are ours.
 
 #include <motes/matching/cardinality_solver.h>
 

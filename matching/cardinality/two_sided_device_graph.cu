@@ -1,3 +1,5 @@
+/// Uploads a graph, or builds its column side on the device.
+
 #include <algorithm>
 
 #include <cub/device/device_scan.cuh>

@@ -1,5 +1,5 @@
 #pragma once
-/// A graph in device memory, both sides of it, as kernels of the cardinality solvers take it.
+/// A graph in device memory by rows and by columns, for the kernels of cardinality solvers.
 
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/gpu/stream_timer.cuh>

@@ -1,3 +1,5 @@
+/// Distributes a problem over ranks: each cuts out its rows or columns.
+
 #include <stdexcept>
 #include <utility>
 

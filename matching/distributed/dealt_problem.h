@@ -1,5 +1,5 @@
 #pragma once
-/// A rank's part of a problem as entries of the canonical form.
+/// A rank's part of a problem, as entries of the canonical form.
 
 #include <motes/matching/distributed.h>
 

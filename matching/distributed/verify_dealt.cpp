@@ -1,5 +1,5 @@
-/// The certificate over all ranks' pairs: each rank looks at its own, faults and costs of matched pairs come
-/// together, and the rest is certificate.h's.
+/// The certificate over the pairs of all ranks: each rank checks its own, then faults and the costs of
+/// matched pairs are combined, and certificate.h does the rest.
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #pragma once
-/// Eight entries of a list at a time, where the processor has AVX-512: lists are short and of any length, so
-/// that masks in place of loops spare the branches that nothing could predict. The same words as one by one.
+/// Reads eight entries of a list at a time with AVX-512. Lists are short and of any length; masks instead
+/// of loops avoid branches that would be mispredicted. The results are those of reading one by one.
 
 #include "matching/greedy/weight_keys.h"
 

@@ -1,3 +1,5 @@
+/// Uploads and checks greedy problems, and sums the weights of matchings on the device.
+
 #include <cfloat>
 #include <limits>
 #include <numeric>

@@ -1,5 +1,5 @@
 #pragma once
-/// A greedy problem in device memory, as the kernels of greedy matching take it.
+/// A greedy problem in device memory, for the kernels of greedy matching.
 
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/gpu/stream_timer.cuh>

@@ -1,7 +1,8 @@
 #pragma once
-/// The CUDA forms of greedy matching, without CUDA types. Problems in either space; without a device they
-/// throw ResourceError. They fill row_to_col (and col_to_row of bipartite graphs) and the stats; of
-/// problems in device memory the objective too (matching_weight.h says in which order weights are summed).
+/// The CUDA forms of greedy matching, without CUDA types. They accept problems in either memory space;
+/// without a device they throw ResourceError. They fill row_to_col (and col_to_row for bipartite graphs)
+/// and the stats; for problems in device memory also the objective (in the order of summation of
+/// matching_weight.h).
 
 #include <span>
 

@@ -1,16 +1,17 @@
 #pragma once
 /// The total order of edges that makes sorted greedy matching unique.
 ///
-/// Edge a comes before edge b where it is heavier; of equal weights, where the greater of its ends' mixed
-/// numbers is greater; then the smaller. Seen from one vertex this is the order of (weight, mixed number of
-/// the neighbour), so that each vertex can tell its best edge alone: of two equal edges {v, a} and {v, b}
-/// with mix(a) < mix(b), {v, b} is first whatever mix(v) is. Plain numbers instead of mixed ones would make
-/// long chains of dependence where weights are equal and neighbours are numbered in a row.
+/// Edge a precedes edge b if it is heavier. Of equal weights, the edge whose greater mixed end is greater
+/// precedes; then the one whose smaller mixed end is greater, where the mixed number of a vertex is a
+/// bijective hash of it. For the edges of one vertex this is the order of (weight, mixed number of the
+/// neighbour), so each vertex can determine its best edge alone: of two equally heavy edges {v, a} and {v,
+/// b} with mix(a) > mix(b), {v, a} precedes whatever mix(v) is. Without mixing there would be long chains
+/// of dependence where weights are equal and neighbours have consecutive numbers.
 ///
-/// Vertices are numbered as GraphKind says; of bipartite graphs column j is vertex rows + j (as in
+/// Vertices are numbered as GraphKind says; in bipartite graphs column j is vertex rows + j (as in
 /// to_general).
 ///
-/// Words: 32 bits of weight above 32 bits of mixed number; greater is better; 0 is none.
+/// Packed words: 32 bits of weight above 32 bits of mixed number; greater is better; 0 means none.
 
 #include <cstdint>
 #include <cstring>

@@ -1,3 +1,5 @@
+/// Checks of greedy problems, and bipartite graphs as general ones.
+
 #include <algorithm>
 #include <bit>
 #include <cmath>

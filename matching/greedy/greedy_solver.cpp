@@ -1,3 +1,5 @@
+/// GreedySolver::solve: checks, the choice of CPU or GPU, and the weight of the matching.
+
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>

@@ -1,3 +1,5 @@
+/// Weights summed in blocks of rows, by several threads.
+
 #include <algorithm>
 #include <numeric>
 

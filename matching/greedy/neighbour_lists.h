@@ -1,5 +1,6 @@
 #pragma once
-/// Greedy problems as lists of neighbours of all vertices, whichever kind they are, and the way back.
+/// Greedy problems of both kinds as neighbour lists of all vertices, and the conversion of mates back to
+/// rows and columns.
 
 #include <chrono>
 #include <vector>

@@ -1,3 +1,5 @@
+/// Checks the symmetry of a general graph in parallel.
+
 #include "matching/greedy/symmetry.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Verification of greedy matchings, and upper bounds of the weight.
+
 #include <algorithm>
 
 #include <motes/base/index.h>

@@ -1,3 +1,5 @@
+/// Conversion of weights to keys: floats by their bits, other weights by their rank.
+
 #include "matching/greedy/weight_keys.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// `cheap`: every row takes its first free column.
+
 #include <motes/base/index.h>
 
 #include "matching/cardinality/bfs_reordering.h"

@@ -1,13 +1,12 @@
-/// What rows would take one after another, found for all at once: a row takes the first of its columns that
-/// is free or held by a later row, and the row displaced goes on in the same lanes. That is deferred
-/// acceptance (Gale & Shapley 1962) with rows that prefer their columns in order and columns that prefer
-/// early rows; its outcome does not depend on the order of requests, and as all columns prefer alike it is
-/// the one that rows in turn would come to.
+/// The cheap matching as deferred acceptance (Gale & Shapley 1962). Each row proposes to its columns in
+/// order, and a column accepts the earliest row: a row takes the first of its columns that is free or held
+/// by a later row, and the row displaced continues in the same lanes. The outcome does not depend on the
+/// order of requests, and since all columns have the same preferences it is what rows in turn would obtain.
 ///
-/// While that goes on, col_to_row holds the row's place in the order and one more, and 0 where the start
-/// given has matched the column, which no row displaces. Races: a holder only changes to an earlier row, by
-/// an atomic minimum over unsigned numbers, of which free (-1) is the greatest; a lane that reads an older
-/// one asks in vain.
+/// Meanwhile col_to_row holds one more than the row's position in the order, and 0 if the given start has
+/// matched the column, which no row displaces. Races: a holder is only replaced by an earlier row, through
+/// an atomic minimum of unsigned numbers, of which free (-1) is the greatest; a lane that reads an outdated
+/// holder asks in vain.
 
 #include <algorithm>
 

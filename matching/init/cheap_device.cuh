@@ -1,6 +1,5 @@
 #pragma once
-/// The cheap start on the GPU: every free row takes its first free column, as if in the order of their
-/// numbers.
+/// `cheap` on the GPU: every free row takes its first free column, as if in the order of row numbers.
 
 #include "matching/cardinality/two_sided_device_graph.cuh"
 #include "matching/init/visit_order.h"

@@ -1,6 +1,6 @@
-/// `greedy`: the matching of greedy-suitor with weights that fall with the degrees of an edge's ends, so that
-/// vertices with few neighbours are served first: what min-degree does, but with the degrees of the graph as
-/// given. In return it is the same matching for any number of threads.
+/// `greedy`: the matching of greedy-suitor with weights that decrease with the degrees of an edge's ends,
+/// so that vertices with few neighbours are matched first. This resembles min-degree, but with the degrees
+/// of the original graph; in return the matching is the same for any number of threads.
 
 #include <motes/base/index.h>
 

@@ -1,3 +1,5 @@
+/// The table of initialisers.
+
 #include <array>
 #include <stdexcept>
 

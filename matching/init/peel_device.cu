@@ -1,4 +1,4 @@
-/// Launches of peel_kernels.cuh.
+/// Launches the kernels of peel_kernels.cuh.
 
 #include <algorithm>
 

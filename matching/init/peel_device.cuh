@@ -1,9 +1,10 @@
 #pragma once
-/// Peeling on the GPU: vertices with one neighbour left take it, on both sides, with what follows from them
-/// (the first of the two rules of Karp & Sipser, "Maximum matching in sparse random graphs", FOCS 1981).
+/// Peeling on the GPU: on both sides, vertices with a single remaining neighbour are matched with it,
+/// repeatedly (the first of the two rules of Karp & Sipser, "Maximum matching in sparse random graphs",
+/// FOCS 1981).
 ///
-/// A graph has a maximum matching with all pairs made so, and the rest of it lies among the vertices that are
-/// left: free, with neighbours that are. Solvers need not look at the others again.
+/// Some maximum matching contains all of these pairs, and the rest of it is among the remaining vertices,
+/// that is, free ones with free neighbours. Solvers need not visit the others again.
 
 #include "matching/cardinality/two_sided_device_graph.cuh"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The initialisers' own functions, and what they share; see initialiser.h for what they promise.
+/// The functions of the initialisers, and what they share; initialiser.h says what they guarantee.
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 #pragma once
-/// The order in which initialisers take rows.
+/// The order in which initialisers visit rows.
 
 #include <cstdint>
 #include <numeric>

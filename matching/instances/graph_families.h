@@ -1,5 +1,5 @@
 #pragma once
-/// The families of graph_instances.h, each from its own parameters of a recipe.
+/// The families of graph_instances.h, each generated from the parameters of a recipe.
 
 #include <array>
 #include <cstdint>

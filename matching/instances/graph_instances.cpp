@@ -1,3 +1,5 @@
+/// The table of graph families, and weights, permutations and conversions that apply to all of them.
+
 #include <algorithm>
 #include <array>
 #include <cmath>

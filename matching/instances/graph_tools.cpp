@@ -1,3 +1,5 @@
+/// Builds sorted adjacency lists in parallel, and renumbers graphs.
+
 #include "matching/instances/graph_tools.h"
 
 #include <cstdio>

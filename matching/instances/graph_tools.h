@@ -1,5 +1,5 @@
 #pragma once
-/// What generators of graphs share: sorted lists from edges or row by row, renumbering, random orders.
+/// What generators of graphs share: sorted adjacency lists, renumbering, random orders.
 
 #include <algorithm>
 #include <cstddef>

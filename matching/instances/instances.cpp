@@ -1,3 +1,5 @@
+/// gen:uniform and gen:points, and the options that all assignment instances share.
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

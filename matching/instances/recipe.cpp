@@ -1,3 +1,5 @@
+/// Parses recipes and checks their parameters.
+
 #include "matching/instances/recipe.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-/// Texts that name a generated problem: "gen:FAMILY?key=value&key=value".
+/// Recipes: texts that describe a generated problem, "gen:FAMILY?key=value&key=value".
 
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
-/// Each family is a rule for one entry. Rules that need random numbers of a row or a column draw them
-/// beforehand; those of a pair come from its counters, so that entries may be made in any order.
+/// Each family is a formula for one entry. Random numbers of a row or a column are drawn beforehand; those
+/// of a pair are functions of its indices, so that entries can be computed in any order.
 
 #include "matching/instances/structured_matrices.h"
 

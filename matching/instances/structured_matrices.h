@@ -1,6 +1,6 @@
 #pragma once
-/// Matrices with structure, of the kinds that assignment solvers find hard (instances.h lists them). Each
-/// takes its own parameters from a recipe.
+/// Structured matrices, of the kinds that assignment solvers find hard (instances.h lists them), each
+/// generated from the parameters of a recipe.
 
 #include <optional>
 

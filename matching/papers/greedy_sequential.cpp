@@ -1,3 +1,5 @@
+/// The three sequential algorithms, and the random order of vertices.
+
 #include "matching/papers/greedy_sequential.h"
 
 #include <algorithm>

@@ -1,7 +1,9 @@
 #pragma once
-/// `greedy-random`, `greedy-weighted` and `greedy-sorted`: one thread, one vertex or one edge after another.
+/// `greedy-random`, `greedy-weighted` and `greedy-sorted`: sequential greedy matching, by vertices or by
+/// edges.
 ///
-/// Source: Fagginger Auer & Bisseling, "A GPU algorithm for greedy graph matching", 2012, algorithms 1 and 2.
+/// Source: Fagginger Auer & Bisseling, "A GPU algorithm for greedy graph matching", 2012, algorithms 1 and
+/// 2.
 
 #include <cstdint>
 

@@ -1,3 +1,6 @@
+/// Phases of Hopcroft & Karp: breadth-first levels, then disjoint depth-first searches; for `hkdw` further
+/// searches.
+
 #include "matching/papers/hopcroft_karp.h"
 
 #include <motes/base/index.h>

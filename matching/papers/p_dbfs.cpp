@@ -1,3 +1,5 @@
+/// Disjoint breadth-first searches by several threads.
+
 #include "matching/papers/p_dbfs.h"
 
 #include <motes/base/index.h>

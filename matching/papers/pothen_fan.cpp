@@ -1,3 +1,5 @@
+/// Depth-first searches with lookahead, by several threads.
+
 #include "matching/papers/pothen_fan.h"
 
 #include <motes/base/index.h>

@@ -1,3 +1,5 @@
+/// Breadth-first and depth-first search from one free row at a time.
+
 #include "matching/papers/single_source.h"
 
 #include <motes/base/index.h>

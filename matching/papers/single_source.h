@@ -1,5 +1,5 @@
 #pragma once
-/// `ss-bfs` and `ss-dfs`: one free row after another.
+/// `ss-bfs` and `ss-dfs`: one search for each free row, one after another.
 ///
 /// Source: Azad, Buluc & Pothen, "A parallel tree grafting algorithm for maximum cardinality matching in
 /// bipartite graphs", IPDPS 2015, Algorithm 1; Duff, Kaya & Ucar, ACM TOMS 38 (2011).

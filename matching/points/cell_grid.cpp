@@ -1,3 +1,5 @@
+/// Counting sort of points into cells.
+
 #include "matching/points/cell_grid.h"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 #pragma once
-/// Points sorted into the cells of a plain grid: neighbours by shells of cells around a place.
+/// Points sorted into the cells of a uniform grid. Neighbours of a position are found in shells of cells
+/// around it.
 
 #include <algorithm>
 #include <limits>

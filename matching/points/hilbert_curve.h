@@ -1,11 +1,11 @@
 #pragma once
-/// The place of a cell on Hilbert's curve in space: cells that follow one another on it are neighbours, so
-/// that runs of points sorted by it fill small boxes.
+/// The position of a cell on Hilbert's curve in space. Consecutive cells on the curve are neighbours, so
+/// runs of points sorted by it fill small boxes.
 ///
 /// Source: Hamilton & Rau-Chaplin, "Compact Hilbert indices: space-filling curves for domains with unequal
-/// side lengths", Information Processing Letters 105 (2008), section 2: at each of the levels the cell's
-/// octant is turned into the frame of the curve there (entry corner `entry`, direction `direction`), its
-/// place is the inverse Gray code, and the frame of that octant is the next one.
+/// side lengths", Information Processing Letters 105 (2008), section 2. On each level the cell's octant is
+/// transformed into the frame of the curve there (entry corner `entry`, direction `direction`); its
+/// position is the inverse Gray code, and the frame of that octant is the next one.
 
 #include <cstdint>
 

@@ -1,3 +1,5 @@
+/// Bounding boxes of points, and bounds of distances between them.
+
 #include "matching/points/point_bounds.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-/// The boxes of a problem's points, and what they say about its costs without a look at the pairs.
+/// The bounding boxes of a problem's points, and bounds of its costs that need no pass over the pairs.
 
 #include "matching/assignment/canonical/entries.h"
 

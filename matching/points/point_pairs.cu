@@ -1,3 +1,5 @@
+/// Pairs by two passes over the tree: count, then fill.
+
 #include <algorithm>
 #include <tuple>
 

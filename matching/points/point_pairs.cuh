@@ -1,5 +1,5 @@
 #pragma once
-/// All pairs of two sets of points within a gate, as a graph on the device.
+/// All pairs of two point sets within a gate, as a graph on the device.
 
 #include <optional>
 

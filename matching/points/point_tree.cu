@@ -1,9 +1,9 @@
-/// Build: a key on the curve for each point, relative to the box of all; a stable radix sort; where more than
-/// a leaf's worth of points share a key without being the same point (two clusters far apart, an outlier that
-/// chunks the box), all runs of equal keys get keys of their own, relative to the run's box, and the sort
-/// is repeated with the run as the leading key. Every repetition resolves another 2^21 along each axis, so
-/// that three are enough for doubles of one magnitude; after kMostCuts the rest is left as it is, which costs
-/// speed alone.
+/// Build: a key on the curve for each point, relative to the bounding box of all; a stable radix sort. If
+/// more points than a leaf holds share a key although they differ (two clusters far apart, an outlier that
+/// stretches the box), all runs of equal keys get new keys relative to the run's box, and the sort is
+/// repeated with the run as the leading key. Every repetition resolves another 2^21 along each axis, so
+/// three are enough for doubles of one magnitude; after kMostCuts the rest is left as it is, which only
+/// affects speed.
 
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,16 @@
 #pragma once
-/// Points on the device, arranged so that a warp finds those near a place without meeting the others.
+/// A tree of points on the device, with which a warp finds the points near a position without reading the
+/// others.
 ///
-/// The points are sorted along Hilbert's curve (hilbert_curve.h). Every 32 that follow one another are a leaf
-/// with its bounding box, every 32 leaves a node with the box around theirs, and so on: a tree without
-/// pointers, whose nodes' children lie side by side, one for each lane of a warp. There is no cell size to
-/// choose, so nothing suffers from clusters, outliers, planes, lines or points that coincide: where many
-/// different points share a cell of the curve, that cell is cut again, down to its own box, until none does
-/// (`Build` in point_tree.cu).
+/// The points are sorted along Hilbert's curve (hilbert_curve.h). Every 32 consecutive points are a leaf
+/// with a bounding box, every 32 leaves are a node with the box around theirs, and so on: a tree without
+/// pointers, whose nodes' children are adjacent, one for each lane of a warp. There is no cell size to
+/// choose, so clusters, outliers, planes, lines and coincident points do no harm: if many different points
+/// share a cell of the curve, that cell is divided again within its own box, until none is shared (`Build`
+/// in point_tree.cu).
 ///
 /// Distances to boxes are lower bounds to the last bit: rounding is monotonic, so the squared distance to a
-/// box, formed as detail::GeometricEntries forms that to a point, never passes that to a point within.
+/// box, computed like that to a point in detail::GeometricEntries, never exceeds that to a point inside.
 
 #include <motes/base/gpu/arena.cuh>
 

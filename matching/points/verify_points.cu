@@ -1,3 +1,5 @@
+/// Checks the tree itself, then every row's pairs against its dual, with bounds for whole nodes.
+
 #include <algorithm>
 
 #include "matching/points/point_tree.cuh"

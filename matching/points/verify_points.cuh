@@ -1,5 +1,5 @@
 #pragma once
-/// The certificate's pass over all pairs of points, without meeting most of them.
+/// The certificate's pass over all pairs of points, most of which the tree skips.
 
 #include <motes/base/gpu/arena.cuh>
 

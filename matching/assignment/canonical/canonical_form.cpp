@@ -1,3 +1,5 @@
+/// The canonical form in host memory: sides, entries, warm starts, and the way back to a Matching.
+
 #include "matching/assignment/canonical/canonical_form.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-/// The canonical form (detail/canonical.h) with its entries in device memory, for CUDA solvers.
+/// The canonical form (canonical_form.h) with its entries in device memory, for CUDA solvers.
 
 #include <algorithm>
 #include <limits>

@@ -1,15 +1,15 @@
 #pragma once
-/// The one form in which solvers see every assignment problem, so that none of them needs to know about
-/// rectangles, unmatched costs or which side must be matched:
+/// The canonical form of an assignment problem. Solvers work on this form only, so none of them has to
+/// handle rectangular problems, unmatched costs, or sides that must be matched:
 ///
-///   Every row goes to one column, or out through its exit at exit_of(i) (kInfiniteCost: it has none).
-///   Column j has a starting price start[j], finite. A dual v_j <= start[j] holds all the time, and a column
-///   that stays free has v_j = start[j]. Where `perfect` (square, every vertex must be matched) all columns
-///   end matched, so that v_j is free to rise above start[j] = 0 too.
+///   Every row takes one column, or its exit at cost exit_of(i) (kInfiniteCost: it has none), and stays free.
+///   Column j has a finite starting price start[j]. Its dual always satisfies v_j <= start[j], and v_j =
+///   start[j] if the column stays free. In a `perfect` problem (square, every vertex must be matched) all
+///   columns end matched, so v_j may also rise above start[j] = 0.
 ///
-/// Rows and columns are exchanged where rows may stay free but columns may not. Where both sides have
-/// vertices that must be matched, and the problem is not perfect, such columns start at a price that no
-/// optimum pays unless it has to; a column still free at the end then means infeasible.
+/// Rows and columns are exchanged if rows may stay free but columns may not. If both sides have vertices
+/// that must be matched, and the problem is not perfect, such columns start at a price that no optimum pays
+/// unless it has to; if one of them is still free at the end, the problem is infeasible.
 
 #include <chrono>
 #include <utility>

@@ -1,3 +1,5 @@
+/// The steps before and after a solve on the device: sides, starting prices, row duals, objectives.
+
 #include <algorithm>
 #include <bit>
 #include <limits>

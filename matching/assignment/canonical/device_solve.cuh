@@ -1,7 +1,7 @@
 #pragma once
-/// From any problem to a Matching with everything of size n done on the device: sides, starting prices, u,
-/// the objectives, the other side's partners. solve_canonical_on_device (canonical_form.cuh) does that on the
-/// host, which takes longer than the solve where the solve is a matter of milliseconds.
+/// Solves any assignment problem with all work on arrays of size n on the device: sides, starting prices,
+/// u, the objectives, the partners of the other side. solve_canonical_on_device (canonical_form.cuh) does
+/// these steps on the host, which takes longer than a solve of a few milliseconds.
 
 #include <motes/base/timer.h>
 

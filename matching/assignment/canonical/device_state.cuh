@@ -1,5 +1,5 @@
 #pragma once
-/// The state that assignment solvers on the GPU work on, and what every kernel of theirs needs.
+/// The state of an assignment solver on the GPU, which all of its kernels need.
 
 #include <cooperative_groups.h>
 

@@ -1,12 +1,14 @@
 #pragma once
-/// The entries of a cost matrix, of whichever kind, behind one small interface that CPU and GPU code share:
+/// The entries of a cost matrix of any kind (sparse, dense, geometric) behind one small interface that CPU
+/// and GPU code share:
 ///
 ///   rows, cols
-///   at(i, j)                       cost on the integer grid, kInfiniteCost where the pair is forbidden
-///   for_each(i, first, step, f)    f(j, cost) for every step-th allowed pair of row i, from its first-th on
+///   at(i, j)                       cost on the integer grid; kInfiniteCost if the pair is forbidden
+///   for_each(i, first, step, f)    f(j, cost) for every step-th allowed pair of row i, beginning with its
+///   first-th
 ///
-/// (first, step) = (0, 1) visits a whole row; (lane, lanes) deals a row out to the lanes of a warp. All are
-/// trivially copyable and hold plain pointers, to host or device memory.
+/// (first, step) = (0, 1) visits a whole row; (lane, lanes) distributes a row over the lanes of a warp. All
+/// classes are trivially copyable and hold plain pointers to host or device memory.
 
 #include <bit>
 #include <cmath>

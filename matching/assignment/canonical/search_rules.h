@@ -1,7 +1,8 @@
 #pragma once
-/// What the CPU and the GPU forms of the Hungarian solvers must agree on, element by element: who wins a tie,
-/// where a row looks first, how wide the next band of distances is. With these shared, and every step of the
-/// algorithms synchronous, both give the same matching and the same duals, bit by bit.
+/// The rules that the CPU and the GPU forms of the Hungarian solvers share, element by element: who wins a
+/// tie, where a row begins its scan, how wide the next band of distances is. With these rules, and with
+/// every step of the algorithms synchronous, both forms give the same matching and the same duals, bit by
+/// bit.
 
 #include "matching/assignment/canonical/entries.h"
 

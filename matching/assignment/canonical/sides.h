@@ -1,5 +1,5 @@
 #pragma once
-/// The canonical form's sides from what is known of the unmatched costs, without the costs themselves.
+/// The sides of the canonical form, computed from the unmatched costs only.
 
 #include "matching/assignment/canonical/canonical_form.h"
 

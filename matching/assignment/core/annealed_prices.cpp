@@ -1,19 +1,22 @@
-/// Prices by annealing (the softened assignment of Kosowsky & Yuille 1994, scaled after Sinkhorn 1967).
+/// Prices by annealing (the softened assignment of Kosowsky & Yuille 1994, with the scaling of Sinkhorn
+/// 1967).
 ///
-/// At temperature t row i wants column j by the weight exp(-(c_ij - v_j) / t), divided by the row's sum; a
-/// column that the rows want more than once in all gets dearer by t log of that, others get cheaper. Turn by
-/// turn this leads to the one set of prices at which every column is wanted once, and as t falls these prices
-/// become those of an optimal assignment. Unlike bids, all rows and columns move at once, so that it takes as
-/// few turns on a matrix with structure, where thousands of pairs a row are nearly tight, as on any other.
+/// At temperature t, row i demands column j with weight exp(-(c_ij - v_j) / t), divided by the sum over the
+/// row. A column whose total demand exceeds 1 becomes more expensive by t times the logarithm of the
+/// demand; the others become cheaper. These iterations converge to the unique prices at which every column
+/// has a total demand of 1, and as t falls these prices approach those of an optimal assignment. Unlike in
+/// an auction, all rows and columns move at once. So a matrix with structure, where thousands of pairs of a
+/// row are nearly tight, takes as few iterations as any other.
 ///
-/// Errors of long waves take many turns to even out, those of short waves few. So the coolest temperature at
-/// which a sample of 128 rows and columns can tell its columns apart is reached on that sample; its prices
-/// are extended to a sample of four times the size, which goes on from there; and so on to the whole matrix,
-/// which takes a few turns only. Momentum (a share of the last turn's change) speeds long waves up.
+/// Errors that extend over many columns take many iterations to even out, local ones few. So the
+/// temperature is first lowered on a sample of 128 rows and columns, until the sample can no longer
+/// distinguish its columns; its prices are extended to a sample of four times the size, which continues
+/// from there; and so on up to the whole matrix, which then needs a few iterations only. Momentum (a share
+/// of the last change) speeds up the extended errors.
 ///
-/// Weights are single precision: only differences from the row's least offer enter, which are formed in
-/// double. Sums run over kLanes lanes and in blocks of rows of fixed size, so that they do not depend on
-/// threads or instruction sets.
+/// Weights have single precision, since only differences from the row's least offer enter, and these are
+/// computed in double. Sums run over kLanes lanes and over blocks of rows of fixed size, so they do not
+/// depend on threads or instruction sets.
 
 #include "matching/assignment/core/annealed_prices.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Column prices near an optimum's, for square matrices on which cheap pairs alone say little.
+/// Column prices close to those of an optimum, by annealing: for square matrices whose cheap pairs alone do
+/// not determine good prices.
 
 #include <vector>
 

@@ -1,7 +1,8 @@
 #pragma once
-/// Annealed prices on the GPU: annealed_prices.cpp with a block a row. A matrix is read once a turn: a row's
-/// offers stay in shared memory between its least, its sum and the columns' sums, which a block keeps there
-/// too until its rows are done.
+/// Annealed prices on the GPU: annealed_prices.cpp with one block per row. The matrix is read once in each
+/// iteration: a row's offers stay in shared memory while its least offer, its sum and the sums of the
+/// columns are computed. A block keeps the sums of the columns in shared memory too until it has done all
+/// of its rows.
 
 #include <cmath>
 #include <cstdlib>

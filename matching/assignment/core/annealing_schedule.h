@@ -1,5 +1,5 @@
 #pragma once
-/// How annealed prices (annealed_prices.cpp) cool down: shared by the CPU and the CUDA form.
+/// The cooling schedule of annealed prices (annealed_prices.cpp), shared by the CPU and the CUDA form.
 
 #include <algorithm>
 #include <limits>

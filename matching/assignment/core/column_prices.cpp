@@ -1,15 +1,15 @@
-/// A matrix may have columns that are dear for all rows: rows that take their own cheapest pairs then all
-/// compete for the other columns, and a core of such pairs has no perfect matching, or a poor one.
+/// A matrix may have columns that are expensive for every row. If rows select their own cheapest pairs,
+/// they then all compete for the other columns, and the core has no perfect matching, or a poor one.
 ///
-/// Few such columns get pairs of their own. Many mean that columns have levels, as where a cost is a row's
-/// number plus a column's plus noise. So each column gets one, the kLevelRank-th least that rows pay for it
-/// above their reach, the highest cost among their own pairs (the column reduction of Jonker & Volgenant
-/// 1987, but by rank: a least value alone has much chance in it, and where rows and columns take turns with
-/// least values, the second turn changes nothing). Then rows choose again by what is left of their costs. As
-/// long as many columns are left out, the new reach gives better levels; what is left out in the end gets
-/// pairs of its own again. Levels are guesses and may be anything: the bounds hold for whatever they are.
-/// They are good prices to start from, too (core_solver.cpp). Where levels of this kind are of no use, square
-/// matrices get annealed ones (annealed_prices.h).
+/// A few such columns get pairs of their own. If there are many, columns have levels, as when a cost is a
+/// row term plus a column term plus noise. Then each column gets a level: the kLevelRank-th least amount by
+/// which its costs exceed the rows' reach, where the reach of a row is the highest cost among its own
+/// pairs. (This is the column reduction of Jonker & Volgenant 1987 with a rank instead of the minimum. A
+/// minimum depends much on chance, and when rows and columns alternate with minima, the second pass changes
+/// nothing.) Then the rows select again by the reduced costs. As long as many columns are left out, the new
+/// reach gives better levels; columns left out in the end get pairs of their own again. Levels are
+/// heuristic and may have any value: the bounds hold for all. They are also good starting prices
+/// (core_solver.cpp). If such levels do not help, square matrices get annealed prices (annealed_prices.h).
 
 #include "matching/assignment/core/column_prices.h"
 

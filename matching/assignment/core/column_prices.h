@@ -1,5 +1,5 @@
 #pragma once
-/// Columns that rows leave out when each takes its own cheapest pairs.
+/// Prices for columns that no row would select by its own cheapest pairs.
 
 #include "matching/assignment/core/selection.h"
 

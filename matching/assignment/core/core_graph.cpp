@@ -1,3 +1,5 @@
+/// Builds the graph of a core from the pairs that threads selected, and merges pairs into it.
+
 #include "matching/assignment/core/core_graph.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-/// Cores as they grow: pairs of consecutive rows from each task, and pairs that join later.
+/// The growing graph of a core: pairs of consecutive rows from each task, and pairs added later.
 
 #include <vector>
 

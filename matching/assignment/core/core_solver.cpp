@@ -1,23 +1,24 @@
 /// A core-oriented solve (the idea of Volgenant 1996, "Linear and semi-assignment problems: a core oriented
-/// approach"), exact by pricing.
+/// approach"), made exact by pricing.
 ///
-/// Selection (selection.h) has put into the core all pairs of row i with c_ij <= bound_i. Solve: perfect
-/// problems by forests of augmenting paths (multi_source_paths.h), the others by single ones
-/// (sparse_augmenting_paths.h), where rows that must be matched get an exit so dear that no optimum takes it
-/// unless it has to. Pricing: the duals prove the whole matrix optimal if c_ij >= u_i + v_j everywhere. Pairs
-/// of the core satisfy it, and bounds prove most rows (pricing.h). The other rows are scanned, and the pairs
-/// that violate join the core, at most kAddedPerRow a row and round, the worst first. Then the solve goes on
-/// from its own matching and duals. No violation left: optimal. Every round adds a pair, so the rounds end.
+/// Selection (selection.h) puts all pairs of row i with c_ij <= bound_i into the core. Solve: perfect
+/// problems by forests of augmenting paths (multi_source_paths.h), others by single paths
+/// (sparse_augmenting_paths.h); there, rows that must be matched get an exit so expensive that no optimum
+/// takes it unless it has to. Pricing: the duals prove the whole matrix optimal if c_ij >= u_i + v_j
+/// everywhere. Pairs of the core satisfy this, and bounds prove it for most rows (pricing.h). The other
+/// rows are scanned, and violating pairs are added to the core, at most kAddedPerRow per row and round, the
+/// worst first. The solve then continues from its own matching and duals. When no pair violates, the
+/// matching is optimal. Every round adds a pair, so the rounds end.
 ///
-/// A matrix's core may mislead: where thousands of pairs a row are nearly tight, searches go far and rounds
-/// are many. So solving and pricing have a budget of looks at pairs, a multiple of the matrix's size. A
-/// perfect problem that uses it up gets annealed prices and a core chosen by them, and starts over; if that
-/// is slow too, or the core outgrows a quarter of the matrix, dense paths take over from the prices. A start
-/// that is good makes their searches short, and their time is bounded by the cube of the size in any case.
+/// A core may mislead: if thousands of pairs of a row are nearly tight, searches become long and rounds
+/// many. So solving and pricing have a budget of pairs scanned, a multiple of the matrix's size. A perfect
+/// problem that exceeds it gets annealed prices and a core chosen by them, and starts over. If that is slow
+/// too, or the core exceeds a quarter of the matrix, dense augmenting paths take over from the prices: from
+/// a good start their searches are short, and their time is at most cubic in any case.
 ///
-/// Infeasible: a dear exit is still taken at the end; or, for perfect problems, a search is trapped among
-/// columns all of whose rows have no other pairs in the whole matrix. If they have some, their best join the
-/// core.
+/// The problem is infeasible if an expensive exit is still taken at the end; or, for perfect problems, if a
+/// search is trapped among columns whose rows have no other pairs in the whole matrix. If these rows have
+/// some, the best of them are added to the core.
 
 #include "matching/assignment/core/core_solver.h"
 

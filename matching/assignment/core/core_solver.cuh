@@ -1,40 +1,42 @@
 #pragma once
-/// `jv` on the GPU for costs too many to keep: a core of cheap pairs, solved, then checked against all pairs.
+/// `jv` on the GPU for costs too many to store: a core of cheap pairs is solved, then checked against all
+/// pairs.
 ///
-/// The loop of core_solver.cpp, in device memory. A policy, one for each kind of costs, knows the pairs:
+/// The loop is that of core_solver.cpp, in device memory. A policy for each kind of costs provides the
+/// pairs:
 ///
 ///   Core select(arena, p, s, price, unpriced)
-///                                      the first core. `price` [cols] are reference prices (see below); on
-///                                      entry s.v, and the policy may put better ones there where the problem
-///                                      is perfect and no prices were given (`unpriced`)
+///                                      the first core. `price` [cols] are reference prices (see below): on
+///                                      entry s.v; the policy may replace them if the problem is perfect and
+///                                      no prices were given (`unpriced`)
 ///   Additions price(arena, p, s, price, core)
-///                                      pairs outside the core with c_ij < u_i + v_j, at most kAddedPerRow a
-///                                      row, of every row that has any; none: certified. In memory that the
-///                                      policy keeps from round to round
+///                                      pairs outside the core with c_ij < u_i + v_j, at most kAddedPerRow
+///                                      per row, of every row that has any; none: certified. In memory of the
+///                                      policy, which is kept from round to round
 ///   Solution solve_whole(arena, sides, p)
-///                                      without a core, from scratch
-/// and, if it can tell better prices,
+///                                      solves without a core, from scratch
+/// and, if it can compute better prices,
 ///   bool can_anneal(p)                 whether it can
-///   bool anneal(arena, p, price)       puts annealed prices (annealing.cuh) into `price`; false: it cannot,
-///   or
-///                                      `price` holds them already
+///   bool anneal(arena, p, price)       stores annealed prices (annealing.cuh) in `price`; false if it
+///   cannot, or
+///                                      if `price` holds them already
 ///   bool annealed()                    whether it does
 ///   Solution solve_whole(arena, sides, p, price)
-///                                      from prices (nullptr: from scratch)
+///                                      as above, from prices (nullptr: from scratch)
 ///
-/// A budget of rounds of searches and of pricing tells whether a core misleads: where thousands of pairs a
-/// row are nearly tight, searches go far and violating pairs never end. A perfect problem that uses it up
-/// gets annealed prices and a core chosen by them; if that is no better, the whole is solved from those
-/// prices.
+/// A budget for rounds of searches and of pricing detects a core that misleads: if thousands of pairs of a
+/// row are nearly tight, searches become long and there are always more violating pairs. A perfect problem
+/// that exceeds it gets annealed prices and a core chosen by them; if that is no better, the whole problem
+/// is solved from those prices.
 ///
-/// Promise of the core: every pair of row i with c_ij - price_j <= bound_i is in it. So all others of a row
-/// are proven without a look where bound_i + 1 >= u_i + max_j (v_j - price_j).
+/// The core contains every pair of row i with c_ij - price_j <= bound_i. So all other pairs of a row are
+/// proven without a scan if bound_i + 1 >= u_i + max_j (v_j - price_j).
 ///
-/// Perfect problems leave the prices' level open, so that any prices are a start for them: `price` takes that
-/// place. They are solved as perfect ones on the core as long as it holds a perfect matching; from then on
-/// rows may leave at a price (kDearExit) that no optimum pays unless it has to, and pricing says what is
-/// missing. Every round adds a pair, so the rounds end. Where the core grows past a quarter of all pairs, the
-/// policy solves the whole.
+/// In perfect problems any prices are a valid start, and `price` is used. They are solved as perfect
+/// problems as long as the core has a perfect matching; after that, rows may stay free at a cost
+/// (kDearExit) that no optimum pays unless it has to, and pricing finds the missing pairs. Every round adds
+/// a pair, so the rounds end. If the core exceeds a quarter of all pairs, the policy solves the whole
+/// problem.
 
 #include <cmath>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-/// Shortest augmenting paths on the few edges of a matrix that matter: how `jv` solves large dense and
-/// geometric problems.
+/// Shortest augmenting paths on a core, the few edges of a matrix that matter: how `jv` solves large dense
+/// and geometric problems.
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/core/selection.h"

@@ -1,5 +1,5 @@
 #pragma once
-/// Matrices on the GPU by cores (core_solver.cuh), without the kernels.
+/// Cores of matrices on the GPU (core_solver.cuh): the interface, without the kernels.
 
 #include "matching/assignment/canonical/canonical_form.cuh"
 

@@ -1,4 +1,4 @@
-/// dense_core.cuh for matrices of integer numbers.
+/// Instantiates dense_core.cuh for matrices of integers.
 
 #include "matching/assignment/core/dense_kernels.cuh"
 

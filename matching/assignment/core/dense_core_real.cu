@@ -1,4 +1,4 @@
-/// dense_core.cuh for matrices of real numbers.
+/// Instantiates dense_core.cuh for matrices of floating-point numbers.
 
 #include "matching/assignment/core/dense_kernels.cuh"
 

@@ -1,21 +1,22 @@
 #pragma once
-/// Matrices as a policy of core_solver.cuh: which pairs are cheap, and which of the others violate.
+/// The policy of core_solver.cuh for matrices: which pairs are cheap, and which of the others violate.
 ///
-/// Everything is streamed: a block reads eight rows at a time, sixteen bytes and more a thread and row, so
-/// that what it needs of the columns is read once for eight rows. Passes over the matrix, of which the first
-/// two are made only where rows must be matched and no prices are given:
-///   1. rows: the least cost of each (not int32: found on the way by the pass that checks the costs).
-///   2. columns: for each its cheapest row within each of kBands bands of rows, after every row's least cost
-///      was taken off. A column that no row would pick gets neighbours so; where the problem is perfect, the
-///      least of them is its price: the two reductions of the Hungarian method.
-///   3. rows: all pairs up to a limit, which a sample of the row has set for about `wanted` pairs.
+/// The matrix is streamed: a block reads eight rows at a time, at least sixteen bytes per thread and row,
+/// so that data of the columns is read once for eight rows. There are three passes; the first two are made
+/// only if rows must be matched and no prices are given:
+///   1. rows: the least cost of each (except for int32, where the pass that checks the costs finds it).
+///   2. columns: for each column, its cheapest row within each of kBands bands of rows, after subtracting
+///   every
+///      row's least cost. So a column that no row would select gets neighbours. If the problem is perfect,
+///      the least of these costs is its price: these are the two reductions of the Hungarian method.
+///   3. rows: all pairs up to a limit, which a sample of the row has set to give about `wanted` pairs.
 ///
-/// A sample is a sixth of a row, in pieces of 64 bytes. Rows where the sample misled (too few pairs, too
-/// many, thousands of equal ones) are done again, exactly, a block each.
+/// A sample is a sixth of a row, in pieces of 64 bytes. Rows whose sample was misleading (too few pairs,
+/// too many, thousands of equal ones) are selected again exactly, with a block for each.
 ///
-/// The reference price is part of a pair's key, key_ij = c_ij - price_j; limits and bounds are keys. Where
-/// many columns are chosen by few rows, prices tell the rows too little: square matrices get annealed ones
-/// (annealing.cuh), and the rows choose again.
+/// The reference price is part of a pair's key, key_ij = c_ij - price_j; limits and bounds are keys. If few
+/// rows select many columns, these prices are not good enough: square matrices then get annealed prices
+/// (annealing.cuh), and the rows select again.
 
 #include "matching/assignment/core/annealing.cuh"
 #include "matching/assignment/core/dense_core.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels that look for pairs outside the core that violate; see dense_kernels.cuh.
+/// The kernels that find violating pairs outside the core; see dense_kernels.cuh.
 
 #include "matching/assignment/core/dense_rows.cuh"
 

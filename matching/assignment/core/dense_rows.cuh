@@ -1,5 +1,5 @@
 #pragma once
-/// What the passes over a matrix share: how a block reads its rows, and what the key of a pair is.
+/// What all passes over a matrix share: how a block reads its rows, and the definition of a pair's key.
 
 #include "matching/assignment/core/core_solver.cuh"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels that pick a matrix's first core; see dense_kernels.cuh.
+/// The kernels that select the first core of a matrix; see dense_kernels.cuh.
 
 #include "matching/assignment/core/dense_rows.cuh"
 

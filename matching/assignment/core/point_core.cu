@@ -1,12 +1,12 @@
-/// The policy of the core loop for points.
+/// The policy of core_solver.cuh for points.
 ///
-/// Selection and pricing are one question, asked of a tree (device/point_tree.cuh): which columns j have the
-/// least c_ij - w_j for this row, below a limit? For selection w are the reference prices and there is no
-/// limit; for pricing w are the prices and the limit is u_i, so that what comes back violates. A node may be
-/// passed over where even its nearest corner and its highest w reach the limit, or the worst of the pairs
-/// kept; both bounds are exact (the squared distance is turned into cost steps with room to spare, see
-/// reach_of). A warp serves a row: its lanes look at a node's 32 children or a leaf's 32 points at once and
-/// hold the pairs kept, sorted, one each.
+/// Selection and pricing are the same query on a tree (points/point_tree.cuh): which columns j have the
+/// least c_ij - w_j for this row, below a limit? For selection, w are the reference prices and there is no
+/// limit; for pricing, w are the prices and the limit is u_i, so that the columns found violate. A node is
+/// skipped if even its nearest corner with its highest w reaches the limit, or the worst of the pairs kept;
+/// both bounds are exact (the squared distance is converted to cost steps with a margin, see reach_of). A
+/// warp serves a row: its lanes examine a node's 32 children or a leaf's 32 points at once, and hold the
+/// sorted pairs kept, one each.
 
 #include <algorithm>
 #include <bit>

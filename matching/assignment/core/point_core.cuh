@@ -1,5 +1,6 @@
 #pragma once
-/// `jv` on the GPU for points: no matrix, and no pass over all pairs where the geometry allows less.
+/// `jv` on the GPU for points: without a matrix, and without a pass over all pairs where geometry allows
+/// it.
 
 #include "matching/assignment/core/core_solver.cuh"
 

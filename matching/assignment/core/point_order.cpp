@@ -1,3 +1,5 @@
+/// Sorts points along Hilbert's curve.
+
 #include "matching/assignment/core/point_order.h"
 
 #include <cstddef>

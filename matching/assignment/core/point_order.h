@@ -1,5 +1,5 @@
 #pragma once
-/// Points renumbered so that neighbours in space are neighbours in memory.
+/// Renumbering of points so that neighbours in space are neighbours in memory.
 
 #include <vector>
 

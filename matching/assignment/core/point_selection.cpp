@@ -1,5 +1,5 @@
-/// Selection from point sets: by cells, in both directions. Where the gate leaves a row no more pairs than a
-/// core would have, the core is all of them, and complete.
+/// Selection from point sets by cells, in both directions. If the gate leaves rows no more pairs than a
+/// core would have, the core contains all pairs and is complete.
 
 #include <algorithm>
 #include <cmath>

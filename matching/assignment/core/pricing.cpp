@@ -1,3 +1,5 @@
+/// Pricing by bounds for whole rows, and scans of the rows that the bounds do not prove.
+
 #include "matching/assignment/core/pricing.h"
 
 #include <algorithm>

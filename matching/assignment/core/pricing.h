@@ -1,5 +1,5 @@
 #pragma once
-/// Pairs outside a core that its duals do not prove: the other half of core_solver.h.
+/// Pricing: finds the pairs outside a core that violate its duals; the other half of core_solver.h.
 
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
-/// Selection from a matrix in one pass, in the order in which it lies in memory: at a few cycles an entry
-/// that is what sets the pace. A row's pairs are those whose entries lie up to a limit, which is the limit of
-/// the row before as long as that suits, else guessed from a sample of the row.
+/// Selection from a matrix in one pass in memory order: at a few cycles an entry, memory sets the pace. The
+/// pairs of a row are the entries up to a limit. The limit of the row before is used as long as it gives a
+/// suitable number of pairs; otherwise a sample of the row gives a new one.
 
 #include "matching/assignment/core/selection.h"
 

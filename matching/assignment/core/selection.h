@@ -1,5 +1,5 @@
 #pragma once
-/// Which pairs of a matrix or of point sets are worth a look: the core that core_solver.h solves first.
+/// Selection of the first core of a matrix or of point sets, which core_solver.h solves.
 
 #include <limits>
 #include <vector>

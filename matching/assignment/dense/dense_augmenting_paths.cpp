@@ -1,13 +1,14 @@
-/// Jonker & Volgenant's stages on a full matrix.
+/// The stages of Jonker & Volgenant on a full matrix.
 ///
-/// A row of costs is first brought into a buffer of 64-bit grid values (forbidden pairs: kFar), then scanned
-/// against the duals: both loops run over consecutive memory without branches, so that they vectorise.
+/// A row of costs is first converted to a buffer of 64-bit grid values (forbidden pairs: kFar), then
+/// scanned against the duals. Both loops run over consecutive memory without branches, so that they
+/// vectorise.
 ///
-/// Column reduction, for perfect problems only (elsewhere a dual may not rise above its start): v_j becomes
-/// the least cost of the column, and the row that has it takes the column if it is free. Row reduction and
-/// augmentation are those of sparse_augmenting_paths.cpp; here the open columns are not kept in a heap but in
-/// one array of keys, whose minimum falls out of the scan that updates it. A settled column gets a dual so
-/// low that no offer reaches it again, and an infinite key.
+/// Column reduction, only for perfect problems (in others a dual must not rise above its start): v_j
+/// becomes the least cost of the column, and the row with that cost takes the column if it is free. Row
+/// reduction and augmentation are those of sparse_augmenting_paths.cpp, but the open columns are not in a
+/// heap: their keys are in one array, and the scan that updates the keys also finds the least. A settled
+/// column gets a dual so low that no offer reaches it again, and an infinite key.
 
 #include "matching/assignment/dense/dense_augmenting_paths.h"
 

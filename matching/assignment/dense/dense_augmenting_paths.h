@@ -1,5 +1,5 @@
 #pragma once
-/// Shortest augmenting paths on a full matrix, row by row: the dense half of `jv`.
+/// Shortest augmenting paths on a full matrix, one row at a time: the dense half of `jv`.
 
 #include "matching/assignment/canonical/canonical_form.h"
 

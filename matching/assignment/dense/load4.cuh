@@ -1,5 +1,5 @@
 #pragma once
-/// Rows of a matrix read four entries at a time.
+/// Reads rows of a matrix four entries at a time.
 
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
 #pragma once
-/// One row of costs as plain 64-bit grid values, so that loops over it vectorise.
+/// A row of costs converted to 64-bit grid values, so that loops over it vectorise.
 
 #include "matching/assignment/canonical/entries.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Rows of a matrix in their own number type: what can be decided without going to the 64-bit grid, several
-/// entries an instruction.
+/// Rows of a matrix in their own number type, for decisions that need no 64-bit grid values: several
+/// entries per instruction.
 
 #include <cmath>
 #include <limits>

@@ -1,3 +1,5 @@
+/// The row scan for each number type, with AVX2 if the CPU has it.
+
 #include "matching/assignment/dense/row_scan.h"
 
 #include <algorithm>

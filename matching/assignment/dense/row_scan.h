@@ -1,6 +1,6 @@
 #pragma once
-/// One pass over a row of a matrix that does two things at once, so that a matrix need not be read twice: it
-/// picks the few entries up to a limit, and learns whether all entries are legal and how large they get.
+/// A single pass over a row of a matrix that selects its few entries up to a limit and also checks that all
+/// entries are legal and how large they are, so that the matrix is read once only.
 
 #include <cstdint>
 #include <limits>

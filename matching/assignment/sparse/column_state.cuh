@@ -1,8 +1,9 @@
 #pragma once
-/// What core_search keeps of a column: one 32-byte sector, so that looking at a pair touches one place.
+/// The state of a column in multi_source_search.cuh: one 32-byte sector, so that examining a pair accesses
+/// memory in one place.
 ///
-/// A column's place (price, owner) and its label (distance, tree, row before) change together or not at all:
-/// both are 16 bytes that are read, and compared and exchanged, in one piece.
+/// A column's place (price, owner) and its label (distance, tree, previous row) have 16 bytes each, and are
+/// always read, compared and exchanged as a whole.
 
 #include <climits>
 

@@ -1,3 +1,5 @@
+/// Components by union-find.
+
 #include "matching/assignment/sparse/components.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-/// A round of growth of multi_source_search.cuh.
+/// One round of growth in multi_source_search.cuh.
 
 #include "matching/assignment/sparse/multi_source_state.cuh"
 

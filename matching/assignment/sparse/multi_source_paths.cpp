@@ -1,22 +1,24 @@
-/// Stages, each exact in that c_ij >= u_i + v_j everywhere and = on matched pairs before and after.
+/// The solve has stages, each of which keeps c_ij >= u_i + v_j everywhere, with equality for matched pairs.
 ///
-/// Row reduction as in sparse_augmenting_paths.cpp, with a budget. Then searches in the graph of tight edges
-/// alone, where ties abound: what a failed one has seen leads nowhere for the others either.
+/// Row reduction as in sparse_augmenting_paths.cpp, with a budget. Then searches among tight edges only,
+/// which succeed often if there are many ties; what a failed search has visited is a dead end for the
+/// others too.
 ///
-/// Where many rows are left, prices come from an auction whose epsilon falls from stage to stage (Bertsekas,
-/// "The auction algorithm", 1988), and the first two stages start over with them. Bids are local and cheap,
-/// and they do what would take the forests below most of their time: an auction leaves a hundredth of the
-/// rows that reduction alone leaves. One that leaves no fewer is undone.
+/// If many rows are left, an auction with falling epsilon (Bertsekas, "The auction algorithm", 1988)
+/// computes prices, and the first two stages start over from them. Bids are local and cheap, and replace
+/// what would take the forests below most of their time: an auction leaves a hundredth of the rows that
+/// reduction alone leaves. If it leaves no fewer rows, it is undone.
 ///
-/// Last, phases: one forest grows from all free rows at once, in the order of distance (Dijkstra), until a
-/// fifth of its trees has come to a free column; duals of all that was settled move by what it was nearer,
-/// which makes the whole forest tight, and each of those trees is augmented. As every column ends matched,
-/// free columns may change their price like any other; that is what lets one phase serve many rows. The last
-/// rows' searches go far, but there are few of them left.
+/// Last come phases. A forest grows from all free rows at once in order of distance (Dijkstra), until a
+/// fifth of its trees have reached a free column. The duals of all settled vertices are adjusted by how
+/// much nearer they are than the forest's reach, which makes the whole forest tight, and each of those
+/// trees is augmented. As every column ends matched, the prices of free columns may change like those of
+/// others; this is why one phase can serve many rows. The searches of the last rows are long, but these
+/// rows are few.
 ///
-/// A row's edges are brought in the order of their offers when a forest first comes to the row. Prices only
-/// fall, so that an offer of that time (key) stays a lower bound: a row is scanned kPlacesAtOnce edges at a
-/// time, and waits in the queue until the forest has grown to the next key. Most edges are never looked at.
+/// When a forest first reaches a row, the row's edges are sorted by their offers. Prices only fall, so the
+/// offer at that time (key) remains a lower bound: kPlacesAtOnce edges of a row are scanned at a time, and
+/// the row waits in the queue until the forest has grown to the next key. Most edges are never scanned.
 
 #include "matching/assignment/sparse/multi_source_paths.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Shortest augmenting paths for perfect problems on a sparse graph, many at a time: the engine of
+/// Shortest augmenting paths from many rows at a time, for perfect problems on a sparse graph: used by
 /// core_solver.h.
 
 #include <cstdint>

@@ -1,38 +1,40 @@
 #pragma once
 /// Shortest augmenting paths from all free rows at once, as phases of one persistent cooperative kernel.
 ///
-/// A phase grows a tree from every free row. Distances are those of the slacks c_ij - u_i - v_j; a column
-/// belongs to the tree that is nearest. Labels are corrected, not settled in order: a round scans every row
-/// whose column's label improved in the round before, whatever its distance, until none does. That scans a
-/// row several times, and needs a few dozen rounds where Dijkstra's order needs thousands.
+/// A phase grows a tree from every free row. Edge lengths are the slacks c_ij - u_i - v_j; a column belongs
+/// to the nearest tree. Labels are corrected instead of being settled in order: a round scans every row
+/// whose column's label improved in the round before, whatever its distance, until no label improves. This
+/// scans a row several times, but needs a few dozen rounds where Dijkstra's order would need thousands.
 ///
-/// Every tree T then has D_T, the distance of its nearest end (a free column; the exit of a row), and rises
-/// by some r_T: its rows' duals grow by r_T - distance, its columns' prices fall by the same, where that is
-/// positive. Tight pairs of the matching stay tight. A pair from a row of tree A to a column of tree B, whose
-/// offer o is not below that column's distance d, keeps a slack of at least 0 if
+/// Let D_T be the distance from the root of tree T to its nearest end (a free column, or the exit of a
+/// row). The tree rises by some r_T: the duals of its rows grow by r_T - distance, and the prices of its
+/// columns fall by the same, if this is positive. Matched pairs stay tight. A pair from a row of tree A to
+/// a column of tree B, whose offer o is not below that column's distance d, keeps a slack of at least 0 if
 ///     r_A <= max(o, r_B + o - d).
 ///
-/// Not perfect: free columns keep their price and no row's dual passes its exit, so that r_T <= D_T. The
-/// greatest such r is found by lowering r_T = D_T until the pairs between trees are content. Trees that kept
-/// r_T = D_T augment along a path of tight pairs to their nearest end; one whose D_T is least always does. As
-/// nothing beyond D_T matters to T, offers at or beyond the nearest end known so far are not made. What such
-/// pruning leaves behind is a label through a row that has since gone to another tree N, farther than D_N;
-/// no path within r_T ends there but through ties, and the walk back, which checks that it stays in its tree,
-/// finds those: that tree waits for the next phase.
+/// Problems that are not perfect: free columns keep their price and no row's dual exceeds its exit, so r_T
+/// <= D_T. The greatest such r is found by starting from r_T = D_T and lowering it until all pairs between
+/// trees satisfy the condition. Trees that kept r_T = D_T augment along a path of tight pairs to their
+/// nearest end; one with the least D_T always does. As nothing beyond D_T matters to T, offers at or beyond
+/// the nearest end found so far are not made. This pruning can leave a label whose path goes through a row
+/// that has since moved to another tree N, farther than D_N. No path within r_T ends there except through
+/// ties. The walk back checks that it stays in its tree and so detects these cases; that tree waits for the
+/// next phase.
 ///
-/// Perfect: all columns end matched, prices of free ones may fall too, and so all trees may rise alike, by
-/// some D: every tree with an end up to D augments. D is where a share of the trees have their ends: those
-/// are known long before the farthest tree has crossed the graph for the last free column, and offers at or
-/// beyond the least such distance seen so far need not be made. Labels below it are as they would be without.
+/// Perfect problems: all columns end matched and the prices of free columns may fall too, so all trees may
+/// rise by the same D, and every tree with an end up to D augments. D is the distance up to which a given
+/// share of the trees have ends: these are known long before the last trees have crossed the graph. Offers
+/// at or beyond the least such distance found so far need not be made; labels below it are not affected.
 ///
-/// So phases take few roots' time: with r the same in all trees only those up to the first end in the way
-/// could augment, and on gated problems every region would wait for every other.
+/// So phases need not wait for the farthest roots. With the same r in all trees of a problem that is not
+/// perfect, only those up to the first end in the way could augment, and on gated problems every region
+/// would wait for every other.
 ///
-/// A budget of rounds and of scanned rows may end it all in the middle of a phase, whose labels then count
-/// for nothing: the state is that before the phase.
+/// A budget of rounds and of scanned rows may stop the search within a phase. The labels of that phase are
+/// then ignored, and the state is that before the phase.
 ///
-/// Races: labels fall by exchange of 16 bytes at once, lists fill in any order, and the nearest ends and
-/// rises are minima. Distances do not depend on timing, but the tree that has a column, where distances tie,
+/// Races: labels fall by atomic exchange of 16 bytes, lists are filled in any order, and nearest ends and
+/// rises are minima. Distances do not depend on timing; where distances tie, the tree that owns a column
 /// does.
 
 #include "matching/assignment/sparse/multi_source_growth.cuh"

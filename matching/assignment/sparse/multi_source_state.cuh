@@ -1,5 +1,5 @@
 #pragma once
-/// What the searches of multi_source_search.cuh keep.
+/// The data of the searches in multi_source_search.cuh.
 
 #include "matching/assignment/sparse/row_reduction.cuh"
 

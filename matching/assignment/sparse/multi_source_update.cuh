@@ -1,6 +1,6 @@
 #pragma once
-/// What follows the growth in a phase of multi_source_search.cuh: rises, duals, paths, and what stays
-/// labelled.
+/// The steps after the growth in a phase of multi_source_search.cuh: rises, duals, augmentation, and
+/// resetting of labels.
 
 #include <motes/base/index.h>
 

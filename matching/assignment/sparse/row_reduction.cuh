@@ -1,17 +1,17 @@
 #pragma once
-/// Augmenting row reduction (Jonker & Volgenant 1987) as chains that run side by side without barriers.
+/// Augmenting row reduction (Jonker & Volgenant 1987) as chains that run in parallel without barriers.
 ///
 /// A few lanes take a free row, find its best and its second best offer (c_ij - v_j; the exit is one too),
-/// lower the price of the best column by the difference, and go on with the row they have displaced, until a
-/// column was free, the exit is best, or the budget of bids is spent. A bid that would not lower the price of
-/// a taken column is not made: the row is left to the searches.
+/// lower the price of the best column by the difference, and continue with the row that they have
+/// displaced, until they take a free column, the exit is best, or the budget of bids is spent. A bid that
+/// would not lower the price of a taken column is not made: the row is left to the searches.
 ///
-/// The races are the method. Prices only fall, so a price read earlier is at most too high and an offer at
-/// most too low. The column's place is exchanged only if price and owner are still what was read; then its
-/// offer is exact, the others are no better than they seemed, and the second best is a lower bound of the
-/// row's other offers, now and later: u_i + v_j <= c_ij everywhere, with equality for the pair, at every
-/// moment. Which rows get which columns depends on timing. Owners live in the places alone (row_to_col is set
-/// afterwards), so that nothing can be written out of order.
+/// The method relies on races. Prices only fall, so a price read earlier is at most too high, and an offer
+/// computed from it at most too low. A column's place is exchanged only if price and owner are still those
+/// that were read. Then its offer is exact, the others are no better than they seemed, and the second best
+/// is a lower bound of the row's other offers, now and later. So u_i + v_j <= c_ij everywhere at any time,
+/// with equality for the pair. Which rows get which columns depends on timing. Owners are stored in the
+/// places only (row_to_col is filled afterwards), so no two arrays can disagree.
 
 #include "matching/assignment/sparse/column_state.cuh"
 

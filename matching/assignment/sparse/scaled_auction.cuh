@@ -1,6 +1,6 @@
 #pragma once
-/// An auction by chains (row_reduction.cuh) whose epsilon falls from stage to stage. Perfect problems only:
-/// what it leaves is prices, and any prices are a start for those.
+/// An auction by chains (row_reduction.cuh) with falling epsilon, only for perfect problems: its result is
+/// prices, and any prices are a valid start for these.
 
 #include "matching/assignment/sparse/row_reduction.cuh"
 #include "matching/assignment/sparse/search_settings.h"

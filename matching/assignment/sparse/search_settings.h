@@ -1,5 +1,5 @@
 #pragma once
-/// What may be chosen for the engine of `jv` on the GPU (sparse_augmenting_paths.cuh).
+/// Settings of the GPU engine of `jv` (sparse_augmenting_paths.cuh).
 
 namespace motes::matching::device {
 

@@ -1,15 +1,16 @@
 /// Shortest augmenting paths with unmatched costs, on a sparse graph.
 ///
-/// Column j carries a dual v_j, which starts at its unmatched cost q_j, only falls, and stays at q_j as long
-/// as the column is free. Row i has, besides its edges, a private exit at price r_i: being left free. Since v
-/// only falls, a row whose exit is its best offer keeps it for good, and a column once matched stays matched.
+/// Column j has a dual v_j, which starts at its unmatched cost q_j, only falls, and stays q_j as long as
+/// the column is free. Besides its edges, row i has a private exit at cost r_i: being left free. Since v
+/// only falls, a row whose exit is its best offer keeps it for good, and a column once matched stays
+/// matched.
 ///
 /// Stage 1 (row reduction): a free row takes its cheapest offer c_ij - v_j and lowers v_j until that offer
-/// equals its second cheapest; the row it displaced goes next. Every step keeps u_i + v_j <= c_ij. A budget
-/// ends price wars; ties are left to stage 2. Stage 2 (augmentation): Dijkstra from each row still free, over
-/// d_j = distance to matched column j. A path may end at a free column or at the exit of any row on the way;
-/// as soon as the best end known is no farther than the nearest open column, it is the shortest. Duals of the
-/// settled columns fall by what they were nearer.
+/// equals its second cheapest; the row that it displaced is next. Every step keeps u_i + v_j <= c_ij. A
+/// budget ends price wars; ties are left to stage 2. Stage 2 (augmentation): Dijkstra's algorithm from each
+/// row that is still free, where d_j is the distance to matched column j. A path may end at a free column
+/// or at the exit of any row on the way; as soon as the best end known is no farther than the nearest open
+/// column, it is the shortest path. The duals of settled columns fall by how much nearer they are.
 
 #include "matching/assignment/sparse/sparse_augmenting_paths.h"
 

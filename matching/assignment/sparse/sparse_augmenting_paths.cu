@@ -1,4 +1,5 @@
-/// Repair of the state given, chains (row_reduction.cuh), searches (multi_source_search.cuh).
+/// The GPU engine of `jv`: repairs the given state, then runs chains (row_reduction.cuh) and searches
+/// (multi_source_search.cuh).
 
 #include "matching/assignment/sparse/multi_source_search.cuh"
 #include "matching/assignment/sparse/scaled_auction.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-/// The engine of `jv` on the GPU: sparse problems solved in device memory, from any state.
+/// The GPU engine of `jv`: solves sparse problems in device memory, from any starting state.
 
 #include "matching/assignment/canonical/device_state.cuh"
 #include "matching/assignment/sparse/search_settings.h"

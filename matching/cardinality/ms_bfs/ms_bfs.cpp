@@ -1,3 +1,5 @@
+/// `ms-bfs` and `ms-bfs-graft` on the CPU, and when a search is cut short.
+
 #include "matching/cardinality/ms_bfs/ms_bfs.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-/// ms-bfs and ms-bfs-graft on the GPU: one launch of ms_bfs_kernels.cuh, and what goes in and comes out.
+/// `ms-bfs` and `ms-bfs-graft` on the GPU: the launch of ms_bfs_kernels.cuh, with its input and output.
 
 #include <algorithm>
 #include <limits>

@@ -1,22 +1,24 @@
 #pragma once
-/// ms-bfs and ms-bfs-graft (ms_bfs.h) on the GPU: all phases in one cooperative kernel.
+/// `ms-bfs` and `ms-bfs-graft` (ms_bfs.h) on the GPU: all phases in one cooperative kernel.
 ///
 /// A column's root and its mate share one 64-bit word, so that one read tells whether it can be taken and
-/// which row comes next, and one exchange takes it. What a column was reached from is a row and that row's
-/// own column, so that a path is walked with one read a step. Downwards, groups of lanes share chunks of the
-/// frontier's edges (chunks.cuh); upwards, each group has a column, and columns of many rows, which are
-/// put aside, have a block. Downwards every block takes a part of the frontier and follows it for several
-/// levels by itself, in its shared memory, as a barrier of the grid takes longer than a level's reads; only a
-/// very large frontier is followed level by level. So trees may be some levels deeper in one block than in
-/// another: a forest needs no levels. A frontier of few chunks goes downwards whatever the rule of
-/// direction says. The sets that Algorithm 7 asks for are found by a pass over all columns, as in the paper.
+/// which row comes next, and one exchange takes it. The parent of a column is stored as a row and that
+/// row's own column, so that walking a path takes one read per step. Top-down, groups of lanes share chunks
+/// of the frontier's edges (edge_chunks.cuh). Bottom-up, each group has a column; columns of many rows are
+/// set aside, and each gets a block. Top-down, every block takes a part of the frontier and follows it
+/// alone for several levels in shared memory, since a barrier of the grid takes longer than a level's
+/// reads; only a very large frontier is followed level by level. So trees may be some levels deeper in one
+/// block than in another, which is valid: a forest needs no levels. A frontier of few chunks is explored
+/// top-down whatever the rule of direction says. The sets that Algorithm 7 needs are found by a pass over
+/// all columns, as in the paper.
 ///
-/// Races are those of the CPU's form (ms_bfs.cpp). Downwards a column is won by exchanging its word, upwards
-/// it is one group's own; its winner alone writes its parent and its mate's root. Several leaves of a tree:
-/// the last one written stands. A row's root is trusted where its tree has no leaf; trees lose rows only by
-/// finding a leaf, which stays noted forever, or between barriers. So a root read late names a tree that
-/// the row is in or one that has a leaf. A parent is a row that was in its tree before: no cycles. Counters
-/// come in threes: of a round, one is read, one added to, one cleared.
+/// The races are those of the CPU form (ms_bfs.cpp). Top-down, a column is won by exchanging its word;
+/// bottom-up, it belongs to one group. Only the winner writes its parent and its mate's root. If a tree has
+/// several leaves, the last one written is used. A row's root is relied upon only if its tree has no leaf;
+/// trees lose rows only between barriers, or by finding a leaf, which is recorded for good. So a root read
+/// late names a tree that contains the row, or one that has a leaf. A parent is a row that was in its tree
+/// before, so there are no cycles. There are three copies of each counter: in a round, one is read, one is
+/// added to, one is cleared.
 
 #include <cooperative_groups.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-/// One round of ms_bfs_kernels.cuh: rows that look for columns downwards, columns that look for rows upwards,
-/// and the levels that blocks go apart.
+/// One round of ms_bfs_kernels.cuh: the top-down step, the bottom-up step, and the levels that blocks
+/// explore alone.
 
 #include "matching/cardinality/ms_bfs/ms_bfs_state.cuh"
 

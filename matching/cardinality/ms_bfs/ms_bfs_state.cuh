@@ -1,5 +1,5 @@
 #pragma once
-/// What the forest of ms_bfs_kernels.cuh is kept in, by the grid, a block and a thread.
+/// The forest of ms_bfs_kernels.cuh: data of the grid, of a block and of a thread.
 
 #include "matching/cardinality/edge_chunks.cuh"
 

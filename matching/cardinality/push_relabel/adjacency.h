@@ -1,5 +1,5 @@
 #pragma once
-/// A graph's lists, read a batch at a time: where they are, or in slots.
+/// The adjacency lists of a graph, read a batch at a time, either in CSR form or in ELL slots.
 
 #include <optional>
 

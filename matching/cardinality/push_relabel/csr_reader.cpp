@@ -1,3 +1,5 @@
+/// CSR readers: one neighbour at a time, and 16 at a time with AVX-512.
+
 #include "matching/cardinality/push_relabel/csr_reader.h"
 
 #include <algorithm>

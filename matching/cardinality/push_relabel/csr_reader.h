@@ -1,9 +1,9 @@
 #pragma once
-/// Lists of a graph read many at a time, where they lie: what threads of push-relabel look at.
+/// Reads many adjacency lists at a time in CSR form, for push-relabel on several threads.
 ///
-/// A look at labels or bits that depends on a store before it, or that might, waits for that store. So a
-/// batch of lists is read first, with answers at fixed places, and what follows from them is written after.
-/// On CPUs with AVX-512 16 neighbours are looked at at once.
+/// A load of labels or bits that depends on an earlier store, or that might, waits for that store. So a
+/// batch of lists is read first, with results in fixed places, and the stores that follow from them are
+/// made afterwards. With AVX-512, 16 neighbours are read at once.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,5 @@
+/// Pushes and global relabellings on several threads.
+
 #include "matching/cardinality/push_relabel/distance_labels.h"
 
 #include <cstring>

@@ -1,30 +1,30 @@
 #pragma once
-/// The state of push-relabel on several threads: for each column its label and its row, in one word.
+/// The state of push-relabel on several threads: each column's distance label and its row, in one word.
 ///
-/// The label of a column is a lower bound of its distance from the nearest free column along alternating
-/// paths, in columns: 0 for a free one; for the column of row i no more than one above the least label among
-/// i's other columns. A row i takes column j by one compare-and-exchange, which fails if label or row have
-/// changed since i looked; labels of other columns that i saw may have risen meanwhile, never fallen, so that
-/// the new label that i computed from them is still a lower bound. Hence any number of threads may push at
-/// once.
+/// The label of a column is a lower bound of its distance, counted in columns, from the nearest free column
+/// along alternating paths: 0 for a free column; for the column of row i at most one more than the least
+/// label among i's other columns. A row i takes column j by one compare-and-exchange, which fails if label
+/// or row have changed since i read them. The labels of other columns may have risen meanwhile but not
+/// fallen, so the new label that i computed from them is still a lower bound. Hence any number of threads
+/// may push at once.
 ///
-/// What is looked at is not the words but short labels beside them, two bytes each, of which many are read at
-/// once (csr_reader.h). A short label is written after the word, and two threads may write theirs in the
-/// other order: it says what the word's label is or was, so it is a bound too, and the word tells which row
-/// is to take the column. Labels that do not fit, little as a rule, are read in the words.
+/// Rows do not read these words but short labels next to them, of two bytes each, many of which are read at
+/// once (csr_reader.h). A short label is written after its word, and two threads may write theirs in the
+/// opposite order. It holds the present label or an earlier one, so it is a bound too, and the word decides
+/// which row takes the column. Labels that do not fit into two bytes, usually few, are read in the words.
 ///
-/// A relabelling is a breadth-first search over rows. Each thread marks the rows of its own parts of the
-/// split alone, with a bit each in an array that it alone uses, where it also marks which rows of others it
-/// has found; those it sends to their owners, which see after the next barrier whether they are new. So no
-/// line of memory goes to and fro but those of the mail and of the few columns whose row is in another's
-/// part; there is one barrier a level. Parts are several a thread, as frontiers are thick in some places and
-/// thin in others. (To look into others' bits before sending, or to let idle threads expand others' columns,
-/// was slower.)
+/// A global relabelling is a breadth-first search over rows. Each thread marks only the rows of its own
+/// ranges of the partition, with one bit each in an array of its own, where it also marks the rows of other
+/// threads that it has found. It sends those to their owners, who check after the next barrier whether they
+/// are new. So no cache lines move between cores but those of the messages, and those of the few columns
+/// whose row belongs to another thread. There is one barrier per level. A thread has several ranges, since
+/// frontiers are dense in some places and sparse in others. (Reading the bits of other threads before
+/// sending, and letting idle threads expand the columns of others, were slower.)
 ///
-/// Races. Between two barriers a thread writes its own bits and lists, and the mail that others read after
-/// the next barrier. The short label of a column is written by its row's owner, one thread, and is the
-/// column's owner's to read after the barrier. Rows' columns (mates) are written by the thread that pushes,
-/// and read after that.
+/// Races. Between two barriers a thread writes its own bits and lists, and messages that others read after
+/// the next barrier. A column's short label is written by one thread, the owner of the column's row, and
+/// read by the column's owner after the barrier. The rows' columns (mates) are written by the thread that
+/// pushes, and read after that.
 
 #include <atomic>
 #include <exception>

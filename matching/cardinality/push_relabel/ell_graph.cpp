@@ -1,3 +1,5 @@
+/// Builds ELL lists in parallel.
+
 #include "matching/cardinality/push_relabel/ell_graph.h"
 
 #include <algorithm>

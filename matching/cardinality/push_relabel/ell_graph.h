@@ -1,12 +1,13 @@
 #pragma once
-/// Lists of a graph laid out for visits in no order: a vertex's neighbours in one line of the cache.
+/// Adjacency lists in ELL form, for visits in random order: the neighbours of a vertex are in one cache
+/// line.
 ///
-/// A visit of a list waits for memory: for the line with its offset, then for the one or two lines that a
-/// list of mean length lies across. In slots, as many of them for each vertex as the mean degree asks for, a
-/// list is found without an offset and is one line (two for mean degrees from 12 on, three from 25). EllGraph
-/// beyond a list hold a neighbour that does not exist, so that all lists are read alike: how long each one
-/// is, is a guess that goes wrong once a visit. Longer lists are few; what is left of them lies in a place of
-/// its own.
+/// A visit of a CSR list waits for memory: for the line with its offset, then for the one or two lines that
+/// contain a list of mean length. In ELL form every vertex has the same number of slots, chosen by the mean
+/// degree. A list is then found without an offset and is one line (two lines for mean degrees from 12,
+/// three from 25). Slots beyond the end of a list hold a neighbour that does not exist, so that all lists
+/// are read alike: branching on the length of each would be mispredicted once per visit. Longer lists are
+/// few; their remaining neighbours are stored separately.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-/// How lists are read (ell_graph.h): one by one, and with AVX-512 many neighbours at once.
+/// Readers of ELL lists (ell_graph.h): one list at a time, and many neighbours at once with AVX-512.
 
 #include <algorithm>
 

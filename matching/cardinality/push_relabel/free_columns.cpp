@@ -1,3 +1,5 @@
+/// Rows take free columns, in one sequential or parallel pass.
+
 #include "matching/cardinality/push_relabel/free_columns.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #pragma once
-/// The start of push-relabel: rows take free columns.
+/// The first step of push-relabel: rows take free columns.
 
 #include <motes/matching/cardinality_solver.h>
 

@@ -1,27 +1,28 @@
 #pragma once
-/// Global relabelling: a search from the free columns over the whole grid.
+/// Global relabelling on the GPU: a breadth-first search from the free columns by the whole grid.
 ///
-/// A frontier is a list of chunks of edges, so that a column of many rows is shared by many groups of
-/// lanes. Where it is long, the grid goes level by level, with a barrier after each. Where it is not, which
-/// is on most levels of most searches, every block takes a part of it and goes several levels for itself, in
-/// its shared memory: a barrier of one block costs a twentieth of that of the grid. A row that two blocks
-/// would reach goes to the first thread to claim it, so that a label is the length of a path found and not
-/// always of the shortest. That loses little, since blocks keep about the same pace, and proves nothing
-/// wrong: see push_kernels.cuh.
+/// A frontier is a list of chunks of edges, so that many groups of lanes share a column of many rows. If it
+/// is long, the grid goes level by level, with a barrier after each. If not, which is so on most levels of
+/// most searches, every block takes a part of it and goes several levels alone, in shared memory: a barrier
+/// of a block costs a twentieth of that of the grid. A row that two blocks would reach belongs to the
+/// thread that claims it first, so a label is the length of a path found, which is not always the shortest.
+/// Little is lost by that, since blocks progress at about the same speed, and nothing becomes wrong: see
+/// push_kernels.cuh.
 ///
 /// The search stops once every active row is reached; columns not reached by then keep kUnreached, which
-/// reads as the level come to and one more. Where it has come to its end instead, it reads as kNoPath.
+/// reads as one more than the current level. If the search is exhausted instead, it reads as kNoPath.
 ///
-/// What a search needs to know of a row is in one word: until it is reached, the edges of its column on the
-/// columns' side, so that the lane that reaches the row can list them without another look; from then on, its
-/// level. The least of both is what an atomic minimum leaves. Labels are put in the columns' words
-/// afterwards.
+/// What a search needs to know of a row is in one word: until the row is reached, the range of its column's
+/// edges on the column side, so that the lane that reaches it can list them without another read; from then
+/// on, its level. An atomic minimum of the two leaves the right one. Labels are written to the columns'
+/// words afterwards.
 ///
-/// Races. The one lane that takes a row's word from edges to a level lists the edges; a lane that reads an
-/// older word first only tries in vain. Lists are filled in any order, which decides nothing but which
-/// maximum matching is found. Counters come in threes: of a round, or of a block's level, one is read, one
-/// added to, one cleared. How many active rows all blocks have reached is read while they add to it: an older
-/// number costs a level more. Everything else is written before a barrier and read behind it.
+/// Races. The one lane that changes a row's word from edges to a level lists the edges; a lane that reads
+/// an older word tries in vain. Lists are filled in any order, which affects only which maximum matching is
+/// found. There are three copies of each counter: in a round, or in a level of a block, one is read, one is
+/// added to, one is cleared. The number of active rows that all blocks have reached is read while they add
+/// to it: an older value costs one more level. Everything else is written before a barrier and read after
+/// it.
 
 #include "matching/cardinality/push_relabel/push_state.cuh"
 

@@ -1,30 +1,30 @@
 #pragma once
-/// Push-relabel on the GPU: distance_labels.h's words and rule, all phases in one cooperative kernel.
+/// Push-relabel on the GPU, with the words and the rule of distance_labels.h: all phases in one cooperative
+/// kernel.
 ///
 /// Every column keeps its label and its row in one 64-bit word. A group of lanes follows a chain: its row
-/// takes the column of least label by one compare-and-exchange, and the row displaced goes on in the same
-/// lanes, until a column was free, no column has a path, or the chain has had its share of pushes. Labels are
-/// raised as in the auction, to one more than the second least of the row. A chain whose share is used up
-/// waits for the next phase, before which a search from the free columns computes all labels again
+/// takes the column of least label by one compare-and-exchange, and the displaced row continues in the same
+/// lanes, until a column was free, no column has a path, or the chain has used up its share of pushes.
+/// Labels are raised as in an auction, to one more than the row's second least. A chain that has used up
+/// its share waits for the next phase, before which a search from the free columns recomputes all labels
 /// (global_relabel.cuh).
 ///
-/// Under way at a time. A chain is one look after another at memory far away. So the first columns of each
-/// row lie in a table at the row's own place, and while a row takes a column, the columns of the row that it
-/// would displace are looked at already. What they show of the column just taken may be older than that; it
-/// is known better by the lanes that took it. Chains share a warp only where there are more of them than
-/// warps.
+/// Latency. A chain is a sequence of dependent reads of distant memory. So the first columns of each row
+/// are stored in a table at the row's own place, and while a row takes a column, the columns of the row
+/// that it would displace are already read. These values may be older than the push just made, but the
+/// lanes that made it know its result. Chains share a warp only if there are more of them than warps.
 ///
-/// What labels prove. A search leaves lengths of paths that need not be the shortest, so labels are no lower
-/// bounds, and a row is not given up for a large one. It is for kNoPath alone, which a column gets when a
-/// search that came to its end has not reached it, or when it is taken by a row whose other columns have it:
-/// both mean that no alternating path leads from it to a free column, and that stays so. Every column reached
-/// has a row with another column of lesser label, so one chain alone walks down to a free column. Hence a
-/// phase that ends no chain is followed by one of a larger share and, after some, of fewer chains, at last of
-/// one; so the phases end.
+/// What labels prove. A search leaves lengths of paths that need not be the shortest, so labels are not
+/// lower bounds, and a row is not given up because of a large label. It is given up for kNoPath only. A
+/// column gets kNoPath if an exhausted search has not reached it, or if it is taken by a row whose other
+/// columns all have kNoPath: in both cases no alternating path leads from it to a free column, and that
+/// remains so. Every column reached has a row with another column of lesser label, so a single chain walks
+/// down to a free column. Hence a phase that ends no chain is followed by one with a larger share and,
+/// after some, with fewer chains, at last a single one; so the phases end.
 ///
-/// Races. Words of columns change only by compare-and-exchange while chains run, which fails where the word
-/// seen is an older one. A label computed from older ones is at worst too small. kNoPath is never taken back.
-/// Everything else is written before a barrier of the grid and read behind it.
+/// Races. While chains run, words of columns change only by compare-and-exchange, which fails if the word
+/// read is out of date. A label computed from outdated words is at worst too small. kNoPath is final.
+/// Everything else is written before a barrier of the grid and read after it.
 
 #include "matching/cardinality/push_relabel/global_relabel.cuh"
 

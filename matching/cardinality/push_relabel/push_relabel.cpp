@@ -1,3 +1,5 @@
+/// `push-relabel` on the CPU: phases of pushes and global relabellings on several threads.
+
 #include "matching/cardinality/push_relabel/push_relabel.h"
 
 #include <algorithm>

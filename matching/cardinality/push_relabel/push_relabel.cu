@@ -1,8 +1,8 @@
-/// Push-relabel on the GPU: one launch of push_kernels.cuh, and what goes in and comes out.
+/// Push-relabel on the GPU: the launch of push_kernels.cuh, with its input and output.
 ///
-/// The start is the cheap one or, where many vertices have one neighbour, peeling: rows that cannot be
-/// matched make most pushes there, since their labels rise until a search proves it, and peeling proves it at
-/// once.
+/// It starts from the cheap matching or, if many vertices have a single neighbour, from peeling. In such
+/// graphs most pushes are made by rows that cannot be matched, since their labels rise until a search
+/// proves it; peeling proves it at once.
 
 #include <algorithm>
 #include <optional>

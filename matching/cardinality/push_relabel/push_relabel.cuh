@@ -1,5 +1,5 @@
 #pragma once
-/// Push-relabel (push_kernels.cuh) from a matching in device memory, as a step of solvers that end with it.
+/// Push-relabel (push_kernels.cuh) from a matching in device memory, as the last step of other solvers.
 
 #include "matching/cardinality/two_sided_device_graph.cuh"
 #include "matching/init/peel_device.cuh"

@@ -1,5 +1,5 @@
 #pragma once
-/// What push_kernels.cuh and global_relabel.cuh share: words, lists, counters.
+/// The words, lists and counters that push_kernels.cuh and global_relabel.cuh share.
 
 #include <cooperative_groups.h>
 

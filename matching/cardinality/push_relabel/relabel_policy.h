@@ -1,5 +1,5 @@
 #pragma once
-/// When pushes should make way for a global relabelling.
+/// When to stop pushing and do a global relabelling.
 
 #include <cmath>
 #include <cstdint>

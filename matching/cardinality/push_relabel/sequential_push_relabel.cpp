@@ -1,3 +1,5 @@
+/// Push-relabel on one thread: pushes, relabellings and the choice of label width.
+
 #include "matching/cardinality/push_relabel/sequential_push_relabel.h"
 
 #include <algorithm>

@@ -1,18 +1,18 @@
 #pragma once
-/// Push-relabel on one thread: the same pushes as push_relabel.h, with state that need not be shared.
+/// Push-relabel on one thread: the pushes of push_relabel.h, with state that is not shared.
 ///
-/// Labels lie apart from the columns' rows, in 16 bits each, or in 8 where they would leave the cache
-/// otherwise (graphs that are large and look scattered): a push looks at all of a row's. Rows farther from a
-/// free column than labels tell wait for the next relabelling; only when none else is left, wider labels take
-/// over. Rows look at their columns a batch at a time, and what they chose is written after that, so that
-/// looks overlap. The row of the one column that a push takes is asked for when the column is known, and read
-/// a batch later: labels alone decide where rows go, so that rows may follow behind. A relabelling marks the
-/// rows it has seen in a bit each, and goes on from batches of columns in the same way. Lists lie in slots
-/// (ell_graph.h) where many rows have to be matched; renumbering the graph, as several threads do, takes
-/// longer here than it spares.
+/// Labels are stored apart from the columns' rows, in 16 bits each, or in 8 if they would otherwise not fit
+/// the cache (large graphs in random order), since a push reads all labels of a row. Rows farther from a
+/// free column than a label can count wait for the next relabelling; only when no others are left, wider
+/// labels are used. Rows read their columns a batch at a time, and the stores follow afterwards, so that
+/// reads overlap. The row of the one column that a push takes is prefetched when the column is known, and
+/// read one batch later: the choice of columns depends on labels only, so rows may lag behind. A
+/// relabelling marks the rows visited with a bit each, and continues from batches of columns in the same
+/// way. Lists are in ELL form (ell_graph.h) if many rows have to be matched; renumbering the graph, as
+/// several threads do, would take longer here than it saves.
 ///
-/// The first relabelling is left out where many rows start free, and columns: every column that is taken is
-/// at least one step from a free one, and that much is enough to go by as long as free columns are
+/// The first relabelling is omitted if many rows and many columns start free: every column that is taken is
+/// at least one step from a free one, and this is a good enough label as long as free columns are
 /// everywhere.
 
 #include "matching/cardinality/push_relabel/push_relabel.h"

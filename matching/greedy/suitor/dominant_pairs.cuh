@@ -1,16 +1,17 @@
 #pragma once
-/// What comes before the suitors of a general graph on a GPU: pairs that are each other's best neighbour.
+/// The first step of Suitor for general graphs on a GPU: pairs of vertices that are each other's best
+/// neighbour.
 ///
-/// Such a pair comes before all other edges of both, so it is in the dominant matching, and about half of
-/// a graph's vertices are in one. All best neighbours are found in one read of the graph, in order, and
-/// two vertices agree by one read of four bytes; an atomicMax on words that do not fit the cache costs
-/// several times that. The best four edges of a vertex are kept, in the 32 bytes that memory is read by:
-/// vertices that are left are suitors along them and need no list. One bit tells whether a vertex is left,
-/// and the number of those before it where its word is, so that words lie close. Only one that finds all four
-/// neighbours in pairs, or is refused by them, looks through its list.
+/// Such a pair precedes all other edges of both vertices, so it is in the dominant matching, and about half
+/// of a graph's vertices are in one. One sequential read of the graph finds all best neighbours, and two
+/// vertices agree by one read of four bytes; an atomicMax on words that do not fit the cache would cost
+/// several times that. The best four edges of each vertex are kept, in the 32 bytes of one memory sector:
+/// the remaining vertices propose along these and need no list. One bit tells whether a vertex remains, and
+/// the number of those before it gives the position of its word, so that words are close together. A vertex
+/// reads its list only if its four best neighbours are all in pairs or reject it.
 ///
-/// Races: each launch writes what its own vertices have and reads what the launch before has left, but for
-/// chase_kernel and late_kernel, which have the words of suitors.
+/// Races: each launch writes data of its own vertices and reads what the launch before has left, except for
+/// chase_kernel and late_kernel, which use the words of suitors.
 
 #include "matching/greedy/suitor/suitor_kernels.cuh"
 

@@ -1,3 +1,5 @@
+/// Suitor on the CPU, on one thread and on several.
+
 #include "matching/greedy/suitor/suitor.h"
 
 #include <algorithm>

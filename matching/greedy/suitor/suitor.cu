@@ -1,4 +1,4 @@
-/// Suitor on the GPU: the launches of suitor_kernels.cuh, and what goes in and comes out.
+/// Suitor on the GPU: the launches of suitor_kernels.cuh, with their input and output.
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Proposals and words of Suitor on a GPU, and its vertices of many edges, which a warp or a block takes
-/// together. suitor_kernels.cuh says how it all works.
+/// Proposals and packed words of Suitor on a GPU, and its vertices of many edges, each of which is
+/// processed by a whole warp or block. suitor_kernels.cuh explains the method.
 
 #include <cuda_runtime.h>
 

@@ -1,3 +1,5 @@
+/// `apfb` and `apsb` as solvers. They have no CPU form.
+
 #include "matching/papers/apfb/apfb.h"
 
 #include "matching/cardinality/device_solvers.h"

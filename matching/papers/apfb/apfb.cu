@@ -1,29 +1,29 @@
-/// APFB and APsB (apfb.h), all phases in one cooperative kernel: where the paper launches a kernel for
-/// every level and brings flags back to the host, a barrier of the grid stands here, and nothing comes back.
+/// APFB and APsB (apfb.h), with all phases in one cooperative kernel. Where the paper launches a kernel for
+/// every level and copies flags to the host, there is a barrier of the grid, and nothing is copied.
 ///
-/// A phase is the paper's: a breadth-first search from all free rows (its columns), level by level;
-/// Alternate, a thread for each free column that was reached (kReached in col_to_row), which walks to the
-/// root and exchanges pairs on its way; FixMatching, which frees the columns whose row is another's, in one
-/// pass with the next phase's InitBfsArray.
+/// A phase is that of the paper: a breadth-first search from all free rows (the paper's columns), level by
+/// level; Alternate, with a thread for each free column that was reached (kReached in col_to_row), which
+/// walks to the root and exchanges pairs on its way; FixMatching, which frees the columns whose row has
+/// another column, in one pass with InitBfsArray of the next phase.
 ///
-/// Where the paper's threads go through all rows for those of a level, and through all columns for those that
-/// were reached, here the thread that reaches one lists it. That takes an exchange where the paper has
-/// a plain store: of the threads that reach a row or a free column at the same level the first alone sets
+/// Where the paper's threads scan all rows for those of a level, and all columns for those that were
+/// reached, here the thread that reaches one adds it to a list. This needs an exchange where the paper has
+/// a plain store: of the threads that reach a row or a free column on the same level, only the first sets
 /// level, predecessor and root, and lists it. This is one of the outcomes that the paper's race allows, and
-/// the levels are the same. It also makes trees disjoint, so that with the refinement for APsB (section 3,
-/// last paragraph), by which only the column that its root has noted starts, every root that was noted gets
-/// its path.
+/// the levels are the same. It also makes trees disjoint. With the refinement for APsB (section 3, last
+/// paragraph), by which only the column recorded by its root starts, every such root therefore gets its
+/// path.
 ///
-/// Races. A search reads what others of its level write only through words that are exchanged (level of a
-/// row, col_to_row of a column) and the root's word, which only ever goes from its level to below kUnseen;
-/// a thread that reads it late looks through edges in vain. Of several columns of one root the last written
-/// stands. Whether a search goes on is read from words that the round it begins does not write: all blocks
-/// must agree, also one that comes late, when others have reached free columns in that round already.
-/// Alternate: a walker stops where the row's column is not the one of the search, as then another walker has
-/// been there. The topmost row at which any stopped was passed by one that did not stop above, so that at
-/// least one of each tree reaches its root, and the matching grows by every root reached. Two may both pass a
-/// row before either sees the other; one then owns the pair, and FixMatching frees the other's column. Above
-/// that row both write the same.
+/// Races. Within a level, threads share data only through words that are exchanged (level of a row,
+/// col_to_row of a column) and the root's word, which only goes from its level to below kUnseen; a thread
+/// that reads it late scans edges in vain. If several columns have the same root, the last one written is
+/// used. Whether a search continues is read from words that the current round does not write: all blocks
+/// must agree, even one that is late, when others have already reached free columns in that round.
+/// Alternate: a walker stops if the row's column is not the one of the search, since another walker has
+/// then been there. Consider the topmost row where a walker stopped: it was passed by one that did not stop
+/// above. So at least one walker of each tree reaches its root, and the matching grows by one for every
+/// root reached. Two walkers may both pass a row before either sees the other; one of them then owns the
+/// pair, and FixMatching frees the other's column. Above that row both write the same values.
 
 #include <algorithm>
 #include <numeric>

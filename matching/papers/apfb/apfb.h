@@ -1,7 +1,8 @@
 #pragma once
-/// `apfb` and `apsb`: augmenting paths on the GPU, all that a full or a shortest breadth-first search finds.
+/// `apfb` and `apsb`: augmenting paths on the GPU, as many as one full (apfb) or shortest (apsb)
+/// breadth-first search finds.
 ///
-/// Source: Apfb, Kaya, Ucar & Catalyurek, "GPU accelerated maximum cardinality matching algorithms for
+/// Source: Deveci, Kaya, Ucar & Catalyurek, "GPU accelerated maximum cardinality matching algorithms for
 /// bipartite graphs", Euro-Par 2013.
 
 #include <motes/matching/cardinality_solver.h>

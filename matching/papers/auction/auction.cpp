@@ -1,3 +1,5 @@
+/// The two auctions as solvers: which form runs on which problem and back end.
+
 #include "matching/papers/auction/auction.h"
 
 #include <motes/base/timer.h>

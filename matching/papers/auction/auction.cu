@@ -1,4 +1,5 @@
-/// The auction's host side on a device: memory, phases, and what comes back. Kernels: auction_kernels.cuh.
+/// The host side of the auction on a device: memory, phases, and results. The kernels are in
+/// auction_kernels.cuh.
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 #pragma once
-/// Both auctions behind their options, for the tests.
+/// Both auctions with their internal options, for tests.
 
 #include "matching/papers/auction/auction_state.h"
 

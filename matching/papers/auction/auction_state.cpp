@@ -1,3 +1,5 @@
+/// Scaling, schedules, and the rounding of duals (auction.h has the proof).
+
 #include "matching/papers/auction/auction_state.h"
 
 #include <algorithm>

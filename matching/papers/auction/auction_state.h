@@ -1,6 +1,6 @@
 #pragma once
-/// What the CPU and the GPU auction share besides the rule of one bid: scale, schedule, budgets, the state
-/// they start from, and the exact integer duals at the end. Host code.
+/// What the CPU and the GPU auction share apart from the bidding rule: scale, schedule, budgets, the
+/// starting state, and the exact integer duals at the end. Host code.
 
 #include <cstdint>
 #include <vector>

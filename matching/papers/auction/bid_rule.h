@@ -1,9 +1,9 @@
 #pragma once
 /// The rules of the auction for one person and one object, shared by CPU and GPU (see auction.h).
 ///
-/// Persons bid for objects. In the forward direction rows are persons and columns objects, in the reverse
-/// direction columns bid for rows. Everything is an integer in auction steps (cost steps times the scale).
-/// An object's dual is minus its price, so it only falls while persons bid.
+/// Persons bid for objects. In the forward direction rows are persons and columns are objects; in the
+/// reverse direction columns bid for rows. All values are integers in auction steps (cost steps times the
+/// scale). An object's dual is minus its price, so it only falls while persons bid.
 
 #include <motes/base/host_device.h>
 #include <motes/matching/problem.h>

@@ -1,5 +1,5 @@
 #pragma once
-/// The CUDA half of auction.h.
+/// The CUDA form of the auctions in auction.h, without CUDA types.
 
 #include <functional>
 

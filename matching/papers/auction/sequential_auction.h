@@ -1,5 +1,5 @@
 #pragma once
-/// The sequential auction of auction.h.
+/// The sequential form of the auctions in auction.h.
 
 #include "matching/papers/auction/auction_state.h"
 

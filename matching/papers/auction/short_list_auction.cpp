@@ -1,3 +1,5 @@
+/// Sequential bids from short lists, and requests for new ones.
+
 #include "matching/papers/auction/short_list_auction.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// coarsen() and hierarchies on the CPU.
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>

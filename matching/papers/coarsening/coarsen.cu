@@ -1,7 +1,7 @@
-/// coarsen() on the GPU: fine entries get the number of their coarse edge as a key, a sort brings together
-/// the at most four that become one, and the thread of the first of them adds them up. Keys hold whether an
-/// entry crosses (coarsen.h), so that the sum is that of the CPU; of two entries of equal keys either order
-/// gives the same sum.
+/// coarsen() on the GPU. Every fine entry gets its coarse edge as a key; sorting brings together the
+/// entries, at most four, that become one, and the thread of the first adds them up. Keys include whether
+/// an entry crosses (coarsen.h), so that the sum has the order of the CPU's; two entries with equal keys
+/// give the same sum in either order.
 
 #include <bit>
 

@@ -1,5 +1,5 @@
-/// coarsen_to() and coarsest_of() on the GPU: levels stay in device memory, each matched and merged there.
-/// What the caller is to have comes back beside that, arrays at a time.
+/// coarsen_to() and coarsest_of() on the GPU. Levels stay in device memory, where each is matched and
+/// merged; what the caller needs is downloaded at the same time, several arrays together.
 
 #include <future>
 #include <memory>

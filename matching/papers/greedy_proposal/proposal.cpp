@@ -1,3 +1,5 @@
+/// `greedy-proposal` on the CPU.
+
 #include "matching/papers/greedy_proposal/proposal.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/// The alternating-tree variant on the CPU: one process has all columns. The search is tree_search.h's, the
-/// rounds are column_scan.h's; the GPU form (alternating_tree.cu) gives the same answer.
+/// The alternating-tree variant on the CPU, with all columns in one process. The search is in tree_search.h
+/// and its rounds in column_scan.h; the GPU form (alternating_tree.cu) gives the same answer.
 
 #include "matching/papers/hungarian/alternating_tree.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The alternating-tree variant on the CPU; see hungarian.h.
+/// The alternating-tree variant of hungarian.h on the CPU.
 
 #include "matching/assignment/canonical/canonical_form.h"
 

@@ -1,5 +1,5 @@
-/// The classical variant on the CPU: one process has all rows. The search is cover_search.h's; the GPU form
-/// (classical.cu) gives the same answer.
+/// The classical variant on the CPU, with all rows in one process. The search is in cover_search.h; the GPU
+/// form (classical.cu) gives the same answer.
 
 #include "matching/papers/hungarian/classical.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The classical variant on the CPU; see hungarian.h.
+/// The classical variant of hungarian.h on the CPU.
 
 #include "matching/assignment/canonical/canonical_form.h"
 

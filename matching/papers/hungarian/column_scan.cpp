@@ -1,3 +1,5 @@
+/// The vectorised inner loop of the column scan: a row relaxes the labels of columns.
+
 #include "matching/papers/hungarian/column_scan.h"
 
 #include <motes/base/function_clones.h>

@@ -1,6 +1,7 @@
 #pragma once
-/// A round of the alternating-tree search over columns of a matrix, on the GPU: those a block owns, of all
-/// columns of the problem or of one rank's. column_scan.h's rules, element for element.
+/// A round of the alternating-tree search over the columns of a matrix on the GPU, for all columns of the
+/// problem or those of one rank; each block has its own columns. The rules are those of column_scan.h,
+/// element by element.
 
 #include <cooperative_groups.h>
 

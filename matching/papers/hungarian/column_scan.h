@@ -1,7 +1,7 @@
 #pragma once
-/// Columns of a cost matrix with their labels in the alternating-tree search, on the CPU: all columns of the
-/// problem, or those of one rank. Every round is synchronous and every tie has one winner (search_rules.h),
-/// so that neither threads, which own ranges of columns, nor ranks change a bit.
+/// The columns of a cost matrix with their labels in the alternating-tree search on the CPU: all columns of
+/// the problem, or those of one rank. Every round is synchronous and every tie has a unique winner
+/// (search_rules.h), so the result does not depend on threads, which own ranges of columns, nor on ranks.
 
 #include <algorithm>
 #include <array>

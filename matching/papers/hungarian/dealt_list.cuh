@@ -1,9 +1,9 @@
 #pragma once
-/// Lists that every rank fills on its device and all ranks read on theirs: gathered by NCCL. A list begins
-/// with its length, so that a gather needs nothing of the hosts: several rounds follow each other on the
-/// devices, each with a list (a slot) of its own, before a host looks. A gather takes the first few thousand
-/// bytes of each list. Where one is longer, kernels of the later rounds leave everything as it is
-/// (overflows), and the host has the list gathered again in full.
+/// Lists that every rank fills on its device and all ranks read on theirs, gathered by NCCL. A list begins
+/// with its length, so that a gather needs nothing from the hosts: several rounds follow each other on the
+/// devices, each with its own list (a slot), before a host checks. A gather transfers the first few
+/// thousand bytes of each list. If a list is longer, the kernels of later rounds do nothing (overflows),
+/// and the host has it gathered again in full.
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 #pragma once
-/// The CUDA forms of the Hungarian solvers, without CUDA types. They throw ResourceError without a device.
+/// The CUDA forms of the Hungarian solvers, without CUDA types. Without a device they throw ResourceError.
 
 #include <motes/matching/assignment_solver.h>
 

@@ -1,3 +1,5 @@
+/// The two variants as solvers: the choice of CPU or GPU, and of the form of the entries.
+
 #include "matching/papers/hungarian/hungarian.h"
 
 #include "matching/assignment/canonical/canonical_form.h"

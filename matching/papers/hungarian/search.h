@@ -1,5 +1,6 @@
 #pragma once
-/// What the two searches of the Hungarian solvers on the CPU have in common: where they begin, and the paths.
+/// What the two searches of the Hungarian solvers on the CPU share: their start, and the augmentation of
+/// paths.
 
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
-/// The Hungarian solvers over several ranks (Date & Nagi 2016, section 5): the searches of one rank with
-/// rows, or columns, dealt out.
+/// The Hungarian solvers over several ranks (Date & Nagi 2016, section 5): the searches of one rank, with
+/// rows or columns distributed.
 
 #include "matching/papers/hungarian/solve_dealt.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The solver interface: const inputs in, a Matching out; the execution resource comes first.
+/// The interface of assignment solvers: const inputs in, a Matching out; the execution resource comes first.
 
 #include <span>
 
@@ -9,10 +9,10 @@
 
 namespace motes::matching {
 
-/// What a solver may start from: any matching, any duals, either, or nothing. Nothing is trusted: duals are
-/// made feasible, and pairs that are not tight under them are dropped. Spans in host memory.
+/// A warm start: a matching, duals, both or neither. It need not be optimal or consistent: the solver makes
+/// the duals feasible and drops pairs that are not tight under them. All spans are in host memory.
 struct Start {
-  std::span<const Index> row_to_col;  ///< [rows] -1 = free, or empty
+  std::span<const Index> row_to_col;  ///< [rows], -1 = free; or empty
   std::span<const Cost> u;            ///< [rows], or empty
   std::span<const Cost> v;            ///< [cols], or empty
 };
@@ -21,19 +21,19 @@ class AssignmentSolver {
  public:
   virtual ~AssignmentSolver() = default;
 
-  /// Solves the problem exactly (unless the registry says otherwise) and returns duals that prove it.
-  /// Status is infeasible when a vertex that must be matched cannot be. Throws std::invalid_argument for a
-  /// malformed problem or start (check_problem) and for kinds of costs, spaces and back ends that the
-  /// registry does not list for it, and ResourceError where memory or the device is lacking.
+  /// Solves the problem to optimality and returns duals that prove it. The status is infeasible when a
+  /// vertex that must be matched cannot be. Throws std::invalid_argument for a malformed problem or start
+  /// (check_problem) and for a kind of costs, a memory space or a back end that the registry does not list
+  /// for the solver; throws ResourceError if there is not enough memory or no usable device.
   Matching solve(const Execution& execution, const CostsView& problem, const Start& start = {}) const;
 
  private:
-  /// True where run() refuses a matrix's bad entries by itself, as check_problem does, in a pass that it has
-  /// to make anyway: at a cycle an entry, reading a large matrix is what takes the time. solve() then checks
-  /// all but the entries.
+  /// True if run() itself rejects bad matrix entries, as check_problem would, in a pass that it makes anyway.
+  /// solve() then checks everything but the entries: reading a large matrix once more would take as long as
+  /// solving it.
   virtual bool checks_entries(const Execution& execution, const CostsView& problem) const;
 
-  /// The problem and start were checked, but for what checks_entries takes over.
+  /// Solves a problem that solve() has checked (but for the entries, where checks_entries is true).
   virtual Matching run(const Execution& execution, const CostsView& problem, const Start& start) const = 0;
 };
 

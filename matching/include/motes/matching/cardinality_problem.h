@@ -1,6 +1,6 @@
 #pragma once
-/// The one statement of the maximum cardinality problem: as many pairs as possible, each an edge of the
-/// graph, no vertex in two.
+/// The maximum cardinality problem: as many pairs as possible, each an edge of a bipartite graph, with every
+/// vertex in at most one pair.
 
 #include <span>
 #include <vector>
@@ -9,28 +9,28 @@
 
 namespace motes::matching {
 
-/// A graph, seen from its rows and, where the caller has it, from its columns too. A trivially copyable view.
+/// A graph by rows (CSR) and optionally also by columns (CSC). A trivially copyable view.
 struct CardinalityProblem {
   BipartiteGraphView graph;
-  std::span<const Offset>
-      col_offsets;                   ///< [cols + 1], or empty: solvers that need columns make it themselves
+  /// [cols + 1], or empty: solvers that need the columns then compute them.
+  std::span<const Offset> col_offsets;
   std::span<const Index> row_index;  ///< [nnz], strictly increasing within a column; or empty
   Space space = Space::host;         ///< of all arrays above
 };
 
-/// The columns' side of a graph, owned.
+/// The column side of a graph (CSC), owned.
 struct Transposed {
   std::vector<Offset> col_offsets{0};  ///< [cols + 1]
   std::vector<Index> row_index;        ///< [nnz], strictly increasing within a column
 };
 
-/// Host graphs only. O(rows + cols + nnz), in `threads` threads (at least 1); the same for any number of
-/// them. Needs 8 bytes an edge beside the answer.
+/// The column side of a host graph, on `threads` threads (at least 1); the result does not depend on how
+/// many. O(rows + cols + nnz). Needs 8 bytes an edge besides the result.
 Transposed transpose(const BipartiteGraphView& graph, int threads);
 
-/// Throws std::invalid_argument naming the first fault: array lengths, offsets that fall, columns out of
-/// range, unsorted or repeated columns; of the columns' side only lengths and totals. O(rows + cols + nnz).
-/// Device graphs: lengths only. In `threads` threads.
+/// Throws std::invalid_argument naming the first fault: wrong array lengths, decreasing offsets, columns
+/// out of range, unsorted or repeated columns. Of the column side only lengths and totals are checked, of
+/// device graphs only lengths. O(rows + cols + nnz) on `threads` threads.
 void check_problem(const CardinalityProblem& problem, int threads = 1);
 
 }  // namespace motes::matching

@@ -11,7 +11,7 @@
 
 namespace motes::matching {
 
-/// Both sides of a graph, in host memory, with offsets of one type.
+/// A graph by rows and by columns (CSR and CSC) in host memory.
 template <class OffsetType>
 struct BasicTwoSidedGraph {
   Index rows = 0, cols = 0;
@@ -32,38 +32,38 @@ struct BasicTwoSidedGraph {
 /// What a CPU solver works on.
 using TwoSidedGraph = BasicTwoSidedGraph<Offset>;
 
-/// A matching under way; both sides agree at all times that a caller can see.
+/// A matching in progress. The two arrays agree whenever a caller can see them.
 struct Mates {
   std::vector<Index> row_to_col;  ///< [rows], -1 = free
   std::vector<Index> col_to_row;  ///< [cols], -1 = free
 };
 
-/// A start as it was given, for solvers on a device.
+/// An unchecked starting matching, for solvers on a device.
 struct GivenStart {
-  std::span<const Index> row_to_col;  ///< [rows], -1 = free; may be empty where there are no pairs
+  std::span<const Index> row_to_col;  ///< [rows], -1 = free; may be empty if there are no pairs
   std::int64_t pairs = 0;
 };
-/// Its pairs are not a matching, or some are not edges.
+/// Thrown if the start is not a matching, or some pair of it is not an edge.
 struct FaultyStart : std::invalid_argument {
   FaultyStart() : std::invalid_argument("start: some pair is not an edge or has the column of another") {}
 };
 
 namespace detail {
-/// All free; the two sides' memory by a thread each, if there are two.
+/// An empty matching. With two threads or more, each of two touches the memory of one side.
 Mates no_mates(Index rows, Index cols, int threads);
 }  // namespace detail
 
-/// What the papers count. Zero or empty where a solver does not count it.
+/// The counters that the papers report; zero or empty where a solver does not count them.
 struct CardinalityStats {
   std::int64_t phases = 0;
-  std::int64_t edges_traversed = 0;                  ///< edges looked at, by all threads
+  std::int64_t edges_traversed = 0;                  ///< by all threads
   std::int64_t augmentations = 0;                    ///< augmenting paths applied
-  std::int64_t path_edges = 0;                       ///< their lengths summed, in edges
-  std::vector<std::int64_t> levels;                  ///< BFS levels of each phase
-  std::vector<std::int64_t> augmented;               ///< paths of each phase
-  std::vector<std::vector<std::int64_t>> frontiers;  ///< of each phase: rows in the frontier of each level
+  std::int64_t path_edges = 0;                       ///< total length of those paths, in edges
+  std::vector<std::int64_t> levels;                  ///< [phases] BFS levels
+  std::vector<std::int64_t> augmented;               ///< [phases] augmenting paths applied
+  std::vector<std::vector<std::int64_t>> frontiers;  ///< [phases][levels] rows in the frontier
   std::int64_t pushes = 0, relabels = 0, global_relabels = 0;
-  std::map<std::string, double> seconds;  ///< per step, by the paper's names
+  std::map<std::string, double> seconds;  ///< wall-clock time of each step, by the paper's names
 };
 
 struct CardinalityAnswer {
@@ -75,22 +75,23 @@ class CardinalitySolver {
  public:
   virtual ~CardinalitySolver() = default;
 
-  /// A matching of greatest cardinality. `start` is any matching (row_to_col [rows], -1 = free; host memory)
-  /// or empty; which of several maximum matchings comes out may depend on the solver and, for parallel
-  /// solvers, on timing. Throws std::invalid_argument for a malformed problem or start (a pair that is no
-  /// edge, a column twice) and ResourceError where memory or the device is lacking.
+  /// A maximum matching. `start` is any matching (row_to_col [rows], -1 = free; host memory) or empty.
+  /// Which of several maximum matchings is returned may depend on the solver and, for parallel solvers, on
+  /// timing. Throws std::invalid_argument for a malformed problem or start (a pair that is not an edge, a
+  /// column used twice) and ResourceError if there is not enough memory or no usable device.
   CardinalityAnswer solve(const Execution& execution, const CardinalityProblem& problem,
                           std::span<const Index> start = {}) const;
 
  private:
-  /// The columns' side is needed.
+  /// Whether run() needs the graph's column side.
   virtual bool needs_columns() const = 0;
-  /// Checked inputs; mates hold the start. Leaves a maximum matching in mates. Host memory, CPU.
+  /// Runs on the CPU, on checked inputs in host memory. `mates` holds the start and receives a maximum
+  /// matching.
   virtual void run(const Execution& execution, const TwoSidedGraph& graph, Mates& mates,
                    CardinalityStats& stats) const = 0;
-  /// The CUDA form: the problem in either space; of the start only the length is checked, and pairs with a
-  /// fault end in FaultyStart. Leaves a maximum matching in mates and its gain in stats.augmentations. The
-  /// default throws ResourceError: no CUDA form.
+  /// Runs on a GPU, on a problem in either memory space. Only the length of the start has been checked;
+  /// throws FaultyStart for wrong pairs. `mates` receives a maximum matching, stats.augmentations the pairs
+  /// gained. The default throws ResourceError: no CUDA form.
   virtual void run_on_device(const Execution& execution, const CardinalityProblem& problem,
                              const GivenStart& start, Mates& mates, CardinalityStats& stats) const;
 };

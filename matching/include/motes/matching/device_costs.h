@@ -1,5 +1,5 @@
 #pragma once
-/// Problems kept in device memory by callers that do not compile with nvcc.
+/// Assignment problems in device memory, for callers that do not compile with nvcc.
 
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace motes::matching {
 
-/// Copies of a host problem's arrays on a device. Throws ResourceError where there is no device or no
-/// room.
+/// A host problem's arrays, copied to a device. Throws ResourceError if there is no device or not enough
+/// memory on it.
 class DeviceCosts {
  public:
   explicit DeviceCosts(const CostsView& host, int device = 0);
-  /// The problem with all arrays on the device; valid as long as this lives.
+  /// The problem with all arrays on the device; valid for the lifetime of this object.
   const CostsView& view() const { return view_; }
 
  private:
@@ -21,7 +21,7 @@ class DeviceCosts {
   CostsView view_;
 };
 
-/// A host copy of a sparse problem in either space. Throws ResourceError in a build without CUDA.
+/// A host copy of a sparse problem in either memory space. Throws ResourceError in a build without CUDA.
 SparseCosts copy_to_host(const SparseCostsView& view);
 
 }  // namespace motes::matching

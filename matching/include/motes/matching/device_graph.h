@@ -1,5 +1,5 @@
 #pragma once
-/// Graphs kept in device memory by callers that do not compile with nvcc.
+/// Graphs in device memory, for callers that do not compile with nvcc.
 
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace motes::matching {
 
-/// A host graph's copy on a device, of its columns' side too where the problem holds it. Throws
-/// ResourceError where there is no device or no room.
+/// A host graph, copied to a device with its column side if the problem has one. Throws ResourceError if
+/// there is no device or not enough memory on it.
 class DeviceGraph {
  public:
   explicit DeviceGraph(const CardinalityProblem& host, int device = 0);
-  /// The problem with all arrays on the device; valid as long as this lives.
+  /// The problem with all arrays on the device; valid for the lifetime of this object.
   const CardinalityProblem& view() const { return view_; }
 
  private:

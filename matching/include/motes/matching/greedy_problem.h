@@ -1,6 +1,6 @@
 #pragma once
-/// The statement of greedy matching: a maximal set of edges of a weighted graph, no vertex in two, of large
-/// weight, found in one sweep and not by search.
+/// The greedy matching problem: a maximal matching of large weight in a weighted graph, found without
+/// augmenting paths.
 
 #include <cstdint>
 #include <span>
@@ -11,13 +11,13 @@
 
 namespace motes::matching {
 
-/// Weights of edges, one for each entry of the graph's column array. Finite and not below 0: an edge of
-/// weight 0 counts like any other, for the matching is maximal. An empty span: every edge weighs 1.
+/// Edge weights, one for each entry of the graph's column array: finite and not negative. Edges of weight 0
+/// may be matched too, since the matching is maximal. An empty span: every edge weighs 1.
 using Weights = std::variant<std::span<const float>, std::span<const double>, std::span<const std::int64_t>>;
 
 enum class GraphKind {
-  bipartite,  ///< rows and columns are different vertices, each edge is listed once, in its row
-  general,    ///< rows = cols = the vertices; each edge is listed from both of its ends, with one weight
+  bipartite,  ///< rows and columns are different vertices; each edge is listed once, in its row
+  general,    ///< rows and columns are the same vertices; each edge is listed from both ends, with one weight
 };
 
 /// A trivially copyable view. Entries (v, v) of a general graph are not edges and are ignored.
@@ -27,7 +27,7 @@ struct GreedyProblem {
   Weights weights;
   Space space = Space::host;  ///< of all arrays above
 
-  /// Vertices that can be matched: of a bipartite graph, rows and columns.
+  /// The number of vertices; of a bipartite graph, rows plus columns.
   std::int64_t vertices() const {
     return kind == GraphKind::general ? graph.rows : std::int64_t{graph.rows} + graph.cols;
   }
@@ -41,14 +41,14 @@ struct WeightedGraph {
   GreedyProblem view() const;
 };
 
-/// Throws std::invalid_argument naming the first fault: array lengths, offsets that fall, vertices out of
-/// range, unsorted or repeated neighbours, weights that are NaN, infinite or negative; of general graphs an
-/// edge that is listed from one end only, or with two weights. O(rows + cols + nnz) in `threads` threads.
-/// Device graphs: lengths only.
+/// Throws std::invalid_argument naming the first fault: wrong array lengths, decreasing offsets, vertices
+/// out of range, unsorted or repeated neighbours, weights that are NaN, infinite or negative; in general
+/// graphs an edge listed from one end only, or with two different weights. Of device graphs only lengths
+/// are checked. O(rows + cols + nnz) on `threads` threads.
 void check_problem(const GreedyProblem& problem, int threads = 1);
 
 /// A bipartite graph as a general one: column j becomes vertex rows + j. Host problems; O(rows + cols + nnz).
-/// Throws std::invalid_argument where the vertices do not fit an Index.
+/// Throws std::invalid_argument if there are more vertices than an Index can count.
 WeightedGraph to_general(const GreedyProblem& problem, int threads = 1);
 
 }  // namespace motes::matching

@@ -12,19 +12,20 @@
 
 namespace motes::matching {
 
-/// What the paper counts. Zero or empty where a solver does not count it.
+/// The counters that the papers report; zero or empty where a solver does not count them.
 struct GreedyStats {
   std::int64_t rounds = 0;
   std::int64_t proposals = 0;
-  std::int64_t arcs_scanned = 0;          ///< entries of the graph looked at, by all threads
-  std::vector<std::int64_t> matched;      ///< pairs gained in each round
-  std::map<std::string, double> seconds;  ///< "check", "match" (without the check and the sum), and parts
+  std::int64_t arcs_scanned = 0;      ///< entries of the graph read, by all threads
+  std::vector<std::int64_t> matched;  ///< [rounds] pairs gained
+  std::map<std::string, double>
+      seconds;  ///< "check", "match" (without the check and the sum), and parts of it
 };
 
 struct GreedyAnswer {
-  /// Status heuristic; objective = the weight of the pairs, in double, summed as matching_weight.h says, so
-  /// that it has the same bits everywhere. Of general graphs row_to_col holds each vertex's mate and
-  /// col_to_row is empty.
+  /// Status heuristic. The objective is the weight of the pairs, summed in the order that matching_weight.h
+  /// states, so that it has the same bits everywhere. For general graphs row_to_col holds each vertex's mate
+  /// and col_to_row is empty.
   Matching matching;
   GreedyStats stats;
 };
@@ -33,15 +34,16 @@ class GreedySolver {
  public:
   virtual ~GreedySolver() = default;
 
-  /// A maximal matching. Throws std::invalid_argument for a malformed problem and ResourceError where
-  /// memory or the device is lacking.
+  /// A maximal matching. Throws std::invalid_argument for a malformed problem and ResourceError if there is
+  /// not enough memory or no usable device.
   GreedyAnswer solve(const Execution& execution, const GreedyProblem& problem) const;
 
  private:
-  /// Checked inputs in host memory; fills row_to_col (and col_to_row of bipartite graphs) and the stats.
+  /// Runs on the CPU, on checked inputs in host memory. Fills row_to_col (and col_to_row for bipartite
+  /// graphs) and the stats.
   virtual void run(const Execution& execution, const GreedyProblem& problem, GreedyAnswer& answer) const = 0;
-  /// The CUDA form: the problem in either space, checked as far as its space allows; as run(), and of
-  /// problems in device memory the objective too. The default throws ResourceError: no CUDA form.
+  /// Runs on a GPU, on a problem in either memory space, checked as far as that allows. Fills what run()
+  /// fills, and the objective of problems in device memory. The default throws ResourceError: no CUDA form.
   virtual void run_on_device(const Execution& execution, const GreedyProblem& problem,
                              GreedyAnswer& answer) const;
 };

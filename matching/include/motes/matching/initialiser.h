@@ -14,13 +14,13 @@ namespace motes::matching {
 struct InitialiserInfo {
   std::string_view name;      ///< "none", "cheap", "karp-sipser", "min-degree", "greedy"
   std::string_view backends;  ///< comma-separated: "cpu", "cuda"
-  std::string_view promise;
-  std::string_view source;
-  /// A matching (row_to_col [rows], -1 = free); maximal, but for "none". The graph must be sound
-  /// (check_problem) and in host memory. Seed 0 takes rows in their order, any other in an order drawn from
-  /// it. The same matching each time on one thread; on several, which of the maximal matchings comes out
-  /// depends on timing. O(rows + cols + nnz). With the cuda back end those that list it run there, on graphs
-  /// in either space, and give what one thread does; the others run on the CPU.
+  std::string_view promise;   ///< what the matching is guaranteed to be, in a few words
+  std::string_view source;    ///< paper or method
+  /// Computes a matching (row_to_col [rows], -1 = free), which is maximal except for "none". The graph must
+  /// be valid (check_problem) and in host memory. Seed 0 visits rows in their order, any other seed in a
+  /// random order. Deterministic on one thread; on several, timing decides which maximal matching is
+  /// returned. O(rows + cols + nnz). With the cuda back end, initialisers that list it run on the GPU,
+  /// accept graphs in either memory space, and return what one CPU thread would; the others run on the CPU.
   std::vector<Index> (*run)(const Execution&, const CardinalityProblem&, std::uint64_t seed);
 };
 

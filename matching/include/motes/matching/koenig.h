@@ -10,41 +10,42 @@
 
 namespace motes::matching {
 
-/// Vertices that touch every edge; no matching can be larger than any cover.
+/// A vertex cover: a set of vertices that touches every edge. No matching is larger than any cover.
 struct VertexCover {
   std::vector<Index> rows, cols;  ///< ascending
   std::int64_t size() const { return static_cast<std::int64_t>(rows.size() + cols.size()); }
 };
 
-/// The coarse Dulmage-Mendelsohn decomposition, which any maximum matching gives, and all give the same
-/// (Pothen & Fan 1990): vertices reached by alternating paths from free columns (horizontal: more columns
-/// than rows), from free rows (vertical), and the rest (square, matched perfectly).
+/// The coarse Dulmage-Mendelsohn decomposition, which does not depend on the maximum matching it is
+/// computed from (Pothen & Fan 1990): the vertices reached by alternating paths from free columns
+/// (horizontal: more columns than rows), those reached from free rows (vertical), and the rest (square,
+/// perfectly matched).
 enum class Part : std::uint8_t { horizontal, square, vertical };
 struct DulmageMendelsohn {
   std::vector<Part> rows;  ///< [rows]
   std::vector<Part> cols;  ///< [cols]
 };
 
-/// From a matching: columns reached from free rows by alternating paths, and rows that are not reached. It
-/// touches every edge whatever the matching; it is larger than the matching by the free columns reached, of
-/// which a maximum matching has none. Host problems; O(rows + cols + nnz). Throws std::invalid_argument
-/// where the answer is not a matching of that many rows and columns.
+/// Koenig's cover of a matching: the columns reached from free rows by alternating paths, and the rows that
+/// are not reached. It covers every edge whatever the matching, and has as many vertices as the matching
+/// has pairs, plus the free columns reached; a maximum matching reaches none. Host problems; O(rows + cols
+/// + nnz). Throws std::invalid_argument if the answer is not a matching of the problem's rows and columns.
 VertexCover koenig_cover(const CardinalityProblem& problem, const Matching& answer);
 
-/// Host problems; the columns' side is made where it is not given. Throws std::invalid_argument where the
-/// matching is not maximum.
+/// The decomposition, from a maximum matching. Host problems; the column side is computed if it is not given.
+/// O(rows + cols + nnz). Throws std::invalid_argument if the matching is not maximum.
 DulmageMendelsohn decompose(const CardinalityProblem& problem, const Matching& answer);
 
 struct CardinalityCertificate {
-  bool matching_valid = false;  ///< both sides agree, every pair is an edge, the cardinality is told right
-  bool cover_valid = false;     ///< every edge is touched
-  bool same_size = false;
-  std::string fault;  ///< the first one, with the vertices; empty when none
+  bool matching_valid = false;  ///< both sides agree, every pair is an edge, the stated cardinality is right
+  bool cover_valid = false;     ///< every edge is covered
+  bool same_size = false;       ///< the cover has as many vertices as the matching has pairs
+  std::string fault;            ///< the first fault, with its vertices; empty if there is none
   bool maximum() const { return matching_valid && cover_valid && same_size; }
 };
 
-/// Checks an answer against a cover, trusting neither; the graph must be sound (check_problem). Host
-/// problems; O(rows + cols + nnz), in `threads` threads.
+/// Checks a matching and a cover, trusting neither. The graph must be valid (check_problem). Host problems;
+/// O(rows + cols + nnz) on `threads` threads.
 CardinalityCertificate verify(const CardinalityProblem& problem, const Matching& answer,
                               const VertexCover& cover, int threads = 1);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// One row per solver. The command line, configuration, tests, benchmarks and the README's table read it.
+/// The table of solvers, one row each, which the command line, configuration, tests and benchmarks read.
 
 #include <memory>
 #include <span>
@@ -27,7 +27,7 @@ struct BackendSet {
 /// "cpu", "cuda" or "cpu, cuda".
 std::string_view to_string(BackendSet backends);
 
-/// What kind of problem a solver takes. Assignment: sparse, dense, geometric. Other families: graph.
+/// The kinds of problem that solvers accept. Assignment: sparse, dense, geometric. Other families: graph.
 enum class CostKind : unsigned { sparse = 1, dense = 2, geometric = 4, graph = 8 };
 struct CostKindSet {
   unsigned bits = 0;
@@ -38,10 +38,10 @@ std::string_view to_string(CostKind kind);
 std::string to_string(CostKindSet kinds);
 CostKind kind_of(const CostsView& problem);
 
-/// What a solver's answer is proven to be.
+/// What is guaranteed of a solver's answer.
 enum class Guarantee {
   exact,        ///< optimal, with a certificate
-  half_weight,  ///< at least half of the best weight
+  half_weight,  ///< maximal, and at least half of the greatest possible weight
   maximal       ///< no further edge can be added
 };
 std::string_view to_string(Guarantee guarantee);
@@ -56,47 +56,50 @@ struct SolverInfo {
   CostKindSet costs;
   Guarantee guarantee = Guarantee::exact;
   std::string_view source;  ///< paper or method
-  /// The family's factory; it is never null, and says which family this is.
+  /// Never null; its alternative determines the family.
   std::variant<AssignmentFactory, CardinalityFactory, GreedyFactory> factory;
-  std::span<const OptionInfo> options{};  ///< what a cardinality or greedy solver can be told
+  std::span<const OptionInfo> options{};  ///< the options of a cardinality or greedy solver
 
   Family family() const { return static_cast<Family>(factory.index()); }
 
-  /// A solver of the row. Each throws std::invalid_argument, naming the solver and its family, for a row of
-  /// another family. Options left out take their defaults.
+  /// Create a solver. Options that are not given take their defaults. Throw std::invalid_argument, naming the
+  /// solver and its family, if it belongs to another family, or naming a wrong option (SolverOptions).
   std::unique_ptr<AssignmentSolver> make() const;
   std::unique_ptr<CardinalitySolver> make_cardinality(std::string_view options = {}) const;
   std::unique_ptr<GreedySolver> make_greedy(std::string_view options = {}) const;
 };
 
-/// Every solver of this build, in the order users should read them.
+/// Every solver of this build, in the order in which users should read them.
 std::span<const SolverInfo> solvers();
 
-/// The row of that name, or nullptr.
+/// The solver of that name, or nullptr.
 const SolverInfo* find_solver(std::string_view name);
 
-/// The cardinality solver that "name?key=value&key=value" asks for. Throws std::invalid_argument naming what
-/// is wrong: no such name, one of another family, an option (see SolverOptions).
+/// The cardinality solver that "name?key=value&key=value" describes. Throws std::invalid_argument naming what
+/// is wrong: an unknown name, a solver of another family, an option (see SolverOptions).
 std::unique_ptr<CardinalitySolver> make_cardinality_solver(std::string_view text);
 
 /// The same for greedy solvers.
 std::unique_ptr<GreedySolver> make_greedy_solver(std::string_view text);
 
-/// The solver and back end that `auto` stands for on this problem, and why, in one clause. `backend` is what
-/// the caller asks for: automatic takes a GPU that is there where the problem is large.
+/// What `auto` stands for on a given problem.
 struct AutoChoice {
   const SolverInfo* info;
   Backend backend;
-  std::string reason;
-  std::string_view init = "none";  ///< of cardinality: the initialiser to begin with
+  std::string reason;              ///< why, in one clause
+  std::string_view init = "none";  ///< cardinality: the initialiser to start from
 };
+
+/// The solver and back end of `auto` for this problem. `backend` is the caller's request; automatic uses
+/// the GPU, if there is one, for large problems.
 AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, bool gpu_there = false);
 
-/// The same for the cardinality problem, on so many CPU threads (0: unknown, many). Host memory. O(rows).
+/// The same for the cardinality problem, on `threads` CPU threads (0: unknown, assume many). Host memory.
+/// O(rows).
 AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend = Backend::cpu,
                                      bool gpu_there = false, int threads = 0);
 namespace detail {
-/// What large graphs get on the CPU. O(rows).
+/// The choice for large graphs on the CPU. O(rows).
 AutoChoice choose_for_many_threads(const BipartiteGraphView& graph);
 }  // namespace detail
 

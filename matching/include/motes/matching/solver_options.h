@@ -1,5 +1,5 @@
 #pragma once
-/// Options of a solver, as text: "name?key=value&key=value", the syntax of generated instances.
+/// Options of a solver in text form, "name?key=value&key=value", as in generated instances.
 
 #include <cstdint>
 #include <map>
@@ -9,23 +9,24 @@
 
 namespace motes::matching {
 
-/// One option that a solver knows; rows of the registry list them.
+/// An option of a solver, as the registry lists it.
 struct OptionInfo {
   std::string_view name;
-  std::string_view values;  ///< words, separated by |; or "LOW..HIGH" for a whole number, "0.1..0.9" for any
+  /// Words separated by '|', or a range: "1..8" of whole numbers, "0.1..0.9" of real numbers.
+  std::string_view values;
   std::string_view otherwise;  ///< the default
   std::string_view meaning;    ///< one line
 };
 
-/// Values of a solver's options, complete (defaults filled in) and checked.
+/// The checked values of all options of a solver, defaults included.
 class SolverOptions {
  public:
   SolverOptions() = default;
-  /// Throws std::invalid_argument naming the option and what it may be: unknown names, values not listed,
-  /// names given twice, items without '='. `text` is what follows the '?', and may be empty.
+  /// `text` is what follows the '?' and may be empty. Throws std::invalid_argument, naming the option and its
+  /// allowed values, for unknown names, values not allowed, names given twice and items without '='.
   SolverOptions(std::span<const OptionInfo> known, std::string_view text);
 
-  /// The option must be one of `known`.
+  /// The value of an option, which must be one of `known`.
   const std::string& word(std::string_view name) const;
   std::int64_t number(std::string_view name) const;
   double real(std::string_view name) const;
@@ -35,7 +36,7 @@ class SolverOptions {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// "name?options" in two; the second part is empty where there is no '?'.
+/// Splits "name?options" into name and options; the second part is empty if there is no '?'.
 std::pair<std::string_view, std::string_view> split_solver_name(std::string_view text);
 
 }  // namespace motes::matching
