@@ -1,3 +1,5 @@
+/// Checks of the imaging options.
+
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -1,3 +1,5 @@
+/// The GPU renderer of a build without CUDA: it reports why there is no device.
+
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
 

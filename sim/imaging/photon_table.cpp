@@ -1,3 +1,5 @@
+/// Builds the tables of photon and noise distributions.
+
 #include "sim/imaging/photon_table.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Tables and spots of a series, computed on the CPU.
+
 #include "sim/imaging/scene.h"
 
 #include <algorithm>

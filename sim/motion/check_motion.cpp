@@ -1,3 +1,5 @@
+/// Checks of the motion options.
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,5 @@
+/// The GPU form of the motion in a build without CUDA: it reports why there is no device.
+
 #include <motes/base/errors.h>
 
 #include "sim/motion/device_motion.h"

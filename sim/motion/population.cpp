@@ -1,3 +1,5 @@
+/// Populations whose particles interact (divisions, repulsion), advanced frame by frame.
+
 #include "sim/motion/population.h"
 
 #include <algorithm>

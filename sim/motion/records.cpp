@@ -1,3 +1,5 @@
+/// Cuts the records of particles into tracks, with their properties.
+
 #include "sim/motion/records.h"
 
 #include <functional>

@@ -1,3 +1,5 @@
+/// Repulsion between neighbours, which a grid of cells finds.
+
 #include "sim/motion/repulsion.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+/// Positions of the particles in the first frame.
+
 #include "sim/motion/seeding.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #pragma once
-/// What a detector would make of true tracks, without images: positions with noise, gaps and clutter.
+/// Detections of true tracks, as a detector with faults would find them: noise, misses, false positives,
+/// merged spots. No images are involved.
 
 #include <cstdint>
 #include <vector>
@@ -12,23 +13,23 @@
 
 namespace motes::sim {
 
-/// What two spots that cannot be told apart become.
+/// The position of spots that cannot be resolved and become one detection.
 enum class MergeInto : std::uint8_t {
   mean,     ///< their mean position
-  brighter  ///< the one that is brighter; every particle has a random brightness of its own
+  brighter  ///< that of the brightest; every particle has a random brightness
 };
 
 struct FaultOptions {
   Vec3 noise_um{0, 0, 0};      ///< standard deviation of the localisation error
   double miss = 0;             ///< probability that a spot is missed in a frame, in [0, 1]
   double blink_on_s = 0;       ///< mean time a particle stays visible; 0: no blinking
-  double blink_off_s = 0;      ///< mean time it stays dark then
+  double blink_off_s = 0;      ///< mean time it then stays dark
   double false_per_frame = 0;  ///< mean number of false detections, uniform in the box
-  double merge_um = 0;         ///< spots nearer than this are one; 0: never
+  double merge_um = 0;         ///< spots closer than this become one detection; 0: never
   MergeInto merge_into = MergeInto::mean;
 };
 
-/// Throws UsageError naming the key (faults.*) of the first option that makes no sense.
+/// Throws UsageError naming the key (faults.*) of the first invalid option.
 void check_options(const FaultOptions& faults);
 
 /// One true particle behind a detection.
@@ -37,20 +38,22 @@ struct Origin {
   std::int64_t track = -1;     ///< index in the truth; -1: a false detection
 };
 
+/// Detections, and the true particles behind them.
 struct Observation {
-  std::vector<Detections> frames;            ///< [frames], also empty ones; radius, intensity, quality empty
-  std::vector<std::vector<Origin>> origins;  ///< [frames] by rising detection; several for merged spots
+  std::vector<Detections> frames;            ///< [frames], empty ones too; radius, intensity, quality empty
+  std::vector<std::vector<Origin>> origins;  ///< [frames] ordered by detection; merged spots have several
 };
 
-/// Detections of the truth with faults. First which particles are seen (miss, blink), then merging (whatever
-/// is linked by distances below merge_um becomes one detection), then noise, then false detections; last, the
-/// order within a frame is shuffled, so that it says nothing about who is who. Positions may leave the box by
-/// their noise. Frames are numbered from 0 to motion.frames - 1, their times are the true ones. The same bits
-/// for any thread count, and without faults exactly the true positions. Expected O(points).
+/// Detections of the truth, with faults applied in this order: missed and blinking particles; merging (a
+/// chain of spots, each closer than merge_um to the next, becomes one detection); noise; false detections.
+/// At last the detections of each frame are shuffled, so that their order says nothing about identities.
+/// Noise may move positions out of the box. Frames are numbered from 0 to motion.frames - 1 and have the
+/// true times. The same bits for any thread count; without faults the positions are exactly the true ones.
+/// Expected time O(points). Throws as check_options.
 Observation observe(const Execution& execution, const TrackSet& truth, const MotionOptions& motion,
                     const FaultOptions& faults);
 
-/// Fills truth.detection: the detection that each true point made, -1 none.
+/// Fills truth.detection with the detection of each true point, -1 for none.
 void note_detections(const Observation& observation, TrackSet& truth);
 
 }  // namespace motes::sim

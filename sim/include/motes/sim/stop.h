@@ -1,5 +1,5 @@
 #pragma once
-/// Simulations that can be ended from outside.
+/// Simulations that the caller can stop.
 
 #include <functional>
 
@@ -8,13 +8,15 @@
 
 namespace motes::sim {
 
-/// Whether the caller wants the work to end. Asked now and then, by several threads side by side.
+/// Returns true once the caller wants the work to stop. Called repeatedly, by several threads at the same
+/// time.
 using StopAsked = std::function<bool()>;
 
-/// As simulate_motion, but once `stop` says true the work ends with Interrupted. Being asked changes nothing.
+/// As simulate_motion in motion.h, but throws Interrupted once stop() returns true. Calls of stop() do not
+/// change the result.
 TrackSet simulate_motion(const Execution& execution, const MotionOptions& options, const StopAsked& stop);
 
-/// As observe, likewise; asked before each frame.
+/// As observe in faults.h, with stop() called before each frame.
 Observation observe(const Execution& execution, const TrackSet& truth, const MotionOptions& motion,
                     const FaultOptions& faults, const StopAsked& stop);
 
