@@ -1,3 +1,5 @@
+/// Temporary files and their commit.
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -1,3 +1,5 @@
+/// Temporary folders and their commit.
+
 #include "io/files/atomic_folder.h"
 
 #include <string>

@@ -1,3 +1,5 @@
+/// Little-endian numbers and texts, with bounds checks.
+
 #include "io/files/bytes.h"
 
 #include <limits>

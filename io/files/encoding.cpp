@@ -1,3 +1,5 @@
+/// Conversion of Latin-1 and UTF-16 to UTF-8.
+
 #include "io/files/encoding.h"
 
 #include <cstddef>

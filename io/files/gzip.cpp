@@ -1,3 +1,5 @@
+/// Decompression of gzip files through zlib.
+
 #include "io/files/gzip.h"
 
 #include <algorithm>

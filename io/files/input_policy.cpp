@@ -1,3 +1,5 @@
+/// The setting of the process.
+
 #include <atomic>
 
 #include <motes/io/input_policy.h>

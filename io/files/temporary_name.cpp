@@ -1,3 +1,5 @@
+/// Makes and recognises the names of temporary files.
+
 #include "io/files/temporary_name.h"
 
 #include <string_view>

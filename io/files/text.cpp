@@ -1,3 +1,5 @@
+/// Reads whole files, and converts numbers to text and back.
+
 #include "io/files/text.h"
 
 #include <charconv>

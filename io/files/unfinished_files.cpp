@@ -1,3 +1,5 @@
+/// The list of temporary files, behind a lock.
+
 #include <cstddef>
 #include <new>
 #include <set>

@@ -1,3 +1,5 @@
+/// The checks of every object in an HDF5 file, before it is read.
+
 #include "io/hdf5/checked_file.h"
 
 #include <algorithm>

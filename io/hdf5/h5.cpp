@@ -1,3 +1,5 @@
+/// Groups, datasets and attributes through the HDF5 library.
+
 #include "io/hdf5/h5.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Shuffles, deflates and checksums a chunk as the filters of HDF5 do.
+
 #include "io/hdf5/h5_chunks.h"
 
 #include <algorithm>

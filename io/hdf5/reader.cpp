@@ -1,3 +1,5 @@
+/// The requests that the parent sends to the child process, and their answers.
+
 #include "io/hdf5/reader.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Parses the XML of BigDataViewer.
+
 #include "io/images/bdv_xml.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Combines metadata and options; the options take precedence.
+
 #include "io/images/calibration.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+/// Commits a batch of files with one sync of the file system.
+
 #include "io/images/file_batch.h"
 
 #include <cerrno>

@@ -1,3 +1,5 @@
+/// A FrameSource for a folder of numbered TIFFs.
+
 #include "io/images/folder_frames.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// A FrameSource for a folder with one folder per volume.
+
 #include "io/images/folder_series.h"
 
 #include <algorithm>

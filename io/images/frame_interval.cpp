@@ -1,3 +1,5 @@
+/// Finds the frame interval in a list of times.
+
 #include "io/images/frame_interval.h"
 
 #include <algorithm>

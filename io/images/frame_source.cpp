@@ -1,3 +1,5 @@
+/// open_frames: recognises the format of a file or folder and opens it.
+
 #include <algorithm>
 #include <utility>
 #include <vector>

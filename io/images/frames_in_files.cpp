@@ -1,3 +1,5 @@
+/// Frames whose voxels are in scratch files.
+
 #include <utility>
 
 #include <motes/io/frame_source.h>

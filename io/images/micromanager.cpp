@@ -1,3 +1,5 @@
+/// Reads MicroManager's metadata.txt.
+
 #include "io/images/micromanager.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+/// Finds the numbers in file names, and which of them count.
+
 #include "io/images/numbered_names.h"
 
 #include <cctype>

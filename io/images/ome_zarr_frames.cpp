@@ -1,3 +1,5 @@
+/// A FrameSource for OME-Zarr images and plain Zarr arrays.
+
 #include "io/images/ome_zarr_frames.h"
 
 #include <algorithm>

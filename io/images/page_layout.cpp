@@ -1,3 +1,5 @@
+/// Completes the axes of a file and maps planes to pages.
+
 #include "io/images/page_layout.h"
 
 #include <algorithm>

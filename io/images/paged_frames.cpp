@@ -1,3 +1,5 @@
+/// Reads frames page by page, with checks of every page.
+
 #include "io/images/paged_frames.h"
 
 #include <limits>

@@ -1,3 +1,5 @@
+/// Recognises t, z and c in file names.
+
 #include "io/images/plane_names.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// A FrameSource for a single TIFF file.
+
 #include "io/images/tiff_frames.h"
 
 #include <numeric>

@@ -1,3 +1,5 @@
+/// Calls of libtiff, with its messages turned into errors.
+
 #include "io/images/tiff_library.h"
 
 #include <array>

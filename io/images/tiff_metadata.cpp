@@ -1,3 +1,5 @@
+/// Recognises and parses the metadata of a TIFF's first page.
+
 #include "io/images/tiff_metadata.h"
 
 #include <limits>

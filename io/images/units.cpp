@@ -1,3 +1,5 @@
+/// Parses units and numbers in metadata.
+
 #include "io/images/units.h"
 
 #include <algorithm>

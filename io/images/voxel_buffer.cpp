@@ -1,3 +1,5 @@
+/// Allocates voxels of each type, and reads frames into them.
+
 #include "io/images/voxel_buffer.h"
 
 #include <new>

@@ -1,3 +1,5 @@
+/// Starts the child process, sends requests, and turns its end into an error.
+
 #include "io/jail/jail.h"
 
 #include <new>

@@ -1,3 +1,5 @@
+/// Draws projections, scale bars and labels.
+
 #include "io/pictures/panel.h"
 
 #include <cstdio>

@@ -1,3 +1,5 @@
+/// Lays out and draws the panels.
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,3 +1,5 @@
+/// PNG files through VTK.
+
 #include <algorithm>
 #include <string_view>
 

@@ -1,3 +1,5 @@
+/// Lines, boxes and letters in pixels.
+
 #include "io/pictures/raster.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Recognises the format of a problem file and dispatches to its reader.
+
 #include <motes/base/errors.h>
 #include <motes/io/problem_files.h>
 

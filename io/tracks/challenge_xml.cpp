@@ -1,3 +1,5 @@
+/// Reads and writes the challenge's XML.
+
 #include <charconv>
 #include <cmath>
 #include <limits>

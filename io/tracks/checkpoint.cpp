@@ -1,3 +1,5 @@
+/// Reads and appends records; checksums detect damage.
+
 #include <cstring>
 #include <string_view>
 #include <system_error>
@@ -121,9 +123,7 @@ Log load(const std::filesystem::path& path, const std::string& fingerprint) {
 
 }  // namespace
 
-std::string bytes_of(const CheckpointRecord& record) {
-  return payload(record.detections, record.threshold);
-}
+std::string bytes_of(const CheckpointRecord& record) { return payload(record.detections, record.threshold); }
 
 CheckpointRecord record_of(std::string_view bytes) {
   CheckpointRecord record;

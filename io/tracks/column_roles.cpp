@@ -1,3 +1,5 @@
+/// Recognises columns by their names and units.
+
 #include "io/tracks/column_roles.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Separators, quotes and line ends of delimited text.
+
 #include "io/tracks/csv.h"
 
 #include <algorithm>

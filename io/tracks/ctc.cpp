@@ -1,3 +1,5 @@
+/// Reads tracks from label masks and their table.
+
 #include <algorithm>
 #include <cctype>
 #include <map>

@@ -1,3 +1,5 @@
+/// Writes tracks as label masks and their table.
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

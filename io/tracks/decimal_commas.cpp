@@ -1,3 +1,5 @@
+/// Recognises fields with decimal commas and replaces the commas by points.
+
 #include "io/tracks/decimal_commas.h"
 
 #include <string_view>

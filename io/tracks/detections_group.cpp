@@ -1,3 +1,5 @@
+/// Reads and writes the HDF5 group /detections.
+
 #include "io/tracks/detections_group.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Reads and writes detections.h5.
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,3 +1,5 @@
+/// Groups the points of tracks by frame.
+
 #include "io/tracks/frame_points.h"
 
 #include <algorithm>

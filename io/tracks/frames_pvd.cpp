@@ -1,3 +1,5 @@
+/// Writes frames.pvd and its .vtp files, one for each time.
+
 #include <algorithm>
 #include <cstdio>
 #include <numeric>

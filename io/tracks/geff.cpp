@@ -1,3 +1,5 @@
+/// Reads tracks from GEFF.
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,5 @@
+/// Writes tracks as GEFF.
+
 #include <algorithm>
 #include <cctype>
 #include <map>

@@ -1,3 +1,5 @@
+/// Writes rows in napari's layout.
+
 #include <motes/io/atomic_file.h>
 #include <motes/io/napari_csv.h>
 

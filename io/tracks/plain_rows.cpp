@@ -1,3 +1,5 @@
+/// Parses rows of plain numbers in blocks, on all threads.
+
 #include "io/tracks/plain_rows.h"
 
 #include <algorithm>

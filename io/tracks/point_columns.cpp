@@ -1,3 +1,5 @@
+/// Converts the columns of a table to points: units, frames, times and identities.
+
 #include "io/tracks/point_columns.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Groups points by frame.
+
 #include "io/tracks/point_frames.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Reads tables of points and of tracks.
+
 #include <algorithm>
 #include <cmath>
 

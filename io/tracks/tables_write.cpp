@@ -1,3 +1,5 @@
+/// Writes tables of points and of tracks.
+
 #include <algorithm>
 #include <cmath>
 #include <map>

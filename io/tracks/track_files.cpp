@@ -1,3 +1,5 @@
+/// The table of track formats.
+
 #include <algorithm>
 #include <functional>
 #include <string_view>

@@ -1,3 +1,5 @@
+/// Cuts a graph of points into tracks, with parents.
+
 #include "io/tracks/track_graph.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Sorts points into tracks, and checks them.
+
 #include "io/tracks/track_rows.h"
 
 #include <algorithm>

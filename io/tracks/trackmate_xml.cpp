@@ -1,3 +1,5 @@
+/// Reads TrackMate's XML.
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,5 @@
+/// Writes TrackMate's XML.
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>

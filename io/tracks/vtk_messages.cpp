@@ -1,3 +1,5 @@
+/// A collector that replaces the output of VTK.
+
 #include <cctype>
 #include <mutex>
 #include <string_view>

@@ -1,3 +1,5 @@
+/// Reads and writes .vtp files through VTK, with errors of this project.
+
 #include "io/tracks/vtk_support.h"
 
 #include <algorithm>

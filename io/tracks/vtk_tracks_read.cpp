@@ -1,3 +1,5 @@
+/// Reads tracks from .vtp files.
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

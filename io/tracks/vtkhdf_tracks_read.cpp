@@ -1,3 +1,5 @@
+/// Reads tracks from .vtkhdf files.
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,3 +1,5 @@
+/// Loads and parses an XML file.
+
 #include "io/tracks/xml_file.h"
 
 #include <algorithm>

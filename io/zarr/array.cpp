@@ -1,3 +1,5 @@
+/// Reads regions of an array chunk by chunk.
+
 #include "io/zarr/array.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Decompression (zlib, gzip, blosc, zstd, lz4) and CRC-32C checksums.
+
 #include "io/zarr/codecs.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Parses .zarray and zarr.json.
+
 #include "io/zarr/metadata.h"
 
 #include <algorithm>

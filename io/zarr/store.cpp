@@ -1,3 +1,5 @@
+/// Maps keys to files of the store's folder.
+
 #include "io/zarr/store.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Writes Zarr version 2 metadata and chunks.
+
 #include "io/zarr/write.h"
 
 #include <algorithm>

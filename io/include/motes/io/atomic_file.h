@@ -1,5 +1,5 @@
 #pragma once
-/// Files appear whole or not at all: write beside, fsync, rename.
+/// Output files that appear whole or not at all: written beside their target, synced, then renamed.
 
 #include <filesystem>
 #include <functional>
@@ -9,46 +9,45 @@
 
 namespace motes::io {
 
-/// A file being written beside its target, which takes the target's name on commit() and is removed without
-/// it. A target that is a link stays one: what it points to is replaced. What is there and is no file (a
-/// device, a pipe, /dev/stdout) stays too: commit() copies the finished file, made in the system's temporary
-/// folder, into it.
+/// A file that is written beside its target under a temporary name. commit() gives it the target's name;
+/// without commit() the destructor removes it. If the target is a symbolic link, the file that it points to
+/// is replaced. If the target is a device or a pipe (/dev/stdout), the file is written in the system's
+/// temporary folder, and commit() copies it to the target.
 class AtomicFile {
  public:
-  /// Creates the parent folder. Throws ResourceError (path and the system's reason) when that cannot be done,
-  /// the folder cannot be written, or the target is a folder.
+  /// Creates the parent folder if necessary. Throws ResourceError (path and the system's reason) if that
+  /// fails, the folder is not writable, or the target is a folder.
   explicit AtomicFile(std::filesystem::path target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   const std::filesystem::path& target() const { return target_; }
-  /// Where to write: in the target's folder (of a link: in that of the file it points to; of a stream: in the
-  /// temporary one), with the target's extension. An empty file is there already, made under a name that
-  /// cannot be foreseen and through no link.
+  /// The path to write to, with the target's extension. It has been created as an empty file, under an
+  /// unpredictable name and without following links.
   const std::filesystem::path& path() const { return temporary_; }
 
-  /// Fsyncs and renames; call it once, with the file closed. Throws ResourceError.
+  /// Syncs the file and renames it to the target. Call it once, after closing the file. Throws ResourceError.
   void commit();
 
  private:
   std::filesystem::path target_, place_;  // place_: target_, or the file that it links to
-  std::filesystem::path temporary_;       // empty once it has taken its name
+  std::filesystem::path temporary_;       // empty after the rename
   bool stream_ = false;
 };
 
-/// Calls `write` with a temporary path in the target's folder (same extension), then fsyncs and renames it.
-/// The temporary is removed when anything throws. Creates the parent folder. Throws ResourceError (path and
-/// the system's reason) when the folder cannot be written or the disk is full.
+/// Calls `write` with the path of a temporary file (see AtomicFile) and commits it. If anything throws, the
+/// temporary file is removed. Throws ResourceError (path and the system's reason) if the folder is not
+/// writable or the disk is full.
 void write_atomically(const std::filesystem::path& target,
                       const std::function<void(const std::filesystem::path& temporary)>& write);
 
 /// The same for a text held in memory.
 void write_text(const std::filesystem::path& target, std::string_view text);
 
-/// Removes what killed processes left unfinished in the folder, of outputs with these stems ("tracks" for
-/// tracks.h5 and tracks.csv); without stems, of all. Only for a caller that alone writes such files there
-/// (see system::FolderLock).
+/// Removes temporary files that killed processes left in the folder: those of outputs with these stems
+/// ("tracks" for tracks.h5 and tracks.csv), or all if no stems are given. No other process may be writing
+/// such files there (see system::FolderLock).
 void remove_stale_temporaries(const std::filesystem::path& folder,
                               const std::vector<std::string>& stems = {});
 

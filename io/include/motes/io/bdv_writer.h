@@ -15,17 +15,18 @@ struct BdvOptions {
   bool deflate = true;
 };
 
-/// One view setup, one resolution level. BigDataViewer's HDF5 knows 16-bit voxels only: u8 is widened. Both
-/// files appear under their names only when close() succeeded; without it nothing is left behind.
-/// Throws ResourceError for what the disk refuses, UsageError for float voxels.
+/// Writes one view setup at one resolution level. BigDataViewer's HDF5 has 16-bit voxels only, so u8 is
+/// widened. Both files appear under their names only after close(); without it they are removed. Throws
+/// ResourceError for errors of the disk, UsageError for float voxels.
 class BdvWriter {
  public:
-  /// `path` is the .h5; the XML takes its name with .xml.
+  /// `path` names the .h5 file; the XML file has the same name with .xml.
   BdvWriter(const std::filesystem::path& path, const BdvOptions& options);
   ~BdvWriter();
   BdvWriter(BdvWriter&&) noexcept;
   BdvWriter& operator=(BdvWriter&&) noexcept;
-  void write(const VolumeFrame& frame);  ///< all frames must agree in shape, type and voxel size
+  /// Appends a frame. All frames must have the same shape, type and voxel size.
+  void write(const VolumeFrame& frame);
   void close();
 
  private:

@@ -7,10 +7,13 @@
 
 namespace motes::io {
 
-/// Unit "px" (the format states none). Throws InputError with the byte offset for malformed XML, and for
-/// missing or non-numeric t, x, y; negative or repeated t in one particle; z defaults to 0.
+/// Reads tracks. Lengths have the unit "px", since the format states none; z defaults to 0. Throws
+/// InputError with the byte offset for malformed XML, a missing or non-numeric t, x or y, and a negative t
+/// or one that a particle repeats.
 TrackSet read_challenge_xml(const std::filesystem::path& path);
+/// Writes tracks; the file appears whole or not at all. Throws ResourceError for errors of the disk.
 void write_challenge_xml(const std::filesystem::path& path, const TrackSet& tracks);
+/// Whether the file's content is of this format.
 bool is_challenge_xml(const std::filesystem::path& path);
 
 }  // namespace motes::io

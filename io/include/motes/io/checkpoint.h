@@ -1,12 +1,12 @@
 #pragma once
-/// The log from which an interrupted run resumes: the detections of each finished frame, appended as they
-/// come.
+/// The checkpoint from which an interrupted run resumes: a file to which the detections of each finished
+/// frame are appended.
 ///
-/// Layout, all little-endian: "MOTESLOG", u32 version, u32 length and bytes of the fingerprint, u64 FNV-1a of
-/// what precedes; then records: u64 payload length, u64 FNV-1a of the header's, that length and the payload,
-/// so that a record of another log is none of this one; payload. Payload: i32 frame, f64 time_s, f64
-/// threshold, u64 n, then x_um, y_um, z_um, radius_um, intensity, quality as f64[n], u32 number of
-/// properties, each u32 name length, name, f64[n].
+/// Layout, little-endian. Header: "MOTESLOG", u32 version, u32 length of the fingerprint, its bytes, u64
+/// FNV-1a of all that. Then records: u64 payload length; u64 FNV-1a of the header's checksum, the length
+/// and the payload (so that a record of another checkpoint is not valid in this one); payload. Payload: i32
+/// frame, f64 time_s, f64 threshold, u64 n; x_um, y_um, z_um, radius_um, intensity, quality as f64[n] each;
+/// u32 number of properties, and for each of them u32 length of its name, name, f64[n].
 
 #include <cstdint>
 #include <filesystem>
@@ -22,33 +22,35 @@ namespace motes::io {
 /// A finished frame.
 struct CheckpointRecord {
   Detections detections;
-  double threshold = 0;  ///< the quality from which on spots were kept
+  double threshold = 0;  ///< least quality of the spots that were kept
 };
 
-/// A record as bytes, as logs hold it, and back. Throws InputError where the bytes are not one whole record.
+/// A record's payload, and back. record_of throws InputError unless the bytes are exactly one record.
 std::string bytes_of(const CheckpointRecord& record);
 CheckpointRecord record_of(std::string_view bytes);
 
-/// The records of a log, in the order in which they were appended; a truncated or damaged tail is left out.
-/// Nothing when the file is absent, is no log, or was begun under another fingerprint. O(file size).
+/// The records of a checkpoint in the order in which they were appended, without a truncated or damaged
+/// tail. None if the file does not exist, is not a checkpoint, or has another fingerprint. O(file size).
 std::vector<CheckpointRecord> read_checkpoint(const std::filesystem::path& path,
                                               const std::string& fingerprint);
 
-/// Appends to a log. One writer a file at a time. The log is the one output that grows in place: each record
-/// is handed to the system whole and carries its checksum, so that what was cut off by a crash is recognised.
+/// Appends to a checkpoint; a file may have one writer at a time. Unlike other outputs the file grows in
+/// place: each record is written in one piece and has a checksum, so that one cut off by a crash is
+/// recognised.
 class CheckpointWriter {
  public:
   enum class Start { fresh, resume };
 
-  /// `fresh` begins an empty log; `resume` keeps the valid records of a log with this fingerprint (and cuts
-  /// off its damaged tail), else begins an empty one. `fingerprint` says what the records depend on, for
-  /// instance a hash of the configuration and of the input. Throws ResourceError (path and reason) where the
-  /// disk refuses, or a link or anything else than a regular file bears the name.
+  /// `fresh` starts an empty checkpoint. `resume` keeps the valid records of a checkpoint with this
+  /// fingerprint and cuts off a damaged tail; otherwise it starts an empty one. `fingerprint` identifies
+  /// what the records depend on, for instance a hash of the configuration and the input. Throws
+  /// ResourceError (path and reason) for errors of the disk, and if the path is a link or anything other
+  /// than a regular file.
   CheckpointWriter(const std::filesystem::path& path, const std::string& fingerprint,
                    Start start = Start::resume);
 
-  /// The record survives this process once append returned. Throws ResourceError (full disk); the log then
-  /// ends at the last whole record.
+  /// Once append returns, the record survives the end of this process. Throws ResourceError (for instance
+  /// if the disk is full); the checkpoint then ends with the last whole record.
   void append(const Detections& detections, double threshold = 0);
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-/// Cell Tracking Challenge: label masks, one file a frame, and res_track.txt (L B E P).
+/// Tracks in the Cell Tracking Challenge's format: label masks, one file per frame, and the table
+/// res_track.txt with columns L B E P (label, first frame, last frame, parent).
 
 #include <filesystem>
 #include <string>
@@ -13,15 +14,16 @@ namespace motes::io {
 /// True for a folder with res_track.txt or man_track.txt.
 bool is_ctc(const std::filesystem::path& path);
 
-/// Positions are the centroids of the labels, in voxels (unit px). Throws InputError for masks that are
-/// damaged, differ in shape, or do not hold what the table names.
+/// Reads tracks whose positions are the centroids of the labels, in voxels (unit px). Throws InputError if
+/// masks are damaged, differ in shape, or lack labels that the table lists. `notes`, if given, receives
+/// remarks for the user.
 TrackSet read_ctc(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr);
 
-/// Writes a folder mask000.tif ..., res_track.txt: a sphere a point, voxels to the nearest centre in units of
-/// the radius. A track is cut where frames are missing; its later parts name the earlier one as their mother.
-/// Throws UsageError for tracks in um without image.voxel_um, where a radius is unknown (neither a property
-/// radius_um or radius_px nor image.radius_um), for more than 65535 tracks, and for points outside the
-/// images.
+/// Writes a folder of mask000.tif ... and res_track.txt. Every point becomes a sphere; where spheres
+/// overlap, a voxel belongs to the nearest centre, in units of the radius. A track with missing frames is
+/// split there, and each later part names the earlier one as its parent. Throws UsageError for tracks in um
+/// without image.voxel_um, if a radius is unknown (no property radius_um or radius_px and no
+/// image.radius_um), for more than 65535 tracks, and for points outside the images.
 void write_ctc(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image = {});
 
 }  // namespace motes::io

@@ -1,5 +1,5 @@
 #pragma once
-/// Detections without tracks in HDF5: for tables too large for text (schema in docs/formats.md).
+/// Detections without tracks in HDF5, for tables too large for text (schema in docs/formats.md).
 
 #include <filesystem>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace motes::io {
 
-/// How detections were found.
+/// The origin of detections, stored with them.
 struct DetectionsOrigin {
-  std::string source;         ///< what made them
+  std::string source;         ///< the input they were found in
   std::string configuration;  ///< the effective YAML
 };
 
@@ -21,14 +21,14 @@ void write_detections_h5(const std::filesystem::path& path, const DetectionSerie
 /// Throws InputError for a file that is not HDF5, is truncated, lacks a dataset or contradicts itself.
 PointTable read_detections_h5(const std::filesystem::path& path);
 
-/// What was found in a part of a series, and how.
+/// The detections of a part of a series, and the configuration that produced them.
 struct DetectionsPart {
   PointTable points;          ///< with its voxel size
   std::string configuration;  ///< YAML of the sections input and detection (and linking)
 };
 
-/// The detections of a file that write_detections_h5 or write_tracks_h5 wrote. Throws as
-/// read_detections_h5 does, and where the file does not say how the detections were found.
+/// Reads the detections of a file that write_detections_h5 or write_tracks_h5 wrote. Throws as
+/// read_detections_h5, and if the file does not contain the configuration.
 DetectionsPart read_detections_part(const std::filesystem::path& path);
 
 /// True when the file is an HDF5 file with a group /detections and none /tracks.

@@ -12,15 +12,16 @@ namespace motes::io {
 /// True for a folder that is a Zarr group with GEFF metadata.
 bool is_geff(const std::filesystem::path& path);
 
-/// Nodes become points, paths between divisions and merges tracks; a node without edges is a track of one
-/// point. Which axes are x, y and z the display hints say, else the axes' names. Frames are the time axis
-/// where its unit is the frame, else its times over their interval. Numeric properties of the nodes with one
-/// value each are kept; others are named in `notes`. Throws InputError for what is missing, damaged or
-/// contradicts itself.
+/// Reads tracks: nodes become points, and paths between divisions and merges become tracks; a node without
+/// edges is a track of one point. The axes x, y and z are identified by the display hints, else by their
+/// names. If the unit of the time axis is the frame, its values are frame numbers; otherwise times are
+/// divided by their interval. Numeric node properties with one value per node are kept; others are listed
+/// in `notes`. Throws InputError for missing, damaged or contradictory data.
 TrackSet read_geff(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr);
 
 /// Writes GEFF 1.1 as Zarr version 2: axes t (frames, with the interval as their scale), z, y, x; node
-/// properties track_id (the tracklet) and lineage_id. Replaces a GEFF of that name, nothing else.
+/// properties track_id (the tracklet) and lineage_id. Replaces an existing GEFF of that name, but no other
+/// file or folder.
 void write_geff(const std::filesystem::path& path, const TrackSet& tracks);
 
 }  // namespace motes::io

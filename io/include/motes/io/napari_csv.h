@@ -1,5 +1,5 @@
 #pragma once
-/// Tracks as napari's tracks layer takes them: track_id, t, z, y, x.
+/// Tracks in the layout of napari's tracks layer: track_id, t, z, y, x.
 
 #include <filesystem>
 
@@ -7,9 +7,10 @@
 
 namespace motes::io {
 
-/// Rows by track and frame; t is the frame number, lengths are in the tracks' unit (give the layer
-/// scale=[1, 1, 1, 1] and the image its voxel size). Where divisions are known a column parent_track_id, -1
-/// none, follows: graph={daughter: [mother]} of the layer.
+/// Writes rows ordered by track and frame. t is the frame number; lengths are in the tracks' unit (give the
+/// layer scale=[1, 1, 1, 1] and the image its voxel size). If divisions are known, a column parent_track_id
+/// (-1 for none) follows, from which the layer's graph={daughter: [mother]} can be made. Throws
+/// ResourceError for errors of the disk.
 void write_napari_csv(const std::filesystem::path& path, const TrackSet& tracks);
 
 }  // namespace motes::io

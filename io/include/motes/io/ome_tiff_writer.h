@@ -1,5 +1,5 @@
 #pragma once
-/// Writes a volume series as one OME-TIFF (BigTIFF when it would pass 4 GB), frame by frame.
+/// Writes a volume series as one OME-TIFF (BigTIFF if it could exceed 4 GB), frame by frame.
 
 #include <filesystem>
 #include <memory>
@@ -14,15 +14,16 @@ struct OmeTiffOptions {
   bool deflate = true;
 };
 
-/// The file appears under its name only when close() succeeded; without it nothing is left behind.
-/// Throws ResourceError for what the disk refuses.
+/// The file appears under its name only after close(); without it it is removed. Throws ResourceError for
+/// errors of the disk.
 class OmeTiffWriter {
  public:
   OmeTiffWriter(const std::filesystem::path& path, const OmeTiffOptions& options);
   ~OmeTiffWriter();
   OmeTiffWriter(OmeTiffWriter&&) noexcept;
   OmeTiffWriter& operator=(OmeTiffWriter&&) noexcept;
-  void write(const VolumeFrame& frame);  ///< all frames must agree in shape, type and voxel size
+  /// Appends a frame. All frames must have the same shape, type and voxel size.
+  void write(const VolumeFrame& frame);
   void close();
 
  private:

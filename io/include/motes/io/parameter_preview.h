@@ -1,5 +1,5 @@
 #pragma once
-/// A picture of what several parameters find in one frame, to choose by eye.
+/// A picture of the detections that several parameters give in one frame, to choose between them by eye.
 
 #include <cstddef>
 #include <filesystem>
@@ -10,17 +10,17 @@
 
 namespace motes::io {
 
-/// What one choice of parameters finds. `count` may exceed the detections that are drawn.
+/// The detections for one choice of parameters.
 struct ParameterPanel {
   double radius_um = 0;   ///< of the circles
-  double threshold = -1;  ///< of quality; below 0: none was given
-  std::size_t count = 0;
+  double threshold = -1;  ///< of quality; negative: none was given
+  std::size_t count = 0;  ///< detections found; may exceed those drawn
   Detections drawn;
 };
 
-/// Draws the frame's xy projection once for each panel, in rows, with a circle for each detection, its radius
-/// (r), threshold (q) and number of detections (n), and a scale bar. At most `max_pixels` wide. Throws
-/// ResourceError where the disk refuses.
+/// Draws the frame's xy projection once per panel, in rows. Each panel shows a circle for each detection,
+/// the radius (r), threshold (q) and number of detections (n), and a scale bar. At most `max_pixels` wide.
+/// Throws ResourceError for errors of the disk.
 void write_parameter_preview_png(const std::filesystem::path& path, const Projection& ground,
                                  const std::vector<std::vector<ParameterPanel>>& rows, int max_pixels = 1920);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// PNG files, through VTK.
+/// Writes PNG files with VTK.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,13 +7,13 @@
 
 namespace motes::io {
 
-/// Pixels in rows from the top.
+/// An image whose rows run from the top.
 struct RgbImage {
   int width = 0, height = 0;
-  std::vector<std::uint8_t> bytes;  ///< [height * width * 3]
+  std::vector<std::uint8_t> bytes;  ///< [height * width * 3] red, green, blue
 };
 
-/// Throws ResourceError where the disk refuses.
+/// Throws ResourceError for errors of the disk.
 void write_png(const std::filesystem::path& path, const RgbImage& picture);
 
 }  // namespace motes::io

@@ -1,5 +1,5 @@
 #pragma once
-/// preview.png: maximum-intensity projections (xy and xz) with the tracks drawn over, made without a display.
+/// preview.png: maximum-intensity projections (xy and xz) with the tracks drawn over them. Needs no display.
 
 #include <filesystem>
 #include <optional>
@@ -11,11 +11,12 @@
 
 namespace motes::io {
 
-/// The running maximum of what was seen; cheap enough to feed every frame.
+/// The maximum-intensity projections of all frames added so far.
 class Projection {
  public:
+  /// O(voxels).
   void add(const VolumeFrame& frame);
-  /// What another projection of the same series holds. Throws InputError where sizes differ.
+  /// Adds another projection of the same series. Throws InputError if sizes differ.
   void add(std::span<const float> xy, std::span<const float> xz);
   bool empty() const { return xy_.empty(); }
   Shape3 shape() const { return shape_; }
@@ -29,11 +30,13 @@ class Projection {
   std::vector<float> xy_, xz_;
 };
 
-/// The preview draws one track in this many: all of them, up to 100,000 points; beyond that lines would cover the picture.
+/// The preview draws every n-th track, and this is n: 1 up to 100,000 points; with more, lines would cover
+/// the picture.
 std::size_t preview_track_step(const TrackSet& tracks);
 
-/// Draws xy above xz in one picture, tracks coloured by identity, to scale in um, at most `max_pixels` wide.
-/// Without a projection (tables) the tracks are drawn on black over their own bounding box.
+/// Draws xy above xz in one picture, to scale in um and at most `max_pixels` wide, with tracks coloured by
+/// identity. With an empty projection (tables) the tracks are drawn on black over their own bounding box.
+/// Throws ResourceError for errors of the disk.
 void write_preview_png(const std::filesystem::path& path, const TrackSet& tracks,
                        const Projection& projection, int max_pixels = 1024);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// CSV tables of points, with or without tracks: ours, trackpy's and TrackMate's column names.
+/// CSV tables of points with or without tracks, in the column names of motes, trackpy and TrackMate.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,54 +14,58 @@
 
 namespace motes::io {
 
-/// What plain x, y, z (those whose unit the table does not state) are.
+/// The unit of plain x, y, z: columns whose names state no unit.
 enum class TableUnit { unknown, um, nm, mm, px };
 
 struct TableOptions {
-  std::optional<Vec3> voxel_um;  ///< scales plain x, y, z; all 1: the unit is then called "px"
+  std::optional<Vec3> voxel_um;  ///< scales plain x, y, z; if all 1, the unit is called "px"
   std::optional<double> dt_s;
-  TableUnit unit = TableUnit::unknown;  ///< um, nm, mm: voxel_um is for images, and scales no table
-  /// Which column is what, role -> name; roles x, y, z, frame, time (in s, or as its name says), particle,
-  /// parent. Without one, names tell.
+  TableUnit unit =
+      TableUnit::unknown;  ///< with um, nm or mm, voxel_um is about images and does not scale the table
+  /// Names of columns by role: x, y, z, frame, time (in s unless its name has a unit), particle, parent.
+  /// Roles not listed are found by the usual names.
   std::map<std::string, std::string> columns = {};
 };
 
-/// Throws InputError where so many points run over more frames than a sound table's do (500,000, and 1,000 a
-/// point): each frame takes room, and one frame number that is astray would make millions of them.
+/// Throws InputError if a table of so many points spans implausibly many frames (over 500,000, and over
+/// 1,000 for each point). Each frame takes memory, and a single wrong frame number would create millions of
+/// them.
 void require_dense_frames(std::int64_t frames, std::int64_t points, const std::string& source);
 
-/// The points of a file: every frame from the first to the last that occurs, empty ones too.
+/// The points of a file, with every frame from the first to the last that occurs, empty ones included.
 struct PointTable : DetectionSeries {
-  std::vector<std::string> notes;  ///< for the user: for instance which columns were left out (identities)
+  std::vector<std::string> notes;  ///< remarks for the user, for instance which identity columns were skipped
 };
 
-/// Detections of a table (text in UTF-8, Latin-1 or UTF-16 with a byte order mark, plain or in gzip; header
-/// required; separated by comma, semicolon, tab or blanks). Columns: frame|t|FRAME, x|x_um|x
-/// [nm]|POSITION_X|Position X ... as docs/user/input.md lists, any further numeric column becomes a property;
-/// identity columns (particle, track, track_id, TRACK_ID, parent) are left out and named in `notes`. Without
-/// z columns z is 0 (noted). Throws InputError with file:line for: no header, missing columns, a value that
-/// is not a number, NaN or infinite coordinates, negative frames, an integer t that may be seconds, rows of the
-/// wrong length, no rows; UsageError naming input.unit where plain x, y, z need it.
+/// Reads detections from a table: text in UTF-8, Latin-1 or UTF-16 with a byte order mark, plain or gzip,
+/// with a header, separated by commas, semicolons, tabs or blanks. Columns: frame|t|FRAME, x|x_um|x
+/// [nm]|POSITION_X|Position X ... as docs/user/input.md lists. Identity columns (particle, track, track_id,
+/// TRACK_ID, parent) are skipped and listed in `notes`; every other numeric column becomes a property.
+/// Without a z column z is 0, which is noted. Throws InputError with file:line for a missing header,
+/// missing columns, values that are not numbers, NaN or infinite coordinates, negative frames, an integer t
+/// that may be seconds, rows of the wrong length, and a table without rows; UsageError naming input.unit if
+/// plain x, y, z need it.
 PointTable read_points_csv(const std::filesystem::path& path, const TableOptions& options);
 
-/// Whether the file starts as a table of text does, whatever its name: one of its first lines holds two
-/// numbers or more, separated. O(1).
+/// Whether the file begins like a text table, whatever its name: one of its first lines has at least two
+/// separated numbers. O(1).
 bool is_text_table(const std::filesystem::path& path);
 
-/// Tracks of a table that has an identity column. Without voxel_um plain coordinates are kept as they are,
-/// unit "px" (scoring needs no scale). Rows without a track number (empty, None, -1) are left out; `notes`,
-/// where given, says so; a table without rows is an empty set. Also throws InputError for two points of one
-/// track in one frame.
+/// Reads tracks from a table with an identity column. Without voxel_um plain coordinates are kept, in unit
+/// "px" (scoring needs no scale). Rows without a track number (empty, None, -1) are skipped, and `notes`,
+/// if given, says so. A table without rows is an empty set. Throws InputError as read_points_csv does,
+/// and for two points of one track in one frame.
 TrackSet read_tracks_csv(const std::filesystem::path& path, const TableOptions& options = {},
                          std::vector<std::string>* notes = nullptr);
 
-/// particle, frame, t_s, x_um, y_um, z_um (x, y, z for unit px), parent where known, then the properties.
-/// Numbers are written so that they read back to the same bits.
+/// Writes columns particle, frame, t_s, x_um, y_um, z_um (x, y, z in unit px), parent if known, then the
+/// properties. Numbers read back to the same bits. Throws ResourceError for errors of the disk.
 void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks);
 
-/// frame, t_s, x_um, y_um, z_um, radius_um, intensity, quality (those known), then the properties. For unit
-/// px the lengths are named x, y, z, radius_px. t_s is written where `dt_s` (seconds between frames) is
-/// known, and where the frames' times are not their numbers.
+/// Writes columns frame, t_s, x_um, y_um, z_um, radius_um, intensity, quality (those that are known), then
+/// the properties. In unit px the lengths are named x, y, z, radius_px. t_s is written if `dt_s` (seconds
+/// between frames) is known, or if the frames' times differ from their numbers. Throws ResourceError for
+/// errors of the disk.
 void write_points_csv(const std::filesystem::path& path, const DetectionSeries& series);
 
 }  // namespace motes::io

@@ -1,5 +1,5 @@
 #pragma once
-/// Track files of every format, by content on reading and by extension on writing.
+/// Track files of every format, recognised by content when reading and chosen by extension when writing.
 
 #include <filesystem>
 #include <string>
@@ -13,15 +13,15 @@ namespace motes::io {
 
 struct TrackFormat {
   std::string name;       ///< "motes HDF5", "CSV", "challenge XML", "TrackMate XML" ...
-  std::string extension;  ///< ".h5", ".csv", ".xml", ".trackmate.xml" ...: how a file's name ends
+  std::string extension;  ///< end of the file's name: ".h5", ".csv", ".xml", ".trackmate.xml" ...
   bool reads, writes;
 };
 
 /// The formats `convert` and `score` know.
 const std::vector<TrackFormat>& track_formats();
 
-/// Reads tracks in any readable format. `notes`, where given, says what was left out or converted. Throws
-/// InputError, naming the formats it knows when none fits.
+/// Reads tracks in any readable format. `notes`, if given, receives what was skipped or converted. Throws
+/// InputError; if the format is unknown, it lists the known ones.
 TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& options = {},
                      std::vector<std::string>* notes = nullptr);
 
@@ -29,11 +29,11 @@ TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& opti
 /// image.voxel_um.
 void write_tracks(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image = {});
 
-/// What of the tracks the format of that extension cannot hold, in words ("times", "track properties"); empty
-/// where it holds all. Throws as write_tracks.
+/// What the format of that extension cannot store of these tracks, in words ("times", "track properties");
+/// empty if it can store everything. Throws as write_tracks.
 std::vector<std::string> lost_in(const std::filesystem::path& path, const TrackSet& tracks);
 
-/// Copies a tracks.h5, of which everything stays. Throws as read_tracks_h5 does.
+/// Copies a tracks.h5 with all that it contains. Throws as read_tracks_h5.
 void copy_tracks_h5(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace motes::io

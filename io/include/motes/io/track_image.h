@@ -1,5 +1,5 @@
 #pragma once
-/// The images that tracks belong to, for formats that point to them.
+/// The images that tracks belong to, for track formats that refer to images.
 
 #include <cstdint>
 #include <optional>
@@ -12,9 +12,9 @@ namespace motes::io {
 struct TrackImage {
   std::string path;                 ///< empty: no image
   std::optional<Vec3> voxel_um;     ///< in the tracks' unit
-  std::optional<Shape3> shape;      ///< of one frame; none: what the tracks need
-  std::int32_t frames = 0;          ///< 0: up to the tracks' last
-  std::optional<double> radius_um;  ///< of points whose radius is not known
+  std::optional<Shape3> shape;      ///< of one frame; none: large enough for the tracks
+  std::int32_t frames = 0;          ///< 0: up to the last frame of the tracks
+  std::optional<double> radius_um;  ///< for points of unknown radius
 };
 
 }  // namespace motes::io

@@ -1,5 +1,5 @@
 #pragma once
-/// TrackMate's XML (and MaMuT's, which is the same): spots, edges, tracks, units and the frame interval.
+/// TrackMate's XML, which is also MaMuT's: spots, edges, tracks, units and the frame interval.
 
 #include <filesystem>
 #include <optional>
@@ -12,22 +12,23 @@
 
 namespace motes::io {
 
-/// True where the root element is TrackMate.
+/// Whether the root element is TrackMate.
 bool is_trackmate_xml(const std::filesystem::path& path);
 
-/// The tracks that TrackMate shows (its filtered ones); a track that divides or merges is cut into its
-/// branches, daughters name their `parent`. Lengths are um where the file states a unit of length, else px;
-/// times are s where it states a unit of time. RADIUS and QUALITY become radius_um (radius_px) and quality,
-/// every other numeric feature of the spots a property under its own name. Throws InputError with the byte
-/// offset for malformed XML, and for spots or edges without what they need.
+/// Reads the tracks that TrackMate shows (its filtered tracks). A track that divides or merges is split
+/// into its branches, and daughters name their `parent`. Lengths are converted to um if the file states a
+/// unit of length, else they are px; times are converted to s if it states a unit of time. RADIUS and
+/// QUALITY become radius_um (radius_px) and quality; every other numeric spot feature becomes a property
+/// under its own name. Throws InputError with the byte offset for malformed XML, and for spots or edges
+/// without required attributes.
 TrackSet read_trackmate_xml(const std::filesystem::path& path, std::vector<std::string>* notes = nullptr);
 
-/// All visible spots, in tracks or not.
+/// Reads all visible spots, whether in tracks or not. Throws as read_trackmate_xml.
 PointTable read_trackmate_points(const std::filesystem::path& path);
 
-/// A file that TrackMate 7 opens: one TrackMate track a lineage, spots that carry the track's number as the
-/// feature PARTICLE. A track of one point is a spot without track there. Without an image TrackMate shows the
-/// spots on an empty one.
+/// Writes a file for TrackMate 7: one TrackMate track per lineage; the spot feature PARTICLE holds the
+/// track's number. A track of one point becomes a spot without a track. Without an image TrackMate shows
+/// the spots on an empty one. Throws ResourceError for errors of the disk.
 void write_trackmate_xml(const std::filesystem::path& path, const TrackSet& tracks,
                          const TrackImage& image = {});
 

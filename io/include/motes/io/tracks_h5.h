@@ -1,5 +1,5 @@
 #pragma once
-/// tracks.h5: the project's own complete record (schema in docs/formats.md).
+/// tracks.h5, the native format of motes, which holds everything (schema in docs/formats.md).
 
 #include <filesystem>
 #include <string>
@@ -11,13 +11,15 @@
 
 namespace motes::io {
 
+/// What is stored along with the tracks.
 struct TracksH5Extras {
-  const std::vector<Detections>* frames = nullptr;  ///< written under /detections when given
+  const std::vector<Detections>* frames = nullptr;  ///< if given, stored under /detections
   Vec3 voxel_um{1, 1, 1};
-  std::string source;         ///< what was tracked
+  std::string source;         ///< the input that was tracked
   std::string configuration;  ///< the effective YAML
 };
 
+/// Throws ResourceError for errors of the disk.
 void write_tracks_h5(const std::filesystem::path& path, const TrackSet& tracks,
                      const TracksH5Extras& extras = {});
 

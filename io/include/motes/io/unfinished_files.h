@@ -1,6 +1,6 @@
 #pragma once
-/// Files that are being written under names of their own, so that a process that ends in the middle can take
-/// them away. All functions may be called from any thread, but not from a signal's handler.
+/// The temporary files that this process is writing, so that it can remove them if it is interrupted. All
+/// functions may be called from any thread, but not from a signal handler.
 
 #include <filesystem>
 #include <mutex>
@@ -10,7 +10,8 @@ namespace motes::io {
 void note_unfinished(const std::filesystem::path& file);
 void forget_unfinished(const std::filesystem::path& file);
 
-/// Removes what is noted. While the lock is held nobody can note another: hold it until the process ends.
+/// Removes all files on the list. Returns a lock that keeps others from being added; hold it until the
+/// process ends.
 [[nodiscard]] std::unique_lock<std::mutex> remove_unfinished_files();
 
 }  // namespace motes::io

@@ -1,13 +1,13 @@
 #pragma once
-/// VTK's complaints, kept from standard error.
+/// Collects the errors and warnings of VTK instead of letting VTK print them.
 
 #include <memory>
 #include <string>
 
 namespace motes::io {
 
-/// Collects what VTK reports while it lives, in place of printing it. VTK reports through globals: one such
-/// object at a time, a second waits.
+/// Collects what VTK reports during the object's lifetime. VTK reports through globals, so there can be
+/// only one such object at a time; the constructor of a second one waits.
 class VtkMessages {
  public:
   VtkMessages();

@@ -1,5 +1,5 @@
 #pragma once
-/// Tracks for ParaView: one polyline a track, and the particles at each time behind a time slider.
+/// Tracks for ParaView: one polyline per track (.vtp), and the particles at each time (.pvd, .vtkhdf).
 
 #include <cstddef>
 #include <filesystem>
@@ -12,42 +12,45 @@ namespace motes::io {
 /// .vtkhdf needs HDF5 alone.
 bool has_vtk();
 
-/// PolyData: one polyline a track, cut where frames are missing, so that no segment bridges a gap: a track of
-/// several runs is several cells with one `track_id`. A run of one point is a vertex. Point data: frame,
-/// time_s, speed (length unit per s, or per frame), properties. Cell data: track_id, length (points of the
-/// track), duration. Frames count as adjacent when they differ by `frame_step`. Binary appended, compressed.
+/// Writes PolyData: one polyline per track, split where frames are missing, so that no segment bridges a
+/// gap. A track of several runs is then several cells with the same `track_id`; a run of one point is a
+/// vertex. Point data: frame, time_s, speed (length unit per s, or per frame), properties. Cell data:
+/// track_id, length (points of the track), duration. Frames are adjacent if they differ by `frame_step`.
+/// Binary appended, compressed. Throws ResourceError for errors of the disk.
 void write_tracks_vtp(const std::filesystem::path& path, const TrackSet& tracks, std::int32_t frame_step = 1);
 
-/// Tracks back from a file that write_tracks_vtp wrote (any PolyData with track_id and frame).
+/// Reads tracks from a file of write_tracks_vtp, or any PolyData with track_id and frame. Throws InputError.
 TrackSet read_tracks_vtp(const std::filesystem::path& path);
 
-/// Beyond this many frames, their files would cost more time than linking; tracks.vtkhdf holds every frame.
+/// The most frames to write as separate files: more would take longer than linking. tracks.vtkhdf has every
+/// frame.
 constexpr std::size_t kMostFrameFiles = 2'000;
-/// Of more properties only the first are in the frames' files: VTK's time grows with their square.
+/// The most properties in these files; further ones are omitted, as VTK's time grows with their square.
 constexpr std::size_t kMostFrameProperties = 256;
 
-/// write_frames_pvd writes one in so many of the frames that have points. O(points).
+/// write_frames_pvd writes every n-th of the frames that have points, and this is n. O(points).
 std::size_t frame_file_step(const TrackSet& tracks, std::size_t most_files = kMostFrameFiles);
 
-/// frames.pvd and frames/*.vtp: the points of each frame that has any, with track_id, speed and properties;
-/// of more than `most_files` frames, of one in frame_file_step(). The folder is written whole first, then the
-/// .pvd that names its files.
+/// Writes frames.pvd and frames/*.vtp: the points of each frame that has any, with track_id, speed and
+/// properties. If there are more than `most_files` such frames, only every frame_file_step()-th. The folder
+/// appears first, then the .pvd that lists its files. Throws ResourceError for errors of the disk.
 void write_frames_pvd(const std::filesystem::path& pvd_path, const TrackSet& tracks,
                       std::int32_t frame_step = 1, std::size_t most_files = kMostFrameFiles);
 
-/// Removes what write_frames_pvd wrote there, and the folder if nothing else is in it; nothing where it is
-/// not.
+/// Removes the files of write_frames_pvd if they exist, and their folder if nothing else is in it.
 void remove_frames_pvd(const std::filesystem::path& pvd_path);
 
-/// The same points as frames.pvd has, in one file of the VTKHDF format (2.0, temporal PolyData, which
-/// ParaView reads from 5.12 on): a step for each frame that has points, a vertex a point. Point data:
-/// track_id, frame, speed, parent where divisions are known, properties. Of the root, passed over by VTK:
-/// attributes motes_version, units, dt_s, and track_order, the tracks' numbers in their order.
+/// Writes all frames' points in one VTKHDF file (2.0, temporal PolyData, which ParaView reads from version
+/// 5.12): a step for each frame that has points, a vertex for each point. Point data: track_id, frame,
+/// speed, parent if divisions are known, properties. Attributes of the root, which VTK ignores:
+/// motes_version, units, dt_s, and track_order, the order of the track numbers. Throws ResourceError for
+/// errors of the disk.
 void write_tracks_vtkhdf(const std::filesystem::path& path, const TrackSet& tracks,
                          std::int32_t frame_step = 1);
 
-/// Tracks back from a file that write_tracks_vtkhdf wrote (any temporal VTKHDF PolyData with point data
-/// track_id and frame, of any number of parts a step). A point's time is its step's.
+/// Reads tracks from a file of write_tracks_vtkhdf, or any temporal VTKHDF PolyData with point data
+/// track_id and frame, with any number of parts per step. A point's time is that of its step. Throws
+/// InputError.
 TrackSet read_tracks_vtkhdf(const std::filesystem::path& path);
 
 /// Whether the file is HDF5 and has a group VTKHDF.
