@@ -1,3 +1,5 @@
+/// Estimates the memory of detection, and moves arrays to scratch files if it exceeds execution.memory_gb.
+
 #include "app/bounded_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Compiler, libraries and options of this build.
+
 #include "app/build_info.h"
 
 #include <omp.h>

@@ -1,3 +1,5 @@
+/// Checks of points before linking.
+
 #include "app/check_points.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The commands: parsing, dispatch, and the exit code of every error.
+
 #include "app/cli.h"
 
 #include <algorithm>

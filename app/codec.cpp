@@ -1,3 +1,5 @@
+/// The codecs of each type of value.
+
 #include "app/codec.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The steps that all commands share.
+
 #include "app/command.h"
 
 #include <algorithm>

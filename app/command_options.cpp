@@ -1,3 +1,5 @@
+/// Options of the command line through CLI11.
+
 #include "app/command_options.h"
 
 #include <utility>

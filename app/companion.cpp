@@ -1,3 +1,5 @@
+/// Reads the companion image of each frame, with checks against the input.
+
 #include "app/companion.h"
 
 #include <algorithm>

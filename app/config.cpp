@@ -1,3 +1,5 @@
+/// Reads and writes the configuration as YAML.
+
 #include "app/config.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Writes messages and results, line by line.
+
 #include "app/console.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The loop over frames: reading, detecting, progress, checkpoint and ranks.
+
 #include "app/detecting.h"
 
 #include <algorithm>

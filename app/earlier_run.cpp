@@ -1,3 +1,5 @@
+/// Compares an earlier run's configuration with the present one, and removes its outputs.
+
 #include "app/earlier_run.h"
 
 #include <algorithm>

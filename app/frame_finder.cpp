@@ -1,3 +1,5 @@
+/// Resolves the settings of detection from the first frame, and detects in every frame.
+
 #include "app/frame_finder.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The checkpoint of a run in its output folder, and the fingerprint that it depends on.
+
 #include "app/frame_log.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Recognises an input and opens it.
+
 #include "app/input.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Runs the linker with its configuration, progress and warnings.
+
 #include "app/linking.h"
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+/// The edit distance between names.
+
 #include "app/nearest.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Detects with every combination of parameters, and writes the picture.
+
 #include "app/parameter_preview.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Draws the progress bar, or prints plain lines.
+
 #include "app/progress.h"
 
 #include <algorithm>

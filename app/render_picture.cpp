@@ -1,3 +1,5 @@
+/// The layout of panels, legends and colour bars.
+
 #include "app/render_picture.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Projection of points, and a camera that shows a whole box.
+
 #include "app/render_view.h"
 
 #include <algorithm>

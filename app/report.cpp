@@ -1,3 +1,5 @@
+/// Builds report.json and the tables on the console.
+
 #include "app/report.h"
 
 #include <algorithm>

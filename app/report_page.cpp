@@ -1,3 +1,5 @@
+/// Computes the charts and tables of report.html and fills its template.
+
 #include "app/report_page.h"
 
 #include <algorithm>

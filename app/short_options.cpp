@@ -1,3 +1,5 @@
+/// The table of short options.
+
 #include "app/short_options.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Sums the time of each stage.
+
 #include "app/stages.h"
 
 #include <motes/base/timer.h>

@@ -1,3 +1,5 @@
+/// Writes the results of `motes track`.
+
 #include "app/track_outputs.h"
 
 #include <chrono>

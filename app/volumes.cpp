@@ -1,3 +1,5 @@
+/// Renders frames and writes them in the chosen format.
+
 #include "app/volumes.h"
 
 #include <motes/io/bdv_writer.h>

@@ -1,3 +1,5 @@
+/// The conditions of warnings, and their texts.
+
 #include "app/warnings.h"
 
 #include <algorithm>
