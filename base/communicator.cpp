@@ -135,21 +135,21 @@ class SingleRank final : public Communicator {
   void do_rest() override {}
 };
 
-/// What a waiting thread hears when another rank has failed.
+/// The error of a rank that waits for one that has failed.
 struct OtherRankFailed : ResourceError {
   OtherRankFailed() : ResourceError("another rank failed") {}
 };
 
-/// Where the threads meet.
-struct Meeting {
-  struct Offered {
+/// The barrier of the threads, with the data that each offers to the others.
+struct RankBarrier {
+  struct Offer {
     const void* data = nullptr;
     std::size_t bytes = 0;
   };
 
-  explicit Meeting(int ranks) : offered(at(ranks)) {}
+  explicit RankBarrier(int ranks) : offered(at(ranks)) {}
 
-  /// Returns when all are here; throws where one never will be.
+  /// Returns when all threads have arrived; throws if one has failed.
   void wait() {
     std::unique_lock lock(mutex);
     const std::int64_t round = rounds;
@@ -167,7 +167,7 @@ struct Meeting {
     all_here.notify_all();
   }
 
-  std::vector<Offered> offered;
+  std::vector<Offer> offered;
   std::mutex mutex;
   std::condition_variable all_here;
   int here = 0;
@@ -177,23 +177,23 @@ struct Meeting {
 
 class ThreadRank final : public Communicator {
  public:
-  ThreadRank(Meeting& meeting, int rank)
-      : Communicator(rank, static_cast<int>(meeting.offered.size())), meeting_(meeting) {}
+  ThreadRank(RankBarrier& barrier, int rank)
+      : Communicator(rank, static_cast<int>(barrier.offered.size())), barrier_(barrier) {}
   void abort(int) override { throw OtherRankFailed(); }
 
  private:
   /// Calls use(k, what rank k offers) for every rank, while all offers stand.
   template <class Use>
   void exchange(const void* data, std::size_t bytes, Use&& use) {
-    meeting_.offered[at(rank())] = {data, bytes};
-    meeting_.wait();
-    for (std::size_t k = 0; k < meeting_.offered.size(); ++k) use(static_cast<int>(k), meeting_.offered[k]);
-    meeting_.wait();
+    barrier_.offered[at(rank())] = {data, bytes};
+    barrier_.wait();
+    for (std::size_t k = 0; k < barrier_.offered.size(); ++k) use(static_cast<int>(k), barrier_.offered[k]);
+    barrier_.wait();
   }
 
   void do_all_reduce(std::int64_t* values, std::size_t count, Reduction how) override {
     std::vector<std::int64_t> out(values, values + count);
-    exchange(values, count * sizeof *values, [&](int k, const Meeting::Offered& other) {
+    exchange(values, count * sizeof *values, [&](int k, const RankBarrier::Offer& other) {
       if (k == rank()) return;
       const auto* theirs = static_cast<const std::int64_t*>(other.data);
       for (std::size_t i = 0; i < count; ++i)
@@ -205,24 +205,24 @@ class ThreadRank final : public Communicator {
   }
   void do_all_gather(const void* mine, std::size_t bytes, std::vector<std::byte>& all) override {
     all.clear();
-    exchange(mine, bytes, [&](int, const Meeting::Offered& other) {
+    exchange(mine, bytes, [&](int, const RankBarrier::Offer& other) {
       const auto* from = static_cast<const std::byte*>(other.data);
       all.insert(all.end(), from, from + other.bytes);
     });
   }
   void do_broadcast(void* values, std::size_t bytes, int root) override {
-    exchange(values, bytes, [&](int k, const Meeting::Offered& other) {
+    exchange(values, bytes, [&](int k, const RankBarrier::Offer& other) {
       if (k == root && k != rank()) std::memcpy(values, other.data, bytes);
     });
   }
   void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) override {
-    exchange(mine.data(), mine.size(), [&](int k, const Meeting::Offered& other) {
+    exchange(mine.data(), mine.size(), [&](int k, const RankBarrier::Offer& other) {
       if (rank() == 0) use(k, {static_cast<const char*>(other.data), other.bytes});
     });
   }
-  void do_rest() override { meeting_.wait(); }
+  void do_rest() override { barrier_.wait(); }
 
-  Meeting& meeting_;
+  RankBarrier& barrier_;
 };
 
 }  // namespace
@@ -230,30 +230,30 @@ class ThreadRank final : public Communicator {
 std::unique_ptr<Communicator> single_rank() { return std::make_unique<SingleRank>(); }
 
 void run_as_threads(int ranks, const std::function<void(Communicator&)>& body) {
-  Meeting meeting(ranks);
+  RankBarrier barrier(ranks);
   std::vector<std::exception_ptr> thrown(at(ranks));
-  std::vector<bool> only_heard(at(ranks), false);
-  std::mutex only_heard_mutex;
+  std::vector<bool> relayed(at(ranks), false);
+  std::mutex relayed_mutex;
   {
     std::vector<std::jthread> threads;
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {
-        ThreadRank communicator(meeting, rank);
+        ThreadRank communicator(barrier, rank);
         try {
           body(communicator);
         } catch (const OtherRankFailed&) {
-          const std::lock_guard lock(only_heard_mutex);
-          only_heard[at(rank)] = true;
+          const std::lock_guard lock(relayed_mutex);
+          relayed[at(rank)] = true;
           thrown[at(rank)] = std::current_exception();
         } catch (...) {
           thrown[at(rank)] = std::current_exception();
         }
-        if (thrown[at(rank)] != nullptr) meeting.fail();
+        if (thrown[at(rank)] != nullptr) barrier.fail();
       });
   }
-  for (const bool heard : {false, true})
+  for (const bool is_relayed : {false, true})
     for (std::size_t k = 0; k < thrown.size(); ++k)
-      if (thrown[k] != nullptr && only_heard[k] == heard) std::rethrow_exception(thrown[k]);
+      if (thrown[k] != nullptr && relayed[k] == is_relayed) std::rethrow_exception(thrown[k]);
 }
 
 }  // namespace motes

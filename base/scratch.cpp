@@ -20,6 +20,8 @@
 namespace motes {
 namespace {
 
+using system::name_of;
+
 constexpr auto kLook = std::chrono::milliseconds(2);  // at the resident memory
 constexpr std::int64_t kLeastBetween = std::int64_t{32}
                                        << 20;  // bytes that come in until pages are let go of
@@ -31,8 +33,6 @@ std::string gigabytes(double bytes) {
   std::snprintf(text, sizeof text, "%.3g GB", bytes / 1e9);
   return text;
 }
-
-std::string name_of(const std::filesystem::path& folder) { return folder.empty() ? "." : folder.string(); }
 
 }  // namespace
 
@@ -51,7 +51,7 @@ struct Scratch::State {
     std::unique_lock lock(mutex);
     while (!stopped.wait_for(lock, kLook, [this] { return stop; })) {
       if (system::resident_memory() < next) continue;
-      for (const auto& [data, file] : files) file.let_go();
+      for (const auto& [data, file] : files) file.release_pages();
       next = std::max(bound / 2, system::resident_memory() + std::max(bound / 8, kLeastBetween));
     }
   }

@@ -155,7 +155,7 @@ Communicator& world() {
                         "; build with MOTES_MPI=ON, or start motes without a launcher");
   world.functions->enter();
   if (world.functions->size() != told.size)
-    throw ResourceError("the launcher tells of " + std::to_string(told.size) + " ranks, MPI of " +
+    throw ResourceError("the launcher reports " + std::to_string(told.size) + " ranks, MPI of " +
                         std::to_string(world.functions->size()) +
                         "; start motes with the mpirun of the MPI that it was built with");
   world.ranks = std::make_unique<MpiRanks>(*world.functions);

@@ -16,8 +16,6 @@
 namespace motes::system {
 namespace {
 
-std::string name_of(const std::filesystem::path& folder) { return folder.empty() ? "." : folder.string(); }
-
 /// -1 where the folder refuses.
 int nameless_file(const std::string& folder) {
   const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -72,9 +70,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
-void MappedFile::let_go() const {
+void MappedFile::release_pages() const {
   if (data_ != nullptr) madvise(data_, bytes_, MADV_DONTNEED);
 }
+
+std::string name_of(const std::filesystem::path& folder) { return folder.empty() ? "." : folder.string(); }
 
 bool is_memory(const std::filesystem::path& folder) {
   struct statfs system {};

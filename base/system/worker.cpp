@@ -265,7 +265,7 @@ void allow_cpu(double seconds) {
   set_soft_limit(RLIMIT_CPU, static_cast<std::uint64_t>(std::ceil(spent + seconds + 1)));
 }
 
-void close_the_door() {
+void deny_files_and_programs() {
   if (MOTES_SANITIZED) return;  // it opens files to name lines in its reports
 #if defined(__x86_64__) || defined(__aarch64__)
 #if defined(__x86_64__)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 
 namespace motes::system {
 
@@ -23,12 +24,15 @@ class MappedFile {
 
   /// Removes its pages from this process's resident memory; the file keeps their contents. Other threads
   /// may read and write at the same time.
-  void let_go() const;
+  void release_pages() const;
 
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+/// The folder's name; "." for an empty path.
+std::string name_of(const std::filesystem::path& folder);
 
 /// Whether the folder is on a file system in memory (tmpfs).
 bool is_memory(const std::filesystem::path& folder);

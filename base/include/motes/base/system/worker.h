@@ -1,7 +1,7 @@
 #pragma once
 /// A child process for work that may crash, hang or exhaust memory, such as parsing files of unknown
 /// origin. The child is forked, communicates over a socket, returns large results in a block of shared
-/// memory, and can open no file after it has called close_the_door. Linux only.
+/// memory, and can open no file after it has called deny_files_and_programs. Linux only.
 
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +80,6 @@ void allow_cpu(double seconds);
 
 /// For the child: from now on it cannot open files or sockets or start programs, if the system can enforce
 /// that.
-void close_the_door();
+void deny_files_and_programs();
 
 }  // namespace motes::system
