@@ -6,7 +6,7 @@ namespace motes::matching {
 namespace {
 
 /// Replaces a view's spans by spans of copies, which `arrays` owns.
-struct Copier {
+struct DeviceCopier {
   std::vector<gpu::DeviceBytes>& arrays;
   int device;
 
@@ -43,7 +43,7 @@ struct Copier {
 }  // namespace
 
 DeviceCosts::DeviceCosts(const CostsView& host, int device) : view_(host) {
-  const Copier copy{arrays_, device};
+  const DeviceCopier copy{arrays_, device};
   std::visit(
       [&](auto& view) {
         copy(view);

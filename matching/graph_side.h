@@ -3,6 +3,8 @@
 
 #include <span>
 
+#include <motes/base/index.h>
+#include <motes/matching/cardinality_solver.h>
 #include <motes/matching/problem.h>
 
 namespace motes::matching::detail {
@@ -22,6 +24,14 @@ struct GraphSide {
 
 inline GraphSide rows_side(const BipartiteGraphView& graph) {
   return {graph.rows, graph.row_offsets, graph.col_index};
+}
+
+/// A graph by rows only.
+inline BipartiteGraphView view_of(const TwoSidedGraph& graph) {
+  return {graph.rows,
+          graph.cols,
+          {graph.row_offsets, at(graph.rows) + 1},
+          {graph.col_index, static_cast<std::size_t>(graph.edges())}};
 }
 
 }  // namespace motes::matching::detail

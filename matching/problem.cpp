@@ -93,38 +93,42 @@ void check_finite(const PointsView& points, const char* side) {
         throw std::invalid_argument(std::string(side) + " point " + std::to_string(k) + " is not finite");
 }
 
-/// Lengths and options alone: nothing in device memory is read.
+void check_kind(const DenseCostsView& dense) {
+  if (dense.rows < 0 || dense.cols < 0)
+    throw std::invalid_argument("matrix: negative number of rows or columns");
+  if (dense.row_stride < dense.cols)
+    throw std::invalid_argument("matrix: row_stride " + std::to_string(dense.row_stride) +
+                                " is less than the number of columns, " + std::to_string(dense.cols));
+  const bool no_data = std::visit([](const auto* data) { return data == nullptr; }, dense.data);
+  if (no_data && dense.rows > 0 && dense.cols > 0) throw std::invalid_argument("matrix: no data");
+  if (dense.data.index() < 2 && dense.fraction_bits != 0)
+    throw std::invalid_argument("matrix: fraction_bits is for float and double entries only");
+}
+
+void check_kind(const GeometricCostsView& points) {
+  check_points(points.row_points, "row");
+  check_points(points.col_points, "col");
+  if (points.row_points.z.empty() != points.col_points.z.empty() && points.row_points.size() > 0 &&
+      points.col_points.size() > 0)
+    throw std::invalid_argument("points: one side has z, the other has not");
+  if (!(points.gate >= 0)) throw std::invalid_argument("points: gate is negative or NaN");
+}
+
+void check_kind(const SparseCostsView& sparse) {
+  if (sparse.graph.rows < 0 || sparse.graph.cols < 0)
+    throw std::invalid_argument("graph: negative number of rows or columns");
+  if (sparse.graph.row_offsets.size() != at(sparse.graph.rows) + 1)
+    throw std::invalid_argument("graph: row_offsets has " + std::to_string(sparse.graph.row_offsets.size()) +
+                                " entries, not rows + 1 = " + std::to_string(at(sparse.graph.rows) + 1));
+  if (sparse.cost.size() != sparse.graph.col_index.size())
+    throw std::invalid_argument("cost has " + std::to_string(sparse.cost.size()) +
+                                " entries, not one per edge (" +
+                                std::to_string(sparse.graph.col_index.size()) + ")");
+}
+
+/// Checks lengths and options only; nothing in device memory is read.
 void check_shape(const CostsView& problem) {
-  if (const auto* dense = std::get_if<DenseCostsView>(&problem)) {
-    if (dense->rows < 0 || dense->cols < 0)
-      throw std::invalid_argument("matrix: negative number of rows or columns");
-    if (dense->row_stride < dense->cols)
-      throw std::invalid_argument("matrix: row_stride " + std::to_string(dense->row_stride) +
-                                  " is less than the number of columns, " + std::to_string(dense->cols));
-    const bool no_data = std::visit([](const auto* data) { return data == nullptr; }, dense->data);
-    if (no_data && dense->rows > 0 && dense->cols > 0) throw std::invalid_argument("matrix: no data");
-    if (dense->data.index() < 2 && dense->fraction_bits != 0)
-      throw std::invalid_argument("matrix: fraction_bits is for float and double entries only");
-  } else if (const auto* points = std::get_if<GeometricCostsView>(&problem)) {
-    check_points(points->row_points, "row");
-    check_points(points->col_points, "col");
-    if (points->row_points.z.empty() != points->col_points.z.empty() && points->row_points.size() > 0 &&
-        points->col_points.size() > 0)
-      throw std::invalid_argument("points: one side has z, the other has not");
-    if (!(points->gate >= 0)) throw std::invalid_argument("points: gate is negative or NaN");
-  } else {
-    const auto& sparse = std::get<SparseCostsView>(problem);
-    if (sparse.graph.rows < 0 || sparse.graph.cols < 0)
-      throw std::invalid_argument("graph: negative number of rows or columns");
-    if (sparse.graph.row_offsets.size() != at(sparse.graph.rows) + 1)
-      throw std::invalid_argument("graph: row_offsets has " +
-                                  std::to_string(sparse.graph.row_offsets.size()) +
-                                  " entries, not rows + 1 = " + std::to_string(at(sparse.graph.rows) + 1));
-    if (sparse.cost.size() != sparse.graph.col_index.size())
-      throw std::invalid_argument("cost has " + std::to_string(sparse.cost.size()) +
-                                  " entries, not one per edge (" +
-                                  std::to_string(sparse.graph.col_index.size()) + ")");
-  }
+  std::visit([](const auto& costs) { check_kind(costs); }, problem);
   if (std::abs(fraction_bits_of(problem)) > 1000)
     throw std::invalid_argument("fraction_bits lies beyond +-1000");
 }

@@ -174,15 +174,15 @@ class Exchanges {
 };
 
 /// The part of the problem in which optima may differ, its costs hashes.
-struct Contest {
+struct TieProblem {
   SparseCosts costs;
   std::vector<Index> cols;  ///< the part's columns in the whole
 };
 
 template <class Hash>
-Contest contest_of(const Alternatives& alternatives, const Matching& matching,
-                   const std::vector<Contender>& rows, const Hash& hash) {
-  Contest out;
+TieProblem tie_problem_of(const Alternatives& alternatives, const Matching& matching,
+                          const std::vector<Contender>& rows, const Hash& hash) {
+  TieProblem out;
   const auto contested = [&](Index row) {
     return std::ranges::binary_search(rows, row, {}, &Contender::row);
   };
@@ -242,14 +242,14 @@ Matching resolve_ties(const Execution& execution, const CostsView& problem, Matc
     throw std::invalid_argument("resolve_ties: the matching given is not optimal for its duals");
   const std::vector<Contender> contested = Exchanges(alternatives, optimal).rows_on_cycles();
   if (!contested.empty()) {
-    const Contest contest = contest_of(alternatives, optimal, contested, hash);
+    const TieProblem tied = tie_problem_of(alternatives, optimal, contested, hash);
     Execution on_cpu = execution;
     on_cpu.backend = Backend::cpu;
-    const Matching least = JonkerVolgenant().solve(on_cpu, contest.costs.view());
+    const Matching least = JonkerVolgenant().solve(on_cpu, tied.costs.view());
     for (const Contender& c : contested)
       if (const Index j = optimal.row_to_col[at(c.row)]; j != -1) optimal.col_to_row[at(j)] = -1;
     for (std::size_t k = 0; k < contested.size(); ++k) {
-      const Index j = least.row_to_col[k] == -1 ? -1 : contest.cols[at(least.row_to_col[k])];
+      const Index j = least.row_to_col[k] == -1 ? -1 : tied.cols[at(least.row_to_col[k])];
       optimal.row_to_col[at(contested[k].row)] = j;
       if (j != -1) optimal.col_to_row[at(j)] = contested[k].row;
     }

@@ -14,9 +14,9 @@ namespace {
 
 /// Hopcroft and Karp's algorithm from the rows that must be matched to all columns.
 template <class Entries>
-class MustMatcher {
+class RequiredRowsMatcher {
  public:
-  MustMatcher(const Entries& entries, std::span<const Cost> unmatched)
+  RequiredRowsMatcher(const Entries& entries, std::span<const Cost> unmatched)
       : entries_(entries),
         row_to_col_(at(entries.rows), -1),
         col_to_row_(at(entries.cols), -1),
@@ -135,7 +135,7 @@ class MustMatcher {
 template <class Entries>
 std::optional<HallViolator> violator_of(const Entries& entries, std::span<const Cost> unmatched,
                                         bool of_rows) {
-  return MustMatcher<Entries>(entries, unmatched).violator(of_rows);
+  return RequiredRowsMatcher<Entries>(entries, unmatched).violator(of_rows);
 }
 
 }  // namespace

@@ -23,11 +23,11 @@
 namespace motes::matching::detail {
 namespace {
 
-constexpr Index kUnmet = -1;
+constexpr Index kUnvisited = -1;
 
-/// A list that is written to before it is known how much of that stays.
+/// A list whose end is written before it is known how many of the values are kept.
 template <class T>
-class Pile {
+class GrowingList {
  public:
   void reserve(std::size_t count) {
     if (count <= room_.size()) return;
@@ -35,7 +35,7 @@ class Pile {
     std::copy(room_.data(), room_.data() + size_, larger.data());
     room_ = std::move(larger);
   }
-  /// Where the next `count` go, kept or not.
+  /// Memory for the next `count` values, of which keep() keeps the first ones.
   T* room_for(std::size_t count) {
     if (size_ + count > room_.size()) reserve(size_ + count + size_ / 2);
     return room_.data() + size_;
@@ -55,27 +55,27 @@ class Pile {
   std::size_t size_ = 0;
 };
 
-/// What one thread met of one side, in its order, and the lists of what it met one after another, in the old
-/// numbers.
+/// The vertices of one side that a thread visited, in its order, and their lists one after another, in the
+/// old numbers.
 struct Part {
-  Pile<Index> met;
-  Pile<std::uint32_t> degrees;  ///< of those expanded
-  Pile<Index> lists;
-  std::size_t first = 0, first_edge = 0;  ///< vertices and edges of the regions before, in the new numbers
-  std::size_t edges = 0;                  ///< of vertices that are this region's
+  GrowingList<Index> visited;
+  GrowingList<std::uint32_t> degrees;  ///< of those expanded
+  GrowingList<Index> lists;
+  std::size_t first = 0, first_edge = 0;  ///< number of vertices and edges of the regions before
+  std::size_t edges = 0;                  ///< of the vertices that belong to this region
 };
 
 struct alignas(64) Region {
   Part rows, cols;
-  std::vector<Index> alone;  ///< columns that no region has, of a range of the old numbers
-  Index name = 0;
+  std::vector<Index> unvisited;  ///< columns in no region, of a range of the old numbers
+  Index name = 0;                ///< what marks its vertices in Side::number
 };
 
-/// What one thread has come upon, a bit for each vertex of a side. All threads' vertices lie side by side,
-/// and a line of memory that others write has to come from them at each look; one's own notes do not.
-struct Notes {
+/// The vertices that one thread has seen, a bit for each vertex of a side. Side::number holds this for all
+/// threads, but reading a cache line there that others write has to wait for them.
+struct VisitedBits {
   RawArray<std::uint32_t> rows, cols;
-  RawArray<Index> fresh;  ///< come upon just now
+  RawArray<Index> fresh;  ///< seen for the first time
 };
 
 /// One side of the graph.
@@ -83,7 +83,7 @@ struct Side {
   Index count;
   const Offset* offsets;
   const Index* neighbours;
-  RawArray<Index> number;  ///< [count] kUnmet; the name of a region; in the end the new number
+  RawArray<Index> number;  ///< [count] kUnvisited, then the name of a region, at the end the new number
 
   CsrView<Offset> lists() const { return {offsets, neighbours}; }
 };
@@ -95,8 +95,8 @@ class Regions {
         rows_{graph.rows, graph.row_offsets, graph.col_index, RawArray<Index>(at(graph.rows))},
         cols_{graph.cols, graph.col_offsets, graph.row_index, RawArray<Index>(at(graph.cols))},
         edges_(static_cast<std::size_t>(graph.edges())),
-        most_(at(std::max(graph.rows / (4 * threads), kLeastRim))),
-        early_(kLeastRim * (edges_ / at(std::max(graph.rows, 1)) + 1)),
+        most_(at(std::max(graph.rows / (4 * threads), kLeastFrontier))),
+        early_(kLeastFrontier * (edges_ / at(std::max(graph.rows, 1)) + 1)),
         chunks_(threads == 1 ? 1 : kChunks),
         chunk_(at(rows_.count) / (at(threads) * chunks_) + 1),
         regions_(at(threads)) {}
@@ -108,11 +108,11 @@ class Regions {
       regions_[k].name = -2 - static_cast<Index>(k);
     });
     each([&](std::size_t k) { grow(regions_[k]); });
-    if (hopeless_) return std::nullopt;
+    if (scattered_) return std::nullopt;
     each([&](std::size_t k) {
-      drop_lost(regions_[k].rows, rows_, regions_[k].name);
-      drop_lost(regions_[k].cols, cols_, regions_[k].name);
-      find_alone(regions_[k].alone, k);
+      drop_taken(regions_[k].rows, rows_, regions_[k].name);
+      drop_taken(regions_[k].cols, cols_, regions_[k].name);
+      find_unvisited(regions_[k].unvisited, k);
     });
     BfsReordering out{RawArray<Index>(at(rows_.count) + 1),
                       RawArray<Index>(at(cols_.count) + 1),
@@ -138,11 +138,11 @@ class Regions {
 
  private:
   static constexpr std::int64_t kRoots = 64;
-  /// Several for each of many threads, as a frontier is thick in few places at some times.
+  /// Chunks of each region on several threads; they balance the load.
   static constexpr std::size_t kChunks = 4;
-  static constexpr Index kLeastRim = 64;
-  static constexpr std::size_t kBatch = 64;  ///< vertices whose neighbours are read before they are met
-  static constexpr std::size_t kWhole = 16;  ///< a line of neighbours
+  static constexpr Index kLeastFrontier = 64;
+  static constexpr std::size_t kBatch = 64;  ///< vertices whose neighbours are read before they are visited
+  static constexpr std::size_t kWhole = 16;  ///< neighbours in a cache line
 
   template <class Body>
   void each(const Body& body) {
@@ -153,23 +153,23 @@ class Regions {
   /// The first of the k-th range of old numbers.
   std::size_t first_of(std::size_t k, const Side& side) const { return at(side.count) * k / regions_.size(); }
   void clear(Side& side, std::size_t k) {
-    std::fill(side.number.data() + first_of(k, side), side.number.data() + first_of(k + 1, side), kUnmet);
+    std::fill(side.number.data() + first_of(k, side), side.number.data() + first_of(k + 1, side), kUnvisited);
   }
-  void find_alone(std::vector<Index>& alone, std::size_t k) {
+  void find_unvisited(std::vector<Index>& unvisited, std::size_t k) {
     for (std::size_t j = first_of(k, cols_); j < first_of(k + 1, cols_); ++j)
-      if (cols_.number[j] == kUnmet) alone.push_back(static_cast<Index>(j));
+      if (cols_.number[j] == kUnvisited) unvisited.push_back(static_cast<Index>(j));
   }
 
-  /// A region whose rim is most of it is not a neighbourhood: most_, a large part of the graph, half of which
-  /// is rim, or, soon, four fifths of more rows than a ball of three steps has in space.
-  bool hopeless(std::size_t rim, std::size_t met) const {
-    return (rim > most_ && 2 * rim > met) || (rim > early_ && 5 * rim > 4 * met);
+  /// Whether a region is mostly frontier, so that the graph has no neighbourhoods: a large part of the
+  /// graph (most_) of which half is frontier, or already early (early_) four fifths.
+  bool is_scattered(std::size_t frontier, std::size_t visited) const {
+    return (frontier > most_ && 2 * frontier > visited) || (frontier > early_ && 5 * frontier > 4 * visited);
   }
 
   void make_room(Region& region) {
     const auto reserve = [&](Part& part, const Side& side) {
       const auto with_slack = [&](std::size_t all) { return all / regions_.size() * 3 / 2; };
-      part.met.reserve(with_slack(at(side.count)));
+      part.visited.reserve(with_slack(at(side.count)));
       part.degrees.reserve(with_slack(at(side.count)));
       part.lists.reserve(with_slack(edges_));
     };
@@ -177,7 +177,7 @@ class Regions {
     reserve(region.cols, cols_);
   }
 
-  Notes new_notes() const {
+  VisitedBits no_bits() const {
     const auto none = [](const Side& side) {
       RawArray<std::uint32_t> bits(at(side.count) / 32 + 1);
       std::fill_n(bits.data(), bits.size(), 0u);
@@ -186,87 +186,89 @@ class Regions {
     return {none(rows_), none(cols_), {}};
   }
 
-  /// A region is several chunks, each grown from a root not visited yet; all but the last end
-  /// when they have their share of the rows.
+  /// Grows the chunks of a region, each from an unvisited root. All but the last end when they have their
+  /// share of the rows.
   void grow(Region& region) {
     make_room(region);
-    Notes notes = new_notes();
+    VisitedBits bits = no_bits();
     Part& rows = region.rows;
     for (std::size_t done = 0;;) {
       const std::int64_t first = next_root_.fetch_add(kRoots, std::memory_order_relaxed);
       if (first >= rows_.count) return;
       for (std::int64_t root = first; root < std::min<std::int64_t>(first + kRoots, rows_.count); ++root) {
         Index& number = rows_.number[static_cast<std::size_t>(root)];
-        if (peek(number) != kUnmet) continue;
+        if (peek(number) != kUnvisited) continue;
         put(number, region.name);
-        rows.met.push_back(static_cast<Index>(root));
+        rows.visited.push_back(static_cast<Index>(root));
         const bool is_last = done / chunk_ + 1 >= chunks_;
-        if (!grow_to(region, notes, is_last ? at(rows_.count) : (done / chunk_ + 1) * chunk_)) return;
-        done = rows.met.size();
+        if (!grow_to(region, bits, is_last ? at(rows_.count) : (done / chunk_ + 1) * chunk_)) return;
+        done = rows.visited.size();
       }
     }
   }
 
-  /// Meets what can be met, or until there are about `most` rows. False: some region has no hope.
-  bool grow_to(Region& region, Notes& notes, std::size_t most) {
+  /// Visits all reachable rows, or about `most`. False if some region is scattered.
+  bool grow_to(Region& region, VisitedBits& bits, std::size_t most) {
     Part &rows = region.rows, &cols = region.cols;
-    while (rows.degrees.size() < rows.met.size() && rows.met.size() < most) {
-      if (!may_go_on(rows)) return false;
-      expand(rows, rows_, cols_, notes.cols, notes.fresh, region.name, cols.met);
-      if (!may_go_on(cols)) return false;
-      expand(cols, cols_, rows_, notes.rows, notes.fresh, region.name, rows.met);
+    while (rows.degrees.size() < rows.visited.size() && rows.visited.size() < most) {
+      if (!check_frontier(rows)) return false;
+      expand(rows, rows_, cols_, bits.cols, bits.fresh, region.name, cols.visited);
+      if (!check_frontier(cols)) return false;
+      expand(cols, cols_, rows_, bits.rows, bits.fresh, region.name, rows.visited);
     }
-    // Its last rows still meet their columns, in case no other row does; rows that are not met are roots.
-    expand(rows, rows_, cols_, notes.cols, notes.fresh, region.name, cols.met);
+    // The columns of the last rows are visited too, since other rows may not reach them. Unvisited rows
+    // become roots.
+    expand(rows, rows_, cols_, bits.cols, bits.fresh, region.name, cols.visited);
     copy_rest(cols, cols_);
     return true;
   }
 
-  /// False: some region has no hope.
-  bool may_go_on(const Part& part) {
-    if (hopeless(part.met.size() - part.degrees.size(), part.met.size())) hopeless_ = true;
-    return !hopeless_;
+  /// False if some region is scattered.
+  bool check_frontier(const Part& part) {
+    if (is_scattered(part.visited.size() - part.degrees.size(), part.visited.size())) scattered_ = true;
+    return !scattered_;
   }
 
-  /// Copies the lists of all that were not expanded yet, and meets their neighbours.
-  void expand(Part& part, const Side& side, Side& other, RawArray<std::uint32_t>& noted,
-              RawArray<Index>& fresh, Index name, Pile<Index>& met) {
-    const std::size_t end = part.met.size();
+  /// Copies the lists of all vertices not expanded yet, and visits their neighbours.
+  void expand(Part& part, const Side& side, Side& other, RawArray<std::uint32_t>& seen,
+              RawArray<Index>& fresh, Index name, GrowingList<Index>& visited) {
+    const std::size_t end = part.visited.size();
     for (std::size_t begin = part.degrees.size(); begin < end; begin += kBatch) {
       const std::size_t last = std::min(begin + kBatch, end);
       const std::size_t edges = copy_lists(part, side, begin, last);
       if (fresh.size() < edges + CsrReader<Offset>::kSlack)
         fresh = RawArray<Index>(2 * edges + CsrReader<Offset>::kSlack);
-      const std::size_t count =
-          reader_.unseen(side.lists(), part.met.span().first(end), begin, last, noted.data(), fresh.data());
+      const std::size_t count = reader_.unseen(side.lists(), part.visited.span().first(end), begin, last,
+                                               seen.data(), fresh.data());
       for (std::size_t k = 0; k < count; ++k) prefetch(&other.number[at(fresh[k])]);
-      // Met or not is a guess that goes wrong at the rim: no branch.
-      Index* const next = met.room_for(count);
+      // Without a branch, which would be mispredicted at the frontier.
+      Index* const next = visited.room_for(count);
       Index nowhere = 0;
-      std::size_t unmet = 0;
+      std::size_t unvisited = 0;
       for (std::size_t k = 0; k < count; ++k) {
-        next[unmet] = fresh[k];
+        next[unvisited] = fresh[k];
         Index& number = other.number[at(fresh[k])];
-        const bool mine = peek(number) == kUnmet;
+        const bool mine = peek(number) == kUnvisited;
         put(*(mine ? &number : &nowhere), name);
-        unmet += mine;
+        unvisited += mine;
       }
-      met.keep(unmet);
+      visited.keep(unvisited);
     }
   }
-  /// Of those met from `begin` to `end`, all before which have been copied. Returns their edges.
+  /// Copies the lists of the visited vertices [begin, end); those before are copied already. Returns their
+  /// edges.
   std::size_t copy_lists(Part& part, const Side& side, std::size_t begin, std::size_t end) {
     std::size_t edges = 0;
-    look_ahead(side.lists(), part.met.span(), begin, end);
+    look_ahead(side.lists(), part.visited.span(), begin, end);
     for (std::size_t k = begin; k < end; ++k) {
-      const Index old = part.met[k];
+      const Index old = part.visited[k];
       const Index* const list = side.neighbours + side.offsets[old];
       const auto length = static_cast<std::size_t>(side.offsets[old + 1] - side.offsets[old]);
       edges += length;
       part.degrees.push_back(static_cast<std::uint32_t>(length));
       Index* const to = part.lists.room_for(length + kWhole);
       part.lists.keep(length);
-      // A whole number of lines where there is something to read: how long a list is, is hard to guess.
+      // Whole cache lines if they can be read, since branches on the length would be mispredicted.
       if (static_cast<std::size_t>(side.offsets[old + 1]) + kWhole <= edges_)
         for (std::size_t e = 0; e < length; e += kWhole) std::copy_n(list + e, kWhole, to + e);
       else
@@ -275,27 +277,28 @@ class Regions {
     return edges;
   }
   void copy_rest(Part& part, const Side& side) {
-    const std::size_t end = part.met.size();
+    const std::size_t end = part.visited.size();
     for (std::size_t begin = part.degrees.size(); begin < end; begin += kBatch)
       copy_lists(part, side, begin, std::min(begin + kBatch, end));
   }
 
   static constexpr std::size_t kAhead = 48;
 
-  /// Lists and degrees stay; what is another region's is -1 among the met.
-  static void drop_lost(Part& part, Side& side, Index name) {
+  /// Replaces vertices that belong to another region by -1. Lists and degrees stay.
+  static void drop_taken(Part& part, Side& side, Index name) {
     std::size_t lost = 0;
-    for (std::size_t k = 0; k < part.met.size(); ++k) {
-      if (k + kAhead < part.met.size()) __builtin_prefetch(&side.number[at(part.met[k + kAhead])]);
-      const bool mine = side.number[at(part.met[k])] == name;
+    for (std::size_t k = 0; k < part.visited.size(); ++k) {
+      if (k + kAhead < part.visited.size()) __builtin_prefetch(&side.number[at(part.visited[k + kAhead])]);
+      const bool mine = side.number[at(part.visited[k])] == name;
       part.edges += mine ? part.degrees[k] : 0;
       if (mine) continue;
-      part.met[k] = -1;
+      part.visited[k] = -1;
       ++lost;
     }
-    part.first = part.met.size() - lost;
+    part.first = part.visited.size() - lost;
   }
-  /// Turns numbers of vertices and edges into those of the regions before. Returns where the regions begin.
+  /// Turns each region's numbers of vertices and edges into those of the regions before it. Returns the
+  /// regions' borders.
   std::vector<Index> place(Part Region::*side) {
     std::vector<Index> borders;
     std::size_t before = 0, edges_before = 0;
@@ -312,12 +315,12 @@ class Regions {
 
   static void number(const Part& part, Side& side, RawArray<Index>& old_of) {
     std::size_t next = part.first;
-    for (std::size_t k = 0; k < part.met.size(); ++k) {
-      if (k + kAhead < part.met.size() && part.met[k + kAhead] != -1)
-        __builtin_prefetch(&side.number[at(part.met[k + kAhead])], 1);
-      if (part.met[k] == -1) continue;
-      side.number[at(part.met[k])] = static_cast<Index>(next);
-      old_of[next++] = part.met[k];
+    for (std::size_t k = 0; k < part.visited.size(); ++k) {
+      if (k + kAhead < part.visited.size() && part.visited[k + kAhead] != -1)
+        __builtin_prefetch(&side.number[at(part.visited[k + kAhead])], 1);
+      if (part.visited[k] == -1) continue;
+      side.number[at(part.visited[k])] = static_cast<Index>(next);
+      old_of[next++] = part.visited[k];
     }
   }
 
@@ -328,9 +331,9 @@ class Regions {
       reader_.look_up(part.lists.span().subspan(begin, read - begin), other.number.data(), &out[filled]);
       filled += read - begin;
     };
-    for (std::size_t k = 0; k < part.met.size(); ++k) {
+    for (std::size_t k = 0; k < part.visited.size(); ++k) {
       const std::size_t degree = part.degrees[k];
-      if (part.met[k] == -1) {
+      if (part.visited[k] == -1) {
         copy();
         begin = read += degree;
         continue;
@@ -341,12 +344,12 @@ class Regions {
     copy();
   }
 
-  /// Ends of lists, and columns without edges, which are never met.
+  /// Sets the last offsets, and numbers the columns without edges, which are never visited.
   void finish(BfsReordering& out) {
     out.row_offsets[at(rows_.count)] = out.col_offsets[at(cols_.count)] = static_cast<std::uint32_t>(edges_);
     Index next = out.col_borders.back();
     for (const Region& region : regions_)
-      for (const Index j : region.alone) {
+      for (const Index j : region.unvisited) {
         out.col_offsets[at(next)] = static_cast<std::uint32_t>(edges_);
         cols_.number[at(j)] = next;
         out.cols[at(next++)] = j;
@@ -360,7 +363,7 @@ class Regions {
   std::vector<Region> regions_;
   const CsrReader<Offset> reader_ = csr_reader<Offset>();
   std::atomic<std::int64_t> next_root_ = 0;
-  std::atomic<bool> hopeless_ = false;  ///< some thread met too many at once
+  std::atomic<bool> scattered_ = false;  ///< some region is
 };
 
 }  // namespace

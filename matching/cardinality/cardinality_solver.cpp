@@ -17,7 +17,7 @@
 namespace motes::matching {
 namespace {
 
-/// Short rows are read whole: a branch for each half of a search goes wrong every other time.
+/// Short rows are scanned without a branch, since every other branch of a binary search is mispredicted.
 bool has_edge(const BipartiteGraphView& graph, std::size_t row, Index col) {
   constexpr Offset kShort = 32;
   const Offset begin = graph.row_offsets[row], end = graph.row_offsets[row + 1];
@@ -28,9 +28,9 @@ bool has_edge(const BipartiteGraphView& graph, std::size_t row, Index col) {
   return found;
 }
 
-/// Calls body(begin, end) on parts of the rows, which returns whether all is well there.
+/// Calls body(begin, end) on parts of the rows, which returns whether the part is valid.
 template <class Body>
-bool all_well(int threads, std::size_t rows, const Body& body) {
+bool all_parts_valid(int threads, std::size_t rows, const Body& body) {
   constexpr std::size_t kPart = 1 << 14;
   bool fault = false;
   parallel_for(threads, static_cast<std::int64_t>((rows + kPart - 1) / kPart), [&](std::int64_t part) {
@@ -48,49 +48,49 @@ void check_length(const CardinalityProblem& problem, std::span<const Index> star
                                 std::to_string(rows));
 }
 
-/// Enters the pairs of a start of the right length in the mates; false: some pair has a fault, and the mates
-/// are not to be used. Of the rows that have the same column one stands in its word, whichever comes last,
-/// and the others see that in a second look: cheaper for several threads than an exchange for each.
+/// Enters the pairs of a start of the right length in the mates. Returns false, and leaves the mates
+/// undefined, if a pair is wrong. If several rows have the same column, the last one written stays, and a
+/// second pass detects the others: this is cheaper for several threads than an exchange for each pair.
 bool enter_start(const CardinalityProblem& problem, std::span<const Index> start, int threads, Mates& mates) {
   const BipartiteGraphView& graph = problem.graph;
   const auto word = [&](Index col) {
     return std::atomic_ref<Index>(mates.col_to_row[static_cast<std::size_t>(col)]);
   };
   constexpr std::size_t kAhead = 16;
-  const bool entered = all_well(threads, start.size(), [&](std::size_t begin, std::size_t end) {
-    bool well = true;
+  const bool entered = all_parts_valid(threads, start.size(), [&](std::size_t begin, std::size_t end) {
+    bool valid = true;
     for (std::size_t i = begin; i < end; ++i) {
       if (const Index ahead = start[std::min(i + kAhead, end - 1)]; ahead >= 0 && ahead < graph.cols)
         __builtin_prefetch(&mates.col_to_row[static_cast<std::size_t>(ahead)], 1);
       const Index j = start[i];
       if (j == -1) continue;
       if (j < 0 || j >= graph.cols) {
-        well = false;
+        valid = false;
         continue;
       }
       const auto row = static_cast<Index>(i);
       if (threads == 1)
-        well &= std::exchange(mates.col_to_row[static_cast<std::size_t>(j)], row) == -1;
+        valid &= std::exchange(mates.col_to_row[static_cast<std::size_t>(j)], row) == -1;
       else
         word(j).store(row, std::memory_order_relaxed);
-      if (problem.space == Space::host) well &= has_edge(graph, i, j);
+      if (problem.space == Space::host) valid &= has_edge(graph, i, j);
       mates.row_to_col[i] = j;
     }
-    return well;
+    return valid;
   });
   if (threads == 1 || !entered) return entered;
-  return all_well(threads, start.size(), [&](std::size_t begin, std::size_t end) {
-    bool well = true;
+  return all_parts_valid(threads, start.size(), [&](std::size_t begin, std::size_t end) {
+    bool valid = true;
     for (std::size_t i = begin; i < end; ++i)
-      well &= start[i] == -1 || word(start[i]).load(std::memory_order_relaxed) == static_cast<Index>(i);
-    return well;
+      valid &= start[i] == -1 || word(start[i]).load(std::memory_order_relaxed) == static_cast<Index>(i);
+    return valid;
   });
 }
 
 /// Entries that are -1.
 std::int64_t count_free(std::span<const Index> mates, int threads) {
   std::int64_t count = 0;
-  all_well(threads, mates.size(), [&](std::size_t begin, std::size_t end) {
+  all_parts_valid(threads, mates.size(), [&](std::size_t begin, std::size_t end) {
     const auto here = std::count(mates.begin() + static_cast<std::ptrdiff_t>(begin),
                                  mates.begin() + static_cast<std::ptrdiff_t>(end), Index{-1});
     std::atomic_ref(count).fetch_add(here, std::memory_order_relaxed);

@@ -24,15 +24,15 @@ Partition::Partition(const Graph& graph, int parts) {
     row_borders_.push_back(k == count ? graph.rows : low);
     col_borders_.push_back(static_cast<Index>(Offset{graph.cols} * static_cast<Offset>(k) / parts));
   }
-  to_grains();
+  align_to_grains();
 }
 
 Partition::Partition(std::vector<Index> row_borders, std::vector<Index> col_borders)
     : row_borders_(std::move(row_borders)), col_borders_(std::move(col_borders)) {
-  to_grains();
+  align_to_grains();
 }
 
-void Partition::to_grains() {
+void Partition::align_to_grains() {
   constexpr Index kGrains = 2048;  // a table that stays in the first cache
   const Index rows = row_borders_.back();
   while (rows >> grain_shift_ >= kGrains) ++grain_shift_;

@@ -9,8 +9,9 @@
 
 namespace motes::matching::detail {
 
-/// Ranges of rows and of columns, dealt out to threads: thread k of n has parts k, k + n, ... Some may be
-/// empty. Rows begin at multiples of a grain, so that a small table says whose a row is.
+/// Ranges of rows and of columns, assigned to threads cyclically: thread k of n has parts k, k + n, ...
+/// Some may be empty. Ranges of rows begin at multiples of a grain, so that a small table gives the owner
+/// of a row.
 class Partition {
  public:
   /// Ranges of about as many rows and edges each, and of as many columns.
@@ -29,7 +30,8 @@ class Partition {
   void each_part(std::size_t thread, std::size_t threads, const Body& body) const {
     for (std::size_t part = thread; part < size(); part += threads) body(part);
   }
-  /// The same in all threads; if fewer are given than asked for, one does what others would have done.
+  /// Calls body(part) for all parts, on `threads` threads. If the system gives fewer, these do the work of
+  /// the others.
   template <class Body>
   void over_parts(int threads, const Body& body) const {
     each_thread(threads, [&](std::size_t thread, std::size_t given) {
@@ -38,13 +40,13 @@ class Partition {
     });
   }
 
-  /// Rows go together that are the same number, shifted so far.
+  /// The grain of a row is row >> grain_shift().
   int grain_shift() const { return grain_shift_; }
-  /// Of each grain, whose it is where there are so many threads.
+  /// The owner of each grain among so many threads.
   std::vector<Index> owners(std::size_t threads) const;
 
  private:
-  void to_grains();
+  void align_to_grains();
 
   std::vector<Index> row_borders_, col_borders_;  ///< [parts + 1]
   int grain_shift_ = 0;

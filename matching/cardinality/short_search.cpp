@@ -8,6 +8,7 @@
 
 #include "matching/cardinality/augmenting_search.h"
 #include "matching/cardinality/push_relabel/push_relabel.h"
+#include "matching/graph_side.h"
 
 namespace motes::matching {
 namespace {
@@ -168,13 +169,6 @@ class Searches {
   Index matched_ = 0;
   std::size_t left_ = 0;
 };
-
-BipartiteGraphView view_of(const TwoSidedGraph& graph) {
-  return {graph.rows,
-          graph.cols,
-          {graph.row_offsets, at(graph.rows) + 1},
-          {graph.col_index, static_cast<std::size_t>(graph.edges())}};
-}
 
 }  // namespace
 

@@ -62,24 +62,27 @@ bool is_weight(T weight) {
     return (weight >= 0) & (weight <= std::numeric_limits<T>::max());
 }
 
+/// The first entry that is not a weight; `none` if there is none.
+template <class T>
+Offset first_bad_weight(std::span<const T> weights, Offset none, int threads) {
+  constexpr Offset kBlock = 4096;
+  Offset first = none;
+  const auto count = static_cast<Offset>(weights.size());
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first) if (threads > 1)
+  for (Offset begin = 0; begin < count; begin += kBlock) {
+    const Offset end = std::min(count, begin + kBlock);
+    int faults = 0;  // counted without a branch, several weights at a time
+    for (Offset e = begin; e < end; ++e) faults += !is_weight(weights[at(e)]);
+    for (Offset e = begin; faults != 0 && e < end; ++e)
+      if (!is_weight(weights[at(e)])) first = std::min(first, e);
+  }
+  return first;
+}
+
 void check_weights(const GreedyProblem& problem, int threads) {
   const auto edges = problem.graph.edges();
-  const Offset bad = std::visit(
-      [&](auto weights) {
-        constexpr Offset kBlock = 4096;
-        Offset first = edges;
-        const auto count = static_cast<Offset>(weights.size());
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first) if (threads > 1)
-        for (Offset begin = 0; begin < count; begin += kBlock) {
-          const Offset end = std::min(count, begin + kBlock);
-          int faults = 0;  // counted without a branch, several weights at a time
-          for (Offset e = begin; e < end; ++e) faults += !is_weight(weights[at(e)]);
-          for (Offset e = begin; faults != 0 && e < end; ++e)
-            if (!is_weight(weights[at(e)])) first = std::min(first, e);
-        }
-        return first;
-      },
-      problem.weights);
+  const Offset bad =
+      std::visit([&](auto weights) { return first_bad_weight(weights, edges, threads); }, problem.weights);
   if (bad == edges) return;
   const auto& offsets = problem.graph.row_offsets;
   const auto row = std::upper_bound(offsets.begin(), offsets.end(), bad) - offsets.begin() - 1;
@@ -92,7 +95,7 @@ void check_weights(const GreedyProblem& problem, int threads) {
                               "; weights are finite and not below 0");
 }
 
-/// Names the first entry of a general graph whose other direction is not there or weighs something else.
+/// Throws for the first entry of a general graph whose opposite direction is missing or has another weight.
 void check_other_directions(const GreedyProblem& problem) {
   const auto& graph = problem.graph;
   for (Index v = 0; v < graph.rows; ++v)
@@ -127,49 +130,67 @@ void check_problem(const GreedyProblem& problem, int threads) {
     check_other_directions(problem);
 }
 
-WeightedGraph to_general(const GreedyProblem& problem, int threads) {
-  if (problem.space == Space::device) throw std::invalid_argument("to_general: the graph lies on a device");
+namespace {
+
+/// An owned copy of a general graph.
+WeightedGraph copy_of(const GreedyProblem& problem) {
   const auto& graph = problem.graph;
   WeightedGraph out;
-  const auto copy_weights = [&](auto more) {  // [nnz] given, then those of more(k), [nnz] for columns
-    std::visit(
-        [&]<class T>(std::span<const T> given) {
-          std::vector<T> own(given.begin(), given.end());
-          if (!own.empty()) more(given, own);
-          out.weights = std::move(own);
-        },
-        problem.weights);
-  };
-  if (problem.kind == GraphKind::general) {
-    out.graph = {graph.rows,
-                 graph.cols,
-                 {graph.row_offsets.begin(), graph.row_offsets.end()},
-                 {graph.col_index.begin(), graph.col_index.end()}};
-    copy_weights([](auto, auto&) {});
-    return out;
+  out.graph = {graph.rows,
+               graph.cols,
+               {graph.row_offsets.begin(), graph.row_offsets.end()},
+               {graph.col_index.begin(), graph.col_index.end()}};
+  std::visit(
+      [&]<class T>(std::span<const T> given) { out.weights = std::vector<T>(given.begin(), given.end()); },
+      problem.weights);
+  return out;
+}
+
+/// Lists every edge twice: from its row, as given, then from its column, as vertex rows + j.
+BipartiteGraph list_from_both_ends(const BipartiteGraphView& graph, const Transposed& columns, int threads) {
+  const Index vertices = graph.rows + graph.cols;
+  const Offset edges = graph.edges();
+  BipartiteGraph out{vertices, vertices, std::vector<Offset>(at(vertices) + 1),
+                     std::vector<Index>(at(2 * edges))};
+  std::copy(graph.row_offsets.begin(), graph.row_offsets.end(), out.row_offsets.begin());
+  for (Index j = 0; j < graph.cols; ++j)
+    out.row_offsets[at(Offset{graph.rows} + j + 1)] = edges + columns.col_offsets[at(j) + 1];
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (Offset e = 0; e < edges; ++e) {
+    out.col_index[at(e)] = graph.rows + graph.col_index[at(e)];
+    out.col_index[at(edges + e)] = columns.row_index[at(e)];
   }
+  return out;
+}
+
+/// The weights in the order of list_from_both_ends; empty if there are none.
+template <class T>
+std::vector<T> weights_from_both_ends(const GreedyProblem& problem, std::span<const T> given,
+                                      const Transposed& columns, int threads) {
+  std::vector<T> out(given.begin(), given.end());
+  if (out.empty()) return out;
+  const Offset edges = problem.graph.edges();
+  out.resize(at(2 * edges));
+#pragma omp parallel for num_threads(threads) schedule(static, 4096) if (threads > 1)
+  for (Index j = 0; j < problem.graph.cols; ++j)
+    for (Offset k = columns.col_offsets[at(j)]; k < columns.col_offsets[at(j) + 1]; ++k)
+      out[at(edges + k)] = given[at(entry_of(problem, columns.row_index[at(k)], j))];
+  return out;
+}
+
+}  // namespace
+
+WeightedGraph to_general(const GreedyProblem& problem, int threads) {
+  if (problem.space == Space::device) throw std::invalid_argument("to_general: the graph lies on a device");
+  if (problem.kind == GraphKind::general) return copy_of(problem);
   if (problem.vertices() > std::numeric_limits<Index>::max())
     throw std::invalid_argument("to_general: " + std::to_string(problem.vertices()) +
                                 " vertices are too many; 2^31 - 1 rows and columns together can be had");
-  const auto vertices = static_cast<Index>(problem.vertices());
-  const Offset edges = graph.edges();
-  const Transposed columns = transpose(graph, threads);
-  out.graph = {vertices, vertices, std::vector<Offset>(at(vertices) + 1), std::vector<Index>(at(2 * edges))};
-  std::copy(graph.row_offsets.begin(), graph.row_offsets.end(), out.graph.row_offsets.begin());
-  for (Index j = 0; j < graph.cols; ++j)
-    out.graph.row_offsets[at(Offset{graph.rows} + j + 1)] = edges + columns.col_offsets[at(j) + 1];
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (Offset e = 0; e < edges; ++e) {
-    out.graph.col_index[at(e)] = graph.rows + graph.col_index[at(e)];
-    out.graph.col_index[at(edges + e)] = columns.row_index[at(e)];
-  }
-  copy_weights([&](auto given, auto& own) {
-    own.resize(at(2 * edges));
-#pragma omp parallel for num_threads(threads) schedule(static, 4096) if (threads > 1)
-    for (Index j = 0; j < graph.cols; ++j)
-      for (Offset k = columns.col_offsets[at(j)]; k < columns.col_offsets[at(j) + 1]; ++k)
-        own[at(edges + k)] = given[at(entry_of(problem, columns.row_index[at(k)], j))];
-  });
+  const Transposed columns = transpose(problem.graph, threads);
+  WeightedGraph out;
+  out.graph = list_from_both_ends(problem.graph, columns, threads);
+  std::visit([&](auto given) { out.weights = weights_from_both_ends(problem, given, columns, threads); },
+             problem.weights);
   return out;
 }
 

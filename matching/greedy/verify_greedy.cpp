@@ -52,9 +52,9 @@ std::string fault_of_mates(const GreedyProblem& problem, const Matching& answer,
 
 /// The matching as words, and what a pass over all edges asks of them.
 template <class KeyOf>
-class Judge {
+class Verifier {
  public:
-  Judge(const GreedyProblem& problem, const Matching& answer, const KeyOf& key_of_entry, int threads)
+  Verifier(const GreedyProblem& problem, const Matching& answer, const KeyOf& key_of_entry, int threads)
       : problem_(problem),
         graph_(problem.graph),
         key_of_entry_(key_of_entry),
@@ -85,7 +85,7 @@ class Judge {
              word(key, static_cast<std::uint32_t>(i)) > held_at(j);
     });
   }
-  Index first_of(Offset (Judge::*edge)(Index) const) const {
+  Index first_of(Offset (Verifier::*edge)(Index) const) const {
     return first_row(graph_.rows, threads_, [&](Index i) { return (this->*edge)(i) != -1; });
   }
 
@@ -173,7 +173,7 @@ GreedyCertificate verify(const GreedyProblem& problem, const Matching& answer, i
     found.matching_valid = fail("the matching weighs " + std::to_string(found.weight) + ", not " +
                                 std::to_string(answer.objective));
   Keys(problem.weights, threads).visit([&]<class KeyOf>(const KeyOf& key_of_entry) {
-    using Of = Judge<KeyOf>;
+    using Of = Verifier<KeyOf>;
     const Of judge(problem, answer, key_of_entry, threads);
     const auto none = [&](Offset (Of::*edge)(Index) const, const char* what) {
       const Index row = judge.first_of(edge);

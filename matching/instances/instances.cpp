@@ -175,6 +175,22 @@ struct Cells {
   std::size_t cell_of(std::array<std::int64_t, 3> p) const {
     return static_cast<std::size_t>((p[2] * shape[1] + p[1]) * shape[0] + p[0]);
   }
+  /// Calls f(column) for the columns of the cell that contains a point, and of its neighbours.
+  template <class F>
+  void for_each_near(std::array<double, 3> point, const F& f) const {
+    std::int64_t first[3] = {0, 0, 0}, last[3] = {0, 0, 0};
+    for (int a = 0; a < dims; ++a) {
+      const std::int64_t p = place(a, point[at(a)]);
+      first[a] = std::max<std::int64_t>(0, p - 1);
+      last[a] = std::min(shape[a] - 1, p + 1);
+    }
+    for (std::int64_t z = first[2]; z <= last[2]; ++z)
+      for (std::int64_t y = first[1]; y <= last[1]; ++y)
+        for (std::int64_t x = first[0]; x <= last[0]; ++x) {
+          const std::size_t cell = cell_of({x, y, z});
+          for (Offset m = begin[cell]; m < begin[cell + 1]; ++m) f(members[at(m)]);
+        }
+  }
 
   int dims;
   double low[3] = {0, 0, 0}, width = 1;
@@ -186,6 +202,7 @@ struct Cells {
 SparseCosts gated_graph(const GeometricCosts& points) {
   const Cells cells(points);
   const auto& r = points.row_points;
+  const auto& c = points.col_points;
   const double scale = std::ldexp(1.0, points.fraction_bits);
   SparseCosts out;
   out.fraction_bits = points.fraction_bits;
@@ -194,29 +211,15 @@ SparseCosts gated_graph(const GeometricCosts& points) {
   std::vector<std::pair<Index, Cost>> row;
   for (std::size_t i = 0; i < r.x.size(); ++i) {
     row.clear();
-    const std::array<std::int64_t, 3> p{cells.place(0, r.x[i]), cells.place(1, r.y[i]),
-                                        cells.dims == 3 ? cells.place(2, r.z[i]) : 0};
-    const auto range = [&](std::size_t axis) {
-      return std::pair{std::max<std::int64_t>(0, p[axis] - 1), std::min(cells.shape[axis] - 1, p[axis] + 1)};
-    };
-    const auto [x0, x1] = range(0);
-    const auto [y0, y1] = range(1);
-    const auto [z0, z1] = range(2);
-    for (std::int64_t z = z0; z <= z1; ++z)
-      for (std::int64_t y = y0; y <= y1; ++y)
-        for (std::int64_t x = x0; x <= x1; ++x) {
-          const std::size_t cell = cells.cell_of({x, y, z});
-          for (Offset m = cells.begin[cell]; m < cells.begin[cell + 1]; ++m) {
-            const Index j = cells.members[static_cast<std::size_t>(m)];
-            const auto& c = points.col_points;
-            const double dx = r.x[i] - c.x[at(j)], dy = r.y[i] - c.y[at(j)];
-            const double dz = r.z.empty() ? 0 : r.z[i] - c.z[at(j)];
-            const double squared = (dx * dx + dy * dy) + dz * dz, distance = std::sqrt(squared);
-            if (distance > points.gate) continue;
-            const double cost = points.metric == Metric::squared ? squared : distance;
-            row.emplace_back(j, static_cast<Cost>(std::nearbyint(cost * scale)));
-          }
-        }
+    const double z = cells.dims == 3 ? r.z[i] : 0;
+    cells.for_each_near({r.x[i], r.y[i], z}, [&](Index j) {
+      const double dx = r.x[i] - c.x[at(j)], dy = r.y[i] - c.y[at(j)];
+      const double dz = r.z.empty() ? 0 : r.z[i] - c.z[at(j)];
+      const double squared = (dx * dx + dy * dy) + dz * dz, distance = std::sqrt(squared);
+      if (distance > points.gate) return;
+      const double cost = points.metric == Metric::squared ? squared : distance;
+      row.emplace_back(j, static_cast<Cost>(std::nearbyint(cost * scale)));
+    });
     std::sort(row.begin(), row.end());
     for (const auto& [j, cost] : row) {
       out.graph.col_index.push_back(j);
@@ -227,38 +230,66 @@ SparseCosts gated_graph(const GeometricCosts& points) {
   return out;
 }
 
-Costs points(const Execution& execution, Recipe& recipe) {
-  const std::int64_t n = recipe.whole("n", std::nullopt, 0, kMostVertices);
-  const double sigma = recipe.number("sigma", std::nullopt, 0, 1e6);
-  const auto seed = static_cast<std::uint64_t>(recipe.whole("seed", 1, 0, 0x1p53));
-  const auto dims = static_cast<int>(recipe.whole("dims", 3, 2, 3));
-  const std::string metric = recipe.word("metric", "euclidean"), type = recipe.word("type", "double");
-  const bool dense = recipe.flag("dense"), sparse = recipe.flag("sparse");
-  if (metric != "euclidean" && metric != "squared")
-    recipe.fail("metric=" + metric + " is neither euclidean nor squared");
-  if (type != "double" && type != "float") recipe.fail("type=" + type + " is neither double nor float");
-  if (dense && sparse) recipe.fail("dense and sparse exclude each other");
-  if (sparse && !recipe.has("gate")) recipe.fail("sparse=1 needs gate=...");
+/// The parameters of gen:points.
+struct PointsRecipe {
+  std::int64_t n;
+  double sigma;
+  std::uint64_t seed;
+  int dims;
+  std::string metric, type;
+  bool dense, sparse;
+  double gate;
+};
 
-  GeometricCosts out;
+PointsRecipe parse_points(Recipe& recipe) {
+  PointsRecipe out{};
+  out.n = recipe.whole("n", std::nullopt, 0, kMostVertices);
+  out.sigma = recipe.number("sigma", std::nullopt, 0, 1e6);
+  out.seed = static_cast<std::uint64_t>(recipe.whole("seed", 1, 0, 0x1p53));
+  out.dims = static_cast<int>(recipe.whole("dims", 3, 2, 3));
+  out.metric = recipe.word("metric", "euclidean");
+  out.type = recipe.word("type", "double");
+  out.dense = recipe.flag("dense");
+  out.sparse = recipe.flag("sparse");
+  if (out.metric != "euclidean" && out.metric != "squared")
+    recipe.fail("metric=" + out.metric + " is neither euclidean nor squared");
+  if (out.type != "double" && out.type != "float")
+    recipe.fail("type=" + out.type + " is neither double nor float");
+  if (out.dense && out.sparse) recipe.fail("dense and sparse exclude each other");
+  if (out.sparse && !recipe.has("gate")) recipe.fail("sparse=1 needs gate=...");
   out.gate = recipe.number("gate", std::numeric_limits<double>::infinity(), 0, 1e300);
-  out.metric = metric == "squared" ? Metric::squared : Metric::euclidean;
-  out.row_points = seeded_points(seed, static_cast<std::size_t>(n), dims);
-  out.col_points = displaced(out.row_points, seed, sigma);
-  // No two points are farther apart than the cube's diagonal and six sigma or so on each side.
-  const double side = dims == 2 ? std::sqrt(static_cast<double>(n)) : std::cbrt(static_cast<double>(n));
-  const double reach = std::min(out.gate, std::sqrt(static_cast<double>(dims)) * (side + 20 * sigma));
-  out.fraction_bits = fraction_bits_for(out.metric == Metric::squared ? reach * reach : reach,
-                                        static_cast<Index>(n), static_cast<Index>(n));
-  if (sparse) return gated_graph(out);
-  if (!dense) return out;
+  return out;
+}
+
+GeometricCosts geometric_costs(const PointsRecipe& recipe) {
+  GeometricCosts out;
+  out.gate = recipe.gate;
+  out.metric = recipe.metric == "squared" ? Metric::squared : Metric::euclidean;
+  out.row_points = seeded_points(recipe.seed, at(recipe.n), recipe.dims);
+  out.col_points = displaced(out.row_points, recipe.seed, recipe.sigma);
+  // No two points are farther apart than the cube's diagonal plus some sigma on each side.
+  const auto count = static_cast<double>(recipe.n);
+  const double side = recipe.dims == 2 ? std::sqrt(count) : std::cbrt(count);
+  const double reach =
+      std::min(out.gate, std::sqrt(static_cast<double>(recipe.dims)) * (side + 20 * recipe.sigma));
+  const auto vertices = static_cast<Index>(recipe.n);
+  out.fraction_bits =
+      fraction_bits_for(out.metric == Metric::squared ? reach * reach : reach, vertices, vertices);
+  return out;
+}
+
+Costs points(const Execution& execution, Recipe& text) {
+  const PointsRecipe recipe = parse_points(text);
+  const GeometricCosts costs = geometric_costs(recipe);
+  if (recipe.sparse) return gated_graph(costs);
+  if (!recipe.dense) return costs;
   DenseCosts matrix;
-  matrix.rows = matrix.cols = static_cast<Index>(n);
-  matrix.fraction_bits = out.fraction_bits;
-  if (type == "double")
-    matrix.entries = full_matrix<double>(execution, out.view());
+  matrix.rows = matrix.cols = static_cast<Index>(recipe.n);
+  matrix.fraction_bits = costs.fraction_bits;
+  if (recipe.type == "double")
+    matrix.entries = full_matrix<double>(execution, costs.view());
   else
-    matrix.entries = full_matrix<float>(execution, out.view());
+    matrix.entries = full_matrix<float>(execution, costs.view());
   return matrix;
 }
 

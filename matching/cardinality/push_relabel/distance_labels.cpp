@@ -44,7 +44,7 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
 template <class Graph>
 class Labels<Graph>::Search {
  public:
-  Search(Labels& labels, std::span<const std::vector<Index>> active, ThreadBarrier<Said>& barrier,
+  Search(Labels& labels, std::span<const std::vector<Index>> active, ThreadBarrier<Report>& barrier,
          std::exception_ptr& failure)
       : labels_(labels),
         active_(active),
@@ -61,9 +61,9 @@ class Labels<Graph>::Search {
     exchange();
     while (searching()) {
       if (threads_ > 1 && all_.size <= kWorthSharing) {
-        one_for_all();
+        let_first_thread_search();
       } else {
-        guarded([&] { go_on(); });
+        guarded([&] { expand_level(); });
         exchange();
       }
     }
@@ -110,7 +110,7 @@ class Labels<Graph>::Search {
     all_ = {};
     place_.from.clear();
     const std::uint64_t me = std::uint64_t{1} << thread_ % 64;
-    barrier_.exchange(thread_, threads_, mine_, [&](std::size_t thread, const Said& said) {
+    barrier_.exchange(thread_, threads_, mine_, [&](std::size_t thread, const Report& said) {
       all_ += said;
       if ((said.mail & me) != 0) place_.from.push_back(thread);
     });
@@ -180,7 +180,7 @@ class Labels<Graph>::Search {
     }
   }
 
-  void go_on() {
+  void expand_level() {
     for (auto& rows : place_.mail[turn_]) rows.clear();
     receive();
     found_ = sent_ = 0;
@@ -219,12 +219,12 @@ class Labels<Graph>::Search {
     ++sent_;
   }
 
-  /// Few columns: the first thread goes on alone, in all bits, until there are more or none. What it has
-  /// then is its part of the frontier, whichever thread owns the rows.
-  void one_for_all() {
+  /// If the frontier is small, the first thread searches alone, with the bits of all threads, until it is
+  /// large again or empty. The frontier is then its part, whichever threads own the rows.
+  void let_first_thread_search() {
     mine_.mail = 0;
     if (thread_ == 0)
-      guarded([&] { one_for_all_by_me(); });
+      guarded([&] { search_alone(); });
     else
       mine_.size = 0;
     exchange();
@@ -232,7 +232,7 @@ class Labels<Graph>::Search {
     level_ += all_.levels;
     mine_.levels = 0;
   }
-  void one_for_all_by_me() {
+  void search_alone() {
     std::vector<Index> now, next;
     std::int64_t reached = 0;
     const auto find = [&](Index row, std::vector<Index>& cols) {
@@ -314,11 +314,11 @@ class Labels<Graph>::Search {
   Labels& labels_;
   const std::span<const std::vector<Index>> active_;
   std::int64_t waiting_ = 0;  ///< rows to be reached
-  ThreadBarrier<Said>& barrier_;
+  ThreadBarrier<Report>& barrier_;
   std::exception_ptr& failure_;
   const std::size_t thread_, threads_;
   Place& place_;
-  Said mine_, all_;
+  Report mine_, all_;
   std::vector<Index> fewer_;  ///< owners, if fewer threads were given than asked for
   std::size_t found_ = 0;     ///< of the next one, by itself
   std::size_t sent_ = 0;
@@ -328,7 +328,7 @@ class Labels<Graph>::Search {
 
 template <class Graph>
 std::int64_t Labels<Graph>::relabel(std::span<const std::vector<Index>> active) {
-  ThreadBarrier<Said> barrier(lanes_.size());
+  ThreadBarrier<Report> barrier(lanes_.size());
   std::exception_ptr failure;
   std::int64_t levels = 0;
   HostBlocks* const blocks = HostBlocks::in_use();

@@ -68,9 +68,9 @@ class Labels {
   /// Labels from here on mean that there is no path.
   std::uint32_t limit() const { return limit_; }
 
-  /// Takes the column for `row` if its word is still `seen`. The row's column is written before, as soon
-  /// after another thread may have displaced the row and write it too: what came first, it sees by the
-  /// exchange.
+  /// Takes the column for `row` if its word is still `seen`. The row's column is written before the
+  /// exchange: after it, another thread may displace the row and write its column too, and the exchange
+  /// orders the two stores.
   bool push(Index col, Word seen, std::uint32_t label, Index row) {
     Word& word = words_[at(col)];
     mate_[at(row)] = col;
@@ -79,11 +79,11 @@ class Labels {
     else if (!std::atomic_ref(word).compare_exchange_strong(
                  seen, word_of(label, row), std::memory_order_acq_rel, std::memory_order_relaxed))
       return false;
-    tell_short(col, label);
+    store_short_label(col, label);
     return true;
   }
   /// The short label of a column whose label is at least this.
-  void tell_short(Index col, std::uint32_t label) { put(short_[at(col)], short_of(label)); }
+  void store_short_label(Index col, std::uint32_t label) { put(short_[at(col)], short_of(label)); }
 
   /// A breadth-first search from the free columns makes labels exact, kNoPath for columns without a path. It
   /// stops as soon as all of `active`, lists of the free rows that may have a path, are reached; columns
@@ -119,14 +119,14 @@ class Labels {
   const CsrReader<OffsetType>& reader() const { return reader_; }
 
  private:
-  /// What the threads of a relabelling tell each other when they meet.
-  struct Said {
-    std::int64_t size = 0;     ///< of the frontier, mail counted in
+  /// What the threads of a relabelling report at a barrier.
+  struct Report {
+    std::int64_t size = 0;     ///< of the frontier, including mail
     std::int64_t reached = 0;  ///< rows without a column, of all levels
-    std::uint64_t mail = 0;    ///< a bit for each thread, modulo 64, that has some
-    std::uint32_t levels = 0;  ///< done by one thread for all
+    std::uint64_t mail = 0;    ///< a bit for each thread, modulo 64, that has mail
+    std::uint32_t levels = 0;  ///< searched by one thread alone
     bool failed = false;       ///< memory ran out
-    Said& operator+=(const Said& other) {
+    Report& operator+=(const Report& other) {
       size += other.size;
       reached += other.reached;
       mail |= other.mail;
@@ -137,14 +137,14 @@ class Labels {
   };
   /// What a thread keeps from one relabelling to the next.
   struct alignas(64) Place {
-    RawArray<std::uint32_t> seen;  ///< a bit for each row: its own that are seen, others' that it has sent
-    std::vector<Index> free;       ///< columns of its parts, free when it looked last
+    RawArray<std::uint32_t> seen;  ///< a bit for each row: own rows visited, and rows sent to others
+    std::vector<Index> free;       ///< columns of its parts that were free at the last relabelling
     RawArray<Index> cols[2];       ///< its part of the frontier and of the next one
     std::size_t size = 0;          ///< of its part of the frontier
     RawArray<Index> found, others;
-    std::vector<std::size_t> from;  ///< who has mail for it
-    /// [threads] rows for others, of this level and of the one before by turns: they are read until the
-    /// meeting after the next.
+    std::vector<std::size_t> from;  ///< threads that have mail for it
+    /// [threads] rows for others, alternately of this level and of the one before: they are read until the
+    /// barrier after the next.
     std::vector<std::vector<Index>> mail[2];
   };
   /// One thread's view of a relabelling.

@@ -15,6 +15,7 @@
 #include "matching/cardinality/push_relabel/distance_labels.h"
 #include "matching/cardinality/push_relabel/free_columns.h"
 #include "matching/cardinality/push_relabel/sequential_push_relabel.h"
+#include "matching/graph_side.h"
 
 namespace motes::matching {
 namespace {
@@ -251,13 +252,6 @@ Partition partition_of(const BfsReordering& near, int threads) {
   const Index largest = *std::max_element(rows.begin(), rows.end()), all = near.row_borders.back();
   if (5 * at(largest) * rows.size() <= 8 * at(all)) return {near.row_borders, near.col_borders};
   return {near.graph(), kPartsOfAThread * threads};
-}
-
-BipartiteGraphView view_of(const TwoSidedGraph& graph) {
-  return {graph.rows,
-          graph.cols,
-          {graph.row_offsets, at(graph.rows) + 1},
-          {graph.col_index, static_cast<std::size_t>(graph.edges())}};
 }
 
 constexpr auto kSameName = [](Index k) { return k; };

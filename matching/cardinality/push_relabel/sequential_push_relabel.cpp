@@ -28,9 +28,9 @@ std::size_t in_one_page(std::size_t count) {
 }
 
 template <class Label>
-class SerialPushing {
+class SequentialPushing {
  public:
-  SerialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
+  SequentialPushing(const TwoSidedGraph& graph, const Mates& mates, CardinalityStats& stats)
       : graph_(graph),
         stats_(stats),
         label_(in_one_page<Label>(at(graph.cols) + kRoom)),
@@ -360,7 +360,7 @@ bool push_on_one_thread(const TwoSidedGraph& graph, Mates& mates, const PushRela
   if (std::find(mates.row_to_col.begin(), mates.row_to_col.end(), -1) == mates.row_to_col.end()) return true;
   Layout lists(graph, options.reorder != Reorder::never);
   const auto push = [&]<class Label>(Label) {
-    SerialPushing<Label> pushing(graph, mates, stats);
+    SequentialPushing<Label> pushing(graph, mates, stats);
     const bool done = pushing.run(lists, options.relabel_frequency);
     pushing.tell(mates);
     return done;

@@ -162,10 +162,10 @@ bool on_device(const Execution& execution, const GreedyProblem& problem, const C
   return true;
 }
 
-/// Makes levels in host memory; add(level) puts each where the next is made from.
+/// Builds levels in host memory. add(level) stores a level and returns where it is kept.
 template <class Add>
-void climb(const Execution& execution, const GreedyProblem& problem, const GreedySolver& solver,
-           const CoarsenSettings& settings, const Add& add) {
+void build_levels(const Execution& execution, const GreedyProblem& problem, const GreedySolver& solver,
+                  const CoarsenSettings& settings, const Add& add) {
   GreedyProblem fine = problem;
   const CoarseGraph* last = nullptr;
   while (fine.graph.rows > settings.vertices) {
@@ -208,8 +208,9 @@ std::vector<CoarseGraph> coarsen_to(const Execution& execution, const GreedyProb
   if (on_device(execution, problem, settings))
     return device::coarsen_to(execution, problem, solver, settings, nullptr);
   std::vector<CoarseGraph> levels;
-  climb(execution, problem, solver, settings,
-        [&](CoarseGraph level) -> const CoarseGraph& { return levels.emplace_back(std::move(level)); });
+  build_levels(execution, problem, solver, settings, [&](CoarseGraph level) -> const CoarseGraph& {
+    return levels.emplace_back(std::move(level));
+  });
   return levels;
 }
 
@@ -222,7 +223,7 @@ Coarsest coarsest_of(const Execution& execution, const GreedyProblem& problem, c
     return out;
   }
   std::vector<Index> map;
-  climb(execution, problem, solver, settings, [&](CoarseGraph level) -> const CoarseGraph& {
+  build_levels(execution, problem, solver, settings, [&](CoarseGraph level) -> const CoarseGraph& {
     out.levels.push_back({level.graph.rows, level.graph.edges()});
     if (map.empty())
       map = level.coarse_of;
