@@ -13,15 +13,11 @@
 #include <motes/io/atomic_file.h>
 #include <motes/io/unfinished_files.h>
 
+#include "io/files/disk_error.h"
 #include "io/files/temporary_name.h"
 
 namespace motes::io {
 namespace {
-
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& doing, int error) {
-  throw ResourceError(path.string() + ": " + doing + ": " + std::strerror(error) +
-                      "; check permissions and free space, or choose another output");
-}
 
 std::filesystem::path folder_of(const std::filesystem::path& target) {
   return target.parent_path().empty() ? "." : target.parent_path();
@@ -34,7 +30,7 @@ std::filesystem::path temporary_beside(const std::filesystem::path& target) {
   note_unfinished(temporary);
   if (const int error = system::create_new_file(temporary)) {
     forget_unfinished(temporary);
-    fail(target, "cannot write", error);
+    detail::fail_on_disk(target, "cannot write", error);
   }
   return temporary;
 }
@@ -54,7 +50,7 @@ bool is_stream(const std::filesystem::path& target, const std::filesystem::file_
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)), place_(target_) {
   std::error_code none;
   const std::filesystem::file_status there = std::filesystem::status(target_, none);
-  if (std::filesystem::is_directory(there)) fail(target_, "cannot write", EISDIR);
+  if (std::filesystem::is_directory(there)) detail::fail_on_disk(target_, "cannot write", EISDIR);
   if (is_stream(target_, there)) {
     stream_ = true;
     temporary_ = temporary_beside(std::filesystem::temp_directory_path() / target_.filename());
@@ -65,8 +61,9 @@ AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)
   const std::filesystem::path folder = folder_of(place_);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) fail(folder, "cannot create folder", error.value());
-  if (const int refused = system::refuses_files(folder)) fail(folder, "folder is not writable", refused);
+  if (error) detail::fail_on_disk(folder, "cannot create folder", error.value());
+  if (const int refused = system::refuses_files(folder))
+    detail::fail_on_disk(folder, "folder is not writable", refused);
   temporary_ = temporary_beside(place_);
 }
 
@@ -79,17 +76,20 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::commit() {
   if (stream_) {
-    if (const int error = system::append_to_stream(temporary_, target_)) fail(target_, "cannot write", error);
+    if (const int error = system::append_to_stream(temporary_, target_))
+      detail::fail_on_disk(target_, "cannot write", error);
     return;
   }
-  if (const int error = system::sync_file(temporary_)) fail(temporary_, "cannot write to disk", error);
+  if (const int error = system::sync_file(temporary_))
+    detail::fail_on_disk(temporary_, "cannot write to disk", error);
   std::error_code error;
   std::filesystem::rename(temporary_, place_, error);
-  if (error) fail(target_, "cannot put the finished file in place", error.value());
+  if (error) detail::fail_on_disk(target_, "cannot put the finished file in place", error.value());
   forget_unfinished(temporary_);
   temporary_.clear();
   const std::filesystem::path folder = folder_of(place_);
-  if (const int unsynced = system::sync_folder(folder)) fail(folder, "cannot write to disk", unsynced);
+  if (const int unsynced = system::sync_folder(folder))
+    detail::fail_on_disk(folder, "cannot write to disk", unsynced);
 }
 
 void write_atomically(const std::filesystem::path& target,
@@ -104,7 +104,7 @@ void write_text(const std::filesystem::path& target, std::string_view text) {
     std::ofstream out(temporary, std::ios::binary);
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     out.close();
-    if (!out) fail(target, "cannot write", errno != 0 ? errno : EIO);
+    if (!out) detail::fail_on_disk(target, "cannot write", errno != 0 ? errno : EIO);
   });
 }
 

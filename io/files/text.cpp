@@ -25,7 +25,7 @@ std::ifstream open_regular(const std::filesystem::path& path) {
   }
   if (!std::filesystem::is_regular_file(status)) {  // reading a pipe could wait for ever
     throw InputError(path.string() +
-                     ": this is not a regular file; write what it gives to a file, and name that");
+                     ": this is not a regular file; save its contents to a file, and give that");
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw InputError(path.string() + ": cannot open the file; check its permissions");

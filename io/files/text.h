@@ -18,6 +18,8 @@ std::string read_file_start(const std::filesystem::path& path, std::size_t count
 /// `text` without blanks (space, tab, line ends) around it.
 std::string_view trimmed(std::string_view text);
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// ASCII letters folded to lower case.
 std::string lower_case(std::string_view text);
 

@@ -28,12 +28,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
 constexpr std::size_t kXmlHead = 65536;  // SpimData's root may follow a licence text
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw InputError(fmt::format("{}: {}; export it again from BigDataViewer", path.string(), what));
-}
-
 h5::Reader open_file(const fs::path& path) {
-  if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) fail(path, "is not an HDF5 file");
+  if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) fail_bdv(path, "is not an HDF5 file");
   return h5::Reader(path);
 }
 
@@ -53,7 +49,7 @@ std::string cells_path(std::int64_t timepoint, std::int64_t setup) {
   return fmt::format("t{:05}/s{:02}/0/cells", timepoint, setup);
 }
 
-/// A dataset that was looked at, and how its voxels are read.
+/// What is known of a dataset, and how its voxels are read.
 struct Cells {
   Shape3 shape;
   VoxelType type = VoxelType::u8;
@@ -70,17 +66,17 @@ VoxelType voxel_type(const fs::path& path, const std::string& name, h5::Number n
     case h5::Number::f32:
       return VoxelType::f32;
     default:
-      fail(path, fmt::format("{}: its voxels are not 8-bit, 16-bit or 32-bit float values", name));
+      fail_bdv(path, fmt::format("{}: its voxels are not 8-bit, 16-bit or 32-bit float values", name));
   }
 }
 
 Cells open_cells(const fs::path& path, const h5::Reader& file, const std::string& name) {
   const auto info = file.dataset(name);
-  if (!info) fail(path, fmt::format("{}: cannot be opened: it is missing or not a dataset", name));
-  if (info->shape.size() != 3) fail(path, fmt::format("{}: is not a three-dimensional dataset", name));
+  if (!info) fail_bdv(path, fmt::format("{}: cannot be opened: it is missing or not a dataset", name));
+  if (info->shape.size() != 3) fail_bdv(path, fmt::format("{}: is not a three-dimensional dataset", name));
   for (const std::int64_t size : info->shape) {
     if (size <= 0 || size > std::numeric_limits<std::int32_t>::max())
-      fail(path, fmt::format("{}: a side of {} voxels", name, size));
+      fail_bdv(path, fmt::format("{}: a side of {} voxels", name, size));
   }
   const Cells cells{
       {info->shape[0], info->shape[1], info->shape[2]}, voxel_type(path, name, info->type), info->type};
@@ -102,10 +98,10 @@ class BdvFrames : public FrameSource {
     const std::string name = cells_path(timepoints_[static_cast<std::size_t>(t)], setup_);
     const Cells cells = open_cells(info_.path, file_, name);
     if (cells.shape != info_.shape || cells.type != info_.type) {
-      fail(info_.path,
-           fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})", name,
-                       cells.shape.nz, cells.shape.ny, cells.shape.nx, to_string(cells.type), info_.shape.nz,
-                       info_.shape.ny, info_.shape.nx, to_string(info_.type)));
+      fail_bdv(info_.path,
+               fmt::format("{}: is {} x {} x {} of {}, unlike the first time point ({} x {} x {} of {})",
+                           name, cells.shape.nz, cells.shape.ny, cells.shape.nx, to_string(cells.type),
+                           info_.shape.nz, info_.shape.ny, info_.shape.nx, to_string(info_.type)));
     }
     file_.read(name, cells.number, out);
   }
@@ -122,15 +118,16 @@ class BdvFrames : public FrameSource {
 std::vector<std::int64_t> check_timepoints(const fs::path& path, const std::vector<std::int64_t>& present,
                                            std::vector<std::int64_t> stated) {
   if (stated.empty()) {
-    if (present.empty()) fail(path, "holds no time point (no group t00000 ...)");
+    if (present.empty()) fail_bdv(path, "holds no time point (no group t00000 ...)");
     if (present.back() - present.front() > static_cast<std::int64_t>(4 * present.size()))
-      fail(path, fmt::format("time points {} to {}, of which only {} are there", present.front(),
-                             present.back(), present.size()));
+      fail_bdv(path, fmt::format("time points {} to {}, of which only {} are there", present.front(),
+                                 present.back(), present.size()));
     for (std::int64_t t = present.front(); t <= present.back(); ++t) stated.push_back(t);
   }
   for (const std::int64_t t : stated) {
     if (!std::binary_search(present.begin(), present.end(), t))
-      fail(path, fmt::format("time point {} (group t{:05}) is missing; {} are there", t, t, present.size()));
+      fail_bdv(path,
+               fmt::format("time point {} (group t{:05}) is missing; {} are there", t, t, present.size()));
   }
   return stated;
 }
@@ -227,7 +224,7 @@ std::unique_ptr<FrameSource> open_bdv_frames(const fs::path& path, const FrameOp
   const std::string first = fmt::format("t{:05}", timepoints[0]);
   const auto setups = numbered_members(file, first, 's');
   if (setups.empty())
-    fail(images, fmt::format("t{:05} holds no view setup (no group s00 ...)", timepoints[0]));
+    fail_bdv(images, fmt::format("t{:05} holds no view setup (no group s00 ...)", timepoints[0]));
 
   info.frames = static_cast<std::int32_t>(timepoints.size());
   info.channels = static_cast<int>(setups.size());

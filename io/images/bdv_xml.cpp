@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::int64_t kMaxTimepoints = 10'000'000;
 
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
-  throw InputError(fmt::format("{}: {}; export it again from BigDataViewer", path.string(), what));
-}
-
 std::filesystem::path images_of(const std::filesystem::path& path, const pugi::xml_node& root) {
   const pugi::xml_node loader = root.child("SequenceDescription").child("ImageLoader");
   const std::string format = loader.attribute("format").value();
@@ -30,9 +26,9 @@ std::filesystem::path images_of(const std::filesystem::path& path, const pugi::x
   if (!location) location = loader.child("Url");
   const std::string name(trimmed(location.child_value()));
   if (name.empty()) {
-    fail(path,
-         fmt::format("its images are in the format '{}', of which bdv.hdf5, bdv.n5 and OME-Zarr are read",
-                     format));
+    fail_bdv(path,
+             fmt::format("its images are in the format '{}', of which bdv.hdf5, bdv.n5 and OME-Zarr are read",
+                         format));
   }
   const std::filesystem::path base = std::string(trimmed(root.child_value("BasePath")));
   const std::filesystem::path folder = path.parent_path();
@@ -50,9 +46,9 @@ std::filesystem::path images_of(const std::filesystem::path& path, const pugi::x
 void add_range(const std::filesystem::path& path, std::int64_t first, std::int64_t last, std::int64_t step,
                std::vector<std::int64_t>& out) {
   if (first < 0 || last < first || step < 1 || last > kMaxTimepoints)
-    fail(path, fmt::format("Timepoints {} to {} by {} are not a range", first, last, step));
+    fail_bdv(path, fmt::format("Timepoints {} to {} by {} are not a range", first, last, step));
   if (std::ssize(out) + (last - first) / step >= kMaxTimepoints)
-    fail(path, fmt::format("Timepoints name more than {} time points", kMaxTimepoints));
+    fail_bdv(path, fmt::format("Timepoints name more than {} time points", kMaxTimepoints));
   for (std::int64_t t = first; t <= last; t += step) out.push_back(t);
 }
 
@@ -68,7 +64,7 @@ void add_pattern(const std::filesystem::path& path, const std::string& pattern,
     const auto last = dash == std::string::npos ? first : parse_trimmed_integer(range.substr(dash + 1));
     const auto step = colon == std::string::npos ? std::optional<std::int64_t>(1)
                                                  : parse_trimmed_integer(item.substr(colon + 1));
-    if (!first || !last || !step) fail(path, fmt::format("Timepoints '{}' are not a pattern", pattern));
+    if (!first || !last || !step) fail_bdv(path, fmt::format("Timepoints '{}' are not a pattern", pattern));
     add_range(path, *first, *last, *step, out);
   }
 }
@@ -79,7 +75,7 @@ std::vector<std::int64_t> timepoints_of(const std::filesystem::path& path, const
   if (const pugi::xml_node first = node.child("first")) {
     const auto from = parse_trimmed_integer(first.child_value());
     const auto to = parse_trimmed_integer(node.child_value("last"));
-    if (!from || !to) fail(path, "Timepoints have no first and last number");
+    if (!from || !to) fail_bdv(path, "Timepoints have no first and last number");
     add_range(path, *from, *to, 1, out);
   } else if (const pugi::xml_node pattern = node.child("integerpattern")) {
     add_pattern(path, pattern.child_value(), out);
@@ -113,19 +109,23 @@ bool is_bdv_xml_head(const std::string& head) {
   return trimmed(head).starts_with('<') && head.find("<SpimData") != std::string::npos;
 }
 
+void fail_bdv(const std::filesystem::path& path, const std::string& what) {
+  throw InputError(fmt::format("{}: {}; export it again from BigDataViewer", path.string(), what));
+}
+
 BdvXml read_bdv_xml(const std::filesystem::path& path) {
   pugi::xml_document document;
   const pugi::xml_parse_result result = document.load_file(path.c_str());
-  if (!result) fail(path, fmt::format("byte {}: {}", result.offset, result.description()));
+  if (!result) fail_bdv(path, fmt::format("byte {}: {}", result.offset, result.description()));
   const pugi::xml_node root = document.child("SpimData");
-  if (!root) fail(path, "has no SpimData");
+  if (!root) fail_bdv(path, "has no SpimData");
   BdvXml found;
   found.images = images_of(path, root);
   found.timepoints = timepoints_of(path, root);
   for (const pugi::xml_node& node :
        root.child("SequenceDescription").child("ViewSetups").children("ViewSetup")) {
     const auto id = parse_trimmed_integer(node.child_value("id"));
-    if (!id || *id < 0) fail(path, "a ViewSetup has no id");
+    if (!id || *id < 0) fail_bdv(path, "a ViewSetup has no id");
     found.setups[*id] = setup_of(node);
   }
   return found;

@@ -29,6 +29,9 @@ struct BdvXml {
 /// True when the text starts an XML document with a SpimData root.
 bool is_bdv_xml_head(const std::string& head);
 
+/// Throws InputError: the path, what is wrong, and the advice to export it again.
+[[noreturn]] void fail_bdv(const std::filesystem::path& path, const std::string& what);
+
 /// Throws InputError: broken XML (byte offset), images that are not in HDF5.
 BdvXml read_bdv_xml(const std::filesystem::path& path);
 

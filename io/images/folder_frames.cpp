@@ -192,6 +192,43 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+/// The layout that input.axes states.
+PageMap layout_by_axes(const std::string& text, const fs::path& folder, const std::vector<fs::path>& files,
+                       const TiffMetadata& metadata, const TiffFile& first, SeriesInfo& info) {
+  const PageAxes axes =
+      axes_over_files(text, metadata, static_cast<std::int64_t>(files.size()), first.pages(), folder);
+  info.axes = axes_text(axes);
+  note_names(files, axes, info);
+  return PageMap(axes);
+}
+
+/// The layout of files of one plane each, whose names count t, z and c.
+PageMap layout_by_names(const PlaneGrid& grid, const std::vector<fs::path>& files, SeriesInfo& info) {
+  info.axes = axes_text(grid.axes);
+  info.notes.push_back(fmt::format("one plane a file: the names count {} ('{}' ...)", counted_text(grid.axes),
+                                   files.front().filename().string()));
+  if (grid.channels.size() > 1)
+    info.notes.push_back(fmt::format("channels: {}", fmt::join(grid.channels, ", ")));
+  return PageMap(grid.axes, grid.files);
+}
+
+/// The layout of files that are numbered time points.
+PageMap layout_by_numbers(const fs::path& folder, const std::vector<fs::path>& files,
+                          const TiffMetadata& metadata, const TiffFile& first, SeriesInfo& info) {
+  check_numbered(files);
+  if (const char axis = counted_axis(files); axis == 'Z' || axis == 'C')
+    throw InputError(
+        fmt::format("{}: the names count {} ('{}' ...), but each file of {} pages would be a time point; set "
+                    "input.axes, for instance '{}YX'",
+                    folder.string(), axis == 'Z' ? "planes" : "channels", files.front().filename().string(),
+                    first.pages(), axis == 'Z' ? "ZT" : "CZ"));
+  return layout_by_files(metadata, first, static_cast<std::int64_t>(files.size()), info);
+}
+
+}  // namespace
+
 bool is_tiff_folder(const fs::path& folder) {
   const std::vector<fs::path> files = list_tiffs(folder);
   return !files.empty() && is_tiff_head(InputFile(files.front()).head(16));
@@ -213,29 +250,9 @@ std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const Fr
   info.path = folder.string();
   info.format = fmt::format("folder of {} {} files", count, metadata.format);
   info.notes = metadata.notes;
-  PageMap map;
-  if (options.axes) {
-    const PageAxes axes = axes_over_files(*options.axes, metadata, count, first.pages(), folder);
-    info.axes = axes_text(axes);
-    map = PageMap(axes);
-    note_names(files, axes, info);
-  } else if (grid && first.pages() == 1) {
-    map = PageMap(grid->axes, grid->files);
-    info.axes = axes_text(grid->axes);
-    info.notes.push_back(fmt::format("one plane a file: the names count {} ('{}' ...)",
-                                     counted_text(grid->axes), files.front().filename().string()));
-    if (grid->channels.size() > 1)
-      info.notes.push_back(fmt::format("channels: {}", fmt::join(grid->channels, ", ")));
-  } else {
-    check_numbered(files);
-    if (const char axis = counted_axis(files); axis == 'Z' || axis == 'C')
-      throw InputError(fmt::format(
-          "{}: the names count {} ('{}' ...), but each file of {} pages would be a time point; set "
-          "input.axes, for instance '{}YX'",
-          folder.string(), axis == 'Z' ? "planes" : "channels", files.front().filename().string(),
-          first.pages(), axis == 'Z' ? "ZT" : "CZ"));
-    map = layout_by_files(metadata, first, count, info);
-  }
+  PageMap map = options.axes ? layout_by_axes(*options.axes, folder, files, metadata, first, info)
+                : grid && first.pages() == 1 ? layout_by_names(*grid, files, info)
+                                             : layout_by_numbers(folder, files, metadata, first, info);
   Calibration calibration = metadata.calibration;
   if (const auto beside = read_micromanager(folder)) calibration = *beside;
   auto pages = std::make_shared<FolderPages>(files, first.pages(), first.format());

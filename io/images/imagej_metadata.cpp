@@ -1,7 +1,6 @@
 /// ImageJ writes "key=value" lines into the first page's description. Pages are in the order XYCZT whatever
 /// the sizes; the pixel size is in the resolution tags (pixels per unit), the unit in the text. `spacing` is
-/// left out when it is exactly 1; but tifffile, which signs as version 1.11a, leaves out what it was not
-/// told.
+/// omitted if it is exactly 1, but tifffile, which signs as version 1.11a, also omits it if it is not known.
 
 #include <cmath>
 #include <map>

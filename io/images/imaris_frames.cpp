@@ -72,7 +72,7 @@ std::optional<double> number_in(const fs::path& path, const h5::Reader& file, co
   return number;
 }
 
-/// A dataset that was looked at: what is stored, and how much of it is image.
+/// What is known of a dataset: its stored shape, and the part of it that is image.
 struct Volume {
   std::string name;
   Shape3 stored, shape;

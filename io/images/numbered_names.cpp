@@ -10,12 +10,11 @@
 
 #include <motes/base/errors.h>
 
+#include "io/files/text.h"
 #include "io/images/units.h"
 
 namespace motes::io::detail {
 namespace {
-
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 /// Takes the next run of digits, or of other characters, off the front.
 std::string_view take_run(std::string_view& text) {

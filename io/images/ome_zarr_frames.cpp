@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 using zarr::Array;
 using zarr::Json;
 using zarr::Store;
+using zarr::text_of;
 
 constexpr std::string_view kLetters = "tczyx";
 constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
@@ -39,12 +40,6 @@ struct ImageMetadata {
   std::string version;
   std::vector<std::string> notes;
 };
-
-std::string text_of(const Json& json, const char* name) {
-  if (!json.is_object()) return {};
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 Json list_of(const Json& json, const char* name) {
   if (!json.is_object()) return Json::array();

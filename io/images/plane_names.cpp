@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::string_view kLetters = "TZC";
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 /// A number in a name, and the word before it.

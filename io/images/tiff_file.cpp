@@ -72,7 +72,7 @@ void swap_voxels(std::span<std::byte> bytes, std::int64_t voxel_bytes) {
   for (std::size_t i = 0; i + step <= bytes.size(); i += step) std::reverse(&bytes[i], &bytes[i] + step);
 }
 
-/// Whether libtiff's message tells of a lack of memory, not of a claim that no file of this size can make.
+/// Whether libtiff's message reports a lack of memory, rather than sizes that are impossible for this file.
 bool is_out_of_memory(const std::string& why) {
   if (why.find("memory") == std::string::npos) return false;
   if (system::memory_is_limited()) return true;
@@ -112,7 +112,7 @@ struct TiffFile::State {
                     file.path().string(), page + 1, pages, why));
   }
 
-  /// For what is sound but not supported.
+  /// For valid files that are not supported.
   [[noreturn]] void refuse(std::int64_t page, const std::string& what) const {
     throw InputError(
         fmt::format("{}: page {} of {}: {} cannot be read; export it as one grey value a pixel, 8-bit or "

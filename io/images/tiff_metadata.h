@@ -28,7 +28,7 @@ struct TiffMetadata {
 /// contradict the pages' width and height.
 TiffMetadata read_tiff_metadata(const TiffFile& file);
 
-/// One reader per dialect; each is told that the description is of its kind.
+/// One reader for each dialect, called when the description is of its kind.
 bool is_ome_xml(const std::string& description);
 TiffMetadata read_ome_metadata(const TiffFile& file);
 /// The same of OME-XML from elsewhere (a companion file); `file` is one of those it names.

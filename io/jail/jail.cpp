@@ -42,7 +42,7 @@ void answer_requests(system::Channel& channel, const std::function<Serve()>& ope
   Serve serve;
   const std::string opened = guarded([&] { return serve = open(), std::string(); });
   if (!channel.send(opened) || !serve) return;
-  system::close_the_door();
+  system::deny_files_and_programs();
   for (std::string request; channel.receive(request, kLongestMessage);) {
     Source source(request);
     const auto shared_bytes = source.number<std::uint64_t>();
@@ -72,7 +72,7 @@ Jail::Jail(std::string target, std::uint64_t memory_bytes, const std::function<S
 
 void Jail::fail_dead() {
   throw InputError(target_ + ": the process that reads this file " + worker_.end() +
-                   ": the file is damaged or made to do harm; get it again from where it came");
+                   ": the file is damaged or malicious; get it again from its source");
 }
 
 std::string Jail::answer() {

@@ -22,7 +22,7 @@ using detail::at_byte;
 
 constexpr const char* kContest = "TrackContestISBI2012";
 
-/// Where the element's '<' stands; pugixml tells where its name does.
+/// The offset of the element's '<'; pugixml returns that of its name.
 std::ptrdiff_t offset_of(const pugi::xml_node& node) { return node.offset_debug() - 1; }
 
 /// Reads the attributes of one <detection>; its byte offset stands in every message.

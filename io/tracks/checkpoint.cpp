@@ -10,6 +10,7 @@
 #include <motes/io/checkpoint.h>
 
 #include "io/files/bytes.h"
+#include "io/files/disk_error.h"
 #include "io/files/text.h"
 
 namespace motes::io {
@@ -116,11 +117,6 @@ Log load(const std::filesystem::path& path, const std::string& fingerprint) {
   return parse_log(detail::read_whole_file(path), fingerprint);
 }
 
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& doing, int error) {
-  throw ResourceError(path.string() + ": " + doing + ": " + std::strerror(error) +
-                      "; check permissions and free space, or choose another output");
-}
-
 }  // namespace
 
 std::string bytes_of(const CheckpointRecord& record) { return payload(record.detections, record.threshold); }
@@ -142,11 +138,11 @@ CheckpointWriter::CheckpointWriter(const std::filesystem::path& path, const std:
   if (start == Start::resume) end_ = static_cast<std::int64_t>(load(path, fingerprint).valid_bytes);
   std::error_code failed;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
-  if (failed) fail(path.parent_path(), "cannot create folder", failed.value());
+  if (failed) detail::fail_on_disk(path.parent_path(), "cannot create folder", failed.value());
   int error = 0;
   file_ = system::GrowingFile(path, error);
-  if (error != 0) fail(path, "cannot open the checkpoint log", error);
-  if ((error = file_.resize(end_)) != 0) fail(path, "cannot write the checkpoint log", error);
+  if (error != 0) detail::fail_on_disk(path, "cannot open the checkpoint log", error);
+  if ((error = file_.resize(end_)) != 0) detail::fail_on_disk(path, "cannot write the checkpoint log", error);
   if (end_ == 0) write(header(fingerprint));
 }
 
@@ -158,7 +154,7 @@ void CheckpointWriter::write(const std::string& bytes) {
   if (const int error = file_.write_at(end_, bytes)) {
     // What part of the record is there would be ignored on reading; gone it also frees the disk.
     file_.resize(end_);
-    fail(path_, "cannot write the checkpoint log", error);
+    detail::fail_on_disk(path_, "cannot write the checkpoint log", error);
   }
   end_ += static_cast<std::int64_t>(bytes.size());
 }

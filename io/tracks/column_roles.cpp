@@ -60,7 +60,7 @@ std::string listing(const Header& header) {
 
 /// "x [nm]" is x in nm, and so are "x (nm)" and "x_nm".
 struct NamedUnit {
-  std::string base, unit;  ///< lower case; the unit as it stands
+  std::string base, unit;  ///< lower case; the unit as written
 };
 
 bool is_pixel(std::string_view unit) {

@@ -49,7 +49,7 @@ std::string read_text(const std::filesystem::path& path) {
   if (!is_utf16(text)) return text;
   auto decoded = utf8_of_utf16(text);
   if (!decoded)
-    throw InputError(path.string() + ": starts as UTF-16, but does not go on so; save it as CSV in UTF-8");
+    throw InputError(path.string() + ": begins as UTF-16, but is not valid UTF-16; save it as CSV in UTF-8");
   return std::move(*decoded);
 }
 

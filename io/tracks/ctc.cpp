@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -102,17 +104,17 @@ bool is_ctc(const fs::path& path) {
   return fs::is_directory(path, ignored) && !table_of(path).empty();
 }
 
-TrackSet read_ctc(const fs::path& path, std::vector<std::string>* notes) {
-  const fs::path table_path = table_of(path);
-  if (table_path.empty())
-    throw InputError(path.string() +
-                     ": holds no res_track.txt or man_track.txt; give a folder of the challenge");
-  const std::map<std::int64_t, Line> table = read_table(table_path);
+namespace {
+
+/// The points of all masks, collected mask by mask.
+struct MaskPoints {
+  const std::map<std::int64_t, Line>& table;
   detail::TrackRows rows;
-  std::int64_t unlisted = 0;
-  std::optional<Shape3> shape;
-  std::map<std::int64_t, std::int64_t> seen;  // frames of a label
-  for (const auto& [t, file] : mask_files(path)) {
+  std::int64_t unlisted = 0;    ///< labels in frames where the table does not have them
+  std::set<std::int64_t> seen;  ///< labels of the table that some mask has
+  std::optional<Shape3> shape;  ///< of the masks so far
+
+  void add(std::int32_t t, const fs::path& file) {
     FrameOptions options;
     options.axes = "ZYX";
     const VolumeFrame frame = open_frames(file, options)->read(0);
@@ -127,7 +129,7 @@ TrackSet read_ctc(const fs::path& path, std::vector<std::string>* notes) {
         ++unlisted;
         continue;
       }
-      ++seen[label];
+      seen.insert(label);
       const auto n = static_cast<double>(sum.voxels);
       rows.track_id.push_back(label);
       rows.parent.push_back(line->second.mother == 0 ? -1 : line->second.mother);
@@ -137,14 +139,26 @@ TrackSet read_ctc(const fs::path& path, std::vector<std::string>* notes) {
       rows.z_um.push_back(sum.z / n);
     }
   }
-  for (const auto& [label, line] : table) {
-    if (seen[label] > 0) continue;
-    throw InputError(fmt::format("{}: label {} of {} is in no mask; copy the folder again", path.string(),
-                                 label, table_path.filename().string()));
-  }
-  if (notes != nullptr && unlisted > 0)
-    notes->push_back(fmt::format("{} labels are in no line of {} and are left out", unlisted,
+};
+
+}  // namespace
+
+TrackSet read_ctc(const fs::path& path, std::vector<std::string>* notes) {
+  const fs::path table_path = table_of(path);
+  if (table_path.empty())
+    throw InputError(path.string() +
+                     ": holds no res_track.txt or man_track.txt; give a folder of the challenge");
+  const std::map<std::int64_t, Line> table = read_table(table_path);
+  MaskPoints points{table};
+  for (const auto& [t, file] : mask_files(path)) points.add(t, file);
+  for (const auto& [label, line] : table)
+    if (!points.seen.contains(label))
+      throw InputError(fmt::format("{}: label {} of {} is in no mask; copy the folder again", path.string(),
+                                   label, table_path.filename().string()));
+  if (notes != nullptr && points.unlisted > 0)
+    notes->push_back(fmt::format("{} labels are in no line of {} and are left out", points.unlisted,
                                  table_path.filename().string()));
+  detail::TrackRows& rows = points.rows;
   if (std::all_of(rows.parent.begin(), rows.parent.end(), [](auto p) { return p < 0; })) rows.parent.clear();
   TrackSet tracks = detail::group_tracks(std::move(rows), [&](std::size_t) { return path.string(); });
   tracks.length_unit = "px";

@@ -27,9 +27,7 @@ Field field_around(std::string_view text, std::size_t begin, std::size_t at, cha
   return field;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// A field longer than this is no number.
+/// A longer field is not a number.
 constexpr std::size_t kLongest = 64;
 
 bool is_number_with(std::string_view field, char mark) {
@@ -41,7 +39,7 @@ bool is_number_with(std::string_view field, char mark) {
   return parse_double(number).has_value();
 }
 
-/// Where the next field after `at` starts looking, so that no field is looked at twice.
+/// Where the search for the next field after `at` starts, so that no field is examined twice.
 std::size_t after(const Field& field, std::size_t at) { return field.end > at ? field.end : at + 1; }
 
 }  // namespace

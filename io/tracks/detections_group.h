@@ -1,5 +1,5 @@
 #pragma once
-/// The group /detections, alike in tracks.h5 and detections.h5.
+/// The HDF5 group /detections of tracks.h5 and detections.h5.
 
 #include <string>
 #include <vector>

@@ -19,15 +19,10 @@ namespace {
 using detail::zarr::Array;
 using detail::zarr::Json;
 using detail::zarr::Store;
+using detail::zarr::text_of;
 
 constexpr const char* kMetadata = "geff metadata";
 constexpr double kMostCoordinate = 1e100;
-
-std::string text_of(const Json& json, const char* name) {
-  if (!json.is_object()) return {};
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 struct Axis {
   std::string name, type, unit;

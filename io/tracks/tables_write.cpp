@@ -134,51 +134,75 @@ void write_tracks_csv(const std::filesystem::path& path, const TrackSet& tracks)
   detail::write_rows(path, track_header(tracks), std::ssize(tracks.frame), format);
 }
 
-void write_points_csv(const std::filesystem::path& path, const DetectionSeries& series) {
-  const std::vector<Detections>& frames = series.frames;
-  const std::string& length_unit = series.length_unit;
-  const bool times = series.dt_s || has_times(frames);
-  std::vector<std::pair<Known, std::string>> known;
-  const std::string radius = length_unit == "px" ? "radius_px" : "radius_um";
-  for (const auto& [field, name] : {std::pair<Known, std::string>{&Detections::radius_um, radius},
-                                    {&Detections::intensity, "intensity"},
-                                    {&Detections::quality, "quality"}}) {
-    if (known_anywhere(frames, field)) known.emplace_back(field, name);
-  }
-  const std::vector<std::string> names = property_names(frames);
-  Header header(reserved_names(length_unit));
-  header.add("frame");
-  if (times) header.add("t_s");
-  add_coordinates(header, length_unit);
-  for (const auto& column : known) header.add(column.second);
-  for (const std::string& name : names) header.add_property(name);
+namespace {
 
+/// The columns of a table of detections.
+class PointTableColumns {
+ public:
+  explicit PointTableColumns(const DetectionSeries& series)
+      : length_unit_(series.length_unit),
+        times_(series.dt_s || has_times(series.frames)),
+        properties_(property_names(series.frames)) {
+    const std::string radius = length_unit_ == "px" ? "radius_px" : "radius_um";
+    for (const auto& [field, name] : {std::pair<Known, std::string>{&Detections::radius_um, radius},
+                                      {&Detections::intensity, "intensity"},
+                                      {&Detections::quality, "quality"}})
+      if (known_anywhere(series.frames, field)) known_.emplace_back(field, name);
+  }
+
+  std::string header() const {
+    Header header(reserved_names(length_unit_));
+    header.add("frame");
+    if (times_) header.add("t_s");
+    add_coordinates(header, length_unit_);
+    for (const auto& column : known_) header.add(column.second);
+    for (const std::string& name : properties_) header.add_property(name);
+    return header.line();
+  }
+
+  /// Appends the rows of the frame's detections [begin, end).
+  void append_rows(const Detections& frame, std::size_t begin, std::size_t end, std::string& out) const {
+    const auto columns = find_columns(frame, properties_);
+    for (std::size_t i = begin; i < end; ++i) {
+      detail::append_number(out, static_cast<std::int64_t>(frame.frame));
+      if (times_) append_field(out, frame.time_s);
+      append_field(out, frame.x_um[i]);
+      append_field(out, frame.y_um[i]);
+      append_field(out, frame.z_um[i]);
+      for (const auto& column : known_) {
+        const std::vector<double>& values = frame.*column.first;
+        append_field(out, values.empty() ? std::nan("") : values[i]);
+      }
+      for (const auto* values : columns) append_field(out, values == nullptr ? std::nan("") : (*values)[i]);
+      out += '\n';
+    }
+  }
+
+ private:
+  std::string length_unit_;
+  bool times_;
+  std::vector<std::pair<Known, std::string>> known_;
+  std::vector<std::string> properties_;
+};
+
+}  // namespace
+
+void write_points_csv(const std::filesystem::path& path, const DetectionSeries& series) {
+  const PointTableColumns columns(series);
   std::vector<std::int64_t> offsets{0};  // of the frames' rows
-  for (const Detections& frame : frames)
+  for (const Detections& frame : series.frames)
     offsets.push_back(offsets.back() + static_cast<std::int64_t>(frame.size()));
   const auto format = [&](std::int64_t begin, std::int64_t end, std::string& out) {
     auto f = static_cast<std::size_t>(std::upper_bound(offsets.begin(), offsets.end(), begin) -
                                       offsets.begin() - 1);
     for (std::int64_t row = begin; row < end; ++f) {
-      const Detections& frame = frames[f];
-      const auto columns = find_columns(frame, names);
-      for (; row < std::min(end, offsets[f + 1]); ++row) {
-        const auto i = static_cast<std::size_t>(row - offsets[f]);
-        detail::append_number(out, static_cast<std::int64_t>(frame.frame));
-        if (times) append_field(out, frame.time_s);
-        append_field(out, frame.x_um[i]);
-        append_field(out, frame.y_um[i]);
-        append_field(out, frame.z_um[i]);
-        for (const auto& column : known) {
-          const std::vector<double>& values = frame.*column.first;
-          append_field(out, values.empty() ? std::nan("") : values[i]);
-        }
-        for (const auto* values : columns) append_field(out, values == nullptr ? std::nan("") : (*values)[i]);
-        out += '\n';
-      }
+      const std::int64_t last = std::min(end, offsets[f + 1]);
+      columns.append_rows(series.frames[f], static_cast<std::size_t>(row - offsets[f]),
+                          static_cast<std::size_t>(last - offsets[f]), out);
+      row = last;
     }
   };
-  detail::write_rows(path, header.line(), offsets.back(), format);
+  detail::write_rows(path, columns.header(), offsets.back(), format);
 }
 
 }  // namespace motes::io

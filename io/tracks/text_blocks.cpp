@@ -3,17 +3,17 @@
 #include "io/tracks/text_blocks.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
 #include <omp.h>
 
-#include <motes/base/errors.h>
 #include <motes/base/execution.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/system/files.h>
 #include <motes/io/atomic_file.h>
+
+#include "io/files/disk_error.h"
 
 namespace motes::io::detail {
 namespace {
@@ -36,9 +36,7 @@ class Output {
 
  private:
   void check(const char* doing, int error) const {
-    if (error == 0) return;
-    throw ResourceError(target_.string() + ": " + doing + ": " + std::strerror(error) +
-                        "; check permissions and free space, or choose another output");
+    if (error != 0) fail_on_disk(target_, doing, error);
   }
 
   std::filesystem::path target_;

@@ -24,7 +24,7 @@ using detail::XmlFile;
 /// Intervals this near to each other are the same.
 constexpr double kSameInterval = 0.01;
 
-/// Features that are no property, for the tracks have them already or they are constant.
+/// Features that do not become properties, since the tracks have them already or they are constant.
 bool is_core_feature(std::string_view name) {
   for (const std::string_view core : {"ID", "name", "FRAME", "POSITION_X", "POSITION_Y", "POSITION_Z",
                                       "POSITION_T", "VISIBILITY", "PARTICLE"})

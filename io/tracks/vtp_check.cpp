@@ -43,7 +43,7 @@ constexpr std::array<Type, 11> kTypes{{{"Int8", 1},
                                        {"Float64", 8},
                                        {"String", 1}}};
 
-/// The first `count` bytes that a base64 text holds; fewer where it ends or is no base64.
+/// The first `count` bytes of a base64 text; fewer if it is shorter or not valid base64.
 std::string decode_base64(std::string_view text, std::size_t count) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
@@ -95,7 +95,7 @@ class VtpCheck {
     }
   }
 
-  /// No element lies deeper than any sound file's, counted without recursion.
+  /// Checks, without recursion, that no element is nested deeper than in any valid file.
   void check_depth(const pugi::xml_node& root) const {
     struct Walker : pugi::xml_tree_walker {
       int deepest = 0;

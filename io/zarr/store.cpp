@@ -107,6 +107,12 @@ Json attributes(const Store& store, const std::string& node) {
   return store.json(join(node, ".zattrs")).value_or(Json::object());
 }
 
+std::string text_of(const Json& json, const char* name) {
+  if (!json.is_object()) return {};
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 bool is_zarr(const fs::path& folder) {
   std::error_code ignored;
   for (const char* name : {"zarr.json", ".zgroup", ".zarray", ".zattrs"}) {

@@ -43,6 +43,9 @@ std::string join(const std::string& a, const std::string& b);
 /// none.
 Json attributes(const Store& store, const std::string& node);
 
+/// The text under `name` in an object; empty if there is none.
+std::string text_of(const Json& json, const char* name);
+
 /// Whether the folder is a Zarr group or array of either version.
 bool is_zarr(const std::filesystem::path& folder);
 

@@ -8,6 +8,7 @@
 #include <motes/io/bdv_writer.h>
 #include <motes/io/frame_source.h>
 
+#include "tests/support/files.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
@@ -34,15 +35,6 @@ void write_series(const std::filesystem::path& path, const Shape3& shape, const 
   io::BdvWriter writer(path, options);
   for (std::int32_t t = 0; t < options.frames; ++t) writer.write(noise_frame<T>(shape, t));
   writer.close();
-}
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 }  // namespace
@@ -88,8 +80,8 @@ TEST_CASE("the same series gives the same BigDataViewer bytes") {
   const TempDir dir;
   write_series<std::uint16_t>(dir / "1" / "a.h5", {4, 6, 7}, {2, 1, true});
   write_series<std::uint16_t>(dir / "2" / "a.h5", {4, 6, 7}, {2, 1, true});
-  CHECK(contents(dir / "1" / "a.h5") == contents(dir / "2" / "a.h5"));
-  CHECK(contents(dir / "1" / "a.xml") == contents(dir / "2" / "a.xml"));
+  CHECK(slurp(dir / "1" / "a.h5") == slurp(dir / "2" / "a.h5"));
+  CHECK(slurp(dir / "1" / "a.xml") == slurp(dir / "2" / "a.xml"));
 }
 
 TEST_CASE("a BigDataViewer series that is not finished leaves nothing behind") {

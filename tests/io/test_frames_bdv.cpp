@@ -8,6 +8,7 @@
 #include <motes/io/frame_source.h>
 
 #include "frame_errors.h"
+#include "tests/support/files.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
@@ -16,15 +17,6 @@ using Catch::Matchers::Contains;
 using io::open_frames;
 
 namespace {
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void save(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -105,10 +97,10 @@ TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][da
   MOTES_NEED_DATA(h5, "tgmm-mini/tgmm_mini_27_31.h5");
   MOTES_NEED_DATA(xml, "tgmm-mini/tgmm_mini_27_31.xml");
   const TempDir dir;
-  save(dir / "tgmm_mini_27_31.h5", contents(h5));
-  const std::string text = contents(xml);
+  spill(dir / "tgmm_mini_27_31.h5", slurp(h5));
+  const std::string text = slurp(xml);
   const auto open_with = [&](const std::string& changed) {
-    save(dir / "a.xml", changed);
+    spill(dir / "a.xml", changed);
     return open_frames(dir / "a.xml")->info();
   };
   for (const auto& [unit, factor] :
@@ -137,9 +129,9 @@ TEST_CASE("BigDataViewer's XML decides scale and time points", "[frames][bdv][da
              Contains("gone.h5"));
 
   // Alone, without an XML beside it; the last time point renamed, so that two are missing in the middle.
-  save(dir / "b.h5", contents(h5));
+  spill(dir / "b.h5", slurp(h5));
   CHECK(open_frames(dir / "b.h5")->info().frames == 5);
-  save(dir / "b.h5", replaced(contents(h5), std::string("t00004\0", 7), std::string("t00006\0", 7)));
+  spill(dir / "b.h5", replaced(slurp(h5), std::string("t00004\0", 7), std::string("t00006\0", 7)));
   CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "b.h5"); }),
              Contains("t00004") && Contains("missing"));
   io::FrameOptions options;
@@ -156,9 +148,9 @@ TEST_CASE("HDF5 files of another kind are not frames", "[frames][bdv][data]") {
 TEST_CASE("A truncated HDF5 file is an InputError", "[frames][bdv][data]") {
   MOTES_NEED_DATA(h5, "tgmm-mini/tgmm_mini_27_31.h5");
   const TempDir dir;
-  const std::string bytes = contents(h5);
+  const std::string bytes = slurp(h5);
   for (std::size_t i = 0; i < 60; ++i) {
-    save(dir / "a.h5", bytes.substr(0, bytes.size() * i / 60));
+    spill(dir / "a.h5", bytes.substr(0, bytes.size() * i / 60));
     CHECK_THROWS_AS(open_frames(dir / "a.h5"), InputError);
     CHECK_FALSE(io::is_frames(dir / "a.h5"));
   }

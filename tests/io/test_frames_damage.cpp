@@ -13,6 +13,7 @@
 #include <motes/io/frame_source.h>
 #include <motes/io/ome_tiff_writer.h>
 
+#include "tests/support/files.h"
 #include "tests/support/skip.h"
 #include "tiff_bytes.h"
 
@@ -20,15 +21,6 @@ using namespace motes;
 using namespace motes::testing;
 
 namespace {
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void save(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
 
 enum class Outcome { whole, refused };
 
@@ -71,7 +63,7 @@ void poke(const std::filesystem::path& path, std::size_t at, char value) {
 void damage(const std::string& bytes, const io::FrameOptions& options, unsigned seed) {
   const TempDir dir;
   const auto path = dir / "a.tif";
-  save(path, bytes);
+  spill(path, bytes);
   REQUIRE(read_all(path, options) == Outcome::whole);
   {
     const CaughtErrors silence(dir / "stderr.txt");
@@ -94,7 +86,7 @@ void damage(const std::string& bytes, const io::FrameOptions& options, unsigned 
       CHECK(read_all(path, options) == Outcome::refused);
     }
   }
-  CHECK(contents(dir / "stderr.txt").empty());
+  CHECK(slurp(dir / "stderr.txt").empty());
 }
 
 TiffSpec series(const std::string& description) {
@@ -120,7 +112,7 @@ TEST_CASE("Damaged OME-TIFF, deflated", "[frames][damage]") {
     frame.voxels = voxels;
     for (int t = 0; t < 3; ++t) writer.write(frame);
     writer.close();
-    damage(contents(dir / "a.tif"), {}, 11);
+    damage(slurp(dir / "a.tif"), {}, 11);
   }
 }
 
@@ -157,7 +149,7 @@ TEST_CASE("Sizes no file can hold are refused before memory is asked for", "[fra
         for (int i = 0; i < 4; ++i)
           bytes[at + 8 + static_cast<std::size_t>(i)] = static_cast<char>(side >> (8 * i));
     }
-    save(dir / "a.tif", bytes);
+    spill(dir / "a.tif", bytes);
     io::FrameOptions options;
     options.axes = "ZYX";
     CHECK(read_all(dir / "a.tif", options) == Outcome::refused);
@@ -180,7 +172,7 @@ TEST_CASE("A chain of directories that returns to itself", "[frames][damage]") {
   }
   const std::uint32_t first = word(4);
   std::memcpy(&bytes[link], &first, 4);
-  save(dir / "a.tif", bytes);
+  spill(dir / "a.tif", bytes);
   CHECK(read_all(dir / "a.tif", {}) == Outcome::refused);
 }
 

@@ -10,6 +10,7 @@
 #include <motes/io/ome_tiff_writer.h>
 
 #include "frame_errors.h"
+#include "tests/support/files.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
@@ -29,15 +30,6 @@ VolumeFrame noise_frame(const Shape3& shape, std::int32_t index) {
   frame.voxel_um = {0.1, 0.2, 1.0 / 3};
   frame.voxels = std::move(voxels);
   return frame;
-}
-
-std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 template <typename T>
@@ -105,7 +97,7 @@ TEST_CASE("The same series gives the same bytes", "[frames][writer]") {
   const TempDir dir;
   for (const char* name : {"a.tif", "b.tif"})
     write_series<std::uint16_t>(dir / name, {2, 40, 50}, {2, 1.0, true});
-  CHECK(contents(dir / "a.tif") == contents(dir / "b.tif"));
+  CHECK(slurp(dir / "a.tif") == slurp(dir / "b.tif"));
 }
 
 TEST_CASE("A frame interval of 0 is not stated", "[frames][writer]") {
@@ -123,7 +115,7 @@ TEST_CASE("Without close nothing is left, and an older file stays", "[frames][wr
     CHECK(files_in(dir.path()) == 2);
   }
   CHECK(files_in(dir.path()) == 1);
-  CHECK(contents(dir / "a.ome.tif") == "older");
+  CHECK(slurp(dir / "a.ome.tif") == "older");
   {
     io::OmeTiffWriter writer(dir / "a.ome.tif", {1, 1.0, true});
     writer.write(noise_frame<float>({2, 8, 8}, 0));
@@ -158,7 +150,7 @@ TEST_CASE("A series that would pass 4 GB starts as BigTIFF", "[frames][writer]")
   const auto first_bytes = [&](std::int32_t frames) {
     io::OmeTiffWriter writer(dir / "a.tif", {frames, 1.0, false});
     writer.write(noise_frame<std::uint8_t>({1, 1000, 1000}, 0));
-    return contents(std::filesystem::directory_iterator(dir.path())->path()).substr(0, 4);
+    return slurp(std::filesystem::directory_iterator(dir.path())->path()).substr(0, 4);
   };
   CHECK(first_bytes(3800) == std::string("II\x2A\0", 4));
   CHECK(first_bytes(3950) == std::string("II\x2B\0", 4));

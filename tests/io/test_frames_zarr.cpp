@@ -41,13 +41,6 @@ void check_frames(const std::filesystem::path& store, const std::vector<std::uin
   }
 }
 
-void replace_in(const std::filesystem::path& file, const std::string& from, const std::string& to) {
-  std::string text = slurp(file);
-  REQUIRE(text.find(from) != std::string::npos);
-  text.replace(text.find(from), from.size(), to);
-  spill(file, text);
-}
-
 }  // namespace
 
 TEST_CASE("OME-Zarr of both versions, every codec, with and without shards") {

@@ -29,13 +29,6 @@ TrackSet lineage(const std::string& unit, std::optional<double> dt_s) {
   return tracks;
 }
 
-void replace_in(const std::filesystem::path& file, const std::string& from, const std::string& to) {
-  std::string text = slurp(file);
-  REQUIRE(text.find(from) != std::string::npos);
-  text.replace(text.find(from), from.size(), to);
-  spill(file, text);
-}
-
 }  // namespace
 
 TEST_CASE("GEFF keeps tracks, numbers, mothers, times, units and properties") {

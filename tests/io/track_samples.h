@@ -18,23 +18,10 @@
 #include <motes/base/errors.h>
 #include <motes/tracking/track_set.h>
 
+#include "tests/support/files.h"
 #include "tests/support/skip.h"
 
 namespace motes::testing {
-
-inline std::string slurp(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-inline void spill(const std::filesystem::path& path, std::string_view bytes) {
-  std::filesystem::remove(path);  // some file systems write through when a file is overwritten in place
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-inline std::size_t files_in(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-}
 
 /// Adds a track with the given frames; coordinates are awkward doubles.
 inline void add_track(TrackSet& tracks, std::int64_t id, const std::vector<std::int32_t>& frames) {
