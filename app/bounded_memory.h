@@ -1,5 +1,5 @@
 #pragma once
-/// execution.memory_gb: how much memory detection takes.
+/// execution.memory_gb: bounds the memory of detection.
 
 #include <cstdint>
 #include <filesystem>

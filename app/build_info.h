@@ -1,5 +1,5 @@
 #pragma once
-/// What this executable was built from and for.
+/// Version, compiler and options of this executable.
 
 #include <string>
 #include <string_view>

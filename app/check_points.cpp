@@ -30,7 +30,7 @@ struct Crowd {
   std::size_t repeats = 0;  ///< points at a place where an earlier one is
 };
 
-/// Places are told by 64-bit hashes: that two of them agree in a frame by chance is as good as impossible.
+/// Positions are compared by 64-bit hashes; a collision within a frame is practically impossible.
 Crowd crowd_of(const Detections& frame) {
   Crowd crowd{frame.size(), 0};
   struct Place {

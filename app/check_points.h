@@ -1,5 +1,5 @@
 #pragma once
-/// What no linker can do anything with, told in one line before it tries.
+/// Checks of points before linking: rejects, in one line, those that no linker can use.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace motes::app {
 
-/// So many points of a frame may lie at exactly the same place. Each of them could be any of them: candidates
+/// The most points of a frame that may coincide. Coincident points are indistinguishable, so that candidates
 /// grow with the square, and the time to solve with the cube.
 inline constexpr std::size_t kMostAtOnePlace = 256;
 

@@ -7,7 +7,7 @@
 
 namespace motes::app {
 
-/// What the command line is told by its caller, and where tests look in.
+/// Settings of the caller, and hooks for tests.
 struct Hooks {
   std::function<void(std::int32_t frames_done)> after_frame;  ///< after each detected frame
   bool terminal = false;                                      ///< standard error is a terminal
@@ -15,7 +15,7 @@ struct Hooks {
 };
 
 /// Runs one command. Never throws: errors become one line on `err` and the exit code
-/// (tracking/types/errors.h; anything unforeseen is 4).
+/// (motes/base/errors.h; 4 for unexpected errors).
 int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err, const Hooks& hooks = {});
 
 }  // namespace motes::app

@@ -1,5 +1,5 @@
 #pragma once
-/// How values of each type are read, checked and written back: the cells the option table is made of.
+/// Codecs: how values of each type are parsed, checked and printed. The option table is made of them.
 
 #include <charconv>
 #include <cmath>

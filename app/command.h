@@ -1,5 +1,5 @@
 #pragma once
-/// What every command shares: the common options, the effective configuration, and where results go.
+/// What all commands share: the common options, the effective configuration, and the output folder.
 
 #include <filesystem>
 #include <functional>

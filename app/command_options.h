@@ -1,6 +1,6 @@
 #pragma once
-/// The options of the command line. CLI11 parses them; only cli.cpp and command_options.cpp include it, for
-/// it costs several seconds in each file that does.
+/// The options of the command line. CLI11 parses them; only cli.cpp and command_options.cpp include it,
+/// since it adds several seconds to the compilation of each file.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@ class Option;
 
 namespace motes::app {
 
-/// An option that was added, for what else there is to say of it. A handle; the command line owns the option.
+/// An option that was added, to set its further properties. A handle; the command line owns the option.
 class CommandOption {
  public:
   explicit CommandOption(CLI::Option& option) : option_(&option) {}

@@ -1,5 +1,5 @@
 #pragma once
-/// An image that goes along with the input, frame by frame: a mask, or labels.
+/// An image that accompanies the input frame by frame: a mask or labels.
 
 #include <memory>
 #include <string>

@@ -33,8 +33,6 @@ bool takes_list(const Option& option) {
          option.allowed.find("a list of") != std::string::npos;
 }
 
-std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
-
 /// The value below a key; `where` opens the error message.
 Value to_value(const YAML::Node& node, const std::string& where, const std::string& allowed, bool takes_map) {
   if (node.IsScalar()) return {{node.Scalar()}, false};

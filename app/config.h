@@ -1,8 +1,8 @@
 #pragma once
-/// The effective configuration, and the only place that knows YAML.
+/// The effective configuration. Only config.cpp uses YAML.
 ///
-/// Values come in this order, later ones winning: defaults, the YAML file, --set and the other command line
-/// options. All of them pass through the option table (app/options.h), which checks type and domain.
+/// Sources of values, in rising order of precedence: defaults, the YAML file, --set and the other command
+/// line options. All pass through the option table (app/options.h), which checks type and domain.
 
 #include <cstdint>
 #include <filesystem>
@@ -63,9 +63,9 @@ struct Config {
   } input;
   struct Detection {
     DetectionMethod method = DetectionMethod::automatic;
-    std::optional<Vec3> radius_um;                    ///< none: estimated on the first frame
-    std::optional<Vec3> largest_radius_um;            ///< none: estimated where radius_um is, else one size
-    std::optional<double> threshold;                  ///< none: spots are told by the evidence of the voxels
+    std::optional<Vec3> radius_um;          ///< none: estimated on the first frame
+    std::optional<Vec3> largest_radius_um;  ///< none: estimated where radius_um is, else one size
+    std::optional<double> threshold;        ///< none: spots are chosen by the evidence of the voxels
     std::optional<double> false_positives_per_frame;  ///< none: a share of what is found
     std::int64_t max_count = 0;
     tracking::Polarity polarity = tracking::Polarity::bright;

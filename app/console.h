@@ -1,5 +1,5 @@
 #pragma once
-/// Where a command talks: results to standard output, everything else to standard error.
+/// The output of a command: results go to standard output, everything else to standard error.
 
 #include <iosfwd>
 #include <string>
@@ -14,7 +14,7 @@ class Console {
   Console(std::ostream& out, std::ostream& err, bool terminal) : out_(out), err_(err), terminal_(terminal) {}
 
   void set_quiet(bool quiet) { quiet_ = quiet; }
-  /// Standard output belongs to the JSON: print() is silent from now on.
+  /// Reserves standard output for the JSON: print() does nothing from now on.
   void reserve_output_for_json() { json_on_output_ = true; }
 
   bool quiet() const { return quiet_; }
@@ -26,7 +26,7 @@ class Console {
   void print(std::string_view text);
   /// The JSON result, to standard output even when quiet.
   void print_json(std::string_view text);
-  /// What users like to know while they wait, to standard error.
+  /// Information for users during the run, to standard error.
   void note(std::string_view text);
   /// As note(), marked as a warning; also kept for the report.
   void warn(const std::string& text);

@@ -148,7 +148,7 @@ FrameSummary summary_of(const Detections& found, std::optional<double> threshold
   return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
 }
 
-/// A frame's detections and what is told of them.
+/// A frame's detections and its summary.
 struct FinishedFrame {
   io::CheckpointRecord record;
   std::vector<std::string> warnings;
@@ -394,7 +394,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   recorder.finish();
   return series;
 } catch (const InputError& error) {
-  // What is wrong with a frame's voxels is told without the file that they are of.
+  // Errors in a frame's voxels do not name the file.
   if (!std::string_view(error.what()).starts_with("frame ")) throw;
   throw InputError(source.info().path + ": " + error.what());
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// A volume series in, detections out, one frame at a time; shared by `detect` and `track`.
+/// Detection in a volume series, one frame at a time; shared by `detect` and `track`.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-/// What an earlier run left in the output folder of `motes track`.
+/// The results of an earlier run in the output folder of `motes track`.
 
 #include <filesystem>
 #include <vector>

@@ -17,7 +17,7 @@
 namespace motes::app {
 namespace {
 
-/// Frames that show nothing are skipped; so many, spread over the series, are looked at for a radius.
+/// Frames, spread over the series, that are searched for a radius; empty ones are skipped.
 constexpr std::size_t kFramesTriedForRadius = 10;
 
 /// Where a frame shows fewer spots than this, so many frames are asked and the median is taken: noise and

@@ -1,5 +1,5 @@
 #pragma once
-/// One frame in, its detections out: spots, or labels. What is asked of every frame is settled once.
+/// Detection in a single frame: spots or labels. Settings that all frames share are resolved once.
 
 #include <memory>
 #include <optional>

@@ -1,5 +1,6 @@
 #pragma once
-/// The frames an interrupted run finished, kept in the output folder until the results are written.
+/// The checkpoint of `track` and `detect`: the frames that an interrupted run finished, kept in the output
+/// folder until the results are written.
 
 #include <filesystem>
 #include <string>

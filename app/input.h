@@ -1,5 +1,5 @@
 #pragma once
-/// What a command works on: a volume series, or points that were found already.
+/// The input of a command: a volume series, or points that were detected before.
 
 #include <memory>
 #include <optional>

@@ -1,5 +1,6 @@
 #pragma once
-/// From detections to tracks at the command level: which gate, all frame pairs, progress and warnings.
+/// Linking with the configuration's settings: the gate, all frame pairs or the whole series, progress and
+/// warnings.
 
 #include <optional>
 #include <string>

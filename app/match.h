@@ -1,5 +1,5 @@
 #pragma once
-/// What the families of `motes match` share.
+/// What the three families of `motes match` share.
 
 #include <chrono>
 #include <cstdint>
@@ -44,7 +44,7 @@ bool gpu_there(const Config& config);
 /// Throws UsageError where the solver has no form for the back end that is asked for.
 void require_form(const matching::SolverInfo& info, Backend wanted);
 
-/// What --solver and --backend come to.
+/// The solver that --solver and --backend select.
 struct NamedSolver {
   const matching::SolverInfo* info;
   std::string text;  ///< with its options

@@ -159,12 +159,21 @@ matching::AutoChoice choose_on_ranks(MatchArguments arguments, const Config& con
   return choice;
 }
 
-/// What is known of the problem before it is dealt out.
+/// What the report says of the problem; kept apart since the costs are distributed over ranks.
 struct Facts {
   matching::Index rows = 0, cols = 0;
   std::string kind;
   int bits = 0;
   ordered_json edges;
+};
+
+/// A problem, and what solves it.
+struct Task {
+  Execution cpu;
+  matching::Costs costs;
+  matching::AutoChoice choice;
+  Facts facts;
+  double read_s = 0;
 };
 
 matching::Costs read_costs(const MatchArguments& arguments, const Execution& cpu) {
@@ -173,7 +182,9 @@ matching::Costs read_costs(const MatchArguments& arguments, const Execution& cpu
                               : io::read_problem(arguments.instance).costs;
   if (!arguments.unmatched.empty()) {
     const auto value = real(kNotNegative).parse(word_value(arguments.unmatched));
-    if (!value) throw UsageError("--unmatched: '" + arguments.unmatched + "' is not a number from 0 up");
+    if (!value)
+      throw UsageError("--unmatched: '" + arguments.unmatched +
+                       "' is not a number of 0 or more; give one, in the unit of the costs");
     matching::set_unmatched(costs, matching::to_grid(*value, fraction_bits_of(matching::view_of(costs))));
   } else if (const auto view = matching::view_of(costs);
              unmatched_row_cost_of(view).empty() && unmatched_col_cost_of(view).empty()) {
@@ -182,7 +193,65 @@ matching::Costs read_costs(const MatchArguments& arguments, const Execution& cpu
   return costs;
 }
 
-/// "infeasible", with the vertices that show it where the whole problem is here.
+Task read_task(Session& session, const MatchArguments& arguments, const Communicator* ranks) {
+  Task task;
+  const Config config = configure(session, "", true);
+  task.cpu = share_of_threads(config);
+  if (!arguments.ties.empty() && arguments.ties != "any" && arguments.ties != "hash")
+    throw UsageError("--ties: '" + arguments.ties + "' is neither any nor hash");
+  if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
+  const auto read_start = std::chrono::steady_clock::now();
+  task.costs = read_costs(arguments, task.cpu);
+  task.read_s = seconds_since(read_start);
+  const matching::CostsView problem = matching::view_of(task.costs);
+  task.choice =
+      ranks != nullptr ? choose_on_ranks(arguments, config, problem) : choose(arguments, config, problem);
+  task.facts = {rows_of(problem), cols_of(problem), std::string(to_string(matching::kind_of(problem))),
+                fraction_bits_of(problem), edges_json(problem)};
+  return task;
+}
+
+/// The report, but for what is added for infeasible problems.
+ordered_json report_of(const MatchArguments& arguments, const Task& task, const Solved& solved,
+                       const ordered_json& verified, const Communicator* ranks) {
+  const matching::Matching& answer = solved.answer;
+  const Facts& facts = task.facts;
+  const double transfer_s = transfer_seconds(answer.stats.seconds);
+  ordered_json report = report_head("match");
+  report["instance"] = arguments.instance;
+  report["rows"] = facts.rows;
+  report["cols"] = facts.cols;
+  report["edges"] = facts.edges;
+  report["costs"] = facts.kind;
+  report["cost_step"] = std::ldexp(1.0, -facts.bits);
+  report["solver"] = task.choice.info->name;
+  if (!task.choice.reason.empty()) report["solver_reason"] = task.choice.reason;
+  report_where(report, solved.execution.backend, thread_count(task.cpu));
+  if (ranks != nullptr) report["ranks"] = ranks->size();
+  report["status"] = to_string(answer.status);
+  report["cardinality"] = answer.cardinality;
+  report["objective"] = in_unit(answer.objective, facts.bits);
+  report["dual_objective"] = in_unit(answer.dual_objective, facts.bits);
+  report["gap"] = in_unit(answer.gap, facts.bits);
+  report["verified"] = verified;
+  report["ties"] = arguments.ties.empty() ? "any" : arguments.ties;
+  report["seconds"] = {
+      {"total", solved.total_s}, {"init", 0.0},         {"solve", solved.total_s - transfer_s},
+      {"transfer", transfer_s},  {"read", task.read_s}, {"verify", solved.verify_s}};
+  report["stats"] = stats_json(answer.stats);
+  return report;
+}
+
+/// true or false; null without a certificate. Warns if the certificate fails.
+ordered_json verified_json(Session& session, const Solved& solved) {
+  if (!solved.certificate) return nullptr;
+  if (!solved.certificate->optimal())
+    session.console.warn("the certificate of optimality fails: " + solved.certificate->fault +
+                         "; please report this");
+  return solved.certificate->optimal() && solved.certificate->gap == 0;
+}
+
+/// "infeasible", with the vertices that show it if the whole problem is given.
 std::string tell_infeasible(const matching::CostsView* problem, ordered_json& report) {
   const auto hall = problem != nullptr ? matching::find_hall_violator(*problem) : std::nullopt;
   if (!hall) return "infeasible";
@@ -196,76 +265,29 @@ std::string tell_infeasible(const matching::CostsView* problem, ordered_json& re
 }  // namespace
 
 void match_assignment(Session& session, const MatchArguments& arguments, Communicator* ranks) {
-  const auto everywhere = [&](const std::function<void()>& body) {
-    ranks != nullptr ? ranks->agreed(body) : body();
-  };
-  Execution cpu;
-  matching::Costs costs;
-  matching::AutoChoice choice;
-  Facts facts;
-  double read_s = 0;
-  everywhere([&] {
-    const Config config = configure(session, "", true);
-    cpu = share_of_threads(config);
-    if (!arguments.ties.empty() && arguments.ties != "any" && arguments.ties != "hash")
-      throw UsageError("--ties: '" + arguments.ties + "' is neither any nor hash");
-    if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
-    const auto read_start = std::chrono::steady_clock::now();
-    costs = read_costs(arguments, cpu);
-    read_s = seconds_since(read_start);
-    const matching::CostsView problem = matching::view_of(costs);
-    choice =
-        ranks != nullptr ? choose_on_ranks(arguments, config, problem) : choose(arguments, config, problem);
-    facts = {rows_of(problem), cols_of(problem), std::string(to_string(matching::kind_of(problem))),
-             fraction_bits_of(problem), edges_json(problem)};
-  });
-  const Solved solved = ranks != nullptr ? solve_on_ranks(arguments, cpu, choice, std::move(costs), *ranks)
-                                         : solve_alone(arguments, cpu, choice, matching::view_of(costs));
+  Task task;
+  everywhere(ranks, [&] { task = read_task(session, arguments, ranks); });
+  const Solved solved = ranks != nullptr
+                            ? solve_on_ranks(arguments, task.cpu, task.choice, std::move(task.costs), *ranks)
+                            : solve_alone(arguments, task.cpu, task.choice, matching::view_of(task.costs));
   const matching::Matching& answer = solved.answer;
-  ordered_json verified = nullptr;
-  if (solved.certificate) {
-    verified = solved.certificate->optimal() && solved.certificate->gap == 0;
-    if (!solved.certificate->optimal())
-      session.console.warn("the certificate of optimality fails: " + solved.certificate->fault +
-                           "; please report this");
-  }
-  const bool on_gpu = solved.execution.backend == Backend::cuda;
-  const double transfer_s = transfer_seconds(answer.stats.seconds);
-
-  ordered_json report = report_head("match");
-  report["instance"] = arguments.instance;
-  report["rows"] = facts.rows;
-  report["cols"] = facts.cols;
-  report["edges"] = facts.edges;
-  report["costs"] = facts.kind;
-  report["cost_step"] = std::ldexp(1.0, -facts.bits);
-  report["solver"] = choice.info->name;
-  if (!choice.reason.empty()) report["solver_reason"] = choice.reason;
-  report_where(report, solved.execution.backend, thread_count(cpu));
-  if (ranks != nullptr) report["ranks"] = ranks->size();
-  report["status"] = to_string(answer.status);
-  report["cardinality"] = answer.cardinality;
-  report["objective"] = in_unit(answer.objective, facts.bits);
-  report["dual_objective"] = in_unit(answer.dual_objective, facts.bits);
-  report["gap"] = in_unit(answer.gap, facts.bits);
-  report["verified"] = verified;
-  report["ties"] = arguments.ties.empty() ? "any" : arguments.ties;
-  report["seconds"] = {{"total", solved.total_s}, {"init", 0.0},    {"solve", solved.total_s - transfer_s},
-                       {"transfer", transfer_s},  {"read", read_s}, {"verify", solved.verify_s}};
-  report["stats"] = stats_json(answer.stats);
+  const Facts& facts = task.facts;
+  const ordered_json verified = verified_json(session, solved);
+  ordered_json report = report_of(arguments, task, solved, verified, ranks);
   std::string verdict = fmt::format("{} pairs, objective {}", answer.cardinality, report["objective"].dump());
-  everywhere([&] {
+  everywhere(ranks, [&] {
     if (ranks != nullptr && ranks->rank() > 0) return;
-    const matching::CostsView problem = matching::view_of(costs);
+    const matching::CostsView problem = matching::view_of(task.costs);
     if (answer.status == matching::Status::infeasible)
       verdict = tell_infeasible(ranks != nullptr ? nullptr : &problem, report);
     if (!arguments.matching.empty()) write_pairs(arguments.matching, answer);
     if (!arguments.certificate.empty()) write_certificate(arguments.certificate, answer, facts.bits);
     emit_json(session, report);
   });
+  const bool on_gpu = solved.execution.backend == Backend::cuda;
   const std::string ranks_text = ranks != nullptr ? fmt::format(", {} ranks", ranks->size()) : "";
   session.console.print(fmt::format("{}: {} x {} {}\n{} on {}{}: {}{}\n{}, {:.6f} s", arguments.instance,
-                                    facts.rows, facts.cols, facts.kind, choice.info->name,
+                                    facts.rows, facts.cols, facts.kind, task.choice.info->name,
                                     on_gpu ? "cuda" : "cpu", ranks_text, to_string(answer.status),
                                     verified.is_null()     ? ""
                                     : verified.get<bool>() ? ", proven by its certificate"

@@ -1,5 +1,5 @@
 #pragma once
-/// "Did you mean": the known name nearest to a mistyped one.
+/// "Did you mean": the known name closest to a mistyped one.
 
 #include <span>
 #include <string>

@@ -235,9 +235,9 @@ std::vector<Option> make_table() {
   return table;
 }
 
-std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
-
 }  // namespace
+
+std::string section_of(const std::string& path) { return path.substr(0, path.find('.')); }
 
 const std::vector<Option>& options() {
   static const std::vector<Option> table = make_table();

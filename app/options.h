@@ -1,6 +1,6 @@
 #pragma once
-/// The one option table: every configuration key with its type, default, unit, domain and meaning.
-/// YAML, --set, `motes info --options` and docs/configuration.md all read it.
+/// The option table: every configuration key with its type, default, unit, domain and meaning. YAML, --set,
+/// `motes info --options` and docs/configuration.md all read it.
 
 #include <functional>
 #include <stdexcept>
@@ -39,6 +39,9 @@ const std::vector<Option>& options();
 
 /// The option of that path, or nullptr.
 const Option* find_option(std::string_view path);
+
+/// The part of a path before its first point.
+std::string section_of(const std::string& path);
 
 /// The paths of all options, in table order.
 const std::vector<std::string>& option_paths();

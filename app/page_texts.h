@@ -1,5 +1,5 @@
 #pragma once
-/// Texts of report.html that the build puts into the program.
+/// Texts of report.html that the build embeds in the program.
 
 #include <string_view>
 

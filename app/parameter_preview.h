@@ -1,5 +1,5 @@
 #pragma once
-/// motes detect --preview-parameters: what several radii and thresholds find in one frame.
+/// motes detect --preview-parameters: detections in one frame with several radii and thresholds.
 
 #include <filesystem>
 

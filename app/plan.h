@@ -1,5 +1,5 @@
 #pragma once
-/// What the parts of a series share, fixed beforehand; for `plan` and `cluster`.
+/// The settings that parts of a series must share, determined beforehand; for `plan` and `cluster`.
 
 #include <cstdint>
 #include <string>

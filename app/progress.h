@@ -20,7 +20,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t steps = 1);
-  /// For work whose end cannot be told: which step was taken last ("round 3"), and for how long it goes on.
+  /// For work of unknown length: the last step ("round 3"), and the time so far.
   void tell(const std::string& step);
   /// Takes the bar off the terminal, so that other lines can follow.
   void wipe();

@@ -94,7 +94,7 @@ void require_png(const std::string& path) {
     throw UsageError("-o: '" + path + "' is not a PNG file; pictures are written as .png");
 }
 
-/// What tells the files apart: their names, else those of their folders, else the paths.
+/// Titles that distinguish the files: their names, else those of their folders, else the paths.
 std::vector<std::string> default_titles(const std::vector<std::string>& paths) {
   std::vector<std::string> stems, folders;
   for (const std::string& path : paths) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Ticks, and the axes and colour bar that carry them.
+/// Ticks, axes and the colour bar.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-/// What a picture of tracks consists of, laid out in pixels before any graphics library is asked: panels with
-/// lines in space seen by a camera, and axes, labels and a colour bar drawn over.
+/// The layout of a picture of tracks in pixels, independent of any graphics library: panels with lines in
+/// space seen by a camera, and axes, labels and a colour bar drawn over them.
 
 #include <cstddef>
 #include <cstdint>
@@ -74,7 +74,7 @@ struct Picture {
   double line_width = 2;
   Colour background{}, ink{}, faint{};             ///< ink: labels and edges; faint: the grid
   Box3 box;                                        ///< shown by every panel
-  std::optional<std::pair<double, double>> range;  ///< of the colour bar; none: colours tell tracks apart
+  std::optional<std::pair<double, double>> range;  ///< of the colour bar; none: colours distinguish tracks
   std::vector<Panel> panels;
   Overlay overlay;
 };

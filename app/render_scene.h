@@ -1,5 +1,5 @@
 #pragma once
-/// Pictures drawn by VTK, off screen. The only code outside io/ that sees VTK.
+/// Off-screen drawing with VTK. The only code outside io/ that uses VTK.
 
 #include <motes/base/execution.h>
 #include <motes/io/png.h>

@@ -1,6 +1,6 @@
 #pragma once
-/// A camera in front of a box: where each point of space falls on the picture. Plain arithmetic, so that axes
-/// and labels are laid out without a graphics library.
+/// A camera in front of a box: the projection of points to the picture. Plain arithmetic, so that axes and
+/// labels are laid out without a graphics library.
 
 #include <array>
 

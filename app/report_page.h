@@ -1,5 +1,5 @@
 #pragma once
-/// report.html: what a run found, as one page that needs nothing else.
+/// report.html: the results of a run as one self-contained page.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-/// Options that stand for the configuration keys people set most.
+/// Short options of `track` and `detect` for frequently used configuration keys.
 
 #include <map>
 #include <string>

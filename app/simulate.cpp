@@ -150,7 +150,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   if (truth.points() == 0)
     throw UsageError(
         "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
-  // Before the truth is written: it tells how bright and how large each point is drawn.
+  // Before the truth is written, which includes the brightness and size of each point.
   if (config.imaging.write_frames)
     sim::add_appearance(execution, truth, config.simulation, config.imaging.optics);
   const bool wanted = !config.simulated.detections || !config.simulated.detections->empty();

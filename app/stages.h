@@ -1,5 +1,5 @@
 #pragma once
-/// Where the time of a command goes: every second belongs to one stage.
+/// The time of a command by stages; every second belongs to one stage.
 
 #include <chrono>
 #include <cstdint>

@@ -19,7 +19,7 @@ std::vector<std::string> result_stems();
 /// Tracks with everything that the series and its links tell, as they are written.
 TrackSet tracks_of(const PointSeries& series, const LinkedSeries& linked);
 
-/// The tracks that linking.min_length leaves; what is left out as noise is said on the console.
+/// The tracks of at least linking.min_length points. The console says how many were removed as noise.
 TrackSet kept_tracks(const Config& config, const PointSeries& series, const LinkedSeries& linked,
                      Console& console);
 

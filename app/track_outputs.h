@@ -1,5 +1,5 @@
 #pragma once
-/// The files of `motes track`, but for the report.
+/// The output files of `motes track`, except for the report.
 
 #include <filesystem>
 #include <string>

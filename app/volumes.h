@@ -1,5 +1,5 @@
 #pragma once
-/// Rendering a simulation's frames into files.
+/// Renders the frames of a simulation into files.
 
 #include <filesystem>
 #include <string>

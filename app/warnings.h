@@ -1,5 +1,5 @@
 #pragma once
-/// What a run should tell people before they lose a day: lines for Console::warn.
+/// Warnings about data and settings that are likely to give wrong results: lines for Console::warn.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-/// Point spread functions as tables that CPU and GPU read alike.
+/// Point spread functions as tables for CPU and GPU.
 
 #include <cstdint>
 #include <vector>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include <motes/base/errors.h>
@@ -107,39 +108,57 @@ Appearance appearance(const Scene& scene, std::int64_t track_id, double time_s) 
   return look;
 }
 
+namespace {
+
+/// The index of a track's point in frame t, if it has one.
+std::optional<std::size_t> point_in_frame(const TrackSet& truth, std::size_t track, std::int32_t t) {
+  const auto begin = truth.frame.begin() + truth.track_offsets[track];
+  const auto end = truth.frame.begin() + truth.track_offsets[track + 1];
+  const auto found = std::lower_bound(begin, end, t);
+  if (found == end || *found != t) return std::nullopt;
+  return static_cast<std::size_t>(found - truth.frame.begin());
+}
+
+/// What is wrong with a point, or nullptr.
+const char* fault_of(const Vec3& at, const Appearance& look) {
+  if (!std::isfinite(at.x) || !std::isfinite(at.y) || !std::isfinite(at.z)) return "no finite position";
+  if (!(look.photons >= 0 && look.photons <= 1e30)) return "no sensible number of photons";
+  if (!(look.radius_um > 0 && look.radius_um <= 1e12)) return "no sensible radius";
+  return nullptr;
+}
+
+}  // namespace
+
 std::vector<Spot> Scene::spots(const Execution& execution, const TrackSet& truth, std::int32_t t) const {
   const FrameRules frame_rules = rules(t);
   const std::vector<double>* photons_of_point = property(truth, kPhotonsProperty);
   const std::vector<double>* radius_of_point = property(truth, kRadiusProperty);
+  const auto appearance_of = [&](std::size_t track, std::size_t point) {
+    const double time_s = std::isfinite(truth.time_s[point]) ? truth.time_s[point] : t * motion.dt_s;
+    Appearance look{};
+    if (!photons_of_point || !radius_of_point) look = appearance(*this, truth.track_id[track], time_s);
+    if (photons_of_point) look.photons = (*photons_of_point)[point];
+    if (radius_of_point) look.radius_um = (*radius_of_point)[point];
+    return look;
+  };
+  const auto add_spot_of = [&](std::size_t track, std::vector<Spot>& out) {
+    const std::optional<std::size_t> point = point_in_frame(truth, track, t);
+    if (!point) return;
+    const Appearance look = appearance_of(track, *point);
+    const Vec3 at{truth.x_um[*point], truth.y_um[*point], truth.z_um[*point]};
+    if (const char* fault = fault_of(at, look); fault != nullptr)
+      throw InputError("truth: track " + std::to_string(truth.track_id[track]) + " has " + fault +
+                       " in frame " + std::to_string(t) + "; remove that point");
+    const Spot spot = spot_of(at, look);
+    if (look.photons > 0 && !empty(reach_of(frame_rules, spot))) out.push_back(spot);
+  };
   constexpr std::size_t kChunk = 4096;
   const std::size_t chunks = (truth.tracks() + kChunk - 1) / kChunk;
   std::vector<std::vector<Spot>> parts(chunks);
   parallel_for(thread_count(execution), static_cast<std::int64_t>(chunks), [&](std::int64_t chunk) {
     const auto part = static_cast<std::size_t>(chunk);
     const std::size_t last = std::min(truth.tracks(), (part + 1) * kChunk);
-    for (std::size_t track = part * kChunk; track < last; ++track) {
-      const auto begin = truth.frame.begin() + truth.track_offsets[track];
-      const auto end = truth.frame.begin() + truth.track_offsets[track + 1];
-      const auto found = std::lower_bound(begin, end, t);
-      if (found == end || *found != t) continue;
-      const auto point = static_cast<std::size_t>(found - truth.frame.begin());
-      const double time_s = std::isfinite(truth.time_s[point]) ? truth.time_s[point] : t * motion.dt_s;
-      Appearance look{};
-      if (!photons_of_point || !radius_of_point) look = appearance(*this, truth.track_id[track], time_s);
-      if (photons_of_point) look.photons = (*photons_of_point)[point];
-      if (radius_of_point) look.radius_um = (*radius_of_point)[point];
-      const Vec3 at{truth.x_um[point], truth.y_um[point], truth.z_um[point]};
-      const char* wrong = !std::isfinite(at.x) || !std::isfinite(at.y) || !std::isfinite(at.z)
-                              ? "no finite position"
-                          : !(look.photons >= 0 && look.photons <= 1e30)    ? "no sensible number of photons"
-                          : !(look.radius_um > 0 && look.radius_um <= 1e12) ? "no sensible radius"
-                                                                            : nullptr;
-      if (wrong)
-        throw InputError("truth: track " + std::to_string(truth.track_id[track]) + " has " + wrong +
-                         " in frame " + std::to_string(t) + "; remove that point");
-      const Spot spot = spot_of(at, look);
-      if (look.photons > 0 && !empty(reach_of(frame_rules, spot))) parts[part].push_back(spot);
-    }
+    for (std::size_t track = part * kChunk; track < last; ++track) add_spot_of(track, parts[part]);
   });
   std::vector<Spot> spots;
   for (const std::vector<Spot>& part : parts) spots.insert(spots.end(), part.begin(), part.end());

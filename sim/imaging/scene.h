@@ -11,7 +11,7 @@
 
 namespace motes::sim::detail {
 
-/// Photons and radius (as the truth tells them) of a point of a particle, without defocus.
+/// Photons and radius of a point, as in the truth, without defocus.
 struct Appearance {
   double photons, radius_um;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// The velocity that carries all particles alike, and the path along it. Shared by CPU and GPU.
+/// The flow that moves all particles, and paths along it. Shared by CPU and GPU.
 
 #include <cmath>
 #include <cstdint>

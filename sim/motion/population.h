@@ -1,5 +1,5 @@
 #pragma once
-/// Particles that know of each other: cells that divide, and push each other apart.
+/// Particles that interact: cells that divide, and push each other apart.
 
 #include <motes/sim/stop.h>
 
