@@ -1,5 +1,5 @@
 #pragma once
-/// Refusing options that make no sense, each by its key.
+/// Errors for invalid options, each naming its key.
 
 #include <sstream>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-/// Folders appear whole or not at all, as files do.
+/// Output folders that appear whole or not at all, as files do (atomic_file.h).
 
 #include <filesystem>
 #include <functional>

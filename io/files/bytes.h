@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers and texts to and from little-endian bytes, with the end of the bytes always checked.
+/// Numbers and texts as little-endian bytes, with bounds checks.
 
 #include <bit>
 #include <cstddef>

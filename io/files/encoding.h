@@ -1,5 +1,5 @@
 #pragma once
-/// Text in the encodings that tables come in.
+/// Conversion of the encodings of tables to UTF-8.
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-/// Text in gzip.
+/// Text files that may be compressed with gzip.
 
 #include <filesystem>
 #include <string>

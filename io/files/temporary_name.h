@@ -1,5 +1,5 @@
 #pragma once
-/// The names of files that are being written: ".STEM.tmp-0123456789abcdef.EXT", beside what they will become.
+/// Names of temporary files: ".STEM.tmp-0123456789abcdef.EXT", beside their target.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Reading whole files, and numbers to and from text without loss.
+/// Whole files as text, and lossless conversion between numbers and text.
 
 #include <cstdint>
 #include <filesystem>

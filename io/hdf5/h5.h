@@ -1,5 +1,5 @@
 #pragma once
-/// Writes HDF5 files with the project's errors; reader.h reads them.
+/// Writes HDF5 files, with errors of this project; reader.h reads them.
 
 #include <cstdint>
 #include <filesystem>

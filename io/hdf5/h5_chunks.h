@@ -1,5 +1,5 @@
 #pragma once
-/// Chunks of a dataset encoded outside of the HDF5 library, which does it in one thread only.
+/// Encodes the chunks of a dataset outside the HDF5 library, which would use one thread only.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-/// HDF5 identifiers that close themselves, and the library's errors as text instead of prints.
+/// Owners of HDF5 identifiers, and the library's errors as text.
 
 #include <string>
 #include <utility>

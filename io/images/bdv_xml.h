@@ -1,6 +1,5 @@
 #pragma once
-/// The XML beside a BigDataViewer file: where the images are, which time points and setups there should be,
-/// and their voxel sizes.
+/// The XML file of BigDataViewer: where the images are, their time points and setups, and voxel sizes.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// What the metadata and the user say about scale, time and channel, brought into one SeriesInfo.
+/// Scale, frame interval and channel of a series, from its metadata and the user's options.
 
 #include <optional>
 #include <string>

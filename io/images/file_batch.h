@@ -1,5 +1,5 @@
 #pragma once
-/// Many files that appear together: syncing each by itself would take longer than writing them.
+/// Many output files that appear together: syncing each separately would take longer than writing it.
 
 #include <filesystem>
 #include <string>

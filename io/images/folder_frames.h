@@ -1,5 +1,5 @@
 #pragma once
-/// A folder of numbered TIFFs as one series.
+/// A folder of numbered TIFFs as a time series.
 
 #include <filesystem>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-/// A folder of folders: one volume each, a time series.
+/// A folder with one folder per volume as a time series.
 
 #include <filesystem>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-/// The frame interval that a column of times implies, or comes near to.
+/// The frame interval of a list of times, exact or approximate.
 
 #include <cstdint>
 #include <optional>

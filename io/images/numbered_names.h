@@ -1,5 +1,5 @@
 #pragma once
-/// File names that count.
+/// Numbered file names.
 
 #include <filesystem>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-/// Which page of a file (or of a folder of files) holds which plane.
+/// The map from planes (t, z, c) to the pages of a file, or of a folder of files.
 
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-/// A volume series made of pages: of one TIFF, or of a folder of them.
+/// A volume series that consists of pages: those of a TIFF, or of a folder of TIFFs.
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the names of a folder's files say: which of t, z and c they count.
+/// Axes in file names: which of t, z and c the names in a folder count.
 
 #include <filesystem>
 #include <optional>
@@ -16,7 +16,7 @@ namespace motes::io::detail {
 struct PlaneGrid {
   PageAxes axes;                      ///< T, Z, C with their sizes
   std::vector<std::int64_t> files;    ///< [nt * nz * nc] which file holds the plane, c fastest
-  std::vector<std::string> channels;  ///< their names where the files' names bear some
+  std::vector<std::string> channels;  ///< their names if the files' names contain them
 };
 
 /// None where the names do not spell the axes out, or combinations are missing or double.

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the pages of a TIFF lie.
+/// The positions of a TIFF's pages.
 
 #include <cstdint>
 #include <vector>

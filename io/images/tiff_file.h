@@ -1,5 +1,5 @@
 #pragma once
-/// One TIFF or BigTIFF of equal pages: its directories indexed once, its pages read in any order.
+/// A TIFF or BigTIFF of equal pages. Its directories are indexed once, and pages are read in any order.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct PageFormat {
   friend bool operator==(const PageFormat&, const PageFormat&) = default;
 };
 
-/// The resolution tags as they stand: pixels per unit.
+/// The resolution tags as stored: pixels per unit.
 struct PageResolution {
   enum class Unit { none, inch, centimetre };
   std::optional<double> x, y;

@@ -1,5 +1,5 @@
 #pragma once
-/// libtiff behind a handle that owns the file and catches what the library would print.
+/// A handle of libtiff that owns the file, and catches what the library would print.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// What a TIFF's first page says about the series: OME-XML, ImageJ's text, tifffile's JSON, or nothing.
+/// Metadata of a series in a TIFF's first page: OME-XML, ImageJ's text, tifffile's JSON, or none.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace motes::io::detail {
 
 struct TiffMetadata {
   std::string format = "TIFF";
-  PageAxes axes;                            ///< with sizes; what they say even where `open_reason` is set
+  PageAxes axes;                            ///< with sizes; set even if `open_reason` is not empty
   std::string open_reason;                  ///< not empty: why the pages' order is not known
   std::vector<std::int64_t> leading_shape;  ///< sizes of the pages' axes where only their names are missing
   std::vector<std::int64_t> plane_pages;    ///< [nt * nz * nc] page of each plane; empty: as `axes` say

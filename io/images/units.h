@@ -1,5 +1,5 @@
 #pragma once
-/// Unit names as image files spell them, and numbers as their metadata write them.
+/// Units and numbers as they appear in image metadata.
 
 #include <optional>
 #include <string>

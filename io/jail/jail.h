@@ -1,6 +1,6 @@
 #pragma once
-/// Reads a file of unknown origin in a child process of its own: what a crafted file makes a parser do
-/// (crash, loop, ask for all memory, open other files) ends in one line and exit code 3.
+/// Reads a file of unknown origin in a child process, so that whatever a malicious file makes a parser do
+/// (crash, loop, exhaust memory, open other files) ends in one line and exit code 3.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,15 +24,15 @@ class Jail {
   static std::uint64_t memory_for(std::uint64_t file_bytes);
 
   /// `open` runs in the child and returns what answers there; whatever it keeps lives in the child. `target`
-  /// is the file, for messages. What `open` throws is thrown here. Throws ResourceError where no process is
-  /// to be had. About a millisecond.
+  /// is the file, for messages. What `open` throws is thrown here. Throws ResourceError if no process can
+  /// be started. Takes about a millisecond.
   Jail(std::string target, std::uint64_t memory_bytes, const std::function<Serve()>& open);
 
   /// The answer. `shared_bytes`: how much memory to share meanwhile; it is at shared() until the next call.
   /// Throws what the child threw (InputError, ResourceError, std::bad_alloc), and InputError where it died.
   std::string ask(std::string_view request, std::size_t shared_bytes = 0);
   std::span<const std::byte> shared() const { return shared_; }
-  /// Gives the shared memory's pages back.
+  /// Returns the pages of the shared memory to the system.
   void release_shared();
 
  private:

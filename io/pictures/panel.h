@@ -1,5 +1,5 @@
 #pragma once
-/// Parts of pictures that show frames: a panel, a projection as its ground, scale bar and label.
+/// Panels of pictures that show frames: a projection with scale bar and label.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #pragma once
-/// The halves of problem_files.h.
+/// The readers and writers behind problem_files.h, for each format.
 
 #include <filesystem>
 

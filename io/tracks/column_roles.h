@@ -1,5 +1,5 @@
 #pragma once
-/// Which column of a table means what: by its name, by the unit in its name, or as input.columns says.
+/// The roles of a table's columns, by their names, the units in their names, or input.columns.
 
 #include <map>
 #include <optional>

@@ -59,7 +59,7 @@ class CsvReader {
 
   std::string path_;
   std::string text_;
-  std::size_t released_ = 0;  ///< so much of the text was given back
+  std::size_t released_ = 0;  ///< bytes of the text that were returned to the system
   std::size_t at_ = 0;
   std::int64_t next_line_ = 1;
   std::int64_t line_ = 1;

@@ -1,5 +1,5 @@
 #pragma once
-/// Tables of locales that write 1,5 for 1.5.
+/// Tables with decimal commas (1,5 for 1.5).
 
 #include <cstddef>
 #include <string>

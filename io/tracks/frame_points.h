@@ -1,5 +1,5 @@
 #pragma once
-/// The points of tracks, frame by frame.
+/// The points of tracks, ordered by frame.
 
 #include <cstdint>
 #include <vector>

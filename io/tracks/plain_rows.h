@@ -1,5 +1,5 @@
 #pragma once
-/// Rows of plain numbers, parsed by all threads: the fast road through a table whose other rows csv.h reads.
+/// Rows of plain numbers, parsed by all threads: the fast path for tables, whose other rows csv.h reads.
 ///
 /// A row is plain where every field that is wanted is a number as std::from_chars reads it, nothing is
 /// quoted, and the number of fields is the header's. A block of text is read up to its first row that is not

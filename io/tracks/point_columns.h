@@ -1,5 +1,5 @@
 #pragma once
-/// What the columns of a point table mean, and their values.
+/// The columns of a point table as values: positions, frames, times, identities, properties.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// Points of formats that are not tables, frame by frame.
+/// Points of formats other than tables, ordered by frame.
 
 #include <optional>
 #include <string>

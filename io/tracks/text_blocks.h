@@ -1,5 +1,5 @@
 #pragma once
-/// Text of many rows, formatted by all threads and written as it comes.
+/// Large text files: rows are formatted by all threads and written block by block.
 
 #include <cstdint>
 #include <filesystem>

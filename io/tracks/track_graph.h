@@ -1,6 +1,5 @@
 #pragma once
-/// Tracks of files that hold points and links between them: a graph, which divisions and merges cut into
-/// paths.
+/// Files of points and links between them: a graph that is cut into tracks at divisions and merges.
 
 #include <cstddef>
 #include <cstdint>

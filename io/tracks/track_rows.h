@@ -1,5 +1,5 @@
 #pragma once
-/// Points with a track each, in any order, and the TrackSet that they make.
+/// Points with track numbers in any order, and the TrackSet made from them.
 
 #include <cstdint>
 #include <functional>

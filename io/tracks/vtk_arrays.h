@@ -1,5 +1,5 @@
 #pragma once
-/// Named VTK arrays from vectors.
+/// Conversion of vectors to named VTK arrays.
 
 #include <algorithm>
 #include <string>
@@ -41,7 +41,7 @@ void share_array(vtkFieldData* fields, const std::string& name, const std::vecto
   fields->AddArray(array);
 }
 
-/// Points place(0), place(1) ... place(count - 1) in double precision, so that nothing is lost.
+/// Points place(0), place(1) ... place(count - 1), without loss in double precision.
 template <class Place>
 vtkNew<vtkPoints> make_points(const TrackSet& tracks, std::size_t count, const Place& place) {
   vtkNew<vtkDoubleArray> places;

@@ -1,5 +1,5 @@
 #pragma once
-/// .vtp files behind the project's errors.
+/// Reads and writes .vtp files, with errors of this project.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// What a .vtp file says about itself, checked before VTK's reader believes it.
+/// Checks of a .vtp file before VTK reads it.
 
 #include <filesystem>
 #include <string_view>

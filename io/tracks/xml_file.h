@@ -1,5 +1,5 @@
 #pragma once
-/// An XML file in memory, and places in it for messages.
+/// An XML file in memory, with positions for error messages.
 
 #include <cstddef>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// Regions of a Zarr array, a chunk in memory at a time.
+/// Regions of a Zarr array, read with one chunk in memory at a time.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes of a chunk, decompressed and checked.
+/// Decompression and checks of the bytes of a chunk.
 
 #include <cstddef>
 #include <cstdint>

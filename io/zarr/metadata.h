@@ -1,5 +1,5 @@
 #pragma once
-/// The metadata of a Zarr array, version 2 or 3, in one form.
+/// The metadata of a Zarr array of version 2 or 3 in one form.
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-/// A Zarr store in a folder: files by key, none outside the folder.
+/// A Zarr store in a folder: files by key, none of them outside the folder.
 
 #include <cstddef>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// Zarr version 2 stores, written plainly: one uncompressed chunk an array, so that every reader opens them.
+/// Writes Zarr version 2 stores with one uncompressed chunk per array, which every reader opens.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// Rendering on the GPU; CUDA itself stays in the .cu file.
+/// Rendering on the GPU, without CUDA types.
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-/// Everything that one series' rendering needs besides a frame's spots: made once, by the CPU.
+/// What the rendering of a series needs apart from a frame's spots; computed once, on the CPU.
 
 #include <vector>
 

@@ -5,9 +5,8 @@
 #include <cstdint>
 
 #include <motes/base/exact_math.h>
-#include <motes/sim/motion.h>
-
 #include <motes/base/host_device.h>
+#include <motes/sim/motion.h>
 
 namespace motes::sim::detail {
 
@@ -48,7 +47,7 @@ struct FlowField {
   const FlowMode* modes = nullptr;
   int mode_count = 0;
   double rate_per_s = 0;  ///< the fastest change of the velocity along a path, which the steps resolve
-  bool still = true;      ///< nothing is carried anywhere
+  bool still = true;      ///< there is no flow
 };
 
 /// A wave in the box [0, L] with whole numbers of half waves along each axis: the normal component has a sine

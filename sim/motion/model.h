@@ -1,5 +1,6 @@
 #pragma once
-/// From options to what the moving rule needs: rates, probabilities, flow modes, who begins where and when.
+/// The motion model that the options describe: rates, probabilities, flow modes, and where and when each
+/// particle begins.
 
 #include <vector>
 
@@ -14,7 +15,7 @@ struct Simulation {
   MotionModel model;
   std::vector<double> times;  ///< [frames]; empty where frames are regular
   std::vector<FlowMode> modes;
-  std::vector<Vec3> seeds;     ///< [particles] where each begins
+  std::vector<Vec3> seeds;     ///< [particles] initial positions
   std::vector<double> births;  ///< [particles] when; empty: all with the first frame
   std::size_t initial = 0;     ///< the particles that begin with the first frame
   std::size_t particles() const { return seeds.size(); }

@@ -1,5 +1,5 @@
 #pragma once
-/// What was seen of each particle, before it is cut into tracks.
+/// The recorded positions of each particle, before they are cut into tracks.
 
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-/// Soft bodies that push each other apart.
+/// Repulsion between soft particles.
 
 #include <optional>
 #include <vector>

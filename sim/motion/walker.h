@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <limits>
 
+#include <motes/base/host_device.h>
 #include <motes/base/random.h>
 #include <motes/sim/motion.h>
 
-#include <motes/base/host_device.h>
 #include "sim/motion/flow.h"
 
 namespace motes::sim::detail {
@@ -52,7 +52,7 @@ struct Walker {
   double next_switch = 0;  ///< absolute time
   int state = 0;
   std::uint32_t switches = 0;
-  bool renewed = false;  ///< came in over the domain's far side since it was last seen: another particle
+  bool renewed = false;  ///< has re-entered from the far side since it was last seen, as another particle
 };
 
 /// Codes of a recorded point: the state, and kRenewedBit where another particle begins; or kAbsent.

@@ -1,3 +1,5 @@
+/// Runs the command line in this process and captures its output.
+
 #include "tests/app/run_motes.h"
 
 #include <fstream>

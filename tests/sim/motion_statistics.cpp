@@ -1,3 +1,5 @@
+/// Statistics of simulated tracks.
+
 #include "tests/sim/motion_statistics.h"
 
 namespace motes::testing {

@@ -1,3 +1,5 @@
+/// The recipes of the detection gallery: images with known positions.
+
 #include "tests/support/gallery_recipes.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Renders the scenes of the detection gallery.
+
 #include "tests/support/gallery_scene.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Small, large and structured graphs for cardinality tests, and brute force.
+
 #include "tests/support/graphs.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Assignment problems of many kinds, and brute force.
+
 #include "tests/support/instances.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// The main function of all test programs, with exit code 77 for skipped tests.
+
 #define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <iostream>

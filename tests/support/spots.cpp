@@ -1,3 +1,5 @@
+/// Frames with Gaussian spots at known positions, and scores of detections in them.
+
 #include "tests/support/spots.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+/// Weighted graphs for greedy tests.
+
 #include "tests/support/weighted_graphs.h"
 
 #include <algorithm>
