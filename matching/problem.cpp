@@ -46,8 +46,9 @@ bool row_is_sound(const BipartiteGraphView& graph, Index i) {
   return sorted;
 }
 
-/// Whether all rows are sound: a column that is not greater than the one before it in memory may only be the
-/// first of its row. Rows are short, and loops over each would cost more than their entries.
+/// Whether the columns of every row increase: an entry that is not greater than the one before it in memory
+/// must be the first of its row. One loop over all entries is faster than a loop over each of many short
+/// rows.
 bool rows_are_sound(const BipartiteGraphView& graph, int threads) {
   constexpr Offset kBlock = 4096;
   const Index* cols = graph.col_index.data();

@@ -343,11 +343,11 @@ AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend ba
 }
 
 AutoChoice detail::choose_for_many_threads(const BipartiteGraphView& graph) {
-  // Trees do well where few rows are left after a start and all of them have paths, short ones: on
-  // triangulations and points of a plane, whose files number neighbours alike. They go over most of the graph
-  // time and again where it has hubs, is random or joins two sets of random places, or where degrees are low
-  // (roads, lattices, duals of meshes), so that paths are long or rows compete for columns that some of them
-  // will not get.
+  // Forests of trees are fast if few rows are left after the start and all of these have short paths: on
+  // triangulations and points of a plane whose neighbours have close numbers. They search most of the graph
+  // again and again if it has hubs, is random, joins two sets of random points, or has low degrees (roads,
+  // lattices, duals of meshes): paths are then long, or rows compete for columns that some of them cannot
+  // get.
   constexpr Offset kHub = 32, kLowDegree = 5;
   const auto push = [](const char* reason) {
     return AutoChoice{find_solver("push-relabel"), Backend::cpu, reason};

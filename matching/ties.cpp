@@ -105,11 +105,11 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
   return out;
 }
 
-/// Who could take whose place: an arc from row i to the row whose column i could have instead of its own. The
-/// outside is one more node: an arc to it from rows that could stay free or have a free column, an arc from
-/// it to rows that are free or whose column could be. Another optimum differs by cycles of this graph.
-/// rows_on_cycles() tells the contenders that may lie on one: what is left when nodes without arcs in, or
-/// out, are taken away in turn.
+/// The graph of possible exchanges. It has an arc from row i to the row whose column i could have instead
+/// of its own. The outside is one more node, with arcs from rows that could stay free or take a free
+/// column, and arcs to rows that are free or whose column could be. Other optima differ by cycles of this
+/// graph. rows_on_cycles() returns the rows that may be on a cycle: what remains after nodes without
+/// incoming or without outgoing arcs are removed repeatedly.
 class Exchanges {
  public:
   Exchanges(const Alternatives& alternatives, const Matching& matching) : rows_(alternatives.rows) {

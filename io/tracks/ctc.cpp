@@ -108,6 +108,8 @@ namespace {
 
 /// The points of all masks, collected mask by mask.
 struct MaskPoints {
+  explicit MaskPoints(const std::map<std::int64_t, Line>& of) : table(of) {}
+
   const std::map<std::int64_t, Line>& table;
   detail::TrackRows rows;
   std::int64_t unlisted = 0;    ///< labels in frames where the table does not have them
@@ -149,7 +151,7 @@ TrackSet read_ctc(const fs::path& path, std::vector<std::string>* notes) {
     throw InputError(path.string() +
                      ": holds no res_track.txt or man_track.txt; give a folder of the challenge");
   const std::map<std::int64_t, Line> table = read_table(table_path);
-  MaskPoints points{table};
+  MaskPoints points(table);
   for (const auto& [t, file] : mask_files(path)) points.add(t, file);
   for (const auto& [label, line] : table)
     if (!points.seen.contains(label))

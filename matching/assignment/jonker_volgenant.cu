@@ -38,7 +38,7 @@ DeviceSolution solve(gpu::Arena& arena, const CanonicalSides& sides, DeviceCanon
   DeviceSolution solution;
   const bool infeasible = !sparse_augmenting_paths(arena, p, out.state, out.stats, settings);
   solution = in_place(std::move(out));
-  solution.infeasible = infeasible;  // rows that left at the dear price are found by the solver that finishes
+  solution.infeasible = infeasible;  // the finishing solver finds the rows that left at the expensive exit
   return solution;
 }
 

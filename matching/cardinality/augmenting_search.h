@@ -62,13 +62,14 @@ class Stamps {
   bool shared_;
 };
 
-/// A row on the way down, the column it goes on through, and where to look next.
+/// A row on the path of a depth-first search, the column through which the path continues, and the next
+/// edge to explore.
 struct Step {
   Index row = -1, col = -1;
   Offset next = 0;
 };
 
-/// What one thread keeps to itself; aligned so that no two share a line.
+/// Scratch memory of one thread; aligned so that no two share a cache line.
 struct alignas(64) Lane {
   std::vector<Index> next;          ///< vertices for the next round or level
   std::vector<Index> queue;         ///< a breadth-first search of its own
@@ -77,7 +78,7 @@ struct alignas(64) Lane {
   std::int64_t edges = 0, augmentations = 0, path_edges = 0, pushes = 0;
 };
 
-/// Calls body(lane, begin, end) on parts of [0, count); in the calling thread alone where there is only one.
+/// Calls body(lane, begin, end) on parts of [0, count); a single part in the calling thread.
 template <class Body>
 void over_parts(std::vector<Lane>& lanes, std::int64_t count, std::int64_t part, const Body& body) {
   if (count <= 0) return;
@@ -108,7 +109,7 @@ void for_each_ahead(std::span<const Index> vertices, std::int64_t begin, std::in
       __builtin_prefetch(list + kLine - 4);  // a short list that does not end in the first line, ends there
     }
     if (words != nullptr && k + kAhead < end) {
-      // As many of any list: where one ends is a guess that goes wrong each time.
+      // The same number for every list, since a branch on its length would be mispredicted.
       const Index v = vertex(kAhead);
       const OffsetType first = offsets[v], last = offsets[v + 1];
       if (first != last)
@@ -239,10 +240,11 @@ void flip_back(Mates& mates, const Parents& parent, Index col, Lane& lane) {
   lane.path_edges -= 2;
 }
 
-/// One depth-first search from `root`, without recursion. `take(step)` moves step.next on to a column that it
-/// wins for this thread, and returns that, or -1 where the row has none left. True: the path was flipped.
-/// Columns won and not on the path stay won. Only the winner of a column goes on to its mate, so that a row
-/// is on one thread's path at most; that thread alone writes the mates of both.
+/// A depth-first search from `root`, without recursion. `take(step)` advances step.next to a column that it
+/// wins for this thread, and returns the column, or -1 if the row has none left. Returns whether an
+/// augmenting path was found and applied. Columns that were won but are not on the path stay won. Only the
+/// winner of a column continues to its mate, so that a row is on at most one thread's path, and that thread
+/// alone writes the mates of both.
 template <class Take>
 bool augment_by_dfs(const TwoSidedGraph& graph, Mates& mates, Index root, Lane& lane, const Take& take) {
   std::vector<Step>& path = lane.path;

@@ -12,8 +12,8 @@ namespace motes::matching::detail {
 /// A graph of fewer than 2^32 edges.
 using ReorderedGraph = BasicTwoSidedGraph<std::uint32_t>;
 
-/// Rows and columns in the order in which a breadth-first search meets them; both sides' lists follow. Each
-/// thread's search has a range of the new numbers, which is several neighbourhoods one after another.
+/// Rows and columns in the order in which a breadth-first search visits them, and the lists of both sides
+/// in the new numbers. Each thread's search has a range of these, which consists of several neighbourhoods.
 struct BfsReordering {
   RawArray<Index> rows, cols;  ///< [rows + 1], [cols + 1], the last unused: of a new number, the old one
   RawArray<std::uint32_t> row_offsets, col_offsets;  ///< [rows + 1], [cols + 1]
@@ -26,19 +26,20 @@ struct BfsReordering {
   Mates to_new(const Mates& mates, int threads) const;
 };
 
-/// Whether the numbering says nothing about which rows are near: in most places of a sample, columns of two
-/// rows in turn are far apart. O(1).
+/// Whether the numbering is unrelated to adjacency: for most rows of a sample, the columns of the row and
+/// of the next one are far apart. O(1).
 bool scattered(const BipartiteGraphView& graph);
 
-/// Whether renumbering is worth a try: scattered, no long lists, and no hubs in a sample of the rows.
-/// O(1).
+/// Whether renumbering is worth trying: the numbering is scattered, and a sample of the rows has neither
+/// long lists nor hubs. O(1).
 bool may_have_places(const BipartiteGraphView& graph);
 
-/// Nothing, after part of the work, for a graph that has no such order (random graphs, graphs with hubs); nor
-/// for one of 2^32 edges. Needs columns. Threads search from roots of their own, and where each one's
-/// vertices end differs from run to run; they give up when a level has more than a quarter of one thread's
-/// rows and half of those that it met, or 64 times the mean degree and four fifths of those that it met.
-/// O(rows + cols + nnz); 16 bytes an edge until it ends, then 8.
+/// Renumbers a graph with both sides. Returns nothing, after part of the work, for graphs without
+/// neighbourhoods (random graphs, graphs with hubs), and for 2^32 edges or more. Threads search from their
+/// own roots, so that the borders between their vertices differ from run to run. They give up when a
+/// frontier has more than a quarter of one thread's rows and half of the visited ones, or 64 times the mean
+/// degree and four fifths of the visited ones. O(rows + cols + nnz); 16 bytes an edge during the work, then
+/// 8.
 std::optional<BfsReordering> bfs_reorder(const TwoSidedGraph& graph, int threads);
 
 }  // namespace motes::matching::detail

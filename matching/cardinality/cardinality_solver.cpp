@@ -99,8 +99,8 @@ std::int64_t count_free(std::span<const Index> mates, int threads) {
   return count;
 }
 
-/// Throws for lengths, columns out of range or taken twice and, where the graph is at hand, pairs that are no
-/// edge; the first such pair is told.
+/// Throws for a wrong length, columns out of range or used twice, and, if the graph is in host memory,
+/// pairs that are not edges; names the first such pair.
 Mates checked_start(const CardinalityProblem& problem, std::span<const Index> start, int threads) {
   const BipartiteGraphView& graph = problem.graph;
   Mates mates = detail::no_mates(graph.rows, graph.cols, threads);

@@ -25,8 +25,8 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
                        const ApfbOptions& options, const GivenStart& start, Mates& mates,
                        CardinalityStats& stats);
 
-/// With options.finish the trees stop growing once they have looked at `edges_at_most`, and push-relabel does
-/// the rest.
+/// With options.finish the trees stop growing once they have scanned `edges_at_most` edges, and
+/// push-relabel does the rest.
 void grow_forests(const Execution& execution, const CardinalityProblem& problem, const MsBfsOptions& options,
                   std::int64_t edges_at_most, const GivenStart& start, Mates& mates, CardinalityStats& stats);
 

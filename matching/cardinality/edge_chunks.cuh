@@ -54,7 +54,7 @@ struct Staging {
   EdgeChunk chunk[kRoom];
   int count, base;
 
-  /// Keeps a chunk or, where there is no room, puts it into the grid's list.
+  /// Keeps a chunk or, if there is no room, adds it to the grid's list.
   __device__ void put(const EdgeChunk& some, EdgeChunk* list, int* list_count) {
     const int place = atomicAdd(&count, 1);
     if (place < kRoom)

@@ -9,12 +9,12 @@
 
 namespace motes::matching {
 
-/// Each free row takes its first free column; then phases of searches in one thread. They need the rows'
-/// side alone and no memory but a word for each row and column. Most real graphs are done after a look at
-/// each edge. On the others (lattices, gated particles, low random degrees) the searches run into each other,
-/// and the last rows would take a pass over the graph each: once the searches have looked at kBudget times
-/// the edges, the columns' side is made and the rest is push-relabel's, from the matching where it is. So the
-/// worst case is push-relabel's, and a bounded number of looks.
+/// Each free row takes its first free column; then phases of searches follow, on one thread. They need only
+/// the row side and a word for each row and column. Most real graphs are solved after each edge has been
+/// scanned once. On others (lattices, gated particles, random graphs of low degree) the searches get into
+/// each other's way, and each of the last rows would take a pass over the graph. So when the searches have
+/// scanned kBudget times the edges, the column side is computed, and push-relabel continues from the
+/// matching so far. The worst case is that of push-relabel plus a bounded number of scans.
 class ShortSearch final : public CardinalitySolver {
  private:
   bool needs_columns() const override { return false; }

@@ -44,13 +44,13 @@ struct Range {
   bool has(Index k) const { return begin <= k && k < end; }
 };
 
-/// Vertices that look for a mate one after another: starts, each with those that its pair leaves with one
-/// live neighbour.
+/// A sequence of vertices that seek a mate: a start, then the vertices that its pair leaves with one live
+/// neighbour, and so on; then the next start.
 struct Cascade {
-  Index start = 0, end = 0;  ///< not looked at yet, in the order of visits
+  Index start = 0, end = 0;  ///< starts not visited yet, in the order of visits
   Range partners;            ///< that these starts may choose from
   std::vector<Vertex> next;  ///< left with one neighbour
-  Vertex vertex{};           ///< looks for a mate in this round
+  Vertex vertex{};           ///< seeks a mate in this round
   bool choosy = false;       ///< only among `partners`
   Index partner = -1;        ///< what it found
   bool last = false;         ///< which was all that it had left
@@ -96,14 +96,14 @@ class KarpSipser {
  private:
   using Word = detail::Word<kShared>;
 
-  /// As many cascades of a thread go on side by side where that costs nothing.
+  /// Cascades that a thread interleaves to overlap their cache misses.
   static constexpr int kTogether = 16;
 
-  /// Each vertex of a side that `may_start` looks for a mate, and then those that its pair leaves with one
-  /// live neighbour. Each thread has `together` such cascades, and a share of the side: where rows in turn
-  /// are neighbours, threads meet at the few borders of shares alone. Who is through helps others, range by
-  /// range. `choosy`: starts have a mate of the same share of the other side, or none for now, lest the first
-  /// of a share take what the last ones of the share before it need (match_free_rows).
+  /// Runs a cascade from each vertex of a side that `may_start`. Each thread has `together` interleaved
+  /// cascades and a share of the side: if consecutive rows are neighbours, threads only conflict at the
+  /// borders of shares. A thread that has finished takes ranges of others. `choosy`: starts take a mate
+  /// only from the same share of the other side, so that the first of a share do not take what the last of
+  /// the share before need (match_free_rows).
   template <class Order, class MayStart>
   void look(const Order& order, int side, int together, bool choosy, const MayStart& may_start) {
     constexpr Index kRange = 64;

@@ -22,11 +22,11 @@ __device__ inline bool is_peeled(Left left) { return static_cast<unsigned>(left)
 struct PeelCounters {
   int on;                    ///< whether there was one
   int listed[3];             ///< length of the list of round r at r % 3
-  int rows_left, cols_left;  ///< for solvers that list what is left
+  int rows_left, cols_left;  ///< for solvers that list the remaining vertices
 };
 struct Peeling {
   Left* left;       ///< [rows + cols], rows first
-  PeelCounters* n;  ///< `on` is 0 until peel() has come to its work
+  PeelCounters* n;  ///< `on` is 0 until peel() has begun
 };
 
 /// When peel() sets to work, and when it leaves off.

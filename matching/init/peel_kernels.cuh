@@ -32,7 +32,7 @@ constexpr int kWeighBlocks = 6;   ///< of which so many share a multiprocessor
 constexpr int kHeavy = 1024;      ///< edges of a run of vertices that make it heavy,
 constexpr int kHeavyRuns = 64;    ///< and so many of these that a block sets aside
 constexpr int kFewOf = 64;        ///< PeelPlan::few counts only below such a share of the first list
-constexpr int kSample = 4096;     ///< vertices looked at to decide
+constexpr int kSample = 4096;     ///< vertices that are sampled to decide
 constexpr int kHalf = 4096;       ///< entries of a hop that a block holds
 constexpr int kHops = 8;          ///< of a round
 

@@ -184,7 +184,7 @@ template <class Entries>
 Survey survey_entries(gpu::Arena& arena, const Entries& entries) {
   if constexpr (std::is_same_v<Entries, GeometricEntries>) {
     const Cost bound = detail::farthest_cost(entries, bounds_on_device(arena, entries));
-    if (bound <= kMaxGridCost) return {bound, nullptr};  // else the box may be to blame: look at the pairs
+    if (bound <= kMaxGridCost) return {bound, nullptr};  // else the box may be too coarse: read the pairs
   }
   Cost* largest = arena.take_filled<Cost>(1, 0);
   if (entries.rows > 0) {

@@ -10,7 +10,7 @@ namespace motes::matching::device::search {
 
 constexpr int kThreads = 256;  ///< of the plain kernels here
 constexpr int kWarp = 32;
-constexpr int kGlances = 8;  ///< pairs a lane looks at side by side in the greedy pass
+constexpr int kGlances = 8;  ///< pairs that a lane reads at the same time in the greedy pass
 constexpr unsigned kAll = 0xffffffffU;
 
 __device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }

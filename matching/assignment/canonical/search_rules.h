@@ -19,9 +19,9 @@ MOTES_HOST_DEVICE inline std::uint32_t scramble(Index k) {
   return (x ^ (x >> 13)) & 0x7fffffffU;
 }
 
-/// Among rows that offer column j the same, the one of least rank wins. `salt` is scramble(j): every column
-/// ranks the rows in its own order, so that no row collects all ties and trees get ends alike. From 1 on;
-/// 0 and kNoRank are left for "none".
+/// Among rows that make column j equal offers, the one of least rank wins. `salt` is scramble(j): every
+/// column ranks the rows in its own order, so that no row wins all ties, and ends are spread evenly over
+/// trees. Ranks begin with 1; 0 and kNoRank are reserved for "none".
 MOTES_HOST_DEVICE inline std::uint32_t rank_of(Index row, std::uint32_t salt) {
   return (static_cast<std::uint32_t>(row) ^ salt) + 1;
 }

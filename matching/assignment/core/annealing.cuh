@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kAnnealBlock)
         squares += w * w;
       }
     }
-    sum = over_block(sum, sum_of, room) / 2;  // every warp's sum is met twice
+    sum = over_block(sum, sum_of, room) / 2;  // every warp's sum is counted twice
     squares = over_block(squares, sum_of, room) / 2;
     for (Index first = 4 * static_cast<Index>(threadIdx.x); first < e.cols; first += 4 * kAnnealBlock) {
 #pragma unroll
@@ -304,7 +304,7 @@ void annealed_prices(gpu::Arena& arena, const DenseEntries<T>& e, Cost* price) {
           mean_above(arena.download(cost, static_cast<std::size_t>(size) * static_cast<std::size_t>(size)),
                      size) /
           kCooling;
-    if (temperature == 0) {  // all alike
+    if (temperature == 0) {  // all costs are equal
       MOTES_CUDA(cudaMemsetAsync(price, 0, static_cast<std::size_t>(n) * sizeof(Cost), arena.stream()));
       return;
     }

@@ -194,8 +194,7 @@ class CorePaths {
     return u;
   }
 
-  /// Finds pairs that violate, in the rows that neither the bounds nor earlier looks prove; false if there
-  /// are none.
+  /// Finds violating pairs in the rows that neither bounds nor earlier scans prove; false if there are none.
   bool price(const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
     const BoundProof proof(selection_, v);

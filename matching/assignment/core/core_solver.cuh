@@ -110,7 +110,7 @@ class PairRoom {
   Offset room_ = 0;
 };
 
-/// Rows that must be matched get a dear exit.
+/// Rows that must be matched get an expensive exit.
 [[maybe_unused]] static __global__ void dear_exits_kernel(const Cost* row_exit, Index rows, Cost* out) {
   for (Index i = search::thread_index(); i < rows; i += search::thread_total()) {
     const Cost exit = row_exit == nullptr ? kInfiniteCost : row_exit[i];
@@ -191,7 +191,8 @@ search::State cold_state(gpu::Arena& arena, const DeviceCanonical<Entries>& p) {
   return s;
 }
 
-/// May prices that were given for a perfect problem be its start? Only if a dear exit stays dear beside them.
+/// Whether prices given for a perfect problem may be its start: only if the expensive exit exceeds them by
+/// far.
 inline bool usable_prices(std::span<const Cost> v) {
   if (v.empty()) return false;
   const auto [least, most] = std::minmax_element(v.begin(), v.end());
@@ -347,7 +348,7 @@ Outcome solve_in_place(gpu::Arena& arena, const CanonicalSides& sides, const Dev
     out.whole = solve_all_pairs(arena, sides, p, start, policy, stats);
     return out;
   }
-  // Rows that left at the dear price have no exit: finishing finds them, and calls the problem infeasible.
+  // Rows that left at the expensive exit have none: the finishing step finds them and reports infeasibility.
   return out;
 }
 

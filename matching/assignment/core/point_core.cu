@@ -104,7 +104,7 @@ __device__ Best ask(const Question& q, Index r, Cost limit) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const double inverse_scale = 1 / q.entries.scale, gate_reach = PointTreeView::beyond(q.entries.gate);
   const Point p{q.from.x[r], q.from.y[r], q.from.z[r]};
-  // Where this row would be among those asked, if both were spread alike.
+  // The position of this row among the points of the tree, if both had the same distribution.
   const auto place = static_cast<Index>(static_cast<Offset>(r) * q.to.count / q.from.count);
   Best best;
   const auto visit = [&](Index, Index k) {

@@ -7,9 +7,10 @@
 
 namespace motes::matching::detail {
 
-/// A problem over points with both sides in the order of cells of a grid. Solvers of point sets look at
-/// neighbours all the time; in a random order each look is a miss of the caches once the arrays outgrow them.
-/// O(rows + cols) memory and time. The problem given must outlive it; it keeps what its own views point to.
+/// A problem over points with both sides ordered along cells of a grid. Solvers of point sets access
+/// neighbours all the time; in a random order each access misses the cache once the arrays do not fit in
+/// it. O(rows + cols) memory and time. The problem given must outlive it; it keeps what its own views point
+/// to.
 class OrderedPoints {
  public:
   OrderedPoints(const Canonical<GeometricEntries>& problem, const Start& start);

@@ -66,7 +66,8 @@ class RowSelector {
     return hits <= kMostFactor * wanted_ && (hits >= wanted_ / 2 || last_ == kLastKey<T>);
   }
 
-  /// Too many pairs only because many are as dear as the limit: no other limit suits better.
+  /// Whether there are too many pairs only because many cost as much as the limit, so that no other limit
+  /// is better.
   bool tied(const T* key, Index hits) const {
     if (hits <= kMostFactor * wanted_) return false;
     Offset cheaper = 0;
@@ -86,7 +87,7 @@ class RowSelector {
     return ranked(std::min(size - 1, size * wanted_ / cols));
   }
 
-  /// The limit that `wanted` pairs meet exactly, ties apart.
+  /// The limit that exactly `wanted` pairs do not exceed, apart from ties.
   T exact_limit(const T* key) {
     sample_.assign(key, key + entries_.cols);
     return ranked(std::min<Offset>(wanted_, entries_.cols) - 1);

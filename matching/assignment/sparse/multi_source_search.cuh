@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kForestBlock, 1) core_forest_kernel(CoreForest
     clock = now;
   };
   long long round = 1, refused = 0, pass = 0, all_scanned = 0;
-  // The same for all threads: what it looks at is the same for them, between the same barriers.
+  // The same for all threads, since they read the same values between the same barriers.
   const auto too_slow = [&] {
     return (f.most_rounds > 0 && round > f.most_rounds) ||
            (f.most_scanned > 0 && all_scanned > f.most_scanned);

@@ -7,7 +7,7 @@ namespace motes::matching::device::search {
 
 constexpr int kForestBlock = 512;       ///< threads
 constexpr int kForestPhases = 4096;     ///< of which the gains are reported
-constexpr Cost kShift = Cost{1} << 40;  ///< rises from here on are taken back from all duals alike
+constexpr Cost kShift = Cost{1} << 40;  ///< rises of at least this are subtracted from all duals
 
 /// The parts of a search that are timed.
 enum ForestStage { kChains, kGrow, kRise, kSettle, kAugment, kForestStages };

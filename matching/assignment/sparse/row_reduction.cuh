@@ -20,13 +20,13 @@ namespace motes::matching::device::search {
 constexpr Cost kDeepest = Cost{1} << 60;  ///< bids below minus this are left to the searches
 /// With an epsilon: prices that others may start from stay above minus this.
 constexpr Cost kDeepestAuction = Cost{1} << 56;
-constexpr int kLook = 16;  ///< bids between looks at how many go on
+constexpr int kLook = 16;  ///< bids between checks of how many chains continue
 
 struct Chains {
   DeviceCanonical<SparseEntries> p;
   const Index* row_to_col;  ///< [rows] before the chains: rows that have a column start none
   Column* column;           ///< [cols]
-  Index* left;  ///< [rows] rows left over; with an epsilon: whose budget was spent. nullptr: not asked
+  Index* left;  ///< [rows] rows left over; with an epsilon: those whose budget was spent. nullptr: not needed
   int* left_count;
   unsigned long long *bids, *began;
   const Cost* epsilon = nullptr;  ///< nullptr: none

@@ -16,9 +16,9 @@ namespace {
 
 using namespace detail;
 
-/// Looks at edges, in edges of the graph, after which trees stop in any case, and that trees are worth from
-/// where push-relabel could do the rest: about what that looks at by itself where trees do not pay, and what
-/// it takes as long for as they do for so many.
+/// Numbers of scanned edges, as multiples of the edges of the graph. kFinishEdges: when trees stop in any
+/// case, about what push-relabel scans on graphs on which trees are slow. kWorthEdges: the most that the
+/// remaining phases may scan, which takes as long as push-relabel for the same rows.
 constexpr double kFinishEdges = 6, kWorthEdges = 2;
 
 /// Every vertex in the forest knows its tree's root, a free row; -1: in no tree. leaf_[root] is the free
@@ -89,10 +89,11 @@ class Forest {
 
  private:
   static constexpr std::int64_t kPassPart = 1 << 14;
-  static constexpr int kWords = 4;  ///< asked for ahead; a look at a list often ends with its first
+  static constexpr int kWords = 4;  ///< neighbours that are prefetched; a scan often ends with the first
 
-  /// Whether the phases to come are worth their looks at edges: each taken to find as much less than the one
-  /// before as this one did, and to look at as many edges, until less than one path or no free row is left.
+  /// Whether the remaining phases are worth the edges that they scan. The number of paths per phase is
+  /// expected to keep falling at the present rate, with as many edges scanned in each, until it is below
+  /// one or no free row is left.
   bool pays(std::int64_t paths, std::int64_t paths_before, std::int64_t edges) const {
     const auto all = static_cast<double>(graph_.edges());
     if (static_cast<double>(stats_.edges_traversed) > kFinishEdges * all) return false;
@@ -183,9 +184,9 @@ class Forest {
     frontier_.take(lanes_);
   }
 
-  /// Algorithm 6: each of `cols` that is in no tree joins the first active tree that it has a row in; those
-  /// that find none are the lanes' `left`. Lists are looked at from their ends: where rows were matched in
-  /// their order, those left free, and trees, are rather among the later ones.
+  /// Algorithm 6: each of `cols` that is in no tree joins the first active tree with one of its rows; those
+  /// that find none go to the lanes' `left`. Lists are scanned from their ends: if rows were matched in
+  /// order, the free ones, and so the trees, are mostly among the later ones.
   void upwards(const Frontier& cols) {
     cols.over_parts(lanes_, kLevelPart, [&](Lane& lane, const auto& list, auto begin, auto end) {
       const auto visit = [&](Index j) {

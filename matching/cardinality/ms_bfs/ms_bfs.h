@@ -13,29 +13,29 @@
 namespace motes::matching {
 
 struct MsBfsOptions {
-  std::int64_t alpha = 5;  ///< upwards (from unseen columns) where the frontier is not below 1/alpha of them
-  bool direction = true;   ///< choose the direction; else always downwards, from the frontier
-  bool graft = true;       ///< columns of trees that found a path are given to the others; else start over
-  bool finish = true;      ///< leave the last rows to push-relabel where the trees do not pay
+  std::int64_t alpha = 5;  ///< bottom-up if the frontier has at least 1/alpha of the unvisited columns
+  bool direction = true;   ///< choose the direction; else always top-down
+  bool graft = true;       ///< graft columns of trees that found a path onto others; else start over
+  bool finish = true;      ///< leave the last rows to push-relabel if trees are too slow for them
 };
 
 /// A tree stops growing at its first free column. O(rows * nnz) without the finish.
 ///
-/// The finish. On gated graphs (and random ones of low degree) the last 0.1 to 1 % of the rows have trees
-/// that cover most of the graph, so that each of dozens of phases costs a pass over the graph, up to hundreds
-/// of levels deep, and gains a few rows; grafting makes it worse, because most of what it moves belongs to
-/// trees that are about to find a path. So what is left is done by push-relabel (push_relabel.h), whose
-/// labels carry over from one path to the next what was learned of distances, once the phases to come promise
-/// to look at more than twice the edges of the graph, or the run has looked at six times as many. The
-/// promise: each phase finds as much less than the one before as the last one did, and looks at as many
-/// edges. On one thread gated particles stop after two phases or three, in a quarter to two fifths of the
-/// time; graphs on which trees do well end before that.
+/// The finish. On gated graphs and random ones of low degree, the trees of the last 0.1 to 1 % of the rows
+/// cover most of the graph. Each of dozens of phases then takes a pass over the graph, with up to hundreds
+/// of levels, and gains a few rows. Grafting makes it worse, because most of what it moves belongs to trees
+/// that are about to find a path. So these rows are left to push-relabel (push_relabel.h), whose labels
+/// keep what is known of distances from one path to the next. It takes over when the remaining phases are
+/// expected to scan more than twice the edges of the graph, or the run has scanned six times as many. The
+/// expectation: the numbers of paths per phase keep falling at the rate of the last two phases, and each
+/// phase scans as many edges as the last. On one thread gated particles stop after two or three phases, in
+/// a quarter to two fifths of the time; graphs on which trees are fast end before that.
 ///
 /// On a GPU (ms_bfs_kernels.cuh) the same forest grows in one kernel, after the cheap start (a phase of one
-/// level), and the finish is push-relabel's CUDA form, from the matching where it lies. It comes once half
-/// the edges have been looked at, after a phase as a rule: there push-relabel is the faster on most families
-/// of graphs. Parts of a frontier are there followed for some levels ahead of others, and rows that are found
-/// at the same time may go to different trees from run to run.
+/// level), and the finish is the CUDA form of push-relabel, in device memory. It usually begins after the
+/// phase in which half the edges have been scanned: from then on push-relabel is faster on most families of
+/// graphs. There, parts of a frontier are explored some levels ahead of others, and rows reached at the
+/// same time may be in different trees from run to run.
 class MsBfs final : public CardinalitySolver {
  public:
   explicit MsBfs(const MsBfsOptions& options) : options_(options) {}

@@ -110,7 +110,7 @@ __device__ inline void flush_left(Shared& shared, Index* list, int* list_count) 
 }
 
 /// Algorithm 6 over the columns that col_of(k), k < count, names (-1: none). Those that join no tree go to
-/// the list `left`, where there is one. The whole grid calls. Returns edges looked at.
+/// the list `left`, where there is one. Called by the whole grid. Returns the edges scanned.
 template <int kLanes, class ColOf>
 __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, int count, ColOf&& col_of,
                                              EdgeChunk* next, int* next_count, Index* left, int* left_count,

@@ -6,16 +6,17 @@
 namespace motes::matching::device::ms_bfs {
 
 constexpr int kBlock = 1024;
-constexpr int kSide = 4;      ///< edges that a lane reads side by side
-constexpr int kFew = 256;     ///< chunks of a frontier that is followed downwards always
-constexpr int kApart = 1024;  ///< chunks of a frontier for each block, up to which blocks follow it apart
-constexpr int kHops = 8;      ///< levels that blocks go apart,
+constexpr int kSide = 4;   ///< edges that a lane reads side by side
+constexpr int kFew = 256;  ///< chunks of a frontier that is followed downwards always
+constexpr int kApart =
+    1024;                 ///< chunks of a frontier per block, up to which each block explores its part alone
+constexpr int kHops = 8;  ///< levels that blocks explore alone,
 constexpr int kThin = 1 << 12, kThinHops = 64;  ///< and where the whole frontier has few chunks
-constexpr int kGrown = 64;              ///< chunks that a block may come to apart, though it began with fewer
+constexpr int kGrown = 64;                      ///< chunks that a block's part may grow to
 constexpr int kHub = 512, kHubs = 128;  ///< rows of a column that a block takes; most of them put aside
 constexpr int kLeft = 1 << 13;          ///< columns that a block gathers before it needs the grid's list
-constexpr int kRecords = 1 << 13;       ///< phases told apart; the last takes in what follows
-constexpr int kLevelRecords = 1 << 17;  ///< levels whose frontiers are told
+constexpr int kRecords = 1 << 13;       ///< phases recorded separately; the last one includes all later ones
+constexpr int kLevelRecords = 1 << 17;  ///< levels whose frontiers are recorded
 
 using Word = unsigned long long;
 constexpr unsigned kNone = 0xffffffffU;
@@ -38,7 +39,7 @@ struct Report {
   int renewable, active, reachable;  ///< columns
   int free_rows;                     ///< before the first phase
   int hops[3];                       ///< of a round: levels that the round before went
-  int grown[3];                      ///< of a round: a block of the one before came to many chunks apart
+  int grown[3];                      ///< of a round: a block's part grew to many chunks in the round before
   int phases, levels_told;
   bool done;
   unsigned long long edges, path_edges;

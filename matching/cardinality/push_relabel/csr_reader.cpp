@@ -141,7 +141,7 @@ MOTES_AVX512 std::int64_t wide_offers(const CsrView<OffsetType>& lists, std::spa
   return looks;
 }
 
-/// Rows next to some columns, as they were read, with a bit for each that looked unseen.
+/// Rows adjacent to some columns, as read, with a bit for each that seemed unvisited.
 struct Stage {
   static constexpr std::size_t kLines = 16;
   alignas(64) Index rows[kLines][16];
@@ -150,7 +150,7 @@ struct Stage {
 };
 
 MOTES_AVX512 inline std::size_t mark(Stage& stage, std::uint32_t* seen, Index* out) {
-  // All lines one after another, what looked unseen only; then those put down twice are found out.
+  // First all rows that seemed unvisited are compressed; then duplicates are removed.
   alignas(64) Index rows[16 * (Stage::kLines + 1)];
   std::size_t count = 0;
   for (std::size_t k = 0; k < stage.count; ++k) {

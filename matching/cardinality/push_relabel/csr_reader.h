@@ -15,13 +15,13 @@
 
 namespace motes::matching::detail {
 
-/// Labels in 16 bits. The greatest value says that there is no path, the one before it that it is that long
-/// or longer.
+/// Labels in 16 bits. The greatest value means that there is no path; the one before it, that the path has
+/// at least this length.
 using ShortLabel = std::uint16_t;
 inline constexpr ShortLabel kShortNoPath = std::numeric_limits<ShortLabel>::max();
 inline constexpr ShortLabel kShortFar = kShortNoPath - 1;
 
-/// Sets the bit of a vertex. Whether it was not set.
+/// Sets the bit of a vertex; returns whether it was not set before.
 inline bool set_bit(std::uint32_t* bits, Index v) {
   std::uint32_t& word = bits[static_cast<std::size_t>(v) / 32];
   const std::uint32_t before = word;
@@ -29,7 +29,7 @@ inline bool set_bit(std::uint32_t* bits, Index v) {
   return word != before;
 }
 
-/// What a row's columns offer: one of those of least label. Where none has a path, `col` means nothing.
+/// A row's column of least label. If no column has a path, `col` is meaningless.
 struct ShortOffer {
   Index col;
   ShortLabel label, second;  ///< the least label, and the least of the other columns
@@ -44,12 +44,12 @@ struct CsrView {
   std::int64_t degree(Index v) const { return static_cast<std::int64_t>(offsets[v + 1] - offsets[v]); }
 };
 
-/// Lists of so many vertices are asked of memory together.
+/// The number of vertices whose lists are prefetched together.
 inline constexpr std::size_t kListsAhead = 32;
 
-/// Asks for what vertices[begin, ...) and those after them need, before those up to `end` are read: a list in
-/// no order is a chain of misses otherwise. Offsets of the first kListsAhead are best asked for as soon as
-/// the vertices are known.
+/// Prefetches the lists of vertices[begin, ...), before those up to `end` are read; otherwise lists in
+/// random order are a chain of cache misses. The offsets of the first kListsAhead vertices should be
+/// prefetched as soon as these are known.
 template <class OffsetType>
 inline void look_ahead(const CsrView<OffsetType>& lists, std::span<const Index> vertices, std::size_t begin,
                        std::size_t end) {

@@ -23,22 +23,22 @@
 
 namespace motes::matching::detail {
 
-/// Labels of 8 or 16 bits. The greatest value says that there is no path, the one before it that the path is
-/// that long or longer.
+/// Labels of 8 or 16 bits. The greatest value means that there is no path; the one before it, that the path
+/// has at least this length.
 template <class Label>
 inline constexpr Label kNoShortPath = std::numeric_limits<Label>::max();
 
-/// What a row's columns offer: the first of those of least label; where none has a path, `col` means nothing.
+/// A row's first column of least label. If no column has a path, `col` is meaningless.
 struct Offer {
   Index col;
   std::uint16_t label, second;  ///< the least label, and the least of the other columns
 };
 
 inline constexpr std::size_t kMostSlots = 48;
-/// Lists read in one batch at most, and vertices behind the batch that can be read, too: their lists are
-/// asked for meanwhile.
+/// The most lists in one batch, and the number of vertices after the batch that must be readable, since
+/// their lists are prefetched.
 inline constexpr std::size_t kRowsAtOnce = 16, kColsAtOnce = 64, kAskedAhead = 64;
-/// The neighbours of a batch of vertices, one list after another, and words behind the last.
+/// Room for the neighbours of a batch of vertices, one list after another, and for some words after the last.
 inline constexpr std::size_t kFlatRoom = (kColsAtOnce + 1) * kMostSlots;
 
 /// The offers of a batch of rows, each in its place.
@@ -47,18 +47,18 @@ struct Offers {
   alignas(64) std::array<std::uint32_t, kRowsAtOnce> label, second;
 };
 
-/// What a batch of visits came upon.
+/// Counters of a batch.
 struct Visit {
   std::int64_t looks;  ///< neighbours read
-  bool longer;         ///< some lists go on beyond their slots
+  bool longer;         ///< some lists are longer than their slots
 };
 
-/// How the slots of a batch of vertices are read; on CPUs with AVX-512 many at once, with the same answers.
-/// Nothing is written until all are read, so that what they fetch from all over overlaps: a gather waits for
-/// older stores whose place is not known yet. Sixteen rows' slots are turned, so that one gather fetches a
-/// label for each row and least labels are kept without a reduction within a row. The label of one vertex
-/// after the last, `none`, can be read too, no path, and three more bytes of labels. Of a list that goes on,
-/// whose last slot has more than `none`, the others are read.
+/// Functions that read the slots of a batch of vertices; with AVX-512 many at once, with the same results.
+/// Nothing is written until all are read, so that loads overlap: a gather waits for older stores whose
+/// addresses are not known yet. The slots of sixteen rows are transposed, so that one gather loads a label
+/// of each row, and minima need no reduction within a row. The label of the vertex `none`, one after the
+/// last, must be readable (no path), and three more bytes of labels. If the last slot of a list exceeds
+/// `none`, the list continues elsewhere, and only its other slots are read.
 struct EllReader {
   template <class Label>
   using ReadOffers = Visit (*)(const Index* slots, std::span<const Index> rows, const Label* label_of,
@@ -68,11 +68,11 @@ struct EllReader {
   /// Which slots' bits are not set, a word for each of up to kColsAtOnce vertices. The bit of `none` is set.
   Visit (*unset)(const Index* slots, std::span<const Index> vertices, const std::uint32_t* bits, Index none,
                  std::uint64_t* out);
-  /// Puts down the neighbours of up to kColsAtOnce vertices, of which `looks` are.
+  /// Writes the neighbours of up to kColsAtOnce vertices one after another; `looks` is their number.
   Visit (*flatten)(const Index* slots, std::span<const Index> vertices, Index none, Index* flat);
 };
 
-/// How a list of any length is read where it is; likewise.
+/// Functions that read a list of any length in CSR form.
 struct AdjacencyReader {
   Offer (*offer_8)(std::span<const Index> cols, const std::uint8_t* label_of);
   Offer (*offer_16)(std::span<const Index> cols, const std::uint16_t* label_of);
@@ -168,8 +168,8 @@ class EllGraph {
 
   const TwoSidedGraph* graph_;
   std::size_t count_;  ///< slots of a vertex
-  /// [rows * count_], [cols * count_]; beyond a list `cols`, `rows`. More than that in the last slot: the
-  /// list goes on in more_, so many words less one from its begin.
+  /// [rows * count_], [cols * count_]; slots after the end of a list hold `cols` or `rows`. If the last
+  /// slot exceeds that by k, the list continues at more_[k - 1].
   RawArray<Index> row_slots_, col_slots_;
   std::vector<Index>
       more_;  ///< lengths, each followed by as many neighbours; few, so that they stay in cache

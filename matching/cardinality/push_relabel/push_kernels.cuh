@@ -148,7 +148,7 @@ __device__ void push_chains(const Push& p, unsigned bound, int share, const Inde
   Look<S> look;
   look.list(p, -1, lane);
   look.read(p);
-  Index last_col = -1;  // taken by this group while it looked at these: what it saw of it may be older
+  Index last_col = -1;  // taken by this group while it read these: what it read of it may be outdated
   Word last_word = 0;
   bool more = static_cast<int>(first_lane / kLanes) * (thread_total() / kWarp) < active_count;
   int pushes = 0, room = 0, steps = 0, edges = 0;

@@ -22,8 +22,7 @@ namespace {
 
 using namespace detail;
 
-/// Several parts of the graph for each thread, dealt out by turns: work is thick in some places at some
-/// times.
+/// Parts of the graph for each thread, assigned cyclically: they balance the load.
 constexpr int kPartsOfAThread = 4;
 
 std::int64_t count_all(const std::vector<std::vector<Index>>& lists) {
@@ -84,7 +83,7 @@ class Pushing {
  private:
   using Word = typename Labels<Graph>::Word;
   static constexpr std::int64_t kRelabelFrequency = 2;
-  static constexpr std::size_t kBatch = 16;  ///< rows that look before they push
+  static constexpr std::size_t kBatch = 16;  ///< rows that read labels before they push
   static constexpr std::int64_t kTurnsOfAThread = 4;
   static constexpr std::int64_t kLeastPart = 16;  ///< rows: a batch
   /// As long as the last relabelling's levels; so much of one row is pushed before the next.
@@ -167,8 +166,8 @@ class Pushing {
     lane.next.insert(lane.next.end(), queue.begin(), queue.end());
   }
 
-  /// The rows queue[begin, end) look, then push. Those that came too late, as another one has raised the
-  /// column that they chose, look again in the next sweep.
+  /// The rows queue[begin, end) read labels, then push. A row whose chosen column was raised in between
+  /// reads again in the next sweep.
   void push_batch(std::span<const Index> queue, std::size_t begin, std::size_t end,
                   std::vector<Index>& displaced, Lane& lane) {
     std::array<ShortOffer, kBatch> offers;
@@ -188,7 +187,7 @@ class Pushing {
       const std::uint32_t now = Labels<Graph>::label_of(seen);
       const std::uint32_t raised =
           offer.second == kShortNoPath ? Labels<Graph>::kNoPath : std::uint32_t{offer.second} + 1;
-      if (now != offer.label) labels_.tell_short(offer.col, now);
+      if (now != offer.label) labels_.store_short_label(offer.col, now);
       if (now != offer.label || !labels_.push(offer.col, seen, raised, row)) {
         displaced.push_back(row);
         continue;

@@ -9,8 +9,8 @@
 
 namespace motes::matching {
 
-/// Whether the graph is reordered first: renumbered (bfs_reordering.h), or on one thread put into slots
-/// (ell_graph.h).
+/// Whether the graph is reordered first: renumbered (bfs_reordering.h), or on one thread converted to ELL
+/// form (ell_graph.h).
 enum class Reorder { automatic, always, never };
 
 struct PushRelabelOptions {
@@ -21,27 +21,28 @@ struct PushRelabelOptions {
   Reorder reorder = Reorder::automatic;
 };
 
-/// A column's label is a lower bound of the alternating path from it to a free column, in columns. An active
-/// (free) row takes the column of least label among its own, whose row becomes active in its turn, and raises
-/// that label to one more than the second least: the papers' double push raises it to one more than the
-/// least, but from its new row the column cannot be left by itself. A row whose columns all have no path left
-/// stays free. Global relabelling makes all labels exact by a breadth-first search from the free columns; on
-/// a GPU (push_kernels.cuh) it leaves lengths of paths, most of them the shortest. Labels only rise. O(rows *
-/// nnz). Rows that start free first take free columns.
+/// A column's label is a lower bound of the length, in columns, of an alternating path from it to a free
+/// column. An active (free) row takes the column of least label among its own, and raises that label to one
+/// more than its second least; the row that had the column becomes active. (The papers' double push raises
+/// it to one more than the least. But the new row would have to leave the column through another of its
+/// columns, so the second least is a valid bound.) A row none of whose columns has a path stays free.
+/// Global relabelling makes all labels exact by a breadth-first search from the free columns; on a GPU
+/// (push_kernels.cuh) labels are then lengths of paths, most of them shortest. Labels only rise. O(rows *
+/// nnz). At the beginning, free rows take free columns.
 ///
-/// Threads. Between two relabellings each thread pushes rows of its own, with the rows that these
-/// displace, and meets the others in the words of columns alone; then rows go home to the thread whose part
-/// of the graph (partition.h) they are in. In a renumbered graph a thread's parts are neighbourhoods and
-/// stay in its cache. A share of the pushes is for each thread, also where there are fewer rows than threads:
-/// the last few rows are better off with new labels than with one thread's long walk. A batch of rows looks
-/// at its columns' labels before the first of them pushes (csr_reader.h), and a row whose chosen column has
-/// been raised since looks again.
+/// Threads. Between two relabellings each thread pushes its own rows and the rows that these displace, and
+/// shares only the words of columns with the others; then rows return to the thread that owns their part of
+/// the graph (partition.h). In a renumbered graph a thread's parts are neighbourhoods and stay in its
+/// cache. Every thread has its share of the pushes, even if there are fewer rows than threads: the last few
+/// rows need new labels more than one thread's long walk. A batch of rows reads the labels of its columns
+/// before the first of them pushes (csr_reader.h); a row whose chosen column has been raised since reads
+/// again.
 ///
-/// The order of numbers. Each look at a column is a miss of the cache where neighbours are numbered far apart
-/// and the labels do not fit in it: points numbered as drawn. Renumbering them costs about two looks at
-/// each edge, and makes all later ones local; `automatic` does so for graphs that are large and look
-/// scattered. One thread, which would wait for the numbering as long as for what it spares, pushes by state
-/// and lists of its own instead (sequential_push_relabel.h).
+/// Numbering. If neighbours have distant numbers (points numbered as drawn) and the labels do not fit the
+/// cache, each access to a column is a cache miss. Renumbering costs about two scans of each edge and makes
+/// all later accesses local; `automatic` does it for large graphs that look scattered. On one thread
+/// renumbering would take as long as it saves, so that state and lists of its own are used instead
+/// (sequential_push_relabel.h).
 class PushRelabel final : public CardinalitySolver {
  public:
   explicit PushRelabel(const PushRelabelOptions& options) : options_(options) {}

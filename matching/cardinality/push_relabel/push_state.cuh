@@ -14,14 +14,15 @@ constexpr unsigned kAll = 0xffffffffU;
 constexpr int kChunkEdges = 64;  ///< edges of a column that one group visits
 constexpr int kStaged = 8192;    ///< chunks that a block gathers before it needs the grid's list
 constexpr int kHalf = kStaged / 2;
-constexpr int kAside = 4;     ///< chunks that a group visits side by side, where there are many
-constexpr int kApart = 1024;  ///< chunks of a frontier for each block, up to which blocks follow it apart
-constexpr int kLook = 128;    ///< chunks of a block that make for many visits in vain
-constexpr int kHops = 8;      ///< levels that blocks go apart,
+constexpr int kAside = 4;  ///< chunks that a group visits side by side, where there are many
+constexpr int kApart =
+    1024;  ///< chunks of a frontier per block, up to which each block explores its part alone
+constexpr int kLook = 128;                      ///< chunks of a block from which on many visits are wasted
+constexpr int kHops = 8;                        ///< levels that blocks explore alone,
 constexpr int kThin = 1 << 12, kThinHops = 32;  ///< and where the whole frontier has few chunks
 constexpr int kShare = 24;    ///< pushes that every chain may make in a phase, beside as many as levels
 constexpr int kPatience = 4;  ///< phases without an end of a chain before fewer chains are tried
-constexpr int kRecords = 64;  ///< phases told apart; what comes after them is added to the last
+constexpr int kRecords = 64;  ///< phases recorded separately; the last one includes all later ones
 
 using Word = unsigned long long;
 
@@ -67,9 +68,9 @@ static_assert(sizeof(Counters) <= 4096, "comes back in a page");
 /// How the kernels' work is cut up for a graph's mean degree.
 template <int kGroup, int kNearPerLane>
 struct Shape {
-  static constexpr int kLanes = kGroup;                                     ///< that look at one row
+  static constexpr int kLanes = kGroup;                                     ///< that read one row
   static constexpr int kSearchLanes = kGroup < kWarp ? 2 * kGroup : kWarp;  ///< that visit one chunk
-  static constexpr int kEach = kNearPerLane;  ///< near columns of a row that a lane looks at
+  static constexpr int kEach = kNearPerLane;  ///< near columns of a row that a lane reads
   static constexpr int kNear =
       kLanes * kEach;  ///< columns of a row that lie at its place in one table, so that
                        ///< a reader of the row need not look where its edges begin

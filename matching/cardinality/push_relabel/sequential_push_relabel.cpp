@@ -100,13 +100,13 @@ class SequentialPushing {
   /// A sweep of fewer rows waits for memory as long as one of these.
   static constexpr std::int64_t kLeastSweep = 16;
 
-  /// A column that the search meets takes as long as a push; relabelling too early costs more than too late.
+  /// A column visited by the search takes as long as a push; relabelling too early costs more than too late.
   std::int64_t cost_of_relabelling(std::size_t met) const {
     return 2 * (static_cast<std::int64_t>(met) + graph_.cols / 20);
   }
-  /// Pushes are judged every rows / kOfRows of them.
+  /// The relabel policy is asked after every rows / kOfRows pushes.
   static constexpr std::int64_t kOfRows = 25;
-  /// Paths must have had the time to end.
+  /// Pushes before the policy is asked, so that paths have had time to end.
   std::int64_t least_watched() const {
     return std::max<std::int64_t>(graph_.rows / kOfRows, 64 * stats_.levels.back());
   }
@@ -261,10 +261,10 @@ class SequentialPushing {
     return word != before;
   }
 
-  /// Active rows push, and those that they displace, sweep by sweep, until none is active or it is
-  /// time for new labels. Rows look at their columns a batch at a time; one that finds the label of its
-  /// choice raised by another of the batch looks again. Labels only rise, so that a second least that was
-  /// seen earlier is still a bound.
+  /// Active rows and the rows that they displace push, sweep by sweep, until none is active or the policy
+  /// asks for a relabelling. Rows read the labels of their columns a batch at a time; a row whose chosen
+  /// column another of the batch has raised reads again. Labels only rise, so that a second least read
+  /// earlier is still a bound.
   template <class Lists>
   std::int64_t push_all(const Lists& lists, RelabelPolicy until) {
     const Timed timed(stats_, "push");

@@ -26,7 +26,7 @@ struct Counters {
   int chunks;                   ///< 32 vertices each, that warps have begun
   int left;                     ///< columns that have words, where not all have (Left)
   int pages;                    ///< of the list of Choices, beside each warp's first (dominant_pairs.cuh)
-  unsigned long long total[3];  ///< proposals, refused ones, entries looked at
+  unsigned long long total[3];  ///< proposals, rejected ones, entries read
 };
 
 /// A vertex that has to propose, along edges below the limit only.

@@ -121,7 +121,7 @@ struct Warp {
   Offset base = 0;    ///< where the first's list begins
   int at = 0;         ///< and where, from there, the lane's does
   int degree = 0;     ///< 0 of vertices that are the next launch's
-  unsigned todo = 0;  ///< lanes whose vertices are still to be settled
+  unsigned todo = 0;  ///< lanes whose vertices are not settled yet
   Tally tally{};
 
   /// Whether the proposal stands. Loops are not edges.

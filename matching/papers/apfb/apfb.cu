@@ -46,8 +46,8 @@ constexpr Index kReached = -2;            ///< of a free column
 constexpr int kLanes = 4, kSide = 4;  ///< lanes that visit a chunk; columns that a lane reads side by side
 using Staged = Staging<1024>;
 constexpr int kAlone = 128;        ///< chunks of a frontier that one block follows alone
-constexpr int kCrowded = 1 << 13;  ///< chunks of a frontier that make for many visits in vain
-constexpr int kRecords = 1 << 14;  ///< phases told apart; the last takes in what follows
+constexpr int kCrowded = 1 << 13;  ///< chunks of a frontier from which on many visits are wasted
+constexpr int kRecords = 1 << 14;  ///< phases recorded separately; the last one includes all later ones
 
 struct Report {
   int frontier[3];      ///< of a level: chunks

@@ -23,7 +23,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBatch = 8;  ///< rounds that are launched before the host looks
 constexpr int kWide = 64;  ///< degree from which a warp takes a vertex together
-constexpr int kSide = 4;   ///< neighbours of a vertex that are looked at side by side
+constexpr int kSide = 4;   ///< neighbours of a vertex that are read at the same time
 constexpr unsigned kAll = 0xffffffffU;
 
 struct RoundRecord {

@@ -49,7 +49,7 @@ struct Scratch {
 
 /// Progress of the search, the same in every block.
 struct Progress {
-  long long round = 0;  ///< also which lists and counters are whose
+  long long round = 0;  ///< also selects among the lists and counters
   long long search = 0, band_number = 0;
   detail::Band band;
 

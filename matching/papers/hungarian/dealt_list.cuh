@@ -103,7 +103,7 @@ class ListExchange {
     return {all, kShort, kShort, ranks_.size()};
   }
 
-  /// What the host is to know of slots [0, count): waits for the stream.
+  /// What the host needs of slots [0, count); waits for the stream.
   struct Seen {
     std::int64_t total = 0;     ///< entries of all ranks
     std::size_t longest = 0;    ///< of one rank

@@ -208,7 +208,7 @@ class DeviceRows {
   Index* roots_ = nullptr;
   Cost* least_ = nullptr;
   bool vectors_ = false, at_roots_ = false;
-  int next_ = 0, known_ = 0;  ///< of the levels that have run: the next to be told, and how many there are
+  int next_ = 0, known_ = 0;  ///< of the levels that have run: the next to be reported, and their number
   int blocks_ = 1;
 };
 

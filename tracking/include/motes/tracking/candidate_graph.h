@@ -1,5 +1,5 @@
 #pragma once
-/// The linking problem of one frame pair: which detection may follow which, and at what price.
+/// The linking problem of one frame pair: candidate links and their costs.
 
 #include <motes/matching/problem.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Which detections of the next frame may follow which of this one: all pairs within the gate.
+/// Candidate links between two frames: all pairs of detections within the gate.
 
 #include <cstdint>
 
@@ -10,13 +10,13 @@
 
 namespace motes::tracking {
 
-/// What a link costs: its squared length or its length.
+/// The cost of a link: its squared length or its length.
 enum class LinkCost { squared, euclidean };
 
 struct CandidateOptions {
   Gate gate;  ///< a pair is a candidate when its distance is at most the gate; there is no default
   LinkCost cost = LinkCost::squared;
-  /// Price of a detection left without a partner, for each of the two ends: in um^2 (squared) or um
+  /// Cost of a detection without a partner, for each of the two ends: in um^2 (squared) or um
   /// (euclidean). Negative: the default, gate^2 (or gate).
   double no_link_cost = -1;
   /// Most candidates of one frame pair; 0: as many as a quarter of the machine's memory holds.

@@ -1,5 +1,5 @@
 #pragma once
-/// What was found in one frame, and in a series of frames. Truth identities never live in here.
+/// Detections of a frame and of a series. They never contain true identities.
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct Detections {
   bool empty() const { return x_um.empty(); }
 };
 
-/// Frames and what their numbers mean: what readers of points give, writers take, and detection makes.
+/// The detections of all frames, with units: what readers of points return and writers take.
 struct DetectionSeries {
   std::vector<Detections> frames;  ///< by rising frame number
   std::string length_unit = "um";  ///< of all lengths; or "px"

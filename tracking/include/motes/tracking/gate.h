@@ -1,5 +1,5 @@
 #pragma once
-/// The gate: the longest displacement from one frame to the next that may be a link. One type for all who
+/// The gate: the longest displacement from one frame to the next that may be a link. One type for all that
 /// bound displacements: pairs (candidates.h), series (series_links.h), and the program's choice of a gate.
 /// gate_estimate.h estimates one from the data.
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How particles move, from their tracks: mean squared displacements, diffusion, drift, correlation of steps.
+/// Motion analysis of tracks: mean squared displacements, diffusion, drift, correlation of steps.
 
 #include <cstdint>
 #include <vector>
@@ -10,12 +10,13 @@
 
 namespace motes::tracking {
 
-/// Lengths are in the tracks' unit, times in seconds, or in frames where the interval is unknown. A value
-/// that the tracks do not tell is NaN. Standard errors are those between tracks, whose points go together.
+/// Lengths are in the tracks' unit, times in seconds, or in frames if the interval is unknown. A value that
+/// the tracks do not determine is NaN. Standard errors are estimated between tracks, since points within a
+/// track are correlated.
 struct AnalysisOptions {
   std::int32_t max_lag = 0;     ///< frames; 0: a quarter of the longest track, at most 100 steps
   std::int64_t min_length = 2;  ///< points; shorter tracks are left out
-  bool remove_drift = false;    ///< take the mean motion of all particles off first
+  bool remove_drift = false;    ///< subtract the mean motion of all particles first
 };
 
 /// Of all pairs of points of a track that lie `lag` frames apart.
@@ -56,7 +57,8 @@ struct MotionFigures {
   /// Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014; without motion blur). Holds for diffusion:
   /// see step_correlation and exponent.
   double diffusion = 0, diffusion_error = 0;
-  double localisation = 0;  ///< standard error of a position along an axis; NaN where steps do not tell
+  double localisation =
+      0;  ///< standard error of a position along an axis; NaN if the steps do not determine it
   /// Slope of log MSD over log lag, of the first ten lags, weighted by their pairs; and its standard error.
   double exponent = 0, exponent_error = 0;
   Vec3 drift{};                      ///< mean displacement a step

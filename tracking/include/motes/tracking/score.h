@@ -1,5 +1,5 @@
 #pragma once
-/// Scores of found tracks against true ones: the one call that commands use.
+/// All scores of found tracks against true ones in one call.
 
 #include <motes/base/execution.h>
 #include <motes/tracking/challenge_score.h>

@@ -1,5 +1,5 @@
 #pragma once
-/// Tracks with some of them left out.
+/// Removal of tracks from a set.
 
 #include <cstdint>
 #include <vector>

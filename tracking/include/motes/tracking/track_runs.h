@@ -1,5 +1,5 @@
 #pragma once
-/// Tracks cut where frames are missing.
+/// Runs of tracks: stretches without missing frames.
 
 #include <cstdint>
 #include <vector>

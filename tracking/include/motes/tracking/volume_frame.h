@@ -52,7 +52,7 @@ struct VolumeFrame {
   Voxels voxels;  ///< [nz * ny * nx], x fastest
 };
 
-/// use(span of the voxels, std::span<const T>), wherever they are.
+/// Calls use(voxels) with a std::span<const T>, whether the voxels are in memory or in a file.
 template <class Use>
 decltype(auto) visit_voxels(const Voxels& voxels, const Use& use) {
   return std::visit(
@@ -63,7 +63,7 @@ decltype(auto) visit_voxels(const Voxels& voxels, const Use& use) {
       voxels);
 }
 
-/// Where the frame's voxels are, and other arrays of its size belong: null in memory.
+/// The scratch folder of the frame's voxels, for other arrays of its size; null if they are in memory.
 inline std::shared_ptr<Scratch> scratch_of(const VolumeFrame& frame) {
   if (const auto* u8 = std::get_if<FileVoxels<std::uint8_t>>(&frame.voxels)) return u8->scratch();
   if (const auto* u16 = std::get_if<FileVoxels<std::uint16_t>>(&frame.voxels)) return u16->scratch();
