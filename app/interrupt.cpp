@@ -19,9 +19,8 @@ namespace {
 
 std::atomic<bool> requested{false}, heard{false};
 
-/// Answers one signal. Of several ranks, which are all signalled, only the first writes a message.
-void answer_signal() {
-  static const bool speaks = launched().rank == 0;
+/// Answers one signal. Of several ranks, which are all signalled, only the first `speaks`.
+void answer_signal(bool speaks) {
   static bool first = true;
   if (first && heard.load()) {
     first = false;
@@ -58,7 +57,7 @@ void answer_signal() {
 void install_signal_handlers() {
   std::set_terminate(end_in_one_line);
   system::ignore_write_signals();
-  system::answer_end_signals(requested, answer_signal);
+  system::answer_end_signals(requested, [speaks = launched().rank == 0] { answer_signal(speaks); });
 }
 
 void ignore_interrupts() { system::ignore_end_signals(); }
