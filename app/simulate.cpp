@@ -129,6 +129,17 @@ auto timed(Console& console, std::vector<StageTime>& stages, const std::string& 
   return result;
 }
 
+/// Returns work(), which writes nothing. An interrupt is noticed in several places (the flag, parallel_for,
+/// the simulator), and has the same message from all of them.
+template <class Work>
+auto before_writing(const Work& work) {
+  try {
+    return work();
+  } catch (const Interrupted&) {
+    throw Interrupted("interrupted while simulating; nothing was written");
+  }
+}
+
 void run_simulate(Session& session, const Arguments& arguments) {
   const Config config = configure(session, arguments.config, true);
   const Execution execution = execution_of(config);
@@ -145,21 +156,23 @@ void run_simulate(Session& session, const Arguments& arguments) {
   const std::int32_t frames = config.simulation.frames;
   std::vector<StageTime> stages;
   TrackSet truth = timed(console, stages, "simulate", "frames", frames, [&] {
-    return sim::simulate_motion(execution, config.simulation, interrupt_requested);
+    return before_writing(
+        [&] { return sim::simulate_motion(execution, config.simulation, interrupt_requested); });
   });
   if (truth.points() == 0)
     throw UsageError(
         "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
   // Before the truth is written, which includes the brightness and size of each point.
   if (config.imaging.write_frames)
-    sim::add_appearance(execution, truth, config.simulation, config.imaging.optics);
+    before_writing([&] { sim::add_appearance(execution, truth, config.simulation, config.imaging.optics); });
   const bool wanted = !config.simulated.detections || !config.simulated.detections->empty();
   sim::Observation observation;
   if (wanted)
     observation = timed(console, stages, "observe", "frames", frames, [&] {
       stop_if_interrupted("interrupted while simulating; nothing was written");
-      sim::Observation observed =
-          sim::observe(execution, truth, config.simulation, config.faults, interrupt_requested);
+      sim::Observation observed = before_writing([&] {
+        return sim::observe(execution, truth, config.simulation, config.faults, interrupt_requested);
+      });
       sim::note_detections(observed, truth);
       return observed;
     });
