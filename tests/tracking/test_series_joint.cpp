@@ -93,3 +93,39 @@ TEST_CASE("pruning keeps the best links of each detection, and those of the link
   linking.next[0] = 3;
   CHECK(prune_candidates(candidates, costs, linking, 3, 1).to == std::vector<matching::Index>{1, 3, 3});
 }
+
+TEST_CASE("gains of links that meet are those of each pair, to the bit") {
+  std::mt19937_64 rng(4);
+  std::normal_distribution<> normal;
+  const auto vec = [&](double s) { return Vec3{s * normal(rng), s * normal(rng), s * normal(rng)}; };
+  SeriesModel model;
+  model.elapsed = {0.9, 0.1};
+  model.growth = {1, 1.7};
+  VelocityModel velocity;
+  velocity.by_lag.resize(2);
+  for (std::size_t lag = 0; lag < 2; ++lag) {
+    std::vector<double> lengths;
+    for (int k = 0; k < 500; ++k) lengths.push_back(length_of(vec(1)));
+    model.shape.emplace_back(lengths, 3, 4);
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      Persistence& p = velocity.by_lag[lag][0][kind];
+      p.known = lag == 0 || kind == 0;
+      p.beta = 0.3 + 0.2 * static_cast<double>(lag + kind);
+      p.scale = 0.6 + 0.1 * static_cast<double>(kind);
+      for (double& length : lengths) length *= 0.8;
+      p.shape = RadialDensity(lengths, 3, 4);
+      p.turning = TurningDensity({1, 2, 5, 20}, 3);
+    }
+  }
+  for (const PersistenceForm form : {PersistenceForm::residual, PersistenceForm::turning}) {
+    velocity.form = form;
+    const MeetingGains gains(velocity, model);
+    for (int k = 0; k < 2000; ++k) {
+      const Vec3 d = k == 0 ? Vec3{} : vec(2), v = k == 1 ? Vec3{} : vec(1.5);
+      const int lag = 1 + k % 2;
+      const auto kind = static_cast<std::size_t>(k / 2 % 2);
+      CHECK(gains(gains.leaving(lag, d), gains.arriving(kind, v)) ==
+            velocity_gain(velocity, model, lag, 0, kind, d, v));
+    }
+  }
+}

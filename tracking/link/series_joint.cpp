@@ -59,10 +59,11 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
                                               (candidates.row_offsets[i + 1] - candidates.row_offsets[i]);
   // Whole lanes are read beyond the last pair.
   out.pair.resize(at(out.offsets.back()) + kLanes);
+  const MeetingGains gains(velocity, model);
   const std::int32_t last = points.frames() - 1;
   const auto count = static_cast<std::int64_t>(n);
   parallel_for(thread_count(execution), (count + kBlock - 1) / kBlock, [&](std::int64_t b) {
-    std::vector<Vec3> moves;
+    std::vector<MeetingGains::Leaving> moves;
     for (std::int64_t point = b * kBlock; point < std::min(count, (b + 1) * kBlock); ++point) {
       const auto i = at(point);
       const std::int32_t t = points.slot[i];
@@ -77,21 +78,17 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
         const int lag = points.slot[at(j)] - t;
         out.link[at(f)] = std::max(kLeastWeight, std::exp(-model.link_cost(t, lag, length_of(d))) /
                                                      points.density[at(points.slot[at(j)])]);
-        moves.push_back({d.x * unit, d.y * unit, d.z * unit});
+        moves.push_back(gains.leaving(lag, {d.x * unit, d.y * unit, d.z * unit}));
       }
       std::size_t place = at(out.offsets[i]);
       for (Offset k = in.offsets[i]; k < in.offsets[i + 1]; ++k) {
         const Index p = candidates.from[in.links[at(k)]];
         const int before = t - points.slot[at(p)];
         const double f = unit / before;
-        Vec3 v = residual(points, prediction, p, static_cast<Index>(i));
-        v = {v.x * f, v.y * f, v.z * f};
-        for (std::size_t m = 0; m < moves.size(); ++m) {
-          const Index j = candidates.to[at(candidates.row_offsets[i]) + m];
-          const double gain =
-              velocity_gain(velocity, model, points.slot[at(j)] - t, 0, before > 1 ? 1 : 0, moves[m], v);
-          out.pair[place++] = static_cast<float>(std::exp(std::clamp(gain, -25.0, 25.0)));
-        }
+        const Vec3 v = residual(points, prediction, p, static_cast<Index>(i));
+        const auto arriving = gains.arriving(before > 1 ? 1 : 0, {v.x * f, v.y * f, v.z * f});
+        for (const MeetingGains::Leaving& move : moves)
+          out.pair[place++] = static_cast<float>(std::exp(std::clamp(gains(move, arriving), -25.0, 25.0)));
       }
     }
   });

@@ -108,6 +108,30 @@ double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, in
          model.dims * std::log(growth / p.scale);
 }
 
+MeetingGains::MeetingGains(const VelocityModel& velocity, const SeriesModel& model)
+    : velocity_(velocity), model_(model), scales_(velocity.by_lag.size()) {
+  for (std::size_t lag = 0; lag < scales_.size(); ++lag)
+    for (std::size_t kind = 0; kind < 2; ++kind)
+      scales_[lag][kind] = model.dims * std::log(model.growth[lag] / velocity.by_lag[lag][0][kind].scale);
+}
+
+MeetingGains::Leaving MeetingGains::leaving(int lag, const Vec3& d) const {
+  const std::size_t k = at(lag) - 1;
+  const double length = length_of(d);
+  return {d, k, length, model_.shape[k].log_density(length / model_.growth[k])};
+}
+
+double MeetingGains::operator()(const Leaving& out, const Arriving& in) const {
+  const Persistence& p = velocity_.by_lag[out.lag][0][in.kind];
+  if (!p.known) return 0;
+  if (velocity_.form == PersistenceForm::turning) {
+    const double lengths = out.length * in.length;
+    return p.turning.log_ratio(lengths > 0 ? std::clamp(dot(out.d, in.v) / lengths, -1.0, 1.0) : 0);
+  }
+  return p.shape.log_density(length_of(minus(out.d, scaled(in.v, p.beta))) / p.scale) - out.plain +
+         scales_[out.lag][in.kind];
+}
+
 namespace {
 
 /// [lags][side][class]

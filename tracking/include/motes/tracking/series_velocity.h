@@ -61,6 +61,32 @@ VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& point
 double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, int lag, std::size_t side,
                      std::size_t kind, const Vec3& d, const Vec3& v);
 
+/// velocity_gain from the link before (side 0), for many links that meet: what only one of the two says is
+/// worked out once for each. The same bits as velocity_gain. Both models must outlive it.
+class MeetingGains {
+ public:
+  MeetingGains(const VelocityModel& velocity, const SeriesModel& model);
+
+  struct Leaving {
+    Vec3 d;  ///< in scales of the frame
+    std::size_t lag = 0;
+    double length = 0, plain = 0;  ///< of d; log p(d), the scale's part left out
+  };
+  struct Arriving {
+    Vec3 v;  ///< a frame, in scales of the frame
+    std::size_t kind = 0;
+    double length = 0;
+  };
+  Leaving leaving(int lag, const Vec3& d) const;
+  Arriving arriving(std::size_t kind, const Vec3& v) const { return {v, kind, length_of(v)}; }
+  double operator()(const Leaving& out, const Arriving& in) const;
+
+ private:
+  const VelocityModel& velocity_;
+  const SeriesModel& model_;
+  std::vector<std::array<double, 2>> scales_;  ///< [lags][class] what the scales add
+};
+
 /// [candidates] what to subtract from each cost. O(candidates).
 std::vector<double> velocity_gains(const Execution& execution, const SeriesPoints& points,
                                    const Prediction& prediction, const SeriesModel& model,
