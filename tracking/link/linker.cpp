@@ -205,6 +205,9 @@ struct DeviceLinker {
   DeviceCandidates& candidates;
 };
 
+/// Pairs are taken so many together that each thread takes some at least so many times.
+constexpr std::size_t kTurnsOfThread = 256, kMostTogether = 64;
+
 /// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
@@ -248,9 +251,7 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   std::size_t finished = 0;
   std::mutex reporting;
   const Stop stop = Stop::of_this_thread();
-  parallel_for(outer, static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
-    const Stop::Use same(stop);
-    const auto k = static_cast<std::size_t>(pair);
+  const auto link = [&](std::size_t k) {
     if (placement.of(*frames[k], *frames[k + 1]) == Backend::cuda) {
       auto& memory = kept->linkers[static_cast<std::size_t>(omp_get_thread_num())];
       if (!memory) memory = std::make_unique<LinkerMemory>(inner.device);
@@ -258,9 +259,17 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
     } else {
       links[k] = link_on_cpu(inner, *frames[k], *frames[k + 1], options);
     }
+  };
+  // Of many small pairs several at once: taking and reporting each would take as long as linking it.
+  const std::size_t together = std::clamp<std::size_t>(pairs / (at_once * kTurnsOfThread), 1, kMostTogether);
+  parallel_for(outer, static_cast<std::int64_t>((pairs + together - 1) / together), [&](std::int64_t turn) {
+    const Stop::Use same(stop);
+    const std::size_t begin = static_cast<std::size_t>(turn) * together;
+    const std::size_t end = std::min(pairs, begin + together);
+    for (std::size_t k = begin; k < end; ++k) link(k);
     if (!done) return;
     const std::lock_guard<std::mutex> lock(reporting);
-    done(++finished);
+    for (std::size_t k = begin; k < end; ++k) done(++finished);
   });
   return links;
 }
