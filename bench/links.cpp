@@ -2,7 +2,7 @@
 //
 //   bench_links [--case "r3p5 miss10 ..."] [--n 2000] [--frames 20] [--seeds 1] [--models "pairs static
 //   velocity"]
-//               [--gap 3] [--exclusion auto] [--threads 0]
+//               [--gap 3] [--exclusion auto] [--threads 0] [--most-to-choose 200000]
 //
 // Particles on a correlated walk in a cube of unit mean spacing: a step goes along persistence x the last
 // direction + (1 - persistence) x a random one, and is .5 to 1.5 times the ratio long; walls reflect. A true
@@ -428,6 +428,8 @@ int main(int argc, char** argv) {
         if (bound > 0) options.gate = bound;
         options.max_gap = static_cast<int>(arguments.number("gap", 3));
         if (arguments.text("exclusion")) options.exclusion_um = arguments.number("exclusion", 0);
+        if (arguments.text("most-to-choose"))
+          options.most_to_choose = static_cast<std::int64_t>(arguments.number("most-to-choose", 0));
         options.verify = arguments.number("verify", 1) != 0;
         links = tracking::link_series(execution, series.frames, options);
         next.assign(links.linking.next.begin(), links.linking.next.end());

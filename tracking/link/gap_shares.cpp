@@ -113,7 +113,7 @@ class Gaps {
   void find_links() {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const Index j = linking_.next[i];
-      if (j < 0) continue;
+      if (j < 0 || !points_.is_inner(i)) continue;
       const int lag = points_.slot[at(j)] - points_.slot[i];
       if (lag < 2 || lag > model_.lags()) continue;
       const auto end = static_cast<Index>(i);
@@ -150,7 +150,7 @@ class Gaps {
         const std::int32_t t = s + lag;
         const double reach = model_.reach(points_, s, lag);
         for (Index i = points_.offset[at(t)]; i < points_.offset[at(t) + 1]; ++i) {
-          if (!ends(at(i))) continue;
+          if (!ends(at(i)) || !points_.is_inner(at(i))) continue;
           const Vec3 &from = points_.at[at(i)], p = prediction_.of(lag, i);
           const Vec3 centre{from.x + p.x, from.y + p.y, from.z + p.z};
           grid.for_each_within(centre, reach, [&](std::size_t k, double) {
@@ -246,6 +246,7 @@ TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linkin
   out.elapsed.assign(at(lags), 0);
   const Open open(points.frames(), lags);
   for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
+    if (!points.is_inner(at(i))) continue;
     const bool has_next = linking.next[at(i)] >= 0, has_previous = linking.previous[at(i)] >= 0;
     if (has_next && open.counts(t))
       if (const int lag = points.slot[at(linking.next[at(i)])] - t; lag <= lags) ++out.elapsed[at(lag) - 1];

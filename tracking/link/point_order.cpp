@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
 
 namespace motes::tracking::detail {
 namespace {
@@ -18,6 +20,22 @@ int compare(double a, double b) {
   if (std::isnan(a) || std::isnan(b))
     return static_cast<int>(std::isnan(b)) - static_cast<int>(std::isnan(a));
   return static_cast<int>(a > b) - static_cast<int>(a < b);
+}
+
+constexpr int kMostBits = 10;
+constexpr std::ptrdiff_t kOfCell = 128;
+
+/// Number along a Z-order curve of the cube that holds p, of 2^bits cubes along each axis.
+std::uint32_t cell_of(const Vec3& p, const Vec3& low, double side, int bits) {
+  const double cells = static_cast<double>(1 << bits);
+  std::uint32_t out = 0;
+  int axis = 0;
+  for (const double off : {p.x - low.x, p.y - low.y, p.z - low.z}) {
+    const auto place = static_cast<std::uint32_t>(std::min(off / side * cells, cells - 1));
+    for (int bit = 0; bit < bits; ++bit) out |= (place >> bit & 1U) << (3 * bit + axis);
+    ++axis;
+  }
+  return out;
 }
 
 }  // namespace
@@ -38,6 +56,31 @@ std::vector<Index> position_order(const SeriesPoints& points) {
   for (std::int32_t t = 0; t < points.frames(); ++t)
     std::sort(order.begin() + points.offset[at(t)], order.begin() + points.offset[at(t) + 1], before);
   return order;
+}
+
+std::vector<Index> cell_order(const Execution& execution, const SeriesPoints& points,
+                              std::span<const Index> order) {
+  std::vector<Index> out(order.begin(), order.end());
+  if (order.empty()) return out;
+  Vec3 low = points.at.front(), high = low;
+  for (const Vec3& p : points.at) {
+    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+  }
+  const double side = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
+  parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
+    const auto begin = out.begin() + points.offset[at(t)], end = out.begin() + points.offset[at(t) + 1];
+    int bits = 0;
+    while (bits < kMostBits && (end - begin) >> (points.dims * (bits + 1)) >= kOfCell) ++bits;
+    if (bits == 0 || !(side > 0)) return;
+    std::vector<std::pair<std::uint32_t, Index>> keyed;
+    for (auto one = begin; one != end; ++one)
+      keyed.emplace_back(cell_of(points.at[at(*one)], low, side, bits), *one);
+    std::stable_sort(keyed.begin(), keyed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(keyed.begin(), keyed.end(), begin, [](const auto& one) { return one.second; });
+  });
+  return out;
 }
 
 std::vector<Index> places_in(std::span<const Index> order, std::size_t points) {

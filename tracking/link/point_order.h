@@ -14,6 +14,11 @@ namespace motes::tracking::detail {
 /// agree in all of these stay as they are. O(points log points).
 std::vector<matching::Index> position_order(const SeriesPoints& points);
 
+/// The same with what lies together next to each other, for large series: each frame's by cells of some
+/// hundred detections along a Z-order curve, within a cell as they are in `order`. O(points log points).
+std::vector<matching::Index> cell_order(const Execution& execution, const SeriesPoints& points,
+                                        std::span<const matching::Index> order);
+
 /// [points] the place of each detection in `order`, which lists all `points` or some; -1: not listed.
 std::vector<matching::Index> places_in(std::span<const matching::Index> order, std::size_t points);
 

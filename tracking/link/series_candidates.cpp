@@ -258,6 +258,54 @@ SeriesCandidates find_candidates(const Execution& execution, const SeriesPoints&
   return out;
 }
 
+namespace {
+
+/// Calls act(row) for all rows, in parallel.
+template <class Act>
+void for_each_row(const Execution& execution, const SeriesCandidates& candidates, const Act& act) {
+  const auto rows = std::ssize(candidates.row_offsets) - 1;
+  parallel_for(thread_count(execution), (rows + kRowsPerBlock - 1) / kRowsPerBlock, [&](std::int64_t block) {
+    for (auto i = block * kRowsPerBlock; i < std::min<std::int64_t>(rows, (block + 1) * kRowsPerBlock); ++i)
+      act(at(i));
+  });
+}
+
+}  // namespace
+
+std::vector<char> cheap_candidates(const Execution& execution, const SeriesCandidates& candidates,
+                                   const std::vector<double>& costs, double nats) {
+  std::vector<char> keep(costs.size());
+  for_each_row(execution, candidates, [&](std::size_t i) {
+    const auto begin = candidates.row_offsets[i], end = candidates.row_offsets[i + 1];
+    if (begin == end) return;
+    const double most = *std::min_element(costs.begin() + begin, costs.begin() + end) + nats;
+    for (Offset e = begin; e < end; ++e) keep[at(e)] = costs[at(e)] <= most;
+  });
+  return keep;
+}
+
+SeriesCandidates some_candidates(const Execution& execution, const SeriesCandidates& candidates,
+                                 const std::vector<char>& keep) {
+  SeriesCandidates out;
+  auto& offsets = out.row_offsets;
+  offsets.assign(candidates.row_offsets.size(), 0);
+  for_each_row(execution, candidates, [&](std::size_t i) {
+    offsets[i + 1] =
+        std::count_if(keep.begin() + candidates.row_offsets[i], keep.begin() + candidates.row_offsets[i + 1],
+                      [](char k) { return k != 0; });
+  });
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+  out.to.resize(at(offsets.back()));
+  out.from.resize(at(offsets.back()));
+  for_each_row(execution, candidates, [&](std::size_t i) {
+    Offset place = offsets[i];
+    for (Offset e = candidates.row_offsets[i]; e < candidates.row_offsets[i + 1]; ++e)
+      if (keep[at(e)] != 0)
+        out.to[at(place)] = candidates.to[at(e)], out.from[at(place++)] = static_cast<Index>(i);
+  });
+  return out;
+}
+
 SeriesCandidates series_candidates(const Execution& execution, const SeriesPoints& points,
                                    const Prediction& prediction, const SeriesModel& model, int lags) {
   return find_candidates(execution, points, prediction, model, lags, nullptr, 0, 0, nullptr);

@@ -22,6 +22,14 @@ SeriesCandidates find_candidates(const Execution& execution, const SeriesPoints&
                                  const SeriesLinking* keep, double nats, std::size_t most,
                                  const SeriesGrids* grids, std::int32_t frames_before = 0);
 
+/// [candidates] 1: costs at most so many nats more than the cheapest one of its earlier detection.
+std::vector<char> cheap_candidates(const Execution& execution, const SeriesCandidates& candidates,
+                                   const std::vector<double>& costs, double nats);
+
+/// Those with keep[e] != 0.
+SeriesCandidates some_candidates(const Execution& execution, const SeriesCandidates& candidates,
+                                 const std::vector<char>& keep);
+
 /// Costs of links by frame, elapsed frames and length: as SeriesModel::link_cost, up to rounding.
 class LagCosts {
  public:

@@ -22,6 +22,7 @@
 #include "tracking/link/series_nodes.h"
 #include "tracking/link/series_pairs.h"
 #include "tracking/link/series_rounds.h"
+#include "tracking/link/series_sample.h"
 
 namespace motes::tracking {
 namespace {
@@ -33,6 +34,8 @@ constexpr int kVelocityRounds = 6;
 /// a field to.
 constexpr double kSmallSteps = 0.2;
 constexpr int kJointRounds = 16;
+/// Rounds on all detections, from parameters that a part of them gave.
+constexpr int kRoundsOn = 3, kJointRoundsOn = 4;
 constexpr std::int64_t kMostTriplets = 400'000'000;
 /// What `automatic` spends, in counts so that it is the same everywhere: a field up to so many detections
 /// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
@@ -118,10 +121,17 @@ Rounds field_after(const Execution& execution, const SeriesOptions& options,
   return field;
 }
 
+/// What the rounds over a part of a series leave for those over all, and how many times as large all are.
+struct PartChoice {
+  double times = 1;
+  SeriesModel plain;  ///< without prediction
+  bool small_steps = false;
+};
+
 /// The series without prediction, or, where asked for or likelier, around neighbours' motion. `quick`:
 /// without other starts, to tell satellites by.
 Rounds first_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
-                     const std::function<void(int)>& done, bool quick, SeriesLinks& out) {
+                     const std::function<void(int)>& done, bool quick, PartChoice& choice, SeriesLinks& out) {
   const int lags = std::min(options.max_gap + 1, std::max(1, points.frames() - 1));
   Rounds best(execution, points, options, done, out.rounds);
   out.chosen = MotionModel::standing;
@@ -133,11 +143,14 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     if (!quick) start_from_pairs(execution, options, done, best, out);
   }
   out.evidence.plain = best.cost_per_point();
+  choice.plain = best.model_;
+  choice.small_steps = best.steps() < kSmallSteps;
   if (options.model != MotionModel::automatic) return best;
+  const double all = choice.times * static_cast<double>(points.size());
   out.evidence.coherence = best.coherence();
   if (out.evidence.coherence <= kLeastCoherence && (quick || points.size() > kMostForAnyField)) return best;
-  if (points.size() > kMostForField) {
-    out.spared.push_back("neighbours' motion (field): " + std::to_string(points.size()) +
+  if (all > kMostForField) {
+    out.spared.push_back("neighbours' motion (field): " + std::to_string(std::llround(all)) +
                          " detections, over " + std::to_string(kMostForField));
     return best;
   }
@@ -149,16 +162,25 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   return field;
 }
 
+/// Where there are too many triplets: another model will do, unless this one is asked for.
+void spare_beliefs(bool by_data, SeriesLinks& out) {
+  if (!by_data)
+    throw ResourceError("linking.model: joint: too many possible tracks; use linking.model: velocity");
+  out.spared.push_back("beliefs (joint): over " + std::to_string(kMostForBeliefs) +
+                       " pairs of links that meet");
+}
+
 /// The rounds of all models that are asked for, or that the data ask for.
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
-                    const std::function<void(int)>& done, SeriesLinks& out) {
+                    const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {
   const bool by_data = options.model == MotionModel::automatic;
-  Rounds best = first_linking(execution, points, options, done, false, out);
-  if (by_data && best.found_ > kMostForVelocity) {
-    out.spared.push_back("persistence (velocity, joint): " + std::to_string(best.found_) +
+  Rounds best = first_linking(execution, points, options, done, false, choice, out);
+  const auto in_all = [&](std::int64_t n) { return std::llround(choice.times * static_cast<double>(n)); };
+  if (by_data && in_all(best.found_) > kMostForVelocity) {
+    out.spared.push_back("persistence (velocity, joint): " + std::to_string(in_all(best.found_)) +
                          " candidate links, over " + std::to_string(kMostForVelocity));
-  } else if (best.in_windows()) {
-    out.spared.push_back("persistence (velocity, joint): " + std::to_string(points.size()) +
+  } else if (in_all(std::ssize(points.at)) > options.most_at_once) {
+    out.spared.push_back("persistence (velocity, joint): " + std::to_string(in_all(std::ssize(points.at))) +
                          " detections, over " + std::to_string(options.most_at_once));
   } else if (options.model != MotionModel::standing) {
     const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
@@ -178,7 +200,9 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
   }
   if (options.model == MotionModel::joint || (by_data && out.persistent)) {
     Rounds whole = best;
-    if (whole.joint(kJointRounds, by_data ? kMostForBeliefs : kMostTriplets,
+    const auto most =
+        std::llround(static_cast<double>(by_data ? kMostForBeliefs : kMostTriplets) / choice.times);
+    if (whole.joint(kJointRounds, most,
                     by_data ? *out.evidence.velocity + kHopeless : std::numeric_limits<double>::infinity())) {
       out.evidence.joint = whole.cost_per_point();
       if (!by_data || *out.evidence.joint < *out.evidence.velocity + kJointTolerance) {
@@ -186,14 +210,60 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
         out.joint = true;
         if (out.chosen != MotionModel::field) out.chosen = MotionModel::joint;
       }
-    } else if (by_data) {
-      out.spared.push_back("beliefs (joint): over " + std::to_string(kMostForBeliefs) +
-                           " pairs of links that meet");
     } else {
-      throw ResourceError("linking.model: joint: too many possible tracks; use linking.model: velocity");
+      spare_beliefs(by_data, out);
     }
   }
   return best;
+}
+
+/// All of a series, with what a part of it chose.
+Rounds linking_like(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
+                    const std::function<void(int)>& done, const PartChoice& choice, Rounds& part,
+                    SeriesLinks& out) {
+  const int lags = std::min(options.max_gap + 1, std::max(1, points.frames() - 1));
+  const bool by_data = options.model == MotionModel::automatic;
+  Rounds all(execution, points, options, done, out.rounds);
+  if (out.chosen == MotionModel::field) {
+    SeriesLinking start;
+    if (options.model != MotionModel::field && choice.small_steps) {
+      Rounds plain(execution, points, options, done, out.rounds);
+      plain.share(all);
+      plain.model_ = choice.plain;
+      plain.plain_on(lags, 1);
+      start = std::move(plain.solution_.linking);
+    } else {
+      start = link_along_field(execution, points, options.solver, all.lists());
+    }
+    all.begin_like(part);
+    all.along_field_on(std::move(start), lags, kRoundsOn);
+  } else {
+    all.begin_like(part);
+    if (!out.joint) all.plain_on(lags, out.persistent ? 1 : kRoundsOn);
+  }
+  // Around neighbours' motion again, with what the better links say of it.
+  const int times = out.chosen == MotionModel::field ? 2 : 1;
+  for (int time = 0; out.joint && time < times; ++time) {
+    if (all.joint_on(kJointRoundsOn, by_data ? kMostForBeliefs : kMostTriplets)) continue;
+    out.joint = false;
+    spare_beliefs(by_data, out);
+    if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity, all.plain_on(lags, 1);
+  }
+  if (out.persistent && !out.joint) all.with_velocity(kVelocityRounds, false);
+  return all;
+}
+
+/// The rounds of all models: on all detections or, in a large series, on a part of them first.
+Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
+                    const std::function<void(int)>& done, SeriesLinks& out) {
+  PartChoice choice;
+  auto part = middle_part(execution, points, options.most_to_choose);
+  out.chosen_on = static_cast<std::int64_t>((part ? part->points : points).size());
+  if (!part) return best_linking(execution, points, options, done, choice, out);
+  choice.times = static_cast<double>(points.size()) / static_cast<double>(part->points.size());
+  Rounds chosen = best_linking(execution, part->points, options, done, choice, out);
+  part->points.inner = std::move(part->inner);
+  return linking_like(execution, points, options, done, choice, chosen, out);
 }
 
 /// Links of the detections that are particles, as links of all.
@@ -276,7 +346,8 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
     return out;
   }
   choose_properties(options, out.points);
-  const std::vector<Index> order = detail::position_order(out.points);
+  std::vector<Index> order = detail::position_order(out.points);
+  if (std::ssize(order) > options.most_to_choose) order = detail::cell_order(execution, out.points, order);
   out.points = detail::select_points(out.points, order);
   estimate_densities(out.points, execution);
   std::optional<SeriesNodes> nodes;
@@ -285,7 +356,8 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
         execution, out.points, options,
         [&](const SeriesPoints& points) {
           SeriesLinks first;
-          return first_linking(execution, points, options, done, true, first).solution_.linking;
+          PartChoice choice;
+          return first_linking(execution, points, options, done, true, choice, first).solution_.linking;
         },
         done, out.rounds);
   else
@@ -302,6 +374,9 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   if (linked.size() <= kMostForField) linked.partners = sure_partners(execution, linked);
   Rounds best = best_linking(execution, linked, options, done, out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
+  if (const auto all = static_cast<std::int64_t>(linked.size()); out.chosen_on < all)
+    out.reason += "; first estimates on " + std::to_string(out.chosen_on) + " of " + std::to_string(all) +
+                  " detections, in the middle";
   out.linking = std::move(best.solution_.linking);
   if (!nodes) {
     LinkJumps jumps = keep_jumps(linked, out.linking, options.gate);

@@ -41,6 +41,9 @@ constexpr double kLikelyNats = 12;
 constexpr double kJointNats = 9, kFewFalse = 0.004;
 constexpr std::size_t kJointCandidates = 20;
 constexpr int kJointIterations = 10;
+/// On all of a large series candidates are kept that are as much likelier than others as this share of the
+/// sure links of its part (odds) were, and some more; then all around links that are not as sure.
+constexpr double kSureOdds = 3, kSurerOdds = 10, kLinksKept = 0.999, kMoreNats = 1, kLeastNats = 4;
 /// These rounds end when fewer links than this share change.
 constexpr double kJointSettled = 5e-3;
 constexpr int kRoundsOfHope = 6;
@@ -100,13 +103,48 @@ void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
   }
 }
 
+void Rounds::begin_like(Rounds& part) {
+  part.fit();
+  if (!part.velocity_.by_lag.empty())
+    part.velocity_ =
+        fit_velocity(part.execution_, *part.points_, part.prediction_, part.model_, part.solution_.linking);
+  model_ = part.model_;
+  velocity_ = part.velocity_;
+  nats_ = part.nats_;
+  known_ = true;
+}
+
+void Rounds::plain_on(int lags, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    if (round > 0) fit();
+    find(lags);
+    if (!improve()) break;
+  }
+}
+
+void Rounds::along_field_on(SeriesLinking start, int lags, int rounds) {
+  solution_.linking = std::move(start);
+  for (int round = 0; round < rounds; ++round) {
+    predict(lags);
+    if (round > 0) fit();
+    if (round == 0) find(lags);
+    if (!improve()) break;
+  }
+}
+
+void Rounds::refit() {
+  if (!std::exchange(known_, false)) {
+    fit();
+    velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
+  }
+}
+
 void Rounds::with_velocity(int rounds, bool doubt) {
   double beta = -1;
   std::vector<double> older;
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
-    fit();
-    velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
+    refit();
     if (doubt && round > 0 && velocity_.beta() < kLeastBeta && velocity_.beta() < beta + kRisingBeta) break;
     beta = velocity_.beta();
     std::vector<double> gains = gains_of(solution_.linking, velocity_);
@@ -131,8 +169,7 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
   bool settled = false;
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
-    fit();
-    velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
+    refit();
     if (moved_ > kStale) all = likely(model_.lags());
     candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
                                    solution_.linking, kJointNats, kJointCandidates);
@@ -141,20 +178,89 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
     beliefs = {};
     propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_,
                       settled ? 2 * kJointIterations : kJointIterations, beliefs);
-    std::vector<double> costs(candidates_.to.size());
-    for (std::size_t e = 0; e < costs.size(); ++e) costs[e] = -std::log(beliefs.odds(e));
     const SeriesLinking before = solution_.linking;
-    const double both_ends = model_.lone > kFewFalse || model_.end > kFewFalse ? 2 : 5;
-    solution_ =
-        solve_odds(execution_, *points_, candidates_, costs, both_ends / 2, options_.solver, options_.verify);
-    count_solved();
+    solve_beliefs(beliefs);
     if (settled || (round + 1 == kRoundsOfHope && cost_per_point() > hopeless)) break;
     const auto few = kJointSettled * static_cast<double>(before.links());
     const auto moved = static_cast<double>(changed(before, solution_.linking));
     moved_ = moved / std::max(1.0, static_cast<double>(before.links()));
     settled = moved < few || round + 2 == rounds;
   }
+  nats_ = nats_of_links(beliefs);
   return true;
+}
+
+double Rounds::nats_of_links(const JointBeliefs& beliefs) const {
+  const std::vector<double> costs = candidate_costs(execution_, *points_, prediction_, model_, candidates_);
+  std::vector<double> over;
+  for (std::size_t i = 0; i < points_->size(); ++i) {
+    const auto begin = candidates_.row_offsets[i], end = candidates_.row_offsets[i + 1];
+    const auto to = candidates_.to.begin();
+    const auto link = std::find(to + begin, to + end, solution_.linking.next[i]) - to;
+    if (link == end || beliefs.odds(static_cast<std::size_t>(link)) < kSureOdds) continue;
+    over.push_back(costs[static_cast<std::size_t>(link)] -
+                   *std::min_element(costs.begin() + begin, costs.begin() + end));
+  }
+  if (over.empty()) return kJointNats;
+  return std::clamp(quantile(over, kLinksKept) + kMoreNats, kLeastNats, kJointNats);
+}
+
+bool Rounds::joint_on(int rounds, std::int64_t most_triplets) {
+  if (solution_.linking.next.size() != points_->size())
+    solution_.linking = SeriesLinking::none(points_->size());
+  if (!prediction_.by_lag.empty()) predict(model_.lags());
+  candidates_ = {};
+  const SeriesCandidates all = find_candidates(execution_, *points_, prediction_, model_, model_.lags(),
+                                               &solution_.linking, kJointNats, kJointCandidates, &grids());
+  std::vector<char> keep = cheap_candidates(
+      execution_, all, candidate_costs(execution_, *points_, prediction_, model_, all), nats_);
+  JointBeliefs beliefs;
+  for (int round = 0; round < rounds; ++round) {
+    refit();
+    if (round > 0) widen(all, keep, beliefs);
+    candidates_ = some_candidates(execution_, all, keep);
+    found_ = candidates_.size();
+    if (joint_triplets(candidates_) > most_triplets) return false;
+    propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_, kJointIterations,
+                      beliefs);
+    const SeriesLinking before = solution_.linking;
+    solve_beliefs(beliefs);
+    if (static_cast<double>(changed(before, solution_.linking)) <
+        kSettled * static_cast<double>(before.links()))
+      break;
+  }
+  return true;
+}
+
+void Rounds::widen(const SeriesCandidates& all, std::vector<char>& keep, JointBeliefs& beliefs) const {
+  std::vector<char> sure_next(points_->size(), 0), sure_previous(points_->size(), 0);
+  for (std::size_t e = 0; e < candidates_.to.size(); ++e) {
+    const auto i = static_cast<std::size_t>(candidates_.from[e]),
+               j = static_cast<std::size_t>(candidates_.to[e]);
+    if (solution_.linking.next[i] == candidates_.to[e] && beliefs.odds(e) > kSurerOdds)
+      sure_next[i] = sure_previous[j] = 1;
+  }
+  JointBeliefs wider;
+  std::size_t place = 0;
+  for (std::size_t e = 0; e < keep.size(); ++e) {
+    const bool open = sure_next[static_cast<std::size_t>(all.from[e])] == 0 ||
+                      sure_previous[static_cast<std::size_t>(all.to[e])] == 0;
+    if (keep[e] == 0 && !open) continue;
+    wider.from_source.push_back(keep[e] != 0 ? beliefs.from_source[place] : 1);
+    wider.from_target.push_back(keep[e] != 0 ? beliefs.from_target[place] : 1);
+    place += keep[e] != 0;
+    keep[e] = 1;
+  }
+  beliefs = std::move(wider);
+}
+
+void Rounds::solve_beliefs(const JointBeliefs& beliefs) {
+  std::vector<double> costs(candidates_.to.size());
+  for (std::size_t e = 0; e < costs.size(); ++e) costs[e] = -std::log(beliefs.odds(e));
+  const double both_ends = model_.lone > kFewFalse || model_.end > kFewFalse ? 2 : 5;
+  solution_ =
+      solve_odds(execution_, *points_, candidates_, costs, both_ends / 2, options_.solver, options_.verify);
+  count_solved();
 }
 
 double Rounds::steps() const {

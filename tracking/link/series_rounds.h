@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include <motes/tracking/series_joint.h>
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/series_candidates.h"
@@ -36,6 +37,16 @@ class Rounds {
   /// From a linking on, around its neighbours' motion.
   void along_field(SeriesLinking start, int lags, int rounds);
 
+  /// The parameters, motion model included, that rounds over a part of the series came to; the rounds that
+  /// follow begin with them.
+  void begin_like(Rounds& part);
+
+  /// From there on, without prediction.
+  void plain_on(int lags, int rounds);
+
+  /// From there on and from a linking, around its neighbours' motion.
+  void along_field_on(SeriesLinking start, int lags, int rounds);
+
   /// From there on, with the links before and after in every cost. Terms of the last two linkings are
   /// averaged: else two linkings can take turns.
   /// `doubt`: done as soon as displacements do not go on and do so no more than in the round before.
@@ -45,6 +56,11 @@ class Rounds {
   /// from it. Done early where a linking costs more than `hopeless`. False where there would be too many
   /// triplets.
   bool joint(int rounds, std::int64_t most_triplets, double hopeless);
+
+  /// From there on, over all frames at once. Candidates are found once; after the first round all of them are
+  /// taken for detections that are not surely linked on both sides. False where there would be too many
+  /// triplets.
+  bool joint_on(int rounds, std::int64_t most_triplets);
 
   /// Whether enough links of another linking are not in this one for rounds to go on.
   bool differs(const SeriesLinking& other) const;
@@ -84,6 +100,8 @@ class Rounds {
   double chain_cost(matching::Index i, std::int32_t t) const;
   /// Everything estimated from the linking as it is.
   void fit();
+  /// The same with persistence, unless it is known.
+  void refit();
   int field_rounds() const;
   /// The links of every so-many-th frame, so many that the sample suffices.
   SeriesLinking some_frames() const;
@@ -98,6 +116,12 @@ class Rounds {
     return velocity_gains(execution_, *points_, prediction_, model_, velocity, linking, candidates_);
   }
   void solve(const std::vector<double>& costs);
+  void solve_beliefs(const JointBeliefs& beliefs);
+  /// Keeps the candidates of sides without a sure link too; beliefs of those that were kept stay.
+  void widen(const SeriesCandidates& all, std::vector<char>& keep, JointBeliefs& beliefs) const;
+  /// Within how many nats of each detection's cheapest candidate the candidates must be for the links to be
+  /// among them.
+  double nats_of_links(const JointBeliefs& beliefs) const;
   void solve_in_windows();
   void count_solved();
 
@@ -106,6 +130,8 @@ class Rounds {
   SeriesLinking predicted_from_;  ///< the linking that prediction_ comes from
   int lags_ = 1;                  ///< that candidates were last looked for
   double moved_ = 1;              ///< share of links that the last round changed
+  double nats_ = 0;               ///< as nats_of_links
+  bool known_ = false;            ///< parameters are those of a part, not fitted to the linking yet
   Execution execution_;
   const SeriesPoints* points_;
   SeriesOptions options_;

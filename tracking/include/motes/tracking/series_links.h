@@ -37,6 +37,9 @@ struct SeriesOptions {
   /// `gap_nats` of the result), without velocity, joint and the search for false detections around particles;
   /// where one of these two models is asked for, as one assignment whatever its size.
   std::int64_t most_at_once = 10'000'000;
+  /// Detections of a series all of which choose its motion model and parameters. In larger ones a part in the
+  /// middle does, in every frame (`chosen_on` of the result); all are linked from there on.
+  std::int64_t most_to_choose = 200'000;
 };
 
 /// Whether a table is better linked as a series than frame to frame, by its number of detections and what
@@ -73,9 +76,10 @@ struct SeriesLinks {
   std::vector<matching::Index> jumped;
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
-  int windows = 1;          ///< assignments that the last linking was made of
-  double gap_nats = 0;      ///< no linking costs less than `objective` less this; 0: this one is an optimum
-  int rounds = 0;           ///< solved assignments
+  std::int64_t chosen_on = 0;  ///< detections that motion model and first parameters come from
+  int windows = 1;             ///< assignments that the last linking was made of
+  double gap_nats = 0;  ///< no linking costs less than `objective` less this; 0: this one is an optimum
+  int rounds = 0;       ///< solved assignments
   bool verified = false;
   std::string solver;
 };

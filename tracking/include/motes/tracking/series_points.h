@@ -24,7 +24,10 @@ struct SeriesPoints {
   std::vector<PropertyColumn>
       properties;                ///< [points] each: radius, intensity, quality and a table's columns
   std::vector<double> log_odds;  ///< [points] of being a particle, in nats; empty: the same for all
+  /// [points] 0: so near the sides of a part of a series that its track may begin or end there; empty: none.
+  std::vector<char> inner;
 
+  bool is_inner(std::size_t i) const { return inner.empty() || inner[i] != 0; }
   std::size_t size() const { return at.size(); }
   std::int32_t frames() const { return static_cast<std::int32_t>(offset.size()) - 1; }
   std::span<const Vec3> frame(std::int32_t t) const {

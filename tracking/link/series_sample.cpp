@@ -1,0 +1,61 @@
+#include "tracking/link/series_sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <motes/base/index.h>
+
+namespace motes::tracking {
+namespace {
+
+/// The part, of the series that is just large enough for one.
+constexpr double kShare = 0.3;
+/// In a cube of fewer detections too many tracks cross its sides.
+constexpr std::int64_t kLeastOfFrame = 500;
+/// Detections this near to the middle are far enough from the sides, in half sides.
+constexpr double kInner = 0.75;
+/// The whole must be so many times as large for a part to save time.
+constexpr std::int64_t kTimes = 3;
+
+double median_of(const std::vector<Vec3>& points, double Vec3::*axis) {
+  std::vector<double> values;
+  values.reserve(points.size());
+  for (const Vec3& p : points) values.push_back(p.*axis);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPoints& points,
+                                      std::int64_t most) {
+  const auto all = static_cast<std::int64_t>(points.size());
+  const auto wanted = std::max(static_cast<std::int64_t>(kShare * static_cast<double>(most)),
+                               kLeastOfFrame * points.frames());
+  if (all <= most || all < kTimes * wanted) return std::nullopt;
+  const Vec3 middle{median_of(points.at, &Vec3::x), median_of(points.at, &Vec3::y),
+                    median_of(points.at, &Vec3::z)};
+  std::vector<double> off;
+  off.reserve(points.size());
+  for (const Vec3& p : points.at)
+    off.push_back(std::max({std::abs(p.x - middle.x), std::abs(p.y - middle.y), std::abs(p.z - middle.z)}));
+  std::vector<double> sorted = off;
+  const auto last = sorted.begin() + wanted - 1;
+  std::nth_element(sorted.begin(), last, sorted.end());
+  std::vector<char> keep(points.size());
+  std::int64_t kept = 0;
+  for (std::size_t i = 0; i < keep.size(); ++i) kept += keep[i] = off[i] <= *last;
+  if (all < kTimes * kept) return std::nullopt;
+  MiddlePart part{take_part(points, keep, execution), {}};
+  part.points.density = points.density;
+  part.points.spacing_um = points.spacing_um;
+  part.points.partners = points.partners;
+  part.inner.reserve(part.whole.size());
+  for (const matching::Index i : part.whole) part.inner.push_back(off[at(i)] <= kInner * *last);
+  return part;
+}
+
+}  // namespace motes::tracking
