@@ -265,9 +265,14 @@ std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const Fr
   describe_layout(info, map, first.format());
   choose_channel(info, options);
   apply_calibration(info, calibration, options);
+  const auto reader_of = [](std::shared_ptr<FolderPages> of) -> PageReader {
+    return [of](std::int64_t page, std::span<std::byte> out) { of->read(page, out); };
+  };
   return std::make_unique<PagedFrames>(
-      std::move(info), std::move(map),
-      [pages](std::int64_t page, std::span<std::byte> out) { pages->read(page, out); });
+      std::move(info), std::move(map), reader_of(pages),
+      [=, of_file = first.pages(), format = first.format()] {
+        return reader_of(std::make_shared<FolderPages>(files, of_file, format));
+      });
 }
 
 }  // namespace motes::io::detail

@@ -115,6 +115,8 @@ void FrameSource::read_voxels(std::int32_t t, std::span<std::byte> out) {
   });
 }
 
+VolumeFrame FrameSource::read_over(std::int32_t t, VolumeFrame) { return read(t); }
+
 std::unique_ptr<FrameSource> open_frames(const std::filesystem::path& path, const FrameOptions& options) {
   detail::check_options(options);
   switch (kind_of(path)) {

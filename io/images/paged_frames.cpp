@@ -13,10 +13,21 @@
 
 namespace motes::io::detail {
 
-PagedFrames::PagedFrames(SeriesInfo info, PageMap map, PageReader reader)
-    : info_(std::move(info)), map_(std::move(map)), read_page_(std::move(reader)) {}
+PagedFrames::PagedFrames(SeriesInfo info, PageMap map, PageReader reader, OpenPages again)
+    : info_(std::move(info)),
+      map_(std::move(map)),
+      read_page_(std::move(reader)),
+      open_again_(std::move(again)) {}
 
 VolumeFrame PagedFrames::read(std::int32_t t) { return read_into_memory(*this, t); }
+
+VolumeFrame PagedFrames::read_over(std::int32_t t, VolumeFrame earlier) {
+  return read_into_memory(*this, t, std::move(earlier));
+}
+
+std::unique_ptr<FrameSource> PagedFrames::again() const {
+  return std::make_unique<PagedFrames>(info_, map_, open_again_(), open_again_);
+}
 
 void PagedFrames::read_voxels(std::int32_t t, std::span<std::byte> out) {
   check_frame_number(info_, t);

@@ -10,21 +10,27 @@
 
 namespace motes::io::detail {
 
-/// Decodes a page into bytes.
+/// Decodes a page into bytes, every one of them.
 using PageReader = std::function<void(std::int64_t page, std::span<std::byte> out)>;
+
+/// Opens the pages for another thread.
+using OpenPages = std::function<PageReader()>;
 
 class PagedFrames : public FrameSource {
  public:
   /// `info` needs path, format, axes, frames, channels, channel, shape and type.
-  PagedFrames(SeriesInfo info, PageMap map, PageReader reader);
+  PagedFrames(SeriesInfo info, PageMap map, PageReader reader, OpenPages again);
   const SeriesInfo& info() const override { return info_; }
   VolumeFrame read(std::int32_t t) override;
+  VolumeFrame read_over(std::int32_t t, VolumeFrame earlier) override;
   void read_voxels(std::int32_t t, std::span<std::byte> out) override;
+  std::unique_ptr<FrameSource> again() const override;
 
  private:
   SeriesInfo info_;
   PageMap map_;
   PageReader read_page_;
+  OpenPages open_again_;
 };
 
 /// The parts of SeriesInfo that follow from the layout. Throws InputError for more frames or channels than

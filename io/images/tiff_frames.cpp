@@ -27,6 +27,22 @@ void check_against_file(const SeriesInfo& info, const TiffFile& file) {
                   info.path, info.shape.nz, info.shape.ny, info.shape.nx));
 }
 
+/// The file's pages, read by one thread.
+PageReader pages_of(std::shared_ptr<TiffFile> file) {
+  return [file](std::int64_t page, std::span<std::byte> out) { file->read_page(page, out); };
+}
+
+/// The same pages for another thread.
+OpenPages pages_again(const TiffFile& file) {
+  return [path = file.path(), pages = file.pages(), format = file.format()] {
+    auto again = std::make_shared<TiffFile>(path);
+    if (again->pages() < pages) again->take_as_contiguous(pages);
+    if (again->pages() != pages || again->format() != format)
+      throw InputError(path.string() + ": the file has changed since it was opened; run the command again");
+    return pages_of(std::move(again));
+  };
+}
+
 /// The pages of a set's files by plane; keeps the file read last open.
 class FileSet {
  public:
@@ -114,7 +130,11 @@ PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file)
 
 std::unique_ptr<FrameSource> open_file_set(const std::filesystem::path& path, const TiffFile& first,
                                            const TiffMetadata& metadata, const FrameOptions& options) {
-  auto set = std::make_shared<FileSet>(path.parent_path(), metadata, first.format());
+  const OpenPages open = [folder = path.parent_path(), metadata, format = first.format()]() -> PageReader {
+    auto set = std::make_shared<FileSet>(folder, metadata, format);
+    return [set](std::int64_t plane, std::span<std::byte> out) { set->read(plane, out); };
+  };
+  PageReader pages = open();
   SeriesInfo info;
   info.path = path.string();
   info.format = fmt::format("OME-TIFF in {} files", metadata.set_files.size());
@@ -128,8 +148,7 @@ std::unique_ptr<FrameSource> open_file_set(const std::filesystem::path& path, co
   frame_bytes(info.type, info.shape, info.path);
   choose_channel(info, options);
   apply_calibration(info, metadata.calibration, options);
-  return std::make_unique<PagedFrames>(
-      std::move(info), map, [set](std::int64_t plane, std::span<std::byte> out) { set->read(plane, out); });
+  return std::make_unique<PagedFrames>(std::move(info), map, std::move(pages), open);
 }
 
 std::unique_ptr<FrameSource> open_companion(const std::filesystem::path& path, const FrameOptions& options) {
@@ -183,9 +202,7 @@ std::unique_ptr<FrameSource> open_tiff_frames(const std::filesystem::path& path,
   check_against_file(info, *file);
   choose_channel(info, options);
   apply_calibration(info, metadata.calibration, options);
-  return std::make_unique<PagedFrames>(
-      std::move(info), std::move(map),
-      [file](std::int64_t page, std::span<std::byte> out) { file->read_page(page, out); });
+  return std::make_unique<PagedFrames>(std::move(info), std::move(map), pages_of(file), pages_again(*file));
 }
 
 }  // namespace motes::io::detail

@@ -63,11 +63,20 @@ Voxels make_voxels(VoxelType type, const Shape3& shape, const std::filesystem::p
 }
 
 VolumeFrame read_into_memory(FrameSource& source, std::int32_t t) {
+  return read_into_memory(source, t, VolumeFrame{});
+}
+
+VolumeFrame read_into_memory(FrameSource& source, std::int32_t t, VolumeFrame earlier) {
   const SeriesInfo& info = source.info();
   check_frame_number(info, t);
   VolumeFrame frame = empty_frame(info, t);
-  frame.voxels = make_voxels(info.type, info.shape, info.path);
-  source.read_voxels(t, std::visit([](auto& voxels) { return bytes_of(voxels); }, frame.voxels));
+  const auto bytes = [](Voxels& held) {
+    return std::visit([](auto& voxels) { return bytes_of(voxels); }, held);
+  };
+  const bool alike = earlier.shape == info.shape && info.shape.voxels() > 0 &&
+                     std::ssize(bytes(earlier.voxels)) == frame_bytes(info.type, info.shape, info.path);
+  frame.voxels = alike ? std::move(earlier.voxels) : make_voxels(info.type, info.shape, info.path);
+  source.read_voxels(t, bytes(frame.voxels));
   return frame;
 }
 

@@ -18,6 +18,9 @@ Voxels make_voxels(VoxelType type, const Shape3& shape, const std::filesystem::p
 /// Frame t by source.read_voxels, in memory made so.
 VolumeFrame read_into_memory(FrameSource& source, std::int32_t t);
 
+/// The same, in the memory of `earlier` where that is as large, for sources that write every voxel.
+VolumeFrame read_into_memory(FrameSource& source, std::int32_t t, VolumeFrame earlier);
+
 /// Bytes of one frame. Throws InputError when int64 cannot hold them.
 std::int64_t frame_bytes(VoxelType type, const Shape3& shape, const std::filesystem::path& source);
 

@@ -61,6 +61,7 @@ TEST_CASE("A folder of numbered volumes, in the order of their numbers", "[frame
   CHECK_THAT(source->info().format, Contains("folder of 12"));
   for (const int t : {11, 0, 2, 2, 10})
     for (int z = 0; z < 3; ++z) CHECK(plane_is_page(source->read(t), z, 3 * t + z));
+  CHECK(source->again()->read_over(7, source->read(3)).voxels == source->read(7).voxels);
 
   // The axes of each volume, or of all pages as one list.
   CHECK(plane_is_page(open_frames(dir.path(), with_axes("ZYX"))->read(4), 1, 13));

@@ -239,6 +239,32 @@ TEST_CASE("Series beyond 4 GB: one directory, all voxels after it", "[frames][im
     }
 }
 
+TEST_CASE("Another reader of a TIFF gives the same frames, over those read before", "[frames]") {
+  const TempDir dir;
+  const bool one_directory = GENERATE(false, true);
+  TiffSpec spec = pages_with(12, "ImageJ=1.53t\nimages=12\nslices=3\nframes=4\nhyperstack=true\n");
+  if (one_directory) spec.directories = 1;
+  const std::filesystem::path path = save_tiff(dir / "a.tif", spec);
+  const auto source = open_frames(path);
+  const auto other = source->again(), third = other->again();
+  VolumeFrame frame;
+  for (const int t : {2, 0, 3, 3}) {
+    frame = (t == 0 ? other : third)->read_over(t, std::move(frame));
+    CHECK(frame.index == t);
+    CHECK(frame.voxels == source->read(t).voxels);
+    for (int z = 0; z < 3; ++z) CHECK(plane_is_page(frame, z, 3 * t + z));
+  }
+  VolumeFrame of_another_shape = source->read(1);
+  of_another_shape.shape = {3, 11, 12};
+  std::get<std::vector<std::uint16_t>>(of_another_shape.voxels).resize(3 * 11 * 12);
+  CHECK(other->read_over(1, std::move(of_another_shape)).voxels == source->read(1).voxels);
+
+  spec.pages = 6;
+  spec.description = "ImageJ=1.53t\nimages=6\nslices=3\nframes=2\nhyperstack=true\n";
+  save_tiff(path, spec);
+  CHECK_THAT(message_of<InputError>([&] { source->again(); }), Contains("has changed"));
+}
+
 TEST_CASE("OME-XML gives any order of planes", "[frames][ome]") {
   const TempDir dir;
   const int c = 2, z = 3, t = 2;

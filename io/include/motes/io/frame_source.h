@@ -57,6 +57,14 @@ class FrameSource {
   /// Reads the voxels of frame t into `out` [voxels * bytes_per_voxel], which must be zero. Throws as
   /// read(). The readers of this library need no more memory than that of a page, chunk or block besides.
   virtual void read_voxels(std::int32_t t, std::span<std::byte> out);
+
+  /// As read(t), in the memory of an earlier frame where the reader can use that: memory that was never
+  /// touched takes longer to get than voxels take to copy.
+  virtual VolumeFrame read_over(std::int32_t t, VolumeFrame earlier);
+
+  /// Another reader of the same series, for another thread; null for formats that have none. Throws
+  /// InputError where the files have changed.
+  virtual std::unique_ptr<FrameSource> again() const { return nullptr; }
 };
 
 /// Opens a file or a folder. Throws InputError if it does not exist, is damaged, or has an unknown format
