@@ -3,15 +3,11 @@
 #include "app/detecting.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
-#include <system_error>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,6 +17,7 @@
 #include <motes/tracking/log_detector.h>
 
 #include "app/frame_finder.h"
+#include "app/frame_queue.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
 #include "app/ranks.h"
@@ -63,86 +60,6 @@ class FrameWarnings {
   Console& console_;
   std::size_t frames_ = 0;
 };
-
-/// A frame and what it shows by itself.
-struct SeenFrame {
-  VolumeFrame frame;
-  Detections found;
-  tracking::DetectionReport report;
-  std::exception_ptr failure;  ///< of reading or detecting it
-};
-
-/// Frames that together have at most so many voxels are looked at side by side, each by one thread: threads
-/// then do not wait for each other within a frame. Two frames a thread are read at a time.
-constexpr std::int64_t kVoxelsAtOnce = std::int64_t{1} << 25;
-constexpr int kFramesOfThread = 2;
-
-/// On a GPU so many frames are dealt to each of those that go side by side, within so many voxels in all.
-constexpr std::int64_t kFramesOfTurn = 4, kVoxelsOnGpu = std::int64_t{1} << 28;
-
-std::size_t batch_size(const FrameFinder& finder, const Shape3& shape) {
-  const auto turns = static_cast<std::int64_t>(finder.executions().size());
-  if (turns > 1)
-    return static_cast<std::size_t>(
-        std::clamp(kVoxelsOnGpu / std::max<std::int64_t>(1, shape.voxels()), turns,
-                   std::min(kFramesOfTurn * turns, std::max(turns, finder.most_at_once()))));
-  const Execution& execution = finder.executions().front();
-  const int threads = thread_count(execution);
-  if (execution.backend == Backend::cuda || threads == 1 || shape.voxels() > kVoxelsAtOnce / threads ||
-      !finder.looks_in_parallel())
-    return 1;
-  return static_cast<std::size_t>(std::min<std::int64_t>(kFramesOfThread * threads, finder.most_at_once()));
-}
-
-/// Calls see(execution, i) for i in [0, count), each execution on a thread of its own, as far as threads can
-/// be started. `see` must not throw.
-template <class See>
-void see_side_by_side(const std::vector<Execution>& executions, std::size_t count, const See& see) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&](const Execution& execution) {
-    for (std::size_t i = next++; i < count; i = next++) see(execution, i);
-  };
-  std::vector<std::jthread> threads;
-  try {
-    for (std::size_t k = 1; k < executions.size(); ++k) threads.emplace_back([&, k] { work(executions[k]); });
-  } catch (const std::system_error&) {  // those that there are do all
-  }
-  work(executions.front());
-}
-
-/// The first of `frames`, as many as make a batch; at least one.
-std::vector<SeenFrame> see_frames(FrameFinder& finder, io::FrameSource& source,
-                                  std::span<const std::int32_t> frames) {
-  std::vector<SeenFrame> seen(std::min(frames.size(), batch_size(finder, source.info().shape)));
-  const auto see = [&](const Execution& own, std::size_t i) {
-    try {
-      {
-        static std::mutex reading;  // of any source
-        const std::lock_guard guard(reading);
-        seen[i].frame = source.read(frames[i]);
-      }
-      seen[i].found = finder.look_at(own, seen[i].frame, seen[i].report);
-    } catch (...) {
-      seen[i].failure = std::current_exception();
-    }
-  };
-  const Execution& execution = finder.executions().front();
-  if (seen.size() == 1) {
-    see(execution, 0);
-    return seen;
-  }
-  if (finder.executions().size() > 1) {
-    see_side_by_side(finder.executions(), seen.size(), see);
-    return seen;
-  }
-  Execution alone = execution;
-  alone.threads = 1;
-  alone.backend = Backend::cpu;
-  alone.workspace = nullptr;
-  parallel_for(thread_count(execution), static_cast<std::int64_t>(seen.size()),
-               [&](std::int64_t i) { see(alone, static_cast<std::size_t>(i)); });
-  return seen;
-}
 
 FrameSummary summary_of(const Detections& found, std::optional<double> threshold) {
   return {found.frame, static_cast<std::int64_t>(found.size()), threshold};
@@ -213,24 +130,27 @@ std::string interrupted_text(std::size_t done, std::size_t count, bool resumable
                      resumable ? "; run the same command with --resume to go on" : "");
 }
 
+void add_picture(io::Projection&& of_frame, io::Projection& all) {
+  if (all.empty())
+    all = std::move(of_frame);
+  else
+    all.add(of_frame.xy(), of_frame.xz());
+}
+
 void detect_alone(FrameFinder& finder, io::FrameSource& source, std::span<const std::int32_t> kept,
                   io::Projection* picture, FrameLog* log, Recorder& recorder) {
-  std::vector<SeenFrame> seen;  // a batch, from the frame `first` on
-  std::size_t first = 0;
+  const std::size_t logged = log != nullptr ? std::min(log->finished().size(), kept.size()) : 0;
+  FrameQueue queue(finder, finder.executions(), source.info().shape, kept.subspan(logged),
+                   picture != nullptr);
   for (std::size_t done = 0; done < kept.size(); ++done) {
     stop_if_interrupted(interrupted_text(done, kept.size(), log != nullptr));
-    if (log != nullptr && done < log->finished().size()) {
+    if (done < logged) {
       if (picture != nullptr) picture->add(source.read(kept[done]));
       recorder.add(log->finished()[done]);
       continue;
     }
-    if (done >= first + seen.size()) {
-      first = done;
-      seen = see_frames(finder, source, kept.subspan(done));
-    }
-    SeenFrame now = std::move(seen[done - first]);
-    if (now.failure) std::rethrow_exception(now.failure);
-    if (picture != nullptr) picture->add(now.frame);
+    SeenFrame now = queue.next();
+    if (picture != nullptr) add_picture(std::move(now.picture), *picture);
     recorder.add(finish(finder, std::move(now)));
   }
 }
@@ -295,13 +215,11 @@ Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<cons
                     io::Projection* picture) {
   Share share;
   try {
-    for (std::size_t next = 0; next < frames.size();) {
-      for (SeenFrame& now : see_frames(finder, source, frames.subspan(next))) {
-        if (now.failure) std::rethrow_exception(now.failure);
-        if (picture != nullptr) picture->add(now.frame);
-        put_frame(share.found, finish(finder, std::move(now)));
-        ++next;
-      }
+    FrameQueue queue(finder, finder.executions(), source.info().shape, frames, picture != nullptr);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      SeenFrame now = queue.next();
+      if (picture != nullptr) add_picture(std::move(now.picture), *picture);
+      put_frame(share.found, finish(finder, std::move(now)));
     }
   } catch (...) {
     share.failure = std::current_exception();
@@ -323,8 +241,9 @@ void detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& 
       picture->add(source.read(kept[at(i)]));
     for (Index i = 0; rank == 0 && i < resumed; ++i) recorder.add(log->finished()[at(i)]);
   });
-  const std::int64_t batch =
-      ranks.all_reduce(static_cast<std::int64_t>(batch_size(finder, source.info().shape)), Reduction::min);
+  const std::int64_t batch = ranks.all_reduce(
+      static_cast<std::int64_t>(frames_ahead(finder, finder.executions(), source.info().shape)),
+      Reduction::min);
   for (std::size_t done = at(resumed); done < kept.size();) {
     const bool stop = ranks.all_reduce(interrupt_requested() ? 1 : 0, Reduction::max) != 0;
     ranks.agreed([&] {

@@ -166,9 +166,17 @@ void FrameFinder::settle_executions(const Execution& execution) {
         static_cast<int>(std::min<std::int64_t>(tracking::frames_at_once(each, info.shape), most_at_once()));
   if (at_once > 1) each.threads = std::max(1, 3 * thread_count(execution) / 2 / at_once);
   const auto count = static_cast<std::size_t>(at_once);
-  workspaces_.resize(count);
+  workspaces_.resize(count + (count > 1 ? 1 : 0));
   executions_.assign(count, each);
   for (std::size_t i = 0; i < count; ++i) executions_[i].workspace = &workspaces_[i];
+  if (count == 1) return;
+  settling_ = each;
+  settling_->workspace = &workspaces_[count];
+}
+
+VolumeFrame FrameFinder::read(std::int32_t t) {
+  const std::lock_guard lock(reading_);
+  return source_.read(t);
 }
 
 std::int64_t FrameFinder::most_at_once() const {
@@ -208,7 +216,7 @@ Detections FrameFinder::settle(const VolumeFrame& frame, Detections found,
   if (report.blends && series_shows_spots(options())) {
     tracking::DetectionOptions keeping = options();
     keeping.keep_blending = true;
-    found = find_with(executions_.front(), frame, keeping, report);
+    found = find_with(settling(), frame, keeping, report);
   }
   if (mask_) {
     const VolumeFrame& image = mask_->read(frame.index, scratch_of(frame));
@@ -245,8 +253,7 @@ bool FrameFinder::series_shows_spots(const tracking::DetectionOptions& asked) {
   for (std::size_t k = 0; k < tried; ++k) {
     stop_if_interrupted("interrupted while looking for spots in some frames");
     tracking::DetectionReport report;
-    const Detections found =
-        find_with(executions_.front(), source_.read(frames[k * frames.size() / tried]), options, report);
+    const Detections found = find_with(settling(), read(frames[k * frames.size() / tried]), options, report);
     if (!report.blends && found.size() > 0) ++clear;
   }
   series_shows_spots_ = 4 * clear >= 3 * tried;

@@ -2,6 +2,7 @@
 /// Detection in a single frame: spots or labels. Settings that all frames share are resolved once.
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,13 +52,24 @@ class FrameFinder {
   /// What this frame shows by itself, found with `execution`.
   Detections look_at(const Execution& execution, const VolumeFrame& frame, tracking::DetectionReport& report);
 
+  /// Frame t of the series; for several threads at once, which take turns.
+  VolumeFrame read(std::int32_t t);
+
+  /// A reader for one of several threads, as FrameSource::again.
+  std::unique_ptr<io::FrameSource> another_source() const { return source_.again(); }
+
+  /// Whether settle() looks at the frame's voxels.
+  bool settles_by_voxels(const tracking::DetectionReport& report) const {
+    return mask_ || labels_ || finds_labels(config_) || report.blends;
+  }
+
   /// The frame's detections, from what look_at has found: spots that only other frames tell from texture, and
   /// properties from the mask.
   Detections settle(const VolumeFrame& frame, Detections found, tracking::DetectionReport& report);
 
   /// Where frames are looked at: on a GPU where that is asked for, or where it pays for this series. Each is
   /// for one call of look_at at a time, and keeps memory in this object; several where frames are best looked
-  /// at side by side.
+  /// at side by side. settle() has one of its own then.
   const std::vector<Execution>& executions() const { return executions_; }
 
   /// None for labels.
@@ -74,12 +86,17 @@ class FrameFinder {
   Detections find_labels(const VolumeFrame& frame);
   void settle_executions(const Execution& execution);
 
+  /// Where settle() looks at a frame.
+  const Execution& settling() const { return settling_ ? *settling_ : executions_.front(); }
+
   std::vector<Workspace> workspaces_;
   std::vector<Execution> executions_;  ///< at least one
+  std::optional<Execution> settling_;  ///< none: the first of executions_
   Config config_;
   std::unique_ptr<Companion> mask_, labels_;
   std::optional<SpotRadius> radius_;
   io::FrameSource& source_;
+  std::mutex reading_;  ///< of source_
   std::optional<bool> series_shows_spots_;
 };
 

@@ -1,0 +1,77 @@
+#pragma once
+/// The frames of a series, one after the other, each with what it shows by itself. Several are read and
+/// looked at side by side: those of a batch by the CPU's threads, or, on a GPU, as many as there are
+/// executions, each on a thread of its own that takes the next frame as soon as it is done.
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include <motes/io/preview.h>
+#include <motes/tracking/detections.h>
+#include <motes/tracking/log_detector.h>
+
+#include "app/frame_finder.h"
+
+namespace motes::app {
+
+struct SeenFrame {
+  VolumeFrame frame;  ///< without voxels where FrameFinder::settle needs none
+  Detections found;
+  tracking::DetectionReport report;
+  io::Projection picture;      ///< empty where none was asked for
+  std::exception_ptr failure;  ///< of reading or looking at it
+};
+
+/// Frames that are read and looked at before the first of them is asked for, at least 1.
+std::size_t frames_ahead(const FrameFinder& finder, std::span<const Execution> executions,
+                         const Shape3& shape);
+
+class FrameQueue {
+ public:
+  /// Of `frames`, the numbers of frames of the finder's series, with a picture of each if `draws`, looked at
+  /// with `executions`, as those of the finder. All must outlive it, and the finder is asked for nothing but
+  /// settle() meanwhile. Work begins with the first next().
+  FrameQueue(FrameFinder& finder, std::span<const Execution> executions, const Shape3& shape,
+             std::span<const std::int32_t> frames, bool draws);
+  /// Waits for the frames that are being looked at.
+  ~FrameQueue();
+  FrameQueue(const FrameQueue&) = delete;
+  FrameQueue& operator=(const FrameQueue&) = delete;
+
+  /// The next frame, of those that are left. Throws as reading and looking at it have thrown.
+  SeenFrame next();
+
+ private:
+  bool goes_on_by_itself() const { return !threads_.empty(); }
+  void start_threads();
+  void work(const Execution& execution);
+  /// The place of the next frame to look at, once there is room for it; none where there is nothing to do.
+  std::optional<std::size_t> take();
+  SeenFrame wait_for_next();
+  void see_batch();
+  SeenFrame see(const Execution& execution, std::size_t place, io::FrameSource* own, VolumeFrame& memory);
+
+  FrameFinder& finder_;
+  std::span<const Execution> executions_;
+  std::span<const std::int32_t> frames_;
+  std::size_t ahead_;
+  bool draws_;
+
+  std::mutex guard_;  // of what follows
+  std::condition_variable came_, room_;
+  std::deque<std::optional<SeenFrame>> seen_;  ///< from place next_ on
+  std::size_t next_ = 0, taken_ = 0;
+  bool ended_ = false;
+  std::vector<std::jthread> threads_;  // last: they end before the rest goes
+};
+
+}  // namespace motes::app
