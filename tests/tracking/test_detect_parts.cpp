@@ -8,6 +8,7 @@
 #include "tests/support/spots.h"
 #include "tracking/detect/maxima.h"
 #include "tracking/detect/response.h"
+#include "tracking/detect/spots_nearby.h"
 #include "tracking/detect/threshold.h"
 
 namespace {
@@ -175,6 +176,48 @@ TEST_CASE("the response to white noise has the deviation foretold", "[detect]") 
         square += std::pow(static_cast<double>(response.at(z, y, x)), 2);
   CHECK(std::sqrt(square / n) == Approx(3 * filter.noise_gain()).epsilon(0.03));
   CHECK(detect::noise_deviation(response, frame, filter) == Approx(3 * filter.noise_gain()).epsilon(0.06));
+}
+
+TEST_CASE("of spots in crowds and alone, the eight nearest within reach are asked", "[detect]") {
+  std::mt19937_64 random(21);
+  const Shape3 shape{12, 60, 60};
+  const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {2.1, 2.1, 1.7});
+  const int count = GENERATE(0, 1, 60, 700, 6000);
+  const double reach = GENERATE(1.0, 5.0, 90.0);
+  std::vector<detect::Voxel> spots;
+  for (int i = 0; i < count; ++i)
+    spots.push_back({static_cast<std::int64_t>(random() % 12), static_cast<std::int64_t>(random() % 60),
+                     static_cast<std::int64_t>(random() % 60)});
+  const auto squared = [&](const detect::Voxel& a, const detect::Voxel& b) {
+    const double x = static_cast<double>(a.x - b.x) / filter.sigma[0],
+                 y = static_cast<double>(a.y - b.y) / filter.sigma[1],
+                 z = static_cast<double>(a.z - b.z) / filter.sigma[2];
+    return x * x + y * y + z * z;
+  };
+  const detect::SpotsNearby nearby(filter, spots, reach);
+  for (int i = 0; i < 40; ++i) {
+    const detect::Voxel at{static_cast<std::int64_t>(random() % 14) - 1,
+                           static_cast<std::int64_t>(random() % 62) - 1,
+                           static_cast<std::int64_t>(random() % 62) - 1};
+    std::vector<double> all, asked;
+    for (const detect::Voxel& spot : spots) all.push_back(squared(at, spot));
+    std::sort(all.begin(), all.end());
+    const bool found = nearby.any_within(at, [&](std::size_t k) {
+      asked.push_back(squared(at, spots[k]));
+      return false;
+    });
+    std::sort(asked.begin(), asked.end());
+    std::vector<double> expected;
+    for (std::size_t k = 0; k < std::min<std::size_t>(8, all.size()) && all[k] < reach * reach * 0.999999;
+         ++k)
+      expected.push_back(all[k]);
+    CHECK_FALSE(found);
+    REQUIRE(asked.size() >= expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK(asked[k] == Approx(expected[k]));
+    for (std::size_t k = expected.size(); k < asked.size(); ++k)
+      CHECK(asked[k] == Approx(reach * reach).epsilon(1e-5));
+    CHECK(nearby.any_within(at, [](std::size_t) { return true; }) == !asked.empty());
+  }
 }
 
 TEST_CASE("more voxels and a narrower filter ask for a higher level", "[detect]") {

@@ -186,11 +186,11 @@ Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, co
 void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {
   std::vector<Voxel> places;
   for (const LikelySpot& one : likely) places.push_back(one.spot.voxel);
-  const SpotsNearby nearby(filter, places);
+  const SpotsNearby nearby(filter, places, kTouching);
   std::vector<unsigned char> touching(likely.size());
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static, 64)
   for (std::size_t i = 0; i < likely.size(); ++i)
-    touching[i] = nearby.any_within(places[i], kTouching, [&](std::size_t k) {
+    touching[i] = nearby.any_within(places[i], [&](std::size_t k) {
       const double ratio = likely[i].response / likely[k].response;
       return i != k && ratio > kAlike && ratio * kAlike < 1;
     });
@@ -293,7 +293,8 @@ class HostMaxima final : public ScoredMaxima {
     return spots;
   }
   double noise_deviation(double margin) const override {
-    return detect::noise_deviation(response_, frame_, filter_, margin);
+    if (!noise_) noise_ = noise_seen(response_, frame_);
+    return detect::noise_deviation(*noise_, filter_, margin);
   }
   bool mostly_lowest() const override { return counting_of(frame_).unit > 0; }
   LookedAgain look_again(Side side) const override {
@@ -324,6 +325,7 @@ class HostMaxima final : public ScoredMaxima {
   Polarity polarity_;
   const HostExtrema &maxima_, &minima_;
   std::array<std::vector<double>, 3> sorted_;  ///< scores of the unround, of the round; responses
+  mutable std::optional<NoiseSeen> noise_;     ///< once it was asked for
 };
 
 /// Both, which are in storage order, each voxel once.

@@ -14,8 +14,9 @@
 namespace motes::tracking::detect::device {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{8} << 20;  // bytes of one upload
-constexpr int kPieces = 4;
+constexpr std::size_t kPieceOfThread = std::size_t{1} << 20;  // bytes of one upload,
+constexpr int kMostThreads = 8;                               // of so many threads,
+constexpr int kPieces = 4;                                    // of which so many are on their way
 constexpr int kRunY = 8, kRunZ = 16;
 
 /// What lies beyond both ends of lines along one axis, an element for each line.
@@ -227,18 +228,20 @@ Values upload_voxels(gpu::Arena& arena, const VolumeFrame& frame, int threads) {
         using T = typename std::decay_t<decltype(voxels)>::value_type;
         const std::size_t bytes = voxels.size() * sizeof(T);
         T* to = arena.take<T>(voxels.size());
-        char* staged = arena.staging(std::min(bytes, kPieces * kPiece));
+        const std::size_t most =
+            kPieceOfThread * static_cast<std::size_t>(std::clamp(threads, 1, kMostThreads));
+        char* staged = arena.staging(std::min(bytes, kPieces * most));
         std::array<std::unique_ptr<gpu::Event>, kPieces> passed;
         const auto* from = reinterpret_cast<const char*>(voxels.data());
         std::size_t piece = 0;
-        for (std::size_t at = 0; at < bytes; at += kPiece, ++piece) {
-          const std::size_t slot = piece % kPieces, some = std::min(kPiece, bytes - at);
+        for (std::size_t at = 0; at < bytes; at += most, ++piece) {
+          const std::size_t slot = piece % kPieces, some = std::min(most, bytes - at);
           if (passed[slot])
             MOTES_CUDA(cudaEventSynchronize(*passed[slot]));
           else
             passed[slot] = std::make_unique<gpu::Event>();
-          parallel_copy(staged + slot * kPiece, from + at, some, threads);
-          MOTES_CUDA(cudaMemcpyAsync(reinterpret_cast<char*>(to) + at, staged + slot * kPiece, some,
+          parallel_copy(staged + slot * most, from + at, some, threads);
+          MOTES_CUDA(cudaMemcpyAsync(reinterpret_cast<char*>(to) + at, staged + slot * most, some,
                                      cudaMemcpyHostToDevice, arena.stream()));
           MOTES_CUDA(cudaEventRecord(*passed[slot], arena.stream()));
         }
@@ -262,7 +265,7 @@ ToldRange range_of(gpu::Arena& arena, const Values& values, std::size_t count) {
     range_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, arena.stream()>>>(v, count, keys);
   });
   MOTES_CUDA_LAUNCHED();
-  const RangeKeys told = arena.download(keys, 1)[0];
+  const RangeKeys told = fetch<1>(arena, keys)[0];
   return {{from_ordered(told.low) + 0.0F, from_ordered(told.high) + 0.0F}, told.bad != 0};
 }
 

@@ -7,6 +7,9 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 
+#include <motes/base/gpu/resources.cuh>
+#include <motes/base/large_pages.h>
+
 #include "tracking/detect/device_fit.cuh"
 #include "tracking/detect/device_scored.cuh"
 #include "tracking/detect/device_team.cuh"
@@ -31,18 +34,26 @@ struct Task {
   Noise noise;
 };
 
+/// Which spots work is done on.
+struct SpotList {
+  const unsigned* index = nullptr;  ///< null: all
+  std::size_t n = 0;                ///< so many, or about so many
+  const unsigned* count = nullptr;  ///< where the device alone knows how many
+};
+
 /// Work: operator()(team, task, k, spot, scratch, window); kBlocks: at a time on a multiprocessor, at least,
-/// so that registers suffice. `list` (null: all) says which spots.
+/// so that registers suffice.
 template <int Width, class Work>
-__global__ void __launch_bounds__(32, Work::kBlocks)
-    teams_kernel(Task task, Work work, const unsigned* list, std::size_t n) {
+__global__ void __launch_bounds__(32, Work::kBlocks) teams_kernel(Task task, Work work, SpotList list) {
   extern __shared__ __align__(16) char shared[];
-  const std::size_t k = thread_index() / Width;
-  if (k >= n) return;
   FitScratch scratch;
   Window window;
   task.memory.lay_out(shared + threadIdx.x / Width * task.memory.bytes(Width), Width, scratch, window);
-  work(ThreadTeam<Width>(), task, k, list != nullptr ? list[k] : static_cast<unsigned>(k), scratch, window);
+  const std::size_t n = list.count != nullptr ? *list.count : list.n;
+  for (std::size_t k = thread_index() / Width; k < n;
+       k += static_cast<std::size_t>(gridDim.x) * blockDim.x / Width)
+    work(ThreadTeam<Width>(), task, k, list.index != nullptr ? list.index[k] : static_cast<unsigned>(k),
+         scratch, window);
 }
 
 struct Steps {
@@ -153,7 +164,11 @@ __global__ void gain_keys_kernel(const FitState* states, std::size_t n, double* 
 }
 
 /// The lower one of the middle of the sorted keys that are not kNone, and how many these are.
-__global__ void median_kernel(const double* sorted, std::size_t n, double* median, double* count) {
+struct Median {
+  double value, count;
+};
+
+__global__ void median_kernel(const double* sorted, std::size_t n, Median* median) {
   std::size_t begin = 0, end = n;
   while (begin < end) {
     const std::size_t middle = (begin + end) / 2;
@@ -162,8 +177,8 @@ __global__ void median_kernel(const double* sorted, std::size_t n, double* media
     else
       end = middle;
   }
-  *count = static_cast<double>(begin);
-  *median = begin > 0 ? sorted[static_cast<std::size_t>(0.5 * static_cast<double>(begin - 1))] : 0;
+  *median = {begin > 0 ? sorted[static_cast<std::size_t>(0.5 * static_cast<double>(begin - 1))] : 0,
+             static_cast<double>(begin)};
 }
 
 __global__ void doubtful_kernel(const FitState* states, std::size_t n, double excess, unsigned char* flags) {
@@ -195,9 +210,10 @@ __global__ void results_kernel(rules::FitSource source, Index3 block, const FitS
 
 class DeviceFit final : public FitSteps {
  public:
-  DeviceFit(gpu::Arena& arena, const Values& values, const Source& geometry, int dimensions,
+  DeviceFit(gpu::Arena& arena, Stages& stages, const Values& values, const Source& geometry, int dimensions,
             std::span<const FitStart> starts, const FitOptions& options)
       : arena_(arena),
+        stages_(stages),
         values_(values),
         block_(geometry.block),
         dimensions_(dimensions),
@@ -208,6 +224,7 @@ class DeviceFit final : public FitSteps {
       source_.sigma[a] = geometry.sigma[a];
       source_.half[a] = window_.half[a];
     }
+    stages_.begin(arena_, "fit: neighbours");
     const auto room = n_ + static_cast<std::size_t>(kMostSplit * static_cast<double>(n_)) + 1;
     states_ = arena.take<FitState>(room);
     next_ = arena.take<FitState>(room);
@@ -220,6 +237,8 @@ class DeviceFit final : public FitSteps {
   }
 
   void find_neighbours() override {
+    stages_.begin(arena_, "fit: neighbours");
+    about_ = n_;
     arena_.synchronize();
     arena_.release(scratch_);
     std::array<double, 3> reach{};
@@ -227,21 +246,32 @@ class DeviceFit final : public FitSteps {
     near_ = near_spots(arena_, states_, n_, {source_.size[0], source_.size[1], source_.size[2]}, reach);
   }
 
-  void begin() override { tell_tilts(arena_, values_, spots(), n_, states_); }
+  void begin() override {
+    stages_.begin(arena_, "fit: slopes");
+    tell_tilts(arena_, values_, spots(), n_, states_);
+  }
 
   bool sweep(const Noise& noise, bool widths_held) override {
+    stages_.begin(arena_, "fit: sweeps");
     auto* flags = arena_.take<unsigned char>(n_);
     MOTES_CUDA(
         cudaMemcpyAsync(next_, states_, n_ * sizeof(FitState), cudaMemcpyDeviceToDevice, arena_.stream()));
     awake_kernel<<<blocks_for(n_), kThreads, 0, arena_.stream()>>>(spots(), n_, next_, flags);
     MOTES_CUDA_LAUNCHED();
-    const Chosen awake = choose_flagged(arena_, flags, n_);
-    for_spots(Steps{widths_held, next_}, noise, awake.index, awake.count);
+    // How many it is to fit is learnt while the sweep goes on.
+    const ChosenOnDevice awake = choose_flagged_on_device(arena_, flags, n_);
+    auto* told = static_cast<unsigned*>(arena_.pinned());
+    MOTES_CUDA(cudaMemcpyAsync(told, awake.count, sizeof(unsigned), cudaMemcpyDeviceToHost, arena_.stream()));
+    MOTES_CUDA(cudaEventRecord(told_, arena_.stream()));
+    for_spots(Steps{widths_held, next_}, noise, {awake.index, about_, awake.count});
+    MOTES_CUDA(cudaEventSynchronize(told_));
+    about_ = *told;
     std::swap(states_, next_);
-    return awake.count > 0;
+    return about_ > 0;
   }
 
   Noise noise() override {
+    stages_.begin(arena_, "fit: noise");
     const std::size_t windows = std::min(kNoiseWindows, n_),
                       step = std::max<std::size_t>(1, n_ / kNoiseWindows);
     std::vector<unsigned> list;
@@ -252,8 +282,8 @@ class DeviceFit final : public FitSteps {
     const std::size_t room = windows * static_cast<std::size_t>(most);
     NoiseSample* samples = arena_.take_filled<NoiseSample>(room, 0);
     unsigned* counts = arena_.take_filled<unsigned>(windows, 0);
-    for_spots(Residuals{samples, counts, most, stride}, {}, arena_.upload(std::span<const unsigned>(list)),
-              windows);
+    for_spots(Residuals{samples, counts, most, stride}, {},
+              {arena_.upload(std::span<const unsigned>(list)), windows});
     const std::vector<unsigned> count = arena_.download(counts, windows);
     char* staged = arena_.staging(room * sizeof(NoiseSample));
     MOTES_CUDA(cudaMemcpyAsync(staged, samples, room * sizeof(NoiseSample), cudaMemcpyDeviceToHost,
@@ -268,24 +298,28 @@ class DeviceFit final : public FitSteps {
   }
 
   std::array<double, 2> typical_widths() override {
-    double* keys = arena_.take<double>(4 * n_);
+    stages_.begin(arena_, "fit: medians");
+    double* keys = arena_.take<double>(2 * n_);
     width_keys_kernel<<<blocks_for(n_), kThreads, 0, arena_.stream()>>>(states_, n_, keys);
     MOTES_CUDA_LAUNCHED();
-    const Median xy = median_of(keys, keys + 2 * n_), z = median_of(keys + n_, keys + 3 * n_);
+    const auto [xy, z] = medians_of<2>(keys);
     good_ = static_cast<std::size_t>(xy.count);
     if (good_ < kFewest) return {0, 0};
     return {xy.value, z.value};
   }
 
   double tell_shapes(const FitAll& all) override {
-    for_spots(TellShape{all.typical, states_}, all.noise, nullptr, n_);
-    double* keys = arena_.take<double>(2 * n_);
+    stages_.begin(arena_, "fit: shapes");
+    for_spots(TellShape{all.typical, states_}, all.noise, {nullptr, n_});
+    stages_.begin(arena_, "fit: medians");
+    double* keys = arena_.take<double>(n_);
     gain_keys_kernel<<<blocks_for(n_), kThreads, 0, arena_.stream()>>>(states_, n_, keys);
     MOTES_CUDA_LAUNCHED();
-    return median_of(keys, keys + n_).value;
+    return medians_of<1>(keys)[0].value;
   }
 
   bool split_pairs(const FitAll& all) override {
+    stages_.begin(arena_, "fit: pairs");
     auto* flags = arena_.take<unsigned char>(n_);
     doubtful_kernel<<<blocks_for(n_), kThreads, 0, arena_.stream()>>>(states_, n_, all.excess, flags);
     MOTES_CUDA_LAUNCHED();
@@ -294,7 +328,7 @@ class DeviceFit final : public FitSteps {
         static_cast<double>(doubtful.count) > kMostSplit * static_cast<double>(good_))
       return false;
     auto* pairs = arena_.take<rules::PairOfSpots>(doubtful.count);
-    for_spots(FindPair{all.typical, all.excess, pairs}, all.noise, doubtful.index, doubtful.count);
+    for_spots(FindPair{all.typical, all.excess, pairs}, all.noise, {doubtful.index, doubtful.count});
     found_kernel<<<blocks_for(doubtful.count), kThreads, 0, arena_.stream()>>>(pairs, doubtful.count, flags);
     MOTES_CUDA_LAUNCHED();
     const Chosen found = choose_flagged(arena_, flags, doubtful.count);
@@ -307,6 +341,7 @@ class DeviceFit final : public FitSteps {
   }
 
   std::vector<FittedSpot> results(const FitAll& all) override {
+    stages_.begin(arena_, "fit: results");
     FittedSpot* results = arena_.take_filled<FittedSpot>(n_, 0);
     results_kernel<<<blocks_for(n_), kThreads, 0, arena_.stream()>>>(source_, block_, states_, n_, all.excess,
                                                                      results);
@@ -314,9 +349,14 @@ class DeviceFit final : public FitSteps {
     char* staged = arena_.staging(n_ * sizeof(FittedSpot));
     MOTES_CUDA(
         cudaMemcpyAsync(staged, results, n_ * sizeof(FittedSpot), cudaMemcpyDeviceToHost, arena_.stream()));
+    stages_.end();
     arena_.synchronize();
     const auto* fitted = reinterpret_cast<const FittedSpot*>(staged);
-    return {fitted, fitted + n_};
+    std::vector<FittedSpot> spots;
+    spots.reserve(n_);
+    advise_large_pages(spots.data(), n_ * sizeof(FittedSpot));
+    spots.assign(fitted, fitted + n_);
+    return spots;
   }
 
  private:
@@ -324,15 +364,16 @@ class DeviceFit final : public FitSteps {
   int rows() const { return (2 * window_.half[1] + 1) * (2 * window_.half[2] + 1); }
 
   template <class Work>
-  void for_spots(const Work& work, const Noise& noise, const unsigned* list, std::size_t n) {
+  void for_spots(const Work& work, const Noise& noise, const SpotList& list) {
     if (window_.width == 8)
-      launch<8>(work, noise, list, n);
+      launch<8>(work, noise, list);
     else
-      launch<16>(work, noise, list, n);
+      launch<16>(work, noise, list);
   }
   template <int Width, class Work>
-  void launch(const Work& work, const Noise& noise, const unsigned* list, std::size_t n) {
-    if (n == 0) return;
+  void launch(const Work& work, const Noise& noise, const SpotList& list) {
+    if (list.n == 0 && list.count == nullptr) return;
+    const std::size_t n = std::max<std::size_t>(1, list.n);
     const Task task{
         spots(), {values_}, {rows(), Work::kSpots, Work::kNumbers, Work::kTotals}, dimensions_, noise};
     const std::size_t bytes = task.memory.bytes(Width), most = static_cast<std::size_t>(most_shared_);
@@ -342,33 +383,38 @@ class DeviceFit final : public FitSteps {
       MOTES_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       static_cast<int>(teams * bytes)));
     kernel<<<static_cast<unsigned>((n + teams - 1) / teams), static_cast<unsigned>(teams * Width),
-             teams * bytes, arena_.stream()>>>(task, work, list, n);
+             teams * bytes, arena_.stream()>>>(task, work, list);
     MOTES_CUDA_LAUNCHED();
   }
 
-  /// Of the keys [n] that are not kNone, sorted into `sorted`.
-  struct Median {
-    double value, count;
-  };
-  Median median_of(const double* keys, double* sorted) {
+  /// Of each of several sets of keys [n].
+  template <std::size_t Sets>
+  std::array<Median, Sets> medians_of(const double* keys) {
+    double* sorted = arena_.take<double>(n_);
     std::size_t bytes = 0;
-    const auto sort = [&](void* scratch) {
-      MOTES_CUDA(cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, sorted, n_, 0, 64, arena_.stream()));
+    const auto sort = [&](void* scratch, std::size_t k) {
+      MOTES_CUDA(
+          cub::DeviceRadixSort::SortKeys(scratch, bytes, keys + k * n_, sorted, n_, 0, 64, arena_.stream()));
     };
-    sort(nullptr);
-    sort(arena_.take<char>(bytes));
-    double* out = arena_.take<double>(2);
-    median_kernel<<<1, 1, 0, arena_.stream()>>>(sorted, n_, out, out + 1);
+    sort(nullptr, 0);
+    char* scratch = arena_.take<char>(bytes);
+    Median* medians = arena_.take<Median>(Sets);
+    for (std::size_t k = 0; k < Sets; ++k) {
+      sort(scratch, k);
+      median_kernel<<<1, 1, 0, arena_.stream()>>>(sorted, n_, medians + k);
+    }
     MOTES_CUDA_LAUNCHED();
-    const std::vector<double> told = arena_.download(out, 2);
-    return {told[0], told[1]};
+    return fetch<Sets>(arena_, medians);
   }
 
   gpu::Arena& arena_;
+  Stages& stages_;
   Values values_;
   Index3 block_;
   int dimensions_, most_shared_ = 0;
   std::size_t n_, good_ = 0;
+  std::size_t about_ = 0;  ///< as many as the next sweep is expected to fit
+  gpu::Event told_;
   WindowSize window_;
   rules::FitSource source_{};
   FitState *states_ = nullptr, *next_ = nullptr;
@@ -378,10 +424,10 @@ class DeviceFit final : public FitSteps {
 
 }  // namespace
 
-std::unique_ptr<FitSteps> fit_on_device(gpu::Arena& arena, const Values& values, const Source& geometry,
-                                        int dimensions, std::span<const FitStart> starts,
-                                        const FitOptions& options) {
-  return std::make_unique<DeviceFit>(arena, values, geometry, dimensions, starts, options);
+std::unique_ptr<FitSteps> fit_on_device(gpu::Arena& arena, Stages& stages, const Values& values,
+                                        const Source& geometry, int dimensions,
+                                        std::span<const FitStart> starts, const FitOptions& options) {
+  return std::make_unique<DeviceFit>(arena, stages, values, geometry, dimensions, starts, options);
 }
 
 }  // namespace motes::tracking::detect::device

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "tracking/detect/device_stages.cuh"
 #include "tracking/detect/device_steps.cuh"
 #include "tracking/detect/fit_rules.h"
 #include "tracking/detect/fit_steps.h"
@@ -25,9 +26,9 @@ void tell_tilts(gpu::Arena& arena, const Values& values, const rules::FitSpots& 
                 rules::FitState* states);
 
 /// `values`: the frame's voxels, or means over blocks of them, as `geometry` says. Memory is the arena's:
-/// what is taken must not be released before the steps are gone.
-std::unique_ptr<FitSteps> fit_on_device(gpu::Arena& arena, const Values& values, const Source& geometry,
-                                        int dimensions, std::span<const FitStart> starts,
-                                        const FitOptions& options);
+/// what is taken must not be released before the steps are gone. `stages` must outlive them.
+std::unique_ptr<FitSteps> fit_on_device(gpu::Arena& arena, Stages& stages, const Values& values,
+                                        const Source& geometry, int dimensions,
+                                        std::span<const FitStart> starts, const FitOptions& options);
 
 }  // namespace motes::tracking::detect::device

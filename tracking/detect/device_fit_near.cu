@@ -234,7 +234,7 @@ Near near_spots(gpu::Arena& arena, const FitState* states, std::size_t n,
   };
   sum_up(nullptr);
   sum_up(arena.take<char>(scan_bytes));
-  const std::size_t all = arena.download(offsets + n, 1).front();
+  const std::size_t all = fetch<1>(arena, offsets + n)[0];
   std::uint32_t* near = arena.take<std::uint32_t>(std::max<std::size_t>(1, all));
   list_near_kernel<<<blocks_for(n), kThreads, 0, arena.stream()>>>(search, offsets, near);
   MOTES_CUDA_LAUNCHED();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <cub/device/device_radix_sort.cuh>
@@ -11,6 +12,7 @@
 #include <thrust/iterator/counting_iterator.h>
 
 #include "tracking/detect/device_scored.cuh"
+#include "tracking/detect/noise_sample_rules.h"
 #include "tracking/detect/second_look.h"
 #include "tracking/detect/threshold.h"
 
@@ -78,9 +80,18 @@ __global__ void gather_voxels_kernel(const VoxelIndex* voxels, const unsigned* c
   if (i < n) out[i] = voxels[chosen[i]];
 }
 
-__global__ void gather_kernel(const float* values, const VoxelIndex* voxels, std::size_t n, float* out) {
-  const std::size_t i = thread_index();
-  if (i < n) out[i] = values[voxels[i]];
+/// Absolute responses, and absolute details of the frame where it is large enough for them.
+template <class T>
+__global__ void noise_kernel(const T* voxels, const float* log, rules::NoiseSample sample, float* responses,
+                             float* details) {
+  const auto i = static_cast<std::int64_t>(thread_index());
+  if (i >= sample.count()) return;
+  const rules::SampledVoxel v = sample.at(i);
+  responses[i] = fabsf(log[(v.z * sample.ny + v.y) * sample.nx + v.x]);
+  if (sample.nx < 3) return;
+  details[i] = fabsf(rules::finest_detail(sample, v, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    return static_cast<float>(voxels[(z * sample.ny + y) * sample.nx + x]);
+  }));
 }
 
 class DeviceMaxima final : public ScoredMaxima {
@@ -141,16 +152,8 @@ class DeviceMaxima final : public ScoredMaxima {
     return spots;
   }
   double noise_deviation(double margin) const override {
-    std::vector<VoxelIndex> sample;
-    for (const std::int64_t v : noise_sample(scored_.frame.shape))
-      sample.push_back(static_cast<VoxelIndex>(v));
-    const VoxelIndex* voxels = arena_.upload(std::span<const VoxelIndex>(sample));
-    float* values = arena_.take<float>(sample.size());
-    gather_kernel<<<blocks_for(sample.size()), kThreads, 0, arena_.stream()>>>(scored_.response.log, voxels,
-                                                                               sample.size(), values);
-    MOTES_CUDA_LAUNCHED();
-    return detect::noise_deviation(arena_.download(values, sample.size()), scored_.frame, scored_.filter,
-                                   margin);
+    if (!noise_) noise_ = seen_noise();
+    return detect::noise_deviation(*noise_, scored_.filter, margin);
   }
 
   bool mostly_lowest() const override { return scored_.mostly_lowest; }
@@ -178,6 +181,35 @@ class DeviceMaxima final : public ScoredMaxima {
   }
 
  private:
+  NoiseSeen seen_noise() const {
+    const rules::NoiseSample sample(scored_.frame.shape);
+    const auto n = static_cast<std::size_t>(sample.count());
+    float* values = arena_.take<float>(2 * n);
+    float* sorted = arena_.take<float>(2 * n);
+    scored_.voxels.visit([&](const auto* v) {
+      noise_kernel<<<blocks_for(n), kThreads, 0, arena_.stream()>>>(v, scored_.response.log, sample, values,
+                                                                    values + n);
+    });
+    MOTES_CUDA_LAUNCHED();
+    std::size_t bytes = 0;
+    const auto sort = [&](void* scratch, std::size_t k) {
+      MOTES_CUDA(cub::DeviceRadixSort::SortKeys(scratch, bytes, values + k * n, sorted + k * n, n, 0, 32,
+                                                arena_.stream()));
+    };
+    sort(nullptr, 0);
+    char* scratch = arena_.take<char>(bytes);
+    auto* told = static_cast<float*>(arena_.pinned());
+    const std::size_t parts = sample.nx < 3 ? 1 : 2;
+    for (std::size_t k = 0; k < parts; ++k) {
+      sort(scratch, k);
+      MOTES_CUDA(cudaMemcpyAsync(told + k, sorted + k * n + n / 2, sizeof(float), cudaMemcpyDeviceToHost,
+                                 arena_.stream()));
+    }
+    arena_.synchronize();
+    return noise_of_medians(scored_.frame.shape, static_cast<double>(told[0]),
+                            parts == 2 ? static_cast<double>(told[1]) : 0);
+  }
+
   std::vector<Taken> taken_at(const VoxelList& extrema, const Scores& scores, const Chosen& chosen) const {
     if (chosen.count == 0) return {};
     Taken* taken = arena_.take<Taken>(chosen.count);
@@ -196,21 +228,19 @@ class DeviceMaxima final : public ScoredMaxima {
     unsigned* count = arena_.take_filled<unsigned>(1, 0);
     launch(count);
     MOTES_CUDA_LAUNCHED();
-    auto* told = static_cast<unsigned*>(arena_.pinned());
-    MOTES_CUDA(cudaMemcpyAsync(told, count, sizeof(unsigned), cudaMemcpyDeviceToHost, arena_.stream()));
-    arena_.synchronize();
-    return *told;
+    return fetch<1>(arena_, count)[0];
   }
 
   gpu::Arena& arena_;
   ScoredFrame scored_;
   char* staged_ = nullptr;
   std::array<std::span<const double>, 3> sorted_;
+  mutable std::optional<NoiseSeen> noise_;  ///< once it was asked for
 };
 
 }  // namespace
 
-Chosen choose_flagged(gpu::Arena& arena, const unsigned char* flags, std::size_t n) {
+ChosenOnDevice choose_flagged_on_device(gpu::Arena& arena, const unsigned char* flags, std::size_t n) {
   unsigned* index = arena.take<unsigned>(n);
   unsigned* count = arena.take<unsigned>(1);
   const thrust::counting_iterator<unsigned> all(0);
@@ -219,7 +249,12 @@ Chosen choose_flagged(gpu::Arena& arena, const unsigned char* flags, std::size_t
   MOTES_CUDA(cub::DeviceSelect::Flagged(nullptr, bytes, all, flags, index, count, items, arena.stream()));
   char* scratch = arena.take<char>(bytes);
   MOTES_CUDA(cub::DeviceSelect::Flagged(scratch, bytes, all, flags, index, count, items, arena.stream()));
-  return {index, arena.download(count, 1)[0]};
+  return {index, count};
+}
+
+Chosen choose_flagged(gpu::Arena& arena, const unsigned char* flags, std::size_t n) {
+  const ChosenOnDevice chosen = choose_flagged_on_device(arena, flags, n);
+  return {chosen.index, fetch<1>(arena, chosen.count)[0]};
 }
 
 std::unique_ptr<ScoredMaxima> scored_maxima(gpu::Arena& arena, const ScoredFrame& scored) {

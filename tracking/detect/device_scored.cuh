@@ -16,11 +16,18 @@ struct Chosen {
 };
 Chosen choose_flagged(gpu::Arena& arena, const unsigned char* flags, std::size_t n);
 
+/// The same, without waiting.
+struct ChosenOnDevice {
+  unsigned *index, *count;
+};
+ChosenOnDevice choose_flagged_on_device(gpu::Arena& arena, const unsigned char* flags, std::size_t n);
+
 /// The maxima of a response and the minima sampled with them, with their scores.
 struct ScoredFrame {
   const VolumeFrame& frame;
   const Filter& filter;
   ResponseView response;
+  Values voxels;               ///< of the frame
   bool mostly_lowest = false;  ///< see ScoredMaxima
   VoxelList maxima, minima;
   Scores scores, minima_scores;

@@ -2,16 +2,13 @@
 /// (choice.h); all that is done for each voxel or maximum is done here.
 
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <string>
-#include <utility>
-
-#include <motes/base/gpu/stream_timer.cuh>
 
 #include "tracking/detect/device_fit.cuh"
 #include "tracking/detect/device_scored.cuh"
 #include "tracking/detect/device_search.h"
+#include "tracking/detect/device_stages.cuh"
 #include "tracking/detect/device_steps.cuh"
 #include "tracking/detect/maxima.h"
 #include "tracking/detect/threshold.h"
@@ -22,9 +19,12 @@ namespace {
 using device::blocks_for;
 using device::kThreads;
 using device::Scores;
+using device::Stages;
 using device::thread_index;
 using device::VoxelIndex;
 using device::VoxelList;
+
+constexpr std::int64_t kMostVoxels = std::int64_t{1} << 32;  // padded
 
 __global__ void flag_responses_kernel(VoxelList maxima, const float* log, double least,
                                       unsigned char* flags) {
@@ -62,33 +62,6 @@ template <class T>
 std::vector<T> download(gpu::Arena& arena, const T* from, std::size_t count) {
   return download(arena, from, count, arena.staging(count * sizeof(T)));
 }
-
-/// Stretches of the stream's time, by name.
-class Stages {
- public:
-  /// The one begun before ends.
-  void begin(gpu::Arena& arena, const char* name) {
-    end();
-    running_ = &times_.emplace_back(name, std::make_unique<gpu::StreamTimer>(arena.stream())).second;
-  }
-  void end() {
-    if (running_ != nullptr) (*running_)->stop();
-    running_ = nullptr;
-  }
-  /// The stream must be idle, and no stage running.
-  void add_to(std::vector<std::pair<std::string, double>>& sums) const {
-    for (const auto& stage : times_) {
-      auto sum =
-          std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return s.first == stage.first; });
-      if (sum == sums.end()) sum = sums.insert(sum, {stage.first, 0.0});
-      sum->second += stage.second->seconds();
-    }
-  }
-
- private:
-  std::deque<std::pair<std::string, std::unique_ptr<gpu::StreamTimer>>> times_;
-  std::unique_ptr<gpu::StreamTimer>* running_ = nullptr;
-};
 
 class DeviceSearch final : public Search {
  public:
@@ -162,9 +135,9 @@ class DeviceSearch final : public Search {
     const double per_sample =
         rows > 0 ? static_cast<double>(frame_.shape.nz * frame_.shape.ny) / static_cast<double>(rows) : 1;
     stages_.begin(arena_, "sorting");
-    const std::unique_ptr<ScoredMaxima> maxima = device::scored_maxima(
-        arena_,
-        {frame_, filter_, response_, counting_.unit > 0, maxima_, sampled, scores, minima_scores, score_at});
+    const std::unique_ptr<ScoredMaxima> maxima =
+        device::scored_maxima(arena_, {frame_, filter_, response_, voxels_, counting_.unit > 0, maxima_,
+                                       sampled, scores, minima_scores, score_at});
     stages_.end();
     return choose_spots(execution_, *maxima, scores_of_minima(minima, per_sample), filter_, frame_.shape,
                         floor_, choice_options(options_));
@@ -180,14 +153,13 @@ class DeviceSearch final : public Search {
   }
   std::vector<FittedSpot> fit(std::span<const FitStart> starts, const FitOptions& options) override {
     if (starts.empty()) return {};
-    stages_.begin(arena_, "fit");
     const gpu::Arena::Mark mark = arena_.mark();
     const Source geometry = block_geometry(frame_, filter_);
     const device::Values values = geometry.block == Index3{1, 1, 1}
                                       ? voxels_
                                       : device::block_means(arena_, voxels_, frame_.shape, geometry);
     const std::unique_ptr<FitSteps> steps =
-        device::fit_on_device(arena_, values, geometry, filter_.dimensions, starts, options);
+        device::fit_on_device(arena_, stages_, values, geometry, filter_.dimensions, starts, options);
     std::vector<FittedSpot> fitted = fit_together(*steps, starts.size(), options);
     stages_.end();
     arena_.synchronize();
@@ -220,6 +192,7 @@ class DeviceSearch final : public Search {
     const std::size_t voxel_bytes = std::visit(
         [](const auto& v) { return sizeof(typename std::decay_t<decltype(v)>::value_type); }, frame_.voxels);
     const std::size_t wanted = device_bytes(s, voxel_bytes), roomy = room_wanted(wanted);
+    if (arena_.bytes() >= roomy && (s.nz + 2) * (s.ny + 2) * (s.nx + 2) < kMostVoxels) return;
     std::size_t free = 0, total = 0;
     MOTES_CUDA(cudaMemGetInfo(&free, &total));
     free += arena_.bytes();
@@ -230,7 +203,7 @@ class DeviceSearch final : public Search {
     if (wanted > free)
       throw ResourceError("it takes " + gib(wanted) + " of the GPU's memory, of which " + gib(free) +
                           " is free");
-    if ((s.nz + 2) * (s.ny + 2) * (s.nx + 2) >= std::int64_t{1} << 32)
+    if ((s.nz + 2) * (s.ny + 2) * (s.nx + 2) >= kMostVoxels)
       throw ResourceError("it has more than 2^32 voxels");
     if (roomy <= free) arena_.reserve(roomy);
   }

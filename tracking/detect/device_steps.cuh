@@ -2,6 +2,8 @@
 /// The steps of the search for spots on a GPU. All work is put on the arena's stream; pieces are the arena's.
 /// Voxels of a volume are 32-bit indices, x fastest.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,6 +24,18 @@ inline unsigned blocks_for(std::size_t threads) {
 }
 __device__ inline std::size_t thread_index() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+/// A few values, by way of the arena's pinned page. Waits for the device.
+template <std::size_t Count, class T>
+std::array<T, Count> fetch(gpu::Arena& arena, const T* from) {
+  static_assert(Count * sizeof(T) <= 4096);
+  auto* page = static_cast<T*>(arena.pinned());
+  MOTES_CUDA(cudaMemcpyAsync(page, from, Count * sizeof(T), cudaMemcpyDeviceToHost, arena.stream()));
+  arena.synchronize();
+  std::array<T, Count> values;
+  std::copy(page, page + Count, values.begin());
+  return values;
 }
 
 /// Voxels, or means over blocks of them, of one of the types that frames have.

@@ -10,6 +10,19 @@
 
 namespace motes::tracking::detect::device {
 
+/// A place among voxels of any of the types that frames have: code for each would be long (fit_rules.h).
+struct VoxelPlace {
+  Values values;
+  std::int64_t at;
+  __device__ VoxelPlace operator+(std::int64_t more) const { return {values, at + more}; }
+  __device__ float value(int lane) const {
+    const std::int64_t i = at + lane;
+    return values.u16 != nullptr  ? static_cast<float>(values.u16[i])
+           : values.u8 != nullptr ? static_cast<float>(values.u8[i])
+                                  : values.f32[i];
+  }
+};
+
 template <int Width>
 struct ThreadTeam {
   static constexpr int kWidth = Width;
@@ -26,9 +39,8 @@ struct ThreadTeam {
   __device__ void load(const float* from, float& to) const { to = from[lane]; }
   __device__ void store(float* to, float from) const { to[lane] = from; }
   __device__ void index(float& to) const { to = static_cast<float>(lane); }
-  template <class T>
-  __device__ void load_voxels(const T* row, const T*, int lanes, float& to) const {
-    to = lane < lanes ? static_cast<float>(row[lane]) : 0.0F;
+  __device__ void load_voxels(const VoxelPlace& row, const VoxelPlace&, int lanes, float& to) const {
+    to = lane < lanes ? row.value(lane) : 0.0F;
   }
   template <class Use>
   __device__ void each(int n, const Use& use) const {
@@ -42,12 +54,7 @@ struct DeviceVoxels {
   template <class Team>
   __device__ __forceinline__ void cut(const Team& team, const rules::FitSource& source,
                                       const double (&place)[3], rules::Window& w) const {
-    if (values.u16 != nullptr)
-      rules::cut_window(team, source, values.u16, place, w);
-    else if (values.u8 != nullptr)
-      rules::cut_window(team, source, values.u8, place, w);
-    else
-      rules::cut_window(team, source, values.f32, place, w);
+    rules::cut_window(team, source, VoxelPlace{values, 0}, place, w);
   }
 };
 

@@ -333,43 +333,49 @@ MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels
     s.p[kBackground] = s.start[kBackground] = background_around(team, w, model_of(source, s.p), scratch);
   set_weights(team, model_of(source, s.p), noise, scratch, w);
   double *here = scratch.totals, *there = here + numbers(kParameters);
-  voxel_totals(team, w, model_of(source, s.p), scratch, here);
-  double before[kParameters], step[kParameters], next[kParameters];
+  double before[kParameters], next[kParameters];
   MOTES_UNROLL
-  for (int i = 0; i < kParameters; ++i) before[i] = s.p[i];
+  for (int i = 0; i < kParameters; ++i) before[i] = next[i] = s.p[i];
   double damping = 1e-3;
   bool still = false;
-  for (int round = 0; round < kStepsOfSweep && !still; ++round) {
-    if (!damped_step(equations_from(here, s, s.p, widths_held), damping, step)) {
-      s.good = false;
-      return;
-    }
-    MOTES_UNROLL
-    for (int a = 0; a < 3; ++a)
-      step[kX + a] = limited(step[kX + a], -0.5 * source.sigma[a], 0.5 * source.sigma[a]);
-    step[kWidthXY] = limited(step[kWidthXY], -0.3, 0.3);
-    step[kWidthZ] = limited(step[kWidthZ], -0.3, 0.3);
-    MOTES_UNROLL
-    for (int i = 0; i < kParameters; ++i) next[i] = s.p[i] + step[i];
+  // What is large stands here once: on a GPU code that is long is slow to come by.
+  for (int round = 0;; ++round) {
     voxel_totals(team, w, model_of(source, next), scratch, there);
-    if (cost_from(there, s, next, widths_held) <= cost_from(here, s, s.p, widths_held) * (1 + 1e-6)) {
-      still = longest_move(s.p, next) < kStill;
+    const bool better = round == 0 || cost_from(there, s, next, widths_held) <=
+                                          cost_from(here, s, s.p, widths_held) * (1 + 1e-6);
+    if (better) {
+      still = round > 0 && longest_move(s.p, next) < kStill;
       MOTES_UNROLL
       for (int i = 0; i < kParameters; ++i) s.p[i] = next[i];
       double* const left = here;
       here = there;
       there = left;
-      damping *= 0.2;
-    } else {
-      damping = 10 * damping > 0.1 ? 10 * damping : 0.1;
+    }
+    if (round > 0) damping = better ? 0.2 * damping : 10 * damping > 0.1 ? 10 * damping : 0.1;
+    const bool ends = round == kStepsOfSweep || still;
+    Normal<kParameters> normal = equations_from(here, s, s.p, widths_held);
+    MOTES_UNROLL
+    for (int a = 0; a < kParameters; ++a)
+      if (!ends) normal.matrix.at(a, a) *= 1 + damping;
+    const bool sound = factorise(normal.matrix);
+    if (ends) {
+      s.last_move = longest_move(before, s.p);
+      MOTES_UNROLL
+      for (int a = 0; a < 3; ++a) s.variance[a] = sound ? inverse_diagonal(normal.matrix, kX + a) : 0;
+      if (!sound || !all_finite(s.variance) || !sane(source, s)) s.good = false;
+      break;
+    }
+    if (sound) solve_factored(normal.matrix, normal.slope);
+    if (!sound || !all_finite(normal.slope)) {
+      s.good = false;
+      return;
+    }
+    MOTES_UNROLL
+    for (int i = 0; i < kParameters; ++i) {
+      const double most = i < kX ? 0 : i < kWidthXY ? 0.5 * source.sigma[i - kX] : 0.3;
+      next[i] = s.p[i] + (i < kX ? normal.slope[i] : limited(normal.slope[i], -most, most));
     }
   }
-  s.last_move = longest_move(before, s.p);
-  Symmetric<kParameters> factor = equations_from(here, s, s.p, widths_held).matrix;
-  const bool sound = factorise(factor);
-  MOTES_UNROLL
-  for (int a = 0; a < 3; ++a) s.variance[a] = sound ? inverse_diagonal(factor, kX + a) : 0;
-  if (!sound || !all_finite(s.variance) || !sane(source, s)) s.good = false;
   const bool crowded = is_crowded(spots, spot);
   s.settled = !widths_held && (crowded ? s.last_move < kStill : still);
   if (crowded) {
@@ -434,13 +440,6 @@ MOTES_LANES void tell_shape(const Team& team, const FitSpots& spots, const Voxel
   Normal<8> normal;
   normal_of(team, w, ShapeColumns<Team>(team, g, model), scratch, normal);
   shape = shape_of(normal, model, dimensions);
-}
-
-MOTES_HOST_DEVICE inline bool all_finite(const Matrix3& m) {
-  bool finite = true;
-  for (std::size_t a = 0; a < 3; ++a)
-    for (std::size_t b = 0; b < 3; ++b) finite = finite && std::abs(m[a][b]) <= 1.7976931348623157e308;
-  return finite;
 }
 
 /// `excess`: of the gains of all spots over chance.

@@ -123,6 +123,7 @@ MOTES_LANES void make_profile(const Team& team, double centre, double sigma, int
 template <class Team>
 MOTES_LANES void make_profiles(const Team& team, const Window& w, const SpotModel& spot, FitProfiles& g) {
   team.sync();
+  MOTES_ROLLED
   for (std::size_t a = 0; a < 3; ++a)
     make_profile(team, spot.place[a], spot.sigma[a], w.first[a], w.count[a], g[a]);
   team.sync();
@@ -132,13 +133,23 @@ MOTES_LANES void make_profiles(const Team& team, const Window& w, const SpotMode
 template <class Team, class Use>
 MOTES_LANES void each_row(const Window& w, const Use& use) {
   int row = 0;
+  MOTES_ROLLED
+  for (int k = 0; k < w.count[2]; ++k) MOTES_ROLLED
+  for (int j = 0; j < w.count[1]; ++j, row += Team::kWidth) use(row, j, k);
+}
+
+/// The same for what takes long to come by: a GPU asks for several rows before it waits for the first.
+template <class Team, class Use>
+MOTES_LANES void each_row_ahead(const Window& w, const Use& use) {
+  int row = 0;
   for (int k = 0; k < w.count[2]; ++k)
     for (int j = 0; j < w.count[1]; ++j, row += Team::kWidth) use(row, j, k);
 }
 
-/// The window around a place, cut by the frame; no light taken off yet. `voxels`: x fastest.
-template <class Team, class T>
-MOTES_LANES void cut_window(const Team& team, const FitSource& source, const T* voxels,
+/// The window around a place, cut by the frame; no light taken off yet. `voxels`: the first of the frame, x
+/// fastest.
+template <class Team, class First>
+MOTES_LANES void cut_window(const Team& team, const FitSource& source, const First& voxels,
                             const double (&place)[3], Window& w) {
   using Floats = typename Team::Floats;
   for (int a = 0; a < 3; ++a) {
@@ -148,9 +159,9 @@ MOTES_LANES void cut_window(const Team& team, const FitSource& source, const T* 
     w.first[a] = first > 0 ? first : 0;
     w.count[a] = (last < end ? last : end) - w.first[a] + 1;
   }
-  const T* const end = voxels + source.size[0] * source.size[1] * source.size[2];
+  const First end = voxels + source.size[0] * source.size[1] * source.size[2];
   const Floats none{};
-  each_row<Team>(w, [&](int row, int j, int k) {
+  each_row_ahead<Team>(w, [&](int row, int j, int k) {
     Floats v;
     team.load_voxels(
         voxels + ((w.first[2] + k) * source.size[1] + w.first[1] + j) * source.size[0] + w.first[0], end,
@@ -260,7 +271,7 @@ MOTES_LANES void totals_of(const Team& team, const Window& w, const Columns& col
   constexpr int n = Columns::kCount;
   using Floats = typename Team::Floats;
   Floats matrix[pairs(n)] = {}, slope[n] = {}, cost{};
-  each_row<Team>(w, [&](int row, int j, int k) {
+  each_row_ahead<Team>(w, [&](int row, int j, int k) {
     Floats weight, r, model, d[n];
     team.load(w.weights + row, weight);
     team.load(w.values + row, r);

@@ -12,6 +12,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
+#include <motes/base/workspace.h>
 #include <motes/tracking/log_detector.h>
 
 #include "tracking/detect/device_search.h"
@@ -217,6 +218,8 @@ bool on_gpu(const Execution& execution, const VolumeFrame& frame) {
   const bool asked = execution.backend == Backend::cuda;
   if (!asked && (execution.backend == Backend::cpu || !detect::worth_a_gpu(execution, frame.shape)))
     return false;  // and no GPU is woken up
+  if (execution.workspace != nullptr && execution.workspace->device_bytes() > 0)
+    return true;  // it is at work
   const auto devices = gpu::list_devices();
   if (asked && devices.devices.empty())
     throw ResourceError("execution.backend: no GPU: " + devices.why_none + "; use execution.backend: cpu");

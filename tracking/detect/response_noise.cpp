@@ -164,10 +164,10 @@ Indices between(const Filter& filter, std::span<const LikelySpot> maxima,
   std::vector<Voxel> spots;
   for (std::size_t i = 0; i < maxima.size(); ++i)
     if (is_spot[i] != 0) spots.push_back(maxima[i].spot.voxel);
-  const SpotsNearby nearby(filter, spots);
+  const SpotsNearby nearby(filter, spots, kApart);
   Indices noise;
   for (std::size_t i = 0; i < maxima.size(); ++i)
-    if (is_spot[i] == 0 && !nearby.any_within(maxima[i].spot.voxel, kApart, [](std::size_t) { return true; }))
+    if (is_spot[i] == 0 && !nearby.any_within(maxima[i].spot.voxel, [](std::size_t) { return true; }))
       noise.push_back(i);
   return noise;
 }

@@ -7,11 +7,14 @@
 
 #include <motes/base/host_device.h>
 
-// Loops over matrices in registers must be unrolled on the device: registers have no index.
+// Loops over matrices in registers must be unrolled on the device: registers have no index. Others are best
+// left as they are: code beyond the caches of instructions is slow.
 #ifdef __CUDA_ARCH__
 #define MOTES_UNROLL _Pragma("unroll")
+#define MOTES_ROLLED _Pragma("unroll 1")
 #else
 #define MOTES_UNROLL
+#define MOTES_ROLLED
 #endif
 
 namespace motes::tracking::detect::rules {
@@ -99,6 +102,13 @@ MOTES_HOST_DEVICE inline bool all_finite(const double (&x)[N]) {
 
 using Matrix3 = std::array<std::array<double, 3>, 3>;
 using Vector3 = std::array<double, 3>;
+
+MOTES_HOST_DEVICE inline bool all_finite(const Matrix3& m) {
+  bool finite = true;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) finite = finite && std::abs(m[a][b]) <= 1.7976931348623157e308;
+  return finite;
+}
 
 /// Eigenvalues in no order, and the vectors as columns. An axis that is coupled to no other keeps its place.
 struct Axes3 {

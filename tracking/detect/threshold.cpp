@@ -14,21 +14,20 @@
 #include "tracking/detect/threshold.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <utility>
+#include <span>
 #include <vector>
+
+#include "tracking/detect/noise_sample_rules.h"
 
 namespace motes::tracking::detect {
 namespace {
 
 constexpr double kMadToSigma = 1.4826;  // of a Gaussian distribution
 constexpr double kWhiteMargin = 1.5;    // how far coloured noise may exceed what white noise would give
-constexpr std::int64_t kSampledRows = 512;
-constexpr std::int64_t kSampledColumns = 256;
-constexpr double kLeastScale = 0.7;  // voxels: maxima cannot lie denser than the lattice allows
+constexpr double kLeastScale = 0.7;     // voxels: maxima cannot lie denser than the lattice allows
 
 double median_of(std::vector<float>& values) {
   if (values.empty()) return 0;
@@ -37,51 +36,18 @@ double median_of(std::vector<float>& values) {
   return static_cast<double>(*middle);
 }
 
-/// Calls use(z, y, x) for about kSampledRows rows x kSampledColumns columns spread over a volume.
-template <class Use>
-void each_sampled(const Shape3& shape, const Use& use) {
-  const std::int64_t rows = shape.nz * shape.ny;
-  const std::int64_t taken = std::min(rows, kSampledRows), columns = std::min(shape.nx, kSampledColumns);
-  for (std::int64_t i = 0; i < taken; ++i) {
-    const std::int64_t row = (2 * i + 1) * rows / (2 * taken);
-    for (std::int64_t j = 0; j < columns; ++j) {
-      // Rows start at different columns, lest a frame's regular pattern is met in step.
-      const std::int64_t x = ((2 * j + 1) * shape.nx / (2 * columns) + 7 * i) % shape.nx;
-      use(row / shape.ny, row % shape.ny, x);
-    }
-  }
-}
-
-/// Weights of the second difference of an axis that has room for one, else the voxel alone.
-std::array<float, 3> detail_weights(std::int64_t n) {
-  return n >= 3 ? std::array<float, 3>{1, -2, 1} : std::array<float, 3>{0, 1, 0};
-}
-
-double white_deviation(const VolumeFrame& frame) {
-  const Shape3& shape = frame.shape;
-  if (shape.nx < 3) return std::numeric_limits<double>::infinity();
-  const std::array<float, 3> along_x = detail_weights(shape.nx), along_y = detail_weights(shape.ny);
-  const auto detail = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
-    const std::int64_t left = std::clamp<std::int64_t>(x - 1, 0, shape.nx - 3);
-    float sum = 0;
-    for (std::int64_t dy = -1; dy <= 1; ++dy) {
-      const float weight = along_y[static_cast<std::size_t>(dy + 1)];
-      if (weight == 0) continue;
-      const std::int64_t middle = shape.ny >= 3 ? std::clamp<std::int64_t>(y, 1, shape.ny - 2) : y;
-      std::array<float, 3> values{};
-      read_row(frame, z, middle + dy, left, 3, 0, values.data());
-      for (std::size_t i = 0; i < 3; ++i) sum += weight * along_x[i] * values[i];
-    }
-    return sum;
-  };
+/// Absolute details of a sample of the frame; none of frames too small for them.
+template <class T>
+std::vector<float> details_of(std::span<const T> voxels, const rules::NoiseSample& sample) {
   std::vector<float> details;
-  each_sampled(shape, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
-    details.push_back(std::fabs(detail(z, y, x)));
-  });
-  const double norm = std::sqrt(6.0) * (shape.ny >= 3 ? std::sqrt(6.0) : 1);
-  const double deviation = kMadToSigma * median_of(details) / norm;
-  // Over half of the details exactly zero: an empty or saturated background, which tells nothing of noise.
-  return deviation > 0 ? deviation : std::numeric_limits<double>::infinity();
+  if (sample.nx < 3) return details;
+  details.reserve(static_cast<std::size_t>(sample.count()));
+  const auto value = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    return static_cast<float>(voxels[static_cast<std::size_t>((z * sample.ny + y) * sample.nx + x)]);
+  };
+  for (std::int64_t k = 0; k < sample.count(); ++k)
+    details.push_back(std::fabs(rules::finest_detail(sample, sample.at(k), value)));
+  return details;
 }
 
 double expected_maxima(double u, int dimensions, double density) {
@@ -104,26 +70,34 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
   return high;
 }
 
-std::vector<std::int64_t> noise_sample(const Shape3& shape) {
-  std::vector<std::int64_t> voxels;
-  each_sampled(shape, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
-    voxels.push_back((z * shape.ny + y) * shape.nx + x);
-  });
-  return voxels;
+NoiseSeen noise_of_medians(const Shape3& shape, double response, double detail) {
+  const double norm = std::sqrt(6.0) * (shape.ny >= 3 ? std::sqrt(6.0) : 1);
+  const double deviation = kMadToSigma * detail / norm;
+  // Over half of the details exactly zero: an empty or saturated background, which tells nothing of noise.
+  const bool tells = shape.nx >= 3 && deviation > 0;
+  return {kMadToSigma * response, tells ? deviation : std::numeric_limits<double>::infinity()};
 }
 
-double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter,
-                       double margin) {
-  for (float& v : responses) v = std::fabs(v);
-  const double seen = kMadToSigma * median_of(responses);
-  return std::min(seen, margin * kWhiteMargin * filter.noise_gain() * white_deviation(frame));
+NoiseSeen noise_seen(const Response& response, const VolumeFrame& frame) {
+  const rules::NoiseSample sample(frame.shape);
+  std::vector<float> responses;
+  responses.reserve(static_cast<std::size_t>(sample.count()));
+  for (std::int64_t k = 0; k < sample.count(); ++k) {
+    const rules::SampledVoxel v = sample.at(k);
+    responses.push_back(std::fabs(response.at(v.z, v.y, v.x)));
+  }
+  std::vector<float> details =
+      visit_voxels(frame.voxels, [&](auto voxels) { return details_of(voxels, sample); });
+  return noise_of_medians(frame.shape, median_of(responses), median_of(details));
+}
+
+double noise_deviation(const NoiseSeen& seen, const Filter& filter, double margin) {
+  return std::min(seen.response, margin * kWhiteMargin * filter.noise_gain() * seen.voxel);
 }
 
 double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter,
                        double margin) {
-  std::vector<float> responses;
-  for (const std::int64_t voxel : noise_sample(frame.shape)) responses.push_back(response.view().log[voxel]);
-  return noise_deviation(std::move(responses), frame, filter, margin);
+  return noise_deviation(noise_seen(response, frame), filter, margin);
 }
 
 float rounding_floor(const Filter& filter, ValueRange range) {

@@ -1,9 +1,6 @@
 #pragma once
 /// The automatic threshold; docs/method/detection.md states it for users.
 
-#include <cstdint>
-#include <vector>
-
 #include "tracking/detect/response.h"
 
 namespace motes::tracking::detect {
@@ -19,11 +16,16 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
 double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter,
                        double margin = 1);
 
-/// The same in two parts: where it reads the response (indices of voxels), and the deviation told from what
-/// is there.
-std::vector<std::int64_t> noise_sample(const Shape3& shape);
-double noise_deviation(std::vector<float> responses, const VolumeFrame& frame, const Filter& filter,
-                       double margin);
+/// The same in two parts: what is seen of the noise, and the deviation told from that.
+struct NoiseSeen {
+  double response = 0;  ///< (1)
+  double voxel = 0;     ///< the deviation of white noise as strong as the finest detail; infinite: untold
+};
+NoiseSeen noise_seen(const Response& response, const VolumeFrame& frame);
+double noise_deviation(const NoiseSeen& seen, const Filter& filter, double margin);
+
+/// From the medians, over noise_sample_rules.h's sample, of absolute responses and of absolute details.
+NoiseSeen noise_of_medians(const Shape3& shape, double response, double detail);
 
 /// Responses up to this may be rounding errors of a noise-free frame whose values span `range`.
 float rounding_floor(const Filter& filter, ValueRange range);

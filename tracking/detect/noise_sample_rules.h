@@ -1,0 +1,54 @@
+#pragma once
+/// Where the deviation of the noise is told (threshold.cpp), and what is looked at there; on the CPU and on
+/// the GPU.
+
+#include <cstdint>
+
+#include <motes/base/host_device.h>
+#include <motes/tracking/geometry.h>
+
+namespace motes::tracking::detect::rules {
+
+struct SampledVoxel {
+  std::int64_t z, y, x;
+};
+
+/// About 512 rows x 256 columns spread over a volume.
+struct NoiseSample {
+  std::int64_t ny = 0, nx = 0, rows = 0, taken = 0, columns = 0;
+
+  NoiseSample() = default;
+  explicit NoiseSample(const Shape3& shape) : ny(shape.ny), nx(shape.nx), rows(shape.nz * shape.ny) {
+    constexpr std::int64_t kRows = 512, kColumns = 256;
+    taken = rows < kRows ? rows : kRows;
+    columns = nx < kColumns ? nx : kColumns;
+  }
+  MOTES_HOST_DEVICE std::int64_t count() const { return taken * columns; }
+  MOTES_HOST_DEVICE SampledVoxel at(std::int64_t k) const {
+    const std::int64_t i = k / columns, j = k - i * columns;
+    const std::int64_t row = (2 * i + 1) * rows / (2 * taken);
+    // Rows start at different columns, lest a frame's regular pattern is met in step.
+    return {row / ny, row % ny, ((2 * j + 1) * nx / (2 * columns) + 7 * i) % nx};
+  }
+};
+
+/// The second difference along x times that along y, where the volume has room for them, else along x alone:
+/// what is finest in a frame, in which spots wider than a voxel hardly show. value(z, y, x): a float. The
+/// volume has three columns at least.
+template <class Value>
+MOTES_HOST_DEVICE float finest_detail(const NoiseSample& sample, const SampledVoxel& v, const Value& value) {
+  const float weights[3] = {1, -2, 1};
+  const bool in_y = sample.ny >= 3;
+  std::int64_t left = v.x - 1, y = v.y;
+  if (left > sample.nx - 3) left = sample.nx - 3;
+  if (left < 0) left = 0;
+  if (in_y && y > sample.ny - 2) y = sample.ny - 2;
+  if (in_y && y < 1) y = 1;
+  float sum = 0;
+  for (int dy = in_y ? -1 : 0; dy <= (in_y ? 1 : 0); ++dy)
+    for (int i = 0; i < 3; ++i)
+      sum += (in_y ? weights[dy + 1] : 1.0F) * weights[i] * value(v.z, y + dy, left + i);
+  return sum;
+}
+
+}  // namespace motes::tracking::detect::rules
