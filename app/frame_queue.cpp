@@ -66,23 +66,41 @@ SeenFrame FrameQueue::next() {
   return seen;
 }
 
+/// A thread for each execution; where threads have readers of their own, for each CPU thread, since to decode
+/// a frame may take several times as long as to look at it.
 void FrameQueue::start_threads() {
-  const std::size_t wanted = std::min(executions_.size(), frames_.size());
+  std::size_t wanted = executions_.size();
+  bool readers = false;
   try {
-    for (std::size_t k = 0; k < wanted; ++k) threads_.emplace_back([this, k] { work(executions_[k]); });
+    readers = finder_.another_source() != nullptr;
+  } catch (const Error&) {  // the series' own reader is open still
+  }
+  if (readers) {
+    std::size_t all = 0;
+    for (const Execution& execution : executions_) all += static_cast<std::size_t>(thread_count(execution));
+    wanted = std::min(all, std::max(wanted, ahead_));
+  }
+  for (const Execution& execution : executions_) idle_.push_back(&execution);
+  try {
+    for (std::size_t k = 0; k < std::min(wanted, frames_.size()); ++k)
+      threads_.emplace_back([this, readers] { work(readers); });
   } catch (const std::system_error&) {  // those that there are do all; without one, the caller
   }
 }
 
-void FrameQueue::work(const Execution& execution) {
-  std::unique_ptr<io::FrameSource> own;
+void FrameQueue::work(bool own_reader) {
+  Reader reader;
   try {
-    own = finder_.another_source();
-  } catch (...) {  // the series' own reader is open still
+    if (own_reader) reader.source = finder_.another_source();
+  } catch (...) {  // as above
   }
-  VolumeFrame memory;
   while (const std::optional<std::size_t> place = take()) {
-    SeenFrame seen = see(execution, *place, own.get(), memory);
+    SeenFrame seen;
+    read(*place, reader, seen);
+    const Execution* const execution = borrow();
+    look(*execution, seen);
+    give_back(execution);
+    finish(reader, seen);
     {
       const std::lock_guard lock(guard_);
       seen_[*place - next_] = std::move(seen);
@@ -99,6 +117,22 @@ std::optional<std::size_t> FrameQueue::take() {
   return taken_++;
 }
 
+const Execution* FrameQueue::borrow() {
+  std::unique_lock lock(guard_);
+  free_.wait(lock, [&] { return !idle_.empty(); });
+  const Execution* const execution = idle_.back();  // whose memory was in use last
+  idle_.pop_back();
+  return execution;
+}
+
+void FrameQueue::give_back(const Execution* execution) {
+  {
+    const std::lock_guard lock(guard_);
+    idle_.push_back(execution);
+  }
+  free_.notify_one();
+}
+
 SeenFrame FrameQueue::wait_for_next() {
   std::unique_lock lock(guard_);
   came_.wait(lock, [&] { return !seen_.empty() && seen_.front().has_value(); });
@@ -113,10 +147,17 @@ SeenFrame FrameQueue::wait_for_next() {
 /// Without threads of its own: the frames of a batch side by side on the CPU, or one.
 void FrameQueue::see_batch() {
   const std::size_t count = std::min(ahead_, frames_.size() - next_);
+  const auto see = [&](const Execution& execution, std::size_t place) {
+    Reader shared;
+    SeenFrame seen;
+    read(place, shared, seen);
+    look(execution, seen);
+    finish(shared, seen);
+    return seen;
+  };
   const Execution& execution = executions_.front();
   if (executions_.size() > 1 || count == 1) {
-    VolumeFrame none;
-    seen_.emplace_back(see(execution, next_, nullptr, none));
+    seen_.emplace_back(see(execution, next_));
     return;
   }
   Execution alone = execution;
@@ -125,30 +166,40 @@ void FrameQueue::see_batch() {
   alone.workspace = nullptr;
   std::vector<std::optional<SeenFrame>> batch(count);
   parallel_for(thread_count(execution), static_cast<std::int64_t>(count), [&](std::int64_t i) {
-    VolumeFrame none;
-    batch[static_cast<std::size_t>(i)] = see(alone, next_ + static_cast<std::size_t>(i), nullptr, none);
+    batch[static_cast<std::size_t>(i)] = see(alone, next_ + static_cast<std::size_t>(i));
   });
   for (std::optional<SeenFrame>& seen : batch) seen_.push_back(std::move(seen));
 }
 
-/// `own` (may be null: the series' reader, which threads share) reads the frame in `memory`, which gets the
-/// frame's when that has been looked at.
-SeenFrame FrameQueue::see(const Execution& execution, std::size_t place, io::FrameSource* own,
-                          VolumeFrame& memory) {
-  SeenFrame seen;
+void FrameQueue::read(std::size_t place, Reader& reader, SeenFrame& seen) {
   try {
-    seen.frame =
-        own != nullptr ? own->read_over(frames_[place], std::move(memory)) : finder_.read(frames_[place]);
-    seen.found = finder_.look_at(execution, seen.frame, seen.report);
-    if (draws_) seen.picture.add(seen.frame);
-    if (own != nullptr && !finder_.settles_by_voxels(seen.report)) {
-      memory = std::move(seen.frame);
-      seen.frame.voxels = {};
-    }
+    seen.frame = reader.source ? reader.source->read_over(frames_[place], std::move(reader.memory))
+                               : finder_.read(frames_[place]);
   } catch (...) {
     seen.failure = std::current_exception();
   }
-  return seen;
+}
+
+void FrameQueue::look(const Execution& execution, SeenFrame& seen) {
+  if (seen.failure) return;
+  try {
+    seen.found = finder_.look_at(execution, seen.frame, seen.report);
+  } catch (...) {
+    seen.failure = std::current_exception();
+  }
+}
+
+/// Draws the frame; the reader gets its memory where settling does without.
+void FrameQueue::finish(Reader& reader, SeenFrame& seen) {
+  if (seen.failure) return;
+  try {
+    if (draws_) seen.picture.add(seen.frame);
+  } catch (...) {
+    seen.failure = std::current_exception();
+  }
+  if (!reader.source || finder_.settles_by_voxels(seen.report)) return;
+  reader.memory = std::move(seen.frame);
+  seen.frame.voxels = {};
 }
 
 }  // namespace motes::app

@@ -1,7 +1,7 @@
 #pragma once
 /// The frames of a series, one after the other, each with what it shows by itself. Several are read and
 /// looked at side by side: those of a batch by the CPU's threads, or, on a GPU, as many as there are
-/// executions, each on a thread of its own that takes the next frame as soon as it is done.
+/// executions, by threads that read the next frame as soon as they are done.
 
 #include <condition_variable>
 #include <cstddef>
@@ -51,14 +51,24 @@ class FrameQueue {
   SeenFrame next();
 
  private:
+  /// A thread's own, with the memory of a frame; without a source: the series' reader, which threads share.
+  struct Reader {
+    std::unique_ptr<io::FrameSource> source;
+    VolumeFrame memory;
+  };
+
   bool goes_on_by_itself() const { return !threads_.empty(); }
   void start_threads();
-  void work(const Execution& execution);
+  void work(bool own_reader);
   /// The place of the next frame to look at, once there is room for it; none where there is nothing to do.
   std::optional<std::size_t> take();
+  const Execution* borrow();
+  void give_back(const Execution* execution);
   SeenFrame wait_for_next();
   void see_batch();
-  SeenFrame see(const Execution& execution, std::size_t place, io::FrameSource* own, VolumeFrame& memory);
+  void read(std::size_t place, Reader& reader, SeenFrame& seen);
+  void look(const Execution& execution, SeenFrame& seen);
+  void finish(Reader& reader, SeenFrame& seen);
 
   FrameFinder& finder_;
   std::span<const Execution> executions_;
@@ -67,10 +77,11 @@ class FrameQueue {
   bool draws_;
 
   std::mutex guard_;  // of what follows
-  std::condition_variable came_, room_;
+  std::condition_variable came_, room_, free_;
   std::deque<std::optional<SeenFrame>> seen_;  ///< from place next_ on
   std::size_t next_ = 0, taken_ = 0;
   bool ended_ = false;
+  std::vector<const Execution*> idle_;
   std::vector<std::jthread> threads_;  // last: they end before the rest goes
 };
 
