@@ -44,6 +44,7 @@ struct ThreadTeam {
   }
   template <class Use>
   __device__ void each(int n, const Use& use) const {
+    MOTES_ROLLED
     for (int i = lane; i < n; i += Width) use(i);
   }
   __device__ void sync() const { __syncwarp(mask); }

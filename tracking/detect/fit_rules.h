@@ -69,8 +69,9 @@ MOTES_HOST_DEVICE inline FitState start_of(const Index3& block, const FitStart& 
   return s;
 }
 
+MOTES_HOST_DEVICE MOTES_CALLED double width_of(double ln) { return exact_exp(ln); }
 MOTES_HOST_DEVICE inline SpotModel model_of(const FitSource& source, const double (&p)[kParameters]) {
-  const double xy = exact_exp(p[kWidthXY]), z = exact_exp(p[kWidthZ]);
+  const double xy = width_of(p[kWidthXY]), z = width_of(p[kWidthZ]);
   return {p[kHeight],
           p[kBackground],
           {p[kX], p[kY], p[kZ]},
@@ -205,26 +206,24 @@ MOTES_HOST_DEVICE inline std::array<double, 2> width_precisions(const double* to
   return precision;
 }
 
-/// What the voxels tell, and the prior.
+/// What the voxels tell, and the prior of the widths, of which `precision` is width_precisions'.
 MOTES_HOST_DEVICE inline Normal<kParameters> equations_from(const double* totals, const FitState& s,
                                                             const double (&p)[kParameters],
-                                                            bool widths_held) {
+                                                            const std::array<double, 2>& precision) {
   Normal<kParameters> normal = normal_from<kParameters>(totals);
-  const std::array<double, 2> precision = width_precisions(totals, s, widths_held);
   MOTES_UNROLL
   for (int i = 0; i < 2; ++i) {
     const int a = kWidthXY + i;
-    const double own = precision[static_cast<std::size_t>(i)], off = p[a] - s.width[i];
+    const double own = precision[static_cast<std::size_t>(i)];
     normal.matrix.at(a, a) += own;
-    normal.slope[a] -= own * off;
-    normal.cost += own * off * off;
+    normal.slope[a] -= own * (p[a] - s.width[i]);
   }
   hold_unknown(normal.matrix);
   return normal;
 }
 MOTES_HOST_DEVICE inline double cost_from(const double* totals, const FitState& s,
-                                          const double (&p)[kParameters], bool widths_held) {
-  const std::array<double, 2> precision = width_precisions(totals, s, widths_held);
+                                          const double (&p)[kParameters],
+                                          const std::array<double, 2>& precision) {
   double cost = totals[numbers(kParameters) - 1];
   MOTES_UNROLL
   for (int i = 0; i < 2; ++i) {
@@ -266,7 +265,7 @@ MOTES_HOST_DEVICE inline double coupling(const FitSource& source, const FitState
     const double sigmas = (a.p[kX + k] - b.p[kX + k]) / source.sigma[k];
     square += sigmas * sigmas;
   }
-  return exact_exp(-0.25 * square) * (square > 4 ? 0.5 * square - 1 : 1.0);
+  return width_of(-0.25 * square) * (square > 4 ? 0.5 * square - 1 : 1.0);
 }
 
 /// Whether a sweep need not fit the spot again: it has settled, and its neighbours' last moves are too short
@@ -302,8 +301,10 @@ MOTES_LANES double background_around(const Team& team, const Window& w, const Sp
   FitProfiles& g = scratch.profiles[0];
   make_profiles(team, w, spot, g);
   double voxels = 1, light = spot.height;
+  MOTES_ROLLED
   for (std::size_t a = 0; a < 3; ++a) {
     double sum = 0;
+    MOTES_ROLLED
     for (int i = 0; i < w.count[a]; ++i) sum += static_cast<double>(g[a].g[i]);
     light *= sum;
     voxels *= w.count[a];
@@ -333,7 +334,8 @@ MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels
     s.p[kBackground] = s.start[kBackground] = background_around(team, w, model_of(source, s.p), scratch);
   set_weights(team, model_of(source, s.p), noise, scratch, w);
   double *here = scratch.totals, *there = here + numbers(kParameters);
-  double before[kParameters], next[kParameters];
+  double before[kParameters], next[kParameters], cost = 0;
+  std::array<double, 2> precision{};  // and cost: of `here`
   MOTES_UNROLL
   for (int i = 0; i < kParameters; ++i) before[i] = next[i] = s.p[i];
   double damping = 1e-3;
@@ -341,9 +343,12 @@ MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels
   // What is large stands here once: on a GPU code that is long is slow to come by.
   for (int round = 0;; ++round) {
     voxel_totals(team, w, model_of(source, next), scratch, there);
-    const bool better = round == 0 || cost_from(there, s, next, widths_held) <=
-                                          cost_from(here, s, s.p, widths_held) * (1 + 1e-6);
+    const std::array<double, 2> next_precision = width_precisions(there, s, widths_held);
+    const double next_cost = cost_from(there, s, next, next_precision);
+    const bool better = round == 0 || next_cost <= cost * (1 + 1e-6);
     if (better) {
+      precision = next_precision;
+      cost = next_cost;
       still = round > 0 && longest_move(s.p, next) < kStill;
       MOTES_UNROLL
       for (int i = 0; i < kParameters; ++i) s.p[i] = next[i];
@@ -353,7 +358,7 @@ MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels
     }
     if (round > 0) damping = better ? 0.2 * damping : 10 * damping > 0.1 ? 10 * damping : 0.1;
     const bool ends = round == kStepsOfSweep || still;
-    Normal<kParameters> normal = equations_from(here, s, s.p, widths_held);
+    Normal<kParameters> normal = equations_from(here, s, s.p, precision);
     MOTES_UNROLL
     for (int a = 0; a < kParameters; ++a)
       if (!ends) normal.matrix.at(a, a) *= 1 + damping;

@@ -12,9 +12,11 @@
 #ifdef __CUDA_ARCH__
 #define MOTES_UNROLL _Pragma("unroll")
 #define MOTES_ROLLED _Pragma("unroll 1")
+#define MOTES_CALLED __noinline__
 #else
 #define MOTES_UNROLL
 #define MOTES_ROLLED
+#define MOTES_CALLED inline
 #endif
 
 namespace motes::tracking::detect::rules {
@@ -29,6 +31,8 @@ struct Symmetric {
   MOTES_HOST_DEVICE double& at(int row, int column) { return v[row * (row + 1) / 2 + column]; }
   MOTES_HOST_DEVICE double at(int row, int column) const { return v[row * (row + 1) / 2 + column]; }
 };
+
+MOTES_HOST_DEVICE MOTES_CALLED double inverse_root(double x) { return 1 / std::sqrt(x); }
 
 /// Cholesky's factor in place of the matrix, with the inverses of its diagonal. False where the matrix is not
 /// positive definite (or holds NaN).
@@ -45,7 +49,7 @@ MOTES_HOST_DEVICE inline bool factorise(Symmetric<N>& m) {
         m.at(i, j) = sum * m.at(j, j);
       } else {
         if (!(sum > 0)) return false;
-        m.at(i, i) = 1 / std::sqrt(sum);
+        m.at(i, i) = inverse_root(sum);
       }
     }
   }
