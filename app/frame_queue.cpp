@@ -4,7 +4,6 @@
 #include <system_error>
 #include <utility>
 
-#include <motes/base/errors.h>
 #include <motes/base/parallel_for.h>
 
 namespace motes::app {
@@ -52,7 +51,7 @@ FrameQueue::~FrameQueue() {
 }
 
 SeenFrame FrameQueue::next() {
-  if (next_ == 0 && taken_ == 0 && executions_.size() > 1 && frames_.size() > 1) start_threads();
+  if (!std::exchange(started_, true) && executions_.size() > 1 && frames_.size() > 1) start_threads();
   SeenFrame seen;
   if (goes_on_by_itself()) {
     seen = wait_for_next();
@@ -73,7 +72,7 @@ void FrameQueue::start_threads() {
   bool readers = false;
   try {
     readers = finder_.another_source() != nullptr;
-  } catch (const Error&) {  // the series' own reader is open still
+  } catch (...) {  // the series' own reader is open still
   }
   if (readers) {
     std::size_t all = 0;

@@ -74,7 +74,7 @@ class FrameQueue {
   std::span<const Execution> executions_;
   std::span<const std::int32_t> frames_;
   std::size_t ahead_;
-  bool draws_;
+  bool draws_, started_ = false;
 
   std::mutex guard_;  // of what follows
   std::condition_variable came_, room_, free_;

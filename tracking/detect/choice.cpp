@@ -99,8 +99,7 @@ Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& ma
                                maxima.noise_deviation(noise.stretch * noise.stretch * noise.stretch));
   };
   Crowd crowd{true, kNearLevel * levels.round, response(0)};
-  const std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, false});
-  const std::size_t taken = likely.size();
+  const std::size_t taken = maxima.count({levels, crowd.near, crowd.response, false});
   if (static_cast<double>(taken) * spot_volume(filter) <= kCrowd * static_cast<double>(shape.voxels()))
     return {};
   if (taken > kManySpots) {
@@ -123,14 +122,14 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
   Levels levels;
   const double first_level = false_discovery_level(round_noise, round, kFalseShare);
   const auto likely = [&](const NoiseScores& of, std::span<const double> scores, double level) {
-    return options.comparing ? level : level_of_likely(of, scores, level);
+    return options.comparing ? level : level_of_likely(of, from_on(scores, level), level);
   };
   const double round_level = likely(round_noise, round, first_level);
-  levels.round = first_valley(round, round_level);
+  levels.round = first_valley(from_on(round, round_level), round_level);
   const NoiseScores noise = unround_noise(maxima, minima, round_noise.stretch, levels.round);
   const double unround_level = likely(noise, unround, false_discovery_level(noise, unround, kFalseShare));
-  levels.unround = std::max(levels.round, first_valley(unround, unround_level));
-  levels.least = first_valley(round, first_level);
+  levels.unround = std::max(levels.round, first_valley(from_on(unround, unround_level), unround_level));
+  levels.least = first_valley(from_on(round, first_level), first_level);
   const auto blends = [&](double level) {
     const double from = kBlendsBelow * level;
     return blends_into_noise(joined(from_on(round, from), from_on(unround, from)), level);
@@ -185,6 +184,7 @@ Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, co
 /// that does and responds about as strongly, are spots too, where two fifths of the round spots touch one.
 void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {
   std::vector<Voxel> places;
+  places.reserve(likely.size());
   for (const LikelySpot& one : likely) places.push_back(one.spot.voxel);
   const SpotsNearby nearby(filter, places, kTouching);
   std::vector<unsigned char> touching(likely.size());
@@ -269,10 +269,10 @@ class HostMaxima final : public ScoredMaxima {
   std::size_t size() const override { return maxima_.evidence.size(); }
   std::span<const double> scores(bool round) const override { return sorted_[round ? 1 : 0]; }
   std::span<const double> responses() const override { return sorted_[2]; }
-  std::size_t count_taken(const Levels& levels) const override {
+  std::size_t count(const Likely& likely) const override {
     std::size_t taken = 0;
     for (std::size_t i = 0; i < maxima_.evidence.size(); ++i)
-      if (levels.take(maxima_.evidence[i].is_round(), maxima_.evidence[i].score, height(i))) ++taken;
+      if (likely.holds(maxima_.evidence[i].is_round(), maxima_.evidence[i].score, height(i))) ++taken;
     return taken;
   }
   bool any_hot(double limit) const override {

@@ -91,7 +91,11 @@ class ScoredMaxima {
   virtual std::span<const double> scores(bool round) const = 0;
   /// Responses of the round maxima that score over 0, in ascending order.
   virtual std::span<const double> responses() const = 0;
-  virtual std::size_t count_taken(const Levels& levels) const = 0;
+  virtual std::size_t count(const Likely& likely) const = 0;
+  std::size_t count_taken(const Levels& levels) const {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    return count({levels, kNone, kNone, false});
+  }
   /// Whether a maximum of score 0 scores more than `limit` as a single voxel.
   virtual bool any_hot(double limit) const = 0;
   /// In storage order.

@@ -33,12 +33,12 @@ __global__ void keys_kernel(Scores scores, double* keys) {
   keys[2 * n + i] = round && s > 0 ? static_cast<double>(scores.response[i]) : kNone;
 }
 
-__global__ void count_taken_kernel(Scores scores, Levels levels, unsigned* taken) {
+__global__ void count_kernel(Scores scores, Likely likely, unsigned* count) {
   const std::size_t i = thread_index();
-  const bool take = i < scores.count && levels.take(scores.at(i).is_round(), scores.score[i],
-                                                    static_cast<double>(scores.response[i]));
-  const unsigned bits = __ballot_sync(0xffffffffU, take);
-  if (threadIdx.x % 32 == 0 && bits != 0) atomicAdd(taken, static_cast<unsigned>(__popc(bits)));
+  const bool holds = i < scores.count && likely.holds(scores.at(i).is_round(), scores.score[i],
+                                                      static_cast<double>(scores.response[i]));
+  const unsigned bits = __ballot_sync(0xffffffffU, holds);
+  if (threadIdx.x % 32 == 0 && bits != 0) atomicAdd(count, static_cast<unsigned>(__popc(bits)));
 }
 
 __global__ void count_hot_kernel(Scores scores, double limit, unsigned* hot) {
@@ -124,10 +124,10 @@ class DeviceMaxima final : public ScoredMaxima {
   std::size_t size() const override { return scored_.scores.count; }
   std::span<const double> scores(bool round) const override { return sorted_[round ? 1 : 0]; }
   std::span<const double> responses() const override { return sorted_[2]; }
-  std::size_t count_taken(const Levels& levels) const override {
+  std::size_t count(const Likely& likely) const override {
     return counted([&](unsigned* count) {
-      count_taken_kernel<<<blocks_for(scored_.scores.count), kThreads, 0, arena_.stream()>>>(scored_.scores,
-                                                                                             levels, count);
+      count_kernel<<<blocks_for(scored_.scores.count), kThreads, 0, arena_.stream()>>>(scored_.scores, likely,
+                                                                                       count);
     });
   }
   bool any_hot(double limit) const override {

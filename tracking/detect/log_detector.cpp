@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -141,7 +142,7 @@ Detections sorted(const VolumeFrame& frame, const Detections& found) {
   return result;
 }
 
-void note(const std::vector<Spots>& all, DetectionReport& report) {
+void note(std::span<const Spots> all, DetectionReport& report) {
   report.threshold = all.front().threshold;
   for (const Spots& spots : all) report.blends = report.blends || spots.blends;
   for (const Spots& spots : all)
@@ -158,7 +159,7 @@ Detections detect_one_scale(const Execution& execution, Search& search, const Ta
   const Spots spots = detect::spots_of(search, task.options);
   hot_voxels = task.repair && spots.hot_voxels;
   if (hot_voxels) return found;
-  note({spots}, report);
+  note(std::span(&spots, 1), report);
   detect::append_spots(execution, task.frame, filter, search, task.options, spots, true, found);
   return found.size() > spots.peaks.size() ? sorted(task.frame, found) : found;
 }

@@ -22,6 +22,7 @@ std::vector<FittedSpot> fit_all(Search& search, const Filter& filter, const Dete
                                 const std::vector<Peak>& peaks) {
   const double height = (options.polarity == Polarity::bright ? 1 : -1) / ideal_response(filter);
   std::vector<FitStart> starts;
+  starts.reserve(peaks.size());
   for (const Peak& peak : peaks) starts.push_back({{peak.x, peak.y, peak.z}, height * peak.quality});
   FitOptions fit;
   fit.split = options.max_count == 0;
@@ -57,6 +58,10 @@ void add_second_spots(const Filter& filter, const DetectionOptions& options, std
 void append_fit_columns(const std::vector<FittedSpot>& fits, std::size_t n, const Vec3& voxel,
                         std::size_t column, Detections& found) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t c = 0; c < kFitColumns.size(); ++c) {
+    std::vector<double>& values = found.properties[column + c].values;
+    values.reserve(values.size() + n);
+  }
   for (std::size_t i = 0; i < n; ++i) {
     std::array<double, kFitColumns.size()> row{kUnknown, kUnknown, kUnknown, 0, kUnknown, 0};
     if (!fits.empty()) {

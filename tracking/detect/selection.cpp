@@ -20,8 +20,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <numbers>
 #include <vector>
@@ -40,15 +38,42 @@ constexpr double kMedian = 1.1, kUpper = 2.86;
 constexpr double kMostSkew = 1.5;
 constexpr std::size_t kFewest = 8;  // extrema to tell a percentile from
 
-/// Scores that `use` is true of, in falling order.
-template <class Use>
-std::vector<double> falling(std::span<const double> scores, const Use& use) {
-  std::vector<double> kept;
-  std::copy_if(scores.rbegin(), scores.rend(), std::back_inserter(kept), use);
-  if (!std::is_sorted(kept.begin(), kept.end(), std::greater<>()))
-    std::sort(kept.begin(), kept.end(), std::greater<>());
-  return kept;
+/// As std::is_sorted, block by block, so that vector units do the work: millions of scores are asked about.
+bool are_ascending(std::span<const double> scores) {
+  constexpr std::size_t kBlock = 4096;
+  for (std::size_t begin = 0; begin + 1 < scores.size(); begin += kBlock) {
+    const std::size_t n = std::min(kBlock, scores.size() - 1 - begin);
+    const double* const own = scores.data() + begin;
+    int fall = 0;
+    for (std::size_t i = 0; i < n; ++i) fall |= static_cast<int>(own[i] > own[i + 1]);
+    if (fall != 0) return false;
+  }
+  return true;
 }
+
+/// Scores from `least` on (or those above it) in falling order. Ascending ones are not copied.
+class Falling {
+ public:
+  enum class From { least, above };
+  Falling(std::span<const double> scores, double least, From from = From::least) {
+    if (!are_ascending(scores)) {
+      own_.assign(scores.begin(), scores.end());
+      std::sort(own_.begin(), own_.end());
+      scores = own_;
+    }
+    const auto first = from == From::least ? std::lower_bound(scores.begin(), scores.end(), least)
+                                           : std::upper_bound(scores.begin(), scores.end(), least);
+    ascending_ = {first, scores.end()};
+  }
+  Falling(const Falling&) = delete;
+  std::size_t size() const { return ascending_.size(); }
+  double operator[](std::size_t i) const { return ascending_[ascending_.size() - 1 - i]; }
+  std::span<const double> ascending() const { return ascending_; }
+
+ private:
+  std::vector<double> own_;
+  std::span<const double> ascending_;
+};
 
 constexpr double kTailFrom = 0.97;    // quantile from which on scores are tail
 constexpr double kTailStart = 0.995;  // where the tail is cut off at first,
@@ -153,7 +178,7 @@ std::optional<double> continued_level(std::span<const double> scores, double cou
 }
 
 double percentile(std::span<const double> scores, double share) {
-  if (std::is_sorted(scores.begin(), scores.end()))
+  if (are_ascending(scores))
     return scores[static_cast<std::size_t>(share * static_cast<double>(scores.size() - 1))];
   std::vector<double> values(scores.begin(), scores.end());
   return quantile(values, share);
@@ -168,9 +193,12 @@ NoiseScores noise_scores(std::span<const double> maxima, std::span<const double>
     const double down = percentile(minima, .75);
     if (down > 0) noise.stretch *= std::clamp(up / down, 1.0, kMostSkew);
   }
+  const bool ascending = are_ascending(maxima);
   const auto below = [&](double score) {
+    const double least = score * noise.stretch;
     return static_cast<double>(
-        std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s < score * noise.stretch; }));
+        ascending ? std::lower_bound(maxima.begin(), maxima.end(), least) - maxima.begin()
+                  : std::count_if(maxima.begin(), maxima.end(), [&](double s) { return s < least; }));
   };
   noise.count =
       std::max(1.0, std::min(minima_per_sample * static_cast<double>(minima.size()), 2 * below(kMedian) + 1));
@@ -199,7 +227,7 @@ double false_alarm_level(const NoiseScores& noise, double false_spots) {
 double false_discovery_level(const NoiseScores& noise, std::span<const double> maxima, double false_share) {
   const double empty = false_alarm_level(noise, 0.2 * false_share);
   const double least = kMedian * noise.stretch;
-  const std::vector<double> scores = falling(maxima, [&](double s) { return s > least; });
+  const Falling scores(maxima, least, Falling::From::above);
   const auto allowed = [&](std::size_t n) { return false_share * std::max(0.2, static_cast<double>(n) - 1); };
   constexpr std::size_t kBlock = 64;  // of which not even the best score passes: the others need no look
   for (std::size_t n = scores.size(); n > 0; --n) {
@@ -213,9 +241,9 @@ double false_discovery_level(const NoiseScores& noise, std::span<const double> m
 double level_of_likely(const NoiseScores& noise, std::span<const double> maxima, double level) {
   constexpr double kBand = 1.15, kStep = 1.02, kRaised = 1.6, kManyOfNoise = 2, kFewOfNoise = 1;
   constexpr std::size_t kFewestMaxima = 5;
-  std::vector<double> scores = falling(maxima, [&](double s) { return s >= level; });
-  if (scores.size() < kFewestMaxima) return level;
-  std::reverse(scores.begin(), scores.end());
+  const Falling all(maxima, level);
+  if (all.size() < kFewestMaxima) return level;
+  const std::span<const double> scores = all.ascending();
   const auto below = [&](double score) {
     return static_cast<double>(std::lower_bound(scores.begin(), scores.end(), score) - scores.begin());
   };
@@ -235,7 +263,7 @@ bool blends_into_noise(std::span<const double> scores, double level) {
   const auto found = static_cast<std::size_t>(
       std::count_if(scores.begin(), scores.end(), [&](double s) { return s >= level; }));
   if (found == 0 || found > kFew) return false;
-  const std::vector<double> top = falling(scores, [&](double s) { return s >= kBlendsBelow * level; });
+  const Falling top(scores, kBlendsBelow * level);
   if (2 * (top.size() - found) < found) return false;
   for (std::size_t i = 0; i < found && i + 1 < top.size(); ++i)
     if (top[i] > kGap * top[i + 1]) return false;
@@ -245,6 +273,7 @@ bool blends_into_noise(std::span<const double> scores, double level) {
 double first_valley(std::span<const double> scores, double level) {
   constexpr double kBin = 0.02, kBandwidth = 0.12, kRise = 2, kFloor = 0.5;
   std::vector<double> logs;
+  logs.reserve(scores.size());
   for (const double s : scores)
     if (s >= level) logs.push_back(std::log(s / level));
   if (logs.size() < 5) return level;
@@ -285,7 +314,7 @@ double first_valley(std::span<const double> scores, double level) {
 namespace {
 
 /// Whether the `above` first of `sorted` (falling) are too high for the tail of those below.
-bool beyond_tail(std::span<const double> sorted, std::size_t above) {
+bool beyond_tail(const Falling& sorted, std::size_t above) {
   constexpr double kFalseShare = 0.01;
   const auto below = static_cast<double>(sorted.size() - above);
   const auto scale = [&](double share) {  // of a Rayleigh distribution, by the value that `share` exceed
@@ -300,7 +329,7 @@ bool beyond_tail(std::span<const double> sorted, std::size_t above) {
 std::optional<double> clear_of_the_rest(std::span<const double> values) {
   constexpr std::size_t kLeast = 8, kLeastBelow = 15;
   constexpr double kGap = 1.25;
-  const std::vector<double> sorted = falling(values, [](double v) { return v > 0; });
+  const Falling sorted(values, 0, Falling::From::above);
   const std::size_t n = sorted.size();
   std::optional<double> least;
   double widest = kGap;

@@ -72,6 +72,7 @@ class SpotsNearby {
     // A little wider than the reach, so that what is within it is never two cells away by rounding.
     for (width_ = reach_ * 1.001; count() > most; width_ *= 1.3) {
     }
+    per_width_ = 1 / width_;
     for (std::size_t a = 0; a < 3; ++a)
       cells_[a] = static_cast<std::int64_t>((high[a] - low_[a]) / width_) + 1;
     begin_.assign(static_cast<std::size_t>(cells_[0] * cells_[1] * cells_[2]) + 1, 0);
@@ -83,7 +84,7 @@ class SpotsNearby {
       spots_[next[cell_of(points_[i])]++] = static_cast<std::uint32_t>(i);
   }
   std::int64_t along(double at, std::size_t axis) const {
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>((at - low_[axis]) / width_), 0,
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>((at - low_[axis]) * per_width_), 0,
                                     cells_[axis] - 1);
   }
   std::size_t cell_of(const Vec3& p) const {
@@ -120,7 +121,7 @@ class SpotsNearby {
   }
 
   std::array<double, 3> sigma_{}, low_{};
-  double reach_, width_ = 1;
+  double reach_, width_ = 1, per_width_ = 1;
   std::array<std::int64_t, 3> cells_{};
   std::vector<std::uint32_t> begin_, spots_;  ///< of cells, [cells + 1]; by cell
   std::vector<Vec3> points_;
