@@ -4,12 +4,13 @@
 ///
 /// bench_detect [--threads N] [--repeats N] [--seeds N] [--first-seed N] [--radius RXY RZ] [--dump DIR]
 ///              [--refine parabola|fit] [--automatic] [--gallery [--scale N] [--picture NAME]...]
-///              [--noise] [--volume NX NY NZ SPOTS [--backend NAME]... [--refine NAME]]
+///              [--noise [--planes]] [--volume NX NY NZ SPOTS [--backend NAME]... [--refine NAME]]
 ///   --automatic finds spots without being told their number.
 ///   --gallery renders every picture of tests/support/gallery.h instead, and prints for each, as medians over
 ///   the seeds, F1 and count with the radius given, and F1, count and radius ratio with the radius estimated.
 ///   --noise asks for .3 to 30 false spots a frame on noise of three kinds, without and with spots, and
-///   prints how many there are: means over the seeds, each a frame of 24 x 128 x 128 voxels.
+///   prints how many there are: means over the seeds, each a frame of 24 x 128 x 128 voxels, or with --planes
+///   one of 256 x 256 pixels.
 ///   --volume times a frame of that shape instead, on each back end by turns (cpu, cuda, auto), with and
 ///   without the fit.
 ///   --dump writes frame_<snr>_<seed>.u16 (raw, x fastest) and truth_<snr>_<seed>.csv (z,y,x in voxels) for
@@ -45,7 +46,7 @@ struct Settings {
   int threads = 0, repeats = 9, seeds = 6, first_seed = 1;
   motes::Vec3 radius{2.05, 2.05, 1.65};
   std::optional<std::filesystem::path> dump;
-  bool fit = false, automatic = false, gallery = false, noise = false;
+  bool fit = false, automatic = false, gallery = false, noise = false, planes = false;
   int scale = 1;
   std::vector<std::string> pictures;  ///< of the gallery; empty: all
   std::optional<motes::bench::VolumeSettings> volume;
@@ -94,6 +95,8 @@ Settings parse(int argc, char** argv) {
       settings.gallery = true;
     } else if (option == "--noise") {
       settings.noise = true;
+    } else if (option == "--planes") {
+      settings.planes = true;
     } else if (option == "--picture") {
       settings.pictures.push_back(next());
     } else if (option == "--scale") {
@@ -199,11 +202,11 @@ void run_gallery(const Settings& settings, const motes::Execution& execution) {
 
 /// A frame of noise: white, white smoothed by one voxel, or that of light whose background rises fourfold
 /// along x; with `spots` spots well apart, bright enough to be found.
-Case noise_case(const std::string& kind, int spots, std::uint64_t seed) {
+Case noise_case(const std::string& kind, int spots, bool plane, std::uint64_t seed) {
   namespace make = motes::testing;
   make::Random random(seed);
   make::Scene scene;
-  scene.shape = {24, 128, 128};
+  scene.shape = plane ? motes::Shape3{1, 256, 256} : motes::Shape3{24, 128, 128};
   scene.sigma = {1.2, 1.2, 1.0};
   scene.peak = 80;
   scene.spots = make::places(scene.shape, scene.sigma, spots, 3, 6, random);
@@ -218,8 +221,9 @@ Case noise_case(const std::string& kind, int spots, std::uint64_t seed) {
   } else {
     make::Field noise(values.size());
     for (double& v : noise) v = random.normal();
-    if (kind == "smoothed") noise = make::smoothed(noise, scene.shape, {1, 1, 1});
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += (kind == "smoothed" ? 50 : 10) * noise[i];
+    if (kind == "smoothed") noise = make::smoothed(noise, scene.shape, {1, 1, plane ? 0.0 : 1.0});
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] += (kind == "smoothed" ? (plane ? 35 : 50) : 10) * noise[i];
   }
   Case made;
   made.frame.shape = scene.shape;
@@ -236,7 +240,7 @@ void run_noise(const Settings& settings, const motes::Execution& execution) {
     for (const int spots : {0, 30}) {
       std::array<double, kRates.size()> sum{}, square{};
       for (int seed = settings.first_seed; seed < settings.first_seed + settings.seeds; ++seed) {
-        const Case c = noise_case(kind, spots, static_cast<std::uint64_t>(seed));
+        const Case c = noise_case(kind, spots, settings.planes, static_cast<std::uint64_t>(seed));
         motes::tracking::DetectionOptions options;
         options.radius_um = settings.radius;
         for (std::size_t r = 0; r < kRates.size(); ++r) {

@@ -53,6 +53,8 @@ constexpr double kMore = 1.15;          // times as many spots: these are taken,
 constexpr double kFarMore = 2;          // and where scales are compared,
 constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
 constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
+constexpr double kClippedShare = 0.2;    // of voxels of the lowest value,
+constexpr double kClippedUneven = 1.3;   // and how far the responses of noise then exceed its law
 constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
 
 std::size_t count_over(std::span<const double> ascending, double level) {
@@ -144,10 +146,15 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
 /// Where minima between spots, or a texture of the spots' own size, score as spots do, the levels are far too
 /// high. Scores or responses of the maxima among themselves show the spots then. Used only where it gives
 /// twice as many spots.
-void lower_to_clear_spots(const ScoredMaxima& maxima, Levels& levels) {
+void lower_to_clear_spots(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                          Levels& levels) {
   Levels by_score = levels, by_response = levels;
   const auto clear_score = clear_of_the_rest(maxima.scores(true));
-  const auto clear_response = clear_of_the_rest(maxima.responses());
+  auto clear_response = clear_of_the_rest(maxima.responses());
+  if (!clear_response) {
+    const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(1);
+    clear_response = level_of_alike(maxima.responses(), filter.dimensions, white);
+  }
   if (!clear_score && !clear_response) return;
   if (clear_score) by_score.round = by_score.least = *clear_score;
   if (clear_response) by_response.response = *clear_response;
@@ -156,6 +163,12 @@ void lower_to_clear_spots(const ScoredMaxima& maxima, Levels& levels) {
     levels = lower;
     levels.blends = false;
   }
+}
+
+/// Between `level` and the highest of the values below it.
+double middle_of_gap(std::span<const double> ascending, double level) {
+  const std::size_t below = ascending.size() - count_over(ascending, level);
+  return below == 0 || !std::isfinite(level) ? level : std::sqrt(level * ascending[below - 1]);
 }
 
 /// Levels of a stated number of false spots: of all maxima together, from their own tail. Where spots are so
@@ -235,6 +248,30 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
   for (std::size_t i = 0; i < all.size(); ++i)
     if (more && told->is_spot[i] != 0) all[i].taken = true;
   if (more) levels.blends = false;
+  likely = std::move(all);
+}
+
+/// Whether the frame was clipped from below between its spots, as filters that take a background off do. Its
+/// minima are shallow then, and most maxima, noise as they are, score more than nearly all minima.
+bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima) {
+  if (maxima.size() < kFewest || minima.size() < kFewest) return false;
+  if (percentile(maxima, 0.5) < percentile(minima, 0.9)) return false;
+  return share_of_lowest(frame) > kClippedShare;
+}
+
+/// In frames that were clipped scores say little, and what is told by response is all that is taken, beside
+/// maxima that stand clear of the rest. Nothing is changed where responses are too few to tell.
+void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Levels& levels,
+                     std::vector<LikelySpot>& likely) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
+  const auto told = spots_by_response(filter, all, 0, kClippedUneven);
+  if (!told) return;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].taken = told->is_spot[i] != 0 || (all[i].is_round && all[i].response >= levels.response);
+    all[i].spot.over = told->over[i];
+  }
+  levels.blends = false;
   likely = std::move(all);
 }
 
@@ -355,27 +392,37 @@ ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sa
 }
 
 Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, const ScoredMinima& minima,
-                    const Filter& filter, const Shape3& shape, float floor, const ChoiceOptions& options) {
+                    const Filter& filter, const VolumeFrame& frame, float floor,
+                    const ChoiceOptions& options) {
+  const Shape3& shape = frame.shape;
   const bool by_rate = options.false_spots.has_value();
   const NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
   Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, *options.false_spots)
                           : levels_without_rate(maxima, minima, noise, options);
-  if (!by_rate) lower_to_clear_spots(maxima, levels);
+  if (!by_rate) lower_to_clear_spots(filter, shape, maxima, levels);
   Choice choice;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch);
 
+  const bool clipped = !by_rate && is_clipped(frame, maxima.scores(true), minima.round);
   const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
-  if (!by_rate && noise.stretch > kSmoothLeast)
+  if (clipped)
+    take_of_clipped(filter, maxima, levels, likely);
+  else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   choice.blends = levels.blends;
-  for (const LikelySpot& one : likely)
-    if (one.taken) choice.spots.push_back(one.spot);
-  if (!by_rate) {
+  choice.clear = std::isfinite(levels.response);
+  const double clear = middle_of_gap(maxima.responses(), levels.response);
+  for (LikelySpot& one : likely) {
+    if (!one.taken) continue;
+    if (one.is_round) one.spot.over = std::max(one.spot.over, one.response / clear);
+    choice.spots.push_back(one.spot);
+  }
+  if (!by_rate && !clipped) {
     const FirstLook first{maxima.size(), minima.size(), choice.spots, noise.stretch, maxima};
     if (auto again = second_look(filter, shape, first)) {
       choice.spots = std::move(*again);
@@ -386,7 +433,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     // More are asked for than the automatic choice is expected to hold: never fewer are given.
     ChoiceOptions automatic = options;
     automatic.false_spots.reset();
-    const Choice own = choose_spots(execution, maxima, minima, filter, shape, floor, automatic);
+    const Choice own = choose_spots(execution, maxima, minima, filter, frame, floor, automatic);
     if (kFalseShare * static_cast<double>(own.spots.size()) <= *options.false_spots)
       choice.spots = merged(choice.spots, own.spots);
   }
@@ -396,7 +443,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     choice.warnings.push_back(
         "a few maxima stand out, but no gap separates them from the noise, as in texture; "
         "none is taken for a spot. If they are spots, set detection.threshold");
-  if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there &&
+  if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.over < 1.25; }))
     choice.warnings.push_back("the noise is not white (its scores spread " + rounded(noise.stretch) +
@@ -416,7 +463,7 @@ Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const 
       sample.voxels, evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima)};
   const HostMaxima scored(execution, frame, filter, response, polarity, scored_maxima, scored_minima);
   return choose_spots(execution, scored, scores_of_minima(scored_minima.evidence, sample.rows_per_sample),
-                      filter, frame.shape, floor, options);
+                      filter, frame, floor, options);
 }
 
 }  // namespace motes::tracking::detect

@@ -27,11 +27,12 @@ struct ChosenSpot {
 };
 
 struct Choice {
-  std::vector<ChosenSpot> spots;      ///< in the order of the maxima
-  double level = 0;                   ///< least score of a round spot
-  double noise_stretch = 1;           ///< how much wider the scores of noise are than those of white noise
-  bool hot_voxels = false;            ///< some maxima are single voxels far over the noise
-  bool blends = false;                ///< what stands out goes on from the noise without a gap
+  std::vector<ChosenSpot> spots;  ///< in the order of the maxima
+  double level = 0;               ///< least score of a round spot
+  double noise_stretch = 1;       ///< how much wider the scores of noise are than those of white noise
+  bool hot_voxels = false;        ///< some maxima are single voxels far over the noise
+  bool blends = false;            ///< what stands out goes on from the noise without a gap
+  bool clear = false;             ///< responses of spots stand clear of all others, as of objects that touch
   std::vector<std::string> warnings;  ///< one line each
 };
 
@@ -122,7 +123,8 @@ ScoredMinima scores_of_minima(const std::vector<Evidence>& minima, double per_sa
 
 /// As below, of maxima and minima that have been scored.
 Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, const ScoredMinima& minima,
-                    const Filter& filter, const Shape3& shape, float floor, const ChoiceOptions& options);
+                    const Filter& filter, const VolumeFrame& frame, float floor,
+                    const ChoiceOptions& options);
 
 /// `floor`: responses that may be rounding errors. The same for any thread count. O(maxima * voxels of a
 /// window).

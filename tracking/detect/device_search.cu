@@ -139,7 +139,7 @@ class DeviceSearch final : public Search {
         device::scored_maxima(arena_, {frame_, filter_, response_, voxels_, counting_.unit > 0, maxima_,
                                        sampled, scores, minima_scores, score_at});
     stages_.end();
-    return choose_spots(execution_, *maxima, scores_of_minima(minima, per_sample), filter_, frame_.shape,
+    return choose_spots(execution_, *maxima, scores_of_minima(minima, per_sample), filter_, frame_,
                         floor_, choice_options(options_));
   }
   std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) override {

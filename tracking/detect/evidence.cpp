@@ -234,6 +234,22 @@ Counting counting_of(const VolumeFrame& frame) {
       frame.voxels);
 }
 
+double share_of_lowest(const VolumeFrame& frame) {
+  return std::visit(
+      [](const auto& values) {
+        const CountingSample sample(values.size());
+        auto lowest = values[0];
+        std::size_t equal = 0;
+        for (std::size_t i = 0; i < sample.count; ++i) {
+          const auto value = values[i * sample.step];
+          if (value < lowest) lowest = value, equal = 0;
+          if (value == lowest) ++equal;
+        }
+        return static_cast<double>(equal) / static_cast<double>(sample.count);
+      },
+      frame.voxels);
+}
+
 EvidenceTables::EvidenceTables(const VolumeFrame& frame, const Source& source, const Filter& filter,
                                Polarity polarity, Side side_of, const Counting& counting, double reach) {
   model.lowest = counting.lowest;

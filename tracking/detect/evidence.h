@@ -32,6 +32,7 @@ struct CountingSample {
 };
 
 Counting counting_of(const VolumeFrame& frame);
+double share_of_lowest(const VolumeFrame& frame);  ///< of a sample of the voxels: those of its lowest value
 Counting counting_of(std::span<const float> sampled);  ///< [count] the sample's values
 
 /// The model of evidence_rules.h with the tables that it points to.

@@ -4,7 +4,8 @@
 /// the scale of the largest sum gives the spots; (2) Gaussians with free widths are fitted to the best of
 /// them, starting from that scale, and again from the medians of the widths found, which are the answer.
 /// Where most fits fail, the spots are lumps of the background, and the scale of the next largest sum is
-/// tried.
+/// tried. Objects that touch are poor Gaussians, too: spots of a scale that stand clear of all else keep
+/// that scale where fits fail, or end at a width at which the spots are not found.
 ///
 /// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
 /// at scales far from the answer are spots of another size where they are not few, score far over the level,
@@ -47,6 +48,7 @@ constexpr double kFlatTop = 1.2;         // scale of the largest response over a
 constexpr double kWider = 1.15;          // than a rung's scale: looked for again,
 constexpr int kWidenings = 4;            // so often at most,
 constexpr double kKept = 0.2;            // of the spots, or they are of another kind
+constexpr double kMostKept = 0.8;        // of spots that stand clear, or the width is wrong
 constexpr double kOtherSize = 1.7;       // ratio of widths from which on sizes differ
 constexpr double kClearScore = 1.7;      // levels: clearly a spot
 constexpr double kOfScale = 1.6;         // ratio of a fitted width to its scale's at most
@@ -104,6 +106,7 @@ struct Rung {
   detect::Filter filter;
   Sigma sigma{};
   double evidence = 0;
+  bool clear = false;  ///< detect::Choice's
   std::vector<detect::ChosenSpot> spots;
   std::vector<detect::Peak> peaks;  ///< of the spots
 };
@@ -120,6 +123,7 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
       detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
                            detect::local_maxima(execution, response, floor), {{}, {}, false, true});
   hot_voxels = choice.hot_voxels;
+  rung.clear = choice.clear;
   rung.spots = std::move(choice.spots);
   for (const detect::ChosenSpot& spot : rung.spots)
     rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
@@ -321,6 +325,17 @@ Sigma widened(const Execution& execution, const VolumeFrame& frame, Polarity pol
   return sigma;
 }
 
+/// Whether most of a rung's spots are found at this width, too.
+bool keeps_spots(const Execution& execution, const VolumeFrame& frame, Polarity polarity, const Rung& rung,
+                 const Sigma& sigma) {
+  DetectionOptions options;
+  options.polarity = polarity;
+  options.radius_um = radius_of(frame, sigma);
+  options.keep_blending = true;
+  const std::size_t found = detect_spots(execution, frame, options).size();
+  return static_cast<double>(found) >= kMostKept * static_cast<double>(rung.spots.size());
+}
+
 struct Estimate {
   VolumeFrame frame;  ///< the part of the frame that was looked at, without hot voxels
   std::vector<Rung> ladder;
@@ -335,13 +350,21 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   const detect::ValueRange range = detect::check_frame(execution, result.frame);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
-  for (const Rung* rung : best_rungs(result.ladder)) {
+  const std::vector<const Rung*> rungs = best_rungs(result.ladder);
+  for (const Rung* rung : rungs) {
     const std::optional<Sigma> sigma =
         fitted_sigma(execution, result.frame, starts_of(rung->spots, polarity), rung->sigma);
     if (!sigma || (is_voxel(result.frame, *sigma) && !is_clear(*rung))) continue;
     result.sigma = widened(execution, result.frame, polarity, *rung, *sigma);
+    if (rung->clear && !keeps_spots(execution, result.frame, polarity, *rung, result.sigma))
+      result.sigma = rung->sigma;
     return result;
   }
+  for (const Rung* rung : rungs)
+    if (rung->clear) {
+      result.sigma = rung->sigma;
+      return result;
+    }
   return std::nullopt;
 }
 

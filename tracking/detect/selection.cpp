@@ -328,18 +328,35 @@ bool beyond_tail(const Falling& sorted, std::size_t above) {
 
 std::optional<double> clear_of_the_rest(std::span<const double> values) {
   constexpr std::size_t kLeast = 8, kLeastBelow = 15;
-  constexpr double kGap = 1.25;
+  constexpr double kGap = 1.25, kGapBelowMost = 2;
   const Falling sorted(values, 0, Falling::From::above);
   const std::size_t n = sorted.size();
   std::optional<double> least;
   double widest = kGap;
-  for (std::size_t above = kLeast; above + std::max(kLeastBelow, above) <= n; ++above) {
+  for (std::size_t above = kLeast; above + kLeastBelow <= n; ++above) {
     const double ratio = sorted[above - 1] / sorted[above];
-    if (ratio < widest || !beyond_tail(sorted, above)) continue;
+    if (ratio < (2 * above > n ? std::max(widest, kGapBelowMost) : widest) || !beyond_tail(sorted, above))
+      continue;
     least = sorted[above - 1];
     widest = ratio;
   }
   return least;
+}
+
+std::optional<double> level_of_alike(std::span<const double> ascending, int dimensions, double noise) {
+  constexpr std::array kBelowHalf{0.15, 0.1,
+                                  0.06};  // share of noise maxima below half their median, at least
+  constexpr double kChance = 1e-3;
+  if (ascending.empty()) return std::nullopt;
+  const double level = 0.5 * ascending[ascending.size() / 2];
+  const auto low = std::lower_bound(ascending.begin(), ascending.end(), level) - ascending.begin();
+  const double expected = kBelowHalf[static_cast<std::size_t>(std::clamp(dimensions, 1, 3) - 1)] *
+                          static_cast<double>(ascending.size());
+  double term = std::exp(-expected), chance = term;  // of so few or fewer
+  for (std::ptrdiff_t i = 1; i <= low && chance <= kChance; ++i)
+    chance += term *= expected / static_cast<double>(i);
+  if (!(level > noise) || chance > kChance) return std::nullopt;
+  return level;
 }
 
 }  // namespace motes::tracking::detect

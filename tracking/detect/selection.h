@@ -52,10 +52,15 @@ constexpr double kBlendsBelow = 0.8;  ///< of a level: lower scores do not matte
 bool blends_into_noise(std::span<const double> scores, double level);
 
 /// The least of the values that stand clear of all others: eight or more, above the widest gap of a quarter
-/// or more, fewer than lie below, and too high for the tail of those (Rayleigh's, by their median and by
-/// their upper tenth). Empty without such a gap. Minima do not enter: between spots they can be as
-/// deep as spots are high. O(n log n).
+/// or more, and too high for the tail of those below (Rayleigh's, by their median and by their upper tenth).
+/// They may be more than lie below if the gap is twofold, as where objects fill the frame. Empty without such
+/// a gap. Minima do not enter: between spots they can be as deep as spots are high. O(n log n).
 std::optional<double> clear_of_the_rest(std::span<const double> values);
+
+/// Half the median of `ascending`, where they are too much alike for maxima of noise of any colour, which go
+/// down to 0: objects that fill the frame. Empty where that is not more than `noise`, or values below it are
+/// not far fewer than noise has. O(log n).
+std::optional<double> level_of_alike(std::span<const double> ascending, int dimensions, double noise);
 
 /// The least score of the first valley above `level` in the density of the logarithm of the scores, or
 /// `level` where the density does not fall and rise again beyond chance. O(n).

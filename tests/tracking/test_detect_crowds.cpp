@@ -1,0 +1,182 @@
+// Objects side by side that fill much of a frame, and frames that a filter has cut off at 0.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/log_detector.h>
+
+#include "tests/support/gallery_scene.h"
+#include "tests/support/spots.h"
+#include "tracking/detect/selection.h"
+
+namespace {
+
+using namespace motes;
+using motes::testing::Field;
+using motes::testing::Random;
+using motes::testing::Spot;
+using motes::tracking::DetectionOptions;
+using tracking::detect::clear_of_the_rest;
+using tracking::detect::level_of_alike;
+
+const Execution kTwo{2};
+constexpr double kRadius = 7;
+
+struct Discs {
+  std::vector<Spot> truth;
+  VolumeFrame frame;
+};
+
+/// Flat discs in hexagonal order, `spacing` radii apart, within 90 voxels of the middle of a plane or all
+/// over it, blurred by a voxel, with noise of light.
+Discs raft(double spacing, bool everywhere, std::uint64_t seed) {
+  const Shape3 shape{1, 256, 256};
+  constexpr double kMiddle = 127.5;
+  Random random(seed);
+  Discs made;
+  Field light(static_cast<std::size_t>(shape.voxels()), 0.0);
+  const double step = spacing * kRadius, row = step * std::sqrt(0.75);
+  for (int j = -16; j <= 16; ++j)
+    for (int i = -16; i <= 16; ++i) {
+      const double y = kMiddle + j * row + 0.15 * random.normal();
+      const double x = kMiddle + (i + 0.5 * (j & 1)) * step + 0.15 * random.normal();
+      if (!everywhere && std::hypot(y - kMiddle, x - kMiddle) > 90) continue;
+      if (std::abs(y - kMiddle) > kMiddle + kRadius || std::abs(x - kMiddle) > kMiddle + kRadius) continue;
+      made.truth.push_back({0, y, x});
+      testing::each_voxel(shape, [&](std::size_t v, double, double vy, double vx) {
+        if (std::hypot(vy - y, vx - x) < kRadius) light[v] = 180;
+      });
+    }
+  light = testing::smoothed(light, shape, {1, 1, 0});
+  for (double& v : light) v += 40;
+  made.frame = testing::float_frame(shape, testing::photons(light, random));
+  return made;
+}
+
+/// Share of the discs whose middles are 7 voxels and more inside the plane that have a detection within 4
+/// voxels of their own, and detections that have no disc at all.
+struct Found {
+  double share = 0;
+  int wrong = 0;
+};
+
+Found found_of(const Discs& made, const Detections& found) {
+  const auto near = [](const Spot& spot, double y, double x) {
+    return std::hypot(spot.y - y, spot.x - x) < 4;
+  };
+  Found result;
+  int inside = 0, matched = 0;
+  for (const Spot& spot : made.truth) {
+    if (std::min({spot.y, spot.x, 255 - spot.y, 255 - spot.x}) < kRadius) continue;
+    ++inside;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (near(spot, found.y_um[i], found.x_um[i])) {
+        ++matched;
+        break;
+      }
+  }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (std::none_of(made.truth.begin(), made.truth.end(),
+                     [&](const Spot& s) { return near(s, found.y_um[i], found.x_um[i]); }) &&
+        std::min({found.y_um[i], found.x_um[i], 255 - found.y_um[i], 255 - found.x_um[i]}) > kRadius)
+      ++result.wrong;
+  result.share = static_cast<double>(matched) / inside;
+  return result;
+}
+
+/// A difference of Gaussians of noise of light with `spots` spots, cut off at 0.
+Discs filtered(const Shape3& shape, int spots, std::uint64_t seed) {
+  Random random(seed);
+  testing::Scene scene;
+  const double flat = shape.nz == 1 ? 0 : 1;
+  scene.shape = shape;
+  scene.sigma = {2, 2, 2};
+  scene.background = 30;
+  scene.peak = 60;
+  scene.spots = testing::places(shape, scene.sigma, spots, 3, 4.5, random);
+  scene.brightness.assign(scene.spots.size(), 1);
+  scene.width.assign(scene.spots.size(), 1);
+  scene.light.assign(static_cast<std::size_t>(shape.voxels()), 30);
+  testing::draw_spots(scene);
+  const Field noisy = testing::photons(scene.light, random);
+  const Field fine = testing::smoothed(noisy, shape, {1, 1, flat});
+  const Field coarse = testing::smoothed(noisy, shape, {4, 4, 4 * flat});
+  Field values(fine.size());
+  for (std::size_t i = 0; i < fine.size(); ++i) values[i] = std::max(0.0, fine[i] - coarse[i]);
+  return {scene.spots, testing::float_frame(shape, values)};
+}
+
+}  // namespace
+
+TEST_CASE("discs side by side in a plane are all found with nothing given", "[detect]") {
+  const double spacing = GENERATE(2.0, 2.3);
+  const bool everywhere = GENERATE(false, true);
+  for (const std::uint64_t seed : {1U, 2U}) {
+    const Discs made = raft(spacing, everywhere, seed);
+    const auto sizes = tracking::estimate_sizes(kTwo, made.frame, tracking::Polarity::bright);
+    REQUIRE(sizes);
+    DetectionOptions options;
+    options.radius_um = sizes->radius_um;
+    options.largest_radius_um = sizes->largest_radius_um;
+    const Found found = found_of(made, detect_spots(kTwo, made.frame, options));
+    CAPTURE(spacing, everywhere, seed, sizes->radius_um.x, found.share, found.wrong);
+    CHECK(found.share >= 0.97);
+    CHECK(found.wrong <= 0.03 * static_cast<double>(made.truth.size()));
+  }
+}
+
+TEST_CASE("most values may stand clear of the rest if the gap is twofold", "[detect]") {
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i) values.push_back(1 + 0.05 * i);  // up to 1.95
+  for (int i = 0; i < 100; ++i) values.push_back(3.7 + 0.1 * i);
+  CHECK_FALSE(clear_of_the_rest(values));
+  for (std::size_t i = 20; i < values.size(); ++i) values[i] += 3;
+  CHECK(clear_of_the_rest(values) == 6.7);
+  values.erase(values.begin(), values.begin() + 6);
+  CHECK_FALSE(clear_of_the_rest(values));  // fourteen below are too few
+}
+
+TEST_CASE("values that are alike are no noise, whose lowest go down to 0", "[detect]") {
+  std::vector<double> alike, noise;
+  for (int i = 0; i < 150; ++i) {
+    alike.push_back(10 + 0.1 * i);
+    noise.push_back(0.2 * i);
+  }
+  CHECK(*level_of_alike(alike, 2, 3) == Approx(8.75));
+  CHECK_FALSE(level_of_alike(alike, 2, 9));  // noise reaches as high
+  CHECK_FALSE(level_of_alike(std::vector<double>(alike.begin(), alike.begin() + 40), 2, 3));  // too few
+  CHECK_FALSE(level_of_alike(noise, 2, 3));
+  CHECK_FALSE(level_of_alike({}, 2, 3));
+}
+
+TEST_CASE("noise that a filter has cut off at 0 holds no spots, and spots in it are found", "[detect]") {
+  const bool plane = GENERATE(false, true);
+  const Shape3 shape = plane ? Shape3{1, 256, 256} : Shape3{24, 128, 128};
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    CAPTURE(plane, seed);
+    const Discs empty = filtered(shape, 0, seed);
+    CHECK_FALSE(tracking::estimate_sizes(kTwo, empty.frame, tracking::Polarity::bright));
+    for (const double sigma : {1.0, 1.4, 2.0}) {
+      DetectionOptions options;
+      const double radius = std::sqrt(plane ? 2.0 : 3.0) * sigma;
+      options.radius_um = {radius, radius, radius};
+      CAPTURE(sigma);
+      CHECK(detect_spots(kTwo, empty.frame, options).size() == 0);
+    }
+    const Discs made = filtered(shape, 80, seed);
+    const auto sizes = tracking::estimate_sizes(kTwo, made.frame, tracking::Polarity::bright);
+    REQUIRE(sizes);
+    DetectionOptions options;
+    options.radius_um = sizes->radius_um;
+    options.largest_radius_um = sizes->largest_radius_um;
+    const Detections found = detect_spots(kTwo, made.frame, options);
+    const auto score = testing::score_spots(made.truth, found, {1, 1, 1}, 3);
+    CAPTURE(found.size(), score.matched);
+    CHECK(2.0 * score.matched / static_cast<double>(made.truth.size() + found.size()) >= 0.97);
+  }
+}
