@@ -180,3 +180,54 @@ TEST_CASE("noise that a filter has cut off at 0 holds no spots, and spots in it 
     CHECK(2.0 * score.matched / static_cast<double>(made.truth.size() + found.size()) >= 0.97);
   }
 }
+
+TEST_CASE("a stated rate of false spots is kept in planes that hold spots, and these are found", "[detect]") {
+  const double rate = GENERATE(3.0, 10.0);
+  constexpr int kFrames = 40;
+  double wrong = 0, missed = 0;
+  for (std::uint64_t seed = 1; seed <= kFrames; ++seed) {
+    Random random(seed);
+    testing::Scene scene;
+    scene.shape = {1, 256, 256};
+    scene.sigma = {1.5, 1.5, 1};
+    scene.peak = 80;
+    scene.spots = testing::places(scene.shape, scene.sigma, 30, 3, 6, random);
+    scene.light.assign(static_cast<std::size_t>(scene.shape.voxels()), 100);
+    testing::draw_spots(scene);
+    for (double& v : scene.light) v += 10 * random.normal();
+    DetectionOptions options;
+    options.radius_um = {2.1, 2.1, 2.1};
+    options.false_positives_per_frame = rate;
+    const Detections found = detect_spots(kTwo, testing::float_frame(scene.shape, scene.light), options);
+    const auto score = testing::score_spots(scene.spots, found, {1, 1, 1}, 2.5);
+    wrong += (static_cast<double>(found.size()) - score.matched) / kFrames;
+    missed += (static_cast<double>(scene.spots.size()) - score.matched) / kFrames;
+  }
+  const double chance = 3 * std::sqrt(rate / kFrames);
+  CAPTURE(rate, wrong, missed);
+  CHECK(wrong >= 0.8 * rate - chance);
+  CHECK(wrong <= 1.2 * rate + chance);
+  CHECK(missed < 0.5);
+}
+
+TEST_CASE("what compression leaves of noise is not taken for spots beside many", "[detect]") {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    Random random(seed);
+    testing::Scene scene;
+    scene.shape = {1, 256, 256};
+    scene.sigma = {2, 2, 1};
+    scene.peak = 50;
+    scene.spots = testing::places(scene.shape, scene.sigma, 120, 3, 4, random);
+    scene.light.assign(static_cast<std::size_t>(scene.shape.voxels()), 30);
+    testing::draw_spots(scene);
+    Field counts = testing::photons(scene.light, random);
+    for (double& v : counts) v *= 2;
+    const Field values = testing::block_compressed(counts, scene.shape, 20);
+    DetectionOptions options;
+    options.radius_um = {2.8, 2.8, 2.8};
+    const Detections found = detect_spots(kTwo, testing::float_frame(scene.shape, values), options);
+    const auto score = testing::score_spots(scene.spots, found, {1, 1, 1}, 3);
+    CAPTURE(seed, found.size(), score.matched, scene.spots.size());
+    CHECK(2.0 * score.matched / static_cast<double>(scene.spots.size() + found.size()) >= 0.98);
+  }
+}

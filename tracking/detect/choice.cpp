@@ -35,6 +35,8 @@ constexpr double kNearLevel = 0.7;        // of the level, in crowds
 constexpr double kCrowdFalseSpots = 0.1;  // of white noise in a frame,
 constexpr double kCrowdFalseShare = 0.2;  // and of the spots beyond the first kManySpots: ten times as many
                                           // as pass, since they must score near the level as well
+constexpr double kAsDetail = 2.0 / 3;     // margin at which noise is white and as strong as the finest detail
+constexpr double kCrowdGap = 2;           // of responses, beneath which crowds have no spots
 constexpr std::size_t kManySpots = 200;
 constexpr double kNearLevelOfMany = 0.3;  // of the level, where there are more
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
@@ -54,8 +56,9 @@ constexpr double kFarMore = 2;          // and where scales are compared,
 constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
 constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
 constexpr double kClippedShare = 0.2;    // of voxels of the lowest value,
-constexpr double kClippedUneven = 1.3;   // and how far the responses of noise then exceed its law
-constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
+constexpr double kClippedUneven = 1.5;   // and how far the responses of noise then exceed its law
+constexpr double kClippedSkew = 0.6;  // median of maxima over the minima's 90th percentile; white noise: .44
+constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
 
 std::size_t count_over(std::span<const double> ascending, double level) {
   return static_cast<std::size_t>(ascending.end() -
@@ -108,6 +111,13 @@ Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& ma
     crowd.near = kNearLevelOfMany * levels.round;
     crowd.response = response(kCrowdFalseShare * static_cast<double>(taken - kManySpots));
   }
+  // Compressed frames have lost their finest detail. Nothing is made of it beneath a gap that is as wide.
+  const std::span<const double> responses = maxima.responses();
+  const std::optional<double> clear = clear_of_the_rest(responses);
+  const std::size_t above = clear ? count_over(responses, *clear) : 0;
+  if (clear && above < responses.size() && *clear >= kCrowdGap * responses[responses.size() - above - 1] &&
+      maxima.count_taken(levels) <= above)
+    crowd.response = std::max(crowd.response, *clear);
   return crowd;
 }
 
@@ -148,14 +158,15 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
 /// twice as many spots.
 void lower_to_clear_spots(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
                           Levels& levels) {
-  Levels by_score = levels, by_response = levels;
   const auto clear_score = clear_of_the_rest(maxima.scores(true));
   auto clear_response = clear_of_the_rest(maxima.responses());
   if (!clear_response) {
-    const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(1);
+    const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(kAsDetail);
     clear_response = level_of_alike(maxima.responses(), filter.dimensions, white);
   }
   if (!clear_score && !clear_response) return;
+  levels.clear = clear_response.has_value();
+  Levels by_score = levels, by_response = levels;
   if (clear_score) by_score.round = by_score.least = *clear_score;
   if (clear_response) by_response.response = *clear_response;
   for (const Levels& lower : {by_score, by_response}) {
@@ -171,12 +182,22 @@ double middle_of_gap(std::span<const double> ascending, double level) {
   return below == 0 || !std::isfinite(level) ? level : std::sqrt(level * ascending[below - 1]);
 }
 
-/// Levels of a stated number of false spots: of all maxima together, from their own tail. Where spots are so
-/// many that they make the tail, the minima's tail and the law of noise bound it. Frames of few maxima do not
-/// tell their own tail.
+/// Ascending scores less those of spots.
+std::vector<double> without(std::vector<double> scores, const std::vector<ChosenSpot>& spots) {
+  std::vector<double> known, left;
+  for (const ChosenSpot& spot : spots) known.push_back(spot.score);
+  std::sort(known.begin(), known.end());
+  std::sort(scores.begin(), scores.end());
+  std::set_difference(scores.begin(), scores.end(), known.begin(), known.end(), std::back_inserter(left));
+  return left;
+}
+
+/// Levels of a stated number of false spots: of all maxima together, from their own tail, in which the spots
+/// that are found without a rate have no part. Where others are so many that they make the tail, the minima's
+/// tail and the law of noise bound it. Frames of few maxima do not tell their own tail.
 Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, const NoiseScores& round_noise,
-                      double false_spots) {
-  const std::vector<double> up = joined(maxima.scores(true), maxima.scores(false)),
+                      const std::vector<ChosenSpot>& spots, double false_spots) {
+  const std::vector<double> up = without(joined(maxima.scores(true), maxima.scores(false)), spots),
                             down = joined(minima.round, minima.unround);
   if (const std::optional<double> own = continued_level(up, false_spots)) {
     const std::optional<double> bound = continued_level(down, false_spots, minima.per_sample);
@@ -252,10 +273,11 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
 }
 
 /// Whether the frame was clipped from below between its spots, as filters that take a background off do. Its
-/// minima are shallow then, and most maxima, noise as they are, score more than nearly all minima.
+/// minima are shallow then: maxima, though most are noise, score higher beside minima than on any other
+/// noise.
 bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima) {
   if (maxima.size() < kFewest || minima.size() < kFewest) return false;
-  if (percentile(maxima, 0.5) < percentile(minima, 0.9)) return false;
+  if (percentile(maxima, 0.5) < kClippedSkew * percentile(minima, 0.9)) return false;
   return share_of_lowest(frame) > kClippedShare;
 }
 
@@ -397,7 +419,12 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   const Shape3& shape = frame.shape;
   const bool by_rate = options.false_spots.has_value();
   const NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
-  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, *options.false_spots)
+  ChoiceOptions automatic = options;
+  automatic.false_spots.reset();
+  const std::vector<ChosenSpot> own =
+      by_rate ? choose_spots(execution, maxima, minima, filter, frame, floor, automatic).spots
+              : std::vector<ChosenSpot>{};
+  Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots)
                           : levels_without_rate(maxima, minima, noise, options);
   if (!by_rate) lower_to_clear_spots(filter, shape, maxima, levels);
   Choice choice;
@@ -415,11 +442,14 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   choice.blends = levels.blends;
-  choice.clear = std::isfinite(levels.response);
+  const auto taken = static_cast<std::size_t>(
+      std::count_if(likely.begin(), likely.end(), [](const LikelySpot& one) { return one.taken; }));
+  // Where photons are counted, gaps are those between their numbers.
+  choice.crowd = levels.clear && !clipped && 3 * taken > maxima.size() && !maxima.mostly_lowest();
   const double clear = middle_of_gap(maxima.responses(), levels.response);
   for (LikelySpot& one : likely) {
     if (!one.taken) continue;
-    if (one.is_round) one.spot.over = std::max(one.spot.over, one.response / clear);
+    if (choice.crowd && one.is_round) one.spot.over = std::max(one.spot.over, one.response / clear);
     choice.spots.push_back(one.spot);
   }
   if (!by_rate && !clipped) {
@@ -429,14 +459,9 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
       choice.blends = levels.blends = false;
     }
   }
-  if (by_rate) {
-    // More are asked for than the automatic choice is expected to hold: never fewer are given.
-    ChoiceOptions automatic = options;
-    automatic.false_spots.reset();
-    const Choice own = choose_spots(execution, maxima, minima, filter, frame, floor, automatic);
-    if (kFalseShare * static_cast<double>(own.spots.size()) <= *options.false_spots)
-      choice.spots = merged(choice.spots, own.spots);
-  }
+  // More are asked for than the automatic choice is expected to hold: never fewer are given.
+  if (by_rate && kFalseShare * static_cast<double>(own.size()) <= *options.false_spots)
+    choice.spots = merged(choice.spots, own);
   for (ChosenSpot& spot : choice.spots) spot.over = std::max(spot.over, spot.score / choice.level);
 
   if (levels.blends && !options.keep_blending)

@@ -32,7 +32,7 @@ struct Choice {
   double noise_stretch = 1;       ///< how much wider the scores of noise are than those of white noise
   bool hot_voxels = false;        ///< some maxima are single voxels far over the noise
   bool blends = false;            ///< what stands out goes on from the noise without a gap
-  bool clear = false;             ///< responses of spots stand clear of all others, as of objects that touch
+  bool crowd = false;             ///< spots stand clear of all other maxima and are a third of them or more
   std::vector<std::string> warnings;  ///< one line each
 };
 
@@ -51,6 +51,7 @@ struct Levels {
   double round = 0, unround = 0;
   double least = 0;  ///< of round, finite
   bool blends = false;
+  bool clear = false;                                         ///< some responses stand clear of all others
   double response = std::numeric_limits<double>::infinity();  ///< of round maxima that score at all
 
   MOTES_HOST_DEVICE bool take(bool is_round, double score, double height) const {

@@ -4,8 +4,8 @@
 /// the scale of the largest sum gives the spots; (2) Gaussians with free widths are fitted to the best of
 /// them, starting from that scale, and again from the medians of the widths found, which are the answer.
 /// Where most fits fail, the spots are lumps of the background, and the scale of the next largest sum is
-/// tried. Objects that touch are poor Gaussians, too: spots of a scale that stand clear of all else keep
-/// that scale where fits fail, or end at a width at which the spots are not found.
+/// tried. Objects side by side are poor Gaussians, too: where they stand clear of all else and are many of
+/// the maxima, they keep the scale if fits fail, or end at a width at which the spots are not found.
 ///
 /// Sizes. The spots of all scales of the ladder are joined as detect_spots joins scales. Those that are left
 /// at scales far from the answer are spots of another size where they are not few, score far over the level,
@@ -106,7 +106,7 @@ struct Rung {
   detect::Filter filter;
   Sigma sigma{};
   double evidence = 0;
-  bool clear = false;  ///< detect::Choice's
+  bool crowd = false;  ///< objects side by side whose inside is seen
   std::vector<detect::ChosenSpot> spots;
   std::vector<detect::Peak> peaks;  ///< of the spots
 };
@@ -123,12 +123,12 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
       detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
                            detect::local_maxima(execution, response, floor), {{}, {}, false, true});
   hot_voxels = choice.hot_voxels;
-  rung.clear = choice.clear;
   rung.spots = std::move(choice.spots);
   for (const detect::ChosenSpot& spot : rung.spots)
     rung.peaks.push_back(detect::refine(response, rung.filter, spot.voxel));
   const double finest = std::min({frame.voxel_um.x, frame.voxel_um.y, frame.voxel_um.z});
   rung.evidence = sum_of_evidence(rung.spots, sigma[0] / finest);
+  rung.crowd = choice.crowd && sigma[0] >= kResolved * finest;
   return rung;
 }
 
@@ -350,21 +350,16 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   const detect::ValueRange range = detect::check_frame(execution, result.frame);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
-  const std::vector<const Rung*> rungs = best_rungs(result.ladder);
-  for (const Rung* rung : rungs) {
+  for (const Rung* rung : best_rungs(result.ladder)) {
     const std::optional<Sigma> sigma =
         fitted_sigma(execution, result.frame, starts_of(rung->spots, polarity), rung->sigma);
-    if (!sigma || (is_voxel(result.frame, *sigma) && !is_clear(*rung))) continue;
-    result.sigma = widened(execution, result.frame, polarity, *rung, *sigma);
-    if (rung->clear && !keeps_spots(execution, result.frame, polarity, *rung, result.sigma))
+    if (!sigma && !rung->crowd) continue;
+    if (sigma && is_voxel(result.frame, *sigma) && !is_clear(*rung)) continue;
+    result.sigma = sigma ? widened(execution, result.frame, polarity, *rung, *sigma) : rung->sigma;
+    if (rung->crowd && !keeps_spots(execution, result.frame, polarity, *rung, result.sigma))
       result.sigma = rung->sigma;
     return result;
   }
-  for (const Rung* rung : rungs)
-    if (rung->clear) {
-      result.sigma = rung->sigma;
-      return result;
-    }
   return std::nullopt;
 }
 
