@@ -152,6 +152,10 @@ TEST_CASE("values that are alike are no noise, whose lowest go down to 0", "[det
   CHECK_FALSE(level_of_alike(std::vector<double>(alike.begin(), alike.begin() + 40), 2, 3));  // too few
   CHECK_FALSE(level_of_alike(noise, 2, 3));
   CHECK_FALSE(level_of_alike({}, 2, 3));
+  std::vector<double> much_noise, many_alike;
+  for (int i = 0; i < 100'000; ++i) much_noise.push_back(1e-3 * i), many_alike.push_back(10 + 1e-4 * i);
+  CHECK_FALSE(level_of_alike(much_noise, 2, 3));
+  CHECK(level_of_alike(many_alike, 2, 3));
 }
 
 TEST_CASE("noise that a filter has cut off at 0 holds no spots, and spots in it are found", "[detect]") {

@@ -352,10 +352,12 @@ std::optional<double> level_of_alike(std::span<const double> ascending, int dime
   const auto low = std::lower_bound(ascending.begin(), ascending.end(), level) - ascending.begin();
   const double expected = kBelowHalf[static_cast<std::size_t>(std::clamp(dimensions, 1, 3) - 1)] *
                           static_cast<double>(ascending.size());
-  double term = std::exp(-expected), chance = term;  // of so few or fewer
-  for (std::ptrdiff_t i = 1; i <= low && chance <= kChance; ++i)
-    chance += term *= expected / static_cast<double>(i);
-  if (!(level > noise) || chance > kChance) return std::nullopt;
+  const auto few = static_cast<double>(low);
+  if (!(level > noise) || few >= expected) return std::nullopt;
+  double term = 1, sum = 1;  // Poisson probabilities of so few or fewer, in units of that of so few
+  for (double i = few; i > 0 && term > 1e-9 * sum; --i) sum += term *= i / expected;
+  const double log_chance = few * std::log(expected) - expected - std::lgamma(few + 1) + std::log(sum);
+  if (log_chance > std::log(kChance)) return std::nullopt;
   return level;
 }
 
