@@ -197,9 +197,12 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
   std::vector<std::string> lines{
       fmt::format("motion model: {} ({})", model_name(links.chosen), links.reason)};
   if (links.model.elapsed.empty()) return lines;
-  lines.push_back(fmt::format(
-      "scale of displacements{}: {:.4g} {} (median over frames)",
-      links.chosen == tracking::MotionModel::field ? " beyond the neighbours' motion" : "", scale, unit));
+  lines.push_back(fmt::format("scale of displacements{}: {:.4g} {} (median over frames)",
+                              links.drift ? " beyond the motion of all"
+                              : links.chosen == tracking::MotionModel::field
+                                  ? " beyond the neighbours' motion"
+                                  : "",
+                              scale, unit));
   lines.push_back(fmt::format("share of links over 1, 2, ... frames: {}", elapsed));
   lines.push_back(fmt::format(
       "tracks end at {:.2f} % and begin at {:.2f} % of detections; {:.2f} % of detections are on no track",

@@ -187,6 +187,7 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
            {{"static", evidence.plain},
             {"coherence", evidence.coherence},
             {"field", or_null(evidence.field)},
+            {"drift", or_null(evidence.drift)},
             {"velocity", or_null(evidence.velocity)},
             {"joint", or_null(evidence.joint)},
             {"beta", or_null(evidence.beta)}}},

@@ -12,6 +12,7 @@
 #include "tracking/link/link_jumps.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/pooled_order.h"
+#include "tracking/link/series_drift.h"
 #include "tracking/link/series_field.h"
 #include "tracking/score/gate_grid.h"
 
@@ -50,6 +51,7 @@ VelocityModel velocity_of(const SeriesLinks& links) {
 
 Prediction link_prediction(const Execution& execution, const SeriesLinks& links) {
   if (links.chosen != MotionModel::field) return {};
+  if (links.drift) return predict_by_drift(execution, links.points, links.linking, links.model.lags());
   return predict_by_field(execution, links.points, SeriesLists(links.points), links.linking,
                           links.model.lags());
 }

@@ -54,6 +54,8 @@ constexpr double kLeastCoherence = 0, kLeastGain = 0.005;
 /// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
 /// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
 constexpr double kLeastFieldGain = 0.1;
+/// The motion of all is believed where it makes links likelier by so many standard errors.
+constexpr double kSure = 1.645;
 /// The rounds with velocity look for the likeliest linking, beliefs for the links most likely right: theirs
 /// may be less likely by so many nats a detection and still be better. On simulations they were at -0.01, not
 /// at -0.08.
@@ -68,12 +70,15 @@ std::string number(double value) {
 /// Why `automatic` took what it took.
 std::string reason_of(const SeriesLinks& links) {
   const SeriesEvidence& e = links.evidence;
-  std::string text = links.chosen == MotionModel::field ? "neighbours move together: links are likelier by " +
-                                                              number(e.plain - *e.field) + " nats a detection"
-                     : e.field                       ? "neighbours do not move together"
-                     : e.coherence > kLeastCoherence ? "neighbours move together: links are likelier by " +
-                                                           number(e.coherence) + " nats a link"
-                                                     : "neighbours do not move together";
+  std::string text =
+      links.drift ? "all move together: links are likelier by " +
+                        number(std::min(e.plain, *e.field) - *e.drift) + " nats a detection"
+      : links.chosen == MotionModel::field ? "neighbours move together: links are likelier by " +
+                                                 number(e.plain - *e.field) + " nats a detection"
+      : e.field ? "neighbours do not move together"
+      : e.coherence > kLeastCoherence
+          ? "neighbours move together: links are likelier by " + number(e.coherence) + " nats a link"
+          : "neighbours do not move together";
   if (e.beta && e.velocity)
     text += links.persistent ? "; particles keep their direction, beta " + number(*e.beta)
                              : "; particles do not keep their direction, beta " + number(*e.beta);
@@ -128,6 +133,20 @@ struct PartChoice {
   bool small_steps = false;
 };
 
+/// The rounds around the motion that all detections share, where they are likelier.
+void try_drift(const Execution& execution, const SeriesOptions& options, const std::function<void(int)>& done,
+               int lags, Rounds& best, SeriesLinks& out) {
+  Rounds drift(execution, best.points(), options, done, out.rounds);
+  drift.share(best);
+  drift.along_drift(lags, kPlainRounds);
+  out.evidence.drift = drift.cost_per_point();
+  const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
+  if (*out.evidence.drift >= best.cost_per_point() - least || drift.surely_likelier(best, kSure) <= 0) return;
+  out.chosen = MotionModel::field;
+  out.drift = true;
+  best = std::move(drift);
+}
+
 /// The series without prediction, or, where asked for or likelier, around neighbours' motion. `quick`:
 /// without other starts, to tell satellites by.
 Rounds first_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
@@ -157,9 +176,10 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   Rounds field = field_after(execution, options, done, best, lags, out);
   out.evidence.field = field.cost_per_point();
   const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
-  if (*out.evidence.field >= out.evidence.plain - least) return best;
-  out.chosen = MotionModel::field;
-  return field;
+  const bool by_field = *out.evidence.field < out.evidence.plain - least;
+  if (by_field) out.chosen = MotionModel::field, best = std::move(field);
+  if (points.size() <= kMostForAnyField) try_drift(execution, options, done, lags, best, out);
+  return best;
 }
 
 /// Where there are too many triplets: another model will do, unless this one is asked for.
@@ -189,8 +209,9 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
     out.evidence.velocity = persistent.cost_per_point();
     out.evidence.beta = persistent.velocity_.beta();
     const double gained =
-        (out.chosen == MotionModel::field ? out.evidence.field.value_or(best.cost_per_point())
-                                          : out.evidence.plain) -
+        (out.drift                          ? *out.evidence.drift
+         : out.chosen == MotionModel::field ? out.evidence.field.value_or(best.cost_per_point())
+                                            : out.evidence.plain) -
         *out.evidence.velocity;
     out.persistent = sure || (gained > kLeastGain && *out.evidence.beta >= kLeastBeta);
     if (out.persistent) {

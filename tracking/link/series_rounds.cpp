@@ -10,6 +10,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_joint.h>
 
+#include "tracking/link/series_drift.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_windows.h"
 
@@ -137,6 +138,16 @@ void Rounds::refit() {
     fit();
     velocity_ = fit_velocity(execution_, *points_, prediction_, model_, solution_.linking);
   }
+}
+
+void Rounds::along_drift(int lags, int rounds) {
+  drift_ = true;
+  prediction_ = predict_by_shifts(*points_, likely_shifts(execution_, *points_), lags);
+  model_ = first_model(execution_, *points_, prediction_, lags);
+  model_.gate = options_.gate;
+  find(1);
+  improve();
+  along_field(std::move(solution_.linking), lags, rounds);
 }
 
 void Rounds::with_velocity(int rounds, bool doubt) {
@@ -289,6 +300,17 @@ double Rounds::coherence() {
   return links > 0 ? gain / links : 0;
 }
 
+double Rounds::surely_likelier(const Rounds& other, double errors) const {
+  double sum = 0, squares = 0;
+  const auto n = static_cast<double>(points_->size());
+  for (std::size_t i = 0; i < points_->size(); ++i) {
+    const auto k = static_cast<Index>(i);
+    const double gain = other.chain_cost(k, points_->slot[i]) - chain_cost(k, points_->slot[i]);
+    sum += gain, squares += gain * gain;
+  }
+  return sum + other.choices_ - choices_ - errors * std::sqrt(std::max(0.0, squares - sum * sum / n));
+}
+
 double Rounds::chain_cost() const {
   std::vector<double> of_frame(static_cast<std::size_t>(points_->frames()), 0);
   parallel_for(thread_count(execution_), points_->frames(), [&](std::int64_t t) {
@@ -296,7 +318,7 @@ double Rounds::chain_cost() const {
     for (Index i = points_->offset[frame]; i < points_->offset[frame + 1]; ++i)
       of_frame[frame] += chain_cost(i, static_cast<std::int32_t>(t));
   });
-  return std::accumulate(of_frame.begin(), of_frame.end(), 0.0);
+  return std::accumulate(of_frame.begin(), of_frame.end(), choices_);
 }
 
 double Rounds::chain_cost(Index i, std::int32_t t) const {
@@ -337,6 +359,10 @@ SeriesLinking Rounds::some_frames() const {
 }
 
 void Rounds::predict(int lags) {
+  if (drift_) {
+    prediction_ = predict_by_drift(execution_, *points_, solution_.linking, lags, &choices_);
+    return;
+  }
   prediction_ = predict_by_field(execution_, *points_, lists(), solution_.linking, lags,
                                  std::move(prediction_), predicted_from_);
   predicted_from_ = solution_.linking;

@@ -47,6 +47,9 @@ class Rounds {
   /// From there on and from a linking, around its neighbours' motion.
   void along_field_on(SeriesLinking start, int lags, int rounds);
 
+  /// Around the motion that all detections of a frame share (series_drift.h), from the likeliest shifts on.
+  void along_drift(int lags, int rounds);
+
   /// From there on, with the links before and after in every cost. Terms of the last two linkings are
   /// averaged: else two linkings can take turns.
   /// `doubt`: done as soon as displacements do not go on and do so no more than in the round before.
@@ -71,6 +74,10 @@ class Rounds {
   double steps() const;
 
   double cost_per_point() const { return chain_cost() / static_cast<double>(points_->size()); }
+
+  /// How much likelier the linking is than another of the same points, in nats, less so many standard errors
+  /// of that: what the detections' own gains scatter (Vuong 1989).
+  double surely_likelier(const Rounds& other, double errors) const;
 
   /// How much likelier, in nats, links over one frame are around their neighbours' motion than around their
   /// start, each left out of its own prediction.
@@ -105,7 +112,7 @@ class Rounds {
   int field_rounds() const;
   /// The links of every so-many-th frame, so many that the sample suffices.
   SeriesLinking some_frames() const;
-  /// Neighbours' motion from the links as they are.
+  /// Neighbours' motion, or that of all, from the links as they are.
   void predict(int lags);
   SeriesCandidates likely(int lags);
   void find(int lags);
@@ -129,6 +136,8 @@ class Rounds {
   std::shared_ptr<const SeriesGrids> grids_;
   SeriesLinking predicted_from_;  ///< the linking that prediction_ comes from
   int lags_ = 1;                  ///< that candidates were last looked for
+  bool drift_ = false;            ///< predictions are of the motion that all share
+  double choices_ = 0;            ///< what its shifts cost, in nats
   double moved_ = 1;              ///< share of links that the last round changed
   double nats_ = 0;               ///< as nats_of_links
   bool known_ = false;            ///< parameters are those of a part, not fitted to the linking yet

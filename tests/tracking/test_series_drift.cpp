@@ -1,0 +1,150 @@
+// Few particles that all move together: their shifts, predictions from them, and series linked around them.
+
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/series_links.h>
+
+#include "tracking/link/series_drift.h"
+
+using namespace motes;
+using namespace motes::tracking;
+using matching::Index;
+
+namespace {
+
+Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+
+/// Normal in the plane, of that root mean square along each axis.
+Vec3 scattered(std::mt19937_64& rng, double deviation) {
+  std::normal_distribution<> normal(0, deviation);
+  const double x = normal(rng);
+  return {x, normal(rng), 0};
+}
+
+/// `n` particles at unit density in the plane that scatter by `own` an axis, and shift(t) all together after
+/// frame t. Detection k of every frame is particle k.
+template <class Shift>
+std::vector<Detections> drifting(int n, int frames, double own, std::uint64_t seed, const Shift& shift) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<> place(0, std::sqrt(n));
+  std::vector<Vec3> at;
+  for (int k = 0; k < n; ++k) {
+    const double x = place(rng);
+    at.push_back({x, place(rng), 0});
+  }
+  std::vector<Detections> out(static_cast<std::size_t>(frames));
+  for (int t = 0; t < frames; ++t) {
+    Detections& d = out[static_cast<std::size_t>(t)];
+    d.frame = t;
+    for (Vec3& p : at) {
+      d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
+      p = plus(p, scattered(rng, own));
+    }
+    for (Vec3& p : at) p = plus(p, shift(t));
+  }
+  return out;
+}
+
+/// The links of every detection to itself one frame on.
+SeriesLinking all_right(const SeriesPoints& points, Index n) {
+  SeriesLinking out = SeriesLinking::none(points.size());
+  for (std::size_t i = 0; i + static_cast<std::size_t>(n) < points.size(); ++i) {
+    out.next[i] = static_cast<Index>(i) + n;
+    out.previous[i + static_cast<std::size_t>(n)] = static_cast<Index>(i);
+  }
+  return out;
+}
+
+double right_share(const std::vector<Detections>& frames, const SeriesLinking& linking) {
+  const auto n = static_cast<Index>(frames.front().size());
+  const auto links = static_cast<std::size_t>(n) * (frames.size() - 1);
+  double right = 0;
+  for (std::size_t i = 0; i < links; ++i) right += linking.next[i] == static_cast<Index>(i) + n;
+  return right / static_cast<double>(links);
+}
+
+/// Another direction and length every frame, .35 to 1.05 spacings.
+std::vector<Vec3> shaking(int frames, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<> uniform;
+  std::vector<Vec3> out;
+  for (int t = 0; t < frames; ++t) {
+    const double length = 0.35 + 0.7 * uniform(rng), angle = 2 * std::acos(-1.0) * uniform(rng);
+    out.push_back({length * std::cos(angle), length * std::sin(angle), 0});
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the shift of all is found without links, and none where there is none") {
+  const int seed = GENERATE(1, 2, 3);
+  const auto shifts = shaking(15, static_cast<std::uint64_t>(seed));
+  const SeriesPoints moved = pool_points(drifting(8, 15, 0.03, static_cast<std::uint64_t>(seed), [&](int t) {
+    return shifts[static_cast<std::size_t>(t)];
+  }));
+  const std::vector<Vec3> found = likely_shifts({}, moved);
+  REQUIRE(found.size() == 15);
+  for (std::size_t t = 0; t + 1 < found.size(); ++t)
+    CHECK(std::hypot(found[t].x - shifts[t].x, found[t].y - shifts[t].y) < 0.1);
+  CHECK(length_of(found.back()) == 0);
+  const SeriesPoints still =
+      pool_points(drifting(8, 15, 0.1, static_cast<std::uint64_t>(seed), [](int) { return Vec3{}; }));
+  for (const Vec3& shift : likely_shifts({}, still)) CHECK(length_of(shift) < 0.15);
+}
+
+TEST_CASE("a detection's own link has no part in its predicted drift") {
+  const Index n = 5;
+  auto frames = drifting(n, 4, 0.01, 1, [](int) { return Vec3{0.5, 0, 0}; });
+  frames[2].y_um[0] += 0.2;  // one moves elsewhere
+  const SeriesPoints points = pool_points(frames);
+  const Prediction drift = predict_by_drift({}, points, all_right(points, n), 2);
+  for (std::size_t k = 0; k < 5; ++k) {
+    CHECK(drift.by_lag[0][5 + k].x == Approx(0.5).margin(0.03));
+    CHECK(drift.by_lag[0][5 + k].y == Approx(0).margin(k == 0 ? 0.02 : 0.09));
+    CHECK(drift.by_lag[1][k].x == Approx(1).margin(0.06));
+  }
+}
+
+TEST_CASE("displacements that scatter predict hardly any drift") {
+  const Index n = 6;
+  const SeriesPoints points = pool_points(
+      drifting(n, 40, 0.2, static_cast<std::uint64_t>(GENERATE(1, 2, 3)), [](int) { return Vec3{}; }));
+  const Prediction drift = predict_by_drift({}, points, all_right(points, n), 1);
+  double squares = 0, own = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    squares += dot(drift.by_lag[0][i], drift.by_lag[0][i]);
+    own += 2 * 0.2 * 0.2 / (n - 1);  // the others' mean, not shrunk
+  }
+  CHECK(squares < 0.5 * own);
+}
+
+TEST_CASE("a few particles that drift farther than their spacing are linked around their drift") {
+  const int seed = GENERATE(1, 2, 3), n = GENERATE(4, 10);
+  const auto shifts = shaking(30, static_cast<std::uint64_t>(seed));
+  const auto frames = drifting(n, 30, 0.03, static_cast<std::uint64_t>(seed),
+                               [&](int t) { return shifts[static_cast<std::size_t>(t)]; });
+  const SeriesLinks links = link_series({}, frames, {});
+  CHECK(links.chosen == MotionModel::field);
+  CHECK(right_share(frames, links.linking) > 0.97);
+}
+
+TEST_CASE("tracks go on where the stage jumped in one frame") {
+  const auto frames = drifting(12, 20, 0.08, static_cast<std::uint64_t>(GENERATE(1, 2, 3)), [](int t) {
+    return t == 9 ? Vec3{1.1, 0.4, 0} : Vec3{};
+  });
+  const SeriesLinks links = link_series({}, frames, {});
+  CHECK(links.drift);
+  CHECK(right_share(frames, links.linking) > 0.97);
+}
+
+TEST_CASE("particles that move on their own have no drift in common") {
+  const int seed = GENERATE(1, 2, 3, 4, 5), n = GENERATE(2, 3, 8);
+  const auto frames = drifting(n, 40, 0.25, static_cast<std::uint64_t>(seed), [](int) { return Vec3{}; });
+  CHECK_FALSE(link_series({}, frames, {}).drift);
+}

@@ -1,0 +1,330 @@
+#include "tracking/link/series_drift.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+#include <motes/base/quantile.h>
+
+#include "tracking/motion/near_points.h"
+
+namespace motes::tracking {
+namespace {
+
+using matching::Index;
+
+/// Detections that make hypotheses, what each may have become, and detections that judge them.
+constexpr std::size_t kMostAnchors = 8, kMostTargets = 32, kMostJudges = 32;
+/// Scales that are tried, in spacings: from kLeastScale on, each so many times the one before.
+constexpr double kLeastScale = 0.01, kScaleRatio = 2;
+constexpr std::size_t kScales = 6;
+/// Share of detections that are taken to have no partner.
+constexpr double kUnpaired = 0.1;
+constexpr int kReweightings = 3;
+/// Medians of the squared length of a standard normal vector, by dimensions.
+constexpr std::array<double, 3> kMedianSquare{0.4549, 1.3863, 2.3660};
+
+Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+Vec3 times(const Vec3& v, double f) { return {f * v.x, f * v.y, f * v.z}; }
+
+using ByScale = std::array<double, kScales>;
+
+/// A shift of one frame: log likelihood ratios against no partners, by scale.
+struct Hypothesis {
+  Vec3 shift;
+  ByScale gain{};
+};
+
+/// One pair of frames.
+class ShiftSearch {
+ public:
+  ShiftSearch(const SeriesPoints& points, std::int32_t t)
+      : dims_(points.dims),
+        from_(points.frame(t)),
+        to_(points.frame(t + 1)),
+        near_(to_),
+        density_(points.density[at(t) + 1]),
+        spacing_(points.spacing_um) {
+    for (std::size_t s = 0; s < kScales; ++s)
+      scale_[s] = kLeastScale * std::pow(kScaleRatio, static_cast<double>(s)) * spacing_;
+  }
+
+  /// Those that bring a detection onto one of the next frame.
+  std::vector<Hypothesis> free() const {
+    std::vector<Hypothesis> out;
+    const std::size_t targets = std::min(to_.size(), kMostTargets);
+    std::vector<std::size_t> index(targets);
+    std::vector<double> squared(targets);
+    each_of(kMostAnchors, [&](std::size_t anchor) {
+      near_.nearest(from_[anchor], targets, index.data(), squared.data());
+      for (const std::size_t target : index) {
+        Hypothesis one = judged(minus(to_[target], from_[anchor]), anchor);
+        for (double& gain : one.gain) gain -= std::log(static_cast<double>(targets));
+        out.push_back(one);
+      }
+    });
+    return out;
+  }
+
+  /// `anchor`: a detection that made the shift, and has no say.
+  Hypothesis judged(const Vec3& shift, std::size_t anchor = static_cast<std::size_t>(-1)) const {
+    Hypothesis out{shift, {}};
+    each_of(kMostJudges, [&](std::size_t k) {
+      if (k == anchor) return;
+      const double off = std::sqrt(nearest(plus(from_[k], shift)).second);
+      for (std::size_t s = 0; s < kScales; ++s)
+        out.gain[s] += std::log(kUnpaired +
+                                (1 - kUnpaired) * std::exp(student_log_density(off / scale_[s], dims_) -
+                                                           dims_ * std::log(scale_[s]) - std::log(density_)));
+    });
+    return out;
+  }
+
+  /// The shift moved to the middle of what its detections are near.
+  Vec3 centred(const Vec3& shift, std::size_t scale) const {
+    Vec3 sum;
+    double weights = 0;
+    for (const Vec3& p : from_) {
+      const auto [k, squared] = nearest(plus(p, shift));
+      const double w = 1 / std::pow(1 + squared / (kStudentFreedom * scale_[scale] * scale_[scale]), 2);
+      sum = plus(sum, times(minus(to_[k], p), w)), weights += w;
+    }
+    return times(sum, 1 / weights);
+  }
+
+ private:
+  std::pair<std::size_t, double> nearest(const Vec3& place) const {
+    std::pair<std::size_t, double> out;
+    near_.nearest(place, 1, &out.first, &out.second);
+    return out;
+  }
+  /// Some detections, evenly spread over their order.
+  template <class Act>
+  void each_of(std::size_t most, const Act& act) const {
+    const std::size_t n = std::min(from_.size(), most);
+    for (std::size_t k = 0; k < n; ++k) act(k * from_.size() / n);
+  }
+
+  int dims_;
+  std::span<const Vec3> from_, to_;
+  NearPoints near_;
+  double density_, spacing_;
+  ByScale scale_{};
+};
+
+/// The likelier of two at one scale.
+const Hypothesis& likelier(const Hypothesis& a, const Hypothesis& b, std::size_t scale) {
+  return b.gain[scale] > a.gain[scale] ? b : a;
+}
+
+/// Shifts at one scale, each from what was found without the frame before and from that frame's.
+struct Shifts {
+  std::vector<Vec3> of_frame;
+  double gain = 0;
+};
+Shifts follow(const std::vector<std::optional<ShiftSearch>>& searches,
+              const std::vector<std::vector<Hypothesis>>& found, std::size_t scale) {
+  Shifts out{std::vector<Vec3>(searches.size()), 0};
+  Vec3 before;
+  for (std::size_t t = 0; t < searches.size(); ++t) {
+    if (!searches[t]) {
+      out.of_frame[t] = before;
+      continue;
+    }
+    Hypothesis best = found[t][scale];
+    if (length_of(before) > 0) best = likelier(best, searches[t]->judged(before), scale);
+    out.gain += best.gain[scale];
+    out.of_frame[t] = before =
+        length_of(best.shift) > 0 ? searches[t]->centred(best.shift, scale) : best.shift;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Vec3> likely_shifts(const Execution& execution, const SeriesPoints& points) {
+  const auto pairs = at(std::max(points.frames() - 1, 0));
+  std::vector<std::optional<ShiftSearch>> searches(pairs);
+  std::vector<std::vector<Hypothesis>> found(pairs);  // the likeliest by scale
+  parallel_for(thread_count(execution), static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
+    const std::size_t t = at(pair);
+    const auto slot = static_cast<std::int32_t>(pair);
+    if (points.frame(slot).empty() || points.frame(slot + 1).empty()) return;
+    searches[t].emplace(points, slot);
+    found[t].assign(kScales, searches[t]->judged({}));
+    for (const Hypothesis& one : searches[t]->free())
+      for (std::size_t s = 0; s < kScales; ++s) found[t][s] = likelier(found[t][s], one, s);
+  });
+  Shifts best{{}, -std::numeric_limits<double>::infinity()};
+  for (std::size_t s = 0; s < kScales; ++s)
+    if (Shifts now = follow(searches, found, s); now.gain > best.gain) best = std::move(now);
+  best.of_frame.resize(at(points.frames()));
+  return std::move(best.of_frame);
+}
+
+Prediction predict_by_shifts(const SeriesPoints& points, const std::vector<Vec3>& shifts, int lags) {
+  Prediction out;
+  out.by_lag.assign(at(lags), std::vector<Vec3>(points.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Vec3 sum;
+    for (std::size_t k = 0; k < at(lags); ++k) {
+      if (const std::size_t t = at(points.slot[i]) + k; t < shifts.size()) sum = plus(sum, shifts[t]);
+      out.by_lag[k][i] = sum;
+    }
+  }
+  return out;
+}
+
+namespace {
+
+/// Displacements over one frame from the detections of a frame, and their robust mean.
+struct FrameMoves {
+  std::vector<Index> from;
+  std::vector<Vec3> move;
+  std::vector<double> weight;
+  Vec3 mean;
+  double weights = 0;
+};
+
+FrameMoves moves_of(const SeriesPoints& points, const SeriesLinking& linking, std::int32_t t) {
+  FrameMoves out;
+  for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
+    const Index j = linking.next[at(i)];
+    if (j < 0 || points.slot[at(j)] != t + 1) continue;
+    out.from.push_back(i);
+    out.move.push_back(minus(points.at[at(j)], points.at[at(i)]));
+  }
+  out.weight.assign(out.move.size(), 1);
+  out.weights = static_cast<double>(out.move.size());
+  return out;
+}
+
+Vec3 median_of(const std::vector<Vec3>& all) {
+  Vec3 out;
+  for (double Vec3::*const axis : {&Vec3::x, &Vec3::y, &Vec3::z}) {
+    std::vector<double> values;
+    for (const Vec3& v : all) values.push_back(v.*axis);
+    // The mean of the middle two: of two displacements neither is the common one.
+    const double low = quantile(values, 0.5);
+    const auto middle = static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    const double high =
+        values.size() % 2 == 0 ? *std::min_element(values.begin() + middle + 1, values.end()) : low;
+    out.*axis = 0.5 * (low + high);
+  }
+  return out;
+}
+
+/// The robust means of all frames, and the variance along an axis of displacements around them.
+double centre_frames(std::vector<FrameMoves>& frames, int dims, double least) {
+  std::vector<double> squares;
+  for (FrameMoves& frame : frames) {
+    if (frame.move.empty()) continue;
+    frame.mean = median_of(frame.move);
+    const auto n = static_cast<double>(frame.move.size());
+    for (const Vec3& move : frame.move)
+      if (n > 1) squares.push_back(dot(minus(move, frame.mean), minus(move, frame.mean)) * n / (n - 1));
+  }
+  if (squares.empty()) return std::numeric_limits<double>::infinity();
+  const double variance = std::max(quantile(squares, 0.5) / kMedianSquare[at(dims) - 1], least);
+  for (FrameMoves& frame : frames)
+    for (int round = 0; round < kReweightings && frame.move.size() > 2; ++round) {
+      Vec3 sum;
+      frame.weights = 0;
+      for (std::size_t k = 0; k < frame.move.size(); ++k) {
+        const Vec3 off = minus(frame.move[k], frame.mean);
+        frame.weight[k] = (kStudentFreedom + dims) / (kStudentFreedom + dot(off, off) / variance);
+        sum = plus(sum, times(frame.move[k], frame.weight[k])), frame.weights += frame.weight[k];
+      }
+      frame.mean = times(sum, 1 / frame.weights);
+    }
+  return variance;
+}
+
+/// What all frames say of the shift of one.
+struct Prior {
+  Vec3 mean;
+  double variance = 0;  ///< of shifts along an axis, that of displacements apart
+};
+
+Prior prior_of(const std::vector<FrameMoves>& frames, int dims, double variance) {
+  std::vector<Vec3> means;
+  for (const FrameMoves& frame : frames)
+    if (!frame.move.empty()) means.push_back(frame.mean);
+  Prior out;
+  if (means.empty()) return out;
+  out.mean = median_of(means);
+  std::vector<double> beyond;
+  double spread = 0;
+  for (const FrameMoves& frame : frames) {
+    if (frame.move.empty()) continue;
+    const Vec3 off = minus(frame.mean, out.mean);
+    spread += dot(off, off);
+    beyond.push_back(dot(off, off) / kMedianSquare[at(dims) - 1] - variance / frame.weights);
+  }
+  out.variance = std::isfinite(variance) ? std::max(0.0, quantile(beyond, 0.5)) : 0;
+  // The median shift itself is shrunk to rest.
+  const auto n = static_cast<double>(means.size());
+  const double own = n > 1 ? spread / (n - 1) / n : std::numeric_limits<double>::infinity();
+  const double squared = dot(out.mean, out.mean);
+  out.mean = times(out.mean, squared > own ? 1 - own / squared : 0);
+  return out;
+}
+
+/// The part of the way from the prior to a mean of displacements of that weight that is believed.
+double belief_in(const Vec3& mean, double weights, double variance, int dims, const Prior& prior) {
+  if (!(weights > 0) || !std::isfinite(variance)) return 0;
+  const Vec3 off = minus(mean, prior.mean);
+  const double own = variance / weights, squared = dot(off, off);
+  const double alone = squared > dims * own ? 1 - dims * own / squared : 0;
+  return std::max(alone, prior.variance / (prior.variance + own));
+}
+
+Vec3 shrunk(const Vec3& mean, double weights, double variance, int dims, const Prior& prior) {
+  const double belief = belief_in(mean, weights, variance, dims, prior);
+  return plus(prior.mean, times(minus(mean, prior.mean), belief));
+}
+
+}  // namespace
+
+Prediction predict_by_drift(const Execution& execution, const SeriesPoints& points,
+                            const SeriesLinking& linking, int lags, double* choices) {
+  std::vector<FrameMoves> frames(at(points.frames()));
+  parallel_for(thread_count(execution), points.frames(), [&](std::int64_t t) {
+    frames[at(t)] = moves_of(points, linking, static_cast<std::int32_t>(t));
+  });
+  const double least = std::pow(1e-6 * points.spacing_um, 2);
+  const double variance = centre_frames(frames, points.dims, least);
+  const Prior prior = prior_of(frames, points.dims, variance);
+  std::vector<Vec3> shifts;
+  for (const FrameMoves& frame : frames)
+    shifts.push_back(shrunk(frame.mean, frame.weights, variance, points.dims, prior));
+  if (choices != nullptr) {
+    *choices = 0;
+    for (std::size_t t = 0; t + 1 < frames.size(); ++t)
+      if (const std::size_t targets = points.frame(static_cast<std::int32_t>(t) + 1).size(); targets > 0)
+        *choices += belief_in(frames[t].mean, frames[t].weights, variance, points.dims, prior) *
+                    std::log(static_cast<double>(targets));
+  }
+  Prediction out = predict_by_shifts(points, shifts, lags);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    const FrameMoves& frame = frames[t];
+    for (std::size_t k = 0; k < frame.from.size(); ++k) {
+      const double others = frame.weights - frame.weight[k];
+      const Vec3 mean = times(minus(times(frame.mean, frame.weights), times(frame.move[k], frame.weight[k])),
+                              others > 0 ? 1 / others : 0);
+      const Vec3 own = minus(
+          shrunk(mean, others > 1e-9 * frame.weights ? others : 0, variance, points.dims, prior), shifts[t]);
+      for (auto& lag : out.by_lag) lag[at(frame.from[k])] = plus(lag[at(frame.from[k])], own);
+    }
+  }
+  return out;
+}
+
+}  // namespace motes::tracking
