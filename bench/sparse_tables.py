@@ -43,14 +43,18 @@ def brownian(rng, n, frames, dims, ratio):
     return walk(rng, n, frames, dims, lambda t, at: rng.normal(size=at.shape) * ratio / np.sqrt(dims))
 
 
+def turned_back(at, v, side):
+    """The velocities, those turned round that would lead out of the box: walls reflect them too."""
+    return np.where((at + v < 0) | (at + v > side), -v, v)
+
+
 def directed(rng, n, frames, dims, speed, noise=0.1):
     v = directions(rng, n, dims) * speed
     def step(t, at):
         nonlocal v
         v = v + rng.normal(size=v.shape) * noise * speed
         v *= speed / np.linalg.norm(v, axis=1, keepdims=True)
-        side = box(n, dims)
-        v = np.where((at < 0.02 * side) & (v < 0) | (at > 0.98 * side) & (v > 0), -v, v)
+        v = turned_back(at, v, box(n, dims))
         return v
     return walk(rng, n, frames, dims, step)
 
@@ -106,6 +110,7 @@ def switching(rng, n, frames, dims, ratio):
         turned = rng.random(n) < 0.1
         moving = moving ^ turned
         v = np.where(turned[:, None], directions(rng, n, dims), v)
+        v = turned_back(at, v * ratio, box(n, dims)) / ratio
         return np.where(moving[:, None], v * ratio, rng.normal(size=v.shape) * 0.2 * ratio)
     return walk(rng, n, frames, dims, step)
 
