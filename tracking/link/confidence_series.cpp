@@ -156,8 +156,6 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const P
     Trial trial = with(stretch);
     const double now = changed(trial.links);
     const bool between = (now - wanted) * (before - wanted) <= 0;
-    // Another model may be taken for the stretched series. One that is less like the real one says nothing.
-    if (!between && std::abs(now - wanted) >= std::abs(before - wanted)) break;
     out.links = mixed(out, trial.judged, between ? (before - wanted) / (before - now) : 1);
     out.by_rank = stretch > 1;
     if (between) break;
