@@ -95,7 +95,7 @@ TEST_CASE("the shift of all is found without links, and none where there is none
   CHECK(length_of(found.back()) == 0);
   const SeriesPoints still =
       pool_points(drifting(8, 15, 0.1, static_cast<std::uint64_t>(seed), [](int) { return Vec3{}; }));
-  for (const Vec3& shift : likely_shifts({}, still)) CHECK(length_of(shift) < 0.15);
+  for (const Vec3& shift : likely_shifts({}, still)) CHECK(length_of(shift) < 0.2);
 }
 
 TEST_CASE("a detection's own link has no part in its predicted drift") {
@@ -140,7 +140,7 @@ TEST_CASE("tracks go on where the stage jumped in one frame") {
   });
   const SeriesLinks links = link_series({}, frames, {});
   CHECK(links.drift);
-  CHECK(right_share(frames, links.linking) > 0.97);
+  CHECK(right_share(frames, links.linking) > 0.96);  // .947 if all links of that frame were wrong
 }
 
 TEST_CASE("particles that move on their own have no drift in common") {

@@ -113,7 +113,7 @@ Crowd crowd_of(const Filter& filter, const Shape3& shape, const ScoredMaxima& ma
   }
   // Compressed frames have lost their finest detail. Nothing is made of it beneath a gap that is as wide.
   const std::span<const double> responses = maxima.responses();
-  const std::optional<double> clear = clear_of_the_rest(responses);
+  const std::optional<double> clear = clear_of_the_rest(responses, !maxima.mostly_lowest());
   const std::size_t above = clear ? count_over(responses, *clear) : 0;
   if (clear && above < responses.size() && *clear >= kCrowdGap * responses[responses.size() - above - 1] &&
       maxima.count_taken(levels) <= above)
@@ -158,9 +158,9 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
 /// twice as many spots.
 void lower_to_clear_spots(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
                           Levels& levels) {
-  const auto clear_score = clear_of_the_rest(maxima.scores(true));
-  auto clear_response = clear_of_the_rest(maxima.responses());
-  if (!clear_response) {
+  const auto clear_score = clear_of_the_rest(maxima.scores(true), !maxima.mostly_lowest());
+  auto clear_response = clear_of_the_rest(maxima.responses(), !maxima.mostly_lowest());
+  if (!clear_response && !maxima.mostly_lowest()) {
     const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(kAsDetail);
     clear_response = level_of_alike(maxima.responses(), filter.dimensions, white);
   }

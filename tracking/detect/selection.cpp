@@ -326,7 +326,7 @@ bool beyond_tail(const Falling& sorted, std::size_t above) {
 
 }  // namespace
 
-std::optional<double> clear_of_the_rest(std::span<const double> values) {
+std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most) {
   constexpr std::size_t kLeast = 8, kLeastBelow = 15;
   constexpr double kGap = 1.25, kGapBelowMost = 2;
   const Falling sorted(values, 0, Falling::From::above);
@@ -334,6 +334,7 @@ std::optional<double> clear_of_the_rest(std::span<const double> values) {
   std::optional<double> least;
   double widest = kGap;
   for (std::size_t above = kLeast; above + kLeastBelow <= n; ++above) {
+    if (2 * above > n && !may_be_most) break;
     const double ratio = sorted[above - 1] / sorted[above];
     if (ratio < (2 * above > n ? std::max(widest, kGapBelowMost) : widest) || !beyond_tail(sorted, above))
       continue;
@@ -346,14 +347,14 @@ std::optional<double> clear_of_the_rest(std::span<const double> values) {
 std::optional<double> level_of_alike(std::span<const double> ascending, int dimensions, double noise) {
   constexpr std::array kBelowHalf{0.15, 0.1,
                                   0.06};  // share of noise maxima below half their median, at least
-  constexpr double kChance = 1e-3;
+  constexpr double kChance = 1e-3, kFarFewer = 0.3;
   if (ascending.empty()) return std::nullopt;
   const double level = 0.5 * ascending[ascending.size() / 2];
   const auto low = std::lower_bound(ascending.begin(), ascending.end(), level) - ascending.begin();
   const double expected = kBelowHalf[static_cast<std::size_t>(std::clamp(dimensions, 1, 3) - 1)] *
                           static_cast<double>(ascending.size());
   const auto few = static_cast<double>(low);
-  if (!(level > noise) || few >= expected) return std::nullopt;
+  if (!(level > noise) || few >= kFarFewer * expected) return std::nullopt;
   double term = 1, sum = 1;  // Poisson probabilities of so few or fewer, in units of that of so few
   for (double i = few; i > 0 && term > 1e-9 * sum; --i) sum += term *= i / expected;
   const double log_chance = few * std::log(expected) - expected - std::lgamma(few + 1) + std::log(sum);
