@@ -53,8 +53,9 @@ bool blends_into_noise(std::span<const double> scores, double level);
 
 /// The least of the values that stand clear of all others: eight or more, above the widest gap of a quarter
 /// or more, and too high for the tail of those below (Rayleigh's, by their median and by their upper tenth).
-/// With `may_be_most` they may be more than lie below if the gap is twofold, as where objects fill the frame;
-/// counted photons, whose numbers have such gaps, are without it. Empty without a gap. Minima do not enter: between spots they can be as deep as spots are high. O(n log n).
+/// With `may_be_most` they may be more than lie below if the gap is twofold, as where objects fill the frame.
+/// Frames of counted photons are without it: numbers of photons have such gaps. Empty without a gap. Minima
+/// do not enter: between spots they can be as deep as spots are high. O(n log n).
 std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most = true);
 
 /// Half the median of `ascending`, where they are too much alike for maxima of noise of any colour, which go
