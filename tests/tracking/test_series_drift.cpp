@@ -9,11 +9,13 @@
 
 #include <motes/tracking/series_links.h>
 
+#include "tests/tracking/walkers.h"
 #include "tracking/link/series_drift.h"
 
 using namespace motes;
 using namespace motes::tracking;
 using matching::Index;
+using testing::right_share;
 
 namespace {
 
@@ -58,14 +60,6 @@ SeriesLinking all_right(const SeriesPoints& points, Index n) {
     out.previous[i + static_cast<std::size_t>(n)] = static_cast<Index>(i);
   }
   return out;
-}
-
-double right_share(const std::vector<Detections>& frames, const SeriesLinking& linking) {
-  const auto n = static_cast<Index>(frames.front().size());
-  const auto links = static_cast<std::size_t>(n) * (frames.size() - 1);
-  double right = 0;
-  for (std::size_t i = 0; i < links; ++i) right += linking.next[i] == static_cast<Index>(i) + n;
-  return right / static_cast<double>(links);
 }
 
 /// Another direction and length every frame, .35 to 1.05 spacings.

@@ -55,4 +55,13 @@ inline double share_wrong(const Walkers& series, const tracking::SeriesLinks& li
   return wrong / all;
 }
 
+/// Of the true links, those that were found, where detection k of every frame is particle k.
+inline double right_share(const std::vector<Detections>& frames, const tracking::SeriesLinking& linking) {
+  const auto n = static_cast<matching::Index>(frames.front().size());
+  const auto links = static_cast<std::size_t>(n) * (frames.size() - 1);
+  double right = 0;
+  for (std::size_t i = 0; i < links; ++i) right += linking.next[i] == static_cast<matching::Index>(i) + n;
+  return right / static_cast<double>(links);
+}
+
 }  // namespace motes::testing

@@ -86,8 +86,8 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
 Backend detection_backend(const Execution& execution, const Shape3& frame, std::int64_t frames);
 
 /// How many frames of that shape are best searched on the execution's GPU side by side, each by a thread with
-/// a workspace of its own, so that some are uploaded and searched while the spots of others are fitted on the
-/// CPU: up to one for each of the execution's threads, of 2^27 voxels in all (three of larger frames), and as
+/// a workspace of its own, so that some are on the GPU while the threshold of others is chosen on the CPU: up
+/// to one for each of the execution's threads, of 2^27 voxels in all (three of larger frames), and as
 /// many as the GPU's memory holds. 1 without a GPU.
 int frames_at_once(const Execution& execution, const Shape3& frame);
 
