@@ -70,6 +70,7 @@ struct FinishedFrame {
   io::CheckpointRecord record;
   std::vector<std::string> warnings;
   Backend backend = Backend::cpu;
+  FrameWork work;
 };
 
 FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
@@ -78,7 +79,21 @@ FinishedFrame finish(FrameFinder& finder, SeenFrame&& seen) {
   done.record.threshold = seen.report.threshold;
   done.warnings = std::move(seen.report.warnings);
   done.backend = seen.report.backend;
+  done.work = std::move(seen.work);
   return done;
+}
+
+/// Detection as report.json tells it. The rest waits for what takes longest on its threads.
+StageTime stage_of(const FrameWork& work, const SideBySide& threads, std::int64_t frames, double seconds) {
+  StageTime stage{"detect", "frames", frames, seconds};
+  stage.gpu = work.device_s;
+  if (!(work.read_s + work.detect_s > 0)) return stage;  // all frames are an earlier run's
+  stage.busy = {{"read", work.read_s}, {"detect", work.detect_s}};
+  if (!work.device_s.empty()) stage.busy.emplace_back("gpu_wait", work.wait_s);
+  const double reading = work.read_s / static_cast<double>(threads.readers),
+               detecting = work.detect_s / static_cast<double>(threads.detectors);
+  stage.bound_by = reading > detecting ? "read" : "detect";
+  return stage;
 }
 
 /// Puts finished frames, as they come in order, into the series and the log.
@@ -99,12 +114,13 @@ class Recorder {
     if (log_ != nullptr) log_->append(record.detections, record.threshold);
     warnings_.add(record.detections.frame, frame.warnings);
     if (frame.backend == Backend::cuda) series_.backend = Backend::cuda;
+    work_.add(frame.work);
     put(std::move(frame.record.detections), record.threshold);
   }
-  void finish() {
+  void finish(const SideBySide& threads) {
     progress_.finish();
     warnings_.finish();
-    series_.stage = {"detect", "frames", frames_, progress_.seconds()};
+    series_.stage = stage_of(work_, threads, frames_, progress_.seconds());
   }
 
  private:
@@ -121,6 +137,7 @@ class Recorder {
   std::int64_t frames_;
   const Hooks& hooks_;
   FrameLog* log_;
+  FrameWork work_;
   FrameWarnings warnings_;
   Progress progress_;
 };
@@ -137,8 +154,8 @@ void add_picture(io::Projection&& of_frame, io::Projection& all) {
     all.add(of_frame.xy(), of_frame.xz());
 }
 
-void detect_alone(FrameFinder& finder, io::FrameSource& source, std::span<const std::int32_t> kept,
-                  io::Projection* picture, FrameLog* log, Recorder& recorder) {
+SideBySide detect_alone(FrameFinder& finder, io::FrameSource& source, std::span<const std::int32_t> kept,
+                        io::Projection* picture, FrameLog* log, Recorder& recorder) {
   const std::size_t logged = log != nullptr ? std::min(log->finished().size(), kept.size()) : 0;
   FrameQueue queue(finder, finder.executions(), source.info().shape, kept.subspan(logged),
                    picture != nullptr);
@@ -153,6 +170,7 @@ void detect_alone(FrameFinder& finder, io::FrameSource& source, std::span<const 
     if (picture != nullptr) add_picture(std::move(now.picture), *picture);
     recorder.add(finish(finder, std::move(now)));
   }
+  return queue.side_by_side();
 }
 
 void put_bytes(std::string& out, std::string_view bytes) {
@@ -168,6 +186,37 @@ std::string_view take_bytes(std::string_view& from) {
   return bytes;
 }
 
+void put_seconds(std::string& out, double seconds) {
+  out.append(reinterpret_cast<const char*>(&seconds), sizeof seconds);
+}
+
+double take_seconds(std::string_view& from) {
+  double seconds = 0;
+  std::memcpy(&seconds, from.data(), sizeof seconds);
+  from.remove_prefix(sizeof seconds);
+  return seconds;
+}
+
+void put_work(std::string& out, const FrameWork& work) {
+  for (const double seconds : {work.read_s, work.wait_s, work.detect_s}) put_seconds(out, seconds);
+  std::string steps;
+  for (const auto& [step, seconds] : work.device_s) {
+    put_bytes(steps, step);
+    put_seconds(steps, seconds);
+  }
+  put_bytes(out, steps);
+}
+
+FrameWork take_work(std::string_view& from) {
+  FrameWork work;
+  for (double* seconds : {&work.read_s, &work.wait_s, &work.detect_s}) *seconds = take_seconds(from);
+  for (std::string_view steps = take_bytes(from); !steps.empty();) {
+    const std::string_view step = take_bytes(steps);
+    work.device_s.emplace_back(step, take_seconds(steps));
+  }
+  return work;
+}
+
 /// A frame as it travels between ranks.
 void put_frame(std::string& out, const FinishedFrame& frame) {
   put_bytes(out, io::bytes_of(frame.record));
@@ -175,14 +224,16 @@ void put_frame(std::string& out, const FinishedFrame& frame) {
   for (const std::string& warning : frame.warnings) put_bytes(warnings, warning);
   put_bytes(out, warnings);
   out.push_back(frame.backend == Backend::cuda ? 1 : 0);
+  put_work(out, frame.work);
 }
 
 FinishedFrame take_frame(std::string_view& from) {
-  FinishedFrame frame{io::record_of(take_bytes(from)), {}, Backend::cpu};
+  FinishedFrame frame{io::record_of(take_bytes(from)), {}, Backend::cpu, {}};
   for (std::string_view warnings = take_bytes(from); !warnings.empty();)
     frame.warnings.emplace_back(take_bytes(warnings));
   frame.backend = from.front() != 0 ? Backend::cuda : Backend::cpu;
   from.remove_prefix(1);
+  frame.work = take_work(from);
   return frame;
 }
 
@@ -207,6 +258,7 @@ void join_projections(Communicator& ranks, io::Projection& projection) {
 
 /// What a rank has found in its share of a round.
 struct Share {
+  SideBySide threads;
   std::string found;           ///< frames as they travel, up to one that failed
   std::exception_ptr failure;  ///< of that one
 };
@@ -221,6 +273,7 @@ Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<cons
       if (picture != nullptr) add_picture(std::move(now.picture), *picture);
       put_frame(share.found, finish(finder, std::move(now)));
     }
+    share.threads = queue.side_by_side();
   } catch (...) {
     share.failure = std::current_exception();
   }
@@ -228,10 +281,11 @@ Share look_at_share(FrameFinder& finder, io::FrameSource& source, std::span<cons
 }
 
 /// In rounds: each rank looks at a share of the next frames, and rank 0 records what all have found.
-void detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& source,
-                     std::span<const std::int32_t> kept, io::Projection* picture, FrameLog* log,
-                     Recorder& recorder) {
+SideBySide detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& source,
+                           std::span<const std::int32_t> kept, io::Projection* picture, FrameLog* log,
+                           Recorder& recorder) {
   const int rank = ranks.rank(), size = ranks.size();
+  SideBySide threads;
   const bool logged = ranks.all_reduce(log != nullptr ? 1 : 0, Reduction::max) != 0;
   const auto resumed =
       static_cast<Index>(ranks.all_reduce(log != nullptr ? std::ssize(log->finished()) : 0, Reduction::max));
@@ -253,6 +307,7 @@ void detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& 
     const Block mine = block_of(width, rank, size);
     const Share share =
         look_at_share(finder, source, kept.subspan(done + at(mine.first), at(mine.count)), picture);
+    threads = share.threads;
     ranks.rest();
     bool gap = false;  // what follows a frame that failed is left out: the log is in order
     ranks.agreed([&] {
@@ -270,6 +325,7 @@ void detect_on_ranks(Communicator& ranks, FrameFinder& finder, io::FrameSource& 
   ranks.agreed([&] {
     if (picture != nullptr) join_projections(ranks, *picture);
   });
+  return {threads.readers * size, threads.detectors * size};
 }
 
 }  // namespace
@@ -306,11 +362,8 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   if (ranks != nullptr) drawn = ranks->all_reduce(drawn ? 1 : 0, Reduction::max) != 0;
   io::Projection* const picture = drawn ? &series.projection : nullptr;
   Recorder recorder(series, std::ssize(kept), console, hooks, log);
-  if (ranks != nullptr)
-    detect_on_ranks(*ranks, *finder, source, kept, picture, log, recorder);
-  else
-    detect_alone(*finder, source, kept, picture, log, recorder);
-  recorder.finish();
+  recorder.finish(ranks != nullptr ? detect_on_ranks(*ranks, *finder, source, kept, picture, log, recorder)
+                                   : detect_alone(*finder, source, kept, picture, log, recorder));
   return series;
 } catch (const InputError& error) {
   // Errors in a frame's voxels do not name the file.

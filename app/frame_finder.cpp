@@ -3,10 +3,12 @@
 #include "app/frame_finder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include <motes/base/timer.h>
 #include <motes/tracking/crop.h>
 #include <motes/tracking/label_detector.h>
 
@@ -174,9 +176,12 @@ void FrameFinder::settle_executions(const Execution& execution) {
   settling_->workspace = &workspaces_[count];
 }
 
-VolumeFrame FrameFinder::read(std::int32_t t) {
+VolumeFrame FrameFinder::read(std::int32_t t, double* seconds) {
   const std::lock_guard lock(reading_);
-  return source_.read(t);
+  const auto start = std::chrono::steady_clock::now();
+  VolumeFrame frame = source_.read(t);
+  if (seconds != nullptr) *seconds = seconds_since(start);
+  return frame;
 }
 
 std::int64_t FrameFinder::most_at_once() const {

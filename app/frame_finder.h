@@ -52,8 +52,9 @@ class FrameFinder {
   /// What this frame shows by itself, found with `execution`.
   Detections look_at(const Execution& execution, const VolumeFrame& frame, tracking::DetectionReport& report);
 
-  /// Frame t of the series; for several threads at once, which take turns.
-  VolumeFrame read(std::int32_t t);
+  /// Frame t of the series; for several threads at once, which take turns. `seconds` (may be null) gets how
+  /// long this one's turn took.
+  VolumeFrame read(std::int32_t t, double* seconds = nullptr);
 
   /// A reader for one of several threads, as FrameSource::again.
   std::unique_ptr<io::FrameSource> another_source() const { return source_.again(); }

@@ -1,10 +1,12 @@
 #include "app/frame_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
 #include <motes/base/parallel_for.h>
+#include <motes/base/timer.h>
 
 namespace motes::app {
 namespace {
@@ -18,6 +20,17 @@ constexpr int kFramesOfThread = 2;
 constexpr std::int64_t kFramesOfTurn = 4, kVoxelsOnGpu = std::int64_t{1} << 28;
 
 }  // namespace
+
+void FrameWork::add(const FrameWork& more) {
+  read_s += more.read_s;
+  wait_s += more.wait_s;
+  detect_s += more.detect_s;
+  for (const auto& [step, seconds] : more.device_s) {
+    auto sum = std::find_if(device_s.begin(), device_s.end(), [&](const auto& s) { return s.first == step; });
+    if (sum == device_s.end()) sum = device_s.insert(sum, {step, 0.0});
+    sum->second += seconds;
+  }
+}
 
 std::size_t frames_ahead(const FrameFinder& finder, std::span<const Execution> executions,
                          const Shape3& shape) {
@@ -65,6 +78,13 @@ SeenFrame FrameQueue::next() {
   return seen;
 }
 
+SideBySide FrameQueue::side_by_side() const {
+  if (goes_on_by_itself())
+    return {own_readers_ ? std::ssize(threads_) : 1, std::min(std::ssize(executions_), std::ssize(threads_))};
+  const std::int64_t threads = executions_.size() > 1 || ahead_ == 1 ? 1 : thread_count(executions_.front());
+  return {1, threads};
+}
+
 /// A thread for each execution; where threads have readers of their own, for each CPU thread, since to decode
 /// a frame may take several times as long as to look at it.
 void FrameQueue::start_threads() {
@@ -80,6 +100,7 @@ void FrameQueue::start_threads() {
     wanted = std::min(all, std::max(wanted, ahead_));
   }
   for (const Execution& execution : executions_) idle_.push_back(&execution);
+  own_readers_ = readers;
   try {
     for (std::size_t k = 0; k < std::min(wanted, frames_.size()); ++k)
       threads_.emplace_back([this, readers] { work(readers); });
@@ -96,7 +117,9 @@ void FrameQueue::work(bool own_reader) {
   while (const std::optional<std::size_t> place = take()) {
     SeenFrame seen;
     read(*place, reader, seen);
+    const auto waiting = std::chrono::steady_clock::now();
     const Execution* const execution = borrow();
+    seen.work.wait_s = seconds_since(waiting);
     look(*execution, seen);
     give_back(execution);
     finish(reader, seen);
@@ -172,8 +195,13 @@ void FrameQueue::see_batch() {
 
 void FrameQueue::read(std::size_t place, Reader& reader, SeenFrame& seen) {
   try {
-    seen.frame = reader.source ? reader.source->read_over(frames_[place], std::move(reader.memory))
-                               : finder_.read(frames_[place]);
+    if (!reader.source) {
+      seen.frame = finder_.read(frames_[place], &seen.work.read_s);
+      return;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    seen.frame = reader.source->read_over(frames_[place], std::move(reader.memory));
+    seen.work.read_s = seconds_since(start);
   } catch (...) {
     seen.failure = std::current_exception();
   }
@@ -182,7 +210,10 @@ void FrameQueue::read(std::size_t place, Reader& reader, SeenFrame& seen) {
 void FrameQueue::look(const Execution& execution, SeenFrame& seen) {
   if (seen.failure) return;
   try {
+    const auto start = std::chrono::steady_clock::now();
     seen.found = finder_.look_at(execution, seen.frame, seen.report);
+    seen.work.detect_s = seconds_since(start);
+    seen.work.device_s = seen.report.device_s;
   } catch (...) {
     seen.failure = std::current_exception();
   }

@@ -12,7 +12,9 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <motes/io/preview.h>
@@ -23,10 +25,26 @@
 
 namespace motes::app {
 
+/// How long the work on frames takes, summed over the threads that do it side by side.
+struct FrameWork {
+  double read_s = 0;                                     ///< reading and decoding
+  double wait_s = 0;                                     ///< frames that are read, for their turn on the GPU
+  double detect_s = 0;                                   ///< from voxels to what the frame shows by itself
+  std::vector<std::pair<std::string, double>> device_s;  ///< of detect_s, on the GPU, by step
+
+  void add(const FrameWork& more);
+};
+
+/// How many threads may read, and how many frames may be looked at, at the same time.
+struct SideBySide {
+  std::int64_t readers = 1, detectors = 1;
+};
+
 struct SeenFrame {
   VolumeFrame frame;  ///< without voxels where FrameFinder::settle needs none
   Detections found;
   tracking::DetectionReport report;
+  FrameWork work;
   io::Projection picture;      ///< empty where none was asked for
   std::exception_ptr failure;  ///< of reading or looking at it
 };
@@ -49,6 +67,9 @@ class FrameQueue {
 
   /// The next frame, of those that are left. Throws as reading and looking at it have thrown.
   SeenFrame next();
+
+  /// Once the first frame has come.
+  SideBySide side_by_side() const;
 
  private:
   /// A thread's own, with the memory of a frame; without a source: the series' reader, which threads share.
@@ -74,7 +95,7 @@ class FrameQueue {
   std::span<const Execution> executions_;
   std::span<const std::int32_t> frames_;
   std::size_t ahead_;
-  bool draws_, started_ = false;
+  bool draws_, started_ = false, own_readers_ = false;
 
   std::mutex guard_;  // of what follows
   std::condition_variable came_, room_, free_;

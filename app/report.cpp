@@ -40,6 +40,12 @@ ordered_json stages_json(const std::vector<StageTime>& stages) {
                     {"unit", stage.unit},
                     {"seconds", stage.seconds},
                     {"per_second", rate}});
+    const auto times = [&](const char* key, const std::vector<std::pair<std::string, double>>& seconds) {
+      for (const auto& [name, s] : seconds) list.back()[key][name] = s;
+    };
+    times("busy_s", stage.busy);
+    times("gpu_s", stage.gpu);
+    if (!stage.bound_by.empty()) list.back()["bound_by"] = stage.bound_by;
   }
   return list;
 }

@@ -19,6 +19,12 @@ void StageClock::begin(const std::string& name, const std::string& unit) {
   stages_.push_back({name, unit, 0, 0});
 }
 
+void StageClock::tell_work(const StageTime& told) {
+  stages_.back().busy = told.busy;
+  stages_.back().gpu = told.gpu;
+  stages_.back().bound_by = told.bound_by;
+}
+
 const std::vector<StageTime>& StageClock::finish() {
   const auto now = std::chrono::steady_clock::now();
   stages_.back().seconds += std::chrono::duration<double>(now - last_).count();

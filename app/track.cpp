@@ -145,6 +145,7 @@ void run_track(Session& session, const Arguments& arguments, Communicator* ranks
     everywhere(ranks, [&] { series = series_of_points(std::move(input.points), config); });
   }
   session.stages.count(input.source ? std::ssize(series.frames) : detection_count(series.frames));
+  if (input.source) session.stages.tell_work(series.stage);
   on_first_rank(ranks, [&] {
     omp_set_num_threads(thread_count(execution_of(config)));  // the other ranks sleep
     link_and_write(session, config, series, dir, std::move(report));

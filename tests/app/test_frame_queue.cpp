@@ -1,9 +1,11 @@
 // Frames that are read and looked at side by side come in order, once each, and end where one fails.
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -40,6 +42,8 @@ VolumeFrame picture_of(std::int32_t t) {
 struct Counters {
   std::atomic<int> shared = 0;  ///< whether two threads were in one reader at once
   std::atomic<int> reads = 0, over = 0;
+  std::chrono::milliseconds slow{0};     ///< what a read takes
+  std::atomic<std::int64_t> inside = 0;  ///< nanoseconds in all reads
 };
 
 /// Shared by threads unless it can be opened again; then readers must not be.
@@ -57,6 +61,9 @@ class Pictures final : public io::FrameSource {
   VolumeFrame read(std::int32_t t) override {
     if (in_use_.exchange(true)) counters_.shared = 1;
     ++counters_.reads;
+    const auto start = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(counters_.slow);
+    counters_.inside += (std::chrono::steady_clock::now() - start).count();
     VolumeFrame frame = picture_of(t);
     in_use_ = false;
     if (t == broken_) throw InputError("pictures: frame " + std::to_string(t) + " is broken");
@@ -147,4 +154,24 @@ TEST_CASE("a queue can be left at any frame, and reads only some frames ahead", 
   const auto ahead = static_cast<int>(frames_ahead(*series.finder, kThree, kShape));
   CHECK(ahead == 12);
   CHECK(series.counters.reads <= (taken == 0 ? 0 : taken + ahead));
+}
+
+TEST_CASE("the time of reading frames leaves out waiting for the reader", "[detect]") {
+  const bool opens_again = GENERATE(false, true);
+  constexpr std::int32_t kFrames = 12;
+  Series series(kFrames, -1, opens_again);
+  series.counters.slow = std::chrono::milliseconds(10);
+  const int threads = GENERATE(1, 4);
+  const std::vector<Execution> executions(static_cast<std::size_t>(threads), Execution{2, Backend::cpu});
+  FrameQueue queue(*series.finder, executions, kShape, series.frames, false);
+  FrameWork work;
+  for (std::int32_t t = 0; t < kFrames; ++t) work.add(queue.next().work);
+  const double inside = 1e-9 * static_cast<double>(series.counters.inside);
+  INFO(threads << " executions, " << work.read_s << " s of reading, " << inside << " s in the source");
+  CHECK(work.read_s >= inside);
+  CHECK(work.read_s < 1.5 * inside);
+  CHECK(work.detect_s > 0);
+  const SideBySide side_by_side = queue.side_by_side();
+  CHECK(side_by_side.detectors == (threads > 1 ? threads : 2));
+  CHECK(side_by_side.readers == (threads > 1 && opens_again ? 8 : 1));
 }

@@ -165,6 +165,22 @@ TEST_CASE("Volumes in, scored tracks out, with every output there") {
         std::vector<std::string>{"start", "read", "detect", "gate", "link", "tracks", "write", "report"});
 }
 
+TEST_CASE("The report tells how long reading and detecting take, and which of them a run waits for") {
+  const TempDir dir;
+  const auto input = (simulate_small(dir.path(), true) / "frames/frames.ome.tif").string();
+  must_run({"track", input, "-o", (dir / "t").string(), "--threads", "2", "--quiet"});
+  const json report = read_json(dir / "t" / "report.json");
+  const json& stage = report["stages"][2];
+  REQUIRE(stage["stage"] == "detect");
+  const double read = stage["busy_s"]["read"], detect = stage["busy_s"]["detect"];
+  CHECK(read > 0);
+  CHECK(detect > 0);
+  CHECK(read + detect < 2 * stage["seconds"].get<double>());  // of two threads
+  CHECK(stage["bound_by"] == (read > detect / 2 ? "read" : "detect"));
+  for (const json& other : report["stages"])
+    if (other["stage"] != "detect") CHECK_FALSE(other.contains("busy_s"));
+}
+
 TEST_CASE("Every second of a run belongs to a stage") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
