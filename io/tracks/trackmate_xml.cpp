@@ -67,7 +67,8 @@ class Spots {
   Spots(const XmlFile& file, Content& content) : file_(file), content_(content) {}
 
   void add(const pugi::xml_node& spot, const pugi::xml_node& frame) {
-    if (std::string_view(spot.attribute("VISIBILITY").value()) == "0") {
+    // TrackMate shows what is above 0; older versions write 0.0.
+    if (detail::parse_trimmed_number(spot.attribute("VISIBILITY").value()).value_or(1) <= 0) {
       ++hidden_;
       return;
     }

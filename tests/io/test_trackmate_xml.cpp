@@ -143,6 +143,28 @@ TEST_CASE("TrackMate units become um and s") {
   CHECK_FALSE(plain.dt_s);
 }
 
+TEST_CASE("spots that TrackMate's filters hide are left out, and the notes say so") {
+  const std::string hidden = GENERATE("0", "0.0");
+  const std::string spots = spot(1, 0, "VISIBILITY=\"1\"") + spot(2, 1, "VISIBILITY=\"" + hidden + "\"") +
+                            spot(3, 2, "VISIBILITY=\"1\"") + spot(5, 3);
+  std::vector<std::string> notes;
+  const TrackSet tracks = parse(document(spots, edge(1, 3) + edge(3, 5)), &notes);
+  CHECK(tracks.frame == std::vector<std::int32_t>{0, 2, 3});
+  CHECK(std::count(notes.begin(), notes.end(), "1 hidden spots are left out") == 1);
+  CHECK_THAT(error_of<InputError>([&] { parse(document(spots, edge(1, 2))); }),
+             Contains("SPOT_TARGET_ID=\"2\"") && Contains("no visible spot"));
+
+  const TempDir dir;
+  spill(dir / "t.xml", document(spots, ""));
+  const auto points = io::read_trackmate_points(dir / "t.xml");
+  std::size_t count = 0;
+  for (const Detections& frame : points.frames) count += frame.size();
+  CHECK(count == 3);
+  spill(dir / "none.xml", document(spot(2, 1, "VISIBILITY=\"" + hidden + "\""), ""));
+  CHECK_THAT(error_of<InputError>([&] { io::read_trackmate_points(dir / "none.xml"); }),
+             Contains("no visible spots"));
+}
+
 TEST_CASE("a TrackMate track that divides and merges is cut into its branches") {
   std::vector<std::string> notes;
   const TrackSet tracks =
