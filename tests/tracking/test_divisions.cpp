@@ -245,6 +245,26 @@ TEST_CASE("series that do not divide get no division") {
   CHECK(build_tracks(frames, links).parent.empty());
 }
 
+TEST_CASE("divisions are believed if they exceed chance by three standard deviations and twofold") {
+  // From a few, which are not believed however clear each is, to enough.
+  int few = 0, doubtful = 0, enough = 0;
+  for (const auto& [rate, seed] : {std::pair(0.003, 21), {0.003, 22}, {0.005, 22}, {0.005, 23}, {0.01, 21}}) {
+    Life life;
+    life.division = rate;
+    const Divisions seen = linked(live(life, static_cast<std::uint64_t>(seed)).frames).divisions;
+    const auto found = static_cast<double>(seen.found), chance = seen.by_chance();
+    INFO("rate " << rate << ", seed " << seed << ", found " << found << ", by chance " << chance);
+    CHECK(seen.believed == (found - chance > 3 * std::sqrt(found + chance) && 2 * chance <= found));
+    CHECK(seen.list.empty() != seen.believed);
+    few += seen.found >= 5 && seen.found < 10 && chance == 0;
+    doubtful += seen.found >= 10 && 2 * chance <= found && !seen.believed;
+    enough += seen.believed;
+  }
+  CHECK(few > 0);
+  CHECK(doubtful > 0);
+  CHECK(enough > 0);
+}
+
 TEST_CASE("particles that only appear are not divisions") {
   Life life;
   life.birth = 0.08;
