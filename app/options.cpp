@@ -32,12 +32,14 @@ Codec<std::string> solver_name() {
 }
 
 void add_input(std::vector<Option>& table) {
-  table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
-                      "Images (a file, or a folder of volumes) or points (a table). Relative to the YAML "
-                      "file that holds it; on the command line, to the current folder."));
-  table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
-                      "Distance between voxel centres; auto: from the metadata. For a table with plain x, y, "
-                      "z: um per unit (1 keeps the numbers, in px)."));
+  table.push_back(
+      row("input.path", "", text("a path"), MOTES_AT(input.path),
+          "Images (a file, or a folder of volumes) or points (a table), relative to the YAML file; on "
+          "the command line, to the current folder."));
+  table.push_back(
+      row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
+          "Distance between voxel centres; auto: from the metadata. For a table with plain x, y, z: "
+          "um per unit (1 keeps the numbers, in px)."));
   table.push_back(
       row("input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
           "Time between frames; auto: from the metadata. A table without it has frame numbers as times."));
@@ -45,69 +47,70 @@ void add_input(std::vector<Option>& table) {
                       "Channel to read, counted from 0; auto: the first."));
   table.push_back(
       row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000), MOTES_AT(input.frame_step),
-          "Use only frames whose number is a multiple of this. Frame numbers and times do not change."));
+          "Use only frames whose number is a multiple of this; numbers and times do not change."));
   table.push_back(row("input.frames", "", frame_range(), MOTES_AT(input.frames),
-                      "Use frames A to B - 1 only. `motes merge` joins such parts of a series."));
+                      "Use frames A to B - 1 only; `motes merge` joins such parts."));
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
                       MOTES_AT(input.axes), "Order of the axes, if the metadata do not state it."));
-  table.push_back(
-      row("input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
-          MOTES_AT(input.columns),
-          "Columns of a table by role, such as {x: Position X, frame: Time}, if they have unusual names."));
-  table.push_back(row("input.unit", "",
-                      choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
-                                             {"um", io::TableUnit::um},
-                                             {"nm", io::TableUnit::nm},
-                                             {"mm", io::TableUnit::mm},
-                                             {"px", io::TableUnit::px}}),
-                      MOTES_AT(input.unit),
-                      "Unit of x, y, z, if the table or file of tracks does not state it. px: scaled by "
-                      "input.voxel_um if given, else kept. auto: tables need input.voxel_um."));
   table.push_back(row(
-      "input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-      "Read HDF5 files that you made yourself without the child process that guards against hostile ones."));
+      "input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
+      MOTES_AT(input.columns), "Unusual names of a table's columns, such as {x: Position X, frame: Time}."));
+  table.push_back(
+      row("input.unit", "",
+          choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
+                                 {"um", io::TableUnit::um},
+                                 {"nm", io::TableUnit::nm},
+                                 {"mm", io::TableUnit::mm},
+                                 {"px", io::TableUnit::px}}),
+          MOTES_AT(input.unit),
+          "Unit of x, y, z, if the file does not state it. px: scaled by input.voxel_um if given, "
+          "else kept. auto: tables need input.voxel_um."));
+  table.push_back(
+      row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
+          "Read HDF5 files of your own without the child process that guards against hostile ones."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
-                      "Allow a BigDataViewer XML or an OME file to name data outside of its folder."));
-  table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
-                      "Part of every frame to search, such as 100:300,0:200,: (x, y, z; end exclusive). "
-                      "Positions stay those of the whole frame."));
-  table.push_back(row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
-                      "Image of the input's shape (one frame or all, one plane or all): spots are searched "
-                      "where it is above 0. Its value there is the property mask_label."));
+                      "Allow a BigDataViewer XML or OME file to name data outside of its folder."));
+  table.push_back(
+      row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
+          "Part of every frame to search, such as 100:300,0:200,: (x, y, z; end exclusive); positions "
+          "stay those of the whole frame."));
+  table.push_back(
+      row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
+          "Image of the input's shape (one frame or all, one plane or all): spots are searched where "
+          "it is above 0, and keep its value as mask_label."));
   table.push_back(row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
-                      "Label image with the input's frames, such as a segmentation: each label of a frame is "
-                      "one detection."));
+                      "Label image with the input's frames: each label of a frame is one detection."));
 }
 
 void add_detection(std::vector<Option>& table) {
-  table.push_back(row("detection.method", "",
-                      choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
-                                               {"spots", DetectionMethod::spots},
-                                               {"labels", DetectionMethod::labels}}),
-                      MOTES_AT(detection.method),
-                      "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a "
-                      "number for each object. auto: labels if input.labels is given, else spots."));
+  table.push_back(
+      row("detection.method", "",
+          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                                   {"spots", DetectionMethod::spots},
+                                   {"labels", DetectionMethod::labels}}),
+          MOTES_AT(detection.method),
+          "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a number "
+          "for each object. auto: labels if input.labels is given, else spots."));
   table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
                       MOTES_AT(detection.radius_um),
                       "Spot radius: three quarters of the full width at half maximum (three fifths in a "
                       "single plane), or sqrt(3) (sqrt(2)) standard deviations. auto: estimated."));
-  table.push_back(row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
-                      MOTES_AT(detection.largest_radius_um),
-                      "Radius of the largest spots, if sizes differ; the search takes longer. auto: "
-                      "estimated if radius_um is auto; otherwise all spots have one size."));
-  table.push_back(row("detection.threshold", "", word_or("auto", real(kNotNegative)),
-                      MOTES_AT(detection.threshold),
-                      "Least quality of a spot (response of the filter, in grey levels). auto: from the "
-                      "noise of each frame."));
+  table.push_back(
+      row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
+          MOTES_AT(detection.largest_radius_um),
+          "Radius of the largest spots, if sizes differ; the search takes longer. auto: estimated if "
+          "radius_um is auto, else one size."));
+  table.push_back(
+      row("detection.threshold", "", word_or("auto", real(kNotNegative)), MOTES_AT(detection.threshold),
+          "Least quality of a spot (filter response, in grey levels). auto: from each frame's noise."));
   table.push_back(row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
                       MOTES_AT(detection.false_positives_per_frame),
                       "With threshold auto: false spots to expect in a frame. auto: at most one in twenty of "
-                      "the spots found, and none in a frame of noise."));
-  table.push_back(row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000),
-                      MOTES_AT(detection.max_count),
-                      "Keep only the best spots of a frame, at most this many; with threshold auto, however "
-                      "weak. 0: no limit."));
+                      "those found, none in a frame of noise."));
+  table.push_back(
+      row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000), MOTES_AT(detection.max_count),
+          "Keep only so many of a frame's best spots; with threshold auto, however weak. 0: no limit."));
   table.push_back(row("detection.polarity", "",
                       choice<tracking::Polarity>(
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
@@ -119,80 +122,81 @@ void add_detection(std::vector<Option>& table) {
                                     {"fit", tracking::Refine::fit},
                                     {"parabola", tracking::Refine::parabola}}),
           MOTES_AT(detection.refine),
-          "How positions are refined. fit: by fitted Gaussian spots, with standard errors. parabola: by the "
-          "filter's peak, which is faster. auto: fit if the spots' standard deviation is at most 3 voxels."));
+          "How positions are refined. fit: by fitted Gaussian spots, with standard errors. parabola: "
+          "by the filter's peak; faster. auto: fit if the spots' standard deviation is at most 3 "
+          "voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {
   table.push_back(
       row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
-          "Longest displacement from one frame to the next that may be a link; it grows with a gap. auto: "
-          "from max_speed_um_s if given; otherwise none for a series, and estimated for frame pairs."));
-  table.push_back(row(
-      "linking.scope", "",
-      choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
-      MOTES_AT(linking.scope),
-      "pairs: link each frame to the next. series: link all frames at once, across missed detections. auto: "
-      "series, but pairs for two frames, for more than 10 million detections (or a million that move little "
-      "and are hardly ever missed), or if linking.cost, linking.no_link_cost or solver greedy is set."));
-  table.push_back(row("linking.model", "",
-                      choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
-                                                     {"static", tracking::MotionModel::standing},
-                                                     {"velocity", tracking::MotionModel::velocity},
-                                                     {"field", tracking::MotionModel::field},
-                                                     {"joint", tracking::MotionModel::joint}}),
-                      MOTES_AT(linking.model),
-                      "Linking a series: how motion is predicted. static: not at all. velocity: from the "
-                      "links before and after. field: from the neighbours' motion. joint: as velocity, over "
-                      "all frames at once. auto: what predicts the data best."));
+          "Longest displacement to the next frame that may be a link; it grows with a gap. auto: from "
+          "max_speed_um_s if given; otherwise none for series, estimated for pairs."));
+  table.push_back(
+      row("linking.scope", "",
+          choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
+          MOTES_AT(linking.scope),
+          "pairs: link each frame to the next. series: link all frames at once, across missed "
+          "detections. auto: series, but pairs for two frames, for more than 10 million detections "
+          "(or a million that move little and are hardly ever missed), or with linking.cost, "
+          "linking.no_link_cost or solver greedy."));
+  table.push_back(
+      row("linking.model", "",
+          choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
+                                         {"static", tracking::MotionModel::standing},
+                                         {"velocity", tracking::MotionModel::velocity},
+                                         {"field", tracking::MotionModel::field},
+                                         {"joint", tracking::MotionModel::joint}}),
+          MOTES_AT(linking.model),
+          "Series: how motion is predicted. static: not at all. velocity: from the links before and "
+          "after. field: from the neighbours. joint: as velocity, over all frames at once. auto: what "
+          "predicts best."));
   table.push_back(row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
-                      "Linking a series: how many frames in a row a particle may be missed."));
+                      "Series: how many frames in a row a particle may be missed."));
   table.push_back(row("linking.events", "",
                       choice<tracking::Events>({{"auto", tracking::Events::automatic},
                                                 {"none", tracking::Events::none},
                                                 {"divisions", tracking::Events::divisions}}),
                       MOTES_AT(linking.events),
-                      "Linking a series: whether cells divide: the daughters' tracks name the mother's as "
-                      "parent. auto: divisions if there are clearly more than chance explains."));
+                      "Series: whether cells divide; daughters' tracks name the mother's as parent. auto: if "
+                      "there are clearly more divisions than chance explains."));
   table.push_back(row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
-                      "Linking a series: give every link the probability that it is right."));
+                      "Series: give every link the probability that it is right."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
-                      "Linking a series: cut links that are less likely right than this."));
+                      "Series: cut links that are less likely right than this."));
   table.push_back(row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
                       MOTES_AT(linking.min_length),
                       "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with "
-                      "threshold auto single spots that score like noise are left out too."));
+                      "threshold auto single spots that score like noise are left out."));
   table.push_back(row("linking.features", "",
                       word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
                       MOTES_AT(linking.features),
-                      "Linking a series: properties of detections (quality, intensity, radius, or a table's "
-                      "columns) that may tell particles from false detections. auto: the first six."));
+                      "Series: properties (quality, intensity, radius, or a table's columns) that may tell "
+                      "particles from false detections. auto: the first six."));
   table.push_back(row("linking.exclusion_um", "um", word_or("auto", real(kNotNegative)),
                       MOTES_AT(linking.exclusion_um),
-                      "Linking a series: distance that particles of a frame keep from each other; nearer "
-                      "detections may be false. auto: estimated."));
-  table.push_back(
-      row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
-          "Linking frame pairs, gate_um auto: share of the true links that the gate must allow."));
+                      "Series: distance that particles keep from each other; nearer detections may be false. "
+                      "auto: estimated."));
+  table.push_back(row("linking.gate_share", "", real(kShare), MOTES_AT(linking.gate_share),
+                      "Pairs, gate_um auto: share of the true links that the gate must allow."));
   table.push_back(row("linking.max_speed_um_s", "um/s", word_or("none", real(kPositive)),
                       MOTES_AT(linking.max_speed_um_s),
                       "Sets the gate to this speed times the time between frames."));
   table.push_back(row("linking.cost", "",
                       choice<tracking::LinkCost>({{"squared", tracking::LinkCost::squared},
                                                   {"euclidean", tracking::LinkCost::euclidean}}),
-                      MOTES_AT(linking.cost),
-                      "Linking frame pairs: what a link costs, its squared length or its length."));
-  table.push_back(row("linking.no_link_cost", "um^2 (squared) or um (euclidean)",
-                      word_or("auto", real(kNotNegative)), MOTES_AT(linking.no_link_cost),
-                      "Linking frame pairs: what a missing partner costs, for each of the two ends. auto: "
-                      "gate^2 (squared) or gate (euclidean)."));
-  table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
-                      "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy is "
-                      "a nearest-first heuristic, CPU only."));
+                      MOTES_AT(linking.cost), "Pairs: what a link costs, its squared length or its length."));
   table.push_back(
-      row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
-          "Check the certificate of every assignment; with greedy, that links are nearest first."));
+      row("linking.no_link_cost", "um^2 (squared) or um (euclidean)", word_or("auto", real(kNotNegative)),
+          MOTES_AT(linking.no_link_cost),
+          "Pairs: what each end without a partner costs. auto: gate^2 (squared) or gate (euclidean)."));
+  table.push_back(
+      row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
+          "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy takes "
+          "the nearest pairs first, on the CPU."));
+  table.push_back(row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
+                      "Check every assignment's certificate; with greedy, that links are nearest first."));
 }
 
 void add_execution_and_output(std::vector<Option>& table) {
@@ -206,8 +210,8 @@ void add_execution_and_output(std::vector<Option>& table) {
                       "Which GPU, by its number in `motes info`."));
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
                       MOTES_AT(execution.memory_gb),
-                      "Memory for detection: frames that do not fit are detected in files in TMPDIR, else "
-                      "beside the results. auto: no limit."));
+                      "Memory for detection: larger frames are detected in files in TMPDIR, else beside the "
+                      "results. auto: no limit."));
   table.push_back(
       row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
           "Folder for results, relative to the current one; -o overrides it. auto: named after the input."));
@@ -275,7 +279,7 @@ std::string to_text(const Value& value) {
 
 namespace {
 
-/// What is allowed, with its unit, in the fewest words: "0 or more um".
+/// What is allowed in the fewest words, with the unit if the key does not end in it: "0 to 100 frames".
 std::string allowed_in_short(const Option& option) {
   constexpr std::pair<std::string_view, std::string_view> kShorter[] = {
       {"one number above 0, or three as [z, y, x]", "above 0, or [z, y, x]"},
@@ -292,9 +296,10 @@ std::string allowed_in_short(const Option& option) {
     const std::size_t at = text.find(words);
     if (at != std::string::npos) text.replace(at, words.size(), shorter);
   }
+  if (option.unit.empty() || option.path.ends_with("_" + option.unit)) return text;
   const std::string last = text.substr(text.rfind(' ') + 1);
   const bool ends_with_number = text.ends_with("or more") || parse_number<double>(last).has_value();
-  return text + (option.unit.empty() ? "" : (ends_with_number ? " " : ", in ") + option.unit);
+  return text + (ends_with_number ? " " : ", in ") + option.unit;
 }
 
 /// The default and what else is allowed: "`auto`, or above 0 um"; "`3`; 0 to 100 frames".
@@ -337,11 +342,11 @@ std::string list_item(const std::string& text) {
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every setting, with (in parentheses) its `default` and other values. Later settings override earlier\n"
+      "Every setting, with (in parentheses) its `default` and other values. Later ones override earlier\n"
       "ones: the YAML file, `--set key.path=value`, other options. Vectors are [z, y, x]. Lengths are in\n"
-      "micrometres (`_um`), times in seconds (`_s`); with a table in `px`, every `_um` means px. Keys under\n"
-      "`execution` change the speed, not the result. The settings of `motes simulate`, at the end, show\n"
-      "their defaults; `motes help simulation` (or any key) explains them.\n";
+      "micrometres (`_um`; px with a table in `px`), times in seconds (`_s`). Keys under `execution` change\n"
+      "the speed, not the result. *Series* and *pairs* are the values of `linking.scope`. The settings of\n"
+      "`motes simulate`, at the end, show their defaults; `motes help KEY` explains any key.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {
