@@ -152,16 +152,36 @@ bool assign_napari_axes(ColumnRoles& roles, const Header& header, const std::str
   return true;
 }
 
+/// The coordinate column of any family, for messages; -1: none.
+int find_any_axis(const Header& header, char letter) {
+  for (const Family& family : kFamilies)
+    if (const int column = find_axis(header, family, letter); column >= 0) return column;
+  return -1;
+}
+
+/// For x and y of two families: one states a unit, or they are spelled in two ways.
+[[noreturn]] void reject_mixed_families(const Header& header, const std::string& where, int x, int y) {
+  const std::string &x_name = name_at(header, x), &y_name = name_at(header, y);
+  const bool x_states = length_unit_um(split_unit(x_name).unit).has_value();
+  const bool y_states = length_unit_um(split_unit(y_name).unit).has_value();
+  if (x_states != y_states) {
+    throw InputError(where + ": the units are mixed: column '" + (x_states ? x_name : y_name) +
+                     "' states one and '" + (x_states ? y_name : x_name) +
+                     "' none; rename the columns so that all coordinates have one (x_um, y_um), or none does "
+                     "(x, y)");
+  }
+  throw InputError(where + ": columns '" + x_name + "' and '" + y_name +
+                   "' do not go together; if they do, use --columns \"x=" + x_name + ",y=" + y_name + "\"");
+}
+
 /// The first family that has x and y; what input.columns gave stays.
 void assign_coordinates(ColumnRoles& roles, const Header& header, const std::string& where) {
   const bool given = roles.x >= 0 || roles.y >= 0 || roles.z >= 0;
   const int given_x = roles.x, given_y = roles.y;
-  bool any_x = roles.x >= 0;
   for (std::size_t f = 0; f < kFamilies.size(); ++f) {
     const Family& family = kFamilies[f];
     const int x = given_x >= 0 ? given_x : find_axis(header, family, 'x');
     const int y = given_y >= 0 ? given_y : find_axis(header, family, 'y');
-    any_x = any_x || x >= 0;
     if (x < 0 || y < 0) continue;
     roles.x = x;
     roles.y = y;
@@ -171,7 +191,10 @@ void assign_coordinates(ColumnRoles& roles, const Header& header, const std::str
     return;
   }
   if (assign_napari_axes(roles, header, where)) return;
-  if (any_x) missing_column(header, where, "y", "y_um, y or POSITION_Y");
+  const int any_x = given_x >= 0 ? given_x : find_any_axis(header, 'x');
+  const int any_y = given_y >= 0 ? given_y : find_any_axis(header, 'y');
+  if (any_x >= 0 && any_y >= 0) reject_mixed_families(header, where, any_x, any_y);
+  if (any_x >= 0) missing_column(header, where, "y", "y_um, y or POSITION_Y");
   missing_column(header, where, "x", "x_um, x or POSITION_X");
 }
 

@@ -131,6 +131,13 @@ TEST_CASE("units in the names of columns") {
   CHECK(Dialect("frame,x_nm,y_nm\n0,5,6\n").points().frames[0].y_um[0] == 6 * 1e-3);
   CHECK(Dialect("frame,X (mm),Y (mm)\n0,5,6\n").points().frames[0].x_um[0] == 5e3);
   CHECK_THAT(Dialect("frame,x [nm],y [nm],z\n0,5,6,7\n").refusal(), Contains("'z' does not go with"));
+  for (const char* header :
+       {"frame,x_um,y,z_um", "frame,x,y_um,z", "frame,x [nm],y,z", "frame,POSITION_X,y_um,z"})
+    CHECK_THAT(Dialect(std::string(header) + "\n0,5,6,7\n").refusal(),
+               Contains("units are mixed") && Contains("states one") && Contains("rename the columns"));
+  CHECK_THAT(Dialect("frame,POSITION_X,y,z\n0,5,6,7\n").refusal(),
+             Contains("do not go together") && Contains("--columns \"x=POSITION_X,y=y\""));
+  CHECK_THAT(Dialect("frame,x_um,z_um\n0,5,6\n").refusal(), Contains("no y column"));
   const io::PointTable timed = Dialect("frame,time [ms],x_um,y_um\n0,0,1,1\n1,50,1,1\n2,100,1,1\n").points();
   CHECK(timed.dt_s == 0.05);
 }
