@@ -57,6 +57,16 @@ void apply_calibration(SeriesInfo& info, const Calibration& metadata, const Fram
   if (info.dt_s) info.dt_s_source = options.dt_s ? "input.dt_s" : metadata.source;
 }
 
+std::string ask_for_calibration(const Calibration& metadata, const FrameOptions& options) {
+  const bool voxel = options.voxel_um || (metadata.x_um && metadata.y_um && metadata.z_um);
+  const bool interval = options.dt_s || metadata.dt_s;
+  if (voxel && interval) return "";
+  return fmt::format("; set {}{}{} too: the metadata do not give {}",
+                     voxel ? "" : "input.voxel_um (--voxel Z,Y,X or one number, in um)",
+                     voxel || interval ? "" : " and, of several frames, ",
+                     interval ? "" : "input.dt_s (--dt, in seconds)", voxel || interval ? "it" : "them");
+}
+
 void choose_channel(SeriesInfo& info, const FrameOptions& options) {
   info.channel = options.channel.value_or(0);
   if (info.channel < 0 || info.channel >= info.channels) {

@@ -22,6 +22,10 @@ void check_options(const FrameOptions& options);
 /// `info.shape` and `info.frames` must be set.
 void apply_calibration(SeriesInfo& info, const Calibration& metadata, const FrameOptions& options);
 
+/// For messages that ask for the axes: "; set ... too" with the options for the voxel size and the frame
+/// interval where neither metadata nor options give them; else empty.
+std::string ask_for_calibration(const Calibration& metadata, const FrameOptions& options);
+
 /// Fills info.channel from the option, or 0 with a note. Throws UsageError naming input.channel out of range.
 void choose_channel(SeriesInfo& info, const FrameOptions& options);
 

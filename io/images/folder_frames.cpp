@@ -121,18 +121,19 @@ PageAxes axes_over_files(const std::string& text, const TiffMetadata& metadata, 
 /// Without input.axes: a file is a time point, its pages z (and c) by the metadata, or z where those say
 /// nothing.
 PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std::int64_t files,
-                        SeriesInfo& info) {
+                        const FrameOptions& options, SeriesInfo& info) {
   if (first.pages() == 1) {
+    const auto beside = read_micromanager(info.path);
     throw InputError(
         fmt::format("{}: a folder of {} single planes does not say whether they are z or t; set input.axes, "
                     "for instance 'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per "
-                    "time)",
-                    info.path, files));
+                    "time){}",
+                    info.path, files, ask_for_calibration(beside.value_or(metadata.calibration), options)));
   }
   PageAxes within{{'Z', first.pages()}};
   PageMap map;
   if (metadata.open_reason.empty()) {
-    map = layout_from_metadata(metadata, first);
+    map = layout_from_metadata(metadata, first, options);
     within = metadata.axes;
   } else {
     info.notes.push_back("the files' pages are taken as z: their metadata do not say");
@@ -216,7 +217,8 @@ PageMap layout_by_names(const PlaneGrid& grid, const std::vector<fs::path>& file
 
 /// The layout of files that are numbered time points.
 PageMap layout_by_numbers(const fs::path& folder, const std::vector<fs::path>& files,
-                          const TiffMetadata& metadata, const TiffFile& first, SeriesInfo& info) {
+                          const TiffMetadata& metadata, const TiffFile& first, const FrameOptions& options,
+                          SeriesInfo& info) {
   check_numbered(files);
   if (const char axis = counted_axis(files); axis == 'Z' || axis == 'C')
     throw InputError(
@@ -224,7 +226,7 @@ PageMap layout_by_numbers(const fs::path& folder, const std::vector<fs::path>& f
                     "input.axes, for instance '{}YX'",
                     folder.string(), axis == 'Z' ? "planes" : "channels", files.front().filename().string(),
                     first.pages(), axis == 'Z' ? "ZT" : "CZ"));
-  return layout_by_files(metadata, first, static_cast<std::int64_t>(files.size()), info);
+  return layout_by_files(metadata, first, static_cast<std::int64_t>(files.size()), options, info);
 }
 
 }  // namespace
@@ -251,8 +253,9 @@ std::unique_ptr<FrameSource> open_folder_frames(const fs::path& folder, const Fr
   info.format = fmt::format("folder of {} {} files", count, metadata.format);
   info.notes = metadata.notes;
   PageMap map = options.axes ? layout_by_axes(*options.axes, folder, files, metadata, first, info)
-                : grid && first.pages() == 1 ? layout_by_names(*grid, files, info)
-                                             : layout_by_numbers(folder, files, metadata, first, info);
+                : grid && first.pages() == 1
+                    ? layout_by_names(*grid, files, info)
+                    : layout_by_numbers(folder, files, metadata, first, options, info);
   Calibration calibration = metadata.calibration;
   if (const auto beside = read_micromanager(folder)) calibration = *beside;
   auto pages = std::make_shared<FolderPages>(files, first.pages(), first.format());

@@ -141,7 +141,7 @@ TiffMetadata read_imagej_metadata(const TiffFile& file) {
   const Lines lines = split_lines(file.description());
   read_axes(lines, found);
   read_scale(lines, file.resolution(), found);
-  if (found.axes[0].size > 1) read_interval(lines, found);
+  if (found.axes[0].size > 1 || !found.open_reason.empty()) read_interval(lines, found);
   return found;
 }
 

@@ -119,8 +119,8 @@ ImageMetadata read_plain_array(const Store& store, const FrameOptions& options) 
   if (!named)
     throw InputError(
         fmt::format("{}: is a Zarr array of {} axes without OME metadata, which do not say which is which; "
-                    "set input.axes to their order, slowest first, for instance 'TZYX'",
-                    store.root().string(), array.rank()));
+                    "set input.axes to their order, slowest first, for instance 'TZYX'{}",
+                    store.root().string(), array.rank(), ask_for_calibration({}, options)));
   found.units.assign(found.names.size(), "");
   found.scale.assign(found.names.size(), 1.0);
   return found;

@@ -109,12 +109,14 @@ TiffMetadata consult_metadata(TiffFile& file, const FrameOptions& options) {
   return metadata;
 }
 
-PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file) {
+PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file,
+                             const FrameOptions& options) {
   if (!metadata.open_reason.empty()) {
     throw InputError(
         fmt::format("{}: {}; set input.axes to the order of its {} pages, slowest first, for instance "
-                    "'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per time)",
-                    file.path().string(), metadata.open_reason, file.pages()));
+                    "'ZYX' (one volume), 'TYX' (a plane per time) or 'TZ10YX' (10 planes per time){}",
+                    file.path().string(), metadata.open_reason, file.pages(),
+                    ask_for_calibration(metadata.calibration, options)));
   }
   const auto planes = page_count(metadata.axes);
   // An OME-TIFF may hold further images after the first.
@@ -195,7 +197,7 @@ std::unique_ptr<FrameSource> open_tiff_frames(const std::filesystem::path& path,
     info.axes = axes_text(axes);
     map = PageMap(axes);
   } else {
-    map = layout_from_metadata(metadata, *file);
+    map = layout_from_metadata(metadata, *file, options);
     info.axes = axes_text(metadata.axes);
   }
   describe_layout(info, map, file->format());

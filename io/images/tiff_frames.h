@@ -20,7 +20,7 @@ TiffMetadata consult_metadata(TiffFile& file, const FrameOptions& options);
 
 /// The pages' order by the metadata. Throws InputError naming input.axes where they leave it open, or name
 /// other numbers of pages than there are.
-PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file);
+PageMap layout_from_metadata(const TiffMetadata& metadata, const TiffFile& file, const FrameOptions& options);
 
 /// A set of OME-TIFFs whose planes lie in several files, by the metadata of one of them; `path` is that file
 /// or the set's companion.

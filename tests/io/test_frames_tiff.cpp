@@ -221,6 +221,31 @@ TEST_CASE("ImageJ metadata that leave something open or contradict the file", "[
              Contains("input.dt_s"));
 }
 
+TEST_CASE("Axes, voxel size and frame interval that are missing are asked for at once", "[frames]") {
+  const TempDir dir;
+  const auto asked = [&](FrameOptions options) {
+    return message_of<InputError>([&] { open_frames(save_tiff(dir / "a.tif", pages_with(6, "")), options); });
+  };
+  CHECK_THAT(asked({}), Contains("set input.axes") && Contains("input.voxel_um (--voxel") &&
+                            Contains("input.dt_s (--dt"));
+  FrameOptions voxel;
+  voxel.voxel_um = Vec3{1, 1, 1};
+  CHECK_THAT(asked(voxel), !Contains("input.voxel_um") && Contains("input.dt_s (--dt"));
+  voxel.dt_s = 1;
+  CHECK_THAT(asked(voxel), Contains("set input.axes") && !Contains("too"));
+  std::filesystem::create_directory(dir / "planes");
+  for (const char* name : {"planes/a1.tif", "planes/a2.tif"}) save_tiff(dir / name, pages_with(1, ""));
+  CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "planes"); }),
+             Contains("set input.axes") && Contains("--voxel") && Contains("--dt"));
+  const auto imagej =
+      save_tiff(dir / "b.tif", pages_with(6, "ImageJ=1.53t\nimages=6\nslices=6\nfinterval=2\n"));
+  CHECK_THAT(message_of<InputError>([&] { open_frames(imagej); }),
+             Contains("may be times") && Contains("--voxel") && !Contains("--dt"));
+  FrameOptions times;
+  times.axes = "TYX";
+  CHECK(open_frames(imagej, times)->info().dt_s == 2);
+}
+
 TEST_CASE("Series beyond 4 GB: one directory, all voxels after it", "[frames][imagej]") {
   const TempDir dir;
   for (const bool big_endian : {false, true})
