@@ -36,13 +36,12 @@ bool is_h5_name(const std::string& path) {
 }
 
 /// What formats that point to images need: of the images that --like names, else of the configuration.
-io::TrackImage image_of(const std::string& like, const TrackSet& tracks, const Config& config) {
+io::TrackImage image_of(const std::string& like, const io::FrameSource* source, const TrackSet& tracks,
+                        const Config& config) {
   io::TrackImage image;
   image.voxel_um = config.input.voxel_um;
   if (config.detection.radius_um) image.radius_um = config.detection.radius_um->x;
-  if (!like.empty()) {
-    const auto source = io::open_frames(
-        like, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});
+  if (source != nullptr) {
     image.path = std::filesystem::absolute(like).lexically_normal().string();
     image.voxel_um = source->info().voxel_um;
     image.shape = source->info().shape;
@@ -52,14 +51,39 @@ io::TrackImage image_of(const std::string& like, const TrackSet& tracks, const C
   return image;
 }
 
+/// What the tracks do not say, by the images that they are of: the size of a pixel, and the frame interval.
+void take_scale(const io::SeriesInfo& images, const std::string& in, Config& config, TrackSet& tracks,
+                std::vector<std::string>& notes) {
+  if (tracks.length_unit == "px" && images.voxel_um && !config.input.voxel_um) {
+    config.input.voxel_um = images.voxel_um;
+    const Vec3& um = *images.voxel_um;
+    notes.push_back(fmt::format(
+        "positions in px become um by the images' voxels of [{:g}, {:g}, {:g}] um [z, y, x]; where "
+        "they are um already, set input.unit=um",
+        um.z, um.y, um.x));
+  }
+  if (!tracks.dt_s && images.dt_s) {
+    config.input.dt_s = images.dt_s;
+    notes.push_back(fmt::format("frame interval: {:g} s, that of the images", *images.dt_s));
+  }
+  scale_tracks(tracks, in, config);
+}
+
 void run_convert(Session& session, const Arguments& arguments) {
-  const Config config = configure(session);
+  Config config = configure(session);
   std::vector<std::string> notes;
-  const TrackSet tracks = read_tracks_scaled(arguments.in, config, &notes);
+  const std::string in = io::tracks_of_run(arguments.in).string();
+  TrackSet tracks = read_tracks_scaled(in, config, &notes);
+  std::unique_ptr<io::FrameSource> images;
+  if (!arguments.like.empty()) {
+    images = io::open_frames(
+        arguments.like, {config.input.voxel_um, config.input.dt_s, config.input.channel, config.input.axes});
+    take_scale(images->info(), in, config, tracks, notes);
+  }
   for (const std::string& note : notes) session.console.note("note: " + note);
   const std::vector<std::string> lost = io::lost_in(arguments.out, tracks);
   // A copy keeps what the tracks do not hold, too: detections, source, configuration.
-  const bool between_h5 = is_h5_name(arguments.out) && io::is_tracks_h5(arguments.in);
+  const bool between_h5 = is_h5_name(arguments.out) && io::is_tracks_h5(in);
   const bool changed =
       config.input.voxel_um || config.input.dt_s || config.input.unit != io::TableUnit::unknown;
   if (between_h5 && changed)
@@ -67,9 +91,9 @@ void run_convert(Session& session, const Arguments& arguments) {
         "note: with a new unit or frame interval only the tracks are written, without detections, source and "
         "settings");
   if (between_h5 && !changed) {
-    io::copy_tracks_h5(arguments.in, arguments.out);
+    io::copy_tracks_h5(in, arguments.out);
   } else {
-    io::write_tracks(arguments.out, tracks, image_of(arguments.like, tracks, config));
+    io::write_tracks(arguments.out, tracks, image_of(arguments.like, images.get(), tracks, config));
   }
 
   nlohmann::ordered_json report = report_head("convert");
@@ -95,7 +119,8 @@ Command add_convert(CLI::App& app, Session& session) {
   command.add_option("OUT", arguments->out,
                      "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .ctc, .xml (challenge), "
                      ".vtp or .vtkhdf");
-  command.add_option("--like", arguments->like, "The images, for .trackmate.xml and .ctc").type_name("IMAGE");
+  command.add_option("--like", arguments->like, "The images: their voxel size, frame interval and shape")
+      .type_name("IMAGE");
   add_table_options(command, session);
   add_short_options(command, session.short_options, ShortOptionSet::units);
   return {&command.app(), [&session, arguments] {

@@ -43,6 +43,9 @@ bool holds_tracks(const std::string& path, const std::string& extension) {
   return io::is_tracks_h5(path) || io::is_vtkhdf(path) || (extension == ".xml" && io::is_challenge_xml(path));
 }
 
+/// Whether it is a folder with the results of a run, and not one of images to which such results were added.
+bool is_run(const std::string& path) { return io::tracks_of_run(path) != path && !io::is_frames(path); }
+
 std::string vector_text(const Vec3& v) { return fmt::format("[{:g}, {:g}, {:g}]", v.z, v.y, v.x); }
 
 ordered_json zyx_json(const Vec3& v) { return ordered_json::array({v.z, v.y, v.x}); }
@@ -87,12 +90,17 @@ io::TableOptions table_options(const Config& config) {
 
 TrackSet read_tracks_scaled(const std::string& path, const Config& config, std::vector<std::string>* notes) {
   TrackSet tracks = io::read_tracks(path, table_options(config), notes);
+  scale_tracks(tracks, path, config);
+  return tracks;
+}
+
+void scale_tracks(TrackSet& tracks, const std::string& path, const Config& config) {
   if (config.input.dt_s && tracks.dt_s != config.input.dt_s) {
     tracks.dt_s = config.input.dt_s;
     for (std::size_t p = 0; p < tracks.points(); ++p) tracks.time_s[p] = tracks.frame[p] * *tracks.dt_s;
   }
   const std::optional<Vec3> um = tracks.length_unit == "px" ? um_per_unit(path, config) : std::nullopt;
-  if (!um) return tracks;
+  if (!um) return;
   for (std::size_t p = 0; p < tracks.points(); ++p) {
     tracks.x_um[p] *= um->x;
     tracks.y_um[p] *= um->y;
@@ -105,7 +113,6 @@ TrackSet read_tracks_scaled(const std::string& path, const Config& config, std::
     for (double& radius : column.values) radius *= um->x;
   }
   tracks.length_unit = "um";
-  return tracks;
 }
 
 io::PointTable points_of_tracks(const TrackSet& tracks) {
@@ -171,7 +178,7 @@ OpenedInput open_input(const Config& config) {
     input.points = io::read_trackmate_points(input.path);
     scale_points(input.points, config);
     input.point_format = "TrackMate spots";
-  } else if (holds_tracks(input.path, extension)) {
+  } else if (holds_tracks(input.path, extension) || is_run(input.path)) {
     input.points = points_of_tracks(read_tracks_scaled(input.path, config));
     input.point_format = "points of tracks";
   } else if (file && !io::is_frames(input.path) && io::is_text_table(input.path)) {

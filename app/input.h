@@ -35,6 +35,9 @@ io::TableOptions table_options(const Config& config);
 TrackSet read_tracks_scaled(const std::string& path, const Config& config,
                             std::vector<std::string>* notes = nullptr);
 
+/// The same for tracks that were read before.
+void scale_tracks(TrackSet& tracks, const std::string& path, const Config& config);
+
 /// The points of tracks, frame by frame from the first to the last; identities are dropped.
 io::PointTable points_of_tracks(const TrackSet& tracks);
 

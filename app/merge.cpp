@@ -13,6 +13,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/io/detections_h5.h>
+#include <motes/io/track_files.h>
 
 #include "app/command.h"
 #include "app/earlier_run.h"
@@ -36,16 +37,9 @@ struct Part {
   const FrameRange& range() const { return config.input.frames; }
 };
 
-/// A part is a file, or a folder of `motes track`.
-std::filesystem::path part_file(const std::string& name) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(name, ignored)) return std::filesystem::path(name) / "tracks.h5";
-  return name;
-}
-
 Part read_part(const std::string& name) {
   Part part;
-  part.file = part_file(name).string();
+  part.file = io::tracks_of_run(name).string();
   part.found = io::read_detections_part(part.file);
   load_yaml_text(part.found.configuration, part.file + ": configuration", part.config);
   const auto outside = std::find_if(part.found.points.frames.begin(), part.found.points.frames.end(),

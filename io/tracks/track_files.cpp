@@ -128,15 +128,23 @@ const std::vector<TrackFormat>& track_formats() {
   return formats;
 }
 
-TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& options,
+std::filesystem::path tracks_of_run(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored) || is_geff(path) || is_ctc(path)) return path;
+  const std::filesystem::path tracks = path / "tracks.h5";
+  return std::filesystem::is_regular_file(tracks, ignored) ? tracks : path;
+}
+
+TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& options,
                      std::vector<std::string>* notes) {
+  const std::filesystem::path path = tracks_of_run(given);
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     if (is_geff(path)) return read_geff(path, notes);
     if (is_ctc(path)) return read_ctc(path, notes);
-    throw InputError(
-        path.string() +
-        ": this folder holds no tracks (a GEFF or Cell Tracking Challenge folder does); name a file in it");
+    throw InputError(path.string() +
+                     ": this folder holds no tracks (the folder of a motes run, GEFF or the Cell Tracking "
+                     "Challenge does); name a file in it");
   }
   constexpr std::size_t kStart = 4096;
   constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";

@@ -38,6 +38,25 @@ TEST_CASE("analyse measures known motion, and writes tables and a page") {
   CHECK_THAT(file_bytes(dir / "motion" / "analysis.html"), Contains("Mean squared displacement"));
 }
 
+TEST_CASE("The folder of a run stands for its tracks.h5") {
+  const TempDir dir;
+  write_file(dir / "t.csv", "frame,x_um,y_um,z_um\n0,0,0,0\n1,1,0,0\n2,2,0,0\n3,3,0,0\n");
+  const std::string run = (dir / "run").string(), h5 = (dir / "run" / "tracks.h5").string();
+  REQUIRE(run_motes({"track", (dir / "t.csv").string(), "-o", run, "--gate", "2", "--quiet"}).code == 0);
+  CHECK(run_motes({"analyse", run}).out == run_motes({"analyse", h5}).out);
+  CHECK_THAT(run_motes({"info", run}).out, Contains("points:         4"));
+  CHECK(run_motes({"score", "--truth", run, "--tracks", h5}).code == 0);
+  REQUIRE(run_motes({"convert", run, (dir / "copy.h5").string()}).code == 0);
+  CHECK(file_bytes(dir / "copy.h5") == file_bytes(h5));
+  const Outcome again = run_motes({"track", run, "-o", (dir / "again").string(), "--gate", "2"});
+  INFO(again.err);
+  CHECK(again.code == 0);
+  std::filesystem::remove(h5);
+  const Outcome none = run_motes({"analyse", run});
+  CHECK(none.code == 3);
+  CHECK_THAT(none.err, Contains("this folder holds no tracks"));
+}
+
 TEST_CASE("analyse says what tracks do not tell, and refuses what it cannot use") {
   const TempDir dir;
   write_file(dir / "run.csv", "particle,frame,x,y,z\n0,0,0,0,0\n0,1,1,0,0\n0,2,2,0,0\n0,3,3,0,0\n");

@@ -90,6 +90,35 @@ TEST_CASE("convert --like: TrackMate's image, and masks of its shape") {
   CHECK(nlohmann::json::parse(back.out)["jsc"].get<double>() > 0.95);
 }
 
+TEST_CASE("convert --like: tracks in px and without times take both from the images") {
+  const TempDir dir;
+  const auto made = simulate_small(dir.path(), true);
+  const std::string movie = (made / "frames" / "frames.ome.tif").string(),
+                    truth = (made / "truth.h5").string(), masks = (dir / "t.ctc").string();
+  REQUIRE(run_motes({"convert", truth, masks, "--like", movie, "--set", "detection.radius_um=0.3"}).code ==
+          0);
+  const Outcome back = run_motes({"convert", masks, (dir / "back.h5").string(), "--like", movie});
+  INFO(back.err);
+  REQUIRE(back.code == 0);
+  CHECK_THAT(back.err,
+             Contains("by the images' voxels of [0.2, 0.1, 0.1] um") && Contains("frame interval: "));
+  const Outcome info = run_motes({"info", (dir / "back.h5").string()});
+  CHECK_THAT(info.out, Contains("length unit:    um") && !Contains("frame interval: unknown"));
+  const Outcome score = run_motes(
+      {"score", "--truth", truth, "--tracks", (dir / "back.h5").string(), "--gate", "0.3", "--json", "-"});
+  INFO(score.err);
+  REQUIRE(score.code == 0);
+  CHECK(nlohmann::json::parse(score.out)["jsc"].get<double>() > 0.95);
+
+  // What the tracks say themselves, and what the user gives, goes first.
+  const Outcome given = run_motes(
+      {"convert", masks, (dir / "given.csv").string(), "--like", movie, "--voxel", "1", "--dt", "7"});
+  CHECK_THAT(given.err, !Contains("by the images' voxels"));
+  const Outcome copy = run_motes({"convert", truth, (dir / "copy.h5").string(), "--like", movie});
+  CHECK(copy.err == "");
+  CHECK(file_bytes(truth) == file_bytes(dir / "copy.h5"));
+}
+
 TEST_CASE("output.csv_names: trackpy adds x, y, z beside x_um, y_um, z_um") {
   const TempDir dir;
   const auto h5 = tracked(dir).string();

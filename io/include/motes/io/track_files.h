@@ -20,8 +20,12 @@ struct TrackFormat {
 /// The formats `convert` and `score` know.
 const std::vector<TrackFormat>& track_formats();
 
-/// Reads tracks in any readable format. `notes`, if given, receives what was skipped or converted. Throws
-/// InputError; if the format is unknown, it lists the known ones.
+/// The tracks.h5 in a folder that `motes track` wrote; any other path as it is.
+std::filesystem::path tracks_of_run(const std::filesystem::path& path);
+
+/// Reads tracks in any readable format; of a folder that `motes track` wrote, its tracks.h5. `notes`, if
+/// given, receives what was skipped or converted. Throws InputError; if the format is unknown, it lists the
+/// known ones.
 TrackSet read_tracks(const std::filesystem::path& path, const TableOptions& options = {},
                      std::vector<std::string>* notes = nullptr);
 
