@@ -48,6 +48,12 @@ class Arguments {
   std::vector<std::string> words_;
 };
 
+/// Ends a benchmark whose input is wrong.
+[[noreturn]] inline void fail(const std::string& why) {
+  std::fprintf(stderr, "%s\n", why.c_str());
+  std::exit(3);
+}
+
 /// Seconds of one call.
 template <class Work>
 double timed(const Work& work) {

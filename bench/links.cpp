@@ -30,6 +30,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <set>
@@ -232,9 +233,11 @@ Series series_of(const std::string& name, double n, std::int32_t frames, std::ui
   return out;
 }
 
-/// Columns of a CSV table by name.
-std::map<std::string, std::vector<double>> read_csv(const std::string& file) {
+/// Columns of a CSV table by name, among them the wanted ones.
+std::map<std::string, std::vector<double>> read_csv(const std::string& file,
+                                                    std::initializer_list<const char*> wanted) {
   std::ifstream in(file);
+  if (!in) bench::fail(file + ": cannot be read");
   std::map<std::string, std::vector<double>> out;
   std::vector<std::string> names;
   std::string line, cell;
@@ -242,18 +245,23 @@ std::map<std::string, std::vector<double>> read_csv(const std::string& file) {
     std::stringstream row(line);
     for (std::size_t k = 0; std::getline(row, cell, ','); ++k) {
       if (head)
-        names.push_back(cell);
-      else
+        out[names.emplace_back(cell)];
+      else if (k < names.size())
         out[names[k]].push_back(std::atof(cell.c_str()));
     }
   }
+  for (const char* name : wanted)
+    if (out.count(name) == 0) bench::fail(file + ": no column '" + name + "'");
+  for (const auto& [name, values] : out)
+    if (values.size() != out.at(wanted.begin()[0]).size()) bench::fail(file + ": rows differ in length");
   return out;
 }
 
 /// Every step-th frame of a table, shuffled, without exact repetitions.
 Series real_series(const std::string& truth_file, const std::string& table_file, int step) {
   using Key = std::tuple<double, double, double, double>;
-  const auto truth = read_csv(truth_file), table = read_csv(table_file);
+  const auto truth = read_csv(truth_file, {"particle", "frame", "x", "y", "z", "parent"});
+  const auto table = read_csv(table_file, {"frame", "x", "y", "z"});
   std::map<Key, std::int64_t> particle_at;
   Series out;
   for (std::size_t k = 0; k < truth.at("frame").size(); ++k) {
@@ -304,7 +312,7 @@ Series real_series(const std::string& truth_file, const std::string& table_file,
 
 /// A table as it is; of detections at one place the first stands for all.
 Series table_series(const std::string& file) {
-  const auto table = read_csv(file);
+  const auto table = read_csv(file, {"particle", "frame", "x", "y", "z"});
   const auto column = [&](const char* name, std::size_t k) { return table.at(name)[k]; };
   const std::size_t rows = table.at("frame").size();
   Series out;
