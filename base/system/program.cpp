@@ -4,8 +4,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -110,6 +112,16 @@ void set_environment(const char* name, const char* value) {
     setenv(name, value, 1);
   else
     unsetenv(name);
+}
+
+/// The program's own path, not /proc/self/exe, so that it keeps its name in lists of processes.
+void restart_with(const char* name, const char* value, char** arguments) {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return;
+  setenv(name, value, 1);
+  execv(program.c_str(), arguments);
+  unsetenv(name);
 }
 
 double seconds_since_start() {

@@ -1,9 +1,11 @@
 """Ctrl-C ends long calls: each of these would take minutes, and is to end when the signal comes."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -68,16 +70,52 @@ def test_ctrl_c_ends_the_call(name):
     assert done.stdout.strip() == "heard", done.stderr
 
 
-def test_ctrl_c_ends_the_command_that_simulates(tmp_path):
+def simulating(tmp_path, program):
+    """A command that simulates for minutes: the executable, or the command of the wheel."""
     config = tmp_path / "c.yaml"
     config.write_text("simulation: {particles: 2, frames: 1000000, flow: turbulence, flow_modes: 4096}")
     words = ["motes", "simulate", str(config), "-o", str(tmp_path / "out")]
-    run = f"from motes import _core\nprint('begins', flush=True)\nraise SystemExit(_core._command({words!r}))"
-    with subprocess.Popen([sys.executable, "-c", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
-        assert command.stdout.readline() == "begins\n"
-        time.sleep(1)
+    if program == "executable":
+        if "MOTES_EXECUTABLE" not in os.environ:
+            pytest.skip("MOTES_EXECUTABLE is not set")
+        return [os.environ["MOTES_EXECUTABLE"], *words[1:]]
+    return [sys.executable, "-c", f"from motes import _core\nraise SystemExit(_core._command({words!r}))"]
+
+
+def wait_until_it_computes(command):
+    """Until it has taken a processor for half a second."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    for _ in range(600):
+        fields = Path(f"/proc/{command.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        if int(fields[11]) > ticks / 2:
+            return
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("program", ["executable", "wheel"])
+def test_ctrl_c_ends_the_command_that_simulates(tmp_path, program):
+    with subprocess.Popen(simulating(tmp_path, program), stderr=subprocess.PIPE, text=True) as command:
+        wait_until_it_computes(command)
         command.send_signal(signal.SIGINT)
-        _, said = command.communicate(timeout=100)
+        try:
+            _, said = command.communicate(timeout=40)
+        finally:
+            command.kill()
     assert command.returncode == 130, said
     assert "interrupted" in said
     assert not (tmp_path / "out" / "truth.h5").exists()
+
+
+@pytest.mark.parametrize("given", [{}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}])
+def test_idle_threads_of_the_program_spin_briefly_unless_told_otherwise(tmp_path, given):
+    names = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+    environment = {k: v for k, v in os.environ.items() if k not in names} | given
+    with subprocess.Popen(simulating(tmp_path, "executable"), stderr=subprocess.DEVNULL, env=environment) as command:
+        wait_until_it_computes(command)
+        # As it was when the program started, for the second time.
+        started = Path(f"/proc/{command.pid}/environ").read_bytes().decode().split("\0")
+        name = Path(f"/proc/{command.pid}/comm").read_text()
+        command.kill()
+    found = dict(line.split("=", 1) for line in started if line.startswith(names))
+    assert found == (given or {"GOMP_SPINCOUNT": "1000"})
+    assert name == Path(os.environ["MOTES_EXECUTABLE"]).name + "\n"

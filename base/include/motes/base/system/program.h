@@ -55,4 +55,9 @@ double seconds_since_start();
 /// Sets a variable in the environment of this process, or removes it if `value` is null. Not thread-safe.
 void set_environment(const char* name, const char* value);
 
+/// Runs this program from its start again in this process, with the same arguments and one more variable in
+/// its environment: for variables that libraries read as they are loaded. Call it first of all. Returns only
+/// if the system refuses.
+void restart_with(const char* name, const char* value, char** arguments);
+
 }  // namespace motes::system
