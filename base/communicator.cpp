@@ -32,6 +32,20 @@ void Communicator::gather(const void* mine, std::size_t bytes) {
   if (bytes > 0) std::memcpy(gathered_.data(), mine, bytes);
 }
 
+std::int64_t Communicator::exchange_bytes(std::span<const std::span<const std::byte>> to, std::int64_t value,
+                                          const std::function<std::byte*(std::size_t)>& room) {
+  if (size_ == 1) {
+    std::byte* place = room(to[0].size());
+    if (!to[0].empty()) std::memcpy(place, to[0].data(), to[0].size());
+    return value;
+  }
+  std::size_t bytes = 0;
+  for (std::size_t k = 0; k < to.size(); ++k) bytes += k == at(rank_) ? 0 : to[k].size();
+  std::int64_t sum = 0;
+  counted(bytes, [&] { sum = do_exchange(to, value, room); });
+  return sum;
+}
+
 void Communicator::broadcast(std::string& text, int root) {
   auto length = static_cast<std::int64_t>(text.size());
   broadcast(std::span(&length, 1), root);
@@ -131,6 +145,10 @@ class SingleRank final : public Communicator {
   void do_all_reduce(std::int64_t*, std::size_t, Reduction) override {}
   void do_all_gather(const void*, std::size_t, std::vector<std::byte>&) override {}
   void do_broadcast(void*, std::size_t, int) override {}
+  std::int64_t do_exchange(std::span<const std::span<const std::byte>>, std::int64_t,
+                           const std::function<std::byte*(std::size_t)>&) override {
+    return 0;
+  }
   void do_collect(std::string_view, const std::function<void(int, std::string_view)>&) override {}
   void do_rest() override {}
 };
@@ -184,7 +202,7 @@ class ThreadRank final : public Communicator {
  private:
   /// Calls use(k, what rank k offers) for every rank, while all offers stand.
   template <class Use>
-  void exchange(const void* data, std::size_t bytes, Use&& use) {
+  void exchange_offers(const void* data, std::size_t bytes, Use&& use) {
     barrier_.offered[at(rank())] = {data, bytes};
     barrier_.wait();
     for (std::size_t k = 0; k < barrier_.offered.size(); ++k) use(static_cast<int>(k), barrier_.offered[k]);
@@ -193,7 +211,7 @@ class ThreadRank final : public Communicator {
 
   void do_all_reduce(std::int64_t* values, std::size_t count, Reduction how) override {
     std::vector<std::int64_t> out(values, values + count);
-    exchange(values, count * sizeof *values, [&](int k, const RankBarrier::Offer& other) {
+    exchange_offers(values, count * sizeof *values, [&](int k, const RankBarrier::Offer& other) {
       if (k == rank()) return;
       const auto* theirs = static_cast<const std::int64_t*>(other.data);
       for (std::size_t i = 0; i < count; ++i)
@@ -205,18 +223,40 @@ class ThreadRank final : public Communicator {
   }
   void do_all_gather(const void* mine, std::size_t bytes, std::vector<std::byte>& all) override {
     all.clear();
-    exchange(mine, bytes, [&](int, const RankBarrier::Offer& other) {
+    exchange_offers(mine, bytes, [&](int, const RankBarrier::Offer& other) {
       const auto* from = static_cast<const std::byte*>(other.data);
       all.insert(all.end(), from, from + other.bytes);
     });
   }
   void do_broadcast(void* values, std::size_t bytes, int root) override {
-    exchange(values, bytes, [&](int k, const RankBarrier::Offer& other) {
+    exchange_offers(values, bytes, [&](int k, const RankBarrier::Offer& other) {
       if (k == root && k != rank()) std::memcpy(values, other.data, bytes);
     });
   }
+  std::int64_t do_exchange(std::span<const std::span<const std::byte>> to, std::int64_t value,
+                           const std::function<std::byte*(std::size_t)>& room) override {
+    struct Offered {
+      std::span<const std::span<const std::byte>> to;
+      std::int64_t value;
+    };
+    const Offered mine{to, value};
+    std::int64_t sum = 0;
+    std::vector<std::span<const std::byte>> lists(at(size()));
+    const auto take = [&](int k, const RankBarrier::Offer& other) {
+      const auto& theirs = *static_cast<const Offered*>(other.data);
+      sum += theirs.value;
+      lists[at(k)] = theirs.to[at(rank())];
+      if (k + 1 < size()) return;
+      std::size_t total = 0;
+      for (const auto& list : lists) total += list.size();
+      std::byte* place = room(total);
+      for (const auto& list : lists) place = std::copy(list.begin(), list.end(), place);
+    };
+    exchange_offers(&mine, sizeof mine, take);
+    return sum;
+  }
   void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) override {
-    exchange(mine.data(), mine.size(), [&](int k, const RankBarrier::Offer& other) {
+    exchange_offers(mine.data(), mine.size(), [&](int k, const RankBarrier::Offer& other) {
       if (rank() == 0) use(k, {static_cast<const char*>(other.data), other.bytes});
     });
   }

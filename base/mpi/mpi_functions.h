@@ -7,7 +7,7 @@
 
 namespace motes::mpi {
 
-inline constexpr int kInterface = 2;  ///< changes with this struct
+inline constexpr int kInterface = 3;  ///< changes with this struct
 
 struct Functions {
   int interface;
@@ -21,6 +21,12 @@ struct Functions {
   /// bytes [size]: of each rank.
   void (*all_gather_v)(const void* mine, const std::size_t* bytes, void* all);
   void (*broadcast)(void* values, std::size_t bytes, int root);
+  /// `bytes` from every rank to every other: parcel k of `mine` goes to rank k, parcel k of `theirs` is from
+  /// it.
+  void (*all_to_all)(const void* mine, std::size_t bytes, void* theirs);
+  /// The same with lists of different lengths, both known; those of 0 bytes send no message. [size] each.
+  void (*all_to_all_v)(const void* const* mine, const std::size_t* bytes, void* const* theirs,
+                       const std::size_t* bytes_of_theirs);
   /// Bytes from one rank to another; the receiver knows how many.
   void (*send)(const void* data, std::size_t bytes, int to);
   void (*receive)(void* data, std::size_t bytes, int from);

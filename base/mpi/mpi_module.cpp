@@ -102,6 +102,36 @@ void all_gather_v(const void* mine, const std::size_t* bytes, void* all) {
   }
 }
 
+void all_to_all(const void* mine, std::size_t bytes, void* theirs) {
+  MPI_Alltoall(mine, static_cast<int>(bytes), MPI_BYTE, theirs, static_cast<int>(bytes), MPI_BYTE,
+               MPI_COMM_WORLD);
+}
+
+void all_to_all_v(const void* const* mine, const std::size_t* bytes, void* const* theirs,
+                  const std::size_t* bytes_of_theirs) {
+  constexpr int kTag = 1;
+  const int size = size_of_world(), rank = rank_in_world();
+  std::vector<MPI_Request> open;
+  const auto pieces = [&](std::size_t count, const auto& start) {
+    for (std::size_t at = 0; at < count; at += kPiece)
+      start(at, static_cast<int>(std::min(kPiece, count - at)), &open.emplace_back());
+  };
+  // From the next rank on, so that not all begin with the same one.
+  for (int step = 1; step < size; ++step) {
+    const int from = (rank + size - step) % size;
+    pieces(bytes_of_theirs[from], [&](std::size_t at, int count, MPI_Request* request) {
+      MPI_Irecv(static_cast<char*>(theirs[from]) + at, count, MPI_BYTE, from, kTag, MPI_COMM_WORLD, request);
+    });
+  }
+  for (int step = 1; step < size; ++step) {
+    const int to = (rank + step) % size;
+    pieces(bytes[to], [&](std::size_t at, int count, MPI_Request* request) {
+      MPI_Isend(static_cast<const char*>(mine[to]) + at, count, MPI_BYTE, to, kTag, MPI_COMM_WORLD, request);
+    });
+  }
+  MPI_Waitall(static_cast<int>(open.size()), open.data(), MPI_STATUSES_IGNORE);
+}
+
 void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 }  // namespace
@@ -116,6 +146,8 @@ extern "C" [[gnu::visibility("default")]] const motes::mpi::Functions* motes_mpi
                                                all_gather,
                                                all_gather_v,
                                                broadcast,
+                                               all_to_all,
+                                               all_to_all_v,
                                                send,
                                                receive,
                                                rest,

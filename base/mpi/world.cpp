@@ -38,6 +38,13 @@ class MpiRanks final : public Communicator {
     std::byte data[kInline];
   };
 
+  static constexpr std::size_t kShort = 1008;  ///< bytes that fit the message between two ranks
+  struct Parcel {
+    std::size_t bytes;
+    std::int64_t value;
+    std::byte data[kShort];
+  };
+
   void do_all_reduce(std::int64_t* values, std::size_t count, Reduction how) override {
     f_.all_reduce(values, count, how == Reduction::min ? 0 : how == Reduction::max ? 1 : 2);
   }
@@ -63,6 +70,48 @@ class MpiRanks final : public Communicator {
     }
   }
   void do_broadcast(void* values, std::size_t bytes, int root) override { f_.broadcast(values, bytes, root); }
+  /// One message from each rank to each, with the length of its list, and the list if it is short; longer
+  /// ones follow, between the ranks concerned.
+  std::int64_t do_exchange(std::span<const std::span<const std::byte>> to, std::int64_t value,
+                           const std::function<std::byte*(std::size_t)>& room) override {
+    const std::size_t ranks = to.size(), me = at(rank());
+    parcels_out_.resize(ranks);
+    parcels_in_.resize(ranks);
+    for (std::size_t k = 0; k < ranks; ++k) {
+      parcels_out_[k].bytes = to[k].size();
+      parcels_out_[k].value = value;
+      if (!to[k].empty() && to[k].size() <= kShort)
+        std::memcpy(parcels_out_[k].data, to[k].data(), to[k].size());
+    }
+    f_.all_to_all(parcels_out_.data(), sizeof(Parcel), parcels_in_.data());
+    std::size_t total = 0;
+    std::int64_t sum = 0;
+    bool any_long = false;
+    for (std::size_t k = 0; k < ranks; ++k) {
+      total += parcels_in_[k].bytes;
+      sum += parcels_in_[k].value;
+      any_long |= k != me && (parcels_in_[k].bytes > kShort || to[k].size() > kShort);
+    }
+    std::vector<const void*> mine(ranks, nullptr);
+    std::vector<void*> theirs(ranks, nullptr);
+    std::vector<std::size_t> bytes(ranks, 0), bytes_of_theirs(ranks, 0);
+    std::byte* place = room(total);
+    for (std::size_t k = 0; k < ranks; ++k) {
+      const Parcel& parcel = parcels_in_[k];
+      if (parcel.bytes > kShort && k != me) {
+        theirs[k] = place;
+        bytes_of_theirs[k] = parcel.bytes;
+      } else if (parcel.bytes > 0) {
+        std::memcpy(place, k == me ? to[k].data() : parcel.data, parcel.bytes);
+      }
+      place += parcel.bytes;
+      if (to[k].size() <= kShort || k == me) continue;
+      mine[k] = to[k].data();
+      bytes[k] = to[k].size();
+    }
+    if (any_long) f_.all_to_all_v(mine.data(), bytes.data(), theirs.data(), bytes_of_theirs.data());
+    return sum;
+  }
   void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) override {
     std::uint64_t bytes = mine.size();
     if (rank() > 0) {
@@ -83,6 +132,7 @@ class MpiRanks final : public Communicator {
   const mpi::Functions& f_;
   Packet mine_{};
   std::vector<Packet> packets_;
+  std::vector<Parcel> parcels_out_, parcels_in_;
   std::vector<std::size_t> sizes_;
 };
 

@@ -78,6 +78,30 @@ TEST_CASE("communicator: threads reduce, gather and broadcast") {
   }
 }
 
+TEST_CASE("communicator: every rank sends every other a list of its own") {
+  for (const int size : {1, 2, 3, 5}) {
+    std::vector<int> checked(static_cast<std::size_t>(size), 0);
+    run_as_threads(size, [&](Communicator& ranks) {
+      const int rank = ranks.rank();
+      for (int round = 0; round < 50; ++round) {
+        // Lists of 0 to 3000 elements; those of some pairs are empty.
+        const auto length = [&](int from, int to) { return (from * 7 + to * 3 + round) % 4 * 1000; };
+        std::vector<std::vector<int>> lists(static_cast<std::size_t>(size));
+        for (int k = 0; k < size; ++k)
+          lists[static_cast<std::size_t>(k)].assign(static_cast<std::size_t>(length(rank, k)),
+                                                    1000 * rank + k);
+        std::vector<int> wanted, got{-1};
+        for (int k = 0; k < size; ++k)
+          wanted.insert(wanted.end(), static_cast<std::size_t>(length(k, rank)), 1000 * k + rank);
+        const std::int64_t sum = ranks.exchange<int>(lists, got, rank + round);
+        if (got == wanted && sum == size * (size - 1) / 2 + size * round)
+          ++checked[static_cast<std::size_t>(rank)];
+      }
+    });
+    CHECK(checked == std::vector<int>(static_cast<std::size_t>(size), 50));
+  }
+}
+
 TEST_CASE("communicator: an error on one rank is thrown on all, and they go on") {
   std::vector<std::string> heard(3);
   std::vector<int> after(3, 0);

@@ -1,8 +1,8 @@
 #pragma once
 /// Communication between ranks that solve one problem together, each with a part of it in its own memory.
 ///
-/// The design follows Date & Nagi 2016, section 5, with four collective operations (all-reduce, all-gather,
-/// broadcast, and agreement on errors):
+/// The design follows Date & Nagi 2016, section 5, with collective operations (all-reduce, all-gather,
+/// broadcast, exchange, and agreement on errors):
 ///
 /// - Every rank runs the same code and makes the same calls in the same order. Data of the size of the matrix
 /// is
@@ -79,6 +79,20 @@ class Communicator {
     return all;
   }
 
+  /// Sends list to[k] to rank k, for every k, and puts what all ranks sent here into `from`, in rank order.
+  /// to.size() must be size(). Returns the sum of all ranks' `value`, which costs no message of its own: with
+  /// the number of elements sent, every rank learns whether anything was.
+  template <class T>
+  std::int64_t exchange(std::span<const std::vector<T>> to, std::vector<T>& from, std::int64_t value = 0) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<std::span<const std::byte>> lists;
+    for (const auto& list : to) lists.push_back(std::as_bytes(std::span(list)));
+    return exchange_bytes(lists, value, [&](std::size_t bytes) {
+      from.resize(bytes / sizeof(T));
+      return reinterpret_cast<std::byte*>(from.data());
+    });
+  }
+
   /// Copies the values of `root` to every rank. Sizes must be equal (those of texts may differ).
   template <class T>
   void broadcast(std::span<T> values, int root = 0) {
@@ -126,11 +140,16 @@ class Communicator {
   /// All ranks' bytes, rank by rank, into `all`.
   virtual void do_all_gather(const void* mine, std::size_t bytes, std::vector<std::byte>& all) = 0;
   virtual void do_broadcast(void* values, std::size_t bytes, int root) = 0;
+  /// room(bytes) gives the place for all that is sent here, rank by rank; it is called once.
+  virtual std::int64_t do_exchange(std::span<const std::span<const std::byte>> to, std::int64_t value,
+                                   const std::function<std::byte*(std::size_t)>& room) = 0;
   virtual void do_collect(std::string_view mine, const std::function<void(int, std::string_view)>& use) = 0;
   virtual void do_rest() = 0;
 
  private:
   void gather(const void* mine, std::size_t bytes);
+  std::int64_t exchange_bytes(std::span<const std::span<const std::byte>> to, std::int64_t value,
+                              const std::function<std::byte*(std::size_t)>& room);
   template <class Operation>
   void counted(std::size_t bytes, const Operation& operation) {
     const auto start = std::chrono::steady_clock::now();
