@@ -44,7 +44,7 @@ BipartiteGraph path(Index n, int threads) {
 
 }  // namespace
 
-BipartiteGraph delaunay(Recipe& recipe, int threads) {
+BipartiteGraph delaunay(Recipe& recipe, int threads, const Part& part) {
   const auto n = static_cast<Index>(recipe.whole("n", std::nullopt, 0, 5e8));
   const bool dual = recipe.flag("dual");
   const std::uint64_t seed = recipe.seed();
@@ -52,13 +52,13 @@ BipartiteGraph delaunay(Recipe& recipe, int threads) {
   const auto triangles = delaunay_triangles(points_along_curve(seed, n, threads));
   const auto count = static_cast<Index>(triangles.size());
   if (dual)
-    return graph_by_rows(count, count, threads, [&](Index t, std::vector<Index>& out) {
+    return graph_by_rows(part.of(count), count, threads, [&](Index t, std::vector<Index>& out) {
       auto neighbours = triangles[at(t)].neighbour;
       std::sort(neighbours.begin(), neighbours.end());
       for (const Index neighbour : neighbours)
         if (neighbour != -1) out.push_back(neighbour);
     });
-  if (triangles.empty()) return path(n, threads);
+  if (triangles.empty()) return cut_rows(path(n, threads), part.of(n));
   std::vector<Edge> edges;
   edges.reserve(3 * triangles.size() + 1024);
   for (const auto& [corner, neighbour] : triangles)
@@ -67,7 +67,7 @@ BipartiteGraph delaunay(Recipe& recipe, int threads) {
       edges.push_back({from, to});
       if (neighbour[k] == -1) edges.push_back({to, from});  // else the neighbour tells it
     }
-  return graph_of_edges(n, n, edges, threads);
+  return cut_rows(graph_of_edges({0, n}, n, {std::move(edges)}, threads), part.of(n));
 }
 
 }  // namespace motes::matching::instances

@@ -1,24 +1,31 @@
 #pragma once
-/// The families of graph_instances.h, each generated from the parameters of a recipe.
+/// The families of graph_instances.h, each generated from the parameters of a recipe: a rank's part of the
+/// rows.
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
+
+#include <motes/base/execution.h>
 
 #include "matching/instances/graph_tools.h"
 #include "matching/instances/recipe.h"
 
 namespace motes::matching::instances {
 
-BipartiteGraph gated_points(Recipe& recipe, int threads);
-BipartiteGraph random_geometric(Recipe& recipe, int threads);
-BipartiteGraph delaunay(Recipe& recipe, int threads);
-BipartiteGraph grid(Recipe& recipe, int threads);
-BipartiteGraph hexagonal(Recipe& recipe, int threads);
-BipartiteGraph road(Recipe& recipe, int threads);
-BipartiteGraph erdos_renyi(Recipe& recipe, int threads);
-BipartiteGraph rmat(Recipe& recipe, int threads);
-BipartiteGraph web(Recipe& recipe, int threads);
+BipartiteGraph gated_points(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph random_geometric(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph delaunay(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph grid(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph hexagonal(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph road(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph erdos_renyi(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph rmat(Recipe& recipe, int threads, const Part& part);
+BipartiteGraph web(Recipe& recipe, int threads, const Part& part);
+
+/// generate_graph, of those rows alone.
+BipartiteGraph generate_rows(const Execution& execution, std::string_view text, const Part& part);
 
 /// Where the vertices of a graph of points are, in whole steps, and the distance within which they are
 /// joined.

@@ -19,7 +19,7 @@ namespace {
 
 struct FamilyRow {
   std::string_view name;
-  BipartiteGraph (*make)(instances::Recipe&, int threads);
+  BipartiteGraph (*make)(instances::Recipe&, int threads, const instances::Part&);
   bool undirected;  ///< the matrix is that of an undirected graph
   instances::Places (*places)(instances::Recipe&, int threads) = nullptr;
 };
@@ -102,19 +102,28 @@ float closeness(const instances::Places::Point& p, const instances::Places::Poin
 
 }  // namespace
 
-BipartiteGraph generate_graph(const Execution& execution, std::string_view text) {
+BipartiteGraph instances::generate_rows(const Execution& execution, std::string_view text, const Part& part) {
   if (!is_generated(text)) throw UsageError("'" + std::string(text) + "' does not begin with gen:");
   instances::Recipe recipe(text);
   const FamilyRow* family = family_of(recipe);
-  if (family == nullptr) return structure_of_instance(execution, text);
+  if (family == nullptr) {
+    BipartiteGraph whole = structure_of_instance(execution, text);
+    const Block mine = part.of(whole.rows);
+    return cut_rows(std::move(whole), mine);
+  }
   const int threads = thread_count(execution);
   const bool permute = recipe.flag("permute");
   const std::uint64_t seed = recipe.seed();
-  BipartiteGraph graph = family->make(recipe, threads);
+  BipartiteGraph graph = family->make(recipe, threads, permute ? Part{} : part);
   recipe.finish();
   if (!permute) return graph;
-  return instances::renumbered(graph, instances::random_order(graph.rows, seed, instances::kRowOrder),
-                               instances::random_order(graph.cols, seed, instances::kColOrder), threads);
+  const auto rows_from = random_order(graph.rows, seed, kRowOrder),
+             cols_to = random_order(graph.cols, seed, kColOrder);
+  return cut_rows(renumbered(graph, rows_from, cols_to, threads), part.of(graph.rows));
+}
+
+BipartiteGraph generate_graph(const Execution& execution, std::string_view text) {
+  return instances::generate_rows(execution, text, {});
 }
 
 WeightedGraph generate_weighted_graph(const Execution& execution, std::string_view text) {
@@ -136,7 +145,7 @@ WeightedGraph generate_weighted_graph(const Execution& execution, std::string_vi
   if (weights == "distance" && join_both && !family->undirected)
     recipe.fail("weights=distance: rows and columns are different points, which undirected=1 would make one");
   WeightedGraph out;
-  out.graph = family->make(recipe, threads);
+  out.graph = family->make(recipe, threads, {});
   const instances::Places places =
       weights == "distance" ? family->places(recipe, threads) : instances::Places{};
   recipe.finish();

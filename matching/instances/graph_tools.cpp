@@ -16,18 +16,33 @@ void require_graph_memory(double rows, double edges, double bytes_an_edge) {
   require_memory(rows * 2 * sizeof(Offset) + edges * (sizeof(Index) + bytes_an_edge), size);
 }
 
-BipartiteGraph graph_of_edges(Index rows, Index cols, const std::vector<Edge>& edges, int threads) {
-  std::vector<Offset> begin(at(rows) + 1, 0);
-  for (const Edge& edge : edges) ++begin[at(edge.row) + 1];
+BipartiteGraph graph_of_edges(const Block& rows, Index cols, const std::vector<std::vector<Edge>>& edges,
+                              int threads) {
+  const auto local = [&](const Edge& edge) { return at(edge.row - rows.first); };
+  std::vector<Offset> begin(at(rows.count) + 1, 0);
+  for (const auto& list : edges)
+    for (const Edge& edge : list) ++begin[local(edge) + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<Index> columns(edges.size());
+  std::vector<Index> columns(at(begin.back()));
   std::vector<Offset> next(begin.begin(), begin.end() - 1);
-  for (const Edge& edge : edges) columns[at(next[at(edge.row)]++)] = edge.col;
+  for (const auto& list : edges)
+    for (const Edge& edge : list) columns[at(next[local(edge)]++)] = edge.col;
   return graph_by_rows(rows, cols, threads, [&](Index i, std::vector<Index>& out) {
-    const auto first = columns.begin() + begin[at(i)], last = columns.begin() + begin[at(i) + 1];
+    const std::size_t k = at(i - rows.first);
+    const auto first = columns.begin() + begin[k], last = columns.begin() + begin[k + 1];
     std::sort(first, last);
     out.insert(out.end(), first, std::unique(first, last));
   });
+}
+
+BipartiteGraph cut_rows(BipartiteGraph&& graph, const Block& rows) {
+  if (rows.count == graph.rows) return std::move(graph);
+  const auto first = graph.row_offsets.begin() + rows.first;
+  BipartiteGraph out{rows.count, graph.cols, {first, first + rows.count + 1}, {}};
+  out.col_index.assign(graph.col_index.begin() + out.row_offsets.front(),
+                       graph.col_index.begin() + out.row_offsets.back());
+  for (const Offset before = out.row_offsets.front(); Offset & offset : out.row_offsets) offset -= before;
+  return out;
 }
 
 BipartiteGraph renumbered(const BipartiteGraph& graph, const std::vector<Index>& rows_from,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <motes/base/communicator.h>
 #include <motes/base/index.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/random.h>
@@ -22,11 +23,22 @@ struct Edge {
   Index row, col;
 };
 
+/// Which rows of a graph are made: the block of a rank, of so many. The default is all.
+struct Part {
+  int rank = 0, ranks = 1;
+  Block of(Index rows) const { return block_of(rows, rank, ranks); }
+  double share() const { return 1.0 / ranks; }
+};
+
 /// Throws ResourceError where a graph of that size cannot fit, with `bytes_an_edge` for making it.
 void require_graph_memory(double rows, double edges, double bytes_an_edge);
 
-/// Sorted lists of the edges, each once.
-BipartiteGraph graph_of_edges(Index rows, Index cols, const std::vector<Edge>& edges, int threads);
+/// Sorted lists of the edges, each once; row 0 of the answer is rows.first. All edges must be of those rows.
+BipartiteGraph graph_of_edges(const Block& rows, Index cols, const std::vector<std::vector<Edge>>& edges,
+                              int threads);
+
+/// These rows of the graph alone.
+BipartiteGraph cut_rows(BipartiteGraph&& graph, const Block& rows);
 
 /// Row k of the answer is row rows_from[k] of the graph; column j becomes cols_to[j]. Empty: as it is.
 BipartiteGraph renumbered(const BipartiteGraph& graph, const std::vector<Index>& rows_from,
@@ -40,19 +52,20 @@ inline Index scaled(std::uint32_t bits, Index range) {
   return static_cast<Index>((std::uint64_t{bits} * static_cast<std::uint64_t>(range)) >> 32);
 }
 
-/// The graph whose row i has the columns that list(i, columns) appends, in ascending order, each once.
+/// The graph whose row i, of the given ones, has the columns that list(i, columns) appends, in ascending
+/// order, each once. Row 0 of the answer is rows.first.
 template <class List>
-BipartiteGraph graph_by_rows(Index rows, Index cols, int threads, const List& list) {
+BipartiteGraph graph_by_rows(const Block& rows, Index cols, int threads, const List& list) {
   constexpr Index kRowsABlock = 4096;
-  const Index blocks = rows / kRowsABlock + 1;
-  BipartiteGraph graph{rows, cols, std::vector<Offset>(at(rows) + 1, 0), {}};
+  const Index blocks = rows.count / kRowsABlock + 1;
+  BipartiteGraph graph{rows.count, cols, std::vector<Offset>(at(rows.count) + 1, 0), {}};
   std::vector<std::vector<Index>> columns(at(blocks));
-  const auto first_of = [&](Offset block) { return std::min(block * kRowsABlock, Offset{rows}); };
+  const auto first_of = [&](Offset block) { return std::min(block * kRowsABlock, Offset{rows.count}); };
   parallel_for(threads, blocks, [&](std::int64_t block) {
     auto& mine = columns[at(block)];
     for (Offset i = first_of(block); i < first_of(block + 1); ++i) {
       const std::size_t before = mine.size();
-      list(static_cast<Index>(i), mine);
+      list(static_cast<Index>(rows.first + i), mine);
       graph.row_offsets[at(i) + 1] = static_cast<Offset>(mine.size() - before);
     }
   });
@@ -64,6 +77,11 @@ BipartiteGraph graph_by_rows(Index rows, Index cols, int threads, const List& li
     std::vector<Index>().swap(mine);
   });
   return graph;
+}
+
+template <class List>
+BipartiteGraph graph_by_rows(Index rows, Index cols, int threads, const List& list) {
+  return graph_by_rows(Block{0, rows}, cols, threads, list);
 }
 
 }  // namespace motes::matching::instances

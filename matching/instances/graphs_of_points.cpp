@@ -13,11 +13,12 @@ namespace {
 constexpr int kSideBits = 28;
 using Point = Places::Point;
 
-std::vector<Point> uniform_points(std::uint64_t seed, RandomStream stream, Index n, int dims, int threads) {
-  std::vector<Point> points(at(n));
+std::vector<Point> uniform_points(std::uint64_t seed, RandomStream stream, const Block& which, int dims,
+                                  int threads) {
+  std::vector<Point> points(at(which.count));
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (Index k = 0; k < n; ++k) {
-    const auto bits = random_block(seed, stream, static_cast<std::uint32_t>(k), 0);
+  for (Index k = 0; k < which.count; ++k) {
+    const auto bits = random_block(seed, stream, static_cast<std::uint32_t>(which.first + k), 0);
     for (std::size_t axis = 0; axis < 3; ++axis)
       points[at(k)][axis] = axis < at(dims) ? bits[axis] >> (32 - kSideBits) : 0;
   }
@@ -109,13 +110,14 @@ struct Parameters {
   std::uint64_t seed;
 };
 
-Parameters parameters_of(Recipe& recipe, double dims) {
+Parameters parameters_of(Recipe& recipe, double dims, const Part& part) {
   Parameters p{};
   p.n = static_cast<Index>(recipe.whole("n", std::nullopt, 0, kMostVertices));
   p.degree = recipe.number("degree", std::nullopt, 0, 1e6);
   p.dims = static_cast<int>(recipe.whole("dims", dims, 2, 3));
   p.seed = recipe.seed();
-  require_graph_memory(p.n, p.degree * p.n, 5 * sizeof(Index) + 80 / std::max(p.degree, 1.0));
+  const double edges = p.degree * p.n * part.share();
+  require_graph_memory(p.n, edges, 5 * sizeof(Index) + 80 * p.n / std::max(edges, 1.0));
   return p;
 }
 
@@ -125,11 +127,12 @@ std::vector<Index> inverse(const std::vector<Index>& order) {
   return rank;
 }
 
-/// Rows in the order of cells, whose neighbourhoods then stay in cache; columns as the points are numbered.
+/// The neighbours of points[order[k]], for every k of `rows`, as the other points are numbered. Points in the
+/// order of cells have neighbourhoods that stay in cache.
 BipartiteGraph pairs_by_cell(const std::vector<Point>& points, const std::vector<Index>& order,
-                             const Cells& others, std::int64_t gate, bool same_set, int threads) {
-  const auto n = static_cast<Index>(points.size());
-  return graph_by_rows(n, n, threads, [&](Index k, std::vector<Index>& out) {
+                             const Block& rows, const Cells& others, Index cols, std::int64_t gate,
+                             bool same_set, int threads) {
+  return graph_by_rows(rows, cols, threads, [&](Index k, std::vector<Index>& out) {
     const Index i = order[at(k)];
     const auto first = static_cast<std::ptrdiff_t>(out.size());
     others.for_near(points[at(i)], gate, [&](Index j) {
@@ -141,35 +144,38 @@ BipartiteGraph pairs_by_cell(const std::vector<Point>& points, const std::vector
 
 }  // namespace
 
-BipartiteGraph gated_points(Recipe& recipe, int threads) {
-  const Parameters p = parameters_of(recipe, 3);
-  const auto from = uniform_points(p.seed, kFirstPoints, p.n, p.dims, threads),
-             to = uniform_points(p.seed, kSecondPoints, p.n, p.dims, threads);
+BipartiteGraph gated_points(Recipe& recipe, int threads, const Part& part) {
+  const Parameters p = parameters_of(recipe, 3, part);
+  const Block mine = part.of(p.n);
+  const auto from = uniform_points(p.seed, kFirstPoints, mine, p.dims, threads),
+             to = uniform_points(p.seed, kSecondPoints, {0, p.n}, p.dims, threads);
   const std::int64_t gate = gate_for(recipe, p.degree, p.n, p.dims);
   const auto order = Cells(from, gate, p.dims).members();
-  const auto pairs = pairs_by_cell(from, order, Cells(to, gate, p.dims), gate, false, threads);
+  const auto pairs =
+      pairs_by_cell(from, order, {0, mine.count}, Cells(to, gate, p.dims), p.n, gate, false, threads);
   return renumbered(pairs, inverse(order), {}, threads);
 }
 
-BipartiteGraph random_geometric(Recipe& recipe, int threads) {
-  const Parameters p = parameters_of(recipe, 2);
-  const auto points = uniform_points(p.seed, kFirstPoints, p.n, p.dims, threads);
+BipartiteGraph random_geometric(Recipe& recipe, int threads, const Part& part) {
+  const Parameters p = parameters_of(recipe, 2, part);
+  const auto points = uniform_points(p.seed, kFirstPoints, {0, p.n}, p.dims, threads);
   const std::int64_t gate = gate_for(recipe, p.degree, std::max(p.n - 1, 0), p.dims);
   const Cells cells(points, gate, p.dims);
   const auto& order = cells.members();
-  return renumbered(pairs_by_cell(points, order, cells, gate, true, threads), {}, inverse(order), threads);
+  const auto pairs = pairs_by_cell(points, order, part.of(p.n), cells, p.n, gate, true, threads);
+  return renumbered(pairs, {}, inverse(order), threads);
 }
 
 Places places_of_gated(Recipe& recipe, int threads) {
-  const Parameters p = parameters_of(recipe, 3);
-  return {uniform_points(p.seed, kFirstPoints, p.n, p.dims, threads),
-          uniform_points(p.seed, kSecondPoints, p.n, p.dims, threads),
+  const Parameters p = parameters_of(recipe, 3, {});
+  return {uniform_points(p.seed, kFirstPoints, {0, p.n}, p.dims, threads),
+          uniform_points(p.seed, kSecondPoints, {0, p.n}, p.dims, threads),
           gate_for(recipe, p.degree, p.n, p.dims)};
 }
 
 Places places_of_random_geometric(Recipe& recipe, int threads) {
-  const Parameters p = parameters_of(recipe, 2);
-  const auto points = uniform_points(p.seed, kFirstPoints, p.n, p.dims, threads);
+  const Parameters p = parameters_of(recipe, 2, {});
+  const auto points = uniform_points(p.seed, kFirstPoints, {0, p.n}, p.dims, threads);
   const std::int64_t gate = gate_for(recipe, p.degree, std::max(p.n - 1, 0), p.dims);
   Places places{{}, {}, gate};
   const Cells cells(points, gate, p.dims);

@@ -19,7 +19,7 @@ struct Lattice {
   }
 };
 
-Lattice with_holes(Recipe& recipe, int threads) {
+Lattice with_holes(Recipe& recipe, int threads, const Part& part) {
   Lattice out;
   out.nx = static_cast<Index>(recipe.whole("nx", std::nullopt, 0, kMostVertices));
   out.ny = static_cast<Index>(recipe.whole("ny", out.nx, 0, kMostVertices));
@@ -27,7 +27,7 @@ Lattice with_holes(Recipe& recipe, int threads) {
   const std::uint64_t seed = recipe.seed();
   const double sites = static_cast<double>(out.nx) * out.ny;
   if (sites > kMostVertices) recipe.fail("nx times ny passes 2^31 - 2 sites");
-  require_graph_memory(sites, 4 * sites, 2 * sizeof(Index));
+  require_graph_memory(sites, 4 * sites * part.share(), 2 * sizeof(Index));
   const auto count = static_cast<Index>(sites);
   const auto limit = static_cast<std::uint64_t>(std::ldexp(keep, 32));
   out.number.resize(at(count));
@@ -43,9 +43,10 @@ Lattice with_holes(Recipe& recipe, int threads) {
 }
 
 template <class Neighbours>
-BipartiteGraph lattice_graph(const Lattice& lattice, int threads, const Neighbours& neighbours) {
+BipartiteGraph lattice_graph(const Lattice& lattice, int threads, const Part& part,
+                             const Neighbours& neighbours) {
   const auto n = static_cast<Index>(lattice.site.size());
-  return graph_by_rows(n, n, threads, [&](Index k, std::vector<Index>& out) {
+  return graph_by_rows(part.of(n), n, threads, [&](Index k, std::vector<Index>& out) {
     const Index x = lattice.site[at(k)] % lattice.nx, y = lattice.site[at(k)] / lattice.nx;
     // Ascending, since sites are numbered line by line.
     neighbours(x, y, [&](Index to_x, Index to_y) {
@@ -56,40 +57,46 @@ BipartiteGraph lattice_graph(const Lattice& lattice, int threads, const Neighbou
 
 }  // namespace
 
-BipartiteGraph grid(Recipe& recipe, int threads) {
-  return lattice_graph(with_holes(recipe, threads), threads, [](Index x, Index y, const auto& join) {
-    join(x, y - 1);
-    join(x - 1, y);
-    join(x + 1, y);
-    join(x, y + 1);
-  });
+BipartiteGraph grid(Recipe& recipe, int threads, const Part& part) {
+  return lattice_graph(with_holes(recipe, threads, part), threads, part,
+                       [](Index x, Index y, const auto& join) {
+                         join(x, y - 1);
+                         join(x - 1, y);
+                         join(x + 1, y);
+                         join(x, y + 1);
+                       });
 }
 
-BipartiteGraph hexagonal(Recipe& recipe, int threads) {
+BipartiteGraph hexagonal(Recipe& recipe, int threads, const Part& part) {
   // A honeycomb drawn as a wall of bricks: every other site has its third neighbour above, the rest below.
-  return lattice_graph(with_holes(recipe, threads), threads, [](Index x, Index y, const auto& join) {
-    if ((x + y) % 2 == 1) join(x, y - 1);
-    join(x - 1, y);
-    join(x + 1, y);
-    if ((x + y) % 2 == 0) join(x, y + 1);
-  });
+  return lattice_graph(with_holes(recipe, threads, part), threads, part,
+                       [](Index x, Index y, const auto& join) {
+                         if ((x + y) % 2 == 1) join(x, y - 1);
+                         join(x - 1, y);
+                         join(x + 1, y);
+                         if ((x + y) % 2 == 0) join(x, y + 1);
+                       });
 }
 
 // Four of five sides of a square lattice of junctions are roads, each with 0, 1, 2 ... vertices on its way
 // (half the chance each time: one on the mean); what is left of n are dead ends. That gives 2.4 neighbours on
 // the mean and, as on maps, mostly vertices of degree two.
-BipartiteGraph road(Recipe& recipe, int threads) {
+BipartiteGraph road(Recipe& recipe, int threads, const Part& part) {
   const auto n = static_cast<Index>(recipe.whole("n", std::nullopt, 0, kMostVertices));
   const std::uint64_t seed = recipe.seed();
-  require_graph_memory(n, 2.5 * n, 3 * sizeof(Edge));
+  require_graph_memory(n * part.share(), 2.5 * n * part.share(), 3 * sizeof(Edge));
+  const Block mine = part.of(n);
   // A junction brings 1.6 vertices of its roads with it; a tenth of all vertices are left for dead ends.
   const auto side = static_cast<Index>(std::sqrt(0.9 * n / 2.6));
   std::vector<Edge> edges;
   std::vector<Index> line_above(at(side), -1);
   Index vertices = 0;
+  const auto keep = [&](Index row, Index col) {
+    if (row >= mine.first && row - mine.first < mine.count) edges.push_back({row, col});
+  };
   const auto join = [&](Index a, Index b) {
-    edges.push_back({a, b});
-    edges.push_back({b, a});
+    keep(a, b);
+    keep(b, a);
   };
   Index junctions_to_come = side * side;
   const auto build = [&](Random& random, Index from, Index to) {
@@ -117,7 +124,7 @@ BipartiteGraph road(Recipe& recipe, int threads) {
     const Index end = vertices++;
     if (end > 0) join(scaled(random.bits(), end), end);
   }
-  return graph_of_edges(n, n, edges, threads);
+  return graph_of_edges(mine, n, {std::move(edges)}, threads);
 }
 
 }  // namespace motes::matching::instances

@@ -1,0 +1,79 @@
+#pragma once
+/// Maximum cardinality matching of a graph distributed over ranks (base/communicator.h): for graphs that do
+/// not fit one machine's memory.
+///
+///   const Execution execution{1};
+///   DealtGraph mine = generate_dealt_graph(ranks, execution, "gen:rmat?scale=24");   // this rank's rows
+///   DealtMatching answer = solve_dealt(ranks, execution, mine);
+///   CardinalityCertificate proof = verify_dealt(ranks, mine, answer);
+///
+/// Rows and columns are distributed in contiguous blocks (block_of). A rank holds the edges of its rows, the
+/// mates of its rows and columns, and one bit for every row and every column of the whole graph.
+///
+/// All functions that take a communicator are collective: every rank calls them in the same order. The
+/// cardinality does not depend on the number of ranks. Which of several maximum matchings is returned depends
+/// on the number of ranks and on nothing else: each rank works on one thread, and messages are handled in the
+/// order of ranks.
+
+#include <string_view>
+#include <vector>
+
+#include <motes/base/communicator.h>
+#include <motes/base/execution.h>
+#include <motes/matching/cardinality_solver.h>
+#include <motes/matching/koenig.h>
+#include <motes/matching/problem.h>
+
+namespace motes::matching {
+
+/// A rank's part of a graph.
+struct DealtGraph {
+  Index rows = 0, cols = 0;  ///< of the whole graph
+  Block my_rows, my_cols;    ///< this rank's
+  /// The edges of this rank's rows: part.rows == my_rows.count; columns are those of the whole graph.
+  BipartiteGraph part;
+};
+
+/// A rank's part of a maximum matching, with a vertex cover of the same size that proves it. Vertices are
+/// those of the whole graph.
+struct DealtMatching {
+  std::vector<Index> row_to_col;   ///< [my_rows.count], -1 = free
+  std::vector<Index> col_to_row;   ///< [my_cols.count], -1 = free
+  std::vector<bool> row_in_cover;  ///< [my_rows.count]
+  std::vector<bool> col_in_cover;  ///< [my_cols.count]
+  std::int64_t cardinality = 0;    ///< of the whole matching
+  std::int64_t local_pairs = 0;    ///< pairs of all ranks before the first message
+  std::int64_t initial_pairs = 0;  ///< pairs before the first phase
+  /// phases, augmentations, path_edges, edges_traversed and augmented are those of all ranks; levels counts
+  /// exchanges. Seconds are this rank's: "local", "greedy", "grow", "augment"; "communication" is part of
+  /// the last three.
+  CardinalityStats stats;
+};
+
+/// Whether the cardinality solver has a form for several ranks; true of `ms-bfs` and `ms-bfs-graft`.
+bool cardinality_runs_on_ranks(std::string_view solver);
+
+/// This rank's part of a graph that every rank has in whole. O(edges of the part).
+DealtGraph deal(const Communicator& ranks, const BipartiteGraphView& whole);
+
+/// This rank's part of the graph that generate_graph (graph_instances.h) makes of the same text. For
+/// `erdos-renyi`, `rmat`, `road`, `web`, `grid`, `hexagonal`, `gated` and `rgg` no rank holds the edges of
+/// other ranks' rows at any time (but the places of all vertices, where there are such); for other families,
+/// and with permute=1, each rank makes the whole graph first. Throws on every rank as generate_graph does.
+DealtGraph generate_dealt_graph(Communicator& ranks, const Execution& execution, std::string_view text);
+
+/// A maximum matching. Every rank first solves the graph of its own rows and columns with the solver that
+/// `auto` takes for one thread; free rows then propose to columns of other ranks; then one forest of
+/// alternating trees grows over all ranks, phase by phase (Azad, Buluc & Pothen 2015), until a phase finds no
+/// path. Throws std::invalid_argument, on every rank, for a part that is not a graph of those sizes.
+/// Memory of a rank beside the graph: about 16 bytes for each of its rows and columns, as much again as its
+/// edges while its own part is solved, rows / 8 + cols / 8 bytes, and the messages of a round: 12 bytes for
+/// each pair of a row here and a column elsewhere at most.
+DealtMatching solve_dealt(Communicator& ranks, const DealtGraph& graph);
+
+/// As verify(), of the matching and the cover, trusting neither: each rank checks its own rows, their edges
+/// and its columns, against one bit of every column. The fault is that of the lowest rank that found one.
+CardinalityCertificate verify_dealt(Communicator& ranks, const DealtGraph& graph,
+                                    const DealtMatching& answer);
+
+}  // namespace motes::matching
