@@ -177,10 +177,15 @@ Command add_match(CLI::App& app, Session& session) {
               throw UsageError("--coarsen: is for greedy problems");
             if (family != matching::Family::assignment && !arguments->certificate.empty())
               throw UsageError("--certificate: is for assignment problems");
-            if (family != matching::Family::assignment && launched().size > 1)
-              throw UsageError("--problem: several ranks (mpirun) solve assignment problems only");
+            if (family == matching::Family::greedy && launched().size > 1)
+              throw UsageError("--problem: several ranks (mpirun) do not solve greedy problems");
             if (family == matching::Family::cardinality)
-              match_cardinality(session, *arguments);
+              on_ranks([&](Communicator* ranks) {
+                if (ranks != nullptr)
+                  match_cardinality_on_ranks(session, *arguments, *ranks);
+                else
+                  match_cardinality(session, *arguments);
+              });
             else if (family == matching::Family::greedy)
               match_greedy(session, *arguments);
             else

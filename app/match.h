@@ -72,6 +72,9 @@ std::unique_ptr<Solver> make_solver(const NamedSolver& named,
   }
 }
 
+/// Throws UsageError for --unmatched and --ties.
+void refuse_assignment_options(const MatchArguments& arguments);
+
 /// Pairs as CSV, row by row; the file appears whole or not at all.
 void write_pairs(const std::string& path, const matching::Matching& answer);
 
@@ -83,6 +86,7 @@ double transfer_seconds(const std::map<std::string, double>& steps);
 
 void match_assignment(Session& session, const MatchArguments& arguments, Communicator* ranks);
 void match_cardinality(Session& session, const MatchArguments& arguments);
+void match_cardinality_on_ranks(Session& session, const MatchArguments& arguments, Communicator& ranks);
 void match_greedy(Session& session, const MatchArguments& arguments);
 
 }  // namespace motes::app

@@ -42,12 +42,6 @@ const matching::InitialiserInfo& named_initialiser(const MatchArguments& argumen
                    "'?");
 }
 
-/// What counts pairs has no use for these.
-void refuse_assignment_options(const MatchArguments& arguments) {
-  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
-  if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
-}
-
 ordered_json stats_json(const matching::CardinalityStats& stats, std::int64_t initial, double solve_s) {
   ordered_json json{{"initial_pairs", initial},
                     {"phases", stats.phases},
@@ -107,12 +101,18 @@ Proof prove(const CardinalityProblem& problem, const matching::Matching& pairs, 
 
 }  // namespace
 
+void refuse_assignment_options(const MatchArguments& arguments) {
+  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
+  if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
+}
+
 void match_cardinality(Session& session, const MatchArguments& arguments) {
   const Config config = configure(session, "", true);
   const Execution cpu = execution_of(config);
   const int threads = thread_count(cpu);
   refuse_assignment_options(arguments);
-  NamedSolver chosen = choose(arguments, config, {});  // before a large file is read, so that errors appear at once
+  NamedSolver chosen =
+      choose(arguments, config, {});  // before a large file is read, so that errors appear at once
   auto solver = make_solver(chosen, matching::make_cardinality_solver);
   named_initialiser(arguments, chosen);
 

@@ -132,7 +132,8 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   const Execution cpu = execution_of(config);
   const int threads = thread_count(cpu);
   refuse_other_options(arguments);
-  NamedSolver chosen = choose(arguments, config, {});  // before a large file is read, so that errors appear at once
+  NamedSolver chosen =
+      choose(arguments, config, {});  // before a large file is read, so that errors appear at once
   auto solver = make_solver(chosen, matching::make_greedy_solver);
 
   const auto read_start = std::chrono::steady_clock::now();

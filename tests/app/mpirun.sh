@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# motes match on 2 and 3 ranks of mpirun: the pairs and duals of one process, one line and the exit code for
+# motes match on ranks of mpirun: the pairs and duals of one process (cardinality: as many pairs), one line and the exit code for
 # errors, no rank left waiting. Arguments: the executable. Exit code 77: mpirun or the module is missing.
 set -uo pipefail
 motes=$1
@@ -29,6 +29,23 @@ for instance in 'gen:uniform?rows=61&high=600' 'gen:uniform?rows=40&cols=53&high
   done
 done
 
+printf '%%%%MatrixMarket matrix coordinate pattern general\n5 4 7\n1 1\n1 2\n2 1\n3 1\n4 4\n5 4\n5 3\n' >"$work/graph.mtx"
+for instance in 'gen:gated?n=2000&degree=5' 'gen:road?n=1500' 'gen:rmat?scale=9&permute=1' "$work/graph.mtx"; do
+  "$motes" match "$instance" --problem cardinality --backend cpu --matching "$work/one" >/dev/null ||
+    fail "cardinality alone"
+  for ranks in 2 3 5; do
+    on $ranks "$instance" --solver ms-bfs-graft --verify --matching "$work/first" --json "$work/report" \
+      >"$work/out" 2>"$work/err" || fail "cardinality on $ranks ranks: $(cat "$work/err")"
+    [ "$(wc -l <"$work/one")" = "$(wc -l <"$work/first")" ] || fail "$instance: fewer pairs on $ranks ranks"
+    sort -t, -k2,2 -u "$work/first" | wc -l | cmp -s - <(wc -l <"$work/first") || fail "a column has two rows"
+    grep -q 'proven by a cover' "$work/out" || fail "cardinality on $ranks ranks: no proof"
+    [ "$(wc -l <"$work/out")" = 3 ] || fail "$ranks ranks speak: $(cat "$work/out")"
+    grep -q "\"ranks\": $ranks" "$work/report" || fail "the report does not tell of $ranks ranks"
+  done
+  on 5 "$instance" --problem cardinality --matching "$work/second" >"$work/out" 2>&1 || fail "5 ranks, solver auto"
+  cmp -s "$work/first" "$work/second" || fail "$instance: other pairs in the next run on 5 ranks"
+done
+
 # refused CODE PATTERN ARGUMENT...: one line of ours that matches, and that exit code.
 refused() {
   local code=$1 pattern=$2
@@ -42,9 +59,17 @@ refused() {
 refused 3 'no such file' "$work/absent.mtx"
 refused 2 'no form for several ranks' 'gen:uniform?rows=5&high=9' --solver jv
 refused 2 'unknown option' 'gen:uniform?rows=5&high=9' --slover jv
-refused 2 'assignment problems only' 'gen:rgg?n=50&degree=3' --problem cardinality
+refused 2 'do not solve greedy problems' 'gen:rgg?n=50&degree=3' --problem greedy
+refused 2 'no form for several ranks' 'gen:rgg?n=50&degree=3' --solver hk
+refused 2 'has no options' 'gen:rgg?n=50&degree=3' --solver 'ms-bfs-graft?alpha=3'
+refused 2 'make their own start' 'gen:rgg?n=50&degree=3' --solver ms-bfs-graft --init cheap
+refused 2 'is for assignment problems' 'gen:rgg?n=50&degree=3' --solver ms-bfs-graft --ties hash
+refused 2 'unknown parameter' 'gen:rgg?n=50&degree=3&wide=1' --solver ms-bfs-graft
+refused 3 'no such file' "$work/absent.mtx" --solver ms-bfs-graft
 touch "$work/file"
 refused 4 "$work/file" 'gen:uniform?rows=5&high=9' --certificate "$work/file/x"
+refused 4 "$work/file" 'gen:rgg?n=50&degree=3' --solver ms-bfs-graft --matching "$work/file/x"
+refused 4 'No space left' 'gen:rgg?n=50000&degree=3' --solver ms-bfs-graft --matching /dev/full
 
 # Alone, whatever a launcher of other programs may have left in the environment.
 OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 "$motes" match 'gen:uniform?rows=5&high=9' >/dev/null ||
