@@ -105,6 +105,24 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
   return out;
 }
 
+/// The rows that contenders' columns belong to: all that alternatives tell of columns.
+class Holders {
+ public:
+  Holders(const std::vector<Contender>& rows, const std::vector<Index>& row_to_col) {
+    for (const Contender& c : rows)
+      if (const Index j = row_to_col[at(c.row)]; j != -1) holders_.emplace_back(j, c.row);
+    std::ranges::sort(holders_);
+  }
+  /// -1 where no contender has the column.
+  Index of(Index col) const {
+    const auto found = std::ranges::lower_bound(holders_, col, {}, &std::pair<Index, Index>::first);
+    return found != holders_.end() && found->first == col ? found->second : -1;
+  }
+
+ private:
+  std::vector<std::pair<Index, Index>> holders_;  ///< column, row
+};
+
 /// The graph of possible exchanges. It has an arc from row i to the row whose column i could have instead
 /// of its own. The outside is one more node, with arcs from rows that could stay free or take a free
 /// column, and arcs to rows that are free or whose column could be. Other optima differ by cycles of this
@@ -112,15 +130,16 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
 /// incoming or without outgoing arcs are removed repeatedly.
 class Exchanges {
  public:
-  Exchanges(const Alternatives& alternatives, const Matching& matching) : rows_(alternatives.rows) {
+  Exchanges(const Alternatives& alternatives, const Holders& holders, const std::vector<Index>& row_to_col)
+      : rows_(alternatives.rows) {
     const auto outside = static_cast<Index>(rows_.size());
     for (const auto& [row, col] : alternatives.pairs) {
-      const Index holder = matching.col_to_row[at(col)];
+      const Index holder = holders.of(col);
       arcs_.push_back({node_of(row), holder == -1 ? outside : node_of(holder)});
     }
     for (Index node = 0; node < outside; ++node) {
       const auto& [row, may_stay_free, col_may_stay_free] = rows_[at(node)];
-      const bool matched = matching.row_to_col[at(row)] != -1;
+      const bool matched = row_to_col[at(row)] != -1;
       if (matched && may_stay_free) arcs_.push_back({node, outside});
       if (!matched || col_may_stay_free) arcs_.push_back({outside, node});
     }
@@ -180,8 +199,9 @@ struct TieProblem {
 };
 
 template <class Hash>
-TieProblem tie_problem_of(const Alternatives& alternatives, const Matching& matching,
-                          const std::vector<Contender>& rows, const Hash& hash) {
+TieProblem tie_problem_of(const Alternatives& alternatives, const Holders& holders,
+                          const std::vector<Index>& row_to_col, const std::vector<Contender>& rows,
+                          const Hash& hash) {
   TieProblem out;
   const auto contested = [&](Index row) {
     return std::ranges::binary_search(rows, row, {}, &Contender::row);
@@ -189,11 +209,11 @@ TieProblem tie_problem_of(const Alternatives& alternatives, const Matching& matc
   // Columns that the part's rows have or could have, in the order of the whole. Free ones may stay so.
   std::vector<std::pair<Index, Cost>> cols;
   for (const auto& [row, may_stay_free, col_may_stay_free] : rows)
-    if (const Index j = matching.row_to_col[at(row)]; j != -1)
+    if (const Index j = row_to_col[at(row)]; j != -1)
       cols.emplace_back(j, col_may_stay_free ? hash(-1, j) : kInfiniteCost);
   std::vector<detail::Pair> pairs;
   for (const auto& [row, col] : alternatives.pairs) {
-    const Index holder = matching.col_to_row[at(col)];
+    const Index holder = holders.of(col);
     if (!contested(row) || (holder != -1 && !contested(holder))) continue;
     pairs.push_back({row, col});
     if (holder == -1) cols.emplace_back(col, hash(-1, col));
@@ -210,7 +230,7 @@ TieProblem tie_problem_of(const Alternatives& alternatives, const Matching& matc
   auto pair = pairs.begin();
   for (const auto& [row, may_stay_free, col_may_stay_free] : rows) {
     row_cols.clear();
-    if (matching.row_to_col[at(row)] != -1) row_cols.push_back(matching.row_to_col[at(row)]);
+    if (row_to_col[at(row)] != -1) row_cols.push_back(row_to_col[at(row)]);
     for (; pair != pairs.end() && pair->row == row; ++pair) row_cols.push_back(pair->col);
     std::ranges::sort(row_cols);
     for (const Index j : row_cols) {
@@ -226,6 +246,33 @@ TieProblem tie_problem_of(const Alternatives& alternatives, const Matching& matc
 
 }  // namespace
 
+void detail::choose_least(const Execution& execution, Index rows, Index cols,
+                          const Alternatives& alternatives, Matching& optimal) {
+  if (!alternatives.consistent)
+    throw std::invalid_argument("resolve_ties: the matching given is not optimal for its duals");
+  int bits = 40;
+  while (bits > 1 && (Offset{2} * (Offset{rows} + cols + 2)) > (Offset{1} << (58 - bits))) --bits;
+  const auto hash = [&](Index i, Index j) { return static_cast<Cost>(pair_hash(i, j) >> (64 - bits)); };
+  const Holders holders(alternatives.rows, optimal.row_to_col);
+  const std::vector<Contender> contested =
+      Exchanges(alternatives, holders, optimal.row_to_col).rows_on_cycles();
+  if (contested.empty()) return;
+  const TieProblem tied = tie_problem_of(alternatives, holders, optimal.row_to_col, contested, hash);
+  Execution on_cpu = execution;
+  on_cpu.backend = Backend::cpu;
+  const Matching least = JonkerVolgenant().solve(on_cpu, tied.costs.view());
+  const bool both = !optimal.col_to_row.empty();
+  for (const Contender& c : contested)
+    if (const Index j = optimal.row_to_col[at(c.row)]; both && j != -1) optimal.col_to_row[at(j)] = -1;
+  for (std::size_t k = 0; k < contested.size(); ++k) {
+    const Index j = least.row_to_col[k] == -1 ? -1 : tied.cols[at(least.row_to_col[k])];
+    optimal.row_to_col[at(contested[k].row)] = j;
+    if (both && j != -1) optimal.col_to_row[at(j)] = contested[k].row;
+  }
+  optimal.cardinality = static_cast<std::int64_t>(
+      std::count_if(optimal.row_to_col.begin(), optimal.row_to_col.end(), [](Index j) { return j != -1; }));
+}
+
 Matching resolve_ties(const Execution& execution, const CostsView& problem, Matching optimal) {
   const Index rows = rows_of(problem), cols = cols_of(problem);
   if (optimal.status != Status::optimal || optimal.row_to_col.size() != at(rows) ||
@@ -233,29 +280,7 @@ Matching resolve_ties(const Execution& execution, const CostsView& problem, Matc
       optimal.duals.v.size() != at(cols))
     throw std::invalid_argument("resolve_ties: needs an optimal matching with its duals");
   const auto start = std::chrono::steady_clock::now();
-  int bits = 40;
-  while (bits > 1 && (Offset{2} * (Offset{rows} + cols + 2)) > (Offset{1} << (58 - bits))) --bits;
-  const auto hash = [&](Index i, Index j) { return static_cast<Cost>(pair_hash(i, j) >> (64 - bits)); };
-
-  const Alternatives alternatives = find_alternatives(execution, problem, optimal);
-  if (!alternatives.consistent)
-    throw std::invalid_argument("resolve_ties: the matching given is not optimal for its duals");
-  const std::vector<Contender> contested = Exchanges(alternatives, optimal).rows_on_cycles();
-  if (!contested.empty()) {
-    const TieProblem tied = tie_problem_of(alternatives, optimal, contested, hash);
-    Execution on_cpu = execution;
-    on_cpu.backend = Backend::cpu;
-    const Matching least = JonkerVolgenant().solve(on_cpu, tied.costs.view());
-    for (const Contender& c : contested)
-      if (const Index j = optimal.row_to_col[at(c.row)]; j != -1) optimal.col_to_row[at(j)] = -1;
-    for (std::size_t k = 0; k < contested.size(); ++k) {
-      const Index j = least.row_to_col[k] == -1 ? -1 : tied.cols[at(least.row_to_col[k])];
-      optimal.row_to_col[at(contested[k].row)] = j;
-      if (j != -1) optimal.col_to_row[at(j)] = contested[k].row;
-    }
-    optimal.cardinality = static_cast<std::int64_t>(
-        std::count_if(optimal.row_to_col.begin(), optimal.row_to_col.end(), [](Index j) { return j != -1; }));
-  }
+  detail::choose_least(execution, rows, cols, find_alternatives(execution, problem, optimal), optimal);
   optimal.stats.seconds["ties"] =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return optimal;

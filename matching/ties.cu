@@ -13,7 +13,7 @@
 #include <motes/base/gpu/staged_upload.cuh>
 
 #include "matching/assignment/canonical/canonical_form.cuh"
-#include "matching/assignment/device_problem.h"
+#include "matching/assignment/device_ties.cuh"
 
 namespace motes::matching {
 namespace {
@@ -144,27 +144,37 @@ Alternatives alternatives_on_device(const Execution& execution, const CostsView&
   Workspace own;
   gpu::Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
   arena.reset();
-  const Index rows = rows_of(problem), cols = cols_of(problem);
-  const auto row_count = static_cast<std::size_t>(rows), col_count = static_cast<std::size_t>(cols);
-  const auto data = [](std::span<const Cost> costs) { return costs.empty() ? nullptr : costs.data(); };
+  const Index rows = rows_of(problem);
+  const auto row_count = static_cast<std::size_t>(rows),
+             col_count = static_cast<std::size_t>(cols_of(problem));
   gpu::StagedUpload upload(arena, arena,
                            row_count * (sizeof(Index) + sizeof(Cost)) + col_count * sizeof(Cost),
                            thread_count(execution));
+  DeviceOptimum optimum;
+  optimum.u = upload(std::span<const Cost>(matching.duals.u));
+  optimum.v = upload(std::span<const Cost>(matching.duals.v));
+  optimum.row_to_col = upload(std::span<const Index>(matching.row_to_col));
+  Index* col_to_row = arena.take_filled<Index>(col_count, 0xff);
+  holders_kernel<<<8 * arena.multiprocessors(), kThreads, 0, arena.stream()>>>(optimum.row_to_col, rows,
+                                                                               col_to_row);
+  MOTES_CUDA_LAUNCHED();
+  optimum.col_to_row = col_to_row;
+  return alternatives_of(arena, problem, optimum);
+}
+
+Alternatives alternatives_of(gpu::Arena& arena, const CostsView& problem, const DeviceOptimum& optimum) {
+  const auto row_count = static_cast<std::size_t>(rows_of(problem));
+  const auto data = [](std::span<const Cost> costs) { return costs.empty() ? nullptr : costs.data(); };
   Exchanges e{};
-  e.rows = rows, e.cols = cols;
-  e.u = upload(std::span<const Cost>(matching.duals.u));
-  e.v = upload(std::span<const Cost>(matching.duals.v));
-  e.row_to_col = upload(std::span<const Index>(matching.row_to_col));
+  e.rows = rows_of(problem), e.cols = cols_of(problem);
+  e.row_to_col = optimum.row_to_col, e.col_to_row = optimum.col_to_row;
+  e.u = optimum.u, e.v = optimum.v;
   e.row_unmatched = data(unmatched_row_cost_of(problem)),
   e.col_unmatched = data(unmatched_col_cost_of(problem));
-  Index* col_to_row = arena.take_filled<Index>(col_count, 0xff);
-  e.col_to_row = col_to_row;
   e.in = arena.take<int>(row_count + 1), e.out = arena.take<int>(row_count + 1);
   e.found = arena.take<Found>(1);
   const int blocks = 8 * arena.multiprocessors();
   const auto stream = arena.stream();
-  holders_kernel<<<blocks, kThreads, 0, stream>>>(e.row_to_col, rows, col_to_row);
-  MOTES_CUDA_LAUNCHED();
   Found counts{};
   // Rarely more than one a row: where there are, a second pass has the room that the first one counted.
   int round = 1;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <motes/matching/assignment_solver.h>
+#include <motes/matching/ties.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
 #include "matching/assignment/device_problem.h"
@@ -32,8 +33,7 @@ void check_start(const CostsView& problem, const Start& start) {
 
 bool AssignmentSolver::checks_entries(const Execution&, const CostsView&) const { return false; }
 
-Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
-                                 const Start& start) const {
+void AssignmentSolver::check(const Execution& execution, const CostsView& problem) const {
   // A matrix in device memory is read once on the device, for its faults and for its largest cost
   // (device/canonical.cuh).
   const bool later = execution.backend == Backend::cuda && space_of(problem) == Space::device &&
@@ -42,8 +42,26 @@ Matching AssignmentSolver::solve(const Execution& execution, const CostsView& pr
     check_form(problem, thread_count(execution));
   else
     detail::check_problem_with(execution, problem);
+}
+
+Matching AssignmentSolver::solve(const Execution& execution, const CostsView& problem,
+                                 const Start& start) const {
+  check(execution, problem);
   check_start(problem, start);
   return run(execution, problem, start);
+}
+
+Matching AssignmentSolver::run_for_partners(const Execution& execution, const CostsView& problem) const {
+  Matching answer = run(execution, problem, {});
+  if (answer.status == Status::optimal) answer = resolve_ties(execution, problem, std::move(answer));
+  answer.col_to_row = {};
+  answer.duals = {};
+  return answer;
+}
+
+Matching AssignmentSolver::solve_for_partners(const Execution& execution, const CostsView& problem) const {
+  check(execution, problem);
+  return run_for_partners(execution, problem);
 }
 
 }  // namespace motes::matching

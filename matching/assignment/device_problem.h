@@ -48,4 +48,9 @@ struct Alternatives {
 Alternatives alternatives_on_device(const Execution& execution, const CostsView& problem,
                                     const Matching& matching);
 
+/// Makes `optimal`, whose alternatives these are, the optimum that resolve_ties (ties.h) chooses: row_to_col,
+/// cardinality, and col_to_row where it is there. Throws as resolve_ties does where they are inconsistent.
+void choose_least(const Execution& execution, Index rows, Index cols, const Alternatives& alternatives,
+                  Matching& optimal);
+
 }  // namespace motes::matching::detail

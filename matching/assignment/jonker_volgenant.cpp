@@ -102,9 +102,19 @@ Matching JonkerVolgenant::run(const Execution& execution, const CostsView& probl
                                  });
 }
 
+Matching JonkerVolgenant::run_for_partners(const Execution& execution, const CostsView& problem) const {
+  const bool there = execution.backend == Backend::cuda && space_of(problem) == Space::device;
+  return there && std::holds_alternative<SparseCostsView>(problem)
+             ? device::partners_by_sparse_paths(execution, problem)
+             : AssignmentSolver::run_for_partners(execution, problem);
+}
+
 #if !MOTES_HAS_CUDA
 namespace device {
 Matching solve_by_cores(const Execution&, const CostsView&, const Start&, int, const SearchSettings&) {
+  throw ResourceError("jv: no GPU: this build has no CUDA; use the cpu back end");
+}
+Matching partners_by_sparse_paths(const Execution&, const CostsView&) {
   throw ResourceError("jv: no GPU: this build has no CUDA; use the cpu back end");
 }
 }  // namespace device

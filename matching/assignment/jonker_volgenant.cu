@@ -3,6 +3,7 @@
 #include "matching/assignment/canonical/device_solve.cuh"
 #include "matching/assignment/core/dense_core.cuh"
 #include "matching/assignment/core/point_core.cuh"
+#include "matching/assignment/device_ties.cuh"
 #include "matching/assignment/jonker_volgenant_device.h"
 #include "matching/assignment/sparse/sparse_augmenting_paths.cuh"
 
@@ -56,13 +57,55 @@ DeviceSolution solve(gpu::Arena& arena, CanonicalSides sides, const DeviceCanoni
   return bring(arena, core::solve_dense(arena, sides, p, start, wanted));
 }
 
+/// By way of pinned memory, so that each of the host's pages is touched once.
+std::vector<Index> partners_from(gpu::Arena& arena, const Index* from, std::size_t count) {
+  if (count == 0) return {};
+  auto* staged = reinterpret_cast<Index*>(arena.staging(count * sizeof(Index)));
+  MOTES_CUDA(cudaMemcpyAsync(staged, from, count * sizeof(Index), cudaMemcpyDeviceToHost, arena.stream()));
+  arena.synchronize();
+  return {staged, staged + count};
+}
+
 }  // namespace
 
 Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start, int wanted,
                         const SearchSettings& settings) {
-  return solve_on_device(execution, problem, start,
-                         [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p,
-                             const Start& from) { return solve(arena, sides, p, from, wanted, settings); });
+  detail::ResultRoom room(rows_of(problem), cols_of(problem), thread_count(execution));
+  return solve_on_device(
+      execution, problem, start,
+      [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p, const Start& from) {
+        return solve(arena, sides, p, from, wanted, settings);
+      },
+      [&](gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
+          const DeviceAnswer& answer) {
+        return bring_answer(arena, sides, std::move(solution), answer, room);
+      });
+}
+
+Matching partners_by_sparse_paths(const Execution& execution, const CostsView& problem) {
+  const auto count = static_cast<std::size_t>(rows_of(problem));
+  return solve_on_device(
+      execution, problem, {},
+      [&](gpu::Arena& arena, const CanonicalSides& sides, const auto& p, const Start& from) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(p)>, DeviceCanonical<SparseEntries>>)
+          return solve(arena, sides, p, from, kCorePairs, {});
+        else
+          return DeviceSolution{};  // only graphs come here
+      },
+      [&](gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
+          const DeviceAnswer& answer) {
+        Matching out = bring_totals(arena, std::move(solution), answer);
+        if (out.status != Status::optimal) return out;
+        const auto start = std::chrono::steady_clock::now();
+        const detail::DeviceOptimum optimum =
+            sides.exchanged ? detail::DeviceOptimum{answer.col_to_row, answer.row_to_col, answer.v, answer.u}
+                            : detail::DeviceOptimum{answer.row_to_col, answer.col_to_row, answer.u, answer.v};
+        const detail::Alternatives alternatives = detail::alternatives_of(arena, problem, optimum);
+        out.row_to_col = partners_from(arena, optimum.row_to_col, count);
+        detail::choose_least(execution, rows_of(problem), cols_of(problem), alternatives, out);
+        out.stats.seconds["ties"] = seconds_since(start);
+        return out;
+      });
 }
 
 }  // namespace motes::matching::device

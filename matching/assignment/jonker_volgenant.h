@@ -20,6 +20,9 @@ namespace motes::matching {
 /// but searches run side by side on all components: the matching may depend on timing where optima tie, its
 /// objective and its proof never.
 class JonkerVolgenant final : public AssignmentSolver {
+ protected:
+  Matching run_for_partners(const Execution& execution, const CostsView& problem) const override;
+
  private:
   bool checks_entries(const Execution& execution, const CostsView& problem) const override;
   Matching run(const Execution& execution, const CostsView& problem, const Start& start) const override;

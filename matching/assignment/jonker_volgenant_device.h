@@ -14,4 +14,7 @@ inline constexpr int kCorePairs = 48;
 Matching solve_by_cores(const Execution& execution, const CostsView& problem, const Start& start,
                         int wanted = kCorePairs, const SearchSettings& settings = {});
 
+/// AssignmentSolver::solve_for_partners for a graph in device memory.
+Matching partners_by_sparse_paths(const Execution& execution, const CostsView& problem);
+
 }  // namespace motes::matching::device

@@ -96,6 +96,15 @@ bool same_ties_on_gpu(Workspace& workspace, const matching::SparseCosts& costs) 
   CHECK(found.row_to_col == expected.row_to_col);
   CHECK(found.col_to_row == expected.col_to_row);
   CHECK(found.cardinality == expected.cardinality);
+  execution.backend = Backend::cuda;
+  const auto partners = matching::find_solver("jv")->make()->solve_for_partners(execution, copy.view());
+  CHECK(partners.status == Status::optimal);
+  CHECK(partners.row_to_col == expected.row_to_col);
+  CHECK(partners.cardinality == expected.cardinality);
+  CHECK(partners.objective == expected.objective);
+  CHECK(partners.gap == 0);
+  CHECK(partners.col_to_row.empty());
+  CHECK(partners.duals.u.empty());
   if (answer.cardinality == 0) return false;
   ++answer.duals.u[0];
   CHECK_THROWS(matching::resolve_ties(execution, copy.view(), answer));
@@ -133,6 +142,37 @@ TEST_CASE("for the memory and race checkers: ties") {
        {chain(70, 71, false), chain(70, 70, true), tied(1, 300, 3, 5), tied(2, 80, 12, 1)})
     moved += same_ties_on_gpu(workspace, costs);
   CHECK(moved > 0);
+}
+
+TEST_CASE("partners alone are those of the optimum that ties are resolved to") {
+  for (const char* name : {"jv", "hungarian", "auction-scaled"}) {
+    const auto solver = matching::find_solver(name)->make();
+    for (std::uint64_t seed = 1; seed <= 6; ++seed)
+      for (const auto& instance : testing::small_instances(seed)) {
+        INFO(name << ", " << instance.name << ", seed " << seed);
+        const auto problem = instance.costs.view();
+        const auto found = solver->solve_for_partners({1}, problem);
+        const auto answer = solver->solve({1}, problem);
+        REQUIRE(found.status == answer.status);
+        if (answer.status != Status::optimal) continue;
+        const auto expected = matching::resolve_ties({1}, problem, answer);
+        CHECK(found.row_to_col == expected.row_to_col);
+        CHECK(found.cardinality == expected.cardinality);
+        CHECK(found.objective == expected.objective);
+      }
+  }
+}
+
+TEST_CASE("partners of an infeasible problem on the GPU are none, and it says so") {
+  MOTES_NEED_GPU();
+  Workspace workspace;
+  Execution execution{1, Backend::cuda};
+  execution.workspace = &workspace;
+  const auto costs = testing::from_matrix({{1, matching::kInfiniteCost}, {2, matching::kInfiniteCost}});
+  const matching::DeviceCosts copy{matching::CostsView(costs.view())};
+  const auto found = matching::find_solver("jv")->make()->solve_for_partners(execution, copy.view());
+  CHECK(found.status == Status::infeasible);
+  CHECK(found.row_to_col.empty());
 }
 
 TEST_CASE("ties are not resolved for what is not an optimum") {

@@ -81,9 +81,12 @@ const matching::SolverInfo& solver_for(const std::string& name, const matching::
   return name == "auto" ? *matching::choose_solver(problem, backend, true).info : named_solver(name);
 }
 
+/// The one optimum; with the duals that prove it only where they are wanted.
 matching::Matching exact_matching(const Execution& execution, const matching::SparseCostsView& problem,
-                                  const matching::SolverInfo& info) {
-  matching::Matching answer = info.make()->solve(execution, problem);
+                                  const matching::SolverInfo& info, bool with_proof) {
+  const auto solver = info.make();
+  if (!with_proof) return solver->solve_for_partners(execution, problem);
+  matching::Matching answer = solver->solve(execution, problem);
   if (answer.status != matching::Status::optimal) return answer;
   return matching::resolve_ties(execution, problem, std::move(answer));
 }
@@ -100,7 +103,7 @@ PairLinks links_of(const Execution& execution, const matching::SparseCostsView& 
     out.solver = kGreedySolver;
   } else {
     const matching::SolverInfo& info = solver_for(options.solver, problem, execution.backend);
-    answer = exact_matching(execution, problem, info);
+    answer = exact_matching(execution, problem, info, options.verify);
     out.solver = info.name;
   }
   const auto solved = Clock::now();

@@ -50,17 +50,6 @@ __global__ void starting_kernel(const Cost* unmatched, Index cols, Cost must_pri
   }
 }
 
-/// Sums of 64-bit numbers that may need more: of their low and their high halves, apart.
-struct WideSum {
-  unsigned long long low;
-  unsigned long long high;  ///< of signed halves
-};
-struct Totals {
-  WideSum primal, dual;
-  unsigned long long cardinality;
-  int infeasible;
-};
-
 struct RunningSum {
   unsigned long long low = 0;
   long long high = 0;
@@ -120,6 +109,22 @@ __global__ void finish_cols_kernel(Finish f) {
 __extension__ typedef __int128 Wide;
 Wide value_of(const WideSum& sum) {
   return (static_cast<Wide>(static_cast<long long>(sum.high)) << 32) + static_cast<Wide>(sum.low);
+}
+
+void tell_totals(const Totals& totals, DeviceSolution&& solution, Matching& out) {
+  out.stats = std::move(solution.stats);
+  out.cardinality = static_cast<std::int64_t>(totals.cardinality);
+  if (solution.infeasible || totals.infeasible != 0) {
+    out.status = Status::infeasible;
+    out.duals = {};
+    out.objective = out.dual_objective = std::numeric_limits<double>::infinity();
+    return;
+  }
+  const Wide primal = value_of(totals.primal), dual = value_of(totals.dual);
+  out.status = Status::optimal;
+  out.objective = static_cast<double>(primal);
+  out.dual_objective = static_cast<double>(dual);
+  out.gap = static_cast<double>(primal - dual);
 }
 
 __global__ void edge_rows_kernel(SparseEntries e, Index* count, Index* key, Offset* place) {
@@ -185,10 +190,8 @@ const Cost* starting_prices(gpu::Arena& arena, const Cost* unmatched, Index cols
   return start;
 }
 
-Matching finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
-                          const Cost* matched_cost, const Cost* row_exit, const Cost* col_cost,
-                          detail::ResultRoom& room) {
-  const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
+DeviceAnswer finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, const DeviceSolution& solution,
+                              const Cost* matched_cost, const Cost* row_exit, const Cost* col_cost) {
   const Finish f{sides.rows,
                  sides.cols,
                  solution.row_to_col,
@@ -196,12 +199,18 @@ Matching finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, Device
                  matched_cost,
                  row_exit,
                  col_cost,
-                 arena.take_filled<Index>(cols, 0xff),
-                 arena.take<Cost>(rows),
+                 arena.take_filled<Index>(static_cast<std::size_t>(sides.cols), 0xff),
+                 arena.take<Cost>(static_cast<std::size_t>(sides.rows)),
                  arena.take_filled<Totals>(1, 0)};
-  if (rows > 0) finish_rows_kernel<<<blocks_for(arena, sides.rows), kThreads, 0, arena.stream()>>>(f);
-  if (cols > 0) finish_cols_kernel<<<blocks_for(arena, sides.cols), kThreads, 0, arena.stream()>>>(f);
+  if (sides.rows > 0) finish_rows_kernel<<<blocks_for(arena, sides.rows), kThreads, 0, arena.stream()>>>(f);
+  if (sides.cols > 0) finish_cols_kernel<<<blocks_for(arena, sides.cols), kThreads, 0, arena.stream()>>>(f);
   MOTES_CUDA_LAUNCHED();
+  return {f.row_to_col, f.col_to_row, f.u, f.v, f.totals};
+}
+
+Matching bring_answer(gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
+                      const DeviceAnswer& answer, detail::ResultRoom& room) {
+  const auto rows = static_cast<std::size_t>(sides.rows), cols = static_cast<std::size_t>(sides.cols);
   // Totals, u, v and the partners, one behind the other; every part keeps its alignment.
   char* staging = arena.staging(sizeof(Totals) + (rows + cols) * (sizeof(Cost) + sizeof(Index)));
   char* end = staging;
@@ -212,27 +221,20 @@ Matching finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, Device
     end += count * sizeof(T);
     return static_cast<const T*>(to);
   };
-  const Totals* totals = fetch(f.totals, 1);
-  const Cost *u = fetch(static_cast<const Cost*>(f.u), rows), *v = fetch(f.v, cols);
-  const Index *row_to_col = fetch(f.row_to_col, rows),
-              *col_to_row = fetch(static_cast<const Index*>(f.col_to_row), cols);
+  const Totals* totals = fetch(answer.totals, 1);
+  const Cost *u = fetch(answer.u, rows), *v = fetch(answer.v, cols);
+  const Index *row_to_col = fetch(answer.row_to_col, rows), *col_to_row = fetch(answer.col_to_row, cols);
   arena.synchronize();
   const bool turn = sides.exchanged;
   Matching out = room.fill(turn ? detail::ResultRoom::Arrays{col_to_row, row_to_col, v, u}
                                 : detail::ResultRoom::Arrays{row_to_col, col_to_row, u, v});
-  out.stats = std::move(solution.stats);
-  out.cardinality = static_cast<std::int64_t>(totals->cardinality);
-  if (solution.infeasible || totals->infeasible != 0) {
-    out.status = Status::infeasible;
-    out.duals = {};
-    out.objective = out.dual_objective = std::numeric_limits<double>::infinity();
-    return out;
-  }
-  const Wide primal = value_of(totals->primal), dual = value_of(totals->dual);
-  out.status = Status::optimal;
-  out.objective = static_cast<double>(primal);
-  out.dual_objective = static_cast<double>(dual);
-  out.gap = static_cast<double>(primal - dual);
+  tell_totals(*totals, std::move(solution), out);
+  return out;
+}
+
+Matching bring_totals(gpu::Arena& arena, DeviceSolution&& solution, const DeviceAnswer& answer) {
+  Matching out;
+  tell_totals(arena.download(answer.totals, 1)[0], std::move(solution), out);
   return out;
 }
 

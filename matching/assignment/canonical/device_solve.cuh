@@ -31,12 +31,36 @@ detail::UnmatchedFacts facts_of(gpu::Arena& arena, const CostsView& problem,
 /// start[j] of the canonical form: costs as they are, `must_price` for infinite ones.
 const Cost* starting_prices(gpu::Arena& arena, const Cost* unmatched, Index cols, Cost must_price);
 
+/// Sums of 64-bit numbers that may need more: of their low and their high halves, apart.
+struct WideSum {
+  unsigned long long low;
+  unsigned long long high;  ///< of signed halves
+};
+struct Totals {
+  WideSum primal, dual;
+  unsigned long long cardinality;
+  int infeasible;
+};
+
+/// An answer in device memory, in the orientation of the canonical form.
+struct DeviceAnswer {
+  const Index *row_to_col, *col_to_row;  ///< [rows], [cols]
+  const Cost *u, *v;                     ///< [rows], [cols]
+  const Totals* totals;
+};
+
 /// The answer of a canonical solution. matched_cost [rows]: costs of the matched pairs; row_exit [rows] and
 /// col_cost [cols]: unmatched costs of the canonical form's rows and columns, nullptr where all are infinite.
-/// Waits for the stream once.
-Matching finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
-                          const Cost* matched_cost, const Cost* row_exit, const Cost* col_cost,
-                          detail::ResultRoom& room);
+/// Does not wait for the stream.
+DeviceAnswer finish_on_device(gpu::Arena& arena, const CanonicalSides& sides, const DeviceSolution& solution,
+                              const Cost* matched_cost, const Cost* row_exit, const Cost* col_cost);
+
+/// The whole answer on the host. Waits for the stream once.
+Matching bring_answer(gpu::Arena& arena, const CanonicalSides& sides, DeviceSolution&& solution,
+                      const DeviceAnswer& answer, detail::ResultRoom& room);
+
+/// The same without pairs and duals: status, objectives and cardinality.
+Matching bring_totals(gpu::Arena& arena, DeviceSolution&& solution, const DeviceAnswer& answer);
 
 /// The same pairs by column, columns (the rows that were) ascending.
 SparseEntries transposed(gpu::Arena& arena, const SparseEntries& entries, Offset edges);
@@ -46,19 +70,19 @@ inline bool is_cold(const Start& start) {
   return start.row_to_col.empty() && start.u.empty() && start.v.empty();
 }
 
-/// Solves a problem in either space: calls solve(arena, sides, canonical, start) -> DeviceSolution. Of
+/// Solves a problem in either space: calls solve(arena, sides, canonical, start) -> DeviceSolution, and
+/// take(arena, sides, solution, answer) -> Matching for what the host is to have of it. Of
 /// `sides` the arrays are there only where a start was given, and then hold what initial_state
 /// (papers/hungarian/initial_reduction.cuh) reads: the starting prices; `start` is in the problem's own
 /// orientation (sides.exchanged says whether to turn it). `seconds` of the stats gain "transfer" (to the
 /// device) and "finish" (until the answer is on the host).
-template <class Solve>
+template <class Solve, class Take>
 Matching solve_on_device(const Execution& execution, const CostsView& problem, const Start& start,
-                         Solve&& solve) {
+                         Solve&& solve, Take&& take) {
   Workspace own;
   gpu::Arena& arena = (execution.workspace != nullptr ? *execution.workspace : own).arena(execution.device);
   arena.reset();
   const auto began = std::chrono::steady_clock::now();
-  detail::ResultRoom room(rows_of(problem), cols_of(problem), thread_count(execution));
   const DeviceUnmatched unmatched = unmatched_on_device(arena, problem);
   const detail::UnmatchedFacts facts = facts_of(arena, problem, unmatched);
 
@@ -81,7 +105,8 @@ Matching solve_on_device(const Execution& execution, const CostsView& problem, c
                                                                                    solution.row_to_col, cost);
       MOTES_CUDA_LAUNCHED();
     }
-    Matching out = finish_on_device(arena, sides, std::move(solution), cost, exits, col_cost, room);
+    const DeviceAnswer answer = finish_on_device(arena, sides, solution, cost, exits, col_cost);
+    Matching out = take(arena, sides, std::move(solution), answer);
     out.stats.seconds["transfer"] = transfer_s;
     out.stats.seconds["finish"] = seconds_since(solved);
     return out;

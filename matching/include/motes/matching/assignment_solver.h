@@ -27,11 +27,21 @@ class AssignmentSolver {
   /// for the solver; throws ResourceError if there is not enough memory or no usable device.
   Matching solve(const Execution& execution, const CostsView& problem, const Start& start = {}) const;
 
+  /// The partners of the rows as solve() and then resolve_ties() (ties.h) give them: col_to_row and the duals
+  /// are empty. `jv` on the GPU settles ties of graphs in device memory there, and copies nothing else to the
+  /// host. `seconds` of the stats gain "ties".
+  Matching solve_for_partners(const Execution& execution, const CostsView& problem) const;
+
+ protected:
+  /// For solve_for_partners, of a problem that has been checked as for run().
+  virtual Matching run_for_partners(const Execution& execution, const CostsView& problem) const;
+
  private:
   /// True if run() itself rejects bad matrix entries, as check_problem would, in a pass that it makes anyway.
   /// solve() then checks everything but the entries: reading a large matrix once more would take as long as
   /// solving it.
   virtual bool checks_entries(const Execution& execution, const CostsView& problem) const;
+  void check(const Execution& execution, const CostsView& problem) const;
 
   /// Solves a problem that solve() has checked (but for the entries, where checks_entries is true).
   virtual Matching run(const Execution& execution, const CostsView& problem, const Start& start) const = 0;
