@@ -86,6 +86,19 @@ def whole_threads(threads: Any) -> int:
     return min(max(number, 0), os.cpu_count() or 1)
 
 
+#: Points of a table that one thread links as fast as several: the loops are too short.
+_FEW_POINTS = 10_000
+
+
+def threads_for(points: int, threads: Any) -> int:
+    """The threads that were asked for; where that is left open, one for a small table.
+
+    Threads that wait take the processor from others, which costs seconds on a busy machine.
+    """
+    threads = whole_threads(threads)
+    return 1 if threads == 0 and points <= _FEW_POINTS else threads
+
+
 def whole_number(value: Any, name: str) -> int:
     """An integer of any type, not below 0, such as a number of frames."""
     try:

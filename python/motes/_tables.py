@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import os
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,13 @@ def require_table(f: Any) -> None:
         return
     kind = type(f)
     hint = "see link_iter for arrays"
-    if hasattr(kind, "to_pandas"):
+    if isinstance(f, (str, bytes, os.PathLike)):
+        hint = "motes.track(path) links the points of a file"
+    elif isinstance(f, (Mapping, np.recarray)):
+        hint = "give pandas.DataFrame(f)"
+    elif isinstance(f, tuple):
+        hint = "of a groupby give the tables: (table for _, table in f.groupby('frame'))"
+    elif hasattr(kind, "to_pandas"):
         hint = "give table.to_pandas()"
     elif hasattr(kind, "collect"):
         hint = "give table.collect().to_pandas()"
@@ -44,18 +51,46 @@ def names_of(f: pandas.DataFrame) -> str:
     return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else "no columns"
 
 
-def position_columns(f: pandas.DataFrame, pos_columns: Any) -> list[Any]:
-    if pos_columns is not None:
-        columns = [pos_columns] if isinstance(pos_columns, str) else list(pos_columns)
-    else:
-        for names in (("z", "y", "x"), ("z_um", "y_um", "x_um")):
-            if names[1] in f and names[2] in f:
-                columns = [name for name in names if name in f]
-                break
-        else:
+#: Names of positions, plain and with their unit.
+_POSITIONS = (("z", "y", "x"), ("z_um", "y_um", "x_um"))
+
+
+def _usual_positions(f: pandas.DataFrame) -> list[Any]:
+    """The columns of positions by their usual names, all plain or all with the unit."""
+    for names, others in (_POSITIONS, _POSITIONS[::-1]):
+        if names[1] not in f or names[2] not in f:
+            continue
+        columns = [name for name in names if name in f]
+        if names[0] not in f and others[0] in f:
             raise ValueError(
-                "no columns x, y (and z) or x_um, y_um (and z_um); give pos_columns: the table has " + names_of(f)
+                f"the units are mixed: column {others[0]!r} beside {names[2]!r} and {names[1]!r}; name it "
+                f"{names[0]!r} (in the same unit), or give pos_columns={columns} to leave it out"
             )
+        return columns
+    found = [name for names in _POSITIONS for name in names if name in f]
+    if {name[0] for name in found} >= {"x", "y"}:
+        raise ValueError(
+            f"the units are mixed: of {', '.join(map(repr, found))} only some name one; name all of them x, y, z "
+            "or x_um, y_um, z_um, in one unit"
+        )
+    alike = [name for letter in "zyx" for name in f.columns if str(name).lower() in _spellings(letter)]
+    hint = f"pos_columns={alike}" if len(alike) in (2, 3) else "pos_columns"
+    raise ValueError(f"no columns x, y (and z) or x_um, y_um (and z_um); give {hint}: the table has {names_of(f)}")
+
+
+def _spellings(letter: str) -> tuple[str, ...]:
+    return (letter, letter + "_um", "position_" + letter, "position " + letter)
+
+
+def position_columns(f: pandas.DataFrame, pos_columns: Any) -> list[Any]:
+    if pos_columns is None:
+        columns = _usual_positions(f)
+    elif isinstance(pos_columns, str):
+        columns = [pos_columns]
+    elif isinstance(pos_columns, Iterable):
+        columns = list(pos_columns)
+    else:
+        raise TypeError(f"pos_columns: {pos_columns!r} is not a list of names")
     if not 1 <= len(columns) <= 3:
         raise ValueError(f"pos_columns: give one to three names, not {len(columns)}")
     if len(set(columns)) < len(columns):
@@ -81,6 +116,10 @@ def index_text(f: pandas.DataFrame, row: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
+#: Squares of differences are then ordinary numbers.
+_MOST = 1e100
+
+
 def refuse_missing(f: pandas.DataFrame, values: NDArray[np.float64], name: Hashable) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
@@ -90,14 +129,23 @@ def refuse_missing(f: pandas.DataFrame, values: NDArray[np.float64], name: Hasha
         )
 
 
+def refuse_bad_positions(f: pandas.DataFrame, values: NDArray[np.float64], name: Hashable) -> None:
+    """What is not finite, or so far out that squares overflow."""
+    refuse_missing(f, values, name)
+    if len(values) and max(values.max(), -values.min()) > _MOST:
+        raise ValueError(f"column {name!r}: {values[np.argmax(np.abs(values))]:g} is not a position; they end at 1e100")
+
+
 def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
     """A copy by rising frame numbers, which are integers."""
     require_table(f)
     if t_column not in f:
         if t_column in f.index.names:
             raise ValueError(f"{t_column!r} is the index, not a column; give f.reset_index()")
+        alike = [name for name in f.columns if str(name).lower() in (str(t_column).lower(), "t")]
+        hint = f"; t_column={alike[0]!r}?" if len(alike) == 1 else ""
         raise ValueError(
-            f"no column {t_column!r}; t_column names the column of frame numbers: the table has {names_of(f)}"
+            f"no column {t_column!r}; t_column names the column of frame numbers: the table has {names_of(f)}{hint}"
         )
     column = column_of(f, t_column)
     f = f.copy()
@@ -109,6 +157,8 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
         if (frames != np.floor(frames)).any():
             odd = frames[frames != np.floor(frames)][0]
             raise ValueError(f"column {t_column!r}: {odd:g} is not a frame number; frames are integers")
+        if len(frames) and not (-(2**31) <= frames.min() and frames.max() < 2**31):
+            raise ValueError(f"column {t_column!r}: frame numbers lie beyond 32 bits")
         f[t_column] = frames.astype(np.int64)
     if not f[t_column].is_monotonic_increasing:
         # Not sort_values: an index may have the column's name.

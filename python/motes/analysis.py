@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import _core
-from ._settings import whole_threads
+from ._settings import threads_for
 from .tracks import Tracks, require_tracks
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def analyse(
     remove_drift : bool, default False
         Take off the mean motion of all particles first.
     threads : int, default 0
-        CPU threads, 0: all. The result does not depend on it.
+        CPU threads, 0: all, but one for up to 10,000 points. The result does not depend on it.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def analyse(
 
     require_tracks(tracks, "tracks")
     raw = _core._analyse(
-        tracks._as_dict(), int(max_lag), int(min_length), bool(remove_drift), whole_threads(threads)
+        tracks._as_dict(), int(max_lag), int(min_length), bool(remove_drift), threads_for(len(tracks.frame), threads)
     )
     for line in raw.pop("warnings"):
         warnings.warn(line, UserWarning, stacklevel=2)

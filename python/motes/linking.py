@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._settings import check_progress, whole_number, whole_threads
+from ._settings import check_progress, threads_for, whole_number, whole_threads
 from ._tables import (
     column_of,
     numbers_of,
     position_columns,
-    refuse_missing,
+    refuse_bad_positions,
     require_table,
     sorted_by_frame,
 )
@@ -48,7 +48,7 @@ def _flat(
     frames = f[t_column].to_numpy()
     points = [numbers_of(f[name], name) for name in reversed(columns)]
     for values, name in zip(points, reversed(columns)):
-        refuse_missing(f, values, name)
+        refuse_bad_positions(f, values, name)
     if scale is not None:
         points = [p / s for p, s in zip(points, reversed(scale))]
     points = [np.ascontiguousarray(p) for p in points]
@@ -151,7 +151,7 @@ def link(
         Takes the positions, an array of shape (rows, columns of `pos_columns`), and gives those in
         which distances are measured, shape (rows, 1 to 3). The gate is then one in these.
     threads : int, default 0
-        CPU threads, 0: all. The result does not depend on it.
+        CPU threads, 0: all, but one for up to 10,000 points. The result does not depend on it.
     progress : callable, optional
         Called with the number of finished frames (scope 'pairs').
     **trackpy_options
@@ -173,6 +173,8 @@ def link(
     """
     _check_trackpy_options(trackpy_options)
     check_progress(progress)
+    if to_eucl is not None and not callable(to_eucl):
+        raise TypeError(f"to_eucl: {to_eucl!r} cannot be called; give a function of an array of positions")
     threads = whole_threads(threads)
     if gate is not None and search_range is not None:
         raise TypeError("give gate or search_range, not both: they mean the same")
@@ -182,6 +184,7 @@ def link(
     if len(f) == 0:
         f["particle"] = np.empty(0, np.int64)
         return f
+    threads = threads_for(len(f), threads)
     where = f
     if to_eucl is not None:
         where, columns = _in_euclidean(f, columns, t_column, to_eucl)
@@ -312,6 +315,8 @@ def link_iter(
     """
     import pandas
 
+    if hasattr(coords_iter, "columns"):
+        raise TypeError("link_iter takes arrays, one a frame; motes.link takes a table of all frames")
     frames: list[int] = []
     arrays: list[NDArray[np.float64]] = []
     item: Any
@@ -369,7 +374,7 @@ def estimate_gate(
     t_column : str, default 'frame'
         As in `link`.
     threads : int, default 0
-        CPU threads, 0: all. The result does not depend on it.
+        CPU threads, 0: all, but one for up to 10,000 points. The result does not depend on it.
 
     Returns
     -------
@@ -382,7 +387,7 @@ def estimate_gate(
     if len(f) == 0:
         return None
     points = _flat(f, position_columns(f, pos_columns), t_column)
-    estimate: Any = _core._estimate_gate(*points, whole_threads(threads))
+    estimate: Any = _core._estimate_gate(*points, threads_for(len(f), threads))
     if estimate:
         del estimate["series_pays"]
     return estimate

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._frames import Frames, axes_and_channel, axes_text, named_axes, plane_voxel, refuse_no_images, require_units
-from ._settings import check_progress, in_memory, path_of, settings_of, whole_threads
+from ._settings import check_progress, in_memory, path_of, settings_of, threads_for, whole_threads
 from .tracks import Tracks, require_tracks
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def score(
     gate_link : float, optional
         The same for the link scores; default `gate`.
     threads : int, default 0
-        CPU threads, 0: all. The result does not depend on it.
+        CPU threads, 0: all, but one for up to 10,000 points. The result does not depend on it.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def score(
     require_tracks(tracks, "tracks")
     link = gate if gate_link is None else gate_link
     scores: dict[str, Any] = _core._score(
-        truth._as_dict(), tracks._as_dict(), float(gate), float(link), whole_threads(threads)
+        truth._as_dict(), tracks._as_dict(), float(gate), float(link), threads_for(len(tracks.frame), threads)
     )
     for line in scores.pop("warnings"):
         warnings.warn(line, UserWarning, stacklevel=2)

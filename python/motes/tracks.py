@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._settings import settings_of
-from ._tables import column_of, index_text, numbers_of, position_columns, refuse_missing, require_table
+from ._tables import column_of, index_text, numbers_of, position_columns, refuse_bad_positions, require_table
 
 if TYPE_CHECKING:
     import networkx
@@ -162,7 +162,7 @@ class Tracks:
         axes = []
         for name in reversed(columns):
             values = numbers_of(f[name], name)
-            refuse_missing(f, values, name)
+            refuse_bad_positions(f, values, name)
             axes.append(values[order])
         axes += [np.zeros(len(f))] * (3 - len(axes))
         time, dt_s = _times(f, frame, order, dt_s)

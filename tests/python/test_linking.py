@@ -211,7 +211,7 @@ def test_columns_that_are_there_twice_or_not_at_all(rng):
         motes.link(f, 0.5, ["x", "x"])
     with pytest.raises(ValueError, match="no column 'frame'.*the table has z, y, x, t, true"):
         motes.link(f.rename(columns={"frame": "t"}), 0.5)
-    with pytest.raises(ValueError, match="give pos_columns: the table has X, Y"):
+    with pytest.raises(ValueError, match=r"give pos_columns=\['Y', 'X'\]: the table has X, Y"):
         motes.link(f[["x", "y"]].rename(columns=str.upper).assign(frame=f.frame), 0.5)
     line = motes.link(f.assign(x_nm=f.x), 0.5, "x_nm")
     assert (line.particle == motes.link(f, 0.5, ["x"]).particle).all()

@@ -157,6 +157,82 @@ def test_what_link_refuses(change, more, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "names, message",
+    [
+        ({"z": "z_um"}, "units are mixed: column 'z_um' beside 'x' and 'y'; name it 'z'"),
+        ({"x": "x_um", "y": "y_um"}, "units are mixed: column 'z' beside 'x_um' and 'y_um'; name it 'z_um'"),
+        ({"x": "x_um"}, "units are mixed: of 'z', 'y', 'x_um' only some"),
+        ({"x": "X", "y": "Y", "z": "Z"}, r"pos_columns=\['Z', 'Y', 'X'\]"),
+        ({"x": "POSITION_X", "y": "POSITION_Y", "z": "POSITION_Z"}, r"pos_columns=\['POSITION_Z', 'POSITION_Y'"),
+        ({"x": "a", "y": "b"}, "give pos_columns: the table has frame, a, b, z"),
+        ({"frame": "Frame"}, r"the table has Frame, x, y, z; t_column='Frame'\?"),
+        ({"frame": "t"}, r"t_column='t'\?"),
+        ({"frame": "when"}, "the table has when, x, y, z$"),
+    ],
+)
+def test_columns_that_are_not_there_are_looked_for(names, message):
+    for call in (lambda f: motes.link(f, 1), motes.estimate_gate):
+        with pytest.raises(ValueError, match=message):
+            call(table().rename(columns=names))
+
+
+def test_one_name_for_all_lengths_is_enough():
+    both = table().assign(x_um=1.0, y_um=2.0, z_um=3.0)  # as output.csv_names: trackpy writes them
+    assert motes.link(both, 1).particle.nunique() == 4
+    flat = table().rename(columns={"x": "x_um", "y": "y_um"})
+    assert motes.link(flat, 1, pos_columns=["y_um", "x_um"]).particle.nunique() == 4
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_far_out_are_refused_by_column():
+    with pytest.raises(ValueError, match="column 'x': 1.54e.101 is not a position"):
+        motes.link(table().assign(x=lambda f: f.x * 1e100), 1)
+    for far in (2.0**62, 1e300):
+        with pytest.raises(ValueError, match="column 'frame': frame numbers lie beyond 32 bits"):
+            motes.link(table().assign(frame=lambda f: f.frame + far), 1)
+
+
+def test_arguments_in_the_place_of_others():
+    with pytest.raises(TypeError, match="pos_columns: 3 is not a list of names"):
+        motes.link_df(table(), 1, 3)  # trackpy's third argument is memory only by name
+    with pytest.raises(TypeError, match="to_eucl: 3 cannot be called"):
+        motes.link(table(), 1, to_eucl=3)
+    with pytest.raises(TypeError, match="motes.link takes a table of all frames"):
+        list(motes.link_iter(table(), 1))
+    with pytest.raises(TypeError, match="for _, table in f.groupby"):
+        list(motes.link_df_iter(table().groupby("frame"), 1))
+    with pytest.raises(TypeError, match=r"not str; motes.track\(path\)"):
+        motes.link("points.csv", 1)
+    for given in (table().to_dict("list"), table().to_records()):
+        with pytest.raises(TypeError, match=r"give pandas.DataFrame\(f\)"):
+            motes.link(given, 1)
+
+
+def test_small_tables_take_one_thread(monkeypatch):
+    """Threads without work hold up a busy machine: 20 rows took seconds."""
+    from motes import _core, linking
+
+    seen = []
+
+    def series(*given):
+        seen.append(given[-1])
+        return _core._link_series(*given)
+
+    class Watched:
+        _link_series = staticmethod(series)
+
+        def __getattr__(self, name):
+            return getattr(_core, name)
+
+    monkeypatch.setattr(linking, "_core", Watched())
+    small = motes.link(table())
+    assert np.array_equal(small.particle, motes.link(table(), threads=2).particle)
+    many = pandas.concat([table().assign(x=lambda f: f.x + 100 * k) for k in range(501)])
+    motes.link(many)
+    assert seen[0] == 1 and seen[2] == 0
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "Float64", "object", "str"])
 def test_columns_of_any_type(dtype):
     f = table().astype({"x": int}).astype({"x": dtype, "frame": "float32"})
