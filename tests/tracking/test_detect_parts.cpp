@@ -6,7 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/spots.h"
+#include "tracking/detect/evidence_rules.h"
 #include "tracking/detect/maxima.h"
+#include "tracking/detect/noise_sample_rules.h"
 #include "tracking/detect/response.h"
 #include "tracking/detect/spots_nearby.h"
 #include "tracking/detect/threshold.h"
@@ -175,7 +177,8 @@ TEST_CASE("the response to white noise has the deviation foretold", "[detect]") 
       for (std::int64_t x = 8; x < 52; ++x, ++n)
         square += std::pow(static_cast<double>(response.at(z, y, x)), 2);
   CHECK(std::sqrt(square / n) == Approx(3 * filter.noise_gain()).epsilon(0.03));
-  CHECK(detect::noise_deviation(response, frame, filter) == Approx(3 * filter.noise_gain()).epsilon(0.06));
+  CHECK(detect::noise_deviation(kTwo, response, frame, filter) ==
+        Approx(3 * filter.noise_gain()).epsilon(0.06));
 }
 
 TEST_CASE("of spots in crowds and alone, the eight nearest within reach are asked", "[detect]") {
@@ -239,6 +242,84 @@ TEST_CASE("maxima are those of the 26-neighbourhood, borders included", "[detect
   const auto expected = brute_maxima(response, floor);
   CHECK(detect::local_maxima(kTwo, response, floor) == expected);
   CHECK(detect::local_maxima(Execution{1}, response, floor) == expected);
+}
+
+TEST_CASE("sampled minima are the strict ones of their rows, borders included", "[detect]") {
+  const Shape3 shape =
+      GENERATE(Shape3{7, 80, 33}, Shape3{1, 40, 40}, Shape3{3, 3, 3}, Shape3{1, 1, 50}, Shape3{40, 2, 1});
+  std::vector<double> values = random_values(shape, 17);
+  for (double& v : values) v = 20 * std::round(v / 500);  // many are equal
+  const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {0.4, 0.4, 0.4});
+  const detect::Response response(kTwo, float_frame(shape, values), filter, Polarity::bright, 0);
+  const float floor = GENERATE(0.0F, 3.0F);
+  const std::int64_t step = std::min<std::int64_t>(GENERATE(1, 3), shape.nz * shape.ny);
+  std::vector<detect::Voxel> expected;
+  const auto least = [&](const detect::Voxel& v) {
+    const float value = response.at(v.z, v.y, v.x);
+    bool strict = value < -floor;
+    for (std::int64_t z = std::max<std::int64_t>(0, v.z - 1); z <= std::min(shape.nz - 1, v.z + 1); ++z)
+      for (std::int64_t y = std::max<std::int64_t>(0, v.y - 1); y <= std::min(shape.ny - 1, v.y + 1); ++y)
+        for (std::int64_t x = std::max<std::int64_t>(0, v.x - 1); x <= std::min(shape.nx - 1, v.x + 1); ++x)
+          if (detect::Voxel{z, y, x} != v && response.at(z, y, x) <= value) strict = false;
+    return strict;
+  };
+  for (std::int64_t row = step / 2; row < shape.nz * shape.ny / step * step; row += step)
+    for (std::int64_t x = 0; x < shape.nx; ++x)
+      if (const detect::Voxel v{row / shape.ny, row % shape.ny, x}; least(v)) expected.push_back(v);
+  CHECK(detect::sample_minima(kTwo, response, floor, step).voxels == expected);
+}
+
+TEST_CASE("the noise that is seen is that of the rule's sample", "[detect]") {
+  const Shape3 shape = GENERATE(Shape3{3, 300, 517}, Shape3{1, 40, 700}, Shape3{2, 5, 9}, Shape3{4, 2, 3});
+  const VolumeFrame frame = float_frame(shape, random_values(shape, 5));
+  const detect::Filter filter = detect::make_filter(shape, {1, 1, 1}, {1.5, 1.5, 1.5});
+  const detect::Response response(kTwo, frame, filter, Polarity::bright, 0);
+  const detect::rules::NoiseSample sample(shape);
+  const auto& voxels = std::get<std::vector<float>>(frame.voxels);
+  const auto value = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    return voxels[static_cast<std::size_t>((z * shape.ny + y) * shape.nx + x)];
+  };
+  std::vector<float> responses, details;
+  for (std::int64_t k = 0; k < sample.count(); ++k) {
+    const detect::rules::SampledVoxel v = sample.at(k);
+    responses.push_back(std::fabs(response.at(v.z, v.y, v.x)));
+    details.push_back(std::fabs(detect::rules::finest_detail(sample, v, value)));
+  }
+  const auto median = [](std::vector<float>& all) {
+    std::sort(all.begin(), all.end());
+    return static_cast<double>(all[all.size() / 2]);
+  };
+  const detect::NoiseSeen expected = detect::noise_of_medians(shape, median(responses), median(details));
+  const detect::NoiseSeen seen = detect::noise_seen(kTwo, response, frame);
+  CHECK(seen.response == expected.response);
+  CHECK(seen.voxel == expected.voxel);
+}
+
+TEST_CASE("ridges along any axis or diagonal are not round", "[detect]") {
+  const std::array<double, 3> along = GENERATE(
+      std::array<double, 3>{1, 0, 0}, std::array<double, 3>{0, 1, 0}, std::array<double, 3>{0, 0, 1},
+      std::array<double, 3>{1, 1, 0}, std::array<double, 3>{1, 0, -1}, std::array<double, 3>{0, 1, 1},
+      std::array<double, 3>{1, 1, -1}, std::array<double, 3>{-1, 1, 1});
+  const double length2 = along[0] * along[0] + along[1] * along[1] + along[2] * along[2];
+  const double curved = GENERATE(0.0, 0.2, 1.0);  // along the ridge, over what it is across
+  std::vector<float> log;
+  for (int z = -1; z <= 1; ++z)
+    for (int y = -1; y <= 1; ++y)
+      for (int x = -1; x <= 1; ++x) {
+        const double on = x * along[0] + y * along[1] + z * along[2];
+        log.push_back(
+            static_cast<float>(100 - 4 * (x * x + y * y + z * z - (1 - curved) * on * on / length2)));
+      }
+  detect::ResponseView response;
+  response.log = log.data();
+  response.nx = response.ny = response.nz = 3;
+  detect::rules::EvidenceModel model;
+  for (detect::rules::EvidenceAxis& axis : model.axes) {
+    axis.response_size = 3;
+    axis.curvature_scale = std::sqrt(100.0 / 8);  // across the ridge the curvature is 1
+  }
+  CHECK(detect::rules::roundness(model, response, {1, 1, 1}) ==
+        Approx(std::min(1.0, curved / detect::rules::kRound)).margin(1e-5));
 }
 
 TEST_CASE("a plateau counts once", "[detect]") {

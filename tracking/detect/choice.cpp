@@ -303,24 +303,37 @@ struct HostExtrema {
   std::vector<Evidence> evidence;
 };
 
+/// What the extrema of a frame are scored with.
+struct Scoring {
+  const Execution& execution;
+  const VolumeFrame& frame;
+  const Filter& filter;
+  const Response& response;
+  Polarity polarity;
+  Counting counting;
+
+  std::vector<Evidence> evidence(std::span<const Voxel> extrema, Side side,
+                                 double reach = kEvidenceReach) const {
+    return evidence_at(execution, frame, filter, response, polarity, extrema, side, counting, reach);
+  }
+};
+
 class HostMaxima final : public ScoredMaxima {
  public:
-  HostMaxima(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
-             const Response& response, Polarity polarity, const HostExtrema& maxima,
-             const HostExtrema& minima)
-      : execution_(execution),
-        frame_(frame),
-        filter_(filter),
-        response_(response),
-        polarity_(polarity),
-        maxima_(maxima),
-        minima_(minima) {
+  HostMaxima(const Scoring& scoring, const HostExtrema& maxima, const HostExtrema& minima)
+      : scoring_(scoring), maxima_(maxima), minima_(minima), heights_(maxima.voxels.size()) {
+    const int threads = thread_count(scoring.execution);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::size_t i = 0; i < heights_.size(); ++i) {
+      const Voxel& v = maxima_.voxels[i];
+      heights_[i] = static_cast<double>(scoring_.response.at(v.z, v.y, v.x));
+    }
     for (std::size_t i = 0; i < maxima_.evidence.size(); ++i) {
       const Evidence& e = maxima_.evidence[i];
       sorted_[e.is_round() ? 1 : 0].push_back(e.score);
-      if (e.is_round() && e.score > 0) sorted_[2].push_back(height(i));
+      if (e.is_round() && e.score > 0) sorted_[2].push_back(heights_[i]);
     }
-    parallel_for(thread_count(execution), 3, [&](std::int64_t k) {
+    parallel_for(threads, 3, [&](std::int64_t k) {
       std::vector<double>& values = sorted_[static_cast<std::size_t>(k)];
       std::sort(values.begin(), values.end());
     });
@@ -331,7 +344,7 @@ class HostMaxima final : public ScoredMaxima {
   std::size_t count(const Likely& likely) const override {
     std::size_t taken = 0;
     for (std::size_t i = 0; i < maxima_.evidence.size(); ++i)
-      if (likely.holds(maxima_.evidence[i].is_round(), maxima_.evidence[i].score, height(i))) ++taken;
+      if (likely.holds(maxima_.evidence[i].is_round(), maxima_.evidence[i].score, heights_[i])) ++taken;
     return taken;
   }
   bool any_hot(double limit) const override {
@@ -342,7 +355,7 @@ class HostMaxima final : public ScoredMaxima {
     std::vector<LikelySpot> spots;
     for (std::size_t i = 0; i < maxima_.evidence.size(); ++i) {
       const Evidence& e = maxima_.evidence[i];
-      const double response = height(i);
+      const double response = heights_[i];
       if (likely.holds(e.is_round(), e.score, response))
         spots.push_back({{maxima_.voxels[i], e.score, e.amplitude},
                          response,
@@ -352,10 +365,10 @@ class HostMaxima final : public ScoredMaxima {
     return spots;
   }
   double noise_deviation(double margin) const override {
-    if (!noise_) noise_ = noise_seen(response_, frame_);
-    return detect::noise_deviation(*noise_, filter_, margin);
+    if (!noise_) noise_ = noise_seen(scoring_.execution, scoring_.response, scoring_.frame);
+    return detect::noise_deviation(*noise_, scoring_.filter, margin);
   }
-  bool mostly_lowest() const override { return counting_of(frame_).unit > 0; }
+  bool mostly_lowest() const override { return scoring_.counting.unit > 0; }
   LookedAgain look_again(Side side) const override {
     const HostExtrema& extrema = side == Side::maxima ? maxima_ : minima_;
     LookedAgain looked;
@@ -366,23 +379,15 @@ class HostMaxima final : public ScoredMaxima {
       voxels.push_back(extrema.voxels[i]);
       looked.extrema.push_back({voxels.back(), e.score, e.amplitude});
     }
-    for (const Evidence& e :
-         evidence_at(execution_, frame_, filter_, response_, polarity_, voxels, side, kSecondReach))
+    for (const Evidence& e : scoring_.evidence(voxels, side, kSecondReach))
       looked.scores.push_back(softened(e));
     return looked;
   }
 
  private:
-  double height(std::size_t i) const {
-    const Voxel& v = maxima_.voxels[i];
-    return static_cast<double>(response_.at(v.z, v.y, v.x));
-  }
-  const Execution& execution_;
-  const VolumeFrame& frame_;
-  const Filter& filter_;
-  const Response& response_;
-  Polarity polarity_;
+  const Scoring& scoring_;
   const HostExtrema &maxima_, &minima_;
+  std::vector<double> heights_;                ///< responses of the maxima
   std::array<std::vector<double>, 3> sorted_;  ///< scores of the unround, of the round; responses
   mutable std::optional<NoiseSeen> noise_;     ///< once it was asked for
 };
@@ -480,13 +485,12 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
 Choice choose_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                     const Response& response, Polarity polarity, float floor,
                     const std::vector<Voxel>& maxima, const ChoiceOptions& options) {
-  const HostExtrema scored_maxima{
-      maxima, evidence_at(execution, frame, filter, response, polarity, maxima, Side::maxima)};
+  const Scoring scoring{execution, frame, filter, response, polarity, counting_of(frame)};
+  const HostExtrema scored_maxima{maxima, scoring.evidence(maxima, Side::maxima)};
   SampledMinima sample = sample_minima(execution, response, floor, rows_per_minima_sample(maxima.size()));
   erase_outside(options.mask, frame.shape, sample.voxels);
-  const HostExtrema scored_minima{
-      sample.voxels, evidence_at(execution, frame, filter, response, polarity, sample.voxels, Side::minima)};
-  const HostMaxima scored(execution, frame, filter, response, polarity, scored_maxima, scored_minima);
+  const HostExtrema scored_minima{sample.voxels, scoring.evidence(sample.voxels, Side::minima)};
+  const HostMaxima scored(scoring, scored_maxima, scored_minima);
   return choose_spots(execution, scored, scores_of_minima(scored_minima.evidence, sample.rows_per_sample),
                       filter, frame, floor, options);
 }

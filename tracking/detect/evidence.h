@@ -49,11 +49,11 @@ struct EvidenceTables {
 
 /// Evidence at each of `extrema` [n] (voxels of the response). Each is fitted by least squares within a box
 /// of some `reach` sigma either way: a Gaussian spot of the filter's sigma at the extremum's sub-voxel place,
-/// a constant and a slope. Voxels outside the frame are left out. `polarity` is the response's own. The same
-/// for any thread count and voxel type. O(n * voxels of the box); frames whose sigma is above 3 voxels are
-/// binned first, so the box has at most some 15 voxels along each axis.
+/// a constant and a slope. Voxels outside the frame are left out. `polarity` is the response's own,
+/// `counting` the frame's. The same for any thread count and voxel type. O(n * voxels of the box); frames
+/// whose sigma is above 3 voxels are binned first, so the box has at most some 15 voxels along each axis.
 std::vector<Evidence> evidence_at(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                                   const Response& response, Polarity polarity, std::span<const Voxel> extrema,
-                                  Side side, double reach = kEvidenceReach);
+                                  Side side, const Counting& counting, double reach = kEvidenceReach);
 
 }  // namespace motes::tracking::detect

@@ -160,23 +160,32 @@ MOTES_HOST_DEVICE inline bool exceeds(const Matrix3& m, int n, double level) {
          0;
 }
 
-MOTES_HOST_DEVICE inline double value_at(const EvidenceModel& model, const ResponseView& response,
-                                         const Index3& i) {
-  return model.side * static_cast<double>(response.at(i[2], i[1], i[0]));
-}
+/// Responses around an extremum, with the sign that makes it a maximum. Neighbours are told by their distance
+/// in memory: a copied index of which one axis is changed would stall the next load.
+struct Around {
+  const float* centre;
+  std::array<std::int64_t, 3> stride;  ///< of x, y, z
+  double side;
+
+  MOTES_HOST_DEVICE Around(const EvidenceModel& model, const ResponseView& response, const Index3& at)
+      : centre(response.log + (at[2] * response.ny + at[1]) * response.nx + at[0]),
+        stride{1, response.nx, response.ny * response.nx},
+        side(model.side) {}
+  MOTES_HOST_DEVICE double at(std::int64_t distance) const {
+    return side * static_cast<double>(centre[distance]);
+  }
+};
 
 /// The extremum's place by a parabola along each axis, in blocks. `at`: voxels.
 MOTES_HOST_DEVICE inline Place3 sub_voxel(const EvidenceModel& model, const ResponseView& response,
                                           const Index3& at) {
   Place3 place{};
-  const double here = value_at(model, response, at);
+  const Around around(model, response, at);
+  const double here = around.at(0);
   for (std::size_t a = 0; a < 3; ++a) {
     double offset = 0;
     if (at[a] > 0 && at[a] + 1 < model.axes[a].response_size) {
-      Index3 before = at, after = at;
-      --before[a];
-      ++after[a];
-      const double low = value_at(model, response, before), high = value_at(model, response, after),
+      const double low = around.at(-around.stride[a]), high = around.at(around.stride[a]),
                    bend = 2 * here - low - high;
       if (bend > 0) offset = limited(0.5 * (high - low) / bend, -0.5, 0.5);
     }
@@ -188,27 +197,25 @@ MOTES_HOST_DEVICE inline Place3 sub_voxel(const EvidenceModel& model, const Resp
 /// min(least curvature over an ideal spot's / kRound, 1), at least 0.
 MOTES_HOST_DEVICE inline double roundness(const EvidenceModel& model, const ResponseView& response,
                                           const Index3& at) {
-  const double here = value_at(model, response, at);
+  const Around around(model, response, at);
+  const double here = around.at(0);
   std::array<std::size_t, 3> axes{};
   int n = 0;
   for (std::size_t a = 0; a < 3; ++a)
     if (at[a] > 0 && at[a] + 1 < model.axes[a].response_size) axes[static_cast<std::size_t>(n++)] = a;
   if (n == 0 || !(here > 0)) return 1;
   Matrix3 m{};
-  const auto step = [&](std::size_t a, int da, std::size_t b, int db) {
-    Index3 i = at;
-    i[a] += da;
-    i[b] += db;
-    return value_at(model, response, i);
-  };
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
     const std::size_t a = axes[i];
+    const std::int64_t along = around.stride[a];
     const double scale = model.axes[a].curvature_scale;
-    m[i][i] = (2 * here - step(a, 1, a, 0) - step(a, -1, a, 0)) * scale * scale / here;
+    m[i][i] = (2 * here - around.at(along) - around.at(-along)) * scale * scale / here;
     for (std::size_t j = 0; j < i; ++j) {
       const std::size_t b = axes[j];
+      const std::int64_t across = around.stride[b];
       m[i][j] = m[j][i] = -0.25 *
-                          (step(a, 1, b, 1) + step(a, -1, b, -1) - step(a, 1, b, -1) - step(a, -1, b, 1)) *
+                          (around.at(along + across) + around.at(-along - across) -
+                           around.at(along - across) - around.at(across - along)) *
                           scale * model.axes[b].curvature_scale / here;
     }
   }

@@ -39,19 +39,28 @@ void visit_neighbours(const Shape3& shape, const Voxel& v, const Visit& visit) {
 
 enum class Standing { exceeded, tied, strict };
 
+/// How `v` stands among its neighbours: in the response (sign 1), or upside down (sign -1).
+template <int Sign>
 Standing standing_of(const ResponseView& response, const Voxel& v) {
-  const float value = response.at(v.z, v.y, v.x);
-  Standing standing = Standing::strict;
-  visit_neighbours(shape_of(response), v, [&](const Voxel& n) {
-    const float other = response.at(n.z, n.y, n.x);
-    if (other == value) standing = Standing::tied;
-    if (other > value) standing = Standing::exceeded;
-    return standing != Standing::exceeded;
-  });
-  return standing;
+  const Shape3 s = shape_of(response);
+  const float value = Sign * response.at(v.z, v.y, v.x);
+  const std::int64_t first = std::max<std::int64_t>(0, v.x - 1), last = std::min(s.nx - 1, v.x + 1);
+  int equal = 0;  // with the voxel itself
+  for (std::int64_t z = std::max<std::int64_t>(0, v.z - 1); z <= std::min(s.nz - 1, v.z + 1); ++z)
+    for (std::int64_t y = std::max<std::int64_t>(0, v.y - 1); y <= std::min(s.ny - 1, v.y + 1); ++y) {
+      const float* row = row_of(response, z, y);
+      for (std::int64_t x = first; x <= last; ++x) {
+        const float other = Sign * row[x];
+        if (other > value) return Standing::exceeded;
+        equal += static_cast<int>(other == value);
+      }
+    }
+  return equal > 1 ? Standing::tied : Standing::strict;
 }
 
-/// marks[x] != 0: over the floor and not exceeded by a face neighbour. Missing rows are the row itself.
+/// marks[x] != 0: over the floor and not exceeded by a face neighbour, by the response times Sign. Missing
+/// rows are the row itself.
+template <int Sign>
 void mark_row(const ResponseView& response, std::int64_t z, std::int64_t y, float floor,
               unsigned char* marks) {
   const Shape3 s = shape_of(response);
@@ -61,11 +70,10 @@ void mark_row(const ResponseView& response, std::int64_t z, std::int64_t y, floa
   const float* before = z > 0 ? row_of(response, z - 1, y) : row;
   const float* after = z + 1 < s.nz ? row_of(response, z + 1, y) : row;
   const auto is_high = [=](std::int64_t x, std::int64_t left, std::int64_t right) {
-    const float v = row[x];
-    return static_cast<unsigned char>(static_cast<int>(v > floor) & static_cast<int>(v >= row[left]) &
-                                      static_cast<int>(v >= row[right]) & static_cast<int>(v >= above[x]) &
-                                      static_cast<int>(v >= below[x]) & static_cast<int>(v >= before[x]) &
-                                      static_cast<int>(v >= after[x]));
+    const float v = Sign * row[x];
+    const auto beats = [=](float other) { return static_cast<int>(v >= Sign * other); };
+    return static_cast<unsigned char>(static_cast<int>(v > floor) & beats(row[left]) & beats(row[right]) &
+                                      beats(above[x]) & beats(below[x]) & beats(before[x]) & beats(after[x]));
   };
   marks[0] = is_high(0, 0, std::min<std::int64_t>(1, s.nx - 1));
 #pragma omp simd
@@ -75,11 +83,11 @@ void mark_row(const ResponseView& response, std::int64_t z, std::int64_t y, floa
 
 void scan_row(const ResponseView& response, std::int64_t z, std::int64_t y, float floor,
               std::vector<unsigned char>& marks, Found& found) {
-  mark_row(response, z, y, floor, marks.data());
+  mark_row<1>(response, z, y, floor, marks.data());
   const auto end = marks.cend();
   for (auto it = std::find(marks.cbegin(), end, 1); it != end; it = std::find(it + 1, end, 1)) {
     const Voxel v{z, y, it - marks.cbegin()};
-    const Standing standing = standing_of(response, v);
+    const Standing standing = standing_of<1>(response, v);
     if (standing == Standing::strict) found.strict.push_back(v);
     if (standing == Standing::tied) found.tied.push_back(v);
   }
@@ -137,7 +145,7 @@ std::vector<Voxel> local_maxima(const Execution& execution, const ResponseView& 
       if (!plateau.empty()) maxima.push_back(middle_of(plateau));
     }
   }
-  std::sort(maxima.begin(), maxima.end());
+  if (!std::is_sorted(maxima.begin(), maxima.end())) std::sort(maxima.begin(), maxima.end());  // plateaus
   return maxima;
 }
 
@@ -150,19 +158,11 @@ SampledMinima sample_minima(const Execution& execution, const ResponseView& resp
   std::vector<std::vector<Voxel>> found(static_cast<std::size_t>(rows));
   parallel_for(thread_count(execution), rows, [&](std::int64_t i) {
     const std::int64_t row = i * step + step / 2, z = row / shape.ny, y = row % shape.ny;
-    const float* values = row_of(response, z, y);
-    for (std::int64_t x = 0; x < shape.nx; ++x) {
-      const float value = values[x];
-      if (!(value < -floor) || (x > 0 && values[x - 1] <= value) ||
-          (x + 1 < shape.nx && values[x + 1] <= value))
-        continue;
-      bool least = true;
-      visit_neighbours(shape, {z, y, x}, [&](const Voxel& n) {
-        least = response.at(n.z, n.y, n.x) > value;
-        return least;
-      });
-      if (least) found[static_cast<std::size_t>(i)].push_back({z, y, x});
-    }
+    std::vector<unsigned char> marks(static_cast<std::size_t>(shape.nx));
+    mark_row<-1>(response, z, y, floor, marks.data());
+    for (std::int64_t x = 0; x < shape.nx; ++x)
+      if (marks[static_cast<std::size_t>(x)] != 0 && standing_of<-1>(response, {z, y, x}) == Standing::strict)
+        found[static_cast<std::size_t>(i)].push_back({z, y, x});
   });
   SampledMinima sample;
   sample.rows_per_sample =

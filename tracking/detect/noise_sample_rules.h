@@ -25,11 +25,14 @@ struct NoiseSample {
   }
   MOTES_HOST_DEVICE std::int64_t count() const { return taken * columns; }
   MOTES_HOST_DEVICE SampledVoxel at(std::int64_t k) const {
-    const std::int64_t i = k / columns, j = k - i * columns;
-    const std::int64_t row = (2 * i + 1) * rows / (2 * taken);
-    // Rows start at different columns, lest a frame's regular pattern is met in step.
-    return {row / ny, row % ny, ((2 * j + 1) * nx / (2 * columns) + 7 * i) % nx};
+    const std::int64_t i = k / columns, row = row_of(i);
+    return {row / ny, row % ny, (column_of(k - i * columns) + shift_of(i)) % nx};
   }
+  /// The row of part i of the sample, and the columns there: these less the shift, round the row's end.
+  MOTES_HOST_DEVICE std::int64_t row_of(std::int64_t i) const { return (2 * i + 1) * rows / (2 * taken); }
+  MOTES_HOST_DEVICE std::int64_t column_of(std::int64_t j) const { return (2 * j + 1) * nx / (2 * columns); }
+  /// Rows start at different columns, lest a frame's regular pattern is met in step.
+  MOTES_HOST_DEVICE std::int64_t shift_of(std::int64_t i) const { return 7 * i % nx; }
 };
 
 /// The second difference along x times that along y, where the volume has room for them, else along x alone:

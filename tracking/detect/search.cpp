@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <motes/base/function_clones.h>
 #include <motes/base/parallel_for.h>
 
 #include "tracking/detect/maxima.h"
@@ -10,6 +11,12 @@
 
 namespace motes::tracking::detect {
 namespace {
+
+MOTES_CLONES [[gnu::flatten]] Measured measure_one(const ResponseView& response, const FilterView& filter,
+                                                   const rules::Offset& voxel_um, const Peak& peak,
+                                                   bool fitted) {
+  return rules::measure(response, filter, voxel_um, peak, fitted);
+}
 
 class HostSearch final : public Search {
  public:
@@ -47,11 +54,10 @@ class HostSearch final : public Search {
   }
   std::vector<Measured> measure(std::span<const Peak> peaks, std::span<const unsigned char> fitted) override {
     std::vector<Measured> measured(peaks.size());
+    const rules::Offset voxel_um{frame_.voxel_um.x, frame_.voxel_um.y, frame_.voxel_um.z};
 #pragma omp parallel for num_threads(thread_count(execution_)) schedule(static)
     for (std::size_t i = 0; i < peaks.size(); ++i)
-      measured[i] =
-          rules::measure(response_->view(), filter_.view(),
-                         {frame_.voxel_um.x, frame_.voxel_um.y, frame_.voxel_um.z}, peaks[i], fitted[i] != 0);
+      measured[i] = measure_one(response_->view(), filter_.view(), voxel_um, peaks[i], fitted[i] != 0);
     return measured;
   }
   void add_times(DetectionReport&) const override {}

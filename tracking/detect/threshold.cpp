@@ -14,11 +14,14 @@
 #include "tracking/detect/threshold.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <span>
 #include <vector>
+
+#include <motes/base/parallel_for.h>
 
 #include "tracking/detect/noise_sample_rules.h"
 
@@ -36,17 +39,34 @@ double median_of(std::vector<float>& values) {
   return static_cast<double>(*middle);
 }
 
+/// Calls visit(k, voxel) for all of the sample, a row of it at a time: k tells the place in the sample. As
+/// sample.at(k), without its divisions.
+template <class Visit>
+void visit_sample(const Execution& execution, const rules::NoiseSample& sample, const Visit& visit) {
+  std::vector<std::int64_t> columns;
+  for (std::int64_t j = 0; j < sample.columns; ++j) columns.push_back(sample.column_of(j));
+  parallel_for(thread_count(execution), sample.taken, [&](std::int64_t i) {
+    const std::int64_t row = sample.row_of(i), z = row / sample.ny, shift = sample.shift_of(i);
+    for (std::int64_t j = 0; j < sample.columns; ++j) {
+      const std::int64_t x = columns[static_cast<std::size_t>(j)] + shift;
+      visit(static_cast<std::size_t>(i * sample.columns + j),
+            rules::SampledVoxel{z, row - z * sample.ny, x < sample.nx ? x : x - sample.nx});
+    }
+  });
+}
+
 /// Absolute details of a sample of the frame; none of frames too small for them.
 template <class T>
-std::vector<float> details_of(std::span<const T> voxels, const rules::NoiseSample& sample) {
-  std::vector<float> details;
-  if (sample.nx < 3) return details;
-  details.reserve(static_cast<std::size_t>(sample.count()));
+std::vector<float> details_of(const Execution& execution, std::span<const T> voxels,
+                              const rules::NoiseSample& sample) {
+  if (sample.nx < 3) return {};
+  std::vector<float> details(static_cast<std::size_t>(sample.count()));
   const auto value = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     return static_cast<float>(voxels[static_cast<std::size_t>((z * sample.ny + y) * sample.nx + x)]);
   };
-  for (std::int64_t k = 0; k < sample.count(); ++k)
-    details.push_back(std::fabs(rules::finest_detail(sample, sample.at(k), value)));
+  visit_sample(execution, sample, [&](std::size_t k, const rules::SampledVoxel& v) {
+    details[k] = std::fabs(rules::finest_detail(sample, v, value));
+  });
   return details;
 }
 
@@ -78,26 +98,28 @@ NoiseSeen noise_of_medians(const Shape3& shape, double response, double detail) 
   return {kMadToSigma * response, tells ? deviation : std::numeric_limits<double>::infinity()};
 }
 
-NoiseSeen noise_seen(const Response& response, const VolumeFrame& frame) {
+NoiseSeen noise_seen(const Execution& execution, const Response& response, const VolumeFrame& frame) {
   const rules::NoiseSample sample(frame.shape);
-  std::vector<float> responses;
-  responses.reserve(static_cast<std::size_t>(sample.count()));
-  for (std::int64_t k = 0; k < sample.count(); ++k) {
-    const rules::SampledVoxel v = sample.at(k);
-    responses.push_back(std::fabs(response.at(v.z, v.y, v.x)));
-  }
+  std::vector<float> responses(static_cast<std::size_t>(sample.count()));
+  visit_sample(execution, sample, [&](std::size_t k, const rules::SampledVoxel& v) {
+    responses[k] = std::fabs(response.at(v.z, v.y, v.x));
+  });
   std::vector<float> details =
-      visit_voxels(frame.voxels, [&](auto voxels) { return details_of(voxels, sample); });
-  return noise_of_medians(frame.shape, median_of(responses), median_of(details));
+      visit_voxels(frame.voxels, [&](auto voxels) { return details_of(execution, voxels, sample); });
+  std::array<double, 2> medians{};
+  parallel_for(thread_count(execution), 2, [&](std::int64_t which) {
+    medians[static_cast<std::size_t>(which)] = median_of(which == 0 ? responses : details);
+  });
+  return noise_of_medians(frame.shape, medians[0], medians[1]);
 }
 
 double noise_deviation(const NoiseSeen& seen, const Filter& filter, double margin) {
   return std::min(seen.response, margin * kWhiteMargin * filter.noise_gain() * seen.voxel);
 }
 
-double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter,
-                       double margin) {
-  return noise_deviation(noise_seen(response, frame), filter, margin);
+double noise_deviation(const Execution& execution, const Response& response, const VolumeFrame& frame,
+                       const Filter& filter, double margin) {
+  return noise_deviation(noise_seen(execution, response, frame), filter, margin);
 }
 
 float rounding_floor(const Filter& filter, ValueRange range) {

@@ -13,15 +13,15 @@ double noise_level(const Filter& filter, const Shape3& shape, double false_spots
 /// smaller of (1) 1.4826 times the median absolute response and (2) 1.5 times what white noise as strong as
 /// the frame's finest detail gives, times `margin` (over 1 where the noise is not white). 0 for a noise-free
 /// frame. Works on a fixed sample of at most some 10^5 voxels.
-double noise_deviation(const Response& response, const VolumeFrame& frame, const Filter& filter,
-                       double margin = 1);
+double noise_deviation(const Execution& execution, const Response& response, const VolumeFrame& frame,
+                       const Filter& filter, double margin = 1);
 
 /// The same in two parts: what is seen of the noise, and the deviation told from that.
 struct NoiseSeen {
   double response = 0;  ///< (1)
   double voxel = 0;     ///< the deviation of white noise as strong as the finest detail; infinite: untold
 };
-NoiseSeen noise_seen(const Response& response, const VolumeFrame& frame);
+NoiseSeen noise_seen(const Execution& execution, const Response& response, const VolumeFrame& frame);
 double noise_deviation(const NoiseSeen& seen, const Filter& filter, double margin);
 
 /// From the medians, over noise_sample_rules.h's sample, of absolute responses and of absolute details.
