@@ -194,6 +194,7 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
             {"coherence", evidence.coherence},
             {"field", or_null(evidence.field)},
             {"drift", or_null(evidence.drift)},
+            {"rotation", or_null(evidence.rotation)},
             {"velocity", or_null(evidence.velocity)},
             {"joint", or_null(evidence.joint)},
             {"beta", or_null(evidence.beta)}}},

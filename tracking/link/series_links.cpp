@@ -71,8 +71,10 @@ std::string number(double value) {
 std::string reason_of(const SeriesLinks& links) {
   const SeriesEvidence& e = links.evidence;
   std::string text =
-      links.drift ? "all move together: links are likelier by " +
-                        number(std::min(e.plain, *e.field) - *e.drift) + " nats a detection"
+      links.rotation ? "all rotate together: links are likelier by " +
+                           number(std::min({e.plain, *e.field, *e.drift}) - *e.rotation) + " nats a detection"
+      : links.drift ? "all move together: links are likelier by " +
+                          number(std::min(e.plain, *e.field) - *e.drift) + " nats a detection"
       : links.chosen == MotionModel::field ? "neighbours move together: links are likelier by " +
                                                  number(e.plain - *e.field) + " nats a detection"
       : e.field ? "neighbours do not move together"
@@ -147,6 +149,21 @@ void try_drift(const Execution& execution, const SeriesOptions& options, const s
   best = std::move(drift);
 }
 
+/// The same with a rotation, where that is likelier.
+void try_rotation(const Execution& execution, const SeriesOptions& options,
+                  const std::function<void(int)>& done, int lags, Rounds& best, SeriesLinks& out) {
+  Rounds rotation(execution, best.points(), options, done, out.rounds);
+  rotation.share(best);
+  if (!rotation.along_rotation(lags, kPlainRounds)) return;
+  out.evidence.rotation = rotation.cost_per_point();
+  const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
+  if (*out.evidence.rotation >= best.cost_per_point() - least || rotation.surely_likelier(best, kSure) <= 0)
+    return;
+  out.chosen = MotionModel::field;
+  out.drift = out.rotation = true;
+  best = std::move(rotation);
+}
+
 /// The series without prediction, or, where asked for or likelier, around neighbours' motion. `quick`:
 /// without other starts, to tell satellites by.
 Rounds first_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
@@ -178,7 +195,10 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
   const bool by_field = *out.evidence.field < out.evidence.plain - least;
   if (by_field) out.chosen = MotionModel::field, best = std::move(field);
-  if (points.size() <= kMostForAnyField) try_drift(execution, options, done, lags, best, out);
+  if (points.size() <= kMostForAnyField) {
+    try_drift(execution, options, done, lags, best, out);
+    try_rotation(execution, options, done, lags, best, out);
+  }
   return best;
 }
 
@@ -209,7 +229,8 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
     out.evidence.velocity = persistent.cost_per_point();
     out.evidence.beta = persistent.velocity_.beta();
     const double gained =
-        (out.drift                          ? *out.evidence.drift
+        (out.rotation                       ? *out.evidence.rotation
+         : out.drift                        ? *out.evidence.drift
          : out.chosen == MotionModel::field ? out.evidence.field.value_or(best.cost_per_point())
                                             : out.evidence.plain) -
         *out.evidence.velocity;

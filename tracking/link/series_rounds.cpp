@@ -12,6 +12,7 @@
 
 #include "tracking/link/series_drift.h"
 #include "tracking/link/series_field.h"
+#include "tracking/link/series_rigid.h"
 #include "tracking/link/series_windows.h"
 
 namespace motes::tracking {
@@ -148,6 +149,18 @@ void Rounds::along_drift(int lags, int rounds) {
   find(1);
   improve();
   along_field(std::move(solution_.linking), lags, rounds);
+}
+
+bool Rounds::along_rotation(int lags, int rounds) {
+  motions_ = likely_motions(execution_, *points_);
+  if (motions_.empty()) return false;
+  prediction_ = predict_by_motions(*points_, motions_, lags);
+  model_ = first_model(execution_, *points_, prediction_, lags);
+  model_.gate = options_.gate;
+  find(1);
+  improve();
+  along_field(std::move(solution_.linking), lags, rounds);
+  return true;
 }
 
 void Rounds::with_velocity(int rounds, bool doubt) {
@@ -359,6 +372,10 @@ SeriesLinking Rounds::some_frames() const {
 }
 
 void Rounds::predict(int lags) {
+  if (!motions_.empty()) {
+    prediction_ = predict_by_rigid(execution_, *points_, solution_.linking, lags, motions_, &choices_);
+    return;
+  }
   if (drift_) {
     prediction_ = predict_by_drift(execution_, *points_, solution_.linking, lags, &choices_);
     return;

@@ -11,6 +11,7 @@
 
 #include "tracking/link/series_candidates.h"
 #include "tracking/link/series_field.h"
+#include "tracking/motion/rigid_fit.h"
 
 namespace motes::tracking {
 
@@ -49,6 +50,9 @@ class Rounds {
 
   /// Around the motion that all detections of a frame share (series_drift.h), from the likeliest shifts on.
   void along_drift(int lags, int rounds);
+
+  /// The same with a rotation in every frame (series_rigid.h). False where none is likely: nothing is done.
+  bool along_rotation(int lags, int rounds);
 
   /// From there on, with the links before and after in every cost. Terms of the last two linkings are
   /// averaged: else two linkings can take turns.
@@ -134,13 +138,14 @@ class Rounds {
 
   std::shared_ptr<const SeriesLists> lists_;
   std::shared_ptr<const SeriesGrids> grids_;
-  SeriesLinking predicted_from_;  ///< the linking that prediction_ comes from
-  int lags_ = 1;                  ///< that candidates were last looked for
-  bool drift_ = false;            ///< predictions are of the motion that all share
-  double choices_ = 0;            ///< what its shifts cost, in nats
-  double moved_ = 1;              ///< share of links that the last round changed
-  double nats_ = 0;               ///< as nats_of_links
-  bool known_ = false;            ///< parameters are those of a part, not fitted to the linking yet
+  SeriesLinking predicted_from_;      ///< the linking that prediction_ comes from
+  int lags_ = 1;                      ///< that candidates were last looked for
+  bool drift_ = false;                ///< predictions are of the motion that all share
+  std::vector<RigidMotion> motions_;  ///< [frames] the same, with rotations; empty: without
+  double choices_ = 0;                ///< what its shifts cost, in nats
+  double moved_ = 1;                  ///< share of links that the last round changed
+  double nats_ = 0;                   ///< as nats_of_links
+  bool known_ = false;                ///< parameters are those of a part, not fitted to the linking yet
   Execution execution_;
   const SeriesPoints* points_;
   SeriesOptions options_;

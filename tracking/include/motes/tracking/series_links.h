@@ -54,6 +54,7 @@ struct SeriesEvidence {
   double coherence = 0;  ///< gain, in nats a link, of links left out of their neighbours' motion
   std::optional<double> field;     ///< cost of the linking around neighbours' motion
   std::optional<double> drift;     ///< cost of the linking around the motion of all
+  std::optional<double> rotation;  ///< cost of the linking around the rotation and shift of all
   std::optional<double> velocity;  ///< cost with the links before and after
   std::optional<double> joint;     ///< cost of the linking by beliefs
   std::optional<double> beta;      ///< regression of displacements on those before
@@ -66,6 +67,7 @@ struct SeriesLinks {
   VelocityModel velocity;  ///< empty by_lag: not used
   MotionModel chosen = MotionModel::standing;
   bool drift = false;               ///< `field` is that of all detections of a frame, not of neighbours
+  bool rotation = false;            ///< `drift` with a rotation
   bool persistent = false;          ///< the links before and after are in every cost
   bool joint = false;               ///< links by beliefs over all frames
   std::string reason;               ///< why that model, in one clause

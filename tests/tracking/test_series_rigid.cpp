@@ -1,0 +1,280 @@
+// Samples that rotate: fits of rigid motions, their search without links, predictions, and series linked
+// around them.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/tracking/series_links.h>
+
+#include "tracking/link/series_rigid.h"
+#include "tracking/motion/rigid_pair.h"
+
+using namespace motes;
+using namespace motes::tracking;
+using matching::Index;
+
+namespace {
+
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+
+Vec3 normal_vector(std::mt19937_64& rng, int dims, double deviation) {
+  std::normal_distribution<> normal(0, deviation);
+  Vec3 out;
+  out.x = normal(rng), out.y = normal(rng);
+  if (dims == 3) out.z = normal(rng);
+  return out;
+}
+
+/// A rotation by `angle` about `axis` (Rodrigues) through `centre`, then a shift.
+RigidMotion motion_about(Vec3 axis, double angle, const Vec3& centre, const Vec3& shift = {}) {
+  const double n = length_of(axis), c = std::cos(angle), s = std::sin(angle);
+  axis = {axis.x / n, axis.y / n, axis.z / n};
+  const double x = axis.x, y = axis.y, z = axis.z, d = 1 - c;
+  RigidMotion out;
+  out.rotation = {c + x * x * d,     x * y * d - z * s, x * z * d + y * s, y * x * d + z * s, c + y * y * d,
+                  y * z * d - x * s, z * x * d - y * s, z * y * d + x * s, c + z * z * d};
+  const Vec3 turned = out.turned(centre);
+  out.shift = {centre.x - turned.x + shift.x, centre.y - turned.y + shift.y, centre.z - turned.z + shift.z};
+  return out;
+}
+
+Vec3 axis_in(std::mt19937_64& rng, int dims) { return dims == 2 ? Vec3{0, 0, 1} : normal_vector(rng, 3, 1); }
+
+/// `n` points at unit density around the origin.
+std::vector<Vec3> sample_of(std::mt19937_64& rng, int n, int dims) {
+  const double side = std::pow(n, 1.0 / dims);
+  std::uniform_real_distribution<> place(-side / 2, side / 2);
+  std::vector<Vec3> out;
+  for (int k = 0; k < n; ++k) {
+    const double x = place(rng), y = place(rng);
+    out.push_back({x, y, dims == 3 ? place(rng) : 0});
+  }
+  return out;
+}
+
+struct Rotating {
+  std::vector<Detections> frames;
+  std::vector<Index> next;  ///< [pooled detections] the true links over one frame
+  std::vector<RigidMotion> motions;
+};
+
+/// A sample that moves by motion(t, rng) after frame t; `noise` of positions an axis; `missed`: share of
+/// detections that are, and of false ones that are added.
+template <class Motion>
+Rotating rotating(int n, int count, int dims, std::uint64_t seed, double noise, double missed,
+                  const Motion& motion) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<> uniform;
+  std::vector<Vec3> sample = sample_of(rng, n, dims);
+  Rotating out;
+  std::vector<Index> last(sample.size(), -1);
+  for (int t = 0; t < count; ++t) {
+    Detections d;
+    d.frame = t;
+    const auto add = [&](const Vec3& p) {
+      d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
+      out.next.push_back(-1);
+    };
+    for (std::size_t k = 0; k < sample.size(); ++k) {
+      const Index before = std::exchange(last[k], -1);
+      if (uniform(rng) < missed) continue;
+      last[k] = static_cast<Index>(out.next.size());
+      if (before >= 0) out.next[static_cast<std::size_t>(before)] = last[k];
+      const Vec3 off = normal_vector(rng, dims, noise);
+      add({sample[k].x + off.x, sample[k].y + off.y, sample[k].z + off.z});
+    }
+    const auto anywhere = sample_of(rng, n, dims);
+    for (const Vec3& p : anywhere)
+      if (uniform(rng) < missed) add(p);
+    out.frames.push_back(std::move(d));
+    out.motions.push_back(motion(t, rng));
+    for (Vec3& p : sample) p = out.motions.back().of(p);
+  }
+  return out;
+}
+
+/// Of the true links those that were found.
+double share_found(const Rotating& series, const SeriesLinking& linking) {
+  double found = 0, all = 0;
+  for (std::size_t i = 0; i < series.next.size(); ++i)
+    if (series.next[i] >= 0) all += 1, found += linking.next[i] == series.next[i];
+  return found / all;
+}
+
+/// The farthest that one motion leads a point of the sample from where another one does.
+double farthest(const RigidMotion& a, const RigidMotion& b, std::span<const Vec3> points) {
+  double most = 0;
+  for (const Vec3& p : points) most = std::max(most, length_of(minus(a.of(p), b.of(p))));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("no motion near the fitted one brings points closer") {
+  const int dims = GENERATE(2, 3), n = GENERATE(3, 4, 30);
+  std::mt19937_64 rng(static_cast<std::uint64_t>(7 * n + dims));
+  const Vec3 far{1000, -500, dims == 3 ? 200.0 : 0};
+  std::vector<Vec3> from = sample_of(rng, n, dims), to;
+  const RigidMotion truth = motion_about(axis_in(rng, dims), 2.5, {1, 2, 0}, {0.3, 0.1, 0});
+  RigidSums sums(far);
+  std::vector<double> weight;
+  for (Vec3& p : from) {
+    p = {p.x + far.x, p.y + far.y, p.z + far.z};
+    const Vec3 off = normal_vector(rng, dims, 0.1), q = truth.of(p);
+    to.push_back({q.x + off.x, q.y + off.y, q.z + off.z});
+    weight.push_back(std::uniform_real_distribution<>(0.5, 2)(rng));
+    sums.add(p, to.back(), weight.back());
+  }
+  /// `then`: after the motion.
+  const auto cost = [&](const RigidMotion& motion, const RigidMotion& then) {
+    double sum = 0;
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      const Vec3 off = minus(to[k], then.of(motion.of(from[k])));
+      sum += weight[k] * dot(off, off);
+    }
+    return sum;
+  };
+  const int flat = dims == 2 ? 2 : -1;
+  const RigidMotion fitted = fit_rigid(sums, flat);
+  const double least = cost(fitted, {});
+  for (int trial = 0; trial < 300; ++trial) {
+    const Vec3 middle = sums.mean_to(), shift = normal_vector(rng, dims, 0.02);
+    const RigidMotion turn =
+        motion_about(axis_in(rng, dims), trial % 2 == 0 ? 0.01 * trial : 0.1, middle, shift);
+    CHECK(cost(fitted, turn) >= least);
+  }
+  const auto& r = fitted.rotation;
+  CHECK(r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) +
+            r[2] * (r[3] * r[7] - r[4] * r[6]) ==
+        Approx(1));  // no reflection
+  if (dims == 2) {
+    CHECK(fitted.rotation[8] == 1);
+    CHECK(fitted.rotation[2] == 0);
+  }
+  // A known motion that outweighs all; a pair taken out as if it had never been in.
+  const RigidMotion known = motion_about({0, 0, 1}, 0.2, {});
+  CHECK(farthest(fit_rigid(sums, flat, {known, 1e9, 1e9}), known, from) < 1e-3);
+  RigidSums one(far), fewer(far);
+  one.add(from[0], to[0], weight[0]);
+  for (std::size_t k = 1; k < from.size(); ++k) fewer.add(from[k], to[k], weight[k]);
+  sums -= one;
+  if (n > 4) CHECK(farthest(fit_rigid(sums, flat), fit_rigid(fewer, flat), from) < 1e-6);
+}
+
+TEST_CASE("the rotation from one frame to the next is found without links") {
+  const int dims = GENERATE(2, 3), n = GENERATE(10, 40, 2000), seed = GENERATE(1, 2, 3);
+  const double angle = GENERATE(0.15, 0.5), off = n > 1000 ? 0 : 1;
+  std::mt19937_64 rng(static_cast<std::uint64_t>(seed));
+  const Vec3 centre = normal_vector(rng, dims, off), axis = axis_in(rng, dims);
+  const auto series =
+      rotating(n, 2, dims, static_cast<std::uint64_t>(seed), 0.02, 0.05, [&](int, std::mt19937_64&) {
+        return motion_about(axis, angle, centre, {0.2, 0.1, 0});
+      });
+  const SeriesPoints points = pool_points(series.frames);
+  const RigidPairSearch search(points.frame(0), points.frame(1), points.density[1], points.spacing_um, dims,
+                               flat_axis(points.at, dims));
+  const auto found = search.free();
+  REQUIRE_FALSE(found.empty());
+  CHECK(farthest(search.refined(found.front().motion, 2), series.motions[0], points.frame(0)) < 0.3);
+}
+
+TEST_CASE("motions of a series are found, and none where nothing rotates") {
+  const int dims = GENERATE(2, 3), seed = GENERATE(1, 2, 3);
+  const double rate = GENERATE(0.0, 0.4);
+  std::mt19937_64 axes(static_cast<std::uint64_t>(seed));
+  const Vec3 axis = axis_in(axes, dims);
+  const auto series =
+      rotating(8, 20, dims, static_cast<std::uint64_t>(seed), 0.03, 0.1, [&](int, std::mt19937_64& rng) {
+        return motion_about(axis, rate, {0.5, 0, 0}, normal_vector(rng, dims, 0.2));
+      });
+  const SeriesPoints points = pool_points(series.frames);
+  const auto motions = likely_motions({}, points);
+  CHECK(motions.empty() == (rate == 0));
+  std::size_t right = 0;
+  for (std::size_t t = 0; t + 1 < motions.size(); ++t)
+    right += farthest(motions[t], series.motions[t], points.frame(static_cast<std::int32_t>(t))) < 0.3;
+  if (!motions.empty()) CHECK(right >= 17);
+  CHECK(likely_motions({2}, points).size() == motions.size());
+}
+
+TEST_CASE("a detection's own link has no part in its predicted rotation") {
+  const int dims = GENERATE(2, 3), count = GENERATE(2, 3, 12);
+  const auto truth = [&](int, std::mt19937_64&) { return motion_about({0, 0, 1}, 0.5, {}, {0.1, 0, 0}); };
+  auto series = rotating(9, count, dims, 5, 0.001, 0, truth);
+  series.frames[1].x_um[0] += 0.4;  // one moves elsewhere
+  const SeriesPoints points = pool_points(series.frames);
+  SeriesLinking linking = SeriesLinking::none(points.size());
+  linking.next = series.next;
+  std::vector<RigidMotion> motions(points.at.size() / 9, series.motions[0]);
+  double price = 0;
+  const Prediction prediction = predict_by_rigid({}, points, linking, 2, motions, &price);
+  for (std::size_t k = 0; k < 9; ++k) {
+    const Vec3 place = series.motions[0].of(points.at[k]);
+    CHECK(length_of(minus(prediction.by_lag[0][k], minus(place, points.at[k]))) < (k == 0 ? 0.02 : 0.15));
+  }
+  CHECK(price >= Approx(dims * std::log(9)));  // one motion for all frames
+  CHECK(price < dims * count * std::log(9));   // and hardly any of a frame's own
+}
+
+TEST_CASE("a steady rotation is known from all frames, one rotation of its own from its frame") {
+  const int dims = GENERATE(2, 3);
+  const auto series = rotating(12, 20, dims, 3, 0.05, 0, [&](int t, std::mt19937_64&) {
+    return motion_about({0, 0, 1}, t == 10 ? -0.9 : 0.3, {});
+  });
+  const SeriesPoints points = pool_points(series.frames);
+  SeriesLinking linking = SeriesLinking::none(points.size());
+  linking.next = series.next;
+  auto motions = series.motions;
+  predict_by_rigid({}, points, linking, 1, motions);
+  double steady = 0;
+  for (std::size_t t = 0; t + 1 < 20; ++t) {
+    const double off = length_of(rotation_between(motions[t], series.motions[t]));
+    if (t == 10)
+      CHECK(off < 0.2);
+    else
+      steady += off;
+  }
+  // Alone, a frame's rotation is off by .05 sqrt(2 / sum of squared distances), about .02 (three axes: .04).
+  CHECK(steady / 18 < (dims == 2 ? 0.018 : 0.035));
+}
+
+TEST_CASE("a few particles that rotate farther than their spacing are linked around the rotation") {
+  const int dims = GENERATE(2, 3), n = GENERATE(8, 20), seed = GENERATE(1, 2);
+  const double rate = GENERATE(0.8, 1.5);
+  std::mt19937_64 axes(static_cast<std::uint64_t>(seed));
+  const Vec3 axis = axis_in(axes, dims);
+  const auto series =
+      rotating(n, 20, dims, static_cast<std::uint64_t>(seed), 0.02, 0.07, [&](int, std::mt19937_64&) {
+        return motion_about(axis, rate, {0.4, 0.2, 0});
+      });
+  const SeriesLinks links = link_series({1}, series.frames, {});
+  CHECK(links.rotation);
+  CHECK(share_found(series, links.linking) > 0.97);
+}
+
+TEST_CASE("particles that move on their own, or drift, do not rotate together") {
+  const int dims = GENERATE(2, 3), seed = GENERATE(1, 2, 3), n = GENERATE(4, 8, 20);
+  std::mt19937_64 rng(static_cast<std::uint64_t>(seed));
+  std::vector<Vec3> sample = sample_of(rng, n, dims);
+  std::vector<Detections> frames;
+  const double drift = GENERATE(0.0, 0.5);
+  for (int t = 0; t < 25; ++t) {
+    Detections d;
+    d.frame = t;
+    const Vec3 shift = normal_vector(rng, dims, drift);
+    for (Vec3& p : sample) {
+      d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
+      const Vec3 own = normal_vector(rng, dims, 0.15);
+      p = {p.x + shift.x + own.x, p.y + shift.y + own.y, p.z + shift.z + own.z};
+    }
+    frames.push_back(std::move(d));
+  }
+  CHECK_FALSE(link_series({1}, frames, {}).rotation);
+}

@@ -1,0 +1,262 @@
+#include "tracking/motion/rigid_pair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <motes/base/index.h>
+#include <motes/tracking/radial_density.h>
+#include <motes/tracking/series_model.h>
+
+namespace motes::tracking {
+namespace {
+
+constexpr double kLeastScale = 0.01, kScaleRatio = 2;
+/// Share of detections that are taken to have no partner.
+constexpr double kUnpaired = 0.1;
+/// Detections that make hypotheses, each with so many choices of neighbours, what each may have become, the
+/// neighbours of that which are looked through, and detections that judge.
+constexpr std::size_t kAnchors = 6, kChoices = 2, kTargets = 32, kAround = 32, kJudges = 32;
+/// Of more detections, half of these are in the middle.
+constexpr std::size_t kFewPoints = 50;
+/// Distances must agree within this many spacings.
+constexpr double kTolerance = 0.2;
+/// The neighbours that judge a hypothesis first, and what share of them must lie within so many spacings.
+constexpr std::size_t kGroup = 24, kFirst = 6;
+constexpr double kNear = 0.3, kAgreed = 0.5;
+/// Detections that make hypotheses of shifts.
+constexpr std::size_t kShiftAnchors = 8;
+/// Hypotheses of one choice of neighbours, and in all, that go on.
+constexpr std::size_t kKeptOfGroup = 3, kKept = 6;
+/// A motion that fits a group is fitted to ever more detections around it, at this scale.
+constexpr std::size_t kGrowth = 4, kMostGrown = 1024, kMostFitted = 512;
+constexpr double kGrowthScale = 0.1;
+/// Weight of the motion before: of few points, so that none is left open; so that its rotation stays.
+constexpr double kHint = 1e-6, kStiff = 1e9;
+
+Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+Vec3 cross(const Vec3& a, const Vec3& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+double best_of(const ByScale& gain) { return *std::max_element(gain.begin(), gain.end()); }
+bool likelier(const RigidHypothesis& a, const RigidHypothesis& b) {
+  return best_of(a.gain) > best_of(b.gain);
+}
+
+void keep_likeliest(std::vector<RigidHypothesis>& all, std::size_t most) {
+  std::stable_sort(all.begin(), all.end(), likelier);
+  if (all.size() > most) all.resize(most);
+}
+
+}  // namespace
+
+/// A detection and its nearest neighbours, nearest first.
+struct RigidPairSearch::Group {
+  std::vector<std::size_t> members;
+};
+
+int flat_axis(std::span<const Vec3> points, int dims) {
+  if (dims != 2 || points.empty()) return -1;
+  int axis = 0;
+  for (double Vec3::*const along : {&Vec3::x, &Vec3::y, &Vec3::z}) {
+    if (std::all_of(points.begin(), points.end(),
+                    [&](const Vec3& p) { return p.*along == points.front().*along; }))
+      return axis;
+    ++axis;
+  }
+  return -1;
+}
+
+RigidPairSearch::RigidPairSearch(std::span<const Vec3> from, std::span<const Vec3> to, double density,
+                                 double spacing, int dims, int flat)
+    : from_(from),
+      to_(to),
+      near_from_(from),
+      near_(to),
+      density_(density),
+      spacing_(spacing),
+      dims_(dims),
+      flat_(flat) {
+  for (std::size_t s = 0; s < kRigidScales; ++s)
+    scale_[s] = kLeastScale * std::pow(kScaleRatio, static_cast<double>(s)) * spacing_;
+}
+
+double RigidPairSearch::off(const Vec3& place) const {
+  std::size_t nearest = 0;
+  double squared = 0;
+  near_.nearest(place, 1, &nearest, &squared);
+  return std::sqrt(squared);
+}
+
+/// Some detections, evenly spread over their order.
+std::vector<std::size_t> RigidPairSearch::spread(std::size_t most) const {
+  const std::size_t n = std::min(from_.size(), most);
+  std::vector<std::size_t> out(n);
+  for (std::size_t k = 0; k < n; ++k) out[k] = k * from_.size() / n;
+  return out;
+}
+
+/// Some spread over the sample, and in a large one as many in its middle: near the axis of a rotation
+/// displacements are small.
+std::vector<std::size_t> RigidPairSearch::anchors() const {
+  if (from_.size() <= kFewPoints) return spread(kAnchors);
+  std::vector<std::size_t> out = spread(kAnchors / 2), central(kAnchors - out.size());
+  Vec3 middle;
+  const double f = 1 / static_cast<double>(from_.size());
+  for (const Vec3& p : from_) middle = {middle.x + f * p.x, middle.y + f * p.y, middle.z + f * p.z};
+  std::vector<double> squared(central.size());
+  near_from_.nearest(middle, central.size(), central.data(), squared.data());
+  out.insert(out.end(), central.begin(), central.end());
+  return out;
+}
+
+RigidHypothesis RigidPairSearch::judged(const RigidMotion& motion,
+                                        std::span<const std::size_t> makers) const {
+  RigidHypothesis out{motion, {}};
+  for (const std::size_t k : spread(kJudges)) {
+    if (std::find(makers.begin(), makers.end(), k) != makers.end()) continue;
+    const double far = off(motion.of(from_[k]));
+    for (std::size_t s = 0; s < kRigidScales; ++s)
+      out.gain[s] +=
+          std::log(kUnpaired + (1 - kUnpaired) * std::exp(student_log_density(far / scale_[s], dims_) -
+                                                          dims_ * std::log(scale_[s]) - std::log(density_)));
+  }
+  return out;
+}
+
+/// How many neighbours lie near others: of the first few, or of all.
+double RigidPairSearch::agreement(const Group& group, std::span<const std::size_t> makers,
+                                  const RigidMotion& motion, bool quick) const {
+  double near = 0, asked = 0;
+  for (const std::size_t k : group.members) {
+    if (std::find(makers.begin(), makers.end(), k) != makers.end()) continue;
+    const double far = off(motion.of(from_[k])) / (kNear * spacing_);
+    near += quick ? static_cast<double>(far < 1) : std::max(0.0, 1 - far);
+    if (asked += 1; quick && asked >= kFirst) break;
+  }
+  return quick && asked > 0 ? near / asked : near;
+}
+
+RigidMotion RigidPairSearch::closer(const RigidMotion& motion, std::span<const std::size_t> points,
+                                    double scale, double stiff) const {
+  RigidSums sums(from_[points.front()]);
+  for (const std::size_t k : points) {
+    std::size_t nearest = 0;
+    double squared = 0;
+    near_.nearest(motion.of(from_[k]), 1, &nearest, &squared);
+    sums.add(from_[k], to_[nearest], std::pow(1 + squared / (kStudentFreedom * scale * scale), -2));
+  }
+  return fit_rigid(sums, flat_, {motion, stiff * spacing_ * spacing_, kHint});
+}
+
+RigidMotion RigidPairSearch::grown(RigidMotion motion, std::size_t anchor) const {
+  std::vector<std::size_t> order(std::min(from_.size(), kMostGrown));
+  std::vector<double> squared(order.size());
+  near_from_.nearest(from_[anchor], order.size(), order.data(), squared.data());
+  for (std::size_t size = kGroup;; size *= kGrowth) {
+    const auto part = std::span(order).first(std::min(size, order.size()));
+    for (int round = 0; round < 2; ++round) motion = closer(motion, part, kGrowthScale * spacing_, kHint);
+    if (part.size() == order.size()) break;
+  }
+  return motion;
+}
+
+RigidMotion RigidPairSearch::refined(RigidMotion motion, std::size_t scale, int rounds) const {
+  const std::vector<std::size_t> points = spread(kMostFitted);
+  for (int round = 0; round < rounds; ++round) motion = closer(motion, points, scale_[scale], kHint);
+  return motion;
+}
+
+void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> makers,
+                               std::vector<RigidHypothesis>& out) const {
+  const Vec3 &a = from_[makers[0]], &b = from_[makers[1]];
+  const double ab = length_of(minus(b, a)), slack = kTolerance * spacing_;
+  std::vector<std::size_t> targets(std::min(to_.size(), kTargets)), around(std::min(to_.size(), kAround));
+  std::vector<double> squared(std::max(targets.size(), around.size()));
+  near_.nearest(a, targets.size(), targets.data(), squared.data());
+  std::vector<std::pair<double, RigidMotion>> found;
+  std::size_t tried = 0;
+  const auto consider = [&](std::initializer_list<std::pair<std::size_t, std::size_t>> pairs) {
+    ++tried;
+    RigidSums sums(a);
+    for (const auto& [from, to] : pairs) sums.add(from_[from], to_[to], 1);
+    const RigidMotion motion = fit_rigid(sums, flat_);
+    if (agreement(group, makers, motion, true) < kAgreed) return;
+    found.emplace_back(agreement(group, makers, motion, false), motion);
+  };
+  for (const std::size_t first : targets) {
+    near_.nearest(to_[first], around.size(), around.data(), squared.data());
+    for (const std::size_t second : around) {
+      if (second == first || std::abs(length_of(minus(to_[second], to_[first])) - ab) > slack) continue;
+      if (dims_ == 2) {
+        consider({{makers[0], first}, {makers[1], second}});
+        continue;
+      }
+      const Vec3& c = from_[makers[2]];
+      for (const std::size_t third : around)
+        if (third != first && third != second &&
+            std::abs(length_of(minus(to_[third], to_[first])) - length_of(minus(c, a))) <= slack &&
+            std::abs(length_of(minus(to_[third], to_[second])) - length_of(minus(c, b))) <= slack)
+          consider({{makers[0], first}, {makers[1], second}, {makers[2], third}});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& x, const auto& y) { return x.first > y.first; });
+  if (found.size() > kKeptOfGroup) found.resize(kKeptOfGroup);
+  const double price = std::log(static_cast<double>(std::max<std::size_t>(tried, 1)));
+  for (const auto& [agreed, motion] : found) {
+    RigidHypothesis one = judged(grown(motion, makers[0]), makers);
+    for (double& gain : one.gain) gain -= price;
+    out.push_back(one);
+  }
+}
+
+std::vector<RigidHypothesis> RigidPairSearch::free() const {
+  std::vector<RigidHypothesis> out;
+  const std::size_t least = dims_ == 2 ? 3 : 4;
+  if (from_.size() < least || to_.size() < least) return out;
+  for (const std::size_t anchor : anchors()) {
+    Group group{std::vector<std::size_t>(std::min(from_.size(), kGroup))};
+    std::vector<double> squared(group.members.size());
+    near_from_.nearest(from_[anchor], group.members.size(), group.members.data(), squared.data());
+    const std::size_t last = std::min<std::size_t>(group.members.size() - 1, 8);
+    for (std::size_t choice = 0; choice < kChoices && choice + 1 < last; ++choice) {
+      const std::size_t b = group.members[last - choice];
+      // The third: such that the triangle is large.
+      std::size_t c = b;
+      double most = -1;
+      for (std::size_t k = 1; k <= last; ++k) {
+        const std::size_t one = group.members[k];
+        if (one == b || (choice > 0 && k == last)) continue;
+        const Vec3 area = cross(minus(from_[b], from_[anchor]), minus(from_[one], from_[anchor]));
+        if (length_of(area) > most) most = length_of(area), c = one;
+      }
+      const std::array<std::size_t, 3> makers{anchor, b, c};
+      of_group(group, std::span(makers).first(dims_ == 2 ? 2 : 3), out);
+    }
+  }
+  keep_likeliest(out, kKept);
+  return out;
+}
+
+std::vector<RigidHypothesis> RigidPairSearch::shifted(const RigidMotion& motion) const {
+  std::vector<RigidHypothesis> out;
+  std::vector<std::size_t> targets(std::min(to_.size(), kTargets));
+  std::vector<double> squared(targets.size());
+  const Group few{spread(kShiftAnchors)};
+  for (const std::size_t anchor : few.members) {
+    const Vec3 turned = motion.turned(from_[anchor]);
+    near_.nearest(motion.of(from_[anchor]), targets.size(), targets.data(), squared.data());
+    for (const std::size_t target : targets) {
+      const RigidMotion moved{motion.rotation, minus(to_[target], turned)};
+      if (agreement(few, std::span(&anchor, 1), moved, true) < kAgreed) continue;
+      out.push_back(
+          judged(closer(moved, few.members, kGrowthScale * spacing_, kStiff), std::span(&anchor, 1)));
+      for (double& gain : out.back().gain) gain -= std::log(static_cast<double>(targets.size()));
+    }
+  }
+  keep_likeliest(out, kKept);
+  return out;
+}
+
+}  // namespace motes::tracking
