@@ -185,6 +185,20 @@ TEST_CASE("the rotation from one frame to the next is found without links") {
   CHECK(farthest(search.refined(found.front().motion, 2), series.motions[0], points.frame(0)) < 0.3);
 }
 
+TEST_CASE("between unrelated frames hardly any motion is likelier than chance") {
+  const int dims = GENERATE(2, 3);
+  double likelier = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 rng(seed);
+    const auto from = sample_of(rng, 8, dims), to = sample_of(rng, 8, dims);
+    double most = 0;
+    for (const RigidHypothesis& one : RigidPairSearch(from, to, 1, 1, dims, dims == 2 ? 2 : -1).free())
+      most = std::max(most, *std::max_element(one.gain.begin(), one.gain.end()));
+    likelier += most;
+  }
+  CHECK(likelier / 60 < 0.5);
+}
+
 TEST_CASE("motions of a series are found, and none where nothing rotates") {
   const int dims = GENERATE(2, 3), seed = GENERATE(1, 2, 3);
   const double rate = GENERATE(0.0, 0.4);
@@ -221,6 +235,29 @@ TEST_CASE("a detection's own link has no part in its predicted rotation") {
   }
   CHECK(price >= Approx(dims * std::log(9)));  // one motion for all frames
   CHECK(price < dims * count * std::log(9));   // and hardly any of a frame's own
+}
+
+TEST_CASE("predictions are off by the noise and by what other links leave open") {
+  const int dims = GENERATE(2, 3), count = 2;
+  const double noise = 0.05;
+  double squares = 0, values = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const auto series = rotating(10, count, dims, seed, noise, 0, [&](int, std::mt19937_64&) {
+      return motion_about({0, 0, 1}, 0.5, {});
+    });
+    const SeriesPoints points = pool_points(series.frames);
+    SeriesLinking linking = SeriesLinking::none(points.size());
+    linking.next = series.next;
+    auto motions = series.motions;
+    const Prediction prediction = predict_by_rigid({1}, points, linking, 1, motions);
+    for (Index i = 0; i < 10; ++i) {
+      const Vec3 off = residual(points, prediction, i, linking.next[static_cast<std::size_t>(i)]);
+      squares += dot(off, off), values += dims;
+    }
+  }
+  // Noise of two positions; with its own link left in, less than that.
+  CHECK(squares / values > 1.05 * 2 * noise * noise);
+  CHECK(squares / values < 1.8 * 2 * noise * noise);
 }
 
 TEST_CASE("a steady rotation is known from all frames, one rotation of its own from its frame") {
