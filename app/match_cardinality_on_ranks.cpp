@@ -85,6 +85,8 @@ ordered_json stats_json(const matching::DealtMatching& answer, const Communicato
           {"augmentations", stats.augmentations},
           {"augmented", stats.augmented},
           {"rounds", stats.levels},
+          {"pushes", stats.pushes},
+          {"global_relabels", stats.global_relabels},
           {"messages", traffic.calls},
           {"bytes_sent", traffic.bytes},
           {"seconds", stats.seconds}};

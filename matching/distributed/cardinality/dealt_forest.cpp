@@ -19,10 +19,12 @@
 /// tree that finds a path.
 ///
 /// Differences from the papers. Columns are explored top-down only and trees are not grafted, both of which
-/// would need the edges of columns as well: twice the memory. Two ranks may find leaves of one tree in the
-/// same round; the root takes that of the lowest rank, and the other column stays in its tree, unused.
+/// would need the edges of columns all the time, and a message for each row asked about. Two ranks may find
+/// leaves of one tree in the same round; the root takes that of the lowest rank, and the other column stays
+/// in its tree, unused. Where the phases become slow, push-relabel goes on (dealt_pushes.cpp), and the forest
+/// ends what it leaves.
 
-#include <motes/base/timer.h>
+#include <cmath>
 
 #include "matching/cardinality/augmenting_search.h"
 #include "matching/distributed/cardinality/dealt_state.h"
@@ -54,18 +56,31 @@ class Forest {
         parent_(at(state.graph.my_cols.count), -1),
         leaf_(at(state.graph.my_rows.count), -1),
         reached_(at(state.graph.my_rows.count), 0) {
-    for (Index k = 0; k < state.graph.my_rows.count; ++k)
-      if (state.row_to_col[at(k)] == -1) roots_.push_back(state.graph.my_rows.first + k);
+    take_roots();
   }
 
   void run() {
-    do {
+    std::int64_t paths_before = 0, edges_before = stats_.edges_traversed;
+    bool pushed = false;
+    while (true) {
       ++stats_.phases;
       const std::int64_t before = mail_.rounds();
       grow();
       stats_.levels.push_back(mail_.rounds() - before);
-      stats_.augmented.push_back(augment());
-    } while (stats_.augmented.back() > 0);
+      std::int64_t sums[] = {augment(), stats_.edges_traversed - edges_before, std::ssize(roots_),
+                             state_.graph.part.edges()};
+      state_.ranks.all_reduce(sums, Reduction::sum);
+      const std::int64_t paths = sums[0];
+      stats_.augmented.push_back(paths);
+      if (paths == 0) return;
+      if (!pushed && !pays(paths, paths_before, sums[1], sums[2], sums[3])) {
+        push_dealt_rows(state_, stats_);
+        take_roots();
+        pushed = true;
+      }
+      paths_before = paths;
+      edges_before = stats_.edges_traversed;
+    }
   }
 
   /// Koenig's cover, from the last phase, which found no leaf.
@@ -82,6 +97,24 @@ class Forest {
   struct Reached {
     Index row, root;
   };
+
+  void take_roots() {
+    roots_.clear();
+    for (Index k = 0; k < state_.graph.my_rows.count; ++k)
+      if (state_.row_to_col[at(k)] == -1) roots_.push_back(state_.graph.my_rows.first + k);
+  }
+
+  /// Whether the remaining phases are worth the edges that they scan, as on one rank (ms_bfs.cpp): the number
+  /// of paths per phase is expected to keep falling at the present rate, with as many edges in each.
+  static bool pays(std::int64_t paths, std::int64_t paths_before, std::int64_t edges, std::int64_t roots,
+                   std::int64_t all_edges) {
+    constexpr double kWorthEdges = 2;
+    if (paths_before == 0) return true;
+    const double kept = static_cast<double>(paths) / static_cast<double>(paths_before);
+    auto phases = static_cast<double>(roots);
+    if (kept < 1) phases = std::min(phases, std::log(static_cast<double>(paths)) / -std::log(kept));
+    return phases * static_cast<double>(edges) <= kWorthEdges * static_cast<double>(all_edges);
+  }
 
   /// Row `row` of this rank is to be explored for the tree of `root`.
   void step(Index row, Index root) {
@@ -172,7 +205,7 @@ class Forest {
     return false;
   }
 
-  /// Flips each tree's path, all at once; trees are disjoint. Returns their number on all ranks.
+  /// Flips each tree's path, all at once; trees are disjoint. Returns the number of this rank's.
   std::int64_t augment() {
     const Timed timed(stats_, "augment");
     std::int64_t paths = 0;
@@ -192,7 +225,7 @@ class Forest {
         Index col = flip.vertex >= 0 ? flip.vertex : flip.new_col;
         if (flip.vertex >= 0 || next_column(row_code(flip.vertex), col)) flip_column(col);
       });
-    return state_.ranks.all_reduce(paths, Reduction::sum);
+    return paths;
   }
 
   DealtState& state_;

@@ -88,10 +88,11 @@ class Mail {
     for (int k = 0; k < ranks_.size(); ++k)
       if (k != ranks_.rank()) send(k, message);
   }
-  /// Sends what was collected, and calls take(message) for what has come. False: no rank sent anything.
+  /// Sends what was collected, and calls take(message) for what has come. False: no rank sent anything, nor
+  /// has any work `left`.
   template <class Take>
-  bool exchange(const Take& take) {
-    std::int64_t sent = 0;
+  bool exchange(const Take& take, std::int64_t left = 0) {
+    std::int64_t sent = left;
     for (const auto& list : out_) sent += std::ssize(list);
     const std::int64_t all = ranks_.exchange<Message>(out_, in_, sent);
     for (auto& list : out_) list.clear();
@@ -113,6 +114,9 @@ std::int64_t match_own_columns(DealtState& state);
 
 /// Free rows propose to columns of other ranks until none of them has a free neighbour.
 void match_other_columns(DealtState& state);
+
+/// Matches most of the last free rows that can be, by push-relabel.
+void push_dealt_rows(DealtState& state, CardinalityStats& stats);
 
 /// Augments until the matching is maximum, and fills the cover of `answer` and its counters.
 void grow_dealt_forest(DealtState& state, DealtMatching& answer);

@@ -75,14 +75,15 @@ DealtMatching solve_dealt(Communicator& ranks, const DealtGraph& graph) {
   };
   answer.initial_pairs = pairs();
   grow_dealt_forest(state, answer);
-  std::int64_t sums[] = {answer.local_pairs, answer.initial_pairs, pairs(), stats.edges_traversed,
-                         stats.path_edges};
+  std::int64_t sums[] = {answer.local_pairs,    answer.initial_pairs, pairs(),
+                         stats.edges_traversed, stats.path_edges,     stats.pushes};
   ranks.all_reduce(sums, Reduction::sum);
   answer.local_pairs = sums[0];
   answer.initial_pairs = sums[1];
   answer.cardinality = sums[2];
   stats.edges_traversed = sums[3];
   stats.path_edges = sums[4];
+  stats.pushes = sums[5];
   stats.augmentations = answer.cardinality - answer.initial_pairs;
   stats.seconds["communication"] = ranks.traffic().seconds - before.seconds;
   answer.row_to_col = std::move(state.row_to_col);

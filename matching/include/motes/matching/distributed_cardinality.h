@@ -8,7 +8,7 @@
 ///   CardinalityCertificate proof = verify_dealt(ranks, mine, answer);
 ///
 /// Rows and columns are distributed in contiguous blocks (block_of). A rank holds the edges of its rows, the
-/// mates of its rows and columns, and one bit for every row and every column of the whole graph.
+/// mates of its rows and columns, and a few bits for every row and every column of the whole graph.
 ///
 /// All functions that take a communicator are collective: every rank calls them in the same order. The
 /// cardinality does not depend on the number of ranks. Which of several maximum matchings is returned depends
@@ -44,9 +44,9 @@ struct DealtMatching {
   std::int64_t cardinality = 0;    ///< of the whole matching
   std::int64_t local_pairs = 0;    ///< pairs of all ranks before the first message
   std::int64_t initial_pairs = 0;  ///< pairs before the first phase
-  /// phases, augmentations, path_edges, edges_traversed and augmented are those of all ranks; levels counts
-  /// exchanges. Seconds are this rank's: "local", "greedy", "grow", "augment"; "communication" is part of
-  /// the last three.
+  /// phases, augmentations (pairs gained), path_edges (of trees), edges_traversed, pushes and augmented are
+  /// those of all ranks; levels counts exchanges. Seconds are this rank's: "local", "greedy", "grow",
+  /// "augment", "push", "relabel"; "communication" is part of all but the first.
   CardinalityStats stats;
 };
 
@@ -65,10 +65,12 @@ DealtGraph generate_dealt_graph(Communicator& ranks, const Execution& execution,
 /// A maximum matching. Every rank first solves the graph of its own rows and columns with the solver that
 /// `auto` takes for one thread; free rows then propose to columns of other ranks; then one forest of
 /// alternating trees grows over all ranks, phase by phase (Azad, Buluc & Pothen 2015), until a phase finds no
-/// path. Throws std::invalid_argument, on every rank, for a part that is not a graph of those sizes.
-/// Memory of a rank beside the graph: about 16 bytes for each of its rows and columns, as much again as its
-/// edges while its own part is solved, rows / 8 + cols / 8 bytes, and the messages of a round: 12 bytes for
-/// each pair of a row here and a column elsewhere at most.
+/// path. If the phases become slow, push-relabel matches most of what is left in between (as on one rank).
+/// Throws std::invalid_argument, on every rank, for a part that is not a graph of those sizes.
+/// Memory of a rank beside the graph: about 20 bytes for each of its rows and columns; as much again as its
+/// edges while its own part is solved, or while push-relabel runs; rows / 8 + cols / 8 bytes, with
+/// push-relabel 2 cols more; and the messages of a round: at most 12 bytes for each edge to a column of
+/// another rank.
 DealtMatching solve_dealt(Communicator& ranks, const DealtGraph& graph);
 
 /// As verify(), of the matching and the cover, trusting neither: each rank checks its own rows, their edges
