@@ -16,8 +16,11 @@
 namespace motes::tracking {
 namespace {
 
-/// So many standard deviations less than the counts are sure.
-constexpr double kSure = 1;
+/// So many standard deviations less than the counts are sure. The best of many lengths is taken: with one
+/// deviation less, chance alone looks like partners.
+constexpr double kSure = 2;
+/// Within a frame every pair is counted from both ends.
+constexpr double kEnds = 2;
 /// Lengths from this part of the reach on, each so many times the one before.
 constexpr double kShortest = 1.0 / 256, kLengthRatio = 1.15;
 
@@ -53,7 +56,7 @@ double sure_partners(const Execution& execution, const SeriesPoints& points) {
     for (std::size_t k = 0; k < seen.size(); ++k) {
       rows[k] += static_cast<double>(s.rows);
       excess[k] += next[k] - s.density_ratio * within[k];
-      variance[k] += within[k] * s.density_ratio * (1 + s.density_ratio);
+      variance[k] += within[k] * s.density_ratio * (1 + kEnds * s.density_ratio);
     }
   }
   double most = 0;
