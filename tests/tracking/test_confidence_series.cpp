@@ -38,6 +38,32 @@ Walkers stirred(int n, int count, double flow, double diffusion, std::uint64_t s
   });
 }
 
+/// Swaps where the links of neighbours lead, of about `part` of the detections' pairs.
+void swap_neighbours(double part, SeriesLinks& links) {
+  std::mt19937_64 rng(1);
+  const SeriesPoints& points = links.points;
+  std::vector<char> done(points.size(), 0);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (done[i] != 0 || std::uniform_real_distribution<>(0, 1)(rng) >= part) continue;
+    const auto t = static_cast<std::size_t>(points.slot[i]);
+    std::size_t near = i;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (auto k = static_cast<std::size_t>(points.offset[t]);
+         k < static_cast<std::size_t>(points.offset[t + 1]); ++k) {
+      const Vec3 &a = points.at[i], &b = points.at[k];
+      const double distance = std::hypot(a.x - b.x, a.y - b.y, a.z - b.z);
+      if (k != i && distance < nearest) nearest = distance, near = k;
+    }
+    auto &a = links.linking.next[i], &b = links.linking.next[near];
+    if (done[near] != 0 || a < 0 || b < 0) continue;
+    auto &before_a = links.linking.previous[static_cast<std::size_t>(a)],
+         &before_b = links.linking.previous[static_cast<std::size_t>(b)];
+    std::swap(before_a, before_b);
+    std::swap(a, b);
+    done[i] = done[near] = 1;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("odds by rank are those of the other links, in the same order") {
@@ -84,6 +110,21 @@ TEST_CASE("the expected share of wrong links is near the true one where whole re
     CHECK(confidence.calibrated);
     CHECK(confidence.wrong == Approx(wrong).margin(0.05));
   }
+}
+
+TEST_CASE("simulated steps are stretched where more links are wrong than the steps of the tracks tell") {
+  const Walkers series = stirred(300, 6, 0.3, 0.15, 5);
+  SeriesOptions options;
+  options.model = MotionModel::field;
+  SeriesLinks links = link_series({}, series.frames, options);
+  const Prediction prediction = detail::link_prediction({}, links);
+  swap_neighbours(0.4, links);
+  const double wrong = share_wrong(series, links);
+  REQUIRE(wrong > 0.4);
+  const detail::Judged judged = detail::judged_like({}, links, prediction, options, {});
+  CHECK(judged.by_rank);
+  // A quarter with the steps as they are.
+  CHECK(judged.wrong() / static_cast<double>(judged.links.size()) == Approx(wrong).margin(0.15));
 }
 
 TEST_CASE("few links cannot show that none is wrong") {
