@@ -296,6 +296,16 @@ TEST_CASE("a few particles that rotate farther than their spacing are linked aro
   CHECK(share_found(series, links.linking) > 0.97);
 }
 
+TEST_CASE("many particles that rotate farther than their spacing are linked around their neighbours") {
+  const auto series = rotating(5200, 4, 2, 1, 0.02, 0.02, [](int, std::mt19937_64&) {
+    return motion_about({0, 0, 1}, 0.15, {3, 0, 0});
+  });
+  const SeriesLinks links = link_series({2}, series.frames, {});
+  CHECK(links.rotation);
+  CHECK_FALSE(links.drift);
+  CHECK(share_found(series, links.linking) > 0.97);
+}
+
 TEST_CASE("particles that move on their own, or drift, do not rotate together") {
   const int dims = GENERATE(2, 3), seed = GENERATE(1, 2, 3), n = GENERATE(4, 8, 20);
   std::mt19937_64 rng(static_cast<std::uint64_t>(seed));

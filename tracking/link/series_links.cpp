@@ -72,7 +72,9 @@ std::string reason_of(const SeriesLinks& links) {
   const SeriesEvidence& e = links.evidence;
   std::string text =
       links.rotation ? "all rotate together: links are likelier by " +
-                           number(std::min({e.plain, *e.field, *e.drift}) - *e.rotation) + " nats a detection"
+                           number(std::min({e.plain, e.field.value_or(e.plain), e.drift.value_or(e.plain)}) -
+                                  *e.rotation) +
+                           " nats a detection"
       : links.drift ? "all move together: links are likelier by " +
                           number(std::min(e.plain, *e.field) - *e.drift) + " nats a detection"
       : links.chosen == MotionModel::field ? "neighbours move together: links are likelier by " +
@@ -149,18 +151,25 @@ void try_drift(const Execution& execution, const SeriesOptions& options, const s
   best = std::move(drift);
 }
 
-/// The same with a rotation, where that is likelier.
+/// The rounds that begin with a rotation of all, where they are likelier: around rotations fitted to the
+/// links or, where there are many detections, around neighbours' motion, which says the same and more.
 void try_rotation(const Execution& execution, const SeriesOptions& options,
                   const std::function<void(int)>& done, int lags, Rounds& best, SeriesLinks& out) {
   Rounds rotation(execution, best.points(), options, done, out.rounds);
   rotation.share(best);
-  if (!rotation.along_rotation(lags, kPlainRounds)) return;
+  if (!rotation.start_by_rotation(lags)) return;
+  const bool few = best.points().size() <= kMostForAnyField;
+  if (few)
+    rotation.along_rotation(lags, kPlainRounds);
+  else
+    rotation.along_field(std::move(rotation.solution_.linking), lags, kPlainRounds);
   out.evidence.rotation = rotation.cost_per_point();
   const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
-  if (*out.evidence.rotation >= best.cost_per_point() - least || rotation.surely_likelier(best, kSure) <= 0)
-    return;
+  const double before = best.cost_per_point();
+  if (*out.evidence.rotation >= before - least || rotation.surely_likelier(best, kSure) <= 0) return;
   out.chosen = MotionModel::field;
-  out.drift = out.rotation = true;
+  out.drift = few;
+  out.rotation = true;
   best = std::move(rotation);
 }
 
@@ -184,7 +193,11 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   if (options.model != MotionModel::automatic) return best;
   const double all = choice.times * static_cast<double>(points.size());
   out.evidence.coherence = best.coherence();
-  if (out.evidence.coherence <= kLeastCoherence && (quick || points.size() > kMostForAnyField)) return best;
+  const bool few = points.size() <= kMostForAnyField;
+  if (out.evidence.coherence <= kLeastCoherence && (quick || !few)) {
+    if (!quick && all <= kMostForField) try_rotation(execution, options, done, lags, best, out);
+    return best;
+  }
   if (all > kMostForField) {
     out.spared.push_back("neighbours' motion (field): " + std::to_string(std::llround(all)) +
                          " detections, over " + std::to_string(kMostForField));
@@ -195,10 +208,8 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
   const bool by_field = *out.evidence.field < out.evidence.plain - least;
   if (by_field) out.chosen = MotionModel::field, best = std::move(field);
-  if (points.size() <= kMostForAnyField) {
-    try_drift(execution, options, done, lags, best, out);
-    try_rotation(execution, options, done, lags, best, out);
-  }
+  if (few) try_drift(execution, options, done, lags, best, out);
+  if (few || !quick) try_rotation(execution, options, done, lags, best, out);
   return best;
 }
 
@@ -268,12 +279,15 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
   Rounds all(execution, points, options, done, out.rounds);
   if (out.chosen == MotionModel::field) {
     SeriesLinking start;
-    if (options.model != MotionModel::field && choice.small_steps) {
+    if (options.model != MotionModel::field && choice.small_steps && !out.rotation) {
       Rounds plain(execution, points, options, done, out.rounds);
       plain.share(all);
       plain.model_ = choice.plain;
       plain.plain_on(lags, 1);
       start = std::move(plain.solution_.linking);
+    } else if (Rounds rotation(execution, points, options, done, out.rounds);
+               out.rotation && rotation.start_by_rotation(lags)) {
+      start = std::move(rotation.solution_.linking);
     } else {
       start = link_along_field(execution, points, options.solver, all.lists());
     }

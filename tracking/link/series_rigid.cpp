@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include <motes/base/index.h>
@@ -20,6 +21,8 @@ using matching::Index;
 
 /// Motions of single frames that may be that of the series, and frames that say which one is.
 constexpr std::size_t kMostOfSeries = 64, kJudgingFrames = 16;
+/// Pairs of frames, evenly spread, that must tell of a rotation.
+constexpr std::int32_t kProbes = 32;
 /// What rotation must gain over shifts alone, in nats a frame pair, for it to be tried.
 constexpr double kLeastGain = 2;
 constexpr int kReweightings = 3;
@@ -114,25 +117,22 @@ RigidMotion motion_of_series(const Searches& searches, const std::vector<PairFou
   return best;
 }
 
-}  // namespace
-
-std::vector<RigidMotion> likely_motions(const Execution& execution, const SeriesPoints& points) {
-  if (points.dims < 2) return {};
-  const int flat = flat_axis(points.at, points.dims);
-  const auto pairs = at(std::max(points.frames() - 1, 0));
-  Searches searches(pairs);
-  std::vector<PairFound> found(pairs);
+/// The motions of some pairs of frames, by where they begin; none where rotation makes them no likelier.
+std::vector<RigidMotion> motions_of(const Execution& execution, const SeriesPoints& points,
+                                    const std::vector<std::int32_t>& slots, int flat) {
+  Searches searches(slots.size());
+  std::vector<PairFound> found(slots.size());
   const auto each = [&](const auto& act) {
-    parallel_for(thread_count(execution), static_cast<std::int64_t>(pairs), [&](std::int64_t pair) {
+    parallel_for(thread_count(execution), static_cast<std::int64_t>(slots.size()), [&](std::int64_t pair) {
       if (searches[at(pair)]) act(*searches[at(pair)], found[at(pair)]);
     });
   };
-  for (std::size_t t = 0; t < pairs; ++t) {
-    const auto slot = static_cast<std::int32_t>(t);
-    if (!points.frame(slot).empty() && !points.frame(slot + 1).empty())
-      searches[t].emplace(points.frame(slot), points.frame(slot + 1), points.density[t + 1],
-                          points.spacing_um, points.dims, flat);
-  }
+  parallel_for(thread_count(execution), static_cast<std::int64_t>(slots.size()), [&](std::int64_t pair) {
+    const std::int32_t t = slots[at(pair)];
+    if (!points.frame(t).empty() && !points.frame(t + 1).empty())
+      searches[at(pair)].emplace(points.frame(t), points.frame(t + 1), points.density[at(t) + 1],
+                                 points.spacing_um, points.dims, flat);
+  });
   each([](const RigidPairSearch& search, PairFound& out) {
     out.free = search.free();
     out.shifted.push_back(search.judged({}));
@@ -148,10 +148,26 @@ std::vector<RigidMotion> likely_motions(const Execution& execution, const Series
     add(search.shifted({}), out.shifted);
     add(search.shifted(whole), out.turned);
   });
-  Motions best = likeliest_scale(searches, found, kLeastGain * static_cast<double>(pairs));
-  if (best.of_frame.empty()) return {};
-  best.of_frame.resize(at(points.frames()));
-  return std::move(best.of_frame);
+  return likeliest_scale(searches, found, kLeastGain * static_cast<double>(slots.size())).of_frame;
+}
+
+}  // namespace
+
+std::vector<RigidMotion> likely_motions(const Execution& execution, const SeriesPoints& points) {
+  if (points.dims < 2 || points.frames() < 2) return {};
+  const int flat = flat_axis(points.at, points.dims);
+  const std::int32_t pairs = points.frames() - 1;
+  std::vector<std::int32_t> slots;
+  for (std::int32_t k = 0; k < std::min(pairs, kProbes); ++k)
+    slots.push_back(static_cast<std::int32_t>(std::int64_t{k} * pairs / std::min(pairs, kProbes)));
+  std::vector<RigidMotion> out = motions_of(execution, points, slots, flat);
+  if (pairs > kProbes && !out.empty()) {
+    slots.resize(at(pairs));
+    std::iota(slots.begin(), slots.end(), 0);
+    out = motions_of(execution, points, slots, flat);
+  }
+  if (!out.empty()) out.resize(at(points.frames()));
+  return out;
 }
 
 namespace {

@@ -16,7 +16,8 @@
 namespace motes::tracking {
 
 /// [frames] the likeliest motion to the next frame; none for the last. Empty where rotation makes the series
-/// no likelier than shifts alone do. O(frames) small searches.
+/// no likelier than shifts alone do, which up to 32 pairs of frames tell first. O(points log points) and a
+/// small search for each frame.
 std::vector<RigidMotion> likely_motions(const Execution& execution, const SeriesPoints& points);
 
 /// What the motions of the frames between lead to.

@@ -151,16 +151,20 @@ void Rounds::along_drift(int lags, int rounds) {
   along_field(std::move(solution_.linking), lags, rounds);
 }
 
-bool Rounds::along_rotation(int lags, int rounds) {
-  motions_ = likely_motions(execution_, *points_);
-  if (motions_.empty()) return false;
-  prediction_ = predict_by_motions(*points_, motions_, lags);
+bool Rounds::start_by_rotation(int lags) {
+  likely_motions_ = likely_motions(execution_, *points_);
+  if (likely_motions_.empty()) return false;
+  prediction_ = predict_by_motions(*points_, likely_motions_, lags);
   model_ = first_model(execution_, *points_, prediction_, lags);
   model_.gate = options_.gate;
   find(1);
   improve();
-  along_field(std::move(solution_.linking), lags, rounds);
   return true;
+}
+
+void Rounds::along_rotation(int lags, int rounds) {
+  motions_ = likely_motions_;
+  along_field(std::move(solution_.linking), lags, rounds);
 }
 
 void Rounds::with_velocity(int rounds, bool doubt) {

@@ -51,8 +51,12 @@ class Rounds {
   /// Around the motion that all detections of a frame share (series_drift.h), from the likeliest shifts on.
   void along_drift(int lags, int rounds);
 
-  /// The same with a rotation in every frame (series_rigid.h). False where none is likely: nothing is done.
-  bool along_rotation(int lags, int rounds);
+  /// A first linking around likely rotations of all (series_rigid.h). False where none is likely: nothing is
+  /// done.
+  bool start_by_rotation(int lags);
+
+  /// From there on, around rotations fitted to the links.
+  void along_rotation(int lags, int rounds);
 
   /// From there on, with the links before and after in every cost. Terms of the last two linkings are
   /// averaged: else two linkings can take turns.
@@ -138,14 +142,15 @@ class Rounds {
 
   std::shared_ptr<const SeriesLists> lists_;
   std::shared_ptr<const SeriesGrids> grids_;
-  SeriesLinking predicted_from_;      ///< the linking that prediction_ comes from
-  int lags_ = 1;                      ///< that candidates were last looked for
-  bool drift_ = false;                ///< predictions are of the motion that all share
-  std::vector<RigidMotion> motions_;  ///< [frames] the same, with rotations; empty: without
-  double choices_ = 0;                ///< what its shifts cost, in nats
-  double moved_ = 1;                  ///< share of links that the last round changed
-  double nats_ = 0;                   ///< as nats_of_links
-  bool known_ = false;                ///< parameters are those of a part, not fitted to the linking yet
+  SeriesLinking predicted_from_;             ///< the linking that prediction_ comes from
+  int lags_ = 1;                             ///< that candidates were last looked for
+  bool drift_ = false;                       ///< predictions are of the motion that all share
+  std::vector<RigidMotion> likely_motions_;  ///< [frames] found without links
+  std::vector<RigidMotion> motions_;         ///< [frames] that predictions come from; empty: none do
+  double choices_ = 0;                       ///< what its shifts cost, in nats
+  double moved_ = 1;                         ///< share of links that the last round changed
+  double nats_ = 0;                          ///< as nats_of_links
+  bool known_ = false;  ///< parameters are those of a part, not fitted to the linking yet
   Execution execution_;
   const SeriesPoints* points_;
   SeriesOptions options_;

@@ -67,7 +67,7 @@ struct SeriesLinks {
   VelocityModel velocity;  ///< empty by_lag: not used
   MotionModel chosen = MotionModel::standing;
   bool drift = false;               ///< `field` is that of all detections of a frame, not of neighbours
-  bool rotation = false;            ///< `drift` with a rotation
+  bool rotation = false;            ///< `field` began with a rotation of all; with `drift` it is one
   bool persistent = false;          ///< the links before and after are in every cost
   bool joint = false;               ///< links by beliefs over all frames
   std::string reason;               ///< why that model, in one clause
