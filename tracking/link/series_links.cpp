@@ -278,6 +278,7 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
   const bool by_data = options.model == MotionModel::automatic;
   Rounds all(execution, points, options, done, out.rounds);
   if (out.chosen == MotionModel::field) {
+    out.drift = false;  // all follow their neighbours
     SeriesLinking start;
     if (options.model != MotionModel::field && choice.small_steps && !out.rotation) {
       Rounds plain(execution, points, options, done, out.rounds);
