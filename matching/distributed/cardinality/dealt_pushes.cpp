@@ -90,9 +90,8 @@ class Pushes {
         told_(at(state.ranks.size()), -1) {}
 
   void run() {
-    constexpr int kMostCycles = 64;
     std::int64_t free_before = state_.ranks.all_reduce(free_rows(), Reduction::sum);
-    for (int cycle = 0; cycle < kMostCycles; ++cycle) {
+    while (true) {
       ++stats_.global_relabels;
       relabel();
       push();
@@ -160,17 +159,20 @@ class Pushes {
     if (found.row != kNone) reach_row(found.row, found.label);
   }
 
-  /// Pushes until no row is active, or this rank has done its share until the next relabelling. Rows that see
-  /// no way to a free column are given up.
+  /// Pushes until no row is active, this rank has done its share until the next relabelling, or all have
+  /// exchanged bids as often as pays: the last few rows push a column each round. Rows that see no way to a
+  /// free column are given up.
   void push() {
     const Timed timed(stats_, "push");
     active_.clear();
     for (Index k = 0; k < state_.graph.my_rows.count; ++k)
       if (state_.row_to_col[at(k)] == -1) active_.push_back(state_.graph.my_rows.first + k);
-    constexpr std::int64_t kLeast = 1024;
+    constexpr std::int64_t kLeast = 1024, kMostRounds = 256;
+    const std::int64_t rounds_before = bids_.rounds();
     std::int64_t left = std::max<std::int64_t>(kLeast, state_.graph.my_rows.count);
     std::size_t next = 0;
     do {
+      if (bids_.rounds() - rounds_before > kMostRounds) left = 0;
       for (; next < active_.size() && left > 0; --left) push_row(active_[next++]);
       if (next == active_.size()) active_.clear(), next = 0;
     } while (bids_.exchange([&](const Bid& bid) { receive(bid); }, left > 0 ? std::ssize(active_) : 0));
