@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <motes/base/gpu/staged_upload.cuh>
+#include <motes/base/gpu/thread_index.cuh>
 
 #include "matching/assignment/canonical/canonical_form.cuh"
 #include "matching/assignment/device_ties.cuh"
@@ -59,8 +60,8 @@ struct Exchanges {
   __device__ Index holder(Index col) const { return col_to_row[col] == -1 ? rows : col_to_row[col]; }
 };
 
-__device__ Index thread_index() { return static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ Index thread_total() { return static_cast<Index>(gridDim.x * blockDim.x); }
+using gpu::thread_index;
+using gpu::thread_total;
 
 __global__ void holders_kernel(const Index* row_to_col, Index rows, Index* col_to_row) {
   for (Index i = thread_index(); i < rows; i += thread_total())

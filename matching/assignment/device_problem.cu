@@ -1,5 +1,7 @@
 /// Device forms of the functions that every kind of problem needs: checks, certificates, copies.
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/assignment/canonical/canonical_form.cuh"
 #include "matching/assignment/device_problem.h"
 #include "matching/certificate.h"
@@ -32,8 +34,7 @@ __global__ void check_entries_kernel(Entries entries, Cost limit, unsigned long 
 
 /// Offsets first: only where they hold may the columns be read.
 __global__ void check_offsets_kernel(device::SparseEntries e, Offset edges, unsigned long long* fault) {
-  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < e.rows;
-       i += static_cast<Index>(gridDim.x * blockDim.x)) {
+  for (Index i = gpu::thread_index(); i < e.rows; i += gpu::thread_total()) {
     const Offset begin = e.offsets[i], end = e.offsets[i + 1];
     if (begin < 0 || begin > end || end > edges || (i == 0 && begin != 0) ||
         (i + 1 == e.rows && end != edges))
@@ -41,8 +42,7 @@ __global__ void check_offsets_kernel(device::SparseEntries e, Offset edges, unsi
   }
 }
 __global__ void check_columns_kernel(device::SparseEntries e, unsigned long long* fault) {
-  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < e.rows;
-       i += static_cast<Index>(gridDim.x * blockDim.x)) {
+  for (Index i = gpu::thread_index(); i < e.rows; i += gpu::thread_total()) {
     Index previous = -1;
     for (Offset k = e.offsets[i]; k < e.offsets[i + 1]; ++k) {
       const Index j = e.col_index[k];
@@ -52,8 +52,7 @@ __global__ void check_columns_kernel(device::SparseEntries e, unsigned long long
   }
 }
 __global__ void check_points_kernel(const double* p, Index count, unsigned long long* fault) {
-  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < count;
-       i += static_cast<Index>(gridDim.x * blockDim.x))
+  for (Index i = gpu::thread_index(); i < count; i += gpu::thread_total())
     if (!(fabs(p[i]) < 1e300)) report(fault, i, 0);
 }
 

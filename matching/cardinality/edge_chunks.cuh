@@ -5,6 +5,8 @@
 /// that is not large is distributed over the blocks, each of which follows its part alone in shared memory:
 /// a barrier of a block costs a hundredth of one of the grid.
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/cardinality/two_sided_device_graph.cuh"
 
 namespace motes::matching::device {
@@ -75,8 +77,6 @@ struct Staging {
   }
 };
 
-__device__ inline int grid_thread() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ inline int grid_threads() { return static_cast<int>(gridDim.x * blockDim.x); }
 /// The number of this thread's group of lanes in the grid. Warps are numbered across blocks, so that the
 /// groups of a short list are spread over all multiprocessors: one alone takes in scattered reads slowly.
 template <int kLanes>
@@ -95,7 +95,7 @@ struct Clock {
   unsigned long long begin = nanoseconds();
   __device__ void lap(unsigned long long& sum) {
     const unsigned long long now = nanoseconds();
-    if (grid_thread() == 0) sum += now - begin;
+    if (gpu::thread_index() == 0) sum += now - begin;
     begin = now;
   }
 };

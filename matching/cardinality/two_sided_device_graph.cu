@@ -5,6 +5,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include <motes/base/gpu/staged_download.cuh>
+#include <motes/base/gpu/thread_index.cuh>
 #include <motes/base/make_room.h>
 
 #include "matching/cardinality/two_sided_device_graph.cuh"
@@ -14,18 +15,16 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__device__ Offset thread_index() { return Offset{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ Offset thread_total() { return Offset{gridDim.x} * blockDim.x; }
-
 __global__ void count_kernel(const Index* col_index, Offset edges, unsigned long long* count) {
-  for (Offset e = thread_index(); e < edges; e += thread_total()) atomicAdd(count + col_index[e], 1ULL);
+  for (Offset e = gpu::thread_index<Offset>(); e < edges; e += gpu::thread_total<Offset>())
+    atomicAdd(count + col_index[e], 1ULL);
 }
 
 /// Edges to their columns, a warp per row; where in its column an edge lands depends on timing.
 __global__ void scatter_kernel(const Offset* row_offsets, const Index* col_index, Index rows,
                                unsigned long long* next, Index* row_index) {
   const unsigned lane = threadIdx.x % 32;
-  for (Offset i = thread_index() / 32; i < rows; i += thread_total() / 32) {
+  for (Offset i = gpu::thread_index<Offset>() / 32; i < rows; i += gpu::thread_total<Offset>() / 32) {
     const Offset end = row_offsets[i + 1];
     for (Offset e = row_offsets[i] + lane; e < end; e += 32)
       row_index[atomicAdd(next + col_index[e], 1ULL)] = static_cast<Index>(i);
@@ -49,7 +48,7 @@ __device__ bool has_edge(const DeviceSides& sides, Index row, Index col) {
 /// Of two rows with the same column one enters.
 __global__ void enter_kernel(DeviceSides sides, const Index* start, bool ask_edges, Index* row_to_col,
                              Index* col_to_row, Tally* tally) {
-  for (Offset k = thread_index(); k < sides.rows; k += thread_total()) {
+  for (Offset k = gpu::thread_index<Offset>(); k < sides.rows; k += gpu::thread_total<Offset>()) {
     const auto i = static_cast<Index>(k);
     const Index j = start[i];
     if (j == -1) continue;
@@ -63,7 +62,8 @@ __global__ void enter_kernel(DeviceSides sides, const Index* start, bool ask_edg
 
 __global__ void count_pairs_kernel(const Index* row_to_col, Index rows, Tally* tally) {
   unsigned pairs = 0;
-  for (Offset i = thread_index(); i < rows; i += thread_total()) pairs += row_to_col[i] != -1;
+  for (Offset i = gpu::thread_index<Offset>(); i < rows; i += gpu::thread_total<Offset>())
+    pairs += row_to_col[i] != -1;
   pairs = __reduce_add_sync(0xffffffffU, pairs);
   if (threadIdx.x % 32 == 0 && pairs > 0) atomicAdd(&tally->pairs, static_cast<unsigned long long>(pairs));
 }

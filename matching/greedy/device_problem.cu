@@ -8,6 +8,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
+#include <motes/base/gpu/thread_index.cuh>
 #include <motes/matching/matching_weight.h>
 
 #include "matching/greedy/device_problem.cuh"
@@ -16,9 +17,6 @@ namespace motes::matching::device {
 namespace {
 
 constexpr int kThreads = 256;
-
-__device__ Offset thread_index() { return Offset{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ Offset thread_total() { return Offset{gridDim.x} * blockDim.x; }
 
 unsigned blocks_of(const gpu::Arena& arena) { return static_cast<unsigned>(16 * arena.multiprocessors()); }
 
@@ -39,7 +37,7 @@ __device__ unsigned long long bits_of(std::int64_t weight) { return static_cast<
 /// All threads that find a number which is not a float write the same.
 template <class T>
 __global__ void floats_kernel(const T* weights, Offset count, float* out, int* other) {
-  for (Offset e = thread_index(); e < count; e += thread_total()) {
+  for (Offset e = gpu::thread_index<Offset>(); e < count; e += gpu::thread_total<Offset>()) {
     if (!is_float(weights[e])) *other = 1;
     out[e] = static_cast<float>(weights[e]);
   }
@@ -47,14 +45,15 @@ __global__ void floats_kernel(const T* weights, Offset count, float* out, int* o
 
 template <class T>
 __global__ void bits_kernel(const T* weights, Offset count, unsigned long long* out) {
-  for (Offset e = thread_index(); e < count; e += thread_total()) out[e] = bits_of(weights[e]);
+  for (Offset e = gpu::thread_index<Offset>(); e < count; e += gpu::thread_total<Offset>())
+    out[e] = bits_of(weights[e]);
 }
 
 template <class T>
 __global__ void ranks_kernel(const T* weights, Offset count, const unsigned long long* distinct,
                              const Offset* distinct_count, std::uint32_t* rank) {
   const Offset all = *distinct_count;
-  for (Offset e = thread_index(); e < count; e += thread_total()) {
+  for (Offset e = gpu::thread_index<Offset>(); e < count; e += gpu::thread_total<Offset>()) {
     const unsigned long long wanted = bits_of(weights[e]);
     Offset low = 0, high = all;
     while (low < high) {
@@ -119,19 +118,20 @@ void bring_weights(gpu::Arena& arena, const T* weights, GreedyLists& lists) {
 }
 
 __global__ void count_kernel(GreedyLists rows, unsigned long long* count) {
-  for (Offset e = thread_index(); e < rows.entries; e += thread_total())
+  for (Offset e = gpu::thread_index<Offset>(); e < rows.entries; e += gpu::thread_total<Offset>())
     atomicAdd(count + rows.cols[e], 1ULL);
 }
 
 __global__ void copy_offsets_kernel(GreedyLists rows, Offset* offsets, unsigned long long* all) {
-  if (thread_index() == 0) *all = static_cast<unsigned long long>(rows.entries);
-  for (Offset v = thread_index(); v <= rows.count; v += thread_total()) offsets[v] = rows.offsets[v];
+  if (gpu::thread_index<Offset>() == 0) *all = static_cast<unsigned long long>(rows.entries);
+  for (Offset v = gpu::thread_index<Offset>(); v <= rows.count; v += gpu::thread_total<Offset>())
+    offsets[v] = rows.offsets[v];
 }
 
 /// Entries to their columns, a warp a row; where in its column an entry lands depends on timing.
 __global__ void scatter_kernel(GreedyLists rows, unsigned long long* next, Index* cols, std::uint32_t* raw) {
   const unsigned lane = threadIdx.x % 32;
-  for (Offset i = thread_index() / 32; i < rows.count; i += thread_total() / 32) {
+  for (Offset i = gpu::thread_index<Offset>() / 32; i < rows.count; i += gpu::thread_total<Offset>() / 32) {
     const Offset end = rows.offsets[i + 1];
     for (Offset e = rows.offsets[i] + lane; e < end; e += 32) {
       const auto to = static_cast<Offset>(atomicAdd(next + rows.cols[e], 1ULL));
@@ -146,7 +146,7 @@ __global__ void scatter_kernel(GreedyLists rows, unsigned long long* next, Index
 template <class T>
 __global__ void pair_weights_kernel(const Offset* offsets, const Index* cols, const T* weights, Index rows,
                                     bool general, const Index* row_to_col, double* out) {
-  for (Offset i = thread_index(); i < rows; i += thread_total()) {
+  for (Offset i = gpu::thread_index<Offset>(); i < rows; i += gpu::thread_total<Offset>()) {
     const Index j = row_to_col[i];
     double weight = 0;
     if (j != -1 && !(general && j < i)) {
@@ -166,7 +166,7 @@ __global__ void pair_weights_kernel(const Offset* offsets, const Index* cols, co
 
 /// A thread adds kRowsASum of them, in their order.
 __global__ void block_sums_kernel(const double* weight, Index rows, Index blocks, double* sum) {
-  for (Offset block = thread_index(); block < blocks; block += thread_total()) {
+  for (Offset block = gpu::thread_index<Offset>(); block < blocks; block += gpu::thread_total<Offset>()) {
     const Offset first = block * kRowsASum, last = min(first + kRowsASum, Offset{rows});
     double total = 0;
     for (Offset i = first; i < last; ++i) total += weight[i];

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/cardinality/device_solvers.h"
 #include "matching/init/cheap_device.cuh"
 
@@ -20,8 +22,8 @@ constexpr int kThreads = 256;
 constexpr int kWarp = 32;
 constexpr int kDegreeForMoreLanes = 12;
 
-__device__ Index thread_index() { return static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ Index thread_total() { return static_cast<Index>(gridDim.x * blockDim.x); }
+using gpu::thread_index;
+using gpu::thread_total;
 
 __global__ void protect_kernel(const Index* row_to_col, Index rows, Index* col_to_row) {
   for (Index i = thread_index(); i < rows; i += thread_total())

@@ -5,6 +5,8 @@
 
 #include <cub/device/device_scan.cuh>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/assignment/canonical/canonical_form.cuh"
 #include "matching/points/point_pairs.cuh"
 
@@ -55,16 +57,13 @@ __global__ void __launch_bounds__(kThreads) gate_kernel(GateParameters p) {
 
 __global__ void most_kernel(const Index* counts, Index count, Index* most) {
   Index mine = 0;
-  for (auto k = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); k < count;
-       k += static_cast<Index>(gridDim.x * blockDim.x))
-    mine = max(mine, counts[k]);
+  for (auto k = gpu::thread_index(); k < count; k += gpu::thread_total()) mine = max(mine, counts[k]);
   mine = __reduce_max_sync(kAll, mine);
   if (threadIdx.x % 32 == 0 && mine > 0) atomicMax(most, mine);
 }
 
 __global__ void widen_kernel(const Index* counts, Index count, Offset* offsets) {
-  for (auto k = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); k <= count;
-       k += static_cast<Index>(gridDim.x * blockDim.x))
+  for (auto k = gpu::thread_index(); k <= count; k += gpu::thread_total())
     offsets[k] = k == 0 ? 0 : counts[k - 1];
 }
 

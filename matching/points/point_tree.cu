@@ -12,6 +12,8 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/points/hilbert_curve.h"
 #include "matching/points/point_bounds.cuh"
 #include "matching/points/point_tree.cuh"
@@ -42,8 +44,8 @@ __host__ __device__ double from_ordered(Ordered bits) {
 #endif
 }
 
-__device__ Index thread_index() { return static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ Index thread_total() { return static_cast<Index>(gridDim.x * blockDim.x); }
+using gpu::thread_index;
+using gpu::thread_total;
 
 /// Least and greatest of each axis, as ordered numbers: [low x, y, z, ~high x, y, z], all by minimum, so that
 /// bytes of ones are the empty box.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/points/point_tree.cuh"
 #include "matching/points/verify_points.cuh"
 
@@ -11,8 +13,8 @@ namespace {
 constexpr int kThreads = 128;
 constexpr int kFanout = PointTreeView::kFanout;
 
-__device__ Index thread_index() { return static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ Index thread_total() { return static_cast<Index>(gridDim.x * blockDim.x); }
+using gpu::thread_index;
+using gpu::thread_total;
 
 __device__ double z_of(const double* z, Index j) { return z == nullptr ? 0.0 : z[j]; }
 

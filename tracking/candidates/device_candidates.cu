@@ -13,6 +13,7 @@
 
 #include <motes/base/gpu/arena.cuh>
 #include <motes/base/gpu/staged_upload.cuh>
+#include <motes/base/gpu/thread_index.cuh>
 #include <motes/matching/device_costs.h>
 
 #include "tracking/candidates/device_candidates.h"
@@ -48,8 +49,6 @@ int blocks_for(std::int64_t count) {
   return static_cast<int>(std::max<std::int64_t>(1, (count + kThreads - 1) / kThreads));
 }
 
-__device__ Index my_index() { return static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); }
-
 __device__ void lower_to(long long* bound, long long value) {
   for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(0xffffffffU, value, step));
   if (threadIdx.x % 32 == 0 && value < *bound) atomicMin(bound, value);
@@ -63,7 +62,7 @@ __device__ void raise_to(long long* bound, long long value) {
 __global__ void snap_kernel(const double* x, const double* y, const double* z, Index count,
                             double steps_per_um, GridPoint* points, Bounds* bounds,
                             unsigned long long* fault) {
-  const Index k = my_index();
+  const Index k = gpu::thread_index();
   GridPoint p{0, 0, 0};
   if (k < count) {
     const bool good =
@@ -86,7 +85,7 @@ __global__ void table_kernel(Index count, const Bounds* bounds, CellTable* table
 /// Counts a slot's points; what the counter stood at is the point's place within its slot.
 __global__ void slot_kernel(const GridPoint* points, Index count, const CellTable* table, Index* slot_count,
                             Index* slot, Index* rank) {
-  const Index k = my_index();
+  const Index k = gpu::thread_index();
   if (k >= count) return;
   slot[k] = static_cast<Index>(table->slot(points[k]));
   rank[k] = atomicAdd(&slot_count[slot[k]], 1);
@@ -94,7 +93,7 @@ __global__ void slot_kernel(const GridPoint* points, Index count, const CellTabl
 
 __global__ void place_kernel(const GridPoint* points, Index count, const Index* starts, const Index* slot,
                              const Index* rank, GridPoint* sorted, Index* detection) {
-  const Index k = my_index();
+  const Index k = gpu::thread_index();
   if (k >= count) return;
   const Index place = starts[slot[k]] + rank[k];
   sorted[place] = points[k];
@@ -109,7 +108,7 @@ struct Counted {
 
 __global__ void count_kernel(FrameView rows, FrameView cols, unsigned long long limit, Index* row_count,
                              Index* long_rows, Counted* counted) {
-  const Index r = my_index();
+  const Index r = gpu::thread_index();
   // Once past the limit there is an error to report, and nothing to count.
   const bool active =
       r < rows.count && *const_cast<volatile unsigned long long*>(&counted->candidates) <= limit;
@@ -135,7 +134,7 @@ struct Fill {
 };
 
 __global__ void fill_kernel(Fill fill) {
-  const Index r = my_index();
+  const Index r = gpu::thread_index();
   if (r >= fill.rows.count) return;
   const Index row = fill.rows.detection[r];
   const Offset begin = fill.offsets[row];
@@ -231,7 +230,7 @@ __global__ void __launch_bounds__(kSortingThreads)
 }
 
 __global__ void fill_cost_kernel(Cost* cost, Index count, Cost value) {
-  const Index k = my_index();
+  const Index k = gpu::thread_index();
   if (k < count) cost[k] = value;
 }
 

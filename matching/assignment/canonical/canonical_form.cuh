@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <motes/base/gpu/arena.cuh>
+#include <motes/base/gpu/thread_index.cuh>
 #include <motes/base/timer.h>
 #include <motes/matching/device_costs.h>
 
@@ -204,8 +205,7 @@ Survey survey_entries(gpu::Arena& arena, const DenseEntries<T>& entries) {
 
 template <class Entries>
 __global__ void matched_cost_kernel(Entries entries, const Index* row_to_col, Cost* cost) {
-  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < entries.rows;
-       i += static_cast<Index>(gridDim.x * blockDim.x))
+  for (Index i = gpu::thread_index(); i < entries.rows; i += gpu::thread_total())
     cost[i] = row_to_col[i] == -1 ? 0 : entries.at(i, row_to_col[i]);
 }
 

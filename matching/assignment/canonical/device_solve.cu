@@ -6,6 +6,8 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/assignment/canonical/device_solve.cuh"
 #include "matching/points/point_pairs.cuh"
 
@@ -15,8 +17,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr unsigned kAll = 0xffffffffU;
 
-__device__ Index thread_index() { return static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ Index thread_total() { return static_cast<Index>(gridDim.x * blockDim.x); }
+using gpu::thread_index;
+using gpu::thread_total;
 
 int blocks_for(const gpu::Arena& arena, Index count) {
   return std::clamp((count + kThreads - 1) / kThreads, 1, 8 * arena.multiprocessors());

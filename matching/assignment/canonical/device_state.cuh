@@ -3,6 +3,8 @@
 
 #include <cooperative_groups.h>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/assignment/canonical/canonical_form.cuh"
 #include "matching/assignment/canonical/search_rules.h"
 
@@ -13,8 +15,8 @@ constexpr int kWarp = 32;
 constexpr int kGlances = 8;  ///< pairs that a lane reads at the same time in the greedy pass
 constexpr unsigned kAll = 0xffffffffU;
 
-__device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ inline int thread_total() { return static_cast<int>(gridDim.x * blockDim.x); }
+using gpu::thread_index;
+using gpu::thread_total;
 __device__ inline void atomic_min(Cost* p, Cost value) {
   atomicMin(reinterpret_cast<long long*>(p), static_cast<long long>(value));
 }

@@ -375,7 +375,7 @@ struct Extras {
 template <class T>
 __global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, EllGraph slots, Extras extras) {
   const int b = static_cast<int>(blockIdx.y);
-  for (Index j = search::thread_index(); j < e.cols; j += static_cast<Index>(gridDim.x * blockDim.x)) {
+  for (Index j = search::thread_index(); j < e.cols; j += search::thread_total()) {
     const Index i = extras.row(b, j, e.cols);
     bool fresh = i != -1;
     if (fresh && b == extras.bands)
@@ -410,7 +410,7 @@ template <class T>
 __global__ void scatter_extras_kernel(DenseEntries<T> e, EllGraph slots, Extras extras, const Offset* offsets,
                                       Index* col, Cost* cost) {
   const int b = static_cast<int>(blockIdx.y);
-  for (Index j = search::thread_index(); j < e.cols; j += static_cast<Index>(gridDim.x * blockDim.x)) {
+  for (Index j = search::thread_index(); j < e.cols; j += search::thread_total()) {
     const int place = extras.place[Offset{b} * e.cols + j];
     if (place == -1) continue;
     const Index i = extras.row(b, j, e.cols);

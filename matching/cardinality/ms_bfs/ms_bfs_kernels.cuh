@@ -43,7 +43,7 @@ __device__ inline int flip(const Forest& f, Index col, unsigned root) {
 /// The whole grid calls.
 __device__ inline void put_roots(const Forest& f, Shared& shared, const Index* roots, int count,
                                  EdgeChunk* next, int* next_count) {
-  for (int k = grid_thread(); k < count; k += grid_threads()) {
+  for (int k = gpu::thread_index(); k < count; k += gpu::thread_total()) {
     const Index i = roots[k];
     for_chunks(i, -1, f.graph.row_offsets[i], f.graph.row_offsets[i + 1],
                [&](const EdgeChunk& some) { shared.staging.put(some, next, next_count); });
@@ -56,7 +56,7 @@ template <int kLanes>
 __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid, Shared& shared,
                      Progress& at, Clock& clock) {
   Report& report = *f.report;
-  const int me = grid_thread(), total = grid_threads();
+  const int me = gpu::thread_index(), total = gpu::thread_total();
   int ups = 0;  // rounds upwards so far; from the second on, lists hold the columns that may be in no tree
   for (;;) {
     const int count = __ldcg(report.frontier + at.round % 3);
@@ -109,7 +109,7 @@ __device__ inline int augment(const Forest& f, const cooperative_groups::grid_gr
                               int roots, Progress& at) {
   Report& report = *f.report;
   int* left = report.roots + (phase + 1) % 2;
-  for (int k = spread_group<1>(); k < roots; k += grid_threads()) {
+  for (int k = spread_group<1>(); k < roots; k += gpu::thread_total()) {
     const Index i = f.roots[phase % 2][k], leaf = f.leaf[i];
     if (leaf == -1)
       f.roots[(phase + 1) % 2][place_in(left)] = i;
@@ -119,7 +119,7 @@ __device__ inline int augment(const Forest& f, const cooperative_groups::grid_gr
   for (int step = 16; step > 0; step /= 2) at.edges += __shfl_xor_sync(0xffffffffU, at.edges, step);
   if (threadIdx.x % 32 == 0 && at.edges > 0) atomicAdd(&report.edges, at.edges);
   at.edges = 0;
-  if (grid_thread() == 0) {
+  if (gpu::thread_index() == 0) {
     // Of the round that has just ended others may still be reading.
     for (const int ahead : {1, 2}) {
       const int clear = (at.round + ahead) % 3;
@@ -137,7 +137,7 @@ template <int kLanes>
 __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_group& grid, Shared& shared,
                               int phase, int roots, int reachable, Progress& at) {
   Report& report = *f.report;
-  const int me = grid_thread(), total = grid_threads();
+  const int me = gpu::thread_index(), total = gpu::thread_total();
   int active = 0;
   for (Index j = me; j < f.graph.cols; j += total) {
     const Word word = f.word[j];
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
   extern __shared__ EdgeChunk memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   const auto grid = cooperative_groups::this_grid();
-  const int me = grid_thread(), total = grid_threads();
+  const int me = gpu::thread_index(), total = gpu::thread_total();
   Report& report = *f.report;
   Clock clock;
   if (threadIdx.x == 0)

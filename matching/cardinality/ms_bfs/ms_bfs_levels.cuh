@@ -120,7 +120,7 @@ __device__ inline unsigned long long upwards(const Forest& f, Shared& shared, in
   const unsigned mask = ((1U << kLanes) - 1) << first_lane;
   const auto put = [&](const EdgeChunk& some) { shared.staging.put(some, next, next_count); };
   unsigned long long edges = 0;
-  for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes) {
+  for (int k = spread_group<kLanes>(); k < count; k += gpu::thread_total() / kLanes) {
     const Index col = col_of(k);
     if (col == -1) continue;
     const Word word = __ldcg(f.word + col);

@@ -3,6 +3,8 @@
 
 #include <cooperative_groups.h>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/cardinality/two_sided_device_graph.cuh"
 #include "matching/init/peel_device.cuh"
 
@@ -93,8 +95,8 @@ struct Push {
   __device__ bool peeled() const { return peeling.n != nullptr && peeling.n->on != 0; }
 };
 
-__device__ inline int thread_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
-__device__ inline int thread_total() { return static_cast<int>(gridDim.x * blockDim.x); }
+using gpu::thread_index;
+using gpu::thread_total;
 __device__ inline unsigned long long nanoseconds() {
   unsigned long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

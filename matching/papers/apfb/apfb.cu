@@ -167,7 +167,7 @@ __device__ void search_alone(const Search& s, Staged& staging, int level, int* r
 /// InitBfsArray, and FixMatching of the phase before.
 template <bool kRoots>
 __device__ void begin_phase(const Search& s, Staged& staging, long long phase, const Progress& at) {
-  const int me = grid_thread(), total = grid_threads();
+  const int me = gpu::thread_index(), total = gpu::thread_total();
   Report& report = *s.report;
   EdgeChunk* list = s.frontier[at.side];
   int* count = report.frontier + at.round % 3;
@@ -204,14 +204,14 @@ __device__ int search(const cooperative_groups::grid_group& grid, const Search& 
     const int count = __ldcg(report.frontier + at.round % 3);
     if (count == 0 || (kShortest && __ldcg(report.ended + at.round % 3) != 0)) return level - kFirstLevel;
     const bool alone = count <= kAlone;
-    if (grid_thread() == 0) report.frontier[(at.round + 2) % 3] = report.ended[(at.round + 2) % 3] = 0;
+    if (gpu::thread_index() == 0) report.frontier[(at.round + 2) % 3] = report.ended[(at.round + 2) % 3] = 0;
     if (alone) {
       if (blockIdx.x == 0) search_alone<kShortest, kRoots>(s, staging, level, reached, at);
     } else {
       const EdgeChunk* now = s.frontier[at.side];
       EdgeChunk* next = s.frontier[1 - at.side];
       int* next_count = report.frontier + (at.round + 1) % 3;
-      for (int k = spread_group<kLanes>(); k < count; k += grid_threads() / kLanes)
+      for (int k = spread_group<kLanes>(); k < count; k += gpu::thread_total() / kLanes)
         at.edges += visit<kShortest, kRoots>(
             s, now[k], level, count > kCrowded, reached, report.ended + (at.round + 1) % 3,
             [&](const EdgeChunk& some) { staging.put(some, next, next_count); });
@@ -244,7 +244,7 @@ template <bool kShortest, bool kRoots>
 __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
   __shared__ Staged staging;
   const auto grid = cooperative_groups::this_grid();
-  const bool first = grid_thread() == 0;
+  const bool first = gpu::thread_index() == 0;
   Report& report = *s.report;
   if (threadIdx.x == 0) staging.count = 0;
   __syncthreads();
@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
     clock.lap(report.search_ns);
     const int paths = __ldcg(reached);
     if (paths == 0) break;
-    for (int k = spread_group<1>(); k < paths; k += grid_threads()) {
+    for (int k = spread_group<1>(); k < paths; k += gpu::thread_total()) {
       const Index col = s.reached[k];
       if constexpr (kShortest && kRoots)
         if (s.level[s.root[s.predecessor[col].row]] != -col) continue;

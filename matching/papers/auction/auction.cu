@@ -7,6 +7,7 @@
 
 #include <cub/device/device_scan.cuh>
 
+#include <motes/base/gpu/thread_index.cuh>
 #include <motes/base/timer.h>
 
 #include "matching/papers/auction/auction_kernels.cuh"
@@ -66,8 +67,7 @@ __global__ void count_columns_kernel(SparseEntries e, Offset edges, Offset* coun
     atomicAdd(reinterpret_cast<unsigned long long*>(&count[e.col_index[k] + 1]), 1ULL);
 }
 __global__ void fill_columns_kernel(SparseEntries e, Offset* next, Index* row, Cost* cost) {
-  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < e.rows;
-       i += static_cast<Index>(gridDim.x * blockDim.x))
+  for (Index i = gpu::thread_index(); i < e.rows; i += gpu::thread_total())
     for (Offset k = e.offsets[i]; k < e.offsets[i + 1]; ++k) {
       const auto place =
           static_cast<Offset>(atomicAdd(reinterpret_cast<unsigned long long*>(&next[e.col_index[k]]), 1ULL));

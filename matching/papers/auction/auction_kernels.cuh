@@ -17,6 +17,8 @@
 
 #include <cooperative_groups.h>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/papers/auction/auction_state.h"
 #include "matching/papers/auction/bidding.cuh"
 
@@ -218,16 +220,14 @@ __global__ void __launch_bounds__(kThreads) bidding_kernel(Market<Entries> m, Co
 /// Every person who is free, into the frontier.
 template <class Entries>
 __global__ void list_free_persons_kernel(Market<Entries> m) {
-  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < m.persons;
-       i += static_cast<Index>(gridDim.x * blockDim.x))
+  for (Index i = gpu::thread_index(); i < m.persons; i += gpu::thread_total())
     if (m.object_of[i] == -1) push(m.frontier, *m.frontier.current, i);
 }
 
 /// Costs of given pairs; forbidden ones are dropped.
 template <class Entries>
 __global__ void given_pairs_kernel(Market<Entries> m) {
-  for (Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); i < m.persons;
-       i += static_cast<Index>(gridDim.x * blockDim.x)) {
+  for (Index i = gpu::thread_index(); i < m.persons; i += gpu::thread_total()) {
     const Index j = m.object_of[i];
     if (j == -1) continue;
     const Cost c = m.entries.at(i, j);
@@ -263,8 +263,7 @@ __global__ void __launch_bounds__(kGridThreads) give_up_kernel(Market<Entries> m
 template <class Entries>
 __global__ void stale_kernel(Market<Entries> columns) {
   if (columns.control->stop != 0) return;
-  for (Index j = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x); j < columns.persons;
-       j += static_cast<Index>(gridDim.x * blockDim.x))
+  for (Index j = gpu::thread_index(); j < columns.persons; j += gpu::thread_total())
     if (columns.object_of[j] == -1 && columns.value[j] < columns.exit_of(j)) {
       columns.control->last_rise = columns.phase;  // all writers write the same
       push(columns.frontier, *columns.frontier.current, j);

@@ -8,6 +8,8 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include <motes/base/gpu/thread_index.cuh>
+
 #include "matching/greedy/device_solvers.h"
 #include "matching/papers/coarsening/coarsen.cuh"
 
@@ -18,20 +20,17 @@ constexpr int kThreads = 256;
 
 using Key = unsigned long long;
 
-__device__ Offset thread_index() { return Offset{blockIdx.x} * blockDim.x + threadIdx.x; }
-__device__ Offset thread_total() { return Offset{gridDim.x} * blockDim.x; }
-
 __device__ bool is_lesser(const Index* mate, Index v) { return mate[v] == -1 || v < mate[v]; }
 
 __global__ void lesser_kernel(const Index* mate, Index vertices, Index* lesser) {
-  for (Offset v = thread_index(); v < vertices; v += thread_total())
+  for (Offset v = gpu::thread_index<Offset>(); v < vertices; v += gpu::thread_total<Offset>())
     lesser[v] = is_lesser(mate, static_cast<Index>(v)) ? 1 : 0;
 }
 
 /// coarse_of of lesser vertices is the count of those before, of others that of their mates.
 __global__ void number_kernel(const Index* mate, const Index* before, const double* vertex_weight,
                               Index vertices, Index* coarse_of, double* coarse_weight) {
-  for (Offset k = thread_index(); k < vertices; k += thread_total()) {
+  for (Offset k = gpu::thread_index<Offset>(); k < vertices; k += gpu::thread_total<Offset>()) {
     const auto v = static_cast<Index>(k);
     if (!is_lesser(mate, v)) {
       coarse_of[v] = before[mate[v]];
@@ -48,7 +47,7 @@ template <class T>
 __global__ void keys_kernel(const Offset* offsets, const Index* cols, const T* weights, const Index* mate,
                             const Index* coarse_of, Index vertices, int bits, Key* key, double* weight) {
   const unsigned lane = threadIdx.x % 32;
-  for (Offset v = thread_index() / 32; v < vertices; v += thread_total() / 32) {
+  for (Offset v = gpu::thread_index<Offset>() / 32; v < vertices; v += gpu::thread_total<Offset>() / 32) {
     const Offset end = offsets[v + 1];
     const auto row = static_cast<Key>(coarse_of[v]);
     const bool lesser = is_lesser(mate, static_cast<Index>(v));
@@ -67,7 +66,7 @@ __device__ bool is_first(const Key* key, Offset e, int bits) {
 }
 
 __global__ void first_kernel(const Key* key, Offset entries, int bits, Offset* first) {
-  for (Offset e = thread_index(); e <= entries; e += thread_total())
+  for (Offset e = gpu::thread_index<Offset>(); e <= entries; e += gpu::thread_total<Offset>())
     first[e] = e < entries && is_first(key, e, bits) ? 1 : 0;
 }
 
@@ -78,7 +77,7 @@ __global__ void merge_kernel(const Key* key, const double* weight, const Offset*
                              int bits, Index coarse, Index* cols, double* weights, Offset* offsets,
                              int* infinite) {
   const auto row_of = [&](Offset e) { return static_cast<Offset>(key[e] >> (bits + 1)); };
-  for (Offset e = thread_index(); e < entries; e += thread_total()) {
+  for (Offset e = gpu::thread_index<Offset>(); e < entries; e += gpu::thread_total<Offset>()) {
     if (!is_first(key, e, bits)) continue;
     double straight = 0, cross = 0;
     for (Offset k = e; k < entries && key[k] >> 1 == key[e] >> 1; ++k)
