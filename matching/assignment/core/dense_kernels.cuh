@@ -59,12 +59,12 @@ class DensePolicy {
     Core core;
     core.bound = arena.take<Cost>(rows);
     const int stride = std::min<int>(3 * wanted_, kMostKept);
-    const EllGraph slots{stride,
-                         wanted_,
-                         arena.take<int>(rows),
-                         arena.take<Index>(rows * static_cast<std::size_t>(stride)),
-                         arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
-                         core.bound};
+    const PairSlots slots{stride,
+                          wanted_,
+                          arena.take<int>(rows),
+                          arena.take<Index>(rows * static_cast<std::size_t>(stride)),
+                          arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
+                          core.bound};
     choose(arena, p, vectors, price, limit, slots);
     if (p.perfect && unpriced && are_many_poor(arena, p, slots) && anneal(arena, p, price))
       choose(arena, p, vectors, price, limit, slots);
@@ -152,7 +152,7 @@ class DensePolicy {
 
   /// Each row's pairs.
   void choose(gpu::Arena& arena, const Problem& p, bool vectors, const Cost* price, Cost* limit,
-              const EllGraph& slots) {
+              const PairSlots& slots) {
     const DenseEntries<T>& e = p.entries;
     RowList again{nullptr, nullptr};
     if (p.cols >= kSampledFrom) {
@@ -170,7 +170,7 @@ class DensePolicy {
   }
 
   /// Do few rows choose many of the columns?
-  bool are_many_poor(gpu::Arena& arena, const Problem& p, const EllGraph& slots) {
+  bool are_many_poor(gpu::Arena& arena, const Problem& p, const PairSlots& slots) {
     const auto mark = arena.mark();
     int* chosen = arena.take_filled<int>(static_cast<std::size_t>(p.cols) + 1, 0);
     const int blocks = 8 * arena.multiprocessors();

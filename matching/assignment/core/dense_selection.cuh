@@ -6,7 +6,7 @@
 namespace motes::matching::device::core {
 
 /// Rows' pairs before they become a CSR: room for `stride` each.
-struct EllGraph {
+struct PairSlots {
   int stride;   ///< the most pairs a row may have here
   int wanted;   ///< ... should have
   int* length;  ///< [rows]
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(kColumnBlock)
 }
 
 /// Writes `count` pairs of a list in shared memory to row i's slots, by rising column; a warp.
-__device__ inline void store_row(const EllGraph& slots, Index i, const Index* col, const Cost* cost,
+__device__ inline void store_row(const PairSlots& slots, Index i, const Index* col, const Cost* cost,
                                  int count, Cost bound) {
   const int lane = threadIdx.x % kLanes;
   const Offset base = Offset{i} * slots.stride;
@@ -150,7 +150,7 @@ __device__ inline void store_row(const EllGraph& slots, Index i, const Index* co
 /// than the slots take, go to `again`.
 template <class T>
 __global__ void __launch_bounds__(kDenseBlock, sizeof(T) == 4 ? 3 : 2)
-    select_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, const Cost* limit, EllGraph slots,
+    select_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, const Cost* limit, PairSlots slots,
                        RowList again) {
   __shared__ Index col[kRowsAtOnce][kMostKept];
   __shared__ Cost cost[kRowsAtOnce][kMostKept];
@@ -205,7 +205,7 @@ class ExactRow {
     int warp_count[kRowsAtOnce], count, bin, below;
   };
 
-  __device__ ExactRow(const DenseEntries<T>& e, bool vectors, const Cost* price, const EllGraph& slots,
+  __device__ ExactRow(const DenseEntries<T>& e, bool vectors, const Cost* price, const PairSlots& slots,
                       Index row, Shared& shared)
       : e_(e), vectors_(vectors), price_(price), slots_(slots), row_(row), s_(shared) {}
 
@@ -329,14 +329,14 @@ class ExactRow {
   const DenseEntries<T>& e_;
   bool vectors_;
   const Cost* price_;
-  const EllGraph& slots_;
+  const PairSlots& slots_;
   Index row_;
   Shared& s_;
 };
 
 template <class T>
 __global__ void __launch_bounds__(kDenseBlock)
-    exact_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, EllGraph slots, RowList list) {
+    exact_rows_kernel(DenseEntries<T> e, bool vectors, const Cost* price, PairSlots slots, RowList list) {
   __shared__ typename ExactRow<T>::Shared shared;
   const Index count = list.count == nullptr ? e.rows : *list.count;
   for (Index k = static_cast<Index>(blockIdx.x); k < count; k += static_cast<Index>(gridDim.x))
@@ -344,7 +344,7 @@ __global__ void __launch_bounds__(kDenseBlock)
 }
 
 /// How many rows chose each column...
-[[maybe_unused]] static __global__ void count_choices_kernel(EllGraph slots, Index rows, int* chosen) {
+[[maybe_unused]] static __global__ void count_choices_kernel(PairSlots slots, Index rows, int* chosen) {
   for (Index i = search::thread_index() / kLanes; i < rows; i += search::thread_total() / kLanes)
     for (int k = static_cast<int>(threadIdx.x) % kLanes; k < slots.length[i]; k += kLanes)
       atomicAdd(chosen + slots.col[Offset{i} * slots.stride + k], 1);
@@ -373,7 +373,7 @@ struct Extras {
   }
 };
 template <class T>
-__global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, EllGraph slots, Extras extras) {
+__global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, PairSlots slots, Extras extras) {
   const int b = static_cast<int>(blockIdx.y);
   for (Index j = search::thread_index(); j < e.cols; j += search::thread_total()) {
     const Index i = extras.row(b, j, e.cols);
@@ -392,14 +392,14 @@ __global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, EllGra
     extras.place[Offset{b} * e.cols + j] = place;
   }
 }
-[[maybe_unused]] static __global__ void first_lengths_kernel(EllGraph slots, const int* extras, Index rows,
+[[maybe_unused]] static __global__ void first_lengths_kernel(PairSlots slots, const int* extras, Index rows,
                                                              Offset* length) {
   for (Index i = search::thread_index(); i <= rows; i += search::thread_total())
     length[i] = i == 0 ? 0 : slots.length[i - 1] + min(kMostExtras, extras[i - 1]);
 }
 /// A warp a row: slots to CSR.
-[[maybe_unused]] static __global__ void gather_slots_kernel(EllGraph slots, Index rows, const Offset* offsets,
-                                                            Index* col, Cost* cost) {
+[[maybe_unused]] static __global__ void gather_slots_kernel(PairSlots slots, Index rows,
+                                                            const Offset* offsets, Index* col, Cost* cost) {
   for (Index i = search::thread_index() / kLanes; i < rows; i += search::thread_total() / kLanes)
     for (int k = static_cast<int>(threadIdx.x) % kLanes; k < slots.length[i]; k += kLanes) {
       col[offsets[i] + k] = slots.col[Offset{i} * slots.stride + k];
@@ -407,8 +407,8 @@ __global__ void place_extras_kernel(DenseEntries<T> e, const Cost* price, EllGra
     }
 }
 template <class T>
-__global__ void scatter_extras_kernel(DenseEntries<T> e, EllGraph slots, Extras extras, const Offset* offsets,
-                                      Index* col, Cost* cost) {
+__global__ void scatter_extras_kernel(DenseEntries<T> e, PairSlots slots, Extras extras,
+                                      const Offset* offsets, Index* col, Cost* cost) {
   const int b = static_cast<int>(blockIdx.y);
   for (Index j = search::thread_index(); j < e.cols; j += search::thread_total()) {
     const int place = extras.place[Offset{b} * e.cols + j];
