@@ -10,8 +10,8 @@
 namespace motes::matching::detail {
 
 template <class Graph>
-Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, Partition partition,
-                      int threads)
+DistanceLabels<Graph>::DistanceLabels(const Graph& graph, const std::vector<Index>& col_to_row,
+                                      Partition partition, int threads)
     : graph_(graph),
       partition_(std::move(partition)),
       owners_(partition_.owners(static_cast<std::size_t>(threads))),
@@ -42,9 +42,9 @@ Labels<Graph>::Labels(const Graph& graph, const std::vector<Index>& col_to_row, 
 }
 
 template <class Graph>
-class Labels<Graph>::Search {
+class DistanceLabels<Graph>::Search {
  public:
-  Search(Labels& labels, std::span<const std::vector<Index>> active, ThreadBarrier<Report>& barrier,
+  Search(DistanceLabels& labels, std::span<const std::vector<Index>> active, ThreadBarrier<Report>& barrier,
          std::exception_ptr& failure)
       : labels_(labels),
         active_(active),
@@ -311,7 +311,7 @@ class Labels<Graph>::Search {
     });
   }
 
-  Labels& labels_;
+  DistanceLabels& labels_;
   const std::span<const std::vector<Index>> active_;
   std::int64_t waiting_ = 0;  ///< rows to be reached
   ThreadBarrier<Report>& barrier_;
@@ -327,7 +327,7 @@ class Labels<Graph>::Search {
 };
 
 template <class Graph>
-std::int64_t Labels<Graph>::relabel(std::span<const std::vector<Index>> active) {
+std::int64_t DistanceLabels<Graph>::relabel(std::span<const std::vector<Index>> active) {
   ThreadBarrier<Report> barrier(lanes_.size());
   std::exception_ptr failure;
   std::int64_t levels = 0;
@@ -343,7 +343,7 @@ std::int64_t Labels<Graph>::relabel(std::span<const std::vector<Index>> active) 
   return levels;
 }
 
-template class Labels<TwoSidedGraph>;
-template class Labels<BasicTwoSidedGraph<std::uint32_t>>;
+template class DistanceLabels<TwoSidedGraph>;
+template class DistanceLabels<BasicTwoSidedGraph<std::uint32_t>>;
 
 }  // namespace motes::matching::detail

@@ -41,7 +41,7 @@ namespace motes::matching::detail {
 
 /// `Graph` is a BasicTwoSidedGraph with columns.
 template <class Graph>
-class Labels {
+class DistanceLabels {
  public:
   using Word = std::uint64_t;
   using OffsetType = std::remove_cvref_t<decltype(*std::declval<Graph>().row_offsets)>;
@@ -60,7 +60,7 @@ class Labels {
 
   /// Labels of the matching that `col_to_row` [cols] holds: 0 for free columns, 1 for others. Thread k of
   /// `threads` has parts k, k + threads, ... of the partition.
-  Labels(const Graph& graph, const std::vector<Index>& col_to_row, Partition partition, int threads);
+  DistanceLabels(const Graph& graph, const std::vector<Index>& col_to_row, Partition partition, int threads);
 
   Word look(Index col) { return peek(words_[at(col)]); }
   const ShortLabel* short_labels() const { return short_.data(); }
@@ -162,7 +162,7 @@ class Labels {
   const CsrReader<OffsetType> reader_;
 };
 
-extern template class Labels<TwoSidedGraph>;
-extern template class Labels<BasicTwoSidedGraph<std::uint32_t>>;
+extern template class DistanceLabels<TwoSidedGraph>;
+extern template class DistanceLabels<BasicTwoSidedGraph<std::uint32_t>>;
 
 }  // namespace motes::matching::detail

@@ -81,7 +81,8 @@ class Pushing {
   }
 
  private:
-  using Word = typename Labels<Graph>::Word;
+  using Labels = DistanceLabels<Graph>;
+  using Word = typename Labels::Word;
   static constexpr std::int64_t kRelabelFrequency = 2;
   static constexpr std::size_t kBatch = 16;  ///< rows that read labels before they push
   static constexpr std::int64_t kTurnsOfAThread = 4;
@@ -184,16 +185,16 @@ class Pushing {
         continue;
       }
       const Word seen = labels_.look(offer.col);
-      const std::uint32_t now = Labels<Graph>::label_of(seen);
+      const std::uint32_t now = Labels::label_of(seen);
       const std::uint32_t raised =
-          offer.second == kShortNoPath ? Labels<Graph>::kNoPath : std::uint32_t{offer.second} + 1;
+          offer.second == kShortNoPath ? Labels::kNoPath : std::uint32_t{offer.second} + 1;
       if (now != offer.label) labels_.store_short_label(offer.col, now);
       if (now != offer.label || !labels_.push(offer.col, seen, raised, row)) {
         displaced.push_back(row);
         continue;
       }
       ++lane.pushes;
-      const Index next = Labels<Graph>::row_of(seen);
+      const Index next = Labels::row_of(seen);
       if (next == -1) continue;
       prefetch(graph_.row_offsets + next);
       displaced.push_back(next);
@@ -207,16 +208,15 @@ class Pushing {
     while (true) {
       const auto cols = graph_.cols_of(row);
       // Label and place of the least, label of the next.
-      constexpr Word kNone = Word{Labels<Graph>::kNoPath} << 32;
+      constexpr Word kNone = Word{Labels::kNoPath} << 32;
       Word best = kNone, second = kNone;
       for (std::size_t e = 0; e < cols.size(); ++e) {
-        const Word here =
-            Labels<Graph>::word_of(Labels<Graph>::label_of(labels_.look(cols[e])), static_cast<Index>(e));
+        const Word here = Labels::word_of(Labels::label_of(labels_.look(cols[e])), static_cast<Index>(e));
         second = std::min(second, std::max(best, here));
         best = std::min(best, here);
       }
       lane.edges += std::ssize(cols);
-      const std::uint32_t label = Labels<Graph>::label_of(best);
+      const std::uint32_t label = Labels::label_of(best);
       if (label >= labels_.limit()) {
         std::atomic_ref(given_up_).fetch_add(1, std::memory_order_relaxed);
         labels_.give_up(row);
@@ -224,16 +224,16 @@ class Pushing {
       }
       const Index col = cols[static_cast<std::uint32_t>(best)];
       const Word seen = labels_.look(col);
-      if (Labels<Graph>::label_of(seen) != label) continue;  // raised since: look again
-      const std::uint32_t raised = std::min(Labels<Graph>::label_of(second) + 1, Labels<Graph>::kNoPath);
+      if (Labels::label_of(seen) != label) continue;  // raised since: look again
+      const std::uint32_t raised = std::min(Labels::label_of(second) + 1, Labels::kNoPath);
       if (!labels_.push(col, seen, raised, row)) continue;  // someone was faster: look again
       ++lane.pushes;
-      return Labels<Graph>::row_of(seen);
+      return Labels::row_of(seen);
     }
   }
 
   const Graph& graph_;
-  Labels<Graph> labels_;
+  Labels labels_;
   std::vector<Lane>& lanes_;
   std::vector<std::vector<Index>> active_;  ///< [threads]
   const PushRelabelOptions& options_;

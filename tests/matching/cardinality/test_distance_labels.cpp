@@ -17,7 +17,7 @@ using matching::Mates;
 using matching::Offset;
 using matching::TwoSidedGraph;
 using matching::detail::Partition;
-using Labels = matching::detail::Labels<TwoSidedGraph>;
+using Labels = matching::detail::DistanceLabels<TwoSidedGraph>;
 
 namespace {
 
