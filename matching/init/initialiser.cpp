@@ -16,9 +16,9 @@ std::vector<Index> start_none(const Execution&, const CardinalityProblem& proble
   return std::vector<Index>(static_cast<std::size_t>(problem.graph.rows), -1);
 }
 
-using Start = std::vector<Index>(const Execution&, const CardinalityProblem&, std::uint64_t);
+using StartFunction = std::vector<Index>(const Execution&, const CardinalityProblem&, std::uint64_t);
 
-template <Start* kStart>
+template <StartFunction* kStart>
 std::vector<Index> on_host(const Execution& execution, const CardinalityProblem& problem,
                            std::uint64_t seed) {
   if (problem.space == Space::device)
@@ -27,7 +27,7 @@ std::vector<Index> on_host(const Execution& execution, const CardinalityProblem&
   return kStart(execution, problem, seed);
 }
 
-template <Start* kOnHost, Start* kOnDevice>
+template <StartFunction* kOnHost, StartFunction* kOnDevice>
 std::vector<Index> anywhere(const Execution& execution, const CardinalityProblem& problem,
                             std::uint64_t seed) {
   if (execution.backend == Backend::cuda) return kOnDevice(execution, problem, seed);
