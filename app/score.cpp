@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <motes/base/errors.h>
-#include <motes/tracking/score.h>
+#include <motes/tracking/score_tracks.h>
 
 #include "app/codec.h"
 #include "app/command.h"

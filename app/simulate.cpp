@@ -15,7 +15,7 @@
 #include <motes/io/tracks_h5.h>
 #include <motes/io/vtk_tracks.h>
 #include <motes/sim/simulation.h>
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "app/command.h"
 #include "app/input.h"

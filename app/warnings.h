@@ -7,7 +7,7 @@
 #include <motes/base/execution.h>
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/motion_analysis.h>
-#include <motes/tracking/score.h>
+#include <motes/tracking/score_tracks.h>
 #include <motes/tracking/track_set.h>
 
 #include "app/report.h"

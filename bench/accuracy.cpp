@@ -22,12 +22,12 @@
 #include <motes/sim/faults.h>
 #include <motes/sim/simulation.h>
 #include <motes/tracking/gate_estimate.h>
+#include <motes/tracking/link_score.h>
 #include <motes/tracking/linker.h>
 #include <motes/tracking/log_detector.h>
-#include <motes/tracking/score.h>
+#include <motes/tracking/score_tracks.h>
 
 #include "bench/arguments.h"
-#include <motes/tracking/link_score.h>
 
 using namespace motes;
 

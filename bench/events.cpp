@@ -30,7 +30,7 @@
 #include <motes/io/tables.h>
 #include <motes/sim/simulation.h>
 #include <motes/tracking/confidence.h>
-#include <motes/tracking/score.h>
+#include <motes/tracking/score_tracks.h>
 #include <motes/tracking/series_links.h>
 
 #include "bench/arguments.h"

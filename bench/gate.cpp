@@ -25,7 +25,7 @@
 #include <motes/tracking/gate_estimate.h>
 #include <motes/tracking/link_score.h>
 #include <motes/tracking/linker.h>
-#include <motes/tracking/score.h>
+#include <motes/tracking/score_tracks.h>
 
 #include "bench/arguments.h"
 

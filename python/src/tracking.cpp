@@ -10,8 +10,8 @@
 #include <motes/io/track_files.h>
 #include <motes/io/tracks_h5.h>
 #include <motes/sim/simulation.h>
-#include <motes/sim/stop.h>
-#include <motes/tracking/score.h>
+#include <motes/sim/stoppable.h>
+#include <motes/tracking/score_tracks.h>
 
 #include "app/bounded_memory.h"
 #include "app/cli.h"

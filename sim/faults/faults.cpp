@@ -14,7 +14,7 @@
 #include <motes/base/random.h>
 #include <motes/base/stop.h>
 #include <motes/sim/faults.h>
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "sim/motion/flow.h"
 #include "sim/motion/point_grid.h"

@@ -1,7 +1,7 @@
 #pragma once
 /// The GPU form of the motion of independent particles.
 
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "sim/motion/records.h"
 

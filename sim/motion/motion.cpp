@@ -17,7 +17,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
 #include <motes/sim/motion.h>
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "sim/motion/device_motion.h"
 #include "sim/motion/population.h"

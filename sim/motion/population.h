@@ -1,7 +1,7 @@
 #pragma once
 /// Particles that interact: cells that divide, and push each other apart.
 
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "sim/motion/records.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <motes/sim/motion.h>
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "sim/motion/model.h"
 

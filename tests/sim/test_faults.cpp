@@ -6,7 +6,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/sim/faults.h>
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "tests/sim/motion_statistics.h"
 

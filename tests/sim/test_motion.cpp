@@ -7,7 +7,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/sim/simulation.h>
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 using namespace motes;
 using namespace motes::sim;

@@ -4,7 +4,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/sim/motion.h>
-#include <motes/sim/stop.h>
+#include <motes/sim/stoppable.h>
 
 #include "tests/sim/motion_statistics.h"
 

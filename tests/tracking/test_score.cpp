@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <motes/base/errors.h>
-#include <motes/tracking/score.h>
+#include <motes/tracking/score_tracks.h>
 
 #include "tests/tracking/score_cases.h"
 #include "tracking/score/assign.h"

@@ -1,7 +1,7 @@
 #include <unordered_map>
 
 #include <motes/base/errors.h>
-#include <motes/tracking/score.h>
+#include <motes/tracking/score_tracks.h>
 
 #include "tracking/score/frame_index.h"
 
