@@ -117,6 +117,29 @@ TEST_CASE("a frame that is mostly padding is not one of counted photons", "[dete
   CHECK(f1(picture, detect_spots(kTwo, picture.frame, options_of(1.5, 2))) >= .9);
 }
 
+TEST_CASE("a stated rate of false spots is kept in planes of smoothed noise", "[detect]") {
+  constexpr int kFrames = 32;
+  const double rate = GENERATE(1.0, 3.0, 10.0, 30.0);
+  DetectionOptions options = options_of(1.5, 2);
+  options.false_positives_per_frame = rate;
+  double found = 0;
+  for (std::uint64_t seed = 1; seed <= kFrames; ++seed) {
+    Random random(seed + 400);
+    VolumeFrame frame;
+    frame.shape = {1, 256, 256};
+    frame.voxel_um = {1, 1, 1};
+    Field noise(static_cast<std::size_t>(frame.shape.voxels()));
+    for (double& v : noise) v = random.normal();
+    noise = testing::smoothed(noise, frame.shape, {1, 1, 0});
+    frame.voxels = std::vector<float>(noise.begin(), noise.end());
+    found += static_cast<double>(detect_spots(kTwo, frame, options).size()) / kFrames;
+  }
+  INFO("rate " << rate << ", found " << found);
+  const double chance = 3 * std::sqrt(rate / kFrames);
+  CHECK(found >= 0.8 * rate - chance);
+  CHECK(found <= 1.2 * rate + chance);
+}
+
 TEST_CASE("who asks for more false spots than the automatic choice holds is not given fewer", "[detect]") {
   const Taken picture = taken(kPlane, 250, 2, 0, 8);
   DetectionOptions options = options_of(1.5, 2);

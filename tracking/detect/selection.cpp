@@ -80,7 +80,10 @@ constexpr double kTailStart = 0.995;  // where the tail is cut off at first,
 constexpr double kTailLeast = 0.99;   // and at least
 constexpr int kTailRounds = 4;
 constexpr double kShape = -0.04, kShapeSpread = 0.04;  // of the squared scores' tail, on any noise
-constexpr std::size_t kFewestOfTail = 2000;
+constexpr double kTailScores = 60;                     // at least, and
+constexpr double kTailOverCount = 4;  // times what is asked for: of few scores the tail is longer,
+constexpr double kTailMost = 0.5;     // up to this share
+constexpr std::size_t kFewestOfTail = 500;
 
 /// Squared scores over a high quantile, as counts in bins of equal width.
 struct Tail {
@@ -166,8 +169,12 @@ std::optional<double> continued_level(std::span<const double> scores, double cou
   squares.reserve(scores.size());
   for (const double s : scores) squares.push_back(s * s);
   std::vector<double> work = squares;
-  const double from = quantile(work, kTailFrom), least = quantile(work, kTailLeast);
-  double to = quantile(work, kTailStart);
+  const double wanted = std::max(kTailScores, kTailOverCount * count / weight),
+               own = (1 - kTailFrom) * static_cast<double>(work.size());
+  const double wider = std::clamp(wanted / own, 1.0, kTailMost / (1 - kTailFrom));
+  const auto over = [&](double share) { return quantile(work, 1 - wider * (1 - share)); };
+  const double from = over(kTailFrom), least = over(kTailLeast);
+  double to = over(kTailStart);
   if (!(least > from)) return std::nullopt;
   for (int i = 0; i < kTailRounds; ++i) {
     const double level = from + law_of(tail_of(squares, from, to)).quantile_of(count / weight);

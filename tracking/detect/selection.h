@@ -40,9 +40,9 @@ double level_of_likely(const NoiseScores& noise, std::span<const double> maxima,
 double false_alarm_level(const NoiseScores& noise, double false_spots);
 
 /// The score that `count` extrema of noise are expected to exceed, told from the tail of `scores` [n] itself:
-/// the highest 3 % of them, below the answer, go on beyond it as a generalised Pareto law of the squared
-/// score. Each score stands for `weight` extrema. None for fewer than 2,000 scores. Spots do no harm while
-/// they are few beside those. O(n).
+/// the highest 3 % of them (60 at least, and four times what is asked for, up to half of all), below the
+/// answer, go on beyond it as a generalised Pareto law of the squared score. Each score stands for `weight`
+/// extrema. None for fewer than 500 scores. Spots do no harm while they are few beside those. O(n).
 std::optional<double> continued_level(std::span<const double> scores, double count, double weight = 1);
 
 constexpr double kBlendsBelow = 0.8;  ///< of a level: lower scores do not matter to blends_into_noise
