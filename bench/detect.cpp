@@ -175,6 +175,7 @@ void run_gallery(const Settings& settings, const motes::Execution& execution) {
       options.radius_um = {factor * picture.psf_sigma.x, factor * picture.psf_sigma.y,
                            factor * picture.psf_sigma.z};
       if (picture.dark) options.polarity = motes::tracking::Polarity::dark;
+      if (settings.fit) options.refine = motes::tracking::Refine::fit;
       spots.push_back(static_cast<double>(picture.truth.size()));
       const GalleryScore given = score_picture(execution, picture, options);
       const auto sizes = motes::tracking::estimate_sizes(execution, picture.frame, options.polarity);

@@ -130,6 +130,26 @@ TEST_CASE("two spots that make one maximum become two, single and large ones sta
   CHECK(detect_spots(kTwo, frame_of(spots), options).size() == singles.size());
 }
 
+TEST_CASE("pairs are split where two in five maxima are pairs", "[detect]") {
+  std::vector<Spot> truth = grid_of_spots();
+  const std::size_t single = truth.size();
+  for (std::size_t i = 0; i < single; ++i) {
+    const double turn = static_cast<double>(i);
+    if (i % 5 < 2)
+      truth.push_back({truth[i].z, truth[i].y + 3.2 * std::sin(turn), truth[i].x + 3.2 * std::cos(turn)});
+  }
+  SpotFrameOptions scene;
+  scene.shape = {24, 256, 256};
+  scene.psf_sigma = {1.5, 1.5, 1.5};
+  scene.peak = motes::testing::peak_of_snr(7, scene.background);
+  const VolumeFrame frame = motes::testing::poisson_frame(scene.shape, expected_photons(scene, truth), 31);
+  const Detections found = detect_spots(kTwo, frame, fitting(scene.psf_sigma));
+  const auto score = motes::testing::score_spots(truth, found, {1, 1, 1}, 1.5);
+  INFO(found.size() << " found of " << truth.size());
+  CHECK(score.matched >= 0.97 * static_cast<double>(truth.size()));
+  CHECK(static_cast<double>(found.size()) <= 1.01 * static_cast<double>(truth.size()));
+}
+
 TEST_CASE("elongated spots are flagged, round ones are not", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {16, 200, 200};

@@ -19,7 +19,7 @@ constexpr double kTiltErrors = 4;            // slopes beyond chance, in standar
 constexpr std::size_t kNoiseWindows = 400;   // at most, that tell the noise,
 constexpr std::size_t kNoiseVoxels = 32768;  // and about so many of their voxels
 constexpr std::size_t kFewest = 10;          // spots to tell the typical one from
-constexpr double kMostSplit = 0.3;           // share of spots: more have shapes of their own
+constexpr double kMostSplit = 0.45;          // share of spots: more have shapes of their own
 
 /// What is told of all spots together.
 struct FitAll {
