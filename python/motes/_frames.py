@@ -177,10 +177,13 @@ class Frames:
     def _as_zyx(self, frame: Any) -> NDArray[Any]:
         if np.ma.is_masked(frame):
             raise ValueError("the array has masked voxels; fill them: array.filled(value)")
+        if isinstance(frame, (str, bytes, os.PathLike)):
+            raise TypeError(f"{os.fsdecode(frame)!r} is a path; give the folder of the files, or arrays that are read")
         frame = np.asarray(in_memory(frame, "the array"))  # dask, zarr and others compute here, one frame at a time
         axes = self.axes
         if frame.ndim != len(axes):
-            raise ValueError(f"a frame has {frame.ndim} axes, not {axes!r}")
+            planes = "; single planes need axes='TYX'" if frame.ndim == 2 and axes == "ZYX" else ""
+            raise ValueError(f"a frame has {frame.ndim} axes, not {axes!r}{planes}")
         if "C" in axes:
             c = axes.index("C")
             if self.channel is None and frame.shape[c] > 1:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from fractions import Fraction
 from operator import index
 from typing import Any
@@ -39,7 +40,11 @@ def text_of(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, timedelta):
+        return repr(value.total_seconds())
+    if isinstance(value, Mapping):
+        raise TypeError(f"{dict(value)!r}: give a number or a list, slowest axis first: [z, y, x]")
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return "[" + ", ".join(text_of(v) for v in value) + "]"
     if isinstance(value, (float, np.floating, Fraction)):
         return repr(float(value))

@@ -99,6 +99,9 @@ def analyse(
     import pandas
 
     require_tracks(tracks, "tracks")
+    for name, value in (("max_lag", max_lag), ("min_length", min_length)):
+        if int(value) != value:
+            raise ValueError(f"{name}: {value!r} is not a whole number")
     raw = _core._analyse(
         tracks._as_dict(), int(max_lag), int(min_length), bool(remove_drift), threads_for(len(tracks.frame), threads)
     )

@@ -126,6 +126,34 @@ def test_numbers_of_any_kind(frames):
     assert tracks_of(frames, dt_s=Fraction(1, 2)).dt_s == 0.5
 
 
+def test_lengths_and_times_of_other_types(frames):
+    from datetime import timedelta
+
+    expected = tracks_of(frames).x
+    for voxel in (pandas.Series([0.2, 0.1, 0.1]), (x for x in (0.2, 0.1, 0.1)), pandas.Index([0.2, 0.1, 0.1])):
+        assert np.array_equal(tracks_of(frames, voxel_um=voxel).x, expected)
+    assert tracks_of(frames, dt_s=timedelta(milliseconds=500)).dt_s == 0.5
+    assert tracks_of(frames, dt_s=pandas.Timedelta("2s")).dt_s == 2
+    with pytest.raises(TypeError, match=r"slowest axis first: \[z, y, x\]"):
+        tracks_of(frames, voxel_um={"z": 0.2, "y": 0.1, "x": 0.1})
+
+
+def test_frames_that_are_paths_or_planes(frames):
+    for paths in ([STACK, STACK], (str(STACK),)):
+        with pytest.raises(TypeError, match="stack.ome.tif' is a path; give the folder"):
+            tracks_of(paths)
+    planes = [frame[5] for frame in frames]
+    with pytest.raises(ValueError, match="single planes need axes='TYX'"):
+        tracks_of(planes, voxel_um=[0.1, 0.1])
+    assert len(tracks_of(planes, axes="TYX", voxel_um=[0.1, 0.1])) > 5
+
+
+def test_lags_are_whole(frames):
+    for more in ({"max_lag": 1.5}, {"min_length": 2.5}):
+        with pytest.raises(ValueError, match="is not a whole number"):
+            motes.analyse(tracks_of(frames), **more)
+
+
 def test_a_path_takes_axes_of_any_form():
     found = motes.track(STACK, axes=("T", "Z", "Y", "X"), settings={"input.frames": "0:2"})
     assert found.tracks.frame.max() == 1
