@@ -2,6 +2,7 @@
 
 #include "io/images/calibration.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -33,6 +34,11 @@ void apply_voxel_size(SeriesInfo& info, const Calibration& metadata) {
   }
   info.voxel_um = Vec3{*metadata.x_um, *metadata.y_um, z_um};
   info.voxel_um_source = metadata.source;
+  constexpr double kLargeUm = 100;
+  if (std::max(*metadata.x_um, *metadata.y_um) > kLargeUm)
+    info.notes.push_back(fmt::format(
+        "the metadata give voxels of {:g} um, which is large for a microscope: check input.voxel_um",
+        std::max(*metadata.x_um, *metadata.y_um)));
 }
 
 }  // namespace

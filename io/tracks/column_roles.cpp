@@ -43,30 +43,47 @@ void reject_repeated_names(const Header& header, const std::string& where) {
   }
 }
 
-/// The header's names for messages, as many as a line bears.
-std::string listing(const Header& header) {
-  constexpr std::size_t kMost = 12, kLongest = 30;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(header.size(), kMost); ++i)
-    text += (i > 0 ? ", " : "") + ("'" + header[i].substr(0, kLongest) + "'");
-  return header.size() > kMost ? text + " ..." : text;
+/// Column names of other programs that are too rare to be taken without a word, `#` for the axis:
+/// "x=centroid_x,y=centroid_y"; empty: none.
+std::string likely_positions(const Header& header) {
+  constexpr std::array<std::string_view, 10> kPatterns{
+      "centroid_#", "centroid #", "center_#", "centre_#", "com_#", "pos_#", "pos #", "#pos", "#_pos", "#c"};
+  const auto named = [&](std::string_view pattern, std::string_view axes) {
+    std::string text;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      std::string name(pattern);
+      name[name.find('#')] = axes[k];
+      const int column = find_column(header, {name});
+      const bool is_z = k == 2;
+      if (column < 0 && !is_z) return std::string();
+      if (column >= 0) text += (k > 0 ? "," : "") + std::string(1, "xyz"[k]) + "=" + name_at(header, column);
+    }
+    return text;
+  };
+  for (const std::string_view pattern : kPatterns)
+    if (const std::string text = named(pattern, "xyz"); !text.empty()) return text;
+  // scikit-image counts the axes of the array: z, y, x or y, x.
+  const bool volumes = find_column(header, {"centroid-2"}) >= 0;
+  return named("centroid-#", volumes ? "210" : "10");
 }
 
 [[noreturn]] void missing_column(const Header& header, const std::string& where, const std::string& role,
                                  const std::string& names) {
+  const std::string likely = likely_positions(header);
+  if (!likely.empty())
+    throw InputError(where + ": no " + role + " column; if these are positions, use --columns \"" + likely +
+                     "\"");
   throw InputError(where + ": no " + role + " column; name one " + names +
-                   ", or say which it is: --columns " + role + "=NAME (of " + listing(header) + ")");
+                   ", or say which it is: --columns " + role + "=NAME (of " + listing(header) + ")" +
+                   (header.size() == 1 && header[0].find('|') != std::string::npos
+                        ? "; separate the columns by commas, not by '|'"
+                        : ""));
 }
 
 /// "x [nm]" is x in nm, and so are "x (nm)" and "x_nm".
 struct NamedUnit {
   std::string base, unit;  ///< lower case; the unit as written
 };
-
-bool is_pixel(std::string_view unit) {
-  const std::string folded = lower_case(unit);
-  return folded == "px" || folded == "pixel" || folded == "pixels" || folded == "voxel" || folded == "voxels";
-}
 
 NamedUnit split_unit(const std::string& name) {
   for (const auto& [open, close] : {std::pair{'[', ']'}, std::pair{'(', ')'}}) {
@@ -217,6 +234,7 @@ void assign_unit(ColumnRoles& roles, const Header& header, const std::string& wh
                      name_at(header, roles.x) + "', '" + name_at(header, roles.y) + "'" +
                      (roles.z < 0 ? "" : ", '" + name_at(header, roles.z) + "'") + "); give all of them one");
   }
+  roles.pixels = is_pixel(split_unit(name_at(header, roles.x)).unit);
   if (stated > 0) roles.um = Vec3{um[0], um[1], um[2]};
   if (!roles.um && lower_case(name_at(header, roles.x)) == "position x")
     roles.unit = find_column(header, {"unit"});
@@ -260,7 +278,10 @@ void assign_frame(ColumnRoles& roles, const Header& header, const std::string& w
     throw InputError(where +
                      ": no frame column; name it with --columns frame=NAME, or time=NAME for seconds (the "
                      "columns are " +
-                     listing(header) + ")" + hint);
+                     listing(header) + ")" + hint +
+                     (header.size() == 1 && header[0].find('|') != std::string::npos
+                          ? "; separate the columns by commas, not by '|'"
+                          : ""));
   }
 }
 
@@ -300,6 +321,19 @@ void take_given(ColumnRoles& roles, const Header& header, const std::string& whe
 bool is_row_index(const std::string& name) { return name.empty() || name == "Unnamed: 0"; }
 
 }  // namespace
+
+std::string listing(const Header& header) {
+  constexpr std::size_t kMost = 12, kLongest = 30;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(header.size(), kMost); ++i)
+    text += (i > 0 ? ", " : "") + ("'" + header[i].substr(0, kLongest) + "'");
+  return header.size() > kMost ? text + " ..." : text;
+}
+
+bool is_pixel(std::string_view unit) {
+  const std::string folded = lower_case(unit);
+  return folded == "px" || folded == "pixel" || folded == "pixels" || folded == "voxel" || folded == "voxels";
+}
 
 bool is_unit(std::string_view unit) {
   return length_unit_um(unit).has_value() || time_unit_s(unit).has_value() || is_pixel(unit);

@@ -19,6 +19,7 @@ struct ColumnRoles {
   std::optional<Vec3> um;        ///< um in one of x, y, z; none: the header does not say
   std::string unit_name;         ///< "nm": what the header says, where that is not um
   std::optional<double> time_s;  ///< seconds in one of `time`; none: a line of units must say
+  bool pixels = false;           ///< x, y, z are in pixels by the header
   bool trackmate = false;        ///< up to three lines of names and units may follow the header
   bool bare_t = false;           ///< the frame column is called t, and input.columns does not name it
   bool own_parent = false;       ///< a track without a mother is its own one (btrack)
@@ -35,6 +36,11 @@ using ColumnNames = std::map<std::string, std::string>;
 /// lacks or that has two roles.
 ColumnRoles assign_roles(const std::vector<std::string>& header, const std::string& where,
                          const ColumnNames& given = {});
+
+/// The header's names for messages, as many as a line bears.
+std::string listing(const std::vector<std::string>& header);
+
+bool is_pixel(std::string_view unit);
 
 /// Whether it is a unit of length or time, or the pixel.
 bool is_unit(std::string_view unit);

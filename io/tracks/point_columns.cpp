@@ -49,7 +49,9 @@ class Parser {
     roles_ = assign_roles(reader_.header(), reader_.where(), options.columns);
     name_identities();
     if (identities && roles_.track < 0) {
-      throw InputError(reader_.where() + ": no track column; name it with --columns particle=NAME");
+      throw InputError(reader_.where() +
+                       ": no track column; name it with --columns particle=NAME (the columns are " +
+                       listing(reader_.header()) + ")");
     }
     for (const int column : roles_.properties) out_.properties.push_back({header(column), {}});
     if (roles_.time >= 0) out_.time_name = header(roles_.time);
@@ -116,6 +118,7 @@ class Parser {
   }
 
   void take_unit(std::string_view unit) {
+    roles_.pixels = roles_.pixels || is_pixel(unit);
     const auto factor = length_unit_um(unit);
     if (!factor) return;
     roles_.um = Vec3{*factor, *factor, *factor};
@@ -139,6 +142,7 @@ class Parser {
   /// Lengths to um and times to s, where the table says what they are.
   void settle_units() {
     out_.micrometres = roles_.um.has_value();
+    out_.pixels = roles_.pixels && !roles_.um;
     if (!roles_.unit_name.empty()) {
       for (double& x : out_.x) x *= roles_.um->x;
       for (double& y : out_.y) y *= roles_.um->y;
@@ -320,7 +324,11 @@ class Parser {
 
   std::int32_t frame_number() const {
     const auto value = parse_integer(field(roles_.frame));
-    if (!value) bad_value(roles_.frame, "a whole number is needed");
+    if (!value)
+      bad_value(roles_.frame, roles_.bare_t && parse_double(field(roles_.frame))
+                                  ? "a whole number is needed; if it holds seconds, use --columns time=" +
+                                        header(roles_.frame)
+                                  : "a whole number is needed");
     if (*value < 0) bad_value(roles_.frame, "frames count from 0");
     if (*value > std::numeric_limits<std::int32_t>::max())
       bad_value(roles_.frame, "frames end at 2147483647");

@@ -24,6 +24,7 @@ struct PointColumns {
   std::vector<std::int64_t> line;                  ///< of each row
   std::vector<std::string> identity_names;         ///< identity columns of the header
   bool micrometres = false;                        ///< the table states the lengths' unit
+  bool pixels = false;                             ///< the table says that they are in pixels
   std::vector<std::string> notes;
 
   std::size_t size() const { return frame.size(); }

@@ -260,6 +260,12 @@ PointTable read_points_csv(const std::filesystem::path& path, const TableOptions
   if (columns.size() == 0) {
     throw InputError(path.string() + ": the table has a header but no rows; there is nothing to track");
   }
+  if (columns.pixels && !options.voxel_um && options.unit == TableUnit::unknown) {
+    throw UsageError(
+        path.string() +
+        ": its positions are in pixels; set input.voxel_um (--voxel Z,Y,X or one number, in um), or "
+        "input.unit=px to keep them");
+  }
   if (!columns.micrometres && !options.voxel_um && options.unit == TableUnit::unknown) {
     throw UsageError(path.string() +
                      ": columns x, y, z have no unit; set input.unit (um, nm, mm or px), or " +

@@ -134,6 +134,7 @@ TEST_CASE("ImageJ's spellings of units", "[frames][imagej]") {
   }
   CHECK(x_um("unit=nm\n", 0.01, 1) == Approx(0.1));
   CHECK(x_um("unit=mm\n", 4, 1) == Approx(250));
+  CHECK_THAT(open_frames(dir / "a.tif")->info().notes.back(), Contains("250 um, which is large"));
   CHECK(x_um("unit=cm\n", 4000, 1) == Approx(2.5));
   CHECK(x_um("unit=inch\n", 25400, 1) == Approx(1));
   CHECK(x_um("", 4000, 3) == Approx(2.5));
@@ -241,9 +242,8 @@ TEST_CASE("Axes, voxel size and frame interval that are missing are asked for at
       save_tiff(dir / "b.tif", pages_with(6, "ImageJ=1.53t\nimages=6\nslices=6\nfinterval=2\n"));
   CHECK_THAT(message_of<InputError>([&] { open_frames(imagej); }),
              Contains("may be times") && Contains("--voxel") && !Contains("--dt"));
-  FrameOptions times;
-  times.axes = "TYX";
-  CHECK(open_frames(imagej, times)->info().dt_s == 2);
+  voxel = {{}, {}, {}, "TYX"};
+  CHECK(open_frames(imagej, voxel)->info().dt_s == 2);
 }
 
 TEST_CASE("Series beyond 4 GB: one directory, all voxels after it", "[frames][imagej]") {

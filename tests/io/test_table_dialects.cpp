@@ -142,6 +142,21 @@ TEST_CASE("units in the names of columns") {
   CHECK(timed.dt_s == 0.05);
 }
 
+TEST_CASE("columns that other programs name are pointed to") {
+  const auto refusal = [](const std::string& header, const std::string& row) {
+    return Dialect(header + "\n" + row + "\n").refusal();
+  };
+  CHECK_THAT(refusal("frame,label,centroid-0,centroid-1,centroid-2", "0,1,1,2,3"),
+             Contains("--columns \"x=centroid-2,y=centroid-1,z=centroid-0\""));
+  CHECK_THAT(refusal("frame,label,centroid-0,centroid-1", "0,1,1,2"),
+             Contains("--columns \"x=centroid-1,y=centroid-0\""));
+  CHECK_THAT(refusal("frame,Pos_X,Pos_Y,Pos_Z", "0,1,2,3"), Contains("\"x=Pos_X,y=Pos_Y,z=Pos_Z\""));
+  CHECK_THAT(refusal("frame|x|y", "0|1|2"), Contains("commas, not by '|'"));
+  CHECK_THAT(refusal("t,x_um,y_um", "0.5,1,2"), Contains("--columns time=t"));
+  CHECK_THAT(refusal("frame,x_px,y_px", "0,1,2"), Contains("are in pixels") && Contains("--voxel"));
+  CHECK_THAT(Dialect(trackmate("pixel", "frame")).refusal(), Contains("are in pixels"));
+}
+
 TEST_CASE("Fiji's Results: a plane is not a frame unless the user says so") {
   const std::string text = " ,Label,Area,X,Y,Slice\n1,a,4,10.5,20.5,1\n2,a,5,11.5,21.5,2\n";
   const Dialect fiji(text);
