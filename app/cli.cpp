@@ -21,6 +21,7 @@
 #include "app/command.h"
 #include "app/interrupt.h"
 #include "app/nearest.h"
+#include "app/options.h"
 
 namespace motes::app {
 namespace {
@@ -46,6 +47,21 @@ constexpr std::pair<std::string_view, const char*> kOtherWords[] = {
     {"msd", "analyse"},   {"analyze", "analyse"}, {"export", "convert"}, {"evaluate", "score"},
     {"compare", "score"}, {"plot", "render"},     {"view", "render"},    {"show", "info"}};
 
+/// The one configuration key that ends in an option's name, with or without its unit: --axes, --max-gap,
+/// --gate_um; empty: none.
+std::string key_of_option(std::string word) {
+  word.erase(0, word.find_first_not_of('-'));
+  std::replace(word.begin(), word.end(), '-', '_');
+  std::string found;
+  for (const Option& option : options()) {
+    const std::string name = option.path.substr(option.path.find('.') + 1);
+    if (name != word && (option.unit.empty() || name != word + "_" + option.unit)) continue;
+    if (!found.empty()) return "";
+    found = option.path;
+  }
+  return found;
+}
+
 /// The message for the first word that no option or argument of the parsed command takes.
 std::string unexpected_word(const CLI::App& app, const std::vector<Command>& commands) {
   for (const Command& command : commands) {
@@ -58,6 +74,8 @@ std::string unexpected_word(const CLI::App& app, const std::vector<Command>& com
              " --help";
     }
     const std::string word = extra.front().substr(0, extra.front().find('='));
+    if (const std::string key = key_of_option(word); !key.empty())
+      return "unknown option '" + word + "'; it is a setting: --set " + key + "=...";
     return "unknown option '" + word + "'" +
            did_you_mean(word, option_names(*command.options), "motes " + name + " --help");
   }

@@ -14,6 +14,8 @@
 #include <motes/io/atomic_file.h>
 #include <motes/io/input_policy.h>
 
+#include "app/input.h"
+
 namespace motes::app {
 namespace {
 
@@ -93,6 +95,7 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
     load_yaml(input, config);
   } else {
     if (!session.config_file.empty()) load_yaml(session.config_file, config);
+    refuse_remote(input);
     if (!input.empty()) config.input.path = input;
   }
   for (const std::string& assignment : session.settings) apply_assignment(config, assignment);

@@ -84,11 +84,18 @@ std::optional<Vec3> um_per_unit(const std::string& path, const Config& config) {
 
 }  // namespace
 
+void refuse_remote(const std::string& path) {
+  if (path == "-") throw UsageError("motes does not read standard input; save the data, and give the file");
+  if (path.find("://") != std::string::npos)
+    throw UsageError("'" + path + "': motes reads local files; download it first, or open it in Python");
+}
+
 io::TableOptions table_options(const Config& config) {
   return {config.input.voxel_um, config.input.dt_s, config.input.unit, config.input.columns};
 }
 
 TrackSet read_tracks_scaled(const std::string& path, const Config& config, std::vector<std::string>* notes) {
+  refuse_remote(path);
   TrackSet tracks = io::read_tracks(path, table_options(config), notes);
   scale_tracks(tracks, path, config);
   return tracks;

@@ -30,6 +30,9 @@ OpenedInput open_input(const Config& config);
 
 io::TableOptions table_options(const Config& config);
 
+/// Throws UsageError for addresses of other machines, and for "-", standard input.
+void refuse_remote(const std::string& path);
+
 /// Tracks of any readable format; lengths that are px become um by input.unit or input.voxel_um where one is
 /// given, and input.dt_s goes before the file's interval.
 TrackSet read_tracks_scaled(const std::string& path, const Config& config,

@@ -35,6 +35,11 @@ TEST_CASE("Mistyped commands and options are answered with the nearest ones") {
   fails({"track", "--outputt=x", "a.tif"}, 2, "did you mean '--output'");
   fails({"track", "a.tif", "b.tif"}, 2, "one argument too many");
   fails({"--frob"}, 2, "unknown option '--frob'");
+  fails({"track", "--axes", "TYX", "a.tif"}, 2, "it is a setting: --set input.axes=...");
+  fails({"track", "--max-gap=2", "a.tif"}, 2, "--set linking.max_gap=...");
+  fails({"track", "https://host/a.tif"}, 2, "motes reads local files");
+  fails({"track", "-"}, 2, "does not read standard input");
+  fails({"analyse", "s3://bucket/tracks.h5"}, 2, "motes reads local files");
   fails({"score", "--frobnicate"}, 2, "unknown option '--frobnicate'; see motes score --help");
   fails({"xyzzy"}, 2, "unknown command 'xyzzy'; see motes --help");
   fails({"link", "a.csv"}, 2, "motes track does that");
