@@ -142,3 +142,22 @@ TEST_CASE("particles that move on their own have no drift in common") {
   const auto frames = drifting(n, 40, 0.25, static_cast<std::uint64_t>(seed), [](int) { return Vec3{}; });
   CHECK_FALSE(link_series({}, frames, {}).drift);
 }
+
+TEST_CASE("chance neighbours of particles that move as far as their spacing are no drift") {
+  constexpr int kParticles = 300;
+  const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
+  const auto series = testing::walkers_moved(kParticles, 20, seed, [](std::mt19937_64& rng) {
+    return [&rng](Vec3& p) {
+      std::normal_distribution<> step(0, 0.627);  // 1 on average
+      const auto within = [&](double x) {         // reflected at the walls of the box
+        const double side = std::cbrt(kParticles), y = std::fmod(std::abs(x + step(rng)), 2 * side);
+        return y > side ? 2 * side - y : y;
+      };
+      p.x = within(p.x), p.y = within(p.y), p.z = within(p.z);
+    };
+  });
+  const SeriesLinks links = link_series({}, series.frames, {});
+  CHECK_FALSE(links.drift);
+  CHECK_FALSE(links.rotation);
+  CHECK(testing::share_wrong(series, links) < 0.85);
+}

@@ -16,9 +16,10 @@
 namespace motes::tracking {
 namespace {
 
-/// So many standard deviations less than the counts are sure. The best of many lengths is taken: with one
-/// deviation less, chance alone looks like partners.
-constexpr double kSure = 2;
+/// So many standard deviations less than the counts are sure, where next frames are as dense, and where they
+/// are twice as dense or more. The best of many lengths is taken: with one deviation less, chance alone looks
+/// like partners in much denser frames; with two, few particles of which some move far look like false ones.
+constexpr double kSure = 1, kMostSure = 2;
 /// Within a frame every pair is counted from both ends.
 constexpr double kEnds = 2;
 /// Lengths from this part of the reach on, each so many times the one before.
@@ -48,13 +49,14 @@ double sure_partners(const Execution& execution, const SeriesPoints& points) {
   const double reach = quantile(reaches, 0.5);
   std::vector<double> lengths;
   for (double g = reach * kShortest; g <= reach * 1.001; g *= kLengthRatio) lengths.push_back(g);
-  std::vector<double> excess(lengths.size(), 0), variance(excess), rows(excess);
+  std::vector<double> excess(lengths.size(), 0), variance(excess), rows(excess), denser(excess);
   for (const GateSample& s : samples) {
     const auto reached = std::upper_bound(lengths.begin(), lengths.end(), s.reach_um) - lengths.begin();
     const std::span seen = std::span(lengths).first(static_cast<std::size_t>(reached));
     const std::vector<double> next = counts_of(s.with_next, seen), within = counts_of(s.within, seen);
     for (std::size_t k = 0; k < seen.size(); ++k) {
       rows[k] += static_cast<double>(s.rows);
+      denser[k] += static_cast<double>(s.rows) * s.density_ratio;
       excess[k] += next[k] - s.density_ratio * within[k];
       variance[k] += within[k] * s.density_ratio * (1 + kEnds * s.density_ratio);
     }
@@ -64,7 +66,8 @@ double sure_partners(const Execution& execution, const SeriesPoints& points) {
     if (rows[k] == 0) continue;
     const double share = std::clamp(excess[k] / rows[k], 0.0, 1.0);
     const double deviation = std::sqrt(variance[k] + rows[k] * share * (1 - share));
-    most = std::max(most, (excess[k] - kSure * deviation) / rows[k]);
+    const double sure = std::clamp(denser[k] / rows[k], kSure, kMostSure);
+    most = std::max(most, (excess[k] - sure * deviation) / rows[k]);
   }
   return std::min(most, 1.0);
 }

@@ -137,6 +137,18 @@ struct PartChoice {
   bool small_steps = false;
 };
 
+/// Whether the motion that these rounds found for all explains the links: not where rounds without motion
+/// come as far from the same scale and shares. Where particles move farther than their spacing, pairs that
+/// are near each other by chance, the rest taken for false, are likelier than the truth.
+bool explained_by_motion(const Execution& execution, const SeriesOptions& options,
+                         const std::function<void(int)>& done, int lags, double least, const Rounds& moved,
+                         int& rounds) {
+  Rounds still(execution, moved.points(), options, done, rounds);
+  still.share(moved);
+  still.plain_like(moved, lags, kPlainRounds);
+  return moved.cost_per_point() < still.cost_per_point() - least && moved.surely_likelier(still, kSure) > 0;
+}
+
 /// The rounds around the motion that all detections share, where they are likelier.
 void try_drift(const Execution& execution, const SeriesOptions& options, const std::function<void(int)>& done,
                int lags, Rounds& best, SeriesLinks& out) {
@@ -146,6 +158,7 @@ void try_drift(const Execution& execution, const SeriesOptions& options, const s
   out.evidence.drift = drift.cost_per_point();
   const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
   if (*out.evidence.drift >= best.cost_per_point() - least || drift.surely_likelier(best, kSure) <= 0) return;
+  if (!explained_by_motion(execution, options, done, lags, kLeastFieldGain, drift, out.rounds)) return;
   out.chosen = MotionModel::field;
   out.drift = true;
   best = std::move(drift);
@@ -167,6 +180,7 @@ void try_rotation(const Execution& execution, const SeriesOptions& options,
   const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
   const double before = best.cost_per_point();
   if (*out.evidence.rotation >= before - least || rotation.surely_likelier(best, kSure) <= 0) return;
+  if (!explained_by_motion(execution, options, done, lags, kLeastFieldGain, rotation, out.rounds)) return;
   out.chosen = MotionModel::field;
   out.drift = few;
   out.rotation = true;

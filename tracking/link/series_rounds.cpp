@@ -151,6 +151,11 @@ void Rounds::along_drift(int lags, int rounds) {
   along_field(std::move(solution_.linking), lags, rounds);
 }
 
+void Rounds::plain_like(const Rounds& other, int lags, int rounds) {
+  model_ = other.model_;
+  plain_on(lags, rounds);
+}
+
 bool Rounds::start_by_rotation(int lags) {
   likely_motions_ = likely_motions(execution_, *points_);
   if (likely_motions_.empty()) return false;

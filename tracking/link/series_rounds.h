@@ -51,6 +51,9 @@ class Rounds {
   /// Around the motion that all detections of a frame share (series_drift.h), from the likeliest shifts on.
   void along_drift(int lags, int rounds);
 
+  /// Without prediction, from the other rounds' scale and shares on.
+  void plain_like(const Rounds& other, int lags, int rounds);
+
   /// A first linking around likely rotations of all (series_rigid.h). False where none is likely: nothing is
   /// done.
   bool start_by_rotation(int lags);
