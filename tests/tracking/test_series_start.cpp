@@ -1,6 +1,7 @@
 // Series whose links cannot be found from the nearest neighbours: most particles rest, or all move together
 // from frame to frame. And the density of displacements that such series need.
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -160,4 +161,37 @@ TEST_CASE("densities of displacements are densities, and reach no farther than t
     for (double u = 0; u < 400; u += 0.73)
       for (double v = u; v < 400; v += 7.1) REQUIRE(density.most_beyond(u) >= density.log_density(v) - 1e-12);
   }
+}
+
+TEST_CASE("particles that keep their direction are linked where they move as far as their spacing") {
+  constexpr int kParticles = 500, kFrames = 20;
+  constexpr double kPersistence = 0.9, kSigma = 0.42;  // steps as far as the nearest neighbours
+  const double side = std::cbrt(kParticles);
+  std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2)));
+  std::uniform_real_distribution<> place(0, side);
+  std::normal_distribution<> normal(0, kSigma);
+  std::vector<std::array<double, 3>> at(kParticles), step(kParticles);
+  for (auto& p : at)
+    for (double& x : p) x = place(rng);
+  for (auto& v : step)
+    for (double& x : v) x = normal(rng);
+  std::vector<Detections> frames(kFrames);
+  for (int t = 0; t < kFrames; ++t) {
+    Detections& d = frames[static_cast<std::size_t>(t)];
+    d.frame = t;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      d.x_um.push_back(at[k][0]), d.y_um.push_back(at[k][1]), d.z_um.push_back(at[k][2]);
+      for (std::size_t a = 0; a < 3; ++a) {
+        double &x = at[k][a], &v = step[k][a];
+        x += v;
+        v = kPersistence * v + std::sqrt(1 - kPersistence * kPersistence) * normal(rng);
+        if (x >= 0 && x <= side) continue;  // reflected at the walls of the box
+        x = x < 0 ? -x : 2 * side - x;
+        v = -v;
+      }
+    }
+  }
+  const SeriesLinks links = link_series({}, frames, {});
+  CHECK(links.joint);
+  CHECK(right_share(frames, links.linking) > 0.85);
 }

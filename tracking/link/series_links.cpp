@@ -106,16 +106,19 @@ void check(const SeriesOptions& options) {
 }
 
 /// Rounds without prediction from the links frame to frame too: the likelier linking stays. Estimates that
-/// begin with the nearest neighbours alone can end with a motion that leaves out all who move farther.
-void start_from_pairs(const Execution& execution, const SeriesOptions& options,
-                      const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
-  if (best.points().size() > kMostForField) return;
+/// begin with the nearest neighbours alone can end with a motion that leaves out all who move farther. Gives
+/// back the rounds that do not stay, if there are such: where particles keep their direction and move as far
+/// as their spacing, the likelier linking without prediction can be the one from which they are not found.
+std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesOptions& options,
+                                       const std::function<void(int)>& done, Rounds& best, SeriesLinks& out) {
+  if (best.points().size() > kMostForField) return std::nullopt;
   const SeriesLinking pairs = link_pair_by_pair(execution, best.points(), options.gate);
-  if (!best.differs(pairs)) return;
+  if (!best.differs(pairs)) return std::nullopt;
   Rounds other(execution, best.points(), options, done, out.rounds);
   other.share(best);
   other.plain_from(pairs, best.model_.lags(), kPlainRounds, best.cost_per_point() + kHopeless);
-  if (other.cost_per_point() < best.cost_per_point()) best = std::move(other);
+  if (other.cost_per_point() < best.cost_per_point()) std::swap(best, other);
+  return other;
 }
 
 /// The rounds around neighbours' motion, as they follow rounds without.
@@ -135,6 +138,7 @@ struct PartChoice {
   double times = 1;
   SeriesModel plain;  ///< without prediction
   bool small_steps = false;
+  std::optional<Rounds> other_start;  ///< of the rounds without prediction, see start_from_pairs
 };
 
 /// Whether the motion that these rounds found for all explains the links: not where rounds without motion
@@ -199,7 +203,7 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     out.chosen = MotionModel::field;
   } else {
     best.plain(lags, kPlainRounds);
-    if (!quick) start_from_pairs(execution, options, done, best, out);
+    if (!quick) choice.other_start = start_from_pairs(execution, options, done, best, out);
   }
   out.evidence.plain = best.cost_per_point();
   choice.plain = best.model_;
@@ -235,6 +239,36 @@ void spare_beliefs(bool by_data, SeriesLinks& out) {
                        " pairs of links that meet");
 }
 
+/// From these rounds on, of a cost of `before`, with persistence: as far as it is asked for, or as the data
+/// ask for it.
+Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, const PartChoice& choice,
+                        SeriesLinks& out) {
+  const bool by_data = options.model == MotionModel::automatic;
+  const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
+  Rounds persistent = best;
+  persistent.with_velocity(kVelocityRounds, !sure);
+  out.evidence.velocity = persistent.cost_per_point();
+  out.evidence.beta = persistent.velocity_.beta();
+  out.persistent = sure || (before - *out.evidence.velocity > kLeastGain && *out.evidence.beta >= kLeastBeta);
+  if (!out.persistent) return best;
+  best = std::move(persistent);
+  if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
+  if (options.model != MotionModel::joint && !by_data) return best;
+  Rounds whole = best;
+  const auto most =
+      std::llround(static_cast<double>(by_data ? kMostForBeliefs : kMostTriplets) / choice.times);
+  if (!whole.joint(kJointRounds, most,
+                   by_data ? *out.evidence.velocity + kHopeless : std::numeric_limits<double>::infinity())) {
+    spare_beliefs(by_data, out);
+    return best;
+  }
+  out.evidence.joint = whole.cost_per_point();
+  if (by_data && !(*out.evidence.joint < *out.evidence.velocity + kJointTolerance)) return best;
+  out.joint = true;
+  if (out.chosen != MotionModel::field) out.chosen = MotionModel::joint;
+  return whole;
+}
+
 /// The rounds of all models that are asked for, or that the data ask for.
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {
@@ -244,44 +278,30 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
   if (by_data && in_all(best.found_) > kMostForVelocity) {
     out.spared.push_back("persistence (velocity, joint): " + std::to_string(in_all(best.found_)) +
                          " candidate links, over " + std::to_string(kMostForVelocity));
-  } else if (in_all(std::ssize(points.at)) > options.most_at_once) {
+    return best;
+  }
+  if (in_all(std::ssize(points.at)) > options.most_at_once) {
     out.spared.push_back("persistence (velocity, joint): " + std::to_string(in_all(std::ssize(points.at))) +
                          " detections, over " + std::to_string(options.most_at_once));
-  } else if (options.model != MotionModel::standing) {
-    const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
-    Rounds persistent = best;
-    persistent.with_velocity(kVelocityRounds, !sure);
-    out.evidence.velocity = persistent.cost_per_point();
-    out.evidence.beta = persistent.velocity_.beta();
-    const double gained =
-        (out.rotation                       ? *out.evidence.rotation
-         : out.drift                        ? *out.evidence.drift
-         : out.chosen == MotionModel::field ? out.evidence.field.value_or(best.cost_per_point())
-                                            : out.evidence.plain) -
-        *out.evidence.velocity;
-    out.persistent = sure || (gained > kLeastGain && *out.evidence.beta >= kLeastBeta);
-    if (out.persistent) {
-      best = std::move(persistent);
-      if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
-    }
+    return best;
   }
-  if (options.model == MotionModel::joint || (by_data && out.persistent)) {
-    Rounds whole = best;
-    const auto most =
-        std::llround(static_cast<double>(by_data ? kMostForBeliefs : kMostTriplets) / choice.times);
-    if (whole.joint(kJointRounds, most,
-                    by_data ? *out.evidence.velocity + kHopeless : std::numeric_limits<double>::infinity())) {
-      out.evidence.joint = whole.cost_per_point();
-      if (!by_data || *out.evidence.joint < *out.evidence.velocity + kJointTolerance) {
-        best = std::move(whole);
-        out.joint = true;
-        if (out.chosen != MotionModel::field) out.chosen = MotionModel::joint;
-      }
-    } else {
-      spare_beliefs(by_data, out);
-    }
-  }
-  return best;
+  if (options.model == MotionModel::standing) return best;
+  SeriesLinks of_other = out;
+  const double before = out.rotation ? *out.evidence.rotation
+                        : out.drift  ? *out.evidence.drift
+                        : out.chosen == MotionModel::field
+                            ? out.evidence.field.value_or(best.cost_per_point())
+                            : out.evidence.plain;
+  best = with_persistence(options, std::move(best), before, choice, out);
+  if (!choice.other_start) return best;
+  of_other.chosen = MotionModel::standing;
+  of_other.drift = of_other.rotation = false;
+  const double start = choice.other_start->cost_per_point();
+  Rounds other = with_persistence(options, *std::exchange(choice.other_start, {}), start, choice, of_other);
+  if (!of_other.persistent || other.cost_per_point() >= best.cost_per_point()) return best;
+  of_other.rounds = out.rounds;
+  out = std::move(of_other);
+  return other;
 }
 
 /// All of a series, with what a part of it chose.
