@@ -141,9 +141,8 @@ struct PartChoice {
   std::optional<Rounds> other_start;  ///< of the rounds without prediction, see start_from_pairs
 };
 
-/// Whether the motion that these rounds found for all explains the links: not where rounds without motion
-/// come as far from the same scale and shares. Where particles move farther than their spacing, pairs that
-/// are near each other by chance, the rest taken for false, are likelier than the truth.
+/// Whether motion explains the links of these rounds: not where rounds without come as far from their scale
+/// and shares. Chance pairs, the rest taken for false, can be likelier than the truth.
 bool explained_by_motion(const Execution& execution, const SeriesOptions& options,
                          const std::function<void(int)>& done, int lags, double least, const Rounds& moved,
                          int& rounds) {
@@ -275,16 +274,14 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
   const bool by_data = options.model == MotionModel::automatic;
   Rounds best = first_linking(execution, points, options, done, false, choice, out);
   const auto in_all = [&](std::int64_t n) { return std::llround(choice.times * static_cast<double>(n)); };
-  if (by_data && in_all(best.found_) > kMostForVelocity) {
-    out.spared.push_back("persistence (velocity, joint): " + std::to_string(in_all(best.found_)) +
-                         " candidate links, over " + std::to_string(kMostForVelocity));
+  const auto too_many = [&](long long n, const char* of, std::int64_t most) {
+    if (n <= most) return false;
+    out.spared.push_back("persistence (velocity, joint): " + std::to_string(n) + of + std::to_string(most));
+    return true;
+  };
+  if ((by_data && too_many(in_all(best.found_), " candidate links, over ", kMostForVelocity)) ||
+      too_many(in_all(std::ssize(points.at)), " detections, over ", options.most_at_once))
     return best;
-  }
-  if (in_all(std::ssize(points.at)) > options.most_at_once) {
-    out.spared.push_back("persistence (velocity, joint): " + std::to_string(in_all(std::ssize(points.at))) +
-                         " detections, over " + std::to_string(options.most_at_once));
-    return best;
-  }
   if (options.model == MotionModel::standing) return best;
   SeriesLinks of_other = out;
   const double before = out.rotation ? *out.evidence.rotation
