@@ -26,8 +26,6 @@ constexpr std::array<double, 3> kThresholds{0.5, 1, 2};
 constexpr std::int64_t kThinStack = 24, kFewestPlanes = 4;
 constexpr std::int64_t kBestOf = 100;  // where nothing is found, the threshold of so many
 
-Vec3 times(const Vec3& v, double factor) { return {factor * v.x, factor * v.y, factor * v.z}; }
-
 /// What these parameters find, without a word.
 Detections found_with(const Execution& execution, Config config, const Vec3& radius,
                       std::optional<double> threshold, std::int64_t max_count, io::FrameSource& source,
@@ -96,7 +94,7 @@ nlohmann::ordered_json preview_parameters(const Execution& execution, const Conf
     if (t > 0) threshold = kThresholds[t - 1] * middle;
     rows.emplace_back();
     for (const double factor : kRadii) {
-      const Vec3 radius = times(base.um, factor);
+      const Vec3 radius = factor * base.um;
       const Detections found = found_with(execution, config, radius, threshold, 0, source, frame);
       console.print(fmt::format("radius [{:.4g}, {:.4g}, {:.4g}] um, threshold {}: {} detections", radius.z,
                                 radius.y, radius.x, threshold ? fmt::format("{:.4g}", *threshold) : "auto",

@@ -13,15 +13,12 @@ namespace {
 /// Distance of the camera in diagonals of the box: depth is felt, and near things do not loom.
 constexpr double kDistance = 2.2;
 
-double dot(const Vec3& a, const Vec3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-
 }  // namespace
 
-double View::depth(const Vec3& point) const { return dot(minus(point, eye), forward); }
+double View::depth(const Vec3& point) const { return dot(point - eye, forward); }
 
 Pixel View::project(const Vec3& point) const {
-  const Vec3 offset = minus(point, eye);
+  const Vec3 offset = point - eye;
   const double scale = pixels / dot(offset, forward);
   return {centre.x + scale * dot(offset, right), centre.y + scale * dot(offset, up)};
 }
@@ -35,9 +32,9 @@ View fit_view(const Box3& box, double azimuth_deg, double elevation_deg, const R
   view.forward = {-ce * sa, ce * ca, -se};
   view.up = {-se * sa, se * ca, ce};
   view.right = {ca, sa, 0};
-  const Vec3 middle = box.centre(), size = minus(box.high, box.low);
+  const Vec3 middle = box.centre(), size = box.high - box.low;
   const double away = kDistance * std::sqrt(dot(size, size));
-  view.eye = minus(middle, {away * view.forward.x, away * view.forward.y, away * view.forward.z});
+  view.eye = middle - away * view.forward;
 
   // The projected corners at one pixel per unit of tangent; then all is scaled and moved into the room.
   constexpr double kFar = std::numeric_limits<double>::infinity();

@@ -168,8 +168,8 @@ class Frame {
     bool merged = false;
     for (std::size_t i = 0; i < points.size(); ++i)
       grid.around(points[i], [&](std::size_t j) {
-        const Vec3 arm = detail::added(points[i], points[j], -1);
-        if (j >= i || !(detail::dot(arm, arm) < faults_.merge_um * faults_.merge_um)) return;
+        const Vec3 arm = points[i] - points[j];
+        if (j >= i || !(squared_length(arm) < faults_.merge_um * faults_.merge_um)) return;
         const std::size_t a = root(i), b = root(j);
         leader[std::max(a, b)] = std::min(a, b);
         merged = true;
@@ -186,7 +186,7 @@ class Frame {
       const std::size_t group = leader[i];
       members[group] += 1;
       if (faults_.merge_into == MergeInto::mean) {
-        sum[group] = detail::added(sum[group], points[i]);
+        sum[group] += points[i];
         continue;
       }
       const double brightness = Random(motion_.seed, RandomStream::brightness, spots_.track[i], 0).uniform();
@@ -203,7 +203,7 @@ class Frame {
       }
       detection_of_[i] = kept.size();
       const Vec3 place =
-          faults_.merge_into == MergeInto::mean ? detail::scaled(sum[i], 1 / members[i]) : sum[i];
+          faults_.merge_into == MergeInto::mean ? 1 / members[i] * sum[i] : sum[i];
       const bool alone = members[i] == 1;
       kept.x.push_back(alone ? points[i].x : place.x);
       kept.y.push_back(alone ? points[i].y : place.y);

@@ -98,7 +98,7 @@ void check_flow(const MotionOptions& motion) {
   require_finite("simulation.drift_um_s", motion.drift_um_s);
   require_finite("simulation.rotation_deg_s", Vec3{motion.rotation_deg_s, 0, 0});
   require_finite("simulation.rotation_axis", motion.rotation_axis);
-  if (motion.rotation_deg_s != 0 && !(detail::norm(motion.rotation_axis) > 0))
+  if (motion.rotation_deg_s != 0 && !(length_of(motion.rotation_axis) > 0))
     refuse("simulation.rotation_axis", 0, "is not a direction; give a vector that is not 0");
   require_at_least_0("simulation.flow_speed_um_s", motion.flow_speed_um_s);
   require_positive("simulation.flow_scale_um", motion.flow_scale_um);

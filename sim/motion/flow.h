@@ -10,21 +10,6 @@
 
 namespace motes::sim::detail {
 
-MOTES_HOST_DEVICE inline double dot(const Vec3& a, const Vec3& b) {
-  return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-MOTES_HOST_DEVICE inline double norm(const Vec3& v) { return std::sqrt(dot(v, v)); }
-MOTES_HOST_DEVICE inline Vec3 scaled(const Vec3& v, double factor) {
-  return {v.x * factor, v.y * factor, v.z * factor};
-}
-/// a + factor * b
-MOTES_HOST_DEVICE inline Vec3 added(const Vec3& a, const Vec3& b, double factor = 1) {
-  return {a.x + b.x * factor, a.y + b.y * factor, a.z + b.z * factor};
-}
-MOTES_HOST_DEVICE inline Vec3 cross(const Vec3& a, const Vec3& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
 /// One solenoidal Fourier mode: wave . amplitude = 0.
 struct FlowMode {
   Vec3 wave;  ///< turns per um
@@ -66,10 +51,10 @@ MOTES_HOST_DEVICE inline Vec3 turbulence(const FlowField& flow, const Vec3& at, 
   for (int i = 0; i < flow.mode_count; ++i) {
     const FlowMode& mode = flow.modes[i];
     if (flow.walls == FlowWalls::tangent) {
-      sum = added(sum, tangent_wave(mode, at, t));
+      sum += tangent_wave(mode, at, t);
     } else {
       const double turns = dot(mode.wave, at) + (mode.phase + mode.frequency * t);
-      sum = added(sum, mode.amplitude, exact_sin_cos_turns(turns).cos);
+      sum += exact_sin_cos_turns(turns).cos * mode.amplitude;
     }
   }
   return sum;
@@ -77,8 +62,8 @@ MOTES_HOST_DEVICE inline Vec3 turbulence(const FlowField& flow, const Vec3& at, 
 
 /// The velocity in um/s at a place and time. Every kind has divergence 0.
 MOTES_HOST_DEVICE inline Vec3 flow_velocity(const FlowField& flow, const Vec3& at, double t) {
-  const Vec3 arm = added(at, flow.centre, -1);
-  Vec3 velocity = added(flow.drift, cross(flow.rotation_rad_s, arm));
+  const Vec3 arm = at - flow.centre;
+  Vec3 velocity = flow.drift + cross(flow.rotation_rad_s, arm);
   if (flow.kind == Flow::shear) {
     velocity.x += flow.speed * (2 * arm.y / flow.box_y);
   } else if (flow.kind == Flow::vortex) {
@@ -87,7 +72,7 @@ MOTES_HOST_DEVICE inline Vec3 flow_velocity(const FlowField& flow, const Vec3& a
     velocity.x -= turn * arm.y;
     velocity.y += turn * arm.x;
   } else if (flow.kind == Flow::turbulence) {
-    velocity = added(velocity, turbulence(flow, at, t));
+    velocity += turbulence(flow, at, t);
   }
   return velocity;
 }
@@ -103,11 +88,11 @@ MOTES_HOST_DEVICE inline Vec3 carried(const FlowField& flow, Vec3 at, double t, 
   for (int i = 0; i < steps; ++i) {
     const double start = t + i * h;
     const Vec3 k1 = flow_velocity(flow, at, start);
-    const Vec3 k2 = flow_velocity(flow, added(at, k1, 0.5 * h), start + 0.5 * h);
-    const Vec3 k3 = flow_velocity(flow, added(at, k2, 0.5 * h), start + 0.5 * h);
-    const Vec3 k4 = flow_velocity(flow, added(at, k3, h), start + h);
-    const Vec3 middle = added(k2, k3);
-    at = added(at, added(added(k1, k4), middle, 2), h / 6);
+    const Vec3 k2 = flow_velocity(flow, at + 0.5 * h * k1, start + 0.5 * h);
+    const Vec3 k3 = flow_velocity(flow, at + 0.5 * h * k2, start + 0.5 * h);
+    const Vec3 k4 = flow_velocity(flow, at + h * k3, start + h);
+    const Vec3 middle = k2 + k3;
+    at += h / 6 * (k1 + k4 + 2 * middle);
   }
   return at;
 }

@@ -80,13 +80,13 @@ std::vector<FlowMode> flow_modes(const MotionOptions& options, const FlowField& 
     FlowMode& mode = modes[i];
     mode.wave = fitting_wave(unit_vector(random), relative / options.flow_scale_um, size, flow.walls);
     const double length2 = dot(mode.wave, mode.wave);
-    while (norm(mode.amplitude) < 0.1) {  // orthogonal to the wave, not too short to be normalised
+    while (length_of(mode.amplitude) < 0.1) {  // orthogonal to the wave, not too short to be normalised
       const Vec3 any = unit_vector(random);
-      mode.amplitude = added(any, mode.wave, -dot(any, mode.wave) / length2);
+      mode.amplitude = any - dot(any, mode.wave) / length2 * mode.wave;
     }
     // relative^(-1/3) without a cube root of the C library.
     const double size_of = exact_exp(-exact_log(relative) / 3);
-    mode.amplitude = scaled(mode.amplitude, size_of / norm(mode.amplitude));
+    mode.amplitude = size_of / length_of(mode.amplitude) * mode.amplitude;
     mode.phase = random.uniform();
     mode.frequency = size_of * relative;  // of the amplitude's order yet; scaled below
     energy += size_of * size_of;
@@ -95,7 +95,7 @@ std::vector<FlowMode> flow_modes(const MotionOptions& options, const FlowField& 
   const double mean = flow.walls == FlowWalls::tangent ? energy / 16 : energy / 2;
   const double factor = options.flow_speed_um_s / std::sqrt(mean);
   for (FlowMode& mode : modes) {
-    mode.amplitude = scaled(mode.amplitude, factor);
+    mode.amplitude = factor * mode.amplitude;
     mode.frequency *= kBeatsPerTurn * factor / options.flow_scale_um;
   }
   return modes;
@@ -129,7 +129,7 @@ double reach_of_frame(const MotionOptions& options) {
   speed *= 1 + 3 * options.speed_spread;
   if (options.flow != Flow::none) speed += 2 * options.flow_speed_um_s;
   const double turn = std::abs(options.rotation_deg_s) * std::numbers::pi / 180;
-  speed += norm(options.drift_um_s) + turn * norm(options.box_um) / 2;
+  speed += length_of(options.drift_um_s) + turn * length_of(options.box_um) / 2;
   return speed * options.dt_s + 3 * std::sqrt(2 * diffusion * options.dt_s);
 }
 
@@ -164,10 +164,10 @@ FlowField flow_of(const MotionOptions& options) {
   FlowField flow;
   const Vec3& box = options.box_um;
   flow.drift = options.drift_um_s;
-  flow.centre = scaled(box, 0.5);
+  flow.centre = 0.5 * box;
   const double turn = options.rotation_deg_s * std::numbers::pi / 180;
-  const double axis = norm(options.rotation_axis);
-  if (turn != 0 && axis > 0) flow.rotation_rad_s = scaled(options.rotation_axis, turn / axis);
+  const double axis = length_of(options.rotation_axis);
+  if (turn != 0 && axis > 0) flow.rotation_rad_s = turn / axis * options.rotation_axis;
   flow.kind = options.flow;
   flow.speed = options.flow_speed_um_s;
   flow.scale = options.flow_scale_um;

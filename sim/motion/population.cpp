@@ -95,8 +95,7 @@ class Population {
     records_.birth.push_back(0);
     records_.death.push_back(0);
     Random axis(model_.seed, RandomStream::division, mother.number, 1);
-    const Vec3 at =
-        added(mother.walker.at, random_unit_vector(axis), side * 0.5 * options_.division_distance_um);
+    const Vec3 at = mother.walker.at + side * 0.5 * options_.division_distance_um * random_unit_vector(axis);
     Cell cell = begin(number, at, mother.division);
     Random random(model_.seed, RandomStream::division, number, 0);
     cell.division = mother.division + cycle(random);
@@ -159,7 +158,7 @@ class Population {
       const std::vector<Vec3> pushes = overlap_pushes(execution_, points, options_.repulsion_um, period);
       for (std::size_t i = 0; i < cells_.size(); ++i) {
         Walker& walker = cells_[i].walker;
-        walker.at = added(walker.at, pushes[i], times / steps);
+        walker.at += times / steps * pushes[i];
         // A push turns no direction: mirrored at the wall on its way, it is mirrored back.
         const Vec3 direction = walker.direction;
         if (!settle(model_, walker)) cells_[i].fate = Fate::gone;

@@ -50,14 +50,13 @@ std::vector<Vec3> overlap_pushes(const Execution& execution, const std::vector<V
     grid.around(points[i], [&](std::size_t k) {
       const std::size_t j = all.owner[k];
       if (i == j) return;
-      const Vec3 arm = added(points[i], all.points[k], -1);
+      const Vec3 arm = points[i] - all.points[k];
       const double distance2 = dot(arm, arm);
       if (distance2 >= reach * reach) return;
       const double distance = std::sqrt(distance2);
       const double overlap = 0.5 * (reach - distance);
       // Two at one place part along x, the earlier one to the left.
-      push = distance > 0 ? added(push, arm, overlap / distance)
-                          : added(push, Vec3{i < j ? -overlap : overlap, 0, 0});
+      push = distance > 0 ? push + overlap / distance * arm : push + Vec3{i < j ? -overlap : overlap, 0, 0};
     });
     pushes[i] = push;
   }

@@ -69,16 +69,16 @@ class Places {
     const auto c = static_cast<std::size_t>(random.uniform() * static_cast<double>(centres_.size()));
     Vec3 place;
     for (int draw = 0; draw < kDraws; ++draw) {
-      place = added(centres_[c], uniform_in_unit_ball(random), options_.cluster_radius_um);
-      if (inside(added(place, domain_.lower, -1), domain_.size)) return place;
+      place = centres_[c] + options_.cluster_radius_um * uniform_in_unit_ball(random);
+      if (inside(place - domain_.lower, domain_.size)) return place;
     }
     // A ball that is large against the box: what of it lies outside is folded back.
     double unused = 0;
-    Vec3 from = added(place, domain_.lower, -1);
+    Vec3 from = place - domain_.lower;
     reflect(from.x, unused, domain_.size.x);
     reflect(from.y, unused, domain_.size.y);
     reflect(from.z, unused, domain_.size.z);
-    return added(from, domain_.lower);
+    return from + domain_.lower;
   }
 
   Vec3 around_centre(const Vec3& unit) const {
@@ -94,7 +94,7 @@ class Places {
     while (true) {
       const Vec3 unit = random_unit_vector(random);
       const Vec3 normal{unit.x / radius.x, unit.y / radius.y, unit.z / radius.z};
-      if (random.uniform() <= norm(normal) * least) return around_centre(unit);
+      if (random.uniform() <= length_of(normal) * least) return around_centre(unit);
     }
   }
 

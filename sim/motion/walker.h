@@ -62,17 +62,17 @@ MOTES_HOST_DEVICE inline Vec3 random_unit_vector(Random& random) {
   while (true) {
     const double x = 2 * random.uniform() - 1, y = 2 * random.uniform() - 1, z = 2 * random.uniform() - 1;
     const Vec3 v{x, y, z};
-    const double length = norm(v);
-    if (length > 0x1p-20 && length <= 1) return scaled(v, 1 / length);
+    const double length = length_of(v);
+    if (length > 0x1p-20 && length <= 1) return 1 / length * v;
   }
 }
 
 MOTES_HOST_DEVICE inline Vec3 next_direction(const Vec3& direction, const Vec3& bias, double persistence) {
   const double p = persistence, q = 1 - persistence;
   const Vec3 mixed{p * direction.x + q * bias.x, p * direction.y + q * bias.y, p * direction.z + q * bias.z};
-  const double length = norm(mixed);
+  const double length = length_of(mixed);
   // The two can cancel only at persistence 1/2; then the bias alone decides.
-  return length > 0x1p-30 ? scaled(mixed, 1 / length) : bias;
+  return length > 0x1p-30 ? 1 / length * mixed : bias;
 }
 
 /// Folds a coordinate back into [0, length], however often the step crossed the box, and mirrors the
@@ -139,7 +139,7 @@ MOTES_HOST_DEVICE inline void diffuse_in_sphere(const MotionModel& model, Walker
     while (true) {
       const double x = 2 * random.uniform() - 1, y = 2 * random.uniform() - 1, z = 2 * random.uniform() - 1;
       if (x * x + y * y + z * z > 1) continue;
-      walker.at = added(walker.anchor, Vec3{x, y, z}, r);
+      walker.at = walker.anchor + r * Vec3{x, y, z};
       return;
     }
   }
@@ -148,8 +148,8 @@ MOTES_HOST_DEVICE inline void diffuse_in_sphere(const MotionModel& model, Walker
   const double deviation = std::sqrt(2 * diffusion * duration / steps);
   for (int i = 0; i < steps; ++i) {
     const auto n = random.normals();
-    const Vec3 next = added(walker.at, Vec3{n[0], n[1], n[2]}, deviation);
-    const Vec3 arm = added(next, walker.anchor, -1);
+    const Vec3 next = walker.at + deviation * Vec3{n[0], n[1], n[2]};
+    const Vec3 arm = next - walker.anchor;
     if (dot(arm, arm) <= r * r) walker.at = next;
   }
 }
@@ -174,7 +174,7 @@ MOTES_HOST_DEVICE inline bool move(const MotionModel& model, Walker& walker, dou
     walker.direction = next_direction(walker.direction, random_unit_vector(random.bias), model.persistence);
   }
   if (state.motion == Motion::walk || state.motion == Motion::directed)
-    walker.at = added(walker.at, scaled(walker.direction, state.speed * duration * walker.speed_factor));
+    walker.at += state.speed * duration * walker.speed_factor * walker.direction;
   const double d = state.diffusion;
   if (d > 0 && duration > 0) {
     if (state.motion == Motion::confined && model.confinement == Confinement::sphere) {
@@ -185,10 +185,10 @@ MOTES_HOST_DEVICE inline bool move(const MotionModel& model, Walker& walker, dou
       if (state.motion == Motion::confined) {  // Ornstein-Uhlenbeck, rate D / r^2, variance r^2
         const double r = model.confinement_radius;
         const double kept = exact_exp(-d * duration / (r * r));
-        walker.at = added(walker.anchor, added(walker.at, walker.anchor, -1), kept);
+        walker.at = walker.anchor + kept * (walker.at - walker.anchor);
         deviation = r * std::sqrt(1 - kept * kept);
       }
-      walker.at = added(walker.at, Vec3{n[0], n[1], n[2]}, deviation);
+      walker.at += deviation * Vec3{n[0], n[1], n[2]};
     }
   }
   if (!settle(model, walker)) return false;

@@ -19,15 +19,13 @@ inline std::size_t points_of(const TrackSet& tracks, std::size_t track) {
 inline Vec3 position(const TrackSet& tracks, std::size_t point) {
   return {tracks.x_um[point], tracks.y_um[point], tracks.z_um[point]};
 }
-inline Vec3 difference(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline double squared(const Vec3& v) { return v.x * v.x + v.y * v.y + v.z * v.z; }
 
 /// Mean squared displacement between frames `from` and `to` of tracks that span all frames.
 inline double mean_squared_displacement(const TrackSet& tracks, std::size_t from, std::size_t to) {
   double sum = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     const std::size_t first = first_point(tracks, t);
-    sum += squared(difference(position(tracks, first + to), position(tracks, first + from)));
+    sum += squared_length(position(tracks, first + to) - position(tracks, first + from));
   }
   return sum / static_cast<double>(tracks.tracks());
 }

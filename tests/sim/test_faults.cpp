@@ -89,8 +89,8 @@ TEST_CASE("noise has the standard deviations asked for, and none changes the res
     for (const Origin& origin : noisy.origins[k]) {
       const auto i = static_cast<std::size_t>(origin.detection);
       const Detections& frame = noisy.frames[k];
-      const Vec3 error = difference({frame.x_um[i], frame.y_um[i], frame.z_um[i]},
-                                    position(truth, static_cast<std::size_t>(origin.track) * 40 + k));
+      const Vec3 error = Vec3{frame.x_um[i], frame.y_um[i], frame.z_um[i]} -
+                         position(truth, static_cast<std::size_t>(origin.track) * 40 + k);
       sum = {sum.x + error.x, sum.y + error.y, sum.z + error.z};
       sum2 = {sum2.x + error.x * error.x, sum2.y + error.y * error.y, sum2.z + error.z * error.z};
       ++count;
@@ -207,7 +207,7 @@ TEST_CASE("spots nearer than the resolution are one, and no two detections are a
     }
     for (const std::size_t a : all)  // brute force: near pairs are in one group
       for (const std::size_t b : all)
-        if (squared(difference(position(truth, a * 6 + k), position(truth, b * 6 + k))) < 0.25)
+        if (squared_length(position(truth, a * 6 + k) - position(truth, b * 6 + k)) < 0.25)
           CHECK(group[a] == group[b]);
     CHECK(frame.size() < all.size());
   }

@@ -19,8 +19,6 @@ Vec3 step_of(const TrackSet& tracks, std::size_t point) {
           tracks.z_um[point + 1] - tracks.z_um[point]};
 }
 
-double dot(const Vec3& a, const Vec3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-
 /// Far from every wall: a huge box, so that nothing reflects.
 MotionOptions open_space() {
   MotionOptions options;

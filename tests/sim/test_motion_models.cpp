@@ -70,8 +70,8 @@ TEST_CASE("a persistent walk's spread follows from the correlation of its steps"
     for (std::size_t i = 0; i + 1 < 11; ++i)
       for (std::size_t j = i; j + 1 < 11; ++j) {
         const std::size_t first = first_point(tracks, t);
-        const Vec3 a = difference(position(tracks, first + i + 1), position(tracks, first + i));
-        const Vec3 b = difference(position(tracks, first + j + 1), position(tracks, first + j));
+        const Vec3 a = position(tracks, first + i + 1) - position(tracks, first + i);
+        const Vec3 b = position(tracks, first + j + 1) - position(tracks, first + j);
         correlation[j - i] += a.x * b.x + a.y * b.y + a.z * b.z;
         weight[j - i] += step * step;
       }
@@ -109,7 +109,7 @@ TEST_CASE("a sphere holds its particle, which fills it evenly") {
   std::vector<double> share;  // of the volume within: uniform
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     const std::size_t p = first_point(tracks, t);
-    const double r = std::sqrt(squared(difference(position(tracks, p + 1), position(tracks, p)))) / 0.7;
+    const double r = length_of(position(tracks, p + 1) - position(tracks, p)) / 0.7;
     CHECK(r <= 1 + 1e-9);
     share.push_back(r * r * r);
   }
@@ -192,7 +192,7 @@ TEST_CASE("an open box stays equally full, and its tracks have no gaps") {
     gap = gap || whole.frame[first + n - 1] - whole.frame[first] >= static_cast<std::int32_t>(n);
     for (std::size_t p = first + 1; p < first + n; ++p)  // no track jumps across the margin
       if (whole.frame[p] == whole.frame[p - 1] + 1)
-        CHECK(squared(difference(position(whole, p), position(whole, p - 1))) < 0.26);
+        CHECK(squared_length(position(whole, p) - position(whole, p - 1)) < 0.26);
   }
   CHECK(gap);
 }
@@ -301,14 +301,14 @@ TEST_CASE("flows are incompressible, and still where they must be") {
   const int count = 20000;
   for (int i = 0; i < count; ++i) {
     const Vec3 p{8 * random.uniform(), 6 * random.uniform(), 7 * random.uniform()};
-    mean += squared(detail::flow_velocity(alone, p, 100 * random.uniform()));
+    mean += squared_length(detail::flow_velocity(alone, p, 100 * random.uniform()));
     if (i % 100 != 0) continue;
     const Vec3 wall = detail::flow_velocity(alone, {8, p.y, p.z}, 0.3);
     const Vec3 opposite = detail::flow_velocity(alone, {0, p.y, p.z}, 0.3);
     if (options.boundary == Boundary::reflecting)
       CHECK(std::abs(wall.x) + std::abs(opposite.x) < 1e-12);
     else
-      CHECK(squared(difference(wall, opposite)) < 1e-20);
+      CHECK(squared_length(wall - opposite) < 1e-20);
   }
   CHECK(std::sqrt(mean / count) == Approx(options.flow_speed_um_s).epsilon(0.05));
 }
@@ -324,8 +324,8 @@ TEST_CASE("a rigid rotation keeps distances, and turns by its angle") {
   const TrackSet tracks = simulate_motion({}, options);
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     const std::size_t first = first_point(tracks, t);
-    const Vec3 a = difference(position(tracks, first), {10, 10, 10});
-    const Vec3 b = difference(position(tracks, first + 5), {10, 10, 10});  // half a turn about z
+    const Vec3 a = position(tracks, first) - Vec3{10, 10, 10};
+    const Vec3 b = position(tracks, first + 5) - Vec3{10, 10, 10};  // half a turn about z
     CHECK(b.x == Approx(-a.x).margin(1e-4));
     CHECK(b.y == Approx(-a.y).margin(1e-4));
     CHECK(b.z == Approx(a.z).margin(1e-9));
@@ -358,8 +358,8 @@ TEST_CASE("speeds spread between particles, not within") {
   double sum = 0, sum2 = 0;
   for (std::size_t t = 0; t < tracks.tracks(); ++t) {
     const std::size_t p = first_point(tracks, t);
-    const double a = std::sqrt(squared(difference(position(tracks, p + 1), position(tracks, p))));
-    const double b = std::sqrt(squared(difference(position(tracks, p + 2), position(tracks, p + 1))));
+    const double a = length_of(position(tracks, p + 1) - position(tracks, p));
+    const double b = length_of(position(tracks, p + 2) - position(tracks, p + 1));
     CHECK(a == Approx(b).epsilon(1e-6));
     sum += a;
     sum2 += a * a;
@@ -384,7 +384,7 @@ TEST_CASE("jittered frames are simulated at the times they carry") {
   for (std::size_t p = 0; p + 1 < tracks.points(); ++p) {
     CHECK(tracks.time_s[p] == times[static_cast<std::size_t>(tracks.frame[p])]);
     if (tracks.frame[p + 1] == 0) continue;
-    const double way = std::sqrt(squared(difference(position(tracks, p + 1), position(tracks, p))));
+    const double way = length_of(position(tracks, p + 1) - position(tracks, p));
     CHECK(way == Approx(0.5 * (tracks.time_s[p + 1] - tracks.time_s[p])).epsilon(1e-6));
   }
 }

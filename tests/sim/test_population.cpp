@@ -34,7 +34,7 @@ MotionOptions dividing() {
 double least_distance(const std::vector<Vec3>& points) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < points.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) least = std::min(least, squared(difference(points[i], points[j])));
+    for (std::size_t j = 0; j < i; ++j) least = std::min(least, squared_length(points[i] - points[j]));
   return std::sqrt(least);
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("cells divide in two, each knows its mother, and their number doubles 
     CHECK(ended[mother] == kEndedDivided);
     const std::size_t last = first_point(tracks, mother + 1) - 1, first = first_point(tracks, t);
     CHECK(tracks.frame[first] == tracks.frame[last] + 1);
-    CHECK(std::sqrt(squared(difference(position(tracks, first), position(tracks, last)))) ==
+    CHECK(length_of(position(tracks, first) - position(tracks, last)) ==
           Approx(1).margin(0.8));  // half the distance, and a minute of diffusion
   }
   CHECK(founders == 60);
@@ -122,12 +122,12 @@ TEST_CASE("in a periodic box pushes reach across the walls") {
     Vec3 expected;
     for (std::size_t j = 0; j < points.size(); ++j) {
       if (i == j) continue;
-      const Vec3 way = difference(points[i], points[j]);
+      const Vec3 way = points[i] - points[j];
       const Vec3 arm{nearest_image(way.x, box.x), nearest_image(way.y, box.y), nearest_image(way.z, box.z)};
-      const double distance = std::sqrt(squared(arm));
-      if (distance < reach) expected = detail::added(expected, arm, 0.5 * (reach - distance) / distance);
+      const double distance = length_of(arm);
+      if (distance < reach) expected += 0.5 * (reach - distance) / distance * arm;
     }
-    CHECK(squared(difference(pushes[i], expected)) < 1e-20);
+    CHECK(squared_length(pushes[i] - expected) < 1e-20);
   }
 }
 
@@ -143,18 +143,18 @@ TEST_CASE("pushes part a pair, cancel in sum, and agree with all pairs") {
   for (std::size_t i = 0; i < points.size(); ++i) {
     Vec3 expected;
     for (std::size_t j = 0; j < points.size(); ++j) {
-      const Vec3 arm = difference(points[i], points[j]);
-      const double distance = std::sqrt(squared(arm));
+      const Vec3 arm = points[i] - points[j];
+      const double distance = length_of(arm);
       if (i == j || distance >= reach) continue;
       if (distance == 0) {
         expected.x += (i < j ? -0.5 : 0.5) * reach;
         continue;
       }
-      expected = detail::added(expected, arm, 0.5 * (reach - distance) / distance);
+      expected += 0.5 * (reach - distance) / distance * arm;
     }
-    CHECK(squared(difference(pushes[i], expected)) < 1e-16 * (1 + squared(expected)));
-    sum = detail::added(sum, pushes[i]);
+    CHECK(squared_length(pushes[i] - expected) < 1e-16 * (1 + squared_length(expected)));
+    sum += pushes[i];
   }
-  CHECK(squared(sum) < 1e-12);
+  CHECK(squared_length(sum) < 1e-12);
   CHECK(detail::overlap_pushes({}, {}, 1).empty());
 }

@@ -36,7 +36,7 @@ TEST_CASE("a ball is filled evenly, a shell covered by area") {
   const TrackSet ball = simulate_motion({}, first_frame(Seeding::ball));
   std::vector<double> share;
   for (std::size_t p = 0; p < ball.points(); ++p) {
-    const Vec3 d = difference(position(ball, p), {6, 5, 4});
+    const Vec3 d = position(ball, p) - Vec3{6, 5, 4};
     const double r2 = d.x * d.x / 36 + d.y * d.y / 16 + d.z * d.z / 4;
     CHECK(r2 <= 1 + 1e-12);
     share.push_back(std::pow(r2, 1.5));
@@ -48,8 +48,8 @@ TEST_CASE("a ball is filled evenly, a shell covered by area") {
   const TrackSet shell = simulate_motion({}, sphere);
   std::vector<double> height;  // of a sphere's area, uniform (Archimedes)
   for (std::size_t p = 0; p < shell.points(); ++p) {
-    const Vec3 d = difference(position(shell, p), {6, 5, 4});
-    CHECK(std::sqrt(squared(d)) == Approx(3));
+    const Vec3 d = position(shell, p) - Vec3{6, 5, 4};
+    CHECK(length_of(d) == Approx(3));
     height.push_back(d.z + 3);
   }
   CHECK(std::abs(uniform_misfit(height, 6 + 1e-9)) < 4.5);
@@ -74,7 +74,7 @@ TEST_CASE("clusters hold their particles, and planes are flat") {
   std::vector<Vec3> centres;  // greedy: the points within a diameter of one are its cluster's
   for (std::size_t p = 0; p < tracks.points(); ++p) {
     bool near = false;
-    for (const Vec3& c : centres) near = near || squared(difference(position(tracks, p), c)) <= 1;
+    for (const Vec3& c : centres) near = near || squared_length(position(tracks, p) - c) <= 1;
     if (!near) centres.push_back(position(tracks, p));
   }
   CHECK(centres.size() <= 10);
@@ -94,7 +94,7 @@ TEST_CASE("a shell keeps the minimum distance too") {
   const TrackSet tracks = simulate_motion({}, options);
   for (std::size_t i = 0; i < 200; ++i)
     for (std::size_t j = 0; j < i; ++j)
-      CHECK(squared(difference(position(tracks, i), position(tracks, j))) >= 0.25);
+      CHECK(squared_length(position(tracks, i) - position(tracks, j)) >= 0.25);
 }
 
 TEST_CASE("the search for room ends where it is asked to") {

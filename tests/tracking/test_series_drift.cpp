@@ -19,8 +19,6 @@ using testing::right_share;
 
 namespace {
 
-Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-
 /// Normal in the plane, of that root mean square along each axis.
 Vec3 scattered(std::mt19937_64& rng, double deviation) {
   std::normal_distribution<> normal(0, deviation);
@@ -45,9 +43,9 @@ std::vector<Detections> drifting(int n, int frames, double own, std::uint64_t se
     d.frame = t;
     for (Vec3& p : at) {
       d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
-      p = plus(p, scattered(rng, own));
+      p += scattered(rng, own);
     }
-    for (Vec3& p : at) p = plus(p, shift(t));
+    for (Vec3& p : at) p += shift(t);
   }
   return out;
 }

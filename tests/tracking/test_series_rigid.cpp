@@ -22,8 +22,6 @@ using matching::Index;
 
 namespace {
 
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-
 Vec3 normal_vector(std::mt19937_64& rng, int dims, double deviation) {
   std::normal_distribution<> normal(0, deviation);
   Vec3 out;
@@ -111,7 +109,7 @@ double share_found(const Rotating& series, const SeriesLinking& linking) {
 /// The farthest that one motion leads a point of the sample from where another one does.
 double farthest(const RigidMotion& a, const RigidMotion& b, std::span<const Vec3> points) {
   double most = 0;
-  for (const Vec3& p : points) most = std::max(most, length_of(minus(a.of(p), b.of(p))));
+  for (const Vec3& p : points) most = std::max(most, length_of(a.of(p) - b.of(p)));
   return most;
 }
 
@@ -136,7 +134,7 @@ TEST_CASE("no motion near the fitted one brings points closer") {
   const auto cost = [&](const RigidMotion& motion, const RigidMotion& then) {
     double sum = 0;
     for (std::size_t k = 0; k < from.size(); ++k) {
-      const Vec3 off = minus(to[k], then.of(motion.of(from[k])));
+      const Vec3 off = to[k] - then.of(motion.of(from[k]));
       sum += weight[k] * dot(off, off);
     }
     return sum;
@@ -231,7 +229,7 @@ TEST_CASE("a detection's own link has no part in its predicted rotation") {
   const Prediction prediction = predict_by_rigid({}, points, linking, 2, motions, &price);
   for (std::size_t k = 0; k < 9; ++k) {
     const Vec3 place = series.motions[0].of(points.at[k]);
-    CHECK(length_of(minus(prediction.by_lag[0][k], minus(place, points.at[k]))) < (k == 0 ? 0.02 : 0.15));
+    CHECK(length_of(prediction.by_lag[0][k] - (place - points.at[k])) < (k == 0 ? 0.02 : 0.15));
   }
   CHECK(price >= Approx(dims * std::log(9)));  // one motion for all frames
   CHECK(price < dims * count * std::log(9));   // and hardly any of a frame's own

@@ -52,13 +52,11 @@ std::vector<Detections> particles(int n, int frames, std::uint64_t seed, const S
   return out;
 }
 
-Vec3 times(double f, const Vec3& v) { return {f * v.x, f * v.y, f * v.z}; }
-
 }  // namespace
 
 TEST_CASE("particles that move are linked where most rest") {
   const auto frames = particles(200, 8, GENERATE(1, 2, 3), [](std::mt19937_64& rng, int k, int) {
-    return times(k % 5 < 3 ? 0.01 : 0.3, direction(rng));
+    return (k % 5 < 3 ? 0.01 : 0.3) * direction(rng);
   });
   const SeriesLinks links = link_series({}, frames, {});
   CHECK(right_share(frames, links.linking) > 0.97);
@@ -68,8 +66,8 @@ TEST_CASE("particles that move are linked where most rest") {
 TEST_CASE("a sample that is somewhere else in every frame is linked around its motion") {
   Vec3 all;
   const auto frames = particles(25, 20, GENERATE(1, 2, 3), [&](std::mt19937_64& rng, int k, int) {
-    if (k == 0) all = times(0.6 * std::uniform_real_distribution<>(0.5, 1.5)(rng), direction(rng));
-    const Vec3 own = times(0.05, direction(rng));
+    if (k == 0) all = 0.6 * std::uniform_real_distribution<>(0.5, 1.5)(rng) * direction(rng);
+    const Vec3 own = 0.05 * direction(rng);
     return Vec3{all.x + own.x, all.y + own.y, all.z + own.z};
   });
   const SeriesLinks links = link_series({}, frames, {});
@@ -80,7 +78,7 @@ TEST_CASE("a sample that is somewhere else in every frame is linked around its m
 TEST_CASE("particles that move far are not taken for false detections where most hardly move") {
   const int n = 25, frames = 20;
   const auto seen = particles(n, frames, GENERATE(1, 2, 3), [](std::mt19937_64& rng, int k, int) {
-    return times(k % 5 < 3 ? 0.02 : 0.5, direction(rng));
+    return (k % 5 < 3 ? 0.02 : 0.5) * direction(rng);
   });
   const SeriesLinks links = link_series({}, seen, {});
   // Three fifths are right without those that move far.
@@ -93,8 +91,7 @@ TEST_CASE("pairs of frames tell a share of detections that surely have partners"
   std::uniform_real_distribution<> place(0, 5);
   // Of 125 particles as many as `replaced` are somewhere else in every frame.
   const auto share_of = [&](int replaced) {
-    auto frames =
-        particles(125, 10, 1, [&](std::mt19937_64& g, int, int) { return times(0.1, direction(g)); });
+    auto frames = particles(125, 10, 1, [&](std::mt19937_64& g, int, int) { return 0.1 * direction(g); });
     for (Detections& d : frames)
       for (std::size_t k = 0; k < static_cast<std::size_t>(replaced); ++k)
         d.x_um[k] = place(rng), d.y_um[k] = place(rng), d.z_um[k] = place(rng);
@@ -128,7 +125,7 @@ TEST_CASE("chance alone tells no partners, however dense the next frame is") {
 
 TEST_CASE("links frame to frame keep within the gate") {
   const auto frames = particles(
-      50, 5, 1, [](std::mt19937_64& rng, int k, int) { return times(k == 0 ? 0.2 : 0.02, direction(rng)); });
+      50, 5, 1, [](std::mt19937_64& rng, int k, int) { return (k == 0 ? 0.2 : 0.02) * direction(rng); });
   const SeriesPoints points = pool_points(frames);
   const SeriesLinking all = link_pair_by_pair({}, points, 0.3), near = link_pair_by_pair({}, points, 0.1);
   CHECK(all.links() == 50 * 4);

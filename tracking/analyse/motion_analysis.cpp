@@ -12,10 +12,7 @@
 namespace motes::tracking {
 namespace {
 
-using analysis::difference;
-using analysis::dot;
 using analysis::kUnknown;
-using analysis::length_of;
 using analysis::MeanOverTracks;
 using analysis::Paths;
 using analysis::StepSums;
@@ -52,7 +49,7 @@ std::vector<DriftFigures> drift_of(const Paths& paths) {
     for (std::size_t i = paths.begin[t] + 1; i < paths.begin[t + 1]; ++i) {
       if (paths.frame[i] - paths.frame[i - 1] != paths.step) continue;
       DriftFigures& here = by_frame[paths.frame[i - 1]];
-      const Vec3 d = difference(paths.at[i], paths.at[i - 1]);
+      const Vec3 d = paths.at[i] - paths.at[i - 1];
       ++here.links;
       here.mean.x += d.x, here.mean.y += d.y, here.mean.z += d.z;
     }
@@ -88,14 +85,14 @@ LagFigures lag_figures(const Paths& paths, std::int32_t lag) {
     for (std::size_t i = paths.begin[t], j = i; i < end; ++i) {
       while (j < end && paths.frame[j] - paths.frame[i] < lag) ++j;
       if (j == end || paths.frame[j] - paths.frame[i] != lag) continue;
-      const Vec3 d = difference(paths.at[j], paths.at[i]);
+      const Vec3 d = paths.at[j] - paths.at[i];
       const double square = dot(d, d);
       sum += square, ++count, fourth += square * square;
       if (j + 1 >= end || paths.frame[i + 1] - paths.frame[i] != paths.step ||
           paths.frame[j + 1] - paths.frame[j] != paths.step)
         continue;
-      const Vec3 first = difference(paths.at[i + 1], paths.at[i]);
-      products += dot(first, difference(paths.at[j + 1], paths.at[j]));
+      const Vec3 first = paths.at[i + 1] - paths.at[i];
+      products += dot(first, paths.at[j + 1] - paths.at[j]);
       step_squares += dot(first, first);
       ++both;
     }
@@ -180,16 +177,16 @@ TrackFigures track_figures(const Paths& paths, std::size_t t, std::int64_t id, d
   out.points = static_cast<std::int64_t>(last + 1 - begin);
   out.first_frame = paths.frame[begin], out.last_frame = paths.frame[last];
   out.duration = (out.last_frame - out.first_frame) * frame_time;
-  out.net = length_of(difference(paths.at[last], paths.at[begin]));
+  out.net = length_of(paths.at[last] - paths.at[begin]);
   Vec3 mean{};
   const double n = static_cast<double>(out.points);
   for (std::size_t i = begin; i <= last; ++i) {
-    if (i > begin) out.path += length_of(difference(paths.at[i], paths.at[i - 1]));
+    if (i > begin) out.path += length_of(paths.at[i] - paths.at[i - 1]);
     mean = {mean.x + paths.at[i].x / n, mean.y + paths.at[i].y / n, mean.z + paths.at[i].z / n};
   }
   double squares = 0;
   for (std::size_t i = begin; i <= last; ++i) {
-    const Vec3 d = difference(paths.at[i], mean);
+    const Vec3 d = paths.at[i] - mean;
     squares += dot(d, d);
   }
   out.gyration = std::sqrt(squares / n);
@@ -210,7 +207,7 @@ analysis::StepSums analysis::step_sums(const Paths& paths, std::size_t track) {
       there = false;
       continue;
     }
-    const Vec3 d = difference(paths.at[i], paths.at[i - 1]);
+    const Vec3 d = paths.at[i] - paths.at[i - 1];
     out.squares += dot(d, d), ++out.steps;
     if (there) out.products += dot(before, d), ++out.neighbours;
     before = d, there = true;
@@ -242,7 +239,7 @@ MotionFigures analyse_motion(const Execution& execution, const TrackSet& tracks,
   }
   if (options.remove_drift)
     for (std::size_t i = 0; i < paths.at.size(); ++i)
-      paths.at[i] = difference(paths.at[i], drifted(out.drifts, paths.frame[i]));
+      paths.at[i] = paths.at[i] - drifted(out.drifts, paths.frame[i]);
   out.lags = all_lags(execution, paths, options.max_lag);
   fit_exponent(out.lags, out);
   fit_diffusion(paths, out);

@@ -23,10 +23,6 @@ struct Paths {
   std::size_t tracks() const { return begin.size() - 1; }
 };
 
-inline Vec3 difference(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline double dot(const Vec3& a, const Vec3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline double length_of(const Vec3& v) { return std::sqrt(dot(v, v)); }
-
 /// Sums over tracks of a quantity and its count, for the mean and its error between tracks.
 class MeanOverTracks {
  public:

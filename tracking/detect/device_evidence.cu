@@ -56,7 +56,7 @@ __device__ rules::ColumnSums sum_column(const T* values, const rules::EvidenceMo
 
 template <class T, int Lanes>
 __global__ void sums_kernel(const T* values, Task task) {
-  const std::size_t thread = thread_index(), i = thread / Lanes;
+  const std::size_t thread = thread_index<std::size_t>(), i = thread / Lanes;
   const int lane = static_cast<int>(thread % Lanes);
   const bool active = i < task.out.count;
   const rules::Place3 place = rules::sub_voxel(task.model, task.response, task.voxel(active ? i : 0));
@@ -81,7 +81,7 @@ __global__ void sums_kernel(const T* values, Task task) {
 
 template <class T>
 __global__ void evidence_kernel(const T* values, Task task) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= task.out.count) return;
   const rules::Index3 at = task.voxel(i);
   const rules::Place3 place = rules::sub_voxel(task.model, task.response, at);

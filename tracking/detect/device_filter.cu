@@ -46,7 +46,7 @@ template <class T>
 __global__ void range_kernel(const T* values, std::size_t count, RangeKeys* keys) {
   unsigned low = ~0U, high = 0, bad = 0;
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = thread_index(); i < count; i += stride) {
+  for (std::size_t i = thread_index<std::size_t>(); i < count; i += stride) {
     const float v = static_cast<float>(values[i]);
     if (!(fabsf(v) <= kLargestVoxel)) bad = 1;
     const unsigned key = ordered(v);
@@ -64,7 +64,7 @@ __global__ void range_kernel(const T* values, std::size_t count, RangeKeys* keys
 
 template <class T>
 __global__ void sample_kernel(const T* values, std::size_t step, std::size_t count, float* out) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < count) out[i] = static_cast<float>(values[i * step]);
 }
 
@@ -76,7 +76,7 @@ struct BlockGrid {
 
 template <class T>
 __global__ void means_kernel(const T* voxels, BlockGrid grid, std::size_t count, float* means) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= count) return;
   const std::size_t x = i % grid.nx, y = i / grid.nx % grid.ny, z = i / grid.nx / grid.ny;
   float sum = 0;
@@ -92,7 +92,7 @@ __global__ void means_kernel(const T* voxels, BlockGrid grid, std::size_t count,
 template <class T>
 __global__ void row_ends_kernel(const T* voxels, std::size_t rows, int nx, int edge, float offset,
                                 Ends ends) {
-  const std::size_t row = thread_index();
+  const std::size_t row = thread_index<std::size_t>();
   if (row >= rows) return;
   const T* values = voxels + row * nx;
   float before = 0, after = 0;
@@ -107,7 +107,7 @@ __global__ void row_ends_kernel(const T* voxels, std::size_t rows, int nx, int e
 template <class T>
 __global__ void smooth_rows_kernel(const T* voxels, std::size_t count, int nx, float offset,
                                    const float* weights, int radius, Ends ends, float* out) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= count) return;
   const unsigned width = static_cast<unsigned>(nx) + 2, row = static_cast<unsigned>(i) / width;
   const int x = static_cast<int>(static_cast<unsigned>(i) - row * width) - 1;
@@ -137,7 +137,7 @@ struct Lines {
 };
 
 __global__ void line_ends_kernel(Lines lines, int edge, Ends ends) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= static_cast<std::size_t>(lines.outer) * lines.inner) return;
   const std::size_t o = i / lines.inner;
   const float* line = lines.values + o * lines.n * lines.inner + (i - o * lines.inner);
@@ -155,7 +155,7 @@ __global__ void line_ends_kernel(Lines lines, int edge, Ends ends) {
 template <int Run>
 __global__ void smooth_lines_kernel(Lines lines, unsigned runs, const float* weights, int radius, Ends ends,
                                     float* out) {
-  const std::size_t thread = thread_index();
+  const std::size_t thread = thread_index<std::size_t>();
   if (thread >= static_cast<std::size_t>(lines.outer) * runs * lines.inner) return;
   const unsigned rest = static_cast<unsigned>(thread / lines.inner);
   const unsigned i = static_cast<unsigned>(thread - static_cast<std::size_t>(rest) * lines.inner);
@@ -196,7 +196,7 @@ struct Weights3 {
 
 __global__ void laplacian_kernel(const float* smoothed, std::size_t count, unsigned ny, unsigned nx,
                                  Weights3 weights, float* log) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= count) return;
   const unsigned row = static_cast<unsigned>(i) / nx, x = static_cast<unsigned>(i) - row * nx;
   const unsigned z = row / ny, y = row - z * ny;

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(32, Work::kBlocks) teams_kernel(Task task, Wor
   Window window;
   task.memory.lay_out(shared + threadIdx.x / Width * task.memory.bytes(Width), Width, scratch, window);
   const std::size_t n = list.count != nullptr ? *list.count : list.n;
-  for (std::size_t k = thread_index() / Width; k < n;
+  for (std::size_t k = thread_index<std::size_t>() / Width; k < n;
        k += static_cast<std::size_t>(gridDim.x) * blockDim.x / Width)
     work(ThreadTeam<Width>(), task, k, list.index != nullptr ? list.index[k] : static_cast<unsigned>(k),
          scratch, window);
@@ -135,13 +135,13 @@ struct FindPair {
 
 __global__ void begin_kernel(const FitStart* starts, std::size_t n, Index3 block, double width_spread,
                              FitState* states) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < n) states[i] = rules::start_of(block, starts[i], width_spread);
 }
 
 /// Which spots a sweep fits; `next` is a copy of their states.
 __global__ void awake_kernel(FitSpots spots, std::size_t n, FitState* next, unsigned char* flags) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
   const bool rests = rules::rests(spots, i);
   if (rests) next[i].last_move = 0;
@@ -150,14 +150,14 @@ __global__ void awake_kernel(FitSpots spots, std::size_t n, FitState* next, unsi
 
 /// kNone for spots that are not good.
 __global__ void width_keys_kernel(const FitState* states, std::size_t n, double* keys) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
   for (int a = 0; a < 2; ++a)
     keys[static_cast<std::size_t>(a) * n + i] = states[i].good ? states[i].p[rules::kWidthXY + a] : kNone;
 }
 
 __global__ void gain_keys_kernel(const FitState* states, std::size_t n, double* keys) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
   const double gain = states[i].shape.gain;
   keys[i] = states[i].good && std::abs(gain) < kNone ? gain : kNone;
@@ -182,18 +182,18 @@ __global__ void median_kernel(const double* sorted, std::size_t n, Median* media
 }
 
 __global__ void doubtful_kernel(const FitState* states, std::size_t n, double excess, unsigned char* flags) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < n) flags[i] = rules::looks_double(states[i], excess) ? 1 : 0;
 }
 
 __global__ void found_kernel(const rules::PairOfSpots* pairs, std::size_t n, unsigned char* flags) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < n) flags[i] = pairs[i].found ? 1 : 0;
 }
 
 __global__ void split_kernel(const rules::PairOfSpots* pairs, const unsigned* doubtful, Chosen found,
                              std::array<double, 2> typical, FitState* states, std::size_t n) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= found.count) return;
   const unsigned k = found.index[i];
   FitState &one = states[doubtful[k]], &other = states[n + i];
@@ -204,7 +204,7 @@ __global__ void split_kernel(const rules::PairOfSpots* pairs, const unsigned* do
 
 __global__ void results_kernel(rules::FitSource source, Index3 block, const FitState* states, std::size_t n,
                                double excess, FittedSpot* results) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < n) results[i] = rules::result_of(source, block, states[i], excess);
 }
 

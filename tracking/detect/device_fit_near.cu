@@ -37,7 +37,7 @@ struct Placed {
 
 __global__ void cells_kernel(const FitState* states, std::size_t n, Cells cells, Placed* places,
                              unsigned* cell, std::uint32_t* spot) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
   const FitState& s = states[i];
   const Placed p{{s.p[rules::kX], s.p[rules::kY], s.p[rules::kZ]}};
@@ -48,7 +48,7 @@ __global__ void cells_kernel(const FitState* states, std::size_t n, Cells cells,
 
 /// Where each cell's spots begin and end; empty ones keep 0, 0.
 __global__ void borders_kernel(const unsigned* cell, std::size_t n, unsigned* begin, unsigned* end) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
   const auto at = static_cast<unsigned>(i);
   if (i == 0 || cell[i - 1] != cell[i]) begin[cell[i]] = at;
@@ -85,7 +85,7 @@ struct Search {
 
 /// counts[n] is 0, so that their sums end with all.
 __global__ void count_near_kernel(Search search, std::size_t* counts) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i > search.n) return;
   std::size_t count = 0;
   if (i < search.n) search.each_near(i, [&](std::uint32_t) { ++count; });
@@ -93,7 +93,7 @@ __global__ void count_near_kernel(Search search, std::size_t* counts) {
 }
 
 __global__ void list_near_kernel(Search search, const std::size_t* offsets, std::uint32_t* near) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= search.n) return;
   std::uint32_t* const own = near + offsets[i];
   std::size_t count = 0;
@@ -171,7 +171,7 @@ struct TiltTask {
 template <int Width, class T>
 __global__ void __launch_bounds__(kTiltThreads) tilt_kernel(const T* voxels, TiltTask task) {
   __shared__ TiltMemory<Width> memories[kTiltThreads / Width];
-  const std::size_t i = thread_index() / Width;
+  const std::size_t i = thread_index<std::size_t>() / Width;
   TiltMemory<Width>& memory = memories[threadIdx.x / Width];
   const ThreadTeam<Width> team;
   if (i >= task.n) return;

@@ -51,7 +51,7 @@ __device__ float largest_neighbour(const float* at, std::ptrdiff_t row, std::ptr
 }
 
 __global__ void maxima_kernel(const float* log, RowWords g, float floor, unsigned* strict, unsigned* tied) {
-  const std::size_t thread = thread_index();
+  const std::size_t thread = thread_index<std::size_t>();
   const auto word = static_cast<unsigned>(thread / 32);
   if (word >= g.words()) return;
   const unsigned row = g.row_of(word);
@@ -82,7 +82,7 @@ __global__ void maxima_kernel(const float* log, RowWords g, float floor, unsigne
 }
 
 __global__ void minima_kernel(const float* log, RowWords g, float floor, unsigned* found) {
-  const std::size_t thread = thread_index();
+  const std::size_t thread = thread_index<std::size_t>();
   const auto word = static_cast<unsigned>(thread / 32);
   if (word >= g.words()) return;
   const unsigned row = g.row_of(word);
@@ -146,7 +146,7 @@ __device__ void walk_plateau(const float* log, const RowWords& g, VoxelIndex see
 
 __global__ void plateau_kernel(const float* log, RowWords g, const unsigned* tied, unsigned* strict,
                                unsigned* overflow) {
-  const std::size_t word = thread_index();
+  const std::size_t word = thread_index<std::size_t>();
   if (word >= g.words()) return;
   const auto w = static_cast<unsigned>(word);
   for (unsigned bits = tied[word]; bits != 0; bits &= bits - 1)
@@ -156,7 +156,7 @@ __global__ void plateau_kernel(const float* log, RowWords g, const unsigned* tie
 
 /// Takes the bits of voxels outside the mask away, and counts those left; one count more, 0, ends the list.
 __global__ void count_kernel(RowWords g, const std::uint8_t* mask, unsigned* found, unsigned* counts) {
-  const std::size_t word = thread_index();
+  const std::size_t word = thread_index<std::size_t>();
   if (word > g.words()) return;
   unsigned kept = word < g.words() ? found[word] : 0;
   if (mask != nullptr && kept != 0) {
@@ -170,7 +170,7 @@ __global__ void count_kernel(RowWords g, const std::uint8_t* mask, unsigned* fou
 }
 
 __global__ void list_kernel(RowWords g, const unsigned* found, const unsigned* places, VoxelIndex* voxels) {
-  const std::size_t word = thread_index();
+  const std::size_t word = thread_index<std::size_t>();
   if (word >= g.words()) return;
   const auto w = static_cast<unsigned>(word);
   VoxelIndex* to = voxels + places[word];

@@ -24,7 +24,7 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 /// Keys to be sorted: scores of the unround, of the round, responses of the round that score; kNone for
 /// others.
 __global__ void keys_kernel(Scores scores, double* keys) {
-  const std::size_t i = thread_index(), n = scores.count;
+  const std::size_t i = thread_index<std::size_t>(), n = scores.count;
   if (i >= n) return;
   const bool round = scores.at(i).is_round();
   const double s = scores.score[i];
@@ -34,7 +34,7 @@ __global__ void keys_kernel(Scores scores, double* keys) {
 }
 
 __global__ void count_kernel(Scores scores, Likely likely, unsigned* count) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   const bool holds = i < scores.count && likely.holds(scores.at(i).is_round(), scores.score[i],
                                                       static_cast<double>(scores.response[i]));
   const unsigned bits = __ballot_sync(0xffffffffU, holds);
@@ -42,19 +42,19 @@ __global__ void count_kernel(Scores scores, Likely likely, unsigned* count) {
 }
 
 __global__ void count_hot_kernel(Scores scores, double limit, unsigned* hot) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   const bool is_hot = i < scores.count && scores.score[i] == 0 && scores.single[i] > limit;
   if (is_hot) atomicAdd(hot, 1U);
 }
 
 __global__ void likely_kernel(Scores scores, Likely likely, unsigned char* flags) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= scores.count) return;
   flags[i] = likely.holds(scores.at(i).is_round(), scores.score[i], static_cast<double>(scores.response[i]));
 }
 
 __global__ void flag_again_kernel(Scores scores, unsigned char* flags) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < scores.count) flags[i] = softened(scores.at(i)) > kLookedAt ? 1 : 0;
 }
 
@@ -68,7 +68,7 @@ struct Taken {
 
 __global__ void gather_taken_kernel(Scores scores, const VoxelIndex* voxels, const unsigned* chosen,
                                     std::size_t n, Taken* taken) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
   const unsigned k = chosen[i];
   taken[i] = {scores.score[k], scores.roundness[k], scores.amplitude[k], voxels[k], scores.response[k]};
@@ -76,7 +76,7 @@ __global__ void gather_taken_kernel(Scores scores, const VoxelIndex* voxels, con
 
 __global__ void gather_voxels_kernel(const VoxelIndex* voxels, const unsigned* chosen, std::size_t n,
                                      VoxelIndex* out) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < n) out[i] = voxels[chosen[i]];
 }
 
@@ -84,7 +84,7 @@ __global__ void gather_voxels_kernel(const VoxelIndex* voxels, const unsigned* c
 template <class T>
 __global__ void noise_kernel(const T* voxels, const float* log, rules::NoiseSample sample, float* responses,
                              float* details) {
-  const auto i = static_cast<std::int64_t>(thread_index());
+  const auto i = static_cast<std::int64_t>(thread_index<std::size_t>());
   if (i >= sample.count()) return;
   const rules::SampledVoxel v = sample.at(i);
   responses[i] = fabsf(log[(v.z * sample.ny + v.y) * sample.nx + v.x]);

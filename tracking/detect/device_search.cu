@@ -28,14 +28,14 @@ constexpr std::int64_t kMostVoxels = std::int64_t{1} << 32;  // padded
 
 __global__ void flag_responses_kernel(VoxelList maxima, const float* log, double least,
                                       unsigned char* flags) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < maxima.count) flags[i] = 2.0 * log[maxima.voxels[i]] < least ? 0 : 1;
 }
 
 /// `chosen` (may be null): which of `voxels` are refined.
 __global__ void refine_kernel(ResponseView response, FilterView filter, const VoxelIndex* voxels,
                               const unsigned* chosen, std::size_t n, Peak* peaks) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
   const std::int64_t v = voxels[chosen != nullptr ? chosen[i] : i];
   peaks[i] = rules::refine(response, filter, v / response.nx / response.ny, v / response.nx % response.ny,
@@ -45,7 +45,7 @@ __global__ void refine_kernel(ResponseView response, FilterView filter, const Vo
 __global__ void measure_kernel(ResponseView response, FilterView filter, rules::Offset voxel_um,
                                const Peak* peaks, const unsigned char* fitted, std::size_t n,
                                Measured* measured) {
-  const std::size_t i = thread_index();
+  const std::size_t i = thread_index<std::size_t>();
   if (i < n) measured[i] = rules::measure(response, filter, voxel_um, peaks[i], fitted[i] != 0);
 }
 
@@ -139,8 +139,8 @@ class DeviceSearch final : public Search {
         device::scored_maxima(arena_, {frame_, filter_, response_, voxels_, counting_.unit > 0, maxima_,
                                        sampled, scores, minima_scores, score_at});
     stages_.end();
-    return choose_spots(execution_, *maxima, scores_of_minima(minima, per_sample), filter_, frame_,
-                        floor_, choice_options(options_));
+    return choose_spots(execution_, *maxima, scores_of_minima(minima, per_sample), filter_, frame_, floor_,
+                        choice_options(options_));
   }
   std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) override {
     if (spots.empty()) return {};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <motes/base/gpu/arena.cuh>
+#include <motes/base/gpu/thread_index.cuh>
 #include <motes/tracking/volume_frame.h>
 
 #include "tracking/detect/evidence.h"
@@ -18,12 +19,10 @@ namespace motes::tracking::detect::device {
 
 using VoxelIndex = std::uint32_t;
 constexpr int kThreads = 256;
+using gpu::thread_index;
 
 inline unsigned blocks_for(std::size_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
-}
-__device__ inline std::size_t thread_index() {
-  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
 /// A few values, by way of the arena's pinned page. Waits for the device.

@@ -27,12 +27,7 @@ constexpr std::size_t kScaleSample = 100;
 constexpr double kLeastScale = 0.005;
 constexpr std::size_t kDensityNeighbours = 8;
 
-double length(const Vec3& v) { return std::sqrt((v.x * v.x + v.y * v.y) + v.z * v.z); }
-Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-Vec3 middle_of(const Vec3& a, const Vec3& b) {
-  return {0.5 * (a.x + b.x), 0.5 * (a.y + b.y), 0.5 * (a.z + b.z)};
-}
+Vec3 middle_of(const Vec3& a, const Vec3& b) { return 0.5 * (a + b); }
 
 /// The linking in the chosen direction of time.
 struct View {
@@ -83,7 +78,7 @@ DivisionPair pair_of(const View& view, const SeriesLists& lists, std::int32_t t,
   for (Index i = out.from; i < out.from_end; ++i) {
     const Index j = view.link(i);
     if (j < 0) continue;
-    moves.move[at(i - out.from)] = minus(points.at[at(j)], points.at[at(i)]);
+    moves.move[at(i - out.from)] = points.at[at(j)] - points.at[at(i)];
     moves.known[at(i - out.from)] = 1, ++moves.count;
   }
   std::vector<Vec3> field(size);
@@ -93,9 +88,8 @@ DivisionPair pair_of(const View& view, const SeriesLists& lists, std::int32_t t,
     field = local_field_among(one, points.frame(t), lists[at(t)], moves, false);
   for (std::size_t k = 0; k < size; ++k) {
     const Index i = out.from + static_cast<Index>(k);
-    out.expected.push_back(plus(points.at[at(i)], field[k]));
-    if (moves.known[k] != 0)
-      out.lengths.push_back(length(minus(points.at[at(view.link(i))], out.expected[k])));
+    out.expected.push_back(points.at[at(i)] + field[k]);
+    if (moves.known[k] != 0) out.lengths.push_back(length_of(points.at[at(view.link(i))] - out.expected[k]));
   }
   return out;
 }
@@ -169,9 +163,9 @@ std::vector<DivisionCandidate> candidates_of(const View& view, const DivisionPai
     const auto add = [&](Index first, const Vec3& place, std::size_t s, bool offered) {
       const Vec3& other = places[s];
       DivisionCandidate c{i, first, starts[s], offered};
-      c.middle = length(minus(middle_of(place, other), expected)) / unit;
-      c.apart = length(minus(place, other)) / unit;
-      c.residual = length(minus(place, expected)) / unit;
+      c.middle = length_of(middle_of(place, other) - expected) / unit;
+      c.apart = length_of(place - other) / unit;
+      c.residual = length_of(place - expected) / unit;
       c.scale = std::max(scale / unit, kLeastScale);
       c.density = density(other);
       if (c.apart < kReach) out.push_back(c);

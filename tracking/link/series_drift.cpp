@@ -30,10 +30,6 @@ constexpr int kReweightings = 3;
 /// Medians of the squared length of a standard normal vector, by dimensions.
 constexpr std::array<double, 3> kMedianSquare{0.4549, 1.3863, 2.3660};
 
-Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-Vec3 times(const Vec3& v, double f) { return {f * v.x, f * v.y, f * v.z}; }
-
 using ByScale = std::array<double, kScales>;
 
 /// A shift of one frame: log likelihood ratios against no partners, by scale.
@@ -65,7 +61,7 @@ class ShiftSearch {
     each_of(kMostAnchors, [&](std::size_t anchor) {
       near_.nearest(from_[anchor], targets, index.data(), squared.data());
       for (const std::size_t target : index) {
-        Hypothesis one = judged(minus(to_[target], from_[anchor]), anchor);
+        Hypothesis one = judged(to_[target] - from_[anchor], anchor);
         for (double& gain : one.gain) gain -= std::log(static_cast<double>(targets));
         out.push_back(one);
       }
@@ -78,7 +74,7 @@ class ShiftSearch {
     Hypothesis out{shift, {}};
     each_of(kMostJudges, [&](std::size_t k) {
       if (k == anchor) return;
-      const double off = std::sqrt(nearest(plus(from_[k], shift)).second);
+      const double off = std::sqrt(nearest(from_[k] + shift).second);
       for (std::size_t s = 0; s < kScales; ++s)
         out.gain[s] += std::log(kUnpaired +
                                 (1 - kUnpaired) * std::exp(student_log_density(off / scale_[s], dims_) -
@@ -92,11 +88,11 @@ class ShiftSearch {
     Vec3 sum;
     double weights = 0;
     for (const Vec3& p : from_) {
-      const auto [k, squared] = nearest(plus(p, shift));
+      const auto [k, squared] = nearest(p + shift);
       const double w = 1 / std::pow(1 + squared / (kStudentFreedom * scale_[scale] * scale_[scale]), 2);
-      sum = plus(sum, times(minus(to_[k], p), w)), weights += w;
+      sum += w * (to_[k] - p), weights += w;
     }
-    return times(sum, 1 / weights);
+    return 1 / weights * sum;
   }
 
  private:
@@ -175,7 +171,7 @@ Prediction predict_by_shifts(const SeriesPoints& points, const std::vector<Vec3>
   for (std::size_t i = 0; i < points.size(); ++i) {
     Vec3 sum;
     for (std::size_t k = 0; k < at(lags); ++k) {
-      if (const std::size_t t = at(points.slot[i]) + k; t < shifts.size()) sum = plus(sum, shifts[t]);
+      if (const std::size_t t = at(points.slot[i]) + k; t < shifts.size()) sum += shifts[t];
       out.by_lag[k][i] = sum;
     }
   }
@@ -199,7 +195,7 @@ FrameMoves moves_of(const SeriesPoints& points, const SeriesLinking& linking, st
     const Index j = linking.next[at(i)];
     if (j < 0 || points.slot[at(j)] != t + 1) continue;
     out.from.push_back(i);
-    out.move.push_back(minus(points.at[at(j)], points.at[at(i)]));
+    out.move.push_back(points.at[at(j)] - points.at[at(i)]);
   }
   out.weight.assign(out.move.size(), 1);
   out.weights = static_cast<double>(out.move.size());
@@ -229,7 +225,7 @@ double centre_frames(std::vector<FrameMoves>& frames, int dims, double least) {
     frame.mean = median_of(frame.move);
     const auto n = static_cast<double>(frame.move.size());
     for (const Vec3& move : frame.move)
-      if (n > 1) squares.push_back(dot(minus(move, frame.mean), minus(move, frame.mean)) * n / (n - 1));
+      if (n > 1) squares.push_back(dot(move - frame.mean, move - frame.mean) * n / (n - 1));
   }
   if (squares.empty()) return std::numeric_limits<double>::infinity();
   const double variance = std::max(quantile(squares, 0.5) / kMedianSquare[at(dims) - 1], least);
@@ -238,11 +234,11 @@ double centre_frames(std::vector<FrameMoves>& frames, int dims, double least) {
       Vec3 sum;
       frame.weights = 0;
       for (std::size_t k = 0; k < frame.move.size(); ++k) {
-        const Vec3 off = minus(frame.move[k], frame.mean);
+        const Vec3 off = frame.move[k] - frame.mean;
         frame.weight[k] = (kStudentFreedom + dims) / (kStudentFreedom + dot(off, off) / variance);
-        sum = plus(sum, times(frame.move[k], frame.weight[k])), frame.weights += frame.weight[k];
+        sum += frame.weight[k] * frame.move[k], frame.weights += frame.weight[k];
       }
-      frame.mean = times(sum, 1 / frame.weights);
+      frame.mean = 1 / frame.weights * sum;
     }
   return variance;
 }
@@ -264,7 +260,7 @@ Prior prior_of(const std::vector<FrameMoves>& frames, int dims, double variance)
   double spread = 0;
   for (const FrameMoves& frame : frames) {
     if (frame.move.empty()) continue;
-    const Vec3 off = minus(frame.mean, out.mean);
+    const Vec3 off = frame.mean - out.mean;
     spread += dot(off, off);
     beyond.push_back(dot(off, off) / kMedianSquare[at(dims) - 1] - variance / frame.weights);
   }
@@ -273,14 +269,14 @@ Prior prior_of(const std::vector<FrameMoves>& frames, int dims, double variance)
   const auto n = static_cast<double>(means.size());
   const double own = n > 1 ? spread / (n - 1) / n : std::numeric_limits<double>::infinity();
   const double squared = dot(out.mean, out.mean);
-  out.mean = times(out.mean, squared > own ? 1 - own / squared : 0);
+  out.mean = (squared > own ? 1 - own / squared : 0) * out.mean;
   return out;
 }
 
 /// The part of the way from the prior to a mean of displacements of that weight that is believed.
 double belief_in(const Vec3& mean, double weights, double variance, int dims, const Prior& prior) {
   if (!(weights > 0) || !std::isfinite(variance)) return 0;
-  const Vec3 off = minus(mean, prior.mean);
+  const Vec3 off = mean - prior.mean;
   const double own = variance / weights, squared = dot(off, off);
   const double alone = squared > dims * own ? 1 - dims * own / squared : 0;
   return std::max(alone, prior.variance / (prior.variance + own));
@@ -288,7 +284,7 @@ double belief_in(const Vec3& mean, double weights, double variance, int dims, co
 
 Vec3 shrunk(const Vec3& mean, double weights, double variance, int dims, const Prior& prior) {
   const double belief = belief_in(mean, weights, variance, dims, prior);
-  return plus(prior.mean, times(minus(mean, prior.mean), belief));
+  return prior.mean + belief * (mean - prior.mean);
 }
 
 }  // namespace
@@ -317,11 +313,11 @@ Prediction predict_by_drift(const Execution& execution, const SeriesPoints& poin
     const FrameMoves& frame = frames[t];
     for (std::size_t k = 0; k < frame.from.size(); ++k) {
       const double others = frame.weights - frame.weight[k];
-      const Vec3 mean = times(minus(times(frame.mean, frame.weights), times(frame.move[k], frame.weight[k])),
-                              others > 0 ? 1 / others : 0);
-      const Vec3 own = minus(
-          shrunk(mean, others > 1e-9 * frame.weights ? others : 0, variance, points.dims, prior), shifts[t]);
-      for (auto& lag : out.by_lag) lag[at(frame.from[k])] = plus(lag[at(frame.from[k])], own);
+      const Vec3 mean =
+          (others > 0 ? 1 / others : 0) * (frame.weights * frame.mean - frame.weight[k] * frame.move[k]);
+      const Vec3 own =
+          shrunk(mean, others > 1e-9 * frame.weights ? others : 0, variance, points.dims, prior) - shifts[t];
+      for (auto& lag : out.by_lag) lag[at(frame.from[k])] = lag[at(frame.from[k])] + own;
     }
   }
   return out;

@@ -61,8 +61,6 @@ Moves moves_of_pair(const SeriesPoints& pair, const SeriesLinking& linking) {
   return out;
 }
 
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-
 /// Links over one frame by where they start in it.
 PointMoves moves_from(const SeriesPoints& points, const SeriesLinking& linking, std::int32_t t) {
   const auto begin = at(points.offset[at(t)]), size = points.frame(t).size();
@@ -70,7 +68,7 @@ PointMoves moves_from(const SeriesPoints& points, const SeriesLinking& linking, 
   for (std::size_t k = 0; k < size; ++k) {
     const Index j = linking.next[begin + k];
     if (j < 0 || points.slot[at(j)] != t + 1) continue;
-    out.move[k] = minus(points.at[at(j)], points.at[begin + k]);
+    out.move[k] = points.at[at(j)] - points.at[begin + k];
     out.known[k] = 1, ++out.count;
   }
   return out;
@@ -83,7 +81,7 @@ PointMoves moves_to(const SeriesPoints& pair, const SeriesLinking& linking) {
   for (Index i = 0; i < pair.offset[1]; ++i) {
     const Index j = linking.next[at(i)];
     if (j < 0) continue;
-    out.move[at(j - pair.offset[1])] = minus(pair.at[at(j)], pair.at[at(i)]);
+    out.move[at(j - pair.offset[1])] = pair.at[at(j)] - pair.at[at(i)];
     out.known[at(j - pair.offset[1])] = 1, ++out.count;
   }
   return out;
@@ -151,13 +149,13 @@ class Nearest {
   /// All that are not among the guess's neighbours up to some distance are at least that distance, less the
   /// guess's own, from the place. -1 where that proves nothing.
   std::ptrdiff_t by_list(const Vec3& place, std::size_t guess) const {
-    const double off = length_of(minus(frame_[guess], place));
+    const double off = length_of(frame_[guess] - place);
     double best = std::numeric_limits<double>::infinity(), enough = best;  // squared
     std::ptrdiff_t nearest = -1;
     for (const std::int32_t near : lists_.of(guess)) {
       const auto k = static_cast<std::size_t>(near);
-      if (squared(minus(frame_[k], frame_[guess])) > enough) return nearest;
-      const double distance = squared(minus(frame_[k], place));
+      if (squared_length(frame_[k] - frame_[guess]) > enough) return nearest;
+      const double distance = squared_length(frame_[k] - place);
       if (distance < best) {
         best = distance, nearest = near;
         enough = (std::sqrt(best) + off) * (std::sqrt(best) + off) * kSlack;
@@ -167,8 +165,6 @@ class Nearest {
     }
     return lists_.complete() ? nearest : -1;
   }
-
-  static double squared(const Vec3& v) { return dot(v, v); }
 
   static constexpr double kSlack = 1 + 1e-9;  ///< for rounding
   std::span<const Vec3> frame_;

@@ -33,9 +33,6 @@ constexpr double kStiff = 1e6;
 /// Medians of the squared length of a standard normal vector, by dimensions.
 constexpr std::array<double, 3> kMedianSquare{0.4549, 1.3863, 2.3660};
 
-Vec3 plus(const Vec3& a, const Vec3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-
 using Searches = std::vector<std::optional<RigidPairSearch>>;
 
 /// What is known of a pair of frames before the frames around it are asked.
@@ -210,7 +207,7 @@ double reweigh(const SeriesPoints& points, const std::vector<RigidMotion>& motio
                std::vector<FrameLinks>& frames) {
   std::vector<double> squares;
   const auto square = [&](std::size_t t, std::size_t k) {
-    const Vec3 off = minus(points.at[at(frames[t].to[k])], motions[t].of(points.at[at(frames[t].from[k])]));
+    const Vec3 off = points.at[at(frames[t].to[k])] - motions[t].of(points.at[at(frames[t].from[k])]);
     return dot(off, off);
   };
   for (std::size_t t = 0; t < frames.size(); ++t)
@@ -247,7 +244,7 @@ struct SeriesSums {
     RigidMotion out{best_rotation(covariance, flat), {}};
     if (!(weight > 0)) return out;
     const double f = 1 / weight;
-    out.shift = minus({f * to.x, f * to.y, f * to.z}, out.turned({f * from.x, f * from.y, f * from.z}));
+    out.shift = f * to - out.turned(f * from);
     return out;
   }
 };
@@ -263,7 +260,7 @@ Deviation deviation_of(const FrameLinks& frame, const RigidMotion& whole, double
   const double inertia = frame.sums.spread() * (dims == 2 ? 1 : 2.0 / 3);
   const RigidMotion own = fit_rigid(frame.sums, flat, {whole, 1e-6 * inertia, 0});
   const Vec3 turn = rotation_between(whole, own),
-             off = minus(frame.sums.mean_to(), whole.of(frame.sums.mean_from()));
+             off = frame.sums.mean_to() - whole.of(frame.sums.mean_from());
   return {dot(turn, turn), variance / inertia, dot(off, off), variance / frame.sums.weight()};
 }
 
@@ -329,7 +326,7 @@ Prediction predict_from(const SeriesPoints& points, const std::vector<RigidMotio
         place = *first[i];
       else if (t < motions.size())
         place = motions[t].of(place);
-      out.by_lag[k][i] = minus(place, points.at[i]);
+      out.by_lag[k][i] = place - points.at[i];
     }
   }
   return out;
@@ -337,7 +334,7 @@ Prediction predict_from(const SeriesPoints& points, const std::vector<RigidMotio
 
 Vec3 middle_of(const std::vector<Vec3>& points) {
   Vec3 sum;
-  for (const Vec3& p : points) sum = plus(sum, p);
+  for (const Vec3& p : points) sum += p;
   const double f = 1 / std::max(1.0, static_cast<double>(points.size()));
   return {f * sum.x, f * sum.y, f * sum.z};
 }

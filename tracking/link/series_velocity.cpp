@@ -18,9 +18,6 @@ constexpr std::int64_t kBlock = 4096;
 constexpr std::size_t kTurningBins = 24;
 constexpr double kTurningPseudo = 0.02, kLeastTurningPseudo = 12;
 
-Vec3 scaled(const Vec3& v, double f) { return {f * v.x, f * v.y, f * v.z}; }
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-
 double cosine(const Vec3& a, const Vec3& b) {
   const double lengths = length_of(a) * length_of(b);
   return lengths > 0 ? std::clamp(dot(a, b) / lengths, -1.0, 1.0) : 0;
@@ -33,7 +30,7 @@ struct Neighbour {
 };
 Neighbour neighbour(const SeriesPoints& points, const Prediction& prediction, Index i, Index j) {
   const int lag = points.slot[at(j)] - points.slot[at(i)];
-  return {scaled(residual(points, prediction, i, j), 1.0 / lag), lag > 1 ? std::size_t{1} : std::size_t{0}};
+  return {1.0 / lag * residual(points, prediction, i, j), lag > 1 ? std::size_t{1} : std::size_t{0}};
 }
 
 /// Displacements on tracks, and the velocity beside each, in scales of the frame.
@@ -61,7 +58,7 @@ Persistence fit(const Sample& sample, int dims) {
   out.beta = dv / vv;
   std::vector<double> lengths, counts(kTurningBins, 0);
   for (std::size_t k = 0; k < sample.d.size(); ++k) {
-    lengths.push_back(length_of(minus(sample.d[k], scaled(sample.v[k], out.beta))));
+    lengths.push_back(length_of(sample.d[k] - out.beta * sample.v[k]));
     const double c = cosine(sample.d[k], sample.v[k]);
     counts[std::min(kTurningBins - 1, static_cast<std::size_t>((c + 1) / 2 * kTurningBins))] += 1;
   }
@@ -103,7 +100,7 @@ double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, in
   if (!p.known) return 0;
   if (velocity.form == PersistenceForm::turning) return p.turning.log_ratio(cosine(d, v));
   const double growth = model.growth[at(lag) - 1];
-  return p.shape.log_density(length_of(minus(d, scaled(v, p.beta))) / p.scale) -
+  return p.shape.log_density(length_of(d - p.beta * v) / p.scale) -
          model.shape[at(lag) - 1].log_density(length_of(d) / growth) +
          model.dims * std::log(growth / p.scale);
 }
@@ -128,7 +125,7 @@ double MeetingGains::operator()(const Leaving& out, const Arriving& in) const {
     const double lengths = out.length * in.length;
     return p.turning.log_ratio(lengths > 0 ? std::clamp(dot(out.d, in.v) / lengths, -1.0, 1.0) : 0);
   }
-  return p.shape.log_density(length_of(minus(out.d, scaled(in.v, p.beta))) / p.scale) - out.plain +
+  return p.shape.log_density(length_of(out.d - p.beta * in.v) / p.scale) - out.plain +
          scales_[out.lag][in.kind];
 }
 
@@ -143,11 +140,11 @@ Samples samples_of(const SeriesPoints& points, const Prediction& prediction, con
   const double unit = 1 / model.scale[at(t)];
   for (Index first = points.offset[at(t)]; first < points.offset[at(t) + 1]; ++first)
     for_each_lagged(points, linking, model.lags(), first, [&](Index i, Index j, int lag) {
-      const Vec3 d = scaled(residual(points, prediction, i, j), unit);
+      const Vec3 d = unit * residual(points, prediction, i, j);
       each_side(points, prediction, linking, i, j, [&](std::size_t side, const Neighbour& n) {
         Sample& s = out[at(lag) - 1][side][n.kind];
         s.d.push_back(d);
-        s.v.push_back(scaled(n.velocity, unit));
+        s.v.push_back(unit * n.velocity);
       });
     });
   return out;
@@ -218,10 +215,9 @@ std::vector<double> velocity_gains(const Execution& execution, const SeriesPoint
       for (auto e = at(candidates.row_offsets[at(i)]); e < at(candidates.row_offsets[at(i) + 1]); ++e) {
         const Index j = candidates.to[e], q = linking.next[at(j)];
         const int lag = points.slot[at(j)] - points.slot[at(i)];
-        const Vec3 d = scaled(residual(points, prediction, i, j), unit);
+        const Vec3 d = unit * residual(points, prediction, i, j);
         const auto add = [&](std::size_t side, const Neighbour& beside) {
-          gains[e] +=
-              velocity_gain(velocity, model, lag, side, beside.kind, d, scaled(beside.velocity, unit));
+          gains[e] += velocity_gain(velocity, model, lag, side, beside.kind, d, unit * beside.velocity);
         };
         if (p >= 0) add(0, before);
         if (q >= 0) add(1, neighbour(points, prediction, j, q));

@@ -29,12 +29,7 @@ constexpr int kTrials = 12;
 /// They stay where detections of their frame are: within so many spacings of one.
 constexpr double kInside = 0.6;
 
-double dot(const Vec3& a, const Vec3& b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
-Vec3 plus(const Vec3& a, double f, const Vec3& b) { return {a.x + f * b.x, a.y + f * b.y, a.z + f * b.z}; }
-double squared_distance(const Vec3& a, const Vec3& b) {
-  const Vec3 d = plus(a, -1, b);
-  return dot(d, d);
-}
+double squared_distance(const Vec3& a, const Vec3& b) { return squared_length(a - b); }
 
 /// A step, in scales of its frame, and the one before it on its track.
 struct Steps {
@@ -150,7 +145,7 @@ class Simulation {
     std::vector<Vec3> start(frame.begin(), frame.end());
     if (start.size() > most) {
       Vec3 middle;
-      for (const Vec3& p : start) middle = plus(middle, 1 / static_cast<double>(start.size()), p);
+      for (const Vec3& p : start) middle += 1 / static_cast<double>(start.size()) * p;
       std::nth_element(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(most), start.end(),
                        [&](const Vec3& a, const Vec3& b) {
                          return squared_distance(a, middle) < squared_distance(b, middle);
@@ -204,9 +199,11 @@ class Simulation {
     const double clutter = links_.model.lone / std::max(1 - links_.model.lone, 0.1);
     const auto lone = std::poisson_distribution<int>(clutter * static_cast<double>(seen.size()) + 1e-9)(rng_);
     const std::size_t real = seen.size();
-    for (int k = 0; k < lone && real > 0; ++k)
-      seen.emplace_back(plus(seen[rng_() % real].first, points_.spacing_um * (0.5 + uniform()), direction()),
-                        -1);
+    for (int k = 0; k < lone && real > 0; ++k) {
+      const Vec3 way = direction();
+      const double distance = points_.spacing_um * (0.5 + uniform());
+      seen.emplace_back(seen[rng_() % real].first + distance * way, -1);
+    }
     std::shuffle(seen.begin(), seen.end(), rng_);
     Detections d;
     d.frame = t;
@@ -231,7 +228,7 @@ class Simulation {
         lengths.push_back(std::sqrt(dot(*step, *step)));
     if (lengths.empty()) return {};
     const double length = lengths[rng_() % lengths.size()];
-    return plus({}, length, direction());
+    return length * direction();
   }
 
   /// A step like those of the tracks, after the one before it.
@@ -240,7 +237,7 @@ class Simulation {
     const double before = std::sqrt(dot(p.step, p.step));
     if (!links_.persistent || !p.moved || steps_.empty() || !(before > 0)) {
       const Vec3& d = alone_[rng_() % alone_.size()];
-      return plus({}, std::sqrt(dot(d, d)), direction());
+      return length_of(d) * direction();
     }
     const auto place = std::lower_bound(steps_.begin(), steps_.end(), before,
                                         [](const Steps& s, double value) { return s.length < value; }) -
@@ -252,10 +249,10 @@ class Simulation {
     const double aside = std::sqrt(std::max(0.0, dot(s.after, s.after) - along * along));
     const Vec3 way{p.step.x / before, p.step.y / before, p.step.z / before};
     Vec3 across = direction();
-    across = plus(across, -dot(across, way), way);
+    across = across - dot(across, way) * way;
     const double length = std::sqrt(dot(across, across));
-    const Vec3 out = plus({}, along, way);
-    return length > 0 ? plus(out, aside / length, across) : out;
+    const Vec3 out = along * way;
+    return length > 0 ? out + aside / length * across : out;
   }
 
   void move(std::int32_t t) {
@@ -274,7 +271,7 @@ class Simulation {
       std::size_t index = 0;
       if (field) {
         distance2(near, p.at, index);
-        to = plus(to, 1, prediction_.by_lag[0][at(points_.offset[at(t)]) + index]);
+        to += prediction_.by_lag[0][at(points_.offset[at(t)]) + index];
       }
       const auto inside = [&](const Vec3& there) {
         return in_part(there) && distance2(near_there, there, index) <= inside2;
@@ -283,7 +280,7 @@ class Simulation {
       Vec3 step;
       double farthest = -1;
       for (int trial = 0; trial < kTrials && farthest < exclusion2_; ++trial) {
-        const Vec3 one = field ? draw_around(near, t, p.at) : draw(p), there = plus(to, scale, one);
+        const Vec3 one = field ? draw_around(near, t, p.at) : draw(p), there = to + scale * one;
         if (!inside(there)) {
           if (farthest < 0) step = one;
           continue;
@@ -293,10 +290,8 @@ class Simulation {
         if (nearest > farthest) farthest = nearest, step = one;
       }
       // The sample's border reflects.
-      if (const Vec3 back = plus({}, -1, step);
-          !inside(plus(to, scale, step)) && inside(plus(to, scale, back)))
-        step = back;
-      p.at = plus(to, scale, step);
+      if (const Vec3 back = -1 * step; !inside(to + scale * step) && inside(to + scale * back)) step = back;
+      p.at = to + scale * step;
       p.step = step;
       p.moved = true;
       placed.push_back(p.at);

@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::int64_t kBlock = 256;
 
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-
 /// Fits queries together as they come, a batch at a time.
 class Fitter {
  public:
@@ -59,7 +57,7 @@ class ByTree {
     fitter.begin(number);
     for (std::size_t k = 0; k < found && !fitter.full(); ++k)
       if (static_cast<std::ptrdiff_t>(index[k]) != own)
-        fitter.add(minus(sources_[index[k]], query), moves_[index[k]]);
+        fitter.add(sources_[index[k]] - query, moves_[index[k]]);
   }
 
  private:
@@ -102,7 +100,7 @@ std::vector<Vec3> local_field_among(const Execution& execution, std::span<const 
       for (const std::int32_t near : lists.of(q)) {
         const auto k = static_cast<std::size_t>(near);
         if (moves.known[k] == 0 || (k == q && !own_counts)) continue;
-        fitter.add(minus(points[k], points[q]), moves.move[k]);
+        fitter.add(points[k] - points[q], moves.move[k]);
         if (fitter.full()) break;
       }
       if (fitter.full() || lists.complete()) continue;

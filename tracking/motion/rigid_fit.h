@@ -17,10 +17,7 @@ struct RigidMotion {
     return {r[0] * p.x + r[1] * p.y + r[2] * p.z, r[3] * p.x + r[4] * p.y + r[5] * p.z,
             r[6] * p.x + r[7] * p.y + r[8] * p.z};
   }
-  Vec3 of(const Vec3& p) const {
-    const Vec3 q = turned(p);
-    return {q.x + shift.x, q.y + shift.y, q.z + shift.z};
-  }
+  Vec3 of(const Vec3& p) const { return turned(p) + shift; }
 };
 
 /// The rotation vector (axis x angle, radians) from a's rotation to b's.

@@ -34,10 +34,6 @@ constexpr double kGrowthScale = 0.1;
 /// Weight of the motion before: of few points, so that none is left open; so that its rotation stays.
 constexpr double kHint = 1e-6, kStiff = 1e9;
 
-Vec3 minus(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-Vec3 cross(const Vec3& a, const Vec3& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
 double best_of(const ByScale& gain) { return *std::max_element(gain.begin(), gain.end()); }
 bool likelier(const RigidHypothesis& a, const RigidHypothesis& b) {
   return best_of(a.gain) > best_of(b.gain);
@@ -170,7 +166,7 @@ RigidMotion RigidPairSearch::refined(RigidMotion motion, std::size_t scale, int 
 void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> makers,
                                std::vector<RigidHypothesis>& out) const {
   const Vec3 &a = from_[makers[0]], &b = from_[makers[1]];
-  const double ab = length_of(minus(b, a)), slack = kTolerance * spacing_;
+  const double ab = length_of(b - a), slack = kTolerance * spacing_;
   std::vector<std::size_t> targets(std::min(to_.size(), kTargets)), around(std::min(to_.size(), kAround));
   std::vector<double> squared(std::max(targets.size(), around.size()));
   near_.nearest(a, targets.size(), targets.data(), squared.data());
@@ -187,7 +183,7 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
   for (const std::size_t first : targets) {
     near_.nearest(to_[first], around.size(), around.data(), squared.data());
     for (const std::size_t second : around) {
-      if (second == first || std::abs(length_of(minus(to_[second], to_[first])) - ab) > slack) continue;
+      if (second == first || std::abs(length_of(to_[second] - to_[first]) - ab) > slack) continue;
       if (dims_ == 2) {
         consider({{makers[0], first}, {makers[1], second}});
         continue;
@@ -195,8 +191,8 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
       const Vec3& c = from_[makers[2]];
       for (const std::size_t third : around)
         if (third != first && third != second &&
-            std::abs(length_of(minus(to_[third], to_[first])) - length_of(minus(c, a))) <= slack &&
-            std::abs(length_of(minus(to_[third], to_[second])) - length_of(minus(c, b))) <= slack)
+            std::abs(length_of(to_[third] - to_[first]) - length_of(c - a)) <= slack &&
+            std::abs(length_of(to_[third] - to_[second]) - length_of(c - b)) <= slack)
           consider({{makers[0], first}, {makers[1], second}, {makers[2], third}});
     }
   }
@@ -228,7 +224,7 @@ std::vector<RigidHypothesis> RigidPairSearch::free() const {
       for (std::size_t k = 1; k <= last; ++k) {
         const std::size_t one = group.members[k];
         if (one == b || (choice > 0 && k == last)) continue;
-        const Vec3 area = cross(minus(from_[b], from_[anchor]), minus(from_[one], from_[anchor]));
+        const Vec3 area = cross(from_[b] - from_[anchor], from_[one] - from_[anchor]);
         if (length_of(area) > most) most = length_of(area), c = one;
       }
       const std::array<std::size_t, 3> makers{anchor, b, c};
@@ -248,7 +244,7 @@ std::vector<RigidHypothesis> RigidPairSearch::shifted(const RigidMotion& motion)
     const Vec3 turned = motion.turned(from_[anchor]);
     near_.nearest(motion.of(from_[anchor]), targets.size(), targets.data(), squared.data());
     for (const std::size_t target : targets) {
-      const RigidMotion moved{motion.rotation, minus(to_[target], turned)};
+      const RigidMotion moved{motion.rotation, to_[target] - turned};
       if (agreement(few, std::span(&anchor, 1), moved, true) < kAgreed) continue;
       out.push_back(
           judged(closer(moved, few.members, kGrowthScale * spacing_, kStiff), std::span(&anchor, 1)));

@@ -43,9 +43,6 @@ struct Prediction {
   }
 };
 
-inline double dot(const Vec3& a, const Vec3& b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
-inline double length_of(const Vec3& v) { return std::sqrt(dot(v, v)); }
-
 /// Displacement from i to the later detection j, less what is predicted.
 inline Vec3 residual(const SeriesPoints& points, const Prediction& prediction, matching::Index i,
                      matching::Index j) {
