@@ -32,85 +32,78 @@ Codec<std::string> solver_name() {
 }
 
 void add_input(std::vector<Option>& table) {
-  table.push_back(
-      row("input.path", "", text("a path"), MOTES_AT(input.path),
-          "Images (a file, or a folder of volumes) or points (a table), relative to the YAML file; on "
-          "the command line, to the current folder."));
-  table.push_back(
-      row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
-          "Distance between voxel centres; auto: from the metadata. For a table with plain x, y, z: "
-          "um per unit (1 keeps the numbers, in px)."));
-  table.push_back(
-      row("input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
-          "Time between frames; auto: from the metadata. A table without it has frame numbers as times."));
+  table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
+                      "Images (a file or a folder) or a table of points, relative to the YAML file (on the "
+                      "command line, to the current folder)."));
+  table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
+                      "Distance between voxel centres. auto: from the metadata. For a table with columns x, "
+                      "y, z: um per unit (1 keeps the numbers, in px)."));
+  table.push_back(row("input.dt_s", "s", word_or("auto", real(kPositive)), MOTES_AT(input.dt_s),
+                      "Time between frames. auto: from the metadata; a table without times counts frames."));
   table.push_back(row("input.channel", "", word_or("auto", integer<int>(0, 4095)), MOTES_AT(input.channel),
-                      "Channel to read, counted from 0; auto: the first."));
+                      "Channel to read, counted from 0. auto: the first."));
   table.push_back(
       row("input.frame_step", "frames", integer<std::int32_t>(1, 1000000), MOTES_AT(input.frame_step),
           "Use only frames whose number is a multiple of this; numbers and times do not change."));
-  table.push_back(row("input.frames", "", frame_range(), MOTES_AT(input.frames),
-                      "Use frames A to B - 1 only; `motes merge` joins such parts."));
+  table.push_back(
+      row("input.frames", "", frame_range(), MOTES_AT(input.frames), "Use frames A to B - 1 only."));
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
                       MOTES_AT(input.axes), "Order of the axes, if the metadata do not state it."));
   table.push_back(row(
       "input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
-      MOTES_AT(input.columns), "Unusual names of a table's columns, such as {x: Position X, frame: Time}."));
-  table.push_back(
-      row("input.unit", "",
-          choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
-                                 {"um", io::TableUnit::um},
-                                 {"nm", io::TableUnit::nm},
-                                 {"mm", io::TableUnit::mm},
-                                 {"px", io::TableUnit::px}}),
-          MOTES_AT(input.unit),
-          "Unit of x, y, z, if the file does not state it. px: scaled by input.voxel_um if given, "
-          "else kept. auto: tables need input.voxel_um."));
+      MOTES_AT(input.columns),
+      "Names of a table's columns, such as {x: Position X, frame: Time}, if motes does not recognise them."));
+  table.push_back(row("input.unit", "",
+                      choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
+                                             {"um", io::TableUnit::um},
+                                             {"nm", io::TableUnit::nm},
+                                             {"mm", io::TableUnit::mm},
+                                             {"px", io::TableUnit::px}}),
+                      MOTES_AT(input.unit),
+                      "Unit of a table's x, y, z, if the file does not state it. px: scaled by "
+                      "input.voxel_um if given, else kept."));
   table.push_back(
       row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-          "Read HDF5 files of your own without the child process that guards against hostile ones."));
+          "Read your own HDF5 files without the child process that guards against hostile ones."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
-                      "Allow a BigDataViewer XML or OME file to name data outside of its folder."));
-  table.push_back(
-      row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
-          "Part of every frame to search, such as 100:300,0:200,: (x, y, z; end exclusive); positions "
-          "stay those of the whole frame."));
-  table.push_back(
-      row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
-          "Image of the input's shape (one frame or all, one plane or all): spots are searched where "
-          "it is above 0, and keep its value as mask_label."));
+                      "Let a BigDataViewer XML or OME file name data outside its folder."));
+  table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
+                      "Part of every frame to search, such as 100:300,0:200,: (x, y, z; end exclusive). "
+                      "Positions remain those in the full frame."));
+  table.push_back(row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
+                      "Image of the input's shape (one frame or all, one plane or all). Spots are searched "
+                      "where it is above 0, and keep its value as mask_label."));
   table.push_back(row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
-                      "Label image with the input's frames: each label of a frame is one detection."));
+                      "Label image with the input's frames. Each label of a frame is one detection."));
 }
 
 void add_detection(std::vector<Option>& table) {
-  table.push_back(
-      row("detection.method", "",
-          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
-                                   {"spots", DetectionMethod::spots},
-                                   {"labels", DetectionMethod::labels}}),
-          MOTES_AT(detection.method),
-          "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a number "
-          "for each object. auto: labels if input.labels is given, else spots."));
+  table.push_back(row("detection.method", "",
+                      choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                                               {"spots", DetectionMethod::spots},
+                                               {"labels", DetectionMethod::labels}}),
+                      MOTES_AT(detection.method),
+                      "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a "
+                      "number for each object. auto: labels if input.labels is given, else spots."));
   table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
                       MOTES_AT(detection.radius_um),
-                      "Spot radius: three quarters of the full width at half maximum (three fifths in a "
-                      "single plane), or sqrt(3) (sqrt(2)) standard deviations. auto: estimated."));
-  table.push_back(
-      row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
-          MOTES_AT(detection.largest_radius_um),
-          "Radius of the largest spots, if sizes differ; the search takes longer. auto: estimated if "
-          "radius_um is auto, else one size."));
+                      "Spot radius: three quarters of the full width at half maximum (in a single plane "
+                      "three fifths). auto: estimated."));
+  table.push_back(row("detection.largest_radius_um", "um", word_or("auto", per_axis(kPositive)),
+                      MOTES_AT(detection.largest_radius_um),
+                      "Radius of the largest spots, if sizes differ; the search takes longer. auto: "
+                      "estimated if radius_um is auto, else one size."));
   table.push_back(
       row("detection.threshold", "", word_or("auto", real(kNotNegative)), MOTES_AT(detection.threshold),
           "Least quality of a spot (filter response, in grey levels). auto: from each frame's noise."));
-  table.push_back(row("detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
-                      MOTES_AT(detection.false_positives_per_frame),
-                      "With threshold auto: false spots to expect in a frame. auto: at most one in twenty of "
-                      "those found, none in a frame of noise."));
+  table.push_back(row(
+      "detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
+      MOTES_AT(detection.false_positives_per_frame),
+      "With threshold auto: false spots to expect in a frame. auto: at most one in twenty of those found."));
   table.push_back(
       row("detection.max_count", "spots", integer<std::int64_t>(0, 1000000000), MOTES_AT(detection.max_count),
-          "Keep only so many of a frame's best spots; with threshold auto, however weak. 0: no limit."));
+          "Keep only so many of a frame's best spots (with threshold auto, even weak ones). 0: no limit."));
   table.push_back(row("detection.polarity", "",
                       choice<tracking::Polarity>(
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
@@ -122,52 +115,48 @@ void add_detection(std::vector<Option>& table) {
                                     {"fit", tracking::Refine::fit},
                                     {"parabola", tracking::Refine::parabola}}),
           MOTES_AT(detection.refine),
-          "How positions are refined. fit: by fitted Gaussian spots, with standard errors. parabola: "
-          "by the filter's peak; faster. auto: fit if the spots' standard deviation is at most 3 "
-          "voxels."));
+          "How positions are refined. fit: fitted Gaussian spots, with standard errors. parabola: the "
+          "filter's peak; faster. auto: fit for spots of at most 3 voxels' standard deviation."));
 }
 
 void add_linking(std::vector<Option>& table) {
-  table.push_back(
-      row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
-          "Longest displacement to the next frame that may be a link; it grows with a gap. auto: from "
-          "max_speed_um_s if given; otherwise none for series, estimated for pairs."));
-  table.push_back(
-      row("linking.scope", "",
-          choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
-          MOTES_AT(linking.scope),
-          "pairs: link each frame to the next. series: link all frames at once, across missed "
-          "detections. auto: series, but pairs for two frames, for more than 10 million detections "
-          "(or a million that move little and are hardly ever missed), or with linking.cost, "
-          "linking.no_link_cost or solver greedy."));
-  table.push_back(
-      row("linking.model", "",
-          choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
-                                         {"static", tracking::MotionModel::standing},
-                                         {"velocity", tracking::MotionModel::velocity},
-                                         {"field", tracking::MotionModel::field},
-                                         {"joint", tracking::MotionModel::joint}}),
-          MOTES_AT(linking.model),
-          "Series: how motion is predicted. static: not at all. velocity: from the links before and "
-          "after. field: from the neighbours. joint: as velocity, over all frames at once. auto: what "
-          "predicts best."));
+  table.push_back(row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
+                      "Longest displacement to the next frame that may be a link; more over gaps. auto: from "
+                      "max_speed_um_s if given; otherwise none for series, estimated for pairs."));
+  table.push_back(row(
+      "linking.scope", "",
+      choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
+      MOTES_AT(linking.scope),
+      "pairs: link each frame to the next. series: link all frames at once, across missed detections. auto: "
+      "series, but pairs for two frames, for more than 10 million detections (or a million that move little "
+      "and are hardly ever missed), or with linking.cost, linking.no_link_cost or solver greedy."));
+  table.push_back(row(
+      "linking.model", "",
+      choice<tracking::MotionModel>({{"auto", tracking::MotionModel::automatic},
+                                     {"static", tracking::MotionModel::standing},
+                                     {"velocity", tracking::MotionModel::velocity},
+                                     {"field", tracking::MotionModel::field},
+                                     {"joint", tracking::MotionModel::joint}}),
+      MOTES_AT(linking.model),
+      "Series: how motion is predicted. static: not at all. velocity: from the links before and after. "
+      "field: from the neighbours. joint: as velocity, over all frames at once. auto: what predicts best."));
   table.push_back(row("linking.max_gap", "frames", integer<int>(0, 100), MOTES_AT(linking.max_gap),
                       "Series: how many frames in a row a particle may be missed."));
-  table.push_back(row("linking.events", "",
-                      choice<tracking::Events>({{"auto", tracking::Events::automatic},
-                                                {"none", tracking::Events::none},
-                                                {"divisions", tracking::Events::divisions}}),
-                      MOTES_AT(linking.events),
-                      "Series: whether cells divide; daughters' tracks name the mother's as parent. auto: if "
-                      "there are clearly more divisions than chance explains."));
+  table.push_back(
+      row("linking.events", "",
+          choice<tracking::Events>({{"auto", tracking::Events::automatic},
+                                    {"none", tracking::Events::none},
+                                    {"divisions", tracking::Events::divisions}}),
+          MOTES_AT(linking.events),
+          "Series: whether cells divide. auto: if there are clearly more divisions than chance explains."));
   table.push_back(row("linking.confidence", "", truth_value(), MOTES_AT(linking.confidence),
-                      "Series: give every link the probability that it is right."));
+                      "Series: estimate the probability that each link is right."));
   table.push_back(row("linking.min_confidence", "", real(Domain{0, 1, true, " from 0 to 1"}),
                       MOTES_AT(linking.min_confidence),
-                      "Series: cut links that are less likely right than this."));
+                      "Series: cut links with a lower probability of being right."));
   table.push_back(row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
                       MOTES_AT(linking.min_length),
-                      "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with "
+                      "Leave out shorter tracks; their detections stay. auto: 1, but in a stack with "
                       "threshold auto single spots that score like noise are left out."));
   table.push_back(row("linking.features", "",
                       word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
@@ -186,31 +175,30 @@ void add_linking(std::vector<Option>& table) {
   table.push_back(row("linking.cost", "",
                       choice<tracking::LinkCost>({{"squared", tracking::LinkCost::squared},
                                                   {"euclidean", tracking::LinkCost::euclidean}}),
-                      MOTES_AT(linking.cost), "Pairs: what a link costs, its squared length or its length."));
+                      MOTES_AT(linking.cost), "Pairs: cost of a link: its squared length or its length."));
   table.push_back(
       row("linking.no_link_cost", "um^2 (squared) or um (euclidean)", word_or("auto", real(kNotNegative)),
           MOTES_AT(linking.no_link_cost),
-          "Pairs: what each end without a partner costs. auto: gate^2 (squared) or gate (euclidean)."));
-  table.push_back(
-      row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
-          "Assignment solver; auto picks by size. Exact solvers differ only in speed; greedy takes "
-          "the nearest pairs first, on the CPU."));
+          "Pairs: cost of each end without a partner. auto: gate^2 (squared) or gate (euclidean)."));
+  table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
+                      "Assignment solver. auto: by size. Exact solvers differ only in speed; greedy takes "
+                      "the nearest pairs first, on the CPU."));
   table.push_back(row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
-                      "Check every assignment's certificate; with greedy, that links are nearest first."));
+                      "Check every assignment's certificate (greedy: that links are nearest first)."));
 }
 
 void add_execution_and_output(std::vector<Option>& table) {
   table.push_back(
       row("execution.backend", "",
           choice<Backend>({{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}),
-          MOTES_AT(execution.backend), "Where steps run."));
+          MOTES_AT(execution.backend), "Where to compute. auto: on a GPU where it is faster."));
   table.push_back(row("execution.threads", "threads", integer<int>(0, 4096), MOTES_AT(execution.threads),
-                      "CPU threads; 0: all."));
+                      "CPU threads. 0: all."));
   table.push_back(row("execution.device", "", integer<int>(0, 1023), MOTES_AT(execution.device),
                       "Which GPU, by its number in `motes info`."));
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
                       MOTES_AT(execution.memory_gb),
-                      "Memory for detection: larger frames are detected in files in TMPDIR, else beside the "
+                      "Memory for detection. Larger frames are detected in files in TMPDIR, else beside the "
                       "results. auto: no limit."));
   table.push_back(
       row("output.dir", "", word_or("auto", text("a folder")), MOTES_AT(output.dir),
@@ -221,12 +209,11 @@ void add_execution_and_output(std::vector<Option>& table) {
                       "Write report.html: plots, warnings and parameters."));
   table.push_back(row("output.vtk", "", truth_value(), MOTES_AT(output.vtk),
                       "Write tracks.vtp, tracks.vtkhdf, frames.pvd and frames/*.vtp for ParaView."));
-  table.push_back(row(
-      "output.csv_names", "", choice<CsvNames>({{"motes", CsvNames::motes}, {"trackpy", CsvNames::trackpy}}),
-      MOTES_AT(output.csv_names), "Columns of tracks.csv. trackpy: also x, y, z, for trackpy's functions."));
-  table.push_back(row(
-      "output.pairs", "", truth_value(), MOTES_AT(output.pairs),
-      "Write pairs.csv: solver, status, links and gap of every frame pair (report.json: the first 1,000)."));
+  table.push_back(row("output.csv_names", "",
+                      choice<CsvNames>({{"motes", CsvNames::motes}, {"trackpy", CsvNames::trackpy}}),
+                      MOTES_AT(output.csv_names), "Columns of tracks.csv. trackpy: also x, y, z."));
+  table.push_back(row("output.pairs", "", truth_value(), MOTES_AT(output.pairs),
+                      "Write pairs.csv: solver, status, links and gap of every frame pair."));
 }
 
 std::vector<Option> make_table() {
@@ -342,11 +329,11 @@ std::string list_item(const std::string& text) {
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every setting, with (in parentheses) its `default` and other values. Later ones override earlier\n"
-      "ones: the YAML file, `--set key.path=value`, other options. Vectors are [z, y, x]. Lengths are in\n"
-      "micrometres (`_um`; px with a table in `px`), times in seconds (`_s`). Keys under `execution` change\n"
-      "the speed, not the result. *Series* and *pairs* are the values of `linking.scope`. The settings of\n"
-      "`motes simulate`, at the end, show their defaults; `motes help KEY` explains any key.\n";
+      "Every setting, with its `default` and the other values in parentheses. `--set key.path=value` and\n"
+      "other options take precedence over the YAML file. Vectors are [z, y, x]; lengths are in micrometres\n"
+      "(`_um`; px for a table in `px`), times in seconds (`_s`). Keys under `execution` do not change the\n"
+      "result. *Series* and *pairs* are values of `linking.scope`. `motes help KEY` explains a key, also of\n"
+      "`motes simulate`, whose settings and defaults are at the end.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {

@@ -20,7 +20,7 @@ void add_simulation(std::vector<Option>& table) {
                       MOTES_AT(simulation.particles), "Number of particles in the box at the start."));
   table.push_back(row("simulation.density_per_um3", "1/um^3", real(kNotNegative),
                       MOTES_AT(simulation.density_per_um3),
-                      "Above 0: particles per um^3, in place of simulation.particles."));
+                      "Particles per um^3; above 0 it replaces simulation.particles."));
   table.push_back(row("simulation.frames", "frames", integer<std::int32_t>(1, 1000000),
                       MOTES_AT(simulation.frames), "Number of frames."));
   table.push_back(
@@ -29,7 +29,7 @@ void add_simulation(std::vector<Option>& table) {
       row("simulation.time_jitter_s", "s", real(kNotNegative), MOTES_AT(simulation.time_jitter_s),
           "Standard deviation of the frames' times around multiples of dt_s; frames keep their order."));
   table.push_back(row("simulation.box_um", "um", per_axis(kPositive), MOTES_AT(simulation.box_um),
-                      "Size of the visible volume, from 0 on."));
+                      "Size of the visible volume, which begins at 0."));
   table.push_back(row("simulation.motion", "", own_motion(), MOTES_AT(simulation.motion),
                       "A particle's own motion. walk: correlated, biased walk (persistence, speed_um_s). "
                       "brownian: diffusion. directed: straight runs. confined: tethered diffusion. "
@@ -39,25 +39,25 @@ void add_simulation(std::vector<Option>& table) {
   table.push_back(row("simulation.speed_um_s", "um/s", real(kNotNegative), MOTES_AT(simulation.speed_um_s),
                       "walk, directed: speed."));
   table.push_back(row("simulation.speed_spread", "", real(kNotNegative), MOTES_AT(simulation.speed_spread),
-                      "Standard deviation of the particles' speeds over their mean."));
+                      "Standard deviation of the particles' speeds, as a fraction of their mean."));
   table.push_back(row("simulation.diffusion_um2_s", "um^2/s", real(kNotNegative),
                       MOTES_AT(simulation.diffusion_um2_s),
                       "Diffusion constant; added to the steps of a walk or a run."));
-  table.push_back(
-      row("simulation.confinement", "",
-          choice<sim::Confinement>(
-              {{"harmonic", sim::Confinement::harmonic}, {"sphere", sim::Confinement::sphere}}),
-          MOTES_AT(simulation.confinement),
-          "confined: a spring to the place where the particle began, or a reflecting sphere around it."));
+  table.push_back(row("simulation.confinement", "",
+                      choice<sim::Confinement>(
+                          {{"harmonic", sim::Confinement::harmonic}, {"sphere", sim::Confinement::sphere}}),
+                      MOTES_AT(simulation.confinement),
+                      "confined: harmonic is a spring to the place where the particle began, sphere a "
+                      "reflecting wall around it."));
   table.push_back(row("simulation.confinement_radius_um", "um", real(kPositive),
                       MOTES_AT(simulation.confinement_radius_um),
                       "confined: standard deviation per axis (harmonic), or radius of the sphere."));
   table.push_back(row("simulation.states", "",
                       list_of("a list of 2 to 8 of walk, brownian, directed and confined", own_motion()),
-                      MOTES_AT(simulation.states), "switching: the states."));
+                      MOTES_AT(simulation.states), "switching: the motions to switch between."));
   table.push_back(row("simulation.switch_rate_per_s", "1/s", rates(), MOTES_AT(simulation.switch_rate_per_s),
-                      "switching: one rate of leaving for each state; or one for each from and to, row by "
-                      "row, with 0 from a state to itself."));
+                      "switching: the rate of leaving each state; or the rates from every state to every "
+                      "state, row by row, with 0 from a state to itself."));
   table.push_back(row("simulation.state_speed_um_s", "um/s", rates(), MOTES_AT(simulation.state_speed_um_s),
                       "switching: one speed for each state; []: speed_um_s for all."));
   table.push_back(row("simulation.state_diffusion_um2_s", "um^2/s", rates(),
@@ -102,15 +102,15 @@ void add_simulated_world(std::vector<Option>& table) {
                                          {"vortex", sim::Flow::vortex},
                                          {"turbulence", sim::Flow::turbulence}}),
                       MOTES_AT(simulation.flow),
-                      "A flow that carries the particles: shear (along x, growing with y), a vortex about z, "
-                      "or a turbulence-like sum of random waves. All are incompressible."));
+                      "A flow that carries the particles. shear: along x, growing with y. vortex: about z. "
+                      "turbulence: a sum of random waves. All are incompressible."));
   table.push_back(row("simulation.flow_speed_um_s", "um/s", real(kNotNegative),
                       MOTES_AT(simulation.flow_speed_um_s),
                       "The flow's speed: at the walls (shear), its largest (vortex), its root mean square "
                       "(turbulence)."));
-  table.push_back(row("simulation.flow_scale_um", "um", real(kPositive), MOTES_AT(simulation.flow_scale_um),
-                      "Radius of the vortex's core; longest wave of the turbulence, the shortest is an "
-                      "eighth."));
+  table.push_back(row(
+      "simulation.flow_scale_um", "um", real(kPositive), MOTES_AT(simulation.flow_scale_um),
+      "Radius of the vortex's core, or longest wave of the turbulence; the shortest is an eighth of it."));
   table.push_back(row("simulation.flow_modes", "waves", integer<int>(1, 4096),
                       MOTES_AT(simulation.flow_modes), "Number of waves of the turbulence."));
   table.push_back(row("simulation.division_s", "s", real(kNotNegative), MOTES_AT(simulation.division_s),
@@ -124,25 +124,27 @@ void add_simulated_world(std::vector<Option>& table) {
                       "Particles nearer than this push each other apart; 0: never."));
   table.push_back(row("simulation.repulsion_rate_per_s", "1/s", real(kNotNegative),
                       MOTES_AT(simulation.repulsion_rate_per_s),
-                      "Share of an overlap that a pair loses per second."));
+                      "Fraction of their overlap that two particles lose per second."));
 }
 
 void add_seeding(std::vector<Option>& table) {
-  table.push_back(row("simulation.seeding", "",
-                      choice<sim::Seeding>({{"uniform", sim::Seeding::uniform},
-                                            {"clusters", sim::Seeding::clusters},
-                                            {"ball", sim::Seeding::ball},
-                                            {"shell", sim::Seeding::shell},
-                                            {"plane", sim::Seeding::plane}}),
-                      MOTES_AT(simulation.seeding),
-                      "Where particles begin: anywhere in the box, in balls around random places, in an "
-                      "ellipsoid around the box's centre, on its surface, or in the middle xy plane."));
+  table.push_back(row(
+      "simulation.seeding", "",
+      choice<sim::Seeding>({{"uniform", sim::Seeding::uniform},
+                            {"clusters", sim::Seeding::clusters},
+                            {"ball", sim::Seeding::ball},
+                            {"shell", sim::Seeding::shell},
+                            {"plane", sim::Seeding::plane}}),
+      MOTES_AT(simulation.seeding),
+      "Where particles begin. uniform: anywhere in the box. clusters: in balls around random places. ball: "
+      "in an ellipsoid around the box's centre. shell: on its surface. plane: in the middle xy plane."));
   table.push_back(row("simulation.clusters", "clusters", integer<std::int64_t>(1, 100000000),
-                      MOTES_AT(simulation.clusters), "seeding clusters: their number."));
+                      MOTES_AT(simulation.clusters), "seeding clusters: number of clusters."));
   table.push_back(row("simulation.cluster_radius_um", "um", real(kNotNegative),
-                      MOTES_AT(simulation.cluster_radius_um), "seeding clusters: radius of each."));
+                      MOTES_AT(simulation.cluster_radius_um), "seeding clusters: radius of each cluster."));
   table.push_back(row("simulation.seeding_radius_um", "um", per_axis(kPositive),
-                      MOTES_AT(simulation.seeding_radius_um), "seeding ball, shell: half axes."));
+                      MOTES_AT(simulation.seeding_radius_um),
+                      "seeding ball or shell: half axes of the ellipsoid."));
   table.push_back(row("simulation.min_distance_um", "um", real(kNotNegative),
                       MOTES_AT(simulation.min_distance_um),
                       "Least distance between particles in the first frame."));
@@ -163,7 +165,7 @@ void add_seeding(std::vector<Option>& table) {
                                                                              {"h5", PointFileKind::h5}}))),
       MOTES_AT(simulated.detections),
       "Files of the detections (detections.csv ...); []: none; auto: csv up to 5 million points, h5 beyond. "
-      "truth.h5, and detection_truth.csv beside a csv, hold which detection each true point made."));
+      "truth.h5, and detection_truth.csv beside a csv, state which detection belongs to each true point."));
 }
 
 void add_faults(std::vector<Option>& table) {
@@ -172,7 +174,7 @@ void add_faults(std::vector<Option>& table) {
   table.push_back(row("faults.miss", "", real(kFraction), MOTES_AT(faults.miss),
                       "Probability that a particle is missed in a frame, independent of other frames."));
   table.push_back(row("faults.blink_on_s", "s", real(kNotNegative), MOTES_AT(faults.blink_on_s),
-                      "Mean time that a blinking particle is visible; 0: none blinks."));
+                      "Mean time that a blinking particle is visible; 0: no blinking."));
   table.push_back(row("faults.blink_off_s", "s", real(kNotNegative), MOTES_AT(faults.blink_off_s),
                       "Mean time that a blinking particle is dark."));
   table.push_back(row("faults.false_per_frame", "detections", real(kNotNegative),
@@ -190,13 +192,14 @@ void add_faults(std::vector<Option>& table) {
 void add_optics(std::vector<Option>& table) {
   table.push_back(row("imaging.voxel_um", "um", per_axis(kPositive), MOTES_AT(imaging.optics.voxel_um),
                       "Distance between voxel centres."));
-  table.push_back(row("imaging.psf", "",
-                      choice<sim::Psf>({{"gaussian", sim::Psf::gaussian},
-                                        {"gibson-lanni", sim::Psf::gibson_lanni},
-                                        {"gaussian-beam", sim::Psf::gaussian_beam}}),
-                      MOTES_AT(imaging.optics.psf),
-                      "Point spread function: a Gaussian of psf_sigma_um; scalar diffraction with index "
-                      "mismatch; or a Gaussian in each plane that widens away from the spot."));
+  table.push_back(
+      row("imaging.psf", "",
+          choice<sim::Psf>({{"gaussian", sim::Psf::gaussian},
+                            {"gibson-lanni", sim::Psf::gibson_lanni},
+                            {"gaussian-beam", sim::Psf::gaussian_beam}}),
+          MOTES_AT(imaging.optics.psf),
+          "Point spread function. gaussian: a Gaussian of psf_sigma_um. gibson-lanni: scalar diffraction "
+          "with index mismatch. gaussian-beam: a Gaussian in each plane, wider away from the spot."));
   table.push_back(row("imaging.psf_sigma_um", "um", per_axis(kPositive),
                       MOTES_AT(imaging.optics.psf_sigma_um),
                       "Standard deviation of the Gaussian point spread function."));
@@ -213,10 +216,11 @@ void add_optics(std::vector<Option>& table) {
   table.push_back(
       row("imaging.depth_um", "um", real(kNotNegative), MOTES_AT(imaging.optics.depth_um),
           "gibson-lanni: depth of the first plane below the cover slip; matters with a mismatch."));
-  table.push_back(row(
-      "imaging.psf_range_um", "um", word_or("auto", real(kPositive)), MOTES_AT(imaging.optics.psf_range_um),
-      "gibson-lanni, gaussian-beam: distance above and below a spot up to which its light is drawn; auto: "
-      "twice the first dark point on the axis (up to twice that with a mismatch), or five Rayleigh ranges."));
+  table.push_back(row("imaging.psf_range_um", "um", word_or("auto", real(kPositive)),
+                      MOTES_AT(imaging.optics.psf_range_um),
+                      "gibson-lanni, gaussian-beam: distance above and below a spot up to which its light is "
+                      "drawn; auto: twice the distance of the first dark point on the axis (up to four times "
+                      "with a mismatch), or five Rayleigh ranges."));
   table.push_back(row("imaging.defocus_um", "um", word_or("none", real(kPositive)),
                       MOTES_AT(imaging.optics.defocus_um),
                       "gaussian: Rayleigh range of spots that widen laterally away from focal_plane_um; "
