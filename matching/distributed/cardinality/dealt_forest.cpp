@@ -5,14 +5,15 @@
 /// matching in bipartite graphs", IPDPS 2016, for level-synchronous searches over ranks.
 ///
 /// Messages. A rank follows edges among its own vertices until none is left, and only then exchanges what
-/// concerns other ranks. So a round is not a level: the number of rounds is that of the borders which paths
-/// cross, far below the number of levels where most neighbours are on the same rank. Paths need not be
-/// shortest for a phase to be right: a forest that cannot grow and has found no free column proves that there
-/// is no augmenting path. There are three messages, 12 bytes each:
+/// concerns other ranks. So a round is not a level: the number of rounds is the number of borders between
+/// ranks that paths cross, far below the number of levels where most neighbours are on the same rank. Paths
+/// need not be shortest for a phase to be right: a forest that cannot grow and has found no free column
+/// proves that no augmenting path exists. A message has 12 bytes (three numbers) and is of one of three
+/// kinds:
 ///
-///   claim  row i of root r reaches column j    to j's rank, which gives j to the first that claims it
-///   step   row i joins the tree of root r      to i's rank, from that of its mate
-///   leaf   root r has found free column j      to all ranks: its tree stops growing, and r's rank keeps j
+///   claim  "my row i, of root r, reaches your column j": sent to j's rank, which gives j to its first claim
+///   step   "your row i joins the tree of root r": sent to i's rank by the rank of the column matched to i
+///   leaf   "root r has found the free column j": sent to all ranks; r's tree stops growing, r's rank notes j
 ///
 /// A rank claims a column once in a phase (`seen_`), so a phase sends at most one claim for each pair of a
 /// rank and a column of another rank next to it, one step for each column, and a leaf to each rank for each

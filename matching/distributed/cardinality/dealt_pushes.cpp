@@ -9,12 +9,12 @@
 /// neighbour of least label, which gets a label above the second least; the row displaced goes on. Columns of
 /// other ranks are taken by a bid: their rank refuses it, with the label that the column has now, if that is
 /// above the second least, and otherwise tells the row that it displaces. Labels of other ranks' columns are
-/// those last told. A relabelling sets all labels by one search from the free columns.
+/// those that their ranks last sent. A relabelling sets all labels by one search from the free columns.
 ///
-/// Labels only guide: they may be too small (last told) or too large (the search does not wait for messages
-/// of one level before it goes on with another, and they end at 65535). A row may then be given up that has a
-/// path. So this is no proof of anything; the forest (dealt_forest.cpp) goes on from here and finds what is
-/// left.
+/// Labels are estimates: they may be too small (out of date) or too large (the search does not wait for
+/// messages of one level before it goes on with another, and they end at 65535). So a row may be given up
+/// although it has an augmenting path, and the matching left here need not be maximum. The forest
+/// (dealt_forest.cpp) starts from it, finds the remaining paths, and proves that there are no more.
 
 #include <limits>
 
