@@ -240,7 +240,7 @@ Command add_analyse(CLI::App& app, Session& session) {
   command.add_option("--min-length", arguments->min_length, "Leave out tracks of fewer points [2]")
       .type_name("POINTS");
   command.add_flag("--remove-drift", arguments->remove_drift,
-                   "Take off the mean motion of all particles first");
+                   "Subtract the mean motion of all particles first");
   return {&command.app(), [&session, arguments] {
             require_argument(arguments->tracks, "analyse needs TRACKS, a file of tracks");
             run_analyse(session, *arguments);

@@ -135,6 +135,9 @@ std::string trimmed_end(std::string text) {
 
 void run_command(int argc, const char* const* argv, Session& session) {
   CLI::App app("motes: particle tracking in 3D microscopy time series", "motes");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("Positionals", "Arguments");
+  app.get_formatter()->label("TEXT", "");  // the names of arguments say it
   app.set_version_flag("--version", std::string(version()));
   app.footer(
       "To begin: motes track FILE -o DIR. motes COMMAND --help lists options; motes help KEY explains a "

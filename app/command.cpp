@@ -38,7 +38,7 @@ void add_common_options(CommandOptions command, Session& session) {
   command.add_option("--config", session.config_file, "YAML configuration").type_name("FILE").group(group);
   command
       .add_option("--set", session.settings,
-                  "Set one configuration key (repeatable; wins over the YAML file)")
+                  "Set one configuration key (repeatable; overrides the YAML file)")
       .type_name("key.path=value")
       .allow_extra_args(false)
       .group(group);

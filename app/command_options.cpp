@@ -29,7 +29,9 @@ CommandOption& CommandOption::check(std::function<std::string(const std::string&
 }
 
 CommandOption& CommandOption::check_positive() {
-  option_->check(CLI::PositiveNumber);
+  CLI::Validator positive = CLI::PositiveNumber;
+  positive.description("");  // else help shows N:POSITIVE
+  option_->check(positive);
   return *this;
 }
 
@@ -77,7 +79,7 @@ std::vector<CommandText> command_texts(const CLI::App& program) {
 }
 
 CommandOptions add_command(CLI::App& program, const std::string& name, const std::string& doc) {
-  return CommandOptions(*program.add_subcommand(name, doc));
+  return CommandOptions(*program.add_subcommand(name, doc)->group("Commands"));
 }
 
 }  // namespace motes::app

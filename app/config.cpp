@@ -69,7 +69,7 @@ void assign(Config& config, const Option& option, const Value& value, const std:
 [[noreturn]] void fail_unknown(const std::string& where, const std::string& key,
                                const std::vector<std::string>& known) {
   throw UsageError(where + "unknown key '" + key + "'; did you mean '" + nearest(key, known) +
-                   "'? (docs/configuration.md lists all keys)");
+                   "'? (motes info --options lists all keys)");
 }
 
 const std::vector<std::string>& section_names() {
@@ -265,8 +265,8 @@ void check_consistency(const Config& config) {
                           config.linking.no_link_cost.has_value();
   if (config.linking.scope == Scope::series && pairs_only) {
     throw UsageError(
-        "linking.scope: series has costs of its own; linking.cost, linking.no_link_cost and linking.solver: "
-        "greedy go with linking.scope: pairs");
+        "linking.scope: series estimates its costs from the data; linking.cost, linking.no_link_cost and "
+        "linking.solver: greedy need linking.scope: pairs");
   }
   const bool static_model = config.linking.model == tracking::MotionModel::automatic ||
                             config.linking.model == tracking::MotionModel::standing;

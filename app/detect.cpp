@@ -117,7 +117,7 @@ Command add_detect(CLI::App& app, Session& session) {
       .type_name("A:B");
   command
       .add_option("--preview-parameters", arguments->picture,
-                  "Draw instead what several radii and thresholds find in the first frame")
+                  "Instead, draw what several radii and thresholds find in the first frame")
       .type_name("FILE.png");
   add_crop_option(command, session);
   add_short_options(command, session.short_options, ShortOptionSet::detection);

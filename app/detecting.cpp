@@ -344,8 +344,9 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
   everywhere(ranks, [&] {
     kept = kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
     if (kept.empty())
-      throw UsageError(fmt::format("input.frames: {} has {} frames, from 0 on, and none of those asked for",
-                                   source.info().path, source.info().frames));
+      throw UsageError(
+          fmt::format("input.frames and input.frame_step leave none of the frames 0 to {} of {}; change them",
+                      source.info().frames - 1, source.info().path));
     finder = std::make_unique<FrameFinder>(execution, config, source, console);
   });
   PointSeries series;

@@ -52,8 +52,9 @@ std::string topic_help(const CLI::App& app, const std::string& topic) {
   if (const std::string text = key_help(topic); !text.empty()) return text;
   std::vector<std::string> known = option_paths();
   for (const CommandText& command : command_texts(app)) known.push_back(command.name);
-  throw UsageError("'" + topic + "' is neither a command nor a configuration key; did you mean '" +
-                   nearest(topic, known) + "'?");
+  throw UsageError(
+      "'" + topic + "' is neither a command nor a setting" +
+      did_you_mean(topic, known, "motes --help for commands, motes info --options for settings"));
 }
 
 /// Every text with its `special` characters preceded by a backslash.

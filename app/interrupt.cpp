@@ -25,7 +25,7 @@ void answer_signal(bool speaks) {
   if (first && heard.load()) {
     first = false;
     if (speaks && system::error_is_terminal())
-      system::write_error("\nmotes: ending after the work at hand; Ctrl-C again ends at once\n");
+      system::write_error("\nmotes: stopping after the current frame; press Ctrl-C again to stop at once\n");
     return;
   }
   const auto no_new_files = io::remove_unfinished_files();

@@ -63,7 +63,7 @@ void judge_links(const Execution& execution, const Config& config, const trackin
       c.calibrated
           ? fmt::format("{:.1f} % (+- {:.1f}) of the links are expected to be wrong", 100 * c.wrong,
                         100 * c.error)
-          : fmt::format("{} of the links are expected to be wrong (by their odds alone)",
+          : fmt::format("{} of the links are expected to be wrong (a rough estimate)",
                         c.wrong < 0.001 ? "fewer than 0.1 %" : fmt::format("{:.1f} %", 100 * c.wrong));
   console.note(share);
   if (c.wrong > kManyWrong)
@@ -146,7 +146,7 @@ std::string windows_line(const tracking::SeriesLinks& links) {
       links.gap_nats > 0
           ? fmt::format("at most {:.3g} nats in all ({:.2g} a detection) above the cost of the optimum",
                         links.gap_nats, links.gap_nats / static_cast<double>(links.points.size()))
-          : "proven to be an optimum of the whole series";
+          : "proven optimal for the complete series";
   return fmt::format("linked in {} overlapping windows of frames: {}", links.windows, gap);
 }
 
@@ -242,7 +242,10 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
   if (estimate && !estimated)
     for (const std::string& warning : gate_warnings(gate.um, *estimate, unit)) console.warn(warning);
   if (!estimate && frames.size() > 1) {
-    console.warn("no two consecutive frames have detections, so nothing can be linked");
+    console.warn(detections_of(frames) == 0
+                     ? "no frame has detections, so there is nothing to link; check detection.threshold, "
+                       "detection.radius_um and detection.polarity"
+                     : "no two consecutive frames have detections, so nothing can be linked");
   }
   if (gate.bounded()) explain_scope(config, detections_of(frames), series, console);
   return {gate, estimate, series};

@@ -39,7 +39,8 @@ matching::Family family_of(const MatchArguments& arguments) {
   if (arguments.problem == "cardinality") return Family::cardinality;
   if (arguments.problem == "greedy") return Family::greedy;
   if (!arguments.problem.empty() && arguments.problem != "assignment")
-    throw UsageError("--problem: '" + arguments.problem + "' is none of assignment, cardinality, greedy");
+    throw UsageError("--problem: '" + arguments.problem +
+                     "' is not allowed; allowed: assignment, cardinality, greedy");
   const auto* info = matching::find_solver(matching::split_solver_name(arguments.solver).first);
   return arguments.problem.empty() && info != nullptr ? info->family() : Family::assignment;
 }

@@ -198,7 +198,7 @@ Task read_task(Session& session, const MatchArguments& arguments, const Communic
   const Config config = configure(session, "", true);
   task.cpu = share_of_threads(config);
   if (!arguments.ties.empty() && arguments.ties != "any" && arguments.ties != "hash")
-    throw UsageError("--ties: '" + arguments.ties + "' is neither any nor hash");
+    throw UsageError("--ties: '" + arguments.ties + "' is not allowed; allowed: any, hash");
   if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
   const auto read_start = std::chrono::steady_clock::now();
   task.costs = read_costs(arguments, task.cpu);

@@ -68,9 +68,10 @@ void require_same_settings(const Part& one, const Part& other) {
     std::getline(others, different);
     if (line == different) continue;
     const auto trimmed = [](const std::string& text) { return text.substr(text.find_first_not_of(' ')); };
-    throw UsageError(fmt::format(
-        "{} and {} were not found in the same way ('{}', '{}'); find both with one plan (motes plan)",
-        one.file, other.file, trimmed(line), trimmed(different)));
+    throw UsageError(
+        fmt::format("{} and {} were detected with different settings ('{}', '{}'); detect both with one plan "
+                    "(motes plan)",
+                    one.file, other.file, trimmed(line), trimmed(different)));
   }
 }
 
@@ -91,8 +92,9 @@ void order_parts(std::vector<Part>& parts) {
                       range_text(part.range().first, std::min(part.range().end, before.range().end)),
                       before.file, part.file));
     if (part.range().first > before.range().end)
-      throw UsageError(fmt::format("frames {} are in no part; find them with --frames, or give that part too",
-                                   range_text(before.range().end, part.range().first)));
+      throw UsageError(
+          fmt::format("frames {} are in no part; detect them with --frames, or add the part that has them",
+                      range_text(before.range().end, part.range().first)));
   }
 }
 

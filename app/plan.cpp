@@ -69,8 +69,8 @@ Plan make_plan(Session& session, Config config) {
 }
 
 Command add_plan(CLI::App& app, Session& session) {
-  CommandOptions command = add_command(
-      app, "plan", "Estimate the settings that all parts of a series share, before they are detected");
+  CommandOptions command =
+      add_command(app, "plan", "Estimate settings once, so that a series can be detected in parts");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration")

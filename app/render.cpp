@@ -286,14 +286,14 @@ Command add_render(CLI::App& app, Session& session) {
   const auto option = [&](const char* name, std::string& target, const char* doc, const char* type) {
     command.add_option(name, target, doc).type_name(type);
   };
-  command.add_option("TRACKS", arguments->tracks, "Tracks in any readable format; several become panels");
+  command.add_option("TRACKS", arguments->tracks, "Tracks in any readable format; one panel for each file");
   option("-o,--output", arguments->picture, "Picture to write", "PICTURE.png");
-  option("--movie", arguments->movie, "Movie to write in place of a picture: frame after frame, by ffmpeg",
+  option("--movie", arguments->movie, "Movie of the frames to write instead of a picture (needs ffmpeg)",
          "FILE.mp4|.gif");
-  command.add_flag("--turn", arguments->turn, "The movie turns once around z in place of playing");
-  option("--fps", arguments->frames_per_s, "Pictures a second of the movie [10]", "RATE");
+  command.add_flag("--turn", arguments->turn, "Movie: turn once around z instead of playing the frames");
+  option("--fps", arguments->frames_per_s, "Movie: frames per second [10]", "RATE");
   command.add_option("--title", arguments->titles, "Title of a panel (repeatable, in the order of TRACKS)")
-      .type_name("TEXT")
+      .type_name("TITLE")
       .allow_extra_args(false);
   option("--color", arguments->colour, "Colour by track, time, speed, or a property's name [track]", "WHAT");
   option("--range", arguments->range, "Ends of the colour scale [those of the data]", "LOW:HIGH");
@@ -302,12 +302,12 @@ Command add_render(CLI::App& app, Session& session) {
   option("--elevation", arguments->elevation, "Angle of the camera above xy; 90: from straight above [20]",
          "DEGREES");
   option("--until", arguments->until, "Last frame drawn [all]", "FRAME");
-  option("--tail", arguments->tail, "Draw only so many frames up to there [all]", "N");
-  option("--frame", arguments->frame, "Volume series whose frame at --until, or its first, is drawn too",
-         "FILE");
+  option("--tail", arguments->tail, "Draw only the last N frames up to --until [all]", "N");
+  option("--frame", arguments->frame,
+         "Also draw the frame of this volume series at --until (without it: the first)", "FILE");
   option("--line-width", arguments->line_width, "Width of lines in pixels [2]", "PIXELS");
   option("--background", arguments->background, "white or black [white]", "NAME");
-  command.add_flag("--no-axes", arguments->no_axes, "Without box, axes and numbers");
+  command.add_flag("--no-axes", arguments->no_axes, "Draw no box, axes and numbers");
   command.add_flag("--points", arguments->points, "Mark the last position of each track");
   return {&command.app(), [&session, arguments] { run_render(session, *arguments); }};
 }

@@ -302,7 +302,7 @@ std::string scores_table(const Scores& scores, const std::string& unit) {
                        link.recall);
   table += fmt::format("  links      {} true, {} false, {} missed, {} neutral", link.true_links,
                        link.false_links, link.missed_links, link.neutral_links);
-  table += fmt::format("\n  strict F1  {:.6f}   ({} links between positions of no particle counted as false)",
+  table += fmt::format("\n  strict F1  {:.6f}   ({} links between two false detections count as false)",
                        link.strict_f1, link.clutter_links);
   const DetectedLinkScores& d = link.detected;
   table += fmt::format(

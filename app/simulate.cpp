@@ -161,7 +161,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
   });
   if (truth.points() == 0)
     throw UsageError(
-        "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
+        "simulation: no particle is in view in any frame; simulate more particles, or longer lives");
   // Before the truth is written, which includes the brightness and size of each point.
   if (config.imaging.write_frames)
     before_writing([&] { sim::add_appearance(execution, truth, config.simulation, config.imaging.optics); });

@@ -251,7 +251,7 @@ Command add_track(CLI::App& app, Session& session) {
       .type_name("A:B");
   command
       .add_option("--min-confidence", arguments->min_confidence,
-                  "Cut links less likely right than this (linking.min_confidence)")
+                  "Cut links with a lower probability of being right (linking.min_confidence)")
       .type_name("P");
   add_short_options(command, session.short_options, ShortOptionSet::linking);
   add_table_options(command, session);

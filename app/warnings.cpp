@@ -65,8 +65,7 @@ std::vector<std::string> repeat_warnings(std::size_t repeats, std::size_t points
   if (repeats == 0 || 100 * repeats < points) return {};
   return {
       fmt::format("{} of {} points lie exactly where another point of their frame does: does the input hold "
-                  "points twice? "
-                  "Which of them moves where is a guess",
+                  "points twice? The links of such points are a guess",
                   repeats, points)};
 }
 
@@ -127,11 +126,11 @@ std::vector<std::string> motion_warnings(const tracking::MotionFigures& motion,
     lines.push_back(fmt::format("{} only: errors between tracks are themselves uncertain",
                                 counted(std::ssize(motion.tracks), "tracks")));
   if (motion.lags.front().step_correlation > kKeepsDirection)
-    lines.push_back(
-        fmt::format("successive steps go the same way (correlation {:.2f}), so this is not diffusion: the "
-                    "diffusion constant does not describe it{}",
-                    motion.lags.front().step_correlation,
-                    options.remove_drift ? "" : "; --remove-drift takes off the motion of all"));
+    lines.push_back(fmt::format(
+        "successive steps go the same way (correlation {:.2f}), so this is not diffusion: the "
+        "diffusion constant does not describe it{}",
+        motion.lags.front().step_correlation,
+        options.remove_drift ? "" : "; --remove-drift subtracts the mean motion of all particles"));
   return lines;
 }
 

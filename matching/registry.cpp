@@ -48,9 +48,9 @@ CardinalityRow make_pothen_fan(const SolverOptions& options) {
 constexpr OptionInfo kPushRelabelOptions[] = {
     {"queue_limit", "1..1000000", "500", "cpu: active rows that a thread takes at a time"},
     {"relabel_frequency", "0..1000", "0",
-     "cpu: global relabellings for every so many pushes as there are rows; 0: 2"},
+     "cpu: global relabellings per as many pushes as there are rows; 0: 2"},
     {"chain", "0..1000000", "0",
-     "cuda: pushes of a chain between two global relabellings; 0: 24, and as many as its levels"},
+     "cuda: pushes of a chain between two global relabellings; 0: 24 plus the number of levels"},
     {"reorder", "auto|1|0", "auto",
      "cpu: reorder the graph first: one thread stores it in slots, several renumber it; auto: slots, or "
      "large "
@@ -79,7 +79,7 @@ constexpr OptionInfo kMsBfsGraftOptions[] = {
     {"alpha", "1..1000000", "5",
      "search from unseen columns where the frontier is not below 1/alpha of them"},
     {"direction", "1|0", "1", "choose the direction level by level"},
-    {"graft", "1|0", "1", "give columns of trees that found a path to other trees; else start over"},
+    {"graft", "1|0", "1", "reuse columns of trees that found a path in other trees; 0: start over"},
     {"finish", "1|0", "1", "leave the last rows to push-relabel where trees do not pay (not in the paper)"},
 };
 CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {
@@ -90,7 +90,7 @@ CardinalityRow make_ms_bfs_graft(const SolverOptions& options) {
 constexpr OptionInfo kApfbOptions[] = {
     {"kernel", "bfs-wr|bfs", "bfs-wr", "bfs-wr: trees that have found a path stop growing"},
     {"threads", "ct|mt", "ct", "ct: 256 * 256 threads; mt: one per row, as far as the device holds them"},
-    {"start", "cheap|none", "cheap", "rows that the start leaves free first take free columns, or do not"},
+    {"start", "cheap|none", "cheap", "whether rows that the start leaves free first take free columns"},
 };
 template <bool kShortest>
 CardinalityRow make_apfb(const SolverOptions& options) {
@@ -107,7 +107,7 @@ std::uint32_t seed_of(const SolverOptions& options) {
 }
 
 constexpr OptionInfo kOneByOneOptions[] = {
-    {"seed", kSeeds, "1", "of the order of the vertices; 0: as they are numbered"},
+    {"seed", kSeeds, "1", "seed of the order of the vertices; 0: as they are numbered"},
 };
 template <bool kWeighted>
 GreedyRow make_one_by_one(const SolverOptions& options) {
@@ -115,9 +115,9 @@ GreedyRow make_one_by_one(const SolverOptions& options) {
 }
 
 constexpr OptionInfo kProposalOptions[] = {
-    {"select", "weighted|random", "weighted", "a vertex chooses its heaviest neighbour, or its first"},
-    {"blue", "0.01..0.99", "0.53406", "the probability of proposing in a round"},
-    {"seed", kSeeds, "1", "of the colours"},
+    {"select", "weighted|random", "weighted", "a vertex takes its heaviest neighbour, or its first"},
+    {"blue", "0.01..0.99", "0.53406", "probability of proposing in a round"},
+    {"seed", kSeeds, "1", "seed of the colours"},
 };
 GreedyRow make_proposal(const SolverOptions& options) {
   const auto blue_limit = static_cast<std::uint32_t>(std::ldexp(options.real("blue"), 32));
@@ -174,10 +174,10 @@ constexpr SolverInfo kSolvers[] = {
      SolverInfo::CardinalityFactory{&make_ms_bfs_graft}, kMsBfsGraftOptions},
     {"apfb", kCuda, kGraph, Guarantee::exact, "paths of a full breadth-first search (Deveci et al. 2013)",
      SolverInfo::CardinalityFactory{&make_apfb<false>}, kApfbOptions},
-    {"apsb", kCuda, kGraph, Guarantee::exact, "shortest paths, likewise (Deveci et al. 2013)",
+    {"apsb", kCuda, kGraph, Guarantee::exact, "shortest paths of a breadth-first search (Deveci et al. 2013)",
      SolverInfo::CardinalityFactory{&make_apfb<true>}, kApfbOptions},
     {"greedy-suitor", kBoth, kGraph, Guarantee::half_weight,
-     "proposals to the best that may be had (Manne & Halappanavar 2014)",
+     "proposals in order of weight (Manne & Halappanavar 2014)",
      SolverInfo::GreedyFactory{&make_greedy<Suitor>}},
     {"greedy-sorted", kCpu, kGraph, Guarantee::half_weight,
      "edges by falling weight (Fagginger Auer & Bisseling 2012)",
@@ -186,10 +186,10 @@ constexpr SolverInfo kSolvers[] = {
      "blue propose, red answer (Fagginger Auer & Bisseling 2012)", SolverInfo::GreedyFactory{&make_proposal},
      kProposalOptions},
     {"greedy-weighted", kCpu, kGraph, Guarantee::maximal,
-     "each vertex its heaviest free neighbour (Fagginger Auer & Bisseling 2012)",
+     "each vertex takes its heaviest free neighbour (Fagginger Auer & Bisseling 2012)",
      SolverInfo::GreedyFactory{&make_one_by_one<true>}, kOneByOneOptions},
     {"greedy-random", kCpu, kGraph, Guarantee::maximal,
-     "each vertex its first free neighbour (Fagginger Auer & Bisseling 2012)",
+     "each vertex takes its first free neighbour (Fagginger Auer & Bisseling 2012)",
      SolverInfo::GreedyFactory{&make_one_by_one<false>}, kOneByOneOptions},
 };
 

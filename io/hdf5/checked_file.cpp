@@ -328,7 +328,7 @@ std::optional<std::string> CheckedFile::text(const std::string& object, const st
   if (!type || !space || H5Tget_class(type.id()) != H5T_STRING) fail(what + " is not text");
   const hssize_t count = H5Sget_simple_extent_npoints(space.id());
   if (H5Tis_variable_str(type.id()) != 0) {
-    if (count != 1) fail(what + " holds " + std::to_string(count) + " texts; one is meant");
+    if (count != 1) fail(what + " holds " + std::to_string(count) + " texts; one is expected");
     char* read = nullptr;
     if (H5Aread(opened.id(), type.id(), &read) < 0 || read == nullptr) fail(what + " is damaged");
     std::string value(read, strnlen(read, kMaxTextBytes));
@@ -337,7 +337,7 @@ std::optional<std::string> CheckedFile::text(const std::string& object, const st
   }
   const std::size_t size = H5Tget_size(type.id());
   if (count < 1 || (count != 1 && size != 1))
-    fail(what + " holds " + std::to_string(count) + " texts; one is meant");
+    fail(what + " holds " + std::to_string(count) + " texts; one is expected");
   const std::uint64_t bytes = size == 1 ? static_cast<std::uint64_t>(count) : size;
   if (bytes > kMaxTextBytes || bytes > file_size_) fail(what + " is damaged");
   std::string value(static_cast<std::size_t>(bytes), '\0');

@@ -239,7 +239,7 @@ std::optional<double> Reader::number_attribute(const std::string& name, const st
   const auto values = list_attribute(name, object);
   if (!values) return std::nullopt;
   if (values->size() != 1)
-    fail("the attribute " + name + " holds " + std::to_string(values->size()) + " values; one is meant");
+    fail("the attribute " + name + " holds " + std::to_string(values->size()) + " values; one is expected");
   return values->front();
 }
 

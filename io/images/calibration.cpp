@@ -76,9 +76,10 @@ std::string ask_for_calibration(const Calibration& metadata, const FrameOptions&
 void choose_channel(SeriesInfo& info, const FrameOptions& options) {
   info.channel = options.channel.value_or(0);
   if (info.channel < 0 || info.channel >= info.channels) {
-    throw UsageError(fmt::format("input.channel: {} is out of range: {} has {} channel{}; choose 0 to {}",
-                                 info.channel, info.path, info.channels, info.channels == 1 ? "" : "s",
-                                 info.channels - 1));
+    throw UsageError(fmt::format(
+        "input.channel: {} is out of range: {} has {}", info.channel, info.path,
+        info.channels == 1 ? "1 channel; leave input.channel out"
+                           : fmt::format("{} channels; choose 0 to {}", info.channels, info.channels - 1)));
   }
   if (!options.channel && info.channels > 1)
     info.notes.push_back(

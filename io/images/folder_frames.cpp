@@ -69,11 +69,12 @@ class FolderPages {
   void check(TiffFile& file) const {
     if (file.pages() < pages_per_file_) file.take_as_contiguous(pages_per_file_);
     if (file.pages() == pages_per_file_ && file.format() == format_) return;
-    throw InputError(fmt::format(
-        "{}: holds {} pages of {} x {} {}, but the folder's first file {} of {} x {} {}; all must be alike",
-        file.path().string(), file.pages(), file.format().width, file.format().height,
-        to_string(file.format().type), pages_per_file_, format_.width, format_.height,
-        to_string(format_.type)));
+    throw InputError(
+        fmt::format("{}: holds {} pages of {} x {} {}, but the folder's first file {} of {} x {} {}; all "
+                    "files must have the same shape and type",
+                    file.path().string(), file.pages(), file.format().width, file.format().height,
+                    to_string(file.format().type), pages_per_file_, format_.width, format_.height,
+                    to_string(format_.type)));
   }
 
  private:
@@ -186,9 +187,9 @@ namespace {
     const bool better = example.empty() || name == "tracks.h5" || name < example;
     if (better && example != "tracks.h5") example = name;
   }
-  throw InputError(
-      folder.string() + ": the folder holds no TIFF files (.tif, .tiff)" +
-      (example.empty() ? "; check input.path" : ", but for instance '" + example + "'; name a file in it"));
+  throw InputError(folder.string() + ": the folder holds no TIFF files (.tif, .tiff)" +
+                   (example.empty() ? "; check the path (input.path)"
+                                    : ", but for instance '" + example + "'; name a file in it"));
 }
 
 }  // namespace

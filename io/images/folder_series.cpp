@@ -42,7 +42,8 @@ void check_alike(const SeriesInfo& first, const SeriesInfo& other) {
                     other.path, other.frames));
   if (other.shape != first.shape || other.type != first.type || other.channels != first.channels)
     throw InputError(
-        fmt::format("{}: its volume is {} x {} x {} of {}, that of {} {} x {} x {} of {}; all must be alike",
+        fmt::format("{}: its volume is {} x {} x {} of {}, that of {} {} x {} x {} of {}; all volumes must "
+                    "have the same shape and type",
                     other.path, other.shape.nz, other.shape.ny, other.shape.nx, to_string(other.type),
                     first.path, first.shape.nz, first.shape.ny, first.shape.nx, to_string(first.type)));
   if (first.voxel_um && other.voxel_um && !(*first.voxel_um == *other.voxel_um))

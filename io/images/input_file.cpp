@@ -15,10 +15,10 @@ InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
   file_ = system::ReadableFile(path_, error);
   if (error == 0) return;
   if (error == system::ReadableFile::kNotRegular)
-    throw InputError(path_.string() + ": this is not a regular file; check input.path");
+    throw InputError(path_.string() + ": this is not a regular file; check the path (input.path)");
   const std::string what = path_.string() + ": cannot open: " + std::strerror(error);
   if (error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG)
-    throw InputError(what + "; check input.path");
+    throw InputError(what + "; check the path (input.path)");
   throw ResourceError(what + "; check its permissions");
 }
 

@@ -83,7 +83,7 @@ Dataset read_dataset(const Store& store, const std::string& node) {
   } else if (type == Json("float32")) {
     dataset.type = VoxelType::f32;
   } else {
-    store.fail(key, "holds no 8-bit or 16-bit or 32-bit float values; export them so");
+    store.fail(key, "its voxels are not 8-bit, 16-bit or 32-bit float values; export it as one of these");
   }
   std::array<std::int64_t, 3> blocks{};
   for (std::size_t a = 0; a < 3; ++a) blocks[a] = (dataset.size[a] + dataset.block[a] - 1) / dataset.block[a];

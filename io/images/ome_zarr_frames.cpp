@@ -167,10 +167,10 @@ Slots find_slots(const Store& store, const ImageMetadata& metadata, const zarr::
     const std::size_t slot = name.size() == 1 ? kLetters.find(name[0]) : std::string_view::npos;
     if (slot == std::string_view::npos) {
       if (array.shape[a] == 1) continue;
-      store.fail(metadata.node,
-                 fmt::format("has an axis '{}' of {} entries, which is none of t, c, z, y, x; take one entry "
-                             "of it",
-                             name.substr(0, 40), array.shape[a]));
+      store.fail(
+          metadata.node,
+          fmt::format("has an unknown axis '{}' of {} entries (known: t, c, z, y, x); export one entry of it",
+                      name.substr(0, 40), array.shape[a]));
     }
     if (slots[slot] != kAbsent)
       store.fail(metadata.node, fmt::format("has two axes '{}'; export it again", name));
@@ -293,8 +293,8 @@ std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const Fram
   info.format = metadata.version.empty() ? "Zarr" : "OME-Zarr " + metadata.version.substr(0, 20);
   info.notes = metadata.notes;
   if (size(0) > std::numeric_limits<std::int32_t>::max() || size(1) > 65535 || size(0) < 1 || size(1) < 1)
-    store.fail(metadata.node,
-               fmt::format("{} frames of {} channels cannot be: the metadata are damaged", size(0), size(1)));
+    store.fail(metadata.node, fmt::format("{} frames of {} channels are impossible: the metadata are damaged",
+                                          size(0), size(1)));
   info.frames = static_cast<std::int32_t>(size(0));
   info.channels = static_cast<int>(size(1));
   info.shape = {size(2), size(3), size(4)};

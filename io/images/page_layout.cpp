@@ -62,7 +62,7 @@ PageAxes parse_axes(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(text[i++])));
     if (kLetters.find(letter) == std::string_view::npos && letter != 'Y' && letter != 'X')
-      bad_axes(text, fmt::format("byte {} is none of T, Z, C, Y, X", i));
+      bad_axes(text, fmt::format("byte {} is not one of T, Z, C, Y, X", i));
     if (letters.find(letter) != std::string::npos) bad_axes(text, fmt::format("{} occurs twice", letter));
     letters += letter;
     const std::size_t begin = i;

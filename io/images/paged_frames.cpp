@@ -41,7 +41,7 @@ void PagedFrames::read_voxels(std::int32_t t, std::span<std::byte> out) {
 void describe_layout(SeriesInfo& info, const PageMap& map, const PageFormat& format) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (map.nt() > kMost || map.nc() > kMost) {
-    throw InputError(fmt::format("{}: {} frames of {} channels cannot be: the metadata are damaged",
+    throw InputError(fmt::format("{}: {} frames of {} channels are impossible: the metadata are damaged",
                                  info.path, map.nt(), map.nc()));
   }
   info.frames = static_cast<std::int32_t>(map.nt());

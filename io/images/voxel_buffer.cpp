@@ -37,7 +37,7 @@ std::int64_t frame_bytes(VoxelType type, const Shape3& shape, const std::filesys
   const auto bytes = checked_product({shape.nz, shape.ny, shape.nx, bytes_per_voxel(type)});
   if (!bytes) {
     throw InputError(
-        fmt::format("{}: a frame of {} x {} x {} voxels (z, y, x) cannot be: the metadata are damaged",
+        fmt::format("{}: a frame of {} x {} x {} voxels (z, y, x) is impossible: the metadata are damaged",
                     source.string(), shape.nz, shape.ny, shape.nx));
   }
   return *bytes;

@@ -148,7 +148,7 @@ class MatrixMarket {
     pattern_ = words[3] == "pattern";
     complex_ = structure_ && !array_ && words[3] == "complex";
     if (!integer_ && !pattern_ && !complex_ && words[3] != "real" && words[3] != "double")
-      fail("field '" + words[3] + "' is none of integer, real, pattern");
+      fail("field '" + words[3] + "' is not one of integer, real, pattern");
     if (pattern_ && array_) fail("an array has no pattern field");
     symmetric_ = words[4] == "symmetric" ||
                  (structure_ && !array_ && (words[4] == "skew-symmetric" || words[4] == "hermitian"));

@@ -122,8 +122,8 @@ struct MaskPoints {
     const VolumeFrame frame = open_frames(file, options)->read(0);
     if (shape && frame.shape != *shape)
       throw InputError(fmt::format(
-          "{}: is {} x {} x {} voxels, the masks before {} x {} x {}; all must be alike", file.string(),
-          frame.shape.nz, frame.shape.ny, frame.shape.nx, shape->nz, shape->ny, shape->nx));
+          "{}: is {} x {} x {} voxels, the masks before {} x {} x {}; all must have the same shape",
+          file.string(), frame.shape.nz, frame.shape.ny, frame.shape.nx, shape->nz, shape->ny, shape->nx));
     shape = frame.shape;
     for (const auto& [label, sum] : centroids(frame)) {
       const auto line = table.find(label);

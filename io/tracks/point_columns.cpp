@@ -340,7 +340,7 @@ class Parser {
     if (!value) bad_value(column, "a number is needed");
     if (!std::isfinite(*value)) bad_value(column, "coordinates must be finite; remove the row");
     if (std::abs(*value) > kMostCoordinate)
-      bad_value(column, "coordinates end at 1e100; correct the number or remove the row");
+      bad_value(column, "coordinates must be below 1e100; correct the number or remove the row");
     return *value;
   }
 

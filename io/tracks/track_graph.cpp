@@ -150,7 +150,7 @@ TrackSet tracks_of_graph(TrackGraph graph, const std::function<std::string(std::
       std::count_if(degrees.in.begin(), degrees.in.end(), [](auto count) { return count > 1; });
   if (merges > 0)
     notes.push_back(std::to_string(merges) + (merges == 1 ? " merge is" : " merges are") +
-                    " cut: the merged particle starts a track of its own");
+                    " cut: the merged particle starts a new track");
   std::vector<std::size_t> kept;
   for (std::size_t row = 0; row < graph.nodes.size(); ++row)
     if (paths.of[row] != kNone) kept.push_back(row);

@@ -68,7 +68,7 @@ std::unique_ptr<InputFile> Store::open(const std::string& key) const {
   const fs::path canonical = fs::canonical(path, error);
   if (error) return nullptr;
   if (!is_inside(canonical, canonical_))
-    fail(key, "is a link out of the store, which is not followed; copy the store whole");
+    fail(key, "is a link that leaves the store and is not followed; copy its target into the store");
   return std::make_unique<InputFile>(path);
 }
 

@@ -35,7 +35,7 @@ std::vector<Index> anywhere(const Execution& execution, const CardinalityProblem
 }
 
 constexpr std::array<InitialiserInfo, 5> kInitialisers{{
-    {"none", "cpu", "no pair at all", "", &start_none},
+    {"none", "cpu", "an empty matching", "", &start_none},
     {"cheap", "cpu, cuda", "maximal", "each row takes its first free column (Duff, Kaya & Ucar 2011)",
      &anywhere<&start_cheap, &device::cheap_start>},
     {"karp-sipser", "cpu, cuda", "maximal; maximum where vertices of degree one never run out",

@@ -64,7 +64,7 @@ Costs uniform(const Execution& execution, Recipe& recipe) {
   const auto seed = static_cast<std::uint64_t>(recipe.whole("seed", 1, 0, 0x1p53));
   const std::string type = recipe.word("type", "int32");
   if (type != "int32" && type != "int64" && type != "float" && type != "double")
-    recipe.fail("type=" + type + " is none of int32, int64, float, double");
+    recipe.fail("type=" + type + " is not one of int32, int64, float, double");
   const double largest = type == "float" ? 0x1p24 : 0x1p31 - 2;
   const std::int64_t high = recipe.whole("high", std::nullopt, 0, largest);
   const double density = recipe.number("density", 1, 0, 1);

@@ -241,7 +241,7 @@ std::optional<DenseCosts> structured_matrix(const Execution& execution, Recipe& 
         out.entries = entries_of<double>(execution, out.rows, family.rule);
     } else {
       recipe.fail("type=" + type +
-                  " does not suit: double and float do, and int32 where costs are whole numbers");
+                  " is not possible here; use double or float, or int32 where costs are whole numbers");
     }
     return out;
   }

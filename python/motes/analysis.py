@@ -80,7 +80,7 @@ def analyse(
     min_length : int, default 2
         Leave out tracks of fewer points.
     remove_drift : bool, default False
-        Take off the mean motion of all particles first.
+        Subtract the mean motion of all particles first.
     threads : int, default 0
         CPU threads, 0: all, but one for up to 10,000 points. The result does not depend on it.
 

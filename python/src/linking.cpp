@@ -117,7 +117,7 @@ tracking::MotionModel model_of(const std::string& name) {
   if (name == "velocity") return MotionModel::velocity;
   if (name == "field") return MotionModel::field;
   if (name == "joint") return MotionModel::joint;
-  throw UsageError("model: '" + name + "' is none of auto, static, velocity, field, joint");
+  throw UsageError("model: '" + name + "' is not one of auto, static, velocity, field, joint");
 }
 
 nb::object link_series(const Array1<double>& x, const Array1<double>& y, const Array1<double>& z,

@@ -266,7 +266,7 @@ nb::dict simulate(const Settings& settings, bool volumes) {
     out.truth = sim::simulate_motion(execution, config.simulation, app::interrupt_requested);
     if (out.truth.points() == 0)
       throw UsageError(
-          "simulation: no particle is in view in any frame; ask for more of them, or for longer lives");
+          "simulation: no particle is in view in any frame; simulate more particles, or longer lives");
     if (volumes) sim::add_appearance(execution, out.truth, config.simulation, config.imaging.optics);
     out.observation =
         sim::observe(execution, out.truth, config.simulation, config.faults, app::interrupt_requested);

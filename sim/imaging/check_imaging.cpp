@@ -36,7 +36,7 @@ void check_objective(const ImagingOptions& imaging) {
   if (imaging.sample_index) check_index("imaging.sample_index", *imaging.sample_index);
   if (!(imaging.na >= 0.05 && imaging.na < imaging.refractive_index))
     refuse("imaging.na", imaging.na,
-           "is outside 0.05 to imaging.refractive_index; give an aperture in there");
+           "is outside 0.05 to imaging.refractive_index; give an aperture in that range");
   if (!(imaging.wavelength_um >= 0.01 && imaging.wavelength_um <= 100))
     refuse("imaging.wavelength_um", imaging.wavelength_um,
            "is not a wavelength of light in um; give one (0.52)");
@@ -68,7 +68,7 @@ void check_spots(const MotionOptions& motion, const ImagingOptions& imaging) {
   if (imaging.snr) require_positive("imaging.snr", *imaging.snr);
   const auto check_spread = [](const char* key, double spread) {
     if (!(spread >= 0 && spread <= kMaxSpread))
-      refuse(key, spread, "is outside 0 to 3; give a spread in there");
+      refuse(key, spread, "is outside 0 to 3; give a spread in that range");
   };
   check_spread("imaging.intensity_spread", imaging.intensity_spread);
   check_spread("imaging.radius_spread", imaging.radius_spread);
@@ -88,10 +88,10 @@ void check_camera(const ImagingOptions& imaging) {
   require_at_least_0("imaging.offset", imaging.offset);
   require_at_least_0("imaging.read_noise", imaging.read_noise);
   if (imaging.bit_depth != 8 && imaging.bit_depth != 12 && imaging.bit_depth != 16)
-    refuse("imaging.bit_depth", imaging.bit_depth, "is none of 8, 12 and 16; give one of them");
+    refuse("imaging.bit_depth", imaging.bit_depth, "is not one of 8, 12 and 16");
   if (!(imaging.gain >= kLeastGain && imaging.gain <= kMostGain))
     refuse("imaging.gain", imaging.gain,
-           "is outside 0.015625 to 4096 grey levels a photon; give one in there");
+           "is outside 0.015625 to 4096 grey levels a photon; give one in that range");
   const double largest = std::ldexp(1.0, imaging.bit_depth) - 1;
   const std::string levels = std::to_string(static_cast<int>(largest)) + " grey levels";
   if (!(imaging.read_noise <= largest))

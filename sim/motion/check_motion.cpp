@@ -27,7 +27,8 @@ void require_finite(const char* key, const Vec3& value) {
 
 void check_numbers(const MotionOptions& motion) {
   if (motion.particles < 1 || static_cast<double>(motion.particles) > kMaxParticles)
-    refuse("simulation.particles", motion.particles, "is outside 1 to 2147483647; give a number in there");
+    refuse("simulation.particles", motion.particles,
+           "is outside 1 to 2147483647; give a number in that range");
   require_at_least_0("simulation.density_per_um3", motion.density_per_um3);
   if (motion.frames < 1) refuse("simulation.frames", motion.frames, "is below 1; give at least one frame");
   require_positive("simulation.dt_s", motion.dt_s);
@@ -37,7 +38,7 @@ void check_numbers(const MotionOptions& motion) {
 
 void check_own_motion(const MotionOptions& motion) {
   if (!(motion.persistence >= 0 && motion.persistence <= 1))
-    refuse("simulation.persistence", motion.persistence, "is outside [0, 1]; give a number in there");
+    refuse("simulation.persistence", motion.persistence, "is outside [0, 1]; give a number in that range");
   require_at_least_0("simulation.speed_um_s", motion.speed_um_s);
   require_at_least_0("simulation.speed_spread", motion.speed_spread);
   require_at_least_0("simulation.diffusion_um2_s", motion.diffusion_um2_s);
@@ -103,7 +104,7 @@ void check_flow(const MotionOptions& motion) {
   require_at_least_0("simulation.flow_speed_um_s", motion.flow_speed_um_s);
   require_positive("simulation.flow_scale_um", motion.flow_scale_um);
   if (motion.flow_modes < 1 || motion.flow_modes > 4096)
-    refuse("simulation.flow_modes", motion.flow_modes, "is outside 1 to 4096; give a number in there");
+    refuse("simulation.flow_modes", motion.flow_modes, "is outside 1 to 4096; give a number in that range");
   const double steps = detail::flow_of(motion).rate_per_s * motion.dt_s / detail::kFlowStep;
   if (!(steps <= kMaxFlowSteps)) {
     const bool turns = motion.flow == Flow::none;
@@ -119,7 +120,7 @@ void check_seeding(const MotionOptions& motion) {
   require_at_least_0("simulation.min_distance_um", motion.min_distance_um);
   if (motion.margin_um) require_at_least_0("simulation.margin_um", *motion.margin_um);
   if (motion.clusters < 1 || motion.clusters > 100000000)
-    refuse("simulation.clusters", motion.clusters, "is outside 1 to 100000000; give a number in there");
+    refuse("simulation.clusters", motion.clusters, "is outside 1 to 100000000; give a number in that range");
   require_at_least_0("simulation.cluster_radius_um", motion.cluster_radius_um);
   require_positive("simulation.seeding_radius_um", motion.seeding_radius_um);
   if (motion.seeding != Seeding::ball && motion.seeding != Seeding::shell) return;

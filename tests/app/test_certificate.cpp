@@ -29,7 +29,7 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
 
 }  // namespace
 
-TEST_CASE("A checker of its own proves optimal assignments and refuses others") {
+TEST_CASE("The independent checker proves optimal assignments and refuses others") {
   if (!python_there()) MOTES_SKIP("no python3");
   const TempDir dir;
   const std::string matrix = (dir / "a.mtx").string(), sparse = (dir / "s.mtx").string(),

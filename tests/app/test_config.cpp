@@ -269,7 +269,7 @@ TEST_CASE("A value of the wrong type or domain names file, line, key and what is
              Contains("bad.yaml:2: linking.solver") && Contains("did you mean 'jv'"));
 }
 
-TEST_CASE("What is not a configuration is told apart, with its line") {
+TEST_CASE("A file that is not a configuration is refused, with the line") {
   CHECK_THAT(complaint("linking: [1\n"), Contains("not valid YAML"));
   CHECK_THAT(complaint("linking:\n  gate_um: 1\n  gate_um: 2\n"),
              Contains("bad.yaml:3: ") && Contains("twice"));

@@ -199,7 +199,7 @@ TEST_CASE("match refuses what makes no sense, and says what to do") {
   refused({"gen:unform?rows=3"}, 2, "no assignment family");
   refused({"gen:points?n=10&sigma=-1"}, 2, "sigma=-1");
   refused({"gen:points?n=10&sigma=1&sparse=1"}, 2, "needs gate");
-  refused({"gen:uniform?rows=3&high=2", "--problem", "packing"}, 2, "none of assignment");
+  refused({"gen:uniform?rows=3&high=2", "--problem", "packing"}, 2, "allowed: assignment");
   refused({"gen:uniform?rows=3&high=2", "--unmatched", "-1"}, 2, "--unmatched");
   refused({"gen:uniform?rows=3&high=2", "--ties", "coin"}, 2, "--ties");
   refused({"/nonexistent.mtx"}, 3, "nonexistent");

@@ -12,7 +12,7 @@
 using namespace motes;
 using namespace motes::app;
 
-TEST_CASE("Every option has a path of its own, words on what is allowed, and a meaning") {
+TEST_CASE("Every option has a unique path, words on what is allowed, and a meaning") {
   std::set<std::string> seen;
   for (const Option& option : options()) {
     INFO(option.path);

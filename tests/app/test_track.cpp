@@ -104,7 +104,7 @@ TEST_CASE("Linked on a GPU, tracks are the same bytes; where there is none, only
   }
 }
 
-TEST_CASE("The automatic gate is told with the curve it was made from") {
+TEST_CASE("The automatic gate is reported with the curve it was estimated from") {
   const TempDir dir;
   const std::string input = (simulate_small(dir.path(), false) / "detections.csv").string();
   const Outcome outcome =

@@ -129,7 +129,7 @@ TEST_CASE("a checkpoint log that the disk refuses is a ResourceError") {
   }
 }
 
-TEST_CASE("a record of another run's log is none of this one's") {
+TEST_CASE("records of another run's checkpoint log are not read") {
   const TempDir dir;
   {
     CheckpointWriter mine(dir / "mine", "runA"), other(dir / "other", "runB");

@@ -63,7 +63,7 @@ TEST_CASE("BigDataViewer patterns that name too many time points are refused") {
   CHECK_THAT(error_of<InputError>([&] { io::detail::read_bdv_xml(dir / "a.xml"); }), Contains("time points"));
 }
 
-TEST_CASE("A frame number astray is told, instead of millions of empty frames") {
+TEST_CASE("A frame number far off is refused, instead of making millions of empty frames") {
   const TempDir dir;
   spill(dir / "far.csv", "frame,x_um,y_um,z_um\n0,1,1,1\n9999999,1,1,1\n");
   CHECK_THAT(error_of<InputError>([&] { io::read_points_csv(dir / "far.csv", {}); }),
@@ -72,7 +72,7 @@ TEST_CASE("A frame number astray is told, instead of millions of empty frames") 
   CHECK(io::read_points_csv(dir / "sparse.csv", {}).frames.size() == 100001);
 }
 
-TEST_CASE("Temporaries are told by their names") {
+TEST_CASE("Temporary files are recognised by their names") {
   const std::string name = io::detail::temporary_name("tracks", ".h5");
   CHECK(io::detail::stem_of_temporary(name) == "tracks");
   CHECK(name != io::detail::temporary_name("tracks", ".h5"));

@@ -153,7 +153,7 @@ TEST_CASE("Folders that count time, a volume each", "[frames][folder]") {
     for (int z = 0; z < 4; ++z) CHECK(plane_is_page(source->read(t), z, t * 4 + z));
   std::filesystem::remove(dir / "run/t001/plane_z3.tif");
   CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "run"); }),
-             Contains("t001") && Contains("must be alike"));
+             Contains("t001") && Contains("must have the same shape"));
   std::filesystem::rename(dir / "run/t001", dir / "run/t005");
   CHECK_THAT(message_of<InputError>([&] { open_frames(dir / "run"); }), Contains("missing"));
   for (const char* name : {"pos/Pos0", "pos/Pos1"}) {

@@ -126,10 +126,10 @@ TEST_CASE("hostile Zarr stores: claims are bounded, no path leaves the store") {
   fresh(spec(2, ""));
   std::filesystem::remove(store / "0/1/0/0/0/0");
   std::filesystem::create_symlink(dir / "secret", store / "0/1/0/0/0/0");
-  CHECK_THAT(refusal(), Contains("link out of the store"));
+  CHECK_THAT(refusal(), Contains("link that leaves the store"));
   fresh(spec(2, ""));
   replace_in(store / "0/.zarray", "[3, 2, 4, 5, 7]", "[3, 2, 400000000, 500000000, 700000000]");
-  CHECK_THAT(refusal(), Contains("cannot be"));
+  CHECK_THAT(refusal(), Contains("impossible"));
   fresh(spec(2, ""));
   replace_in(store / "0/.zarray", "[1, 1, 2, 3, 4]", "[1, 1, 2000000, 3000000, 4000000]");
   CHECK(refusal() != "");

@@ -175,7 +175,7 @@ TEST_CASE("HDF5 numbers of odd precision are refused and do not crash") {
   }
 }
 
-TEST_CASE("HDF5 attributes hold one value where one is meant") {
+TEST_CASE("HDF5 attributes hold one value where one is expected") {
   const TempDir dir;
   io::write_tracks_h5(dir / "t.h5", sample_tracks());
   {

@@ -471,8 +471,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
 
   if (levels.blends && !options.keep_blending)
     choice.warnings.push_back(
-        "a few maxima stand out, but no gap separates them from the noise, as in texture; "
-        "none is taken for a spot. If they are spots, set detection.threshold");
+        "a few maxima stand out, but no gap separates them from the noise, as in textured images, so they "
+        "are not reported as spots. If they are, set detection.threshold");
   if (!choice.spots.empty() && noise.stretch > kWide && !crowd.is_there && !clipped &&
       std::any_of(choice.spots.begin(), choice.spots.end(),
                   [&](const ChosenSpot& s) { return s.over < 1.25; }))
