@@ -123,7 +123,7 @@ TEST_CASE("only regular files that exist are opened for reading, and a pipe does
   CHECK(error == system::ReadableFile::kNotRegular);
 }
 
-TEST_CASE("a growing file is written at any offset, and its errors are told") {
+TEST_CASE("a growing file is written at any offset, and its errors are reported") {
   const TemporaryFolder folder;
   int error = -1;
   system::GrowingFile file(folder.path / "file", error);

@@ -102,7 +102,7 @@ TEST_CASE("intensity is the smoothed value at the spot", "[detect]") {
         Approx((found.intensity[0] - 10) * 3 * filter / (variance + filter)).epsilon(0.05));
 }
 
-TEST_CASE("two touching spots are told apart", "[detect]") {
+TEST_CASE("two touching spots are separated", "[detect]") {
   SpotFrameOptions scene;
   scene.shape = {15, 25, 31};
   scene.psf_sigma = {1.5, 1.5, 1.5};

@@ -141,7 +141,7 @@ TEST_CASE("most values may stand clear of the rest if the gap is twofold", "[det
   CHECK_FALSE(clear_of_the_rest(values));  // fourteen below are too few
 }
 
-TEST_CASE("values that are alike are no noise, whose lowest go down to 0", "[detect]") {
+TEST_CASE("similar values are not taken for noise cut off at 0", "[detect]") {
   std::vector<double> alike, noise;
   for (int i = 0; i < 150; ++i) {
     alike.push_back(10 + 0.1 * i);

@@ -101,7 +101,7 @@ TEST_CASE("pairs that make one maximum are found by the fit", "[detect]") {
   CHECK(f1_with(picture, options) >= .98);
 }
 
-TEST_CASE("spots of two sizes have radii of their own", "[detect]") {
+TEST_CASE("spots of two sizes have their own radii", "[detect]") {
   const Picture picture = motes::testing::make_picture("sizes-4-to-1", 1, 4);
   DetectionOptions options = options_for(picture);
   REQUIRE(estimate_into(picture, options));

@@ -59,7 +59,7 @@ Scene sloping(std::uint64_t seed, int spots, double height, double noise) {
 
 }  // namespace
 
-TEST_CASE("spots of SNR 2 are told from noise with nothing but the radius given", "[detect]") {
+TEST_CASE("spots of SNR 2 are distinguished from noise, given only the radius", "[detect]") {
   testing::SpotFrameOptions scene;
   scene.shape = {10, 384, 384};
   scene.peak = testing::peak_of_snr(2, scene.background);

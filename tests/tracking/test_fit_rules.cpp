@@ -45,7 +45,7 @@ std::vector<float> exponentials(const std::vector<float>& x) {
 
 }  // namespace
 
-TEST_CASE("small systems are solved, and those that have no solution are told", "[detect]") {
+TEST_CASE("small systems are solved, and those without a solution are reported", "[detect]") {
   std::mt19937 rng(3);
   for (int round = 0; round < 200; ++round) {
     const rules::Symmetric<kRows> m = random_definite(rng);

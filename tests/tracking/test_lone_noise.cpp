@@ -47,7 +47,7 @@ std::int64_t marked(const std::vector<char>& marks, std::size_t begin, std::size
 
 }  // namespace
 
-TEST_CASE("single spots that score like noise are told, single particles are not") {
+TEST_CASE("single spots that score like noise are found, single particles are not") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed)
     for (const double particle : {8.0, 10.0, 20.0})
       for (const int noise : {20, 200}) {

@@ -135,13 +135,13 @@ TEST_CASE("tracks go on where the stage jumped in one frame") {
   CHECK(right_share(frames, links.linking) > 0.96);  // .947 if all links of that frame were wrong
 }
 
-TEST_CASE("particles that move on their own have no drift in common") {
+TEST_CASE("particles that move independently have no common drift") {
   const int seed = GENERATE(1, 2, 3, 4, 5), n = GENERATE(2, 3, 8);
   const auto frames = drifting(n, 40, 0.25, static_cast<std::uint64_t>(seed), [](int) { return Vec3{}; });
   CHECK_FALSE(link_series({}, frames, {}).drift);
 }
 
-TEST_CASE("chance neighbours of particles that move as far as their spacing are no drift") {
+TEST_CASE("particles that move as far as their spacing: chance neighbours are not taken for a drift") {
   constexpr int kParticles = 300;
   const auto seed = static_cast<std::uint64_t>(GENERATE(1, 2, 3));
   const auto series = testing::walkers_moved(kParticles, 20, seed, [](std::mt19937_64& rng) {

@@ -265,7 +265,7 @@ TEST_CASE("a given gate bounds every displacement, by the frames that pass") {
   }
 }
 
-TEST_CASE("detections on no track are told from tracks") {
+TEST_CASE("detections on no track are distinguished from tracks") {
   Series frames = walkers(200, 10, 0.1, 0.5, 8);
   std::mt19937_64 rng(1);
   for (Detections& d : frames)

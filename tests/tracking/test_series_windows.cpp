@@ -53,7 +53,7 @@ std::vector<Detections> series_of(const Family& family, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("windows of a series never promise what the whole does not keep") {
+TEST_CASE("windows of a series never claim a bound that the complete series breaks") {
   constexpr int kLags = 3;
   int proven = 0, all = 0;  // of particles that hardly move
   for (const Family& family : {Family{40, 40, 3, 0.1, 0, 0, -1},

@@ -208,7 +208,7 @@ TEST_CASE("every solver certifies large instances on the GPU") {
   }
 }
 
-TEST_CASE("an infeasible perfect assignment is told, never a partial answer called optimal") {
+TEST_CASE("an infeasible perfect assignment is reported, never a partial answer called optimal") {
   // Two rows that both know only column 0.
   matching::SparseCosts p;
   p.graph = {2, 2, {0, 1, 2}, {0, 0}};

@@ -326,7 +326,7 @@ TEST_CASE("what hangs on hubs, paths and trees is peeled on the GPU, and the res
   }
 }
 
-TEST_CASE("a start with a fault is told on the GPU as on the CPU") {
+TEST_CASE("a faulty start is refused on the GPU as on the CPU") {
   MOTES_NEED_GPU();
   const auto graph = testing::random_graph(7, 3000, 2500, 6);
   const auto problem = problem_of(graph);
