@@ -220,6 +220,11 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
   lines.push_back(fmt::format("{} links, {} of them over gaps, in {} rounds", links.links, links.gap_links,
                               links.rounds));
   if (links.windows > 1) lines.push_back(windows_line(links));
+  if (links.blocks > 1)
+    lines.push_back(
+        fmt::format("linked in {} overlapping blocks of space and time, which differ in {} links where they "
+                    "meet",
+                    links.blocks, links.disputed));
   if (const std::string line = divisions_line(links.divisions); !line.empty()) lines.push_back(line);
   return lines;
 }

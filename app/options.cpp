@@ -128,7 +128,7 @@ void add_linking(std::vector<Option>& table) {
       choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
       MOTES_AT(linking.scope),
       "pairs: link each frame to the next. series: link all frames at once, across missed detections. auto: "
-      "series, but pairs for two frames, for more than 10 million detections (or a million that move little "
+      "series, but pairs for two frames, for more than 100 million detections (or a million that move little "
       "and are hardly ever missed), or with linking.cost, linking.no_link_cost or solver greedy."));
   table.push_back(row(
       "linking.model", "",

@@ -2,7 +2,7 @@
 //
 //   bench_links [--case "r3p5 miss10 ..."] [--n 2000] [--frames 20] [--seeds 1] [--models "pairs static
 //   velocity"]
-//               [--gap 3] [--exclusion auto] [--threads 0] [--most-to-choose 200000]
+//               [--gap 3] [--exclusion auto] [--threads 0] [--most-to-choose 200000] [--most-in-block 2000000]
 //
 // Particles on a correlated walk in a cube of unit mean spacing: a step goes along persistence x the last
 // direction + (1 - persistence) x a random one, and is .5 to 1.5 times the ratio long; walls reflect. A true
@@ -438,6 +438,8 @@ int main(int argc, char** argv) {
         if (arguments.text("exclusion")) options.exclusion_um = arguments.number("exclusion", 0);
         if (arguments.text("most-to-choose"))
           options.most_to_choose = static_cast<std::int64_t>(arguments.number("most-to-choose", 0));
+        if (arguments.text("most-in-block"))
+          options.most_in_block = static_cast<std::int64_t>(arguments.number("most-in-block", 0));
         options.verify = arguments.number("verify", 1) != 0;
         links = tracking::link_series(execution, series.frames, options);
         next.assign(links.linking.next.begin(), links.linking.next.end());
@@ -450,6 +452,8 @@ int main(int argc, char** argv) {
                   links.rounds, static_cast<long long>(links.candidates), static_cast<long long>(links.edges),
                   seconds);
       if (!links.reason.empty()) std::printf("# %s\n", links.reason.c_str());
+      if (links.blocks > 1)
+        std::printf("# %d blocks, %lld links disputed\n", links.blocks, static_cast<long long>(links.disputed));
       std::fflush(stdout);
     }
   };

@@ -15,6 +15,7 @@
 
 using namespace motes;
 using namespace motes::tracking;
+using motes::testing::keen_walkers;
 using motes::testing::share_wrong;
 using motes::testing::Walkers;
 
@@ -24,49 +25,6 @@ constexpr int kParticles = 1600, kFrames = 8, kAll = kParticles * kFrames;
 /// So that 4,000 of the 12,800 detections choose.
 constexpr std::int64_t kChosenOn = 4000;
 constexpr std::int64_t kMost = 10'000;
-
-/// Particles that keep their direction but for `turn`, in a box whose walls they bounce off.
-Walkers keen_walkers(double step, double turn, std::uint64_t seed) {
-  const double side = std::cbrt(kParticles);
-  std::vector<Vec3> way;
-  std::mt19937_64 ways(seed + 1);
-  std::normal_distribution<> normal;
-  const auto unit = [&] {
-    const Vec3 v{normal(ways), normal(ways), normal(ways)};
-    const double length = length_of(v);
-    return Vec3{v.x / length, v.y / length, v.z / length};
-  };
-  for (int k = 0; k < kParticles; ++k) way.push_back(unit());
-  const auto bounce = [side](double& x, double& v) {
-    if (x < 0) x = -x, v = std::abs(v);
-    if (x > side) x = 2 * side - x, v = -std::abs(v);
-  };
-  Walkers out;
-  std::mt19937_64 rng(seed);
-  std::uniform_real_distribution<> uniform(0, side);
-  std::vector<Vec3> x(kParticles);
-  for (Vec3& p : x) p = {uniform(rng), uniform(rng), uniform(rng)};
-  std::vector<matching::Index> last(x.size(), -1);
-  for (int t = 0; t < kFrames; ++t) {
-    Detections d;
-    d.frame = t;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      const auto place = static_cast<matching::Index>(out.next.size());
-      if (last[k] >= 0) out.next[static_cast<std::size_t>(last[k])] = place;
-      last[k] = place;
-      out.next.push_back(-1);
-      d.x_um.push_back(x[k].x), d.y_um.push_back(x[k].y), d.z_um.push_back(x[k].z);
-      const Vec3 r = unit();
-      Vec3& v = way[k];
-      v = {v.x + turn * r.x, v.y + turn * r.y, v.z + turn * r.z};
-      const double length = length_of(v) / step;
-      x[k] = {x[k].x + v.x / length, x[k].y + v.y / length, x[k].z + v.z / length};
-      bounce(x[k].x, v.x), bounce(x[k].y, v.y), bounce(x[k].z, v.z);
-    }
-    out.frames.push_back(std::move(d));
-  }
-  return out;
-}
 
 /// A body that turns about its middle, and shakes.
 Walkers turning_body(std::uint64_t seed) {
@@ -155,7 +113,7 @@ TEST_CASE("detections in the order of cells: each once, frame by frame, near one
 }
 
 TEST_CASE("tracks that cross the sides of a part are not taken to begin and end there") {
-  const Walkers series = keen_walkers(0.6, 0.1, 5);
+  const Walkers series = keen_walkers(kParticles, kFrames, 0.6, 0.1, 5);
   const SeriesPoints points = pool_points(series.frames);
   auto part = middle_part({1}, points, kMost);
   REQUIRE(part);
@@ -190,13 +148,13 @@ TEST_CASE("a large series is linked as well as if all of it had chosen its motio
     CHECK(static_cast<double>(large.links) > 0.995 * static_cast<double>(whole.links));
     CHECK(large.model.end < whole.model.end + 0.005);
   };
-  check(keen_walkers(0.6, 0.2, 1), MotionModel::joint, 0.003);
+  check(keen_walkers(kParticles, kFrames, 0.6, 0.2, 1), MotionModel::joint, 0.003);
   check(turning_body(2), MotionModel::field, 0.003);
   check(shaken(0.12, 4), MotionModel::standing, 0.003);
 }
 
 TEST_CASE("a large series' links are the same for any thread count and with any model asked for") {
-  const Walkers series = keen_walkers(0.5, 0.2, 7);
+  const Walkers series = keen_walkers(kParticles, kFrames, 0.5, 0.2, 7);
   const SeriesLinks one = linked(series, kMost, MotionModel::automatic, 1);
   CHECK(one.chosen == MotionModel::joint);
   CHECK(linked(series, kMost, MotionModel::automatic, 3).linking.next == one.linking.next);

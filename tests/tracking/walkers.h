@@ -47,6 +47,46 @@ Walkers walkers_moved(int n, int count, std::uint64_t seed, const OfFrame& of_fr
   return out;
 }
 
+/// Particles that keep their direction but for `turn`, in a box whose walls they bounce off; unit density.
+inline Walkers keen_walkers(int n, int frames, double step, double turn, std::uint64_t seed) {
+  const double side = std::cbrt(n);
+  std::vector<Vec3> way;
+  std::mt19937_64 ways(seed + 1);
+  std::normal_distribution<> normal;
+  const auto unit = [&] {
+    const Vec3 v{normal(ways), normal(ways), normal(ways)};
+    return 1 / length_of(v) * v;
+  };
+  for (int k = 0; k < n; ++k) way.push_back(unit());
+  const auto bounce = [side](double& x, double& v) {
+    if (x < 0) x = -x, v = std::abs(v);
+    if (x > side) x = 2 * side - x, v = -std::abs(v);
+  };
+  Walkers out;
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<> uniform(0, side);
+  std::vector<Vec3> x(static_cast<std::size_t>(n));
+  for (Vec3& p : x) p = {uniform(rng), uniform(rng), uniform(rng)};
+  std::vector<matching::Index> last(x.size(), -1);
+  for (int t = 0; t < frames; ++t) {
+    Detections d;
+    d.frame = t;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const auto place = static_cast<matching::Index>(out.next.size());
+      if (last[k] >= 0) out.next[static_cast<std::size_t>(last[k])] = place;
+      last[k] = place;
+      out.next.push_back(-1);
+      d.x_um.push_back(x[k].x), d.y_um.push_back(x[k].y), d.z_um.push_back(x[k].z);
+      Vec3& v = way[k];
+      v += turn * unit();
+      x[k] += step / length_of(v) * v;
+      bounce(x[k].x, v.x), bounce(x[k].y, v.y), bounce(x[k].z, v.z);
+    }
+    out.frames.push_back(std::move(d));
+  }
+  return out;
+}
+
 /// Of the links found, those that are not true.
 inline double share_wrong(const Walkers& series, const tracking::SeriesLinks& links) {
   double wrong = 0, all = 0;

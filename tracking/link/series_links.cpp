@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <string>
@@ -18,9 +17,12 @@
 #include "tracking/link/node_model.h"
 #include "tracking/link/partner_share.h"
 #include "tracking/link/point_order.h"
+#include "tracking/link/series_blocks.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
 #include "tracking/link/series_pairs.h"
+#include "tracking/link/series_reason.h"
+#include "tracking/link/series_restore.h"
 #include "tracking/link/series_rounds.h"
 #include "tracking/link/series_sample.h"
 
@@ -48,9 +50,8 @@ constexpr std::int64_t kMostForVelocity = 100'000'000, kMostForBeliefs = 1'000'0
 /// Beliefs are given up after six rounds where their linking is less likely by so many nats a detection, and
 /// links that begin frame to frame after two.
 constexpr double kHopeless = 0.09;
-/// What the data must say for a model, in nats a link: that neighbours' motion predicts links left out of it,
-/// and that the links before and after make links likelier.
-constexpr double kLeastCoherence = 0, kLeastGain = 0.005;
+/// What the data must say for persistence, in nats a link: that links before and after make links likelier.
+constexpr double kLeastGain = 0.005;
 /// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
 /// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
 constexpr double kLeastFieldGain = 0.1;
@@ -60,38 +61,6 @@ constexpr double kSure = 1.645;
 /// may be less likely by so many nats a detection and still be better. On simulations they were at -0.01, not
 /// at -0.08.
 constexpr double kJointTolerance = 0.03;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
-/// Why `automatic` took what it took.
-std::string reason_of(const SeriesLinks& links) {
-  const SeriesEvidence& e = links.evidence;
-  std::string text =
-      links.rotation ? "all rotate together: links are likelier by " +
-                           number(std::min({e.plain, e.field.value_or(e.plain), e.drift.value_or(e.plain)}) -
-                                  *e.rotation) +
-                           " nats a detection"
-      : links.drift ? "all move together: links are likelier by " +
-                          number(std::min(e.plain, *e.field) - *e.drift) + " nats a detection"
-      : links.chosen == MotionModel::field ? "neighbours move together: links are likelier by " +
-                                                 number(e.plain - *e.field) + " nats a detection"
-      : e.field ? "neighbours do not move together"
-      : e.coherence > kLeastCoherence
-          ? "neighbours move together: links are likelier by " + number(e.coherence) + " nats a link"
-          : "neighbours do not move together";
-  if (e.beta && e.velocity)
-    text += links.persistent ? "; particles keep their direction, beta " + number(*e.beta)
-                             : "; particles do not keep their direction, beta " + number(*e.beta);
-  if (e.joint)
-    text +=
-        links.joint ? "; motion over all frames at once" : "; motion over all frames at once is less likely";
-  for (const std::string& spared : links.spared) text += "; not tried, to save time: " + spared;
-  return text;
-}
 
 void check(const SeriesOptions& options) {
   if (options.max_gap < 0) throw UsageError("linking.max_gap must not be negative");
@@ -136,7 +105,8 @@ Rounds field_after(const Execution& execution, const SeriesOptions& options,
 /// What the rounds over a part of a series leave for those over all, and how many times as large all are.
 struct PartChoice {
   double times = 1;
-  SeriesModel plain;  ///< without prediction
+  SeriesModel plain;             ///< without prediction
+  std::int32_t first_frame = 0;  ///< of what is linked like the part
   bool small_steps = false;
   std::optional<Rounds> other_start;  ///< of the rounds without prediction, see start_from_pairs
 };
@@ -314,7 +284,7 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
     if (options.model != MotionModel::field && choice.small_steps && !out.rotation) {
       Rounds plain(execution, points, options, done, out.rounds);
       plain.share(all);
-      plain.model_ = choice.plain;
+      plain.model_ = model_of_frames(choice.plain, choice.first_frame, points.frames());
       plain.plain_on(lags, 1);
       start = std::move(plain.solution_.linking);
     } else if (Rounds rotation(execution, points, options, done, out.rounds);
@@ -323,10 +293,10 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
     } else {
       start = link_along_field(execution, points, options.solver, all.lists());
     }
-    all.begin_like(part);
+    all.begin_like(part, choice.first_frame);
     all.along_field_on(std::move(start), lags, kRoundsOn);
   } else {
-    all.begin_like(part);
+    all.begin_like(part, choice.first_frame);
     if (!out.joint) all.plain_on(lags, out.persistent ? 1 : kRoundsOn);
   }
   // Around neighbours' motion again, with what the better links say of it.
@@ -341,56 +311,69 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
   return all;
 }
 
+/// All of a series that is too large to be linked as one, block by block, with what a part of it chose.
+Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
+                         const std::function<void(int)>& done, PartChoice& choice, const Rounds& part,
+                         std::int32_t first_of_part, SeriesLinks& out) {
+  const int lags = std::min(options.max_gap + 1, std::max(1, points.frames() - 1));
+  const BlockMargin margin = block_margin(part.points(), part.solution_.linking, lags);
+  const std::vector<BlockRange> ranges = block_ranges(points, options.most_in_block, margin);
+  Rounds all(execution, points, options, done, out.rounds);
+  BlockLinks links(points.size());
+  BlockModels models(points.frames());
+  SeriesLinks of_block;
+  bool verified = true;
+  for (const BlockRange& range : ranges) {
+    SeriesBlock block = take_block(points, range, margin);
+    block.points.partners = part.points().partners;
+    of_block.chosen = out.chosen, of_block.joint = out.joint;
+    of_block.persistent = out.persistent, of_block.rotation = out.rotation;
+    of_block.rounds = out.rounds;
+    choice.first_frame = block.first_frame - first_of_part;
+    Rounds like = part;
+    Rounds linked = linking_like(execution, block.points, options, done, choice, like, of_block);
+    links.add(block, linked.solution_.linking);
+    models.add(block, linked.model_);
+    out.rounds = of_block.rounds;
+    all.found_ += linked.found_;
+    all.solution_.edges += linked.solution_.edges;
+    all.solution_.objective += linked.solution_.objective;
+    all.solution_.solver = linked.solution_.solver;
+    verified = verified && linked.solution_.verified;
+    all.velocity_ = linked.velocity_;
+  }
+  out.drift = false;
+  out.blocks = static_cast<int>(ranges.size());
+  out.spared.insert(out.spared.end(), of_block.spared.begin(), of_block.spared.end());
+  all.solution_.linking = links.linking(out.disputed);
+  all.solution_.verified = verified;
+  all.model_ = models.mean();
+  for (std::size_t i = 0; i < points.size(); ++i)
+    all.solution_.false_detections +=
+        all.solution_.linking.next[i] < 0 && all.solution_.linking.previous[i] < 0;
+  return all;
+}
+
 /// The rounds of all models: on all detections or, in a large series, on a part of them first.
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, SeriesLinks& out) {
   PartChoice choice;
   auto part = middle_part(execution, points, options.most_to_choose);
+  if (!part && std::ssize(points.at) > options.most_in_block)
+    part = middle_frames(points, options.most_to_choose);
   out.chosen_on = static_cast<std::int64_t>((part ? part->points : points).size());
   if (!part) return best_linking(execution, points, options, done, choice, out);
-  choice.times = static_cast<double>(points.size()) / static_cast<double>(part->points.size());
+  const auto all = static_cast<std::int64_t>(points.size());
+  const bool too_large = all > options.most_in_block;
+  choice.times =
+      static_cast<double>(std::min(all, options.most_in_block)) / static_cast<double>(part->points.size());
+  if (points.size() > kMostForField) part->points.partners = sure_partners(execution, part->points);
   Rounds chosen = best_linking(execution, part->points, options, done, choice, out);
   part->points.inner = std::move(part->inner);
+  if (too_large && (out.persistent || out.chosen == MotionModel::field))
+    return linking_in_blocks(execution, points, options, done, choice, chosen, part->first_frame, out);
+  choice.first_frame = -part->first_frame;
   return linking_like(execution, points, options, done, choice, chosen, out);
-}
-
-/// Links of the detections that are particles, as links of all.
-void restore(const SeriesPart& part, SeriesLinks& links) {
-  const SeriesLinking linking = std::move(links.linking);
-  links.linking = SeriesLinking::none(part.part.size());
-  for (std::size_t k = 0; k < part.whole.size(); ++k) {
-    if (linking.next[k] < 0) continue;
-    const Index i = part.whole[k], j = part.whole[at(linking.next[k])];
-    links.linking.next[at(i)] = j;
-    links.linking.previous[at(j)] = i;
-  }
-  for (Division& division : links.divisions.list)
-    for (Index* const one : {&division.mother, &division.first, &division.second})
-      *one = part.whole[at(*one)];
-  links.false_detections += static_cast<std::int64_t>(part.part.size() - part.whole.size());
-}
-
-/// The result for detections in their own order again, of which `order` was linked.
-void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
-  const std::vector<Index> place = detail::places_in(order, order.size());
-  const double spacing = links.points.spacing_um;
-  const std::vector<double> density = links.points.density;
-  links.points = detail::select_points(links.points, place);
-  links.points.density = density;
-  links.points.spacing_um = spacing;
-  links.linking = detail::select_links(links.linking, place, order);
-  if (!links.used.empty()) {
-    std::vector<char> used;
-    for (const Index k : place) used.push_back(links.used[at(k)]);
-    links.used = std::move(used);
-  }
-  for (Index& k : links.jumped) k = order[at(k)];
-  std::sort(links.jumped.begin(), links.jumped.end());
-  for (Division& d : links.divisions.list)
-    d = {order[at(d.mother)], std::min(order[at(d.first)], order[at(d.second)]),
-         std::max(order[at(d.first)], order[at(d.second)]), d.gain};
-  std::sort(links.divisions.list.begin(), links.divisions.list.end(),
-            [](const Division& a, const Division& b) { return a.mother < b.mother; });
 }
 
 /// Leaves the properties that are asked for, or the first ones. Throws UsageError for one that is not there.
@@ -488,12 +471,12 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   out.objective = best.solution_.objective;
   out.verified = best.solution_.verified;
   out.solver = best.solution_.solver;
-  if (nodes) restore(part, out);
+  if (nodes) detail::restore_all(part, out);
   out.links = out.linking.links();
   for (std::size_t i = 0; i < out.points.size(); ++i)
     if (const Index j = out.linking.next[i]; j >= 0)
       out.gap_links += out.points.slot[static_cast<std::size_t>(j)] - out.points.slot[i] > 1;
-  restore_order(order, out);
+  detail::restore_order(order, out);
   return out;
 }
 

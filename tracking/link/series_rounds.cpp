@@ -10,6 +10,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/series_joint.h>
 
+#include "tracking/link/series_blocks.h"
 #include "tracking/link/series_drift.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_rigid.h"
@@ -105,12 +106,12 @@ void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
   }
 }
 
-void Rounds::begin_like(Rounds& part) {
+void Rounds::begin_like(Rounds& part, std::int32_t first_frame) {
   part.fit();
   if (!part.velocity_.by_lag.empty())
     part.velocity_ =
         fit_velocity(part.execution_, *part.points_, part.prediction_, part.model_, part.solution_.linking);
-  model_ = part.model_;
+  model_ = model_of_frames(part.model_, first_frame, points_->frames());
   velocity_ = part.velocity_;
   nats_ = part.nats_;
   known_ = true;

@@ -39,8 +39,8 @@ class Rounds {
   void along_field(SeriesLinking start, int lags, int rounds);
 
   /// The parameters, motion model included, that rounds over a part of the series came to; the rounds that
-  /// follow begin with them.
-  void begin_like(Rounds& part);
+  /// follow begin with them. These points' first frame is the part's `first_frame`-th.
+  void begin_like(Rounds& part, std::int32_t first_frame);
 
   /// From there on, without prediction.
   void plain_on(int lags, int rounds);

@@ -7,6 +7,8 @@
 
 #include <motes/base/index.h>
 
+#include "tracking/link/series_blocks.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -55,6 +57,21 @@ std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPo
   part.points.partners = points.partners;
   part.inner.reserve(part.whole.size());
   for (const matching::Index i : part.whole) part.inner.push_back(off[at(i)] <= kInner * *last);
+  return part;
+}
+
+std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most) {
+  const auto wanted = static_cast<std::int64_t>(kShare * static_cast<double>(most));
+  const auto middle = static_cast<std::int64_t>(points.size() / 2);
+  const auto frame_of = [&](std::int64_t place) {
+    return std::upper_bound(points.offset.begin(), points.offset.end(), place) - points.offset.begin() - 1;
+  };
+  const auto first = static_cast<std::int32_t>(frame_of(std::max<std::int64_t>(0, middle - wanted / 2)));
+  const auto last = static_cast<std::int32_t>(frame_of(middle + wanted / 2)) + 1;
+  if (kTimes * (last - first) > points.frames()) return std::nullopt;
+  SeriesBlock block = take_block(points, {.first = first, .last = last}, {});
+  MiddlePart part{{std::move(block.points), std::move(block.whole), {}}, {}, first};
+  part.points.inner.clear();
   return part;
 }
 

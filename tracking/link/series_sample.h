@@ -15,6 +15,7 @@ struct MiddlePart : SeriesPart {
   /// [part] 0: so near the sides that its track may begin or end there. For `points.inner`, once the part is
   /// linked: while it is, what ends at the sides must be free to.
   std::vector<char> inner;
+  std::int32_t first_frame = 0;
 };
 
 /// Of a series of more than `most` detections, those in a cube around their median position in every frame:
@@ -23,5 +24,9 @@ struct MiddlePart : SeriesPart {
 /// the detections within frames. O(points).
 std::optional<MiddlePart> middle_part(const Execution& execution, const SeriesPoints& points,
                                       std::int64_t most);
+
+/// All detections of frames in the middle, for series of many frames of few detections: about 0.3 x `most`.
+/// None where these would not be a third of the frames. O(frames + points of the part).
+std::optional<MiddlePart> middle_frames(const SeriesPoints& points, std::int64_t most);
 
 }  // namespace motes::tracking

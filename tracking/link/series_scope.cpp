@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstdint>
+
 #include <motes/base/system/memory.h>
 #include <motes/tracking/series_links.h>
 
@@ -6,20 +9,22 @@ namespace {
 
 /// Up to so many detections a series takes seconds.
 constexpr std::size_t kFew = 1'000'000;
-/// Up to so many it takes minutes, as one assignment.
-constexpr std::size_t kMost = 10'000'000;
+/// Up to so many it takes half an hour, in blocks.
+constexpr std::size_t kMost = 100'000'000;
 /// Pairs will do where particles move less than this part of their spacing, and hardly one is missed.
 constexpr double kEasyRatio = 0.2, kMissingPartners = 0.01;
-/// Memory for each detection, its candidate links included.
-constexpr std::int64_t kBytes = 1500;
+/// Memory for each detection of a block with its margins, candidate links included, and of the series.
+constexpr std::int64_t kBytesOfBlock = 1500, kBytesOfSeries = 400;
+constexpr std::int64_t kMostOfBlock = 4'000'000;
 
 }  // namespace
 
 bool series_pays(std::size_t detections, const std::optional<GateEstimate>& estimate) {
   if (detections <= kFew) return true;
   const bool easy = estimate && estimate->ratio() <= kEasyRatio && estimate->partners >= 1 - kMissingPartners;
+  const auto all = static_cast<std::int64_t>(detections);
   return !easy && detections <= kMost &&
-         static_cast<std::int64_t>(detections) <= system::physical_memory() / 2 / kBytes;
+         std::min(all, kMostOfBlock) * kBytesOfBlock + all * kBytesOfSeries <= system::physical_memory() / 2;
 }
 
 }  // namespace motes::tracking

@@ -40,10 +40,14 @@ struct SeriesOptions {
   /// Detections of a series all of which choose its motion model and parameters. In larger ones a part in the
   /// middle does, in every frame (`chosen_on` of the result); all are linked from there on.
   std::int64_t most_to_choose = 200'000;
+  /// Detections of a series whose links depend on their neighbours' (velocity, joint, field) and which is
+  /// linked as one. Larger ones are linked in blocks of space and time of at most so many, and margins around
+  /// them (`blocks`, `disputed` of the result).
+  std::int64_t most_in_block = 2'000'000;
 };
 
 /// Whether a table is better linked as a series than frame to frame, by its number of detections and what
-/// the gate's estimate says of it. Always up to a million. Up to 10 million, where half of the memory holds
+/// the gate's estimate says of it. Always up to a million. Up to 100 million, where half of the memory holds
 /// the series, unless frame to frame is as good: particles that move at most 0.2 of their spacing, of which
 /// at least 99 % are detected again in the next frame. A series takes about ten times as long. O(1).
 bool series_pays(std::size_t detections, const std::optional<GateEstimate>& estimate);
@@ -82,8 +86,10 @@ struct SeriesLinks {
   double objective = 0;     ///< in nats
   std::int64_t chosen_on = 0;  ///< detections that motion model and first parameters come from
   int windows = 1;             ///< assignments that the last linking was made of
-  double gap_nats = 0;  ///< no linking costs less than `objective` less this; 0: this one is an optimum
-  int rounds = 0;       ///< solved assignments
+  double gap_nats = 0;        ///< no linking costs less than `objective` less this; 0: this one is an optimum
+  int blocks = 1;             ///< of space and time that were linked by themselves
+  std::int64_t disputed = 0;  ///< links that two blocks which meet had otherwise
+  int rounds = 0;             ///< solved assignments
   bool verified = false;
   std::string solver;
 };

@@ -1,0 +1,197 @@
+#include "tracking/link/series_blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+
+#include <motes/base/index.h>
+#include <motes/base/quantile.h>
+
+#include "tracking/link/point_order.h"
+
+namespace motes::tracking {
+namespace {
+
+using matching::Index;
+
+constexpr std::array<double Vec3::*, 3> kAxes{&Vec3::x, &Vec3::y, &Vec3::z};
+/// Ranges of which a margin is more than this share are not halved.
+constexpr double kMostMargin = 0.25;
+/// Margins in spacings or, where these are longer, in steps that few links exceed; in times the longest gap.
+constexpr double kMarginSteps = 4, kFewLonger = 0.99;
+constexpr std::int32_t kMarginGaps = 2;
+
+/// Halves of a range, and the detections of each.
+class Splitter {
+ public:
+  Splitter(const SeriesPoints& points, std::int64_t most, const BlockMargin& margin)
+      : points_(points), most_(most), margin_(margin) {}
+
+  std::vector<BlockRange> run() {
+    std::vector<Index> all(points_.size());
+    std::iota(all.begin(), all.end(), Index{0});
+    split({.first = 0, .last = points_.frames()}, all);
+    return std::move(out_);
+  }
+
+ private:
+  /// Share of the margins in the extent of a range: by axis, time last; infinite where it cannot be halved.
+  std::array<double, 4> shares(const BlockRange& range, std::span<const Index> inside) const {
+    std::array<double, 4> out;
+    out.fill(BlockRange::kFar);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      double low = BlockRange::kFar, high = -low;
+      for (const Index i : inside) {
+        const double x = points_.at[at(i)].*kAxes[axis];
+        low = std::min(low, x), high = std::max(high, x);
+      }
+      if (high > low) out[axis] = margin_.um / (high - low);
+    }
+    if (const std::int32_t frames = range.last - range.first; frames > 1)
+      out[3] = static_cast<double>(margin_.frames) / frames;
+    return out;
+  }
+
+  void split(const BlockRange& range, std::span<Index> inside) {
+    const std::array<double, 4> share = shares(range, inside);
+    const auto least = std::min_element(share.begin(), share.end());
+    if (std::ssize(inside) <= most_ || *least > kMostMargin) return out_.push_back(range);
+    const auto axis = static_cast<std::size_t>(least - share.begin());
+    BlockRange low = range, high = range;
+    const auto middle = inside.begin() + static_cast<std::ptrdiff_t>(inside.size() / 2);
+    std::span<Index>::iterator cut;
+    if (axis < 3) {
+      const auto place = [&](Index i) { return points_.at[at(i)].*kAxes[axis]; };
+      std::nth_element(inside.begin(), middle, inside.end(),
+                       [&](Index a, Index b) { return place(a) < place(b); });
+      const double value = place(*middle);
+      cut = std::partition(inside.begin(), inside.end(), [&](Index i) { return place(i) < value; });
+      low.high.*kAxes[axis] = high.low.*kAxes[axis] = value;
+    } else {
+      std::nth_element(inside.begin(), middle, inside.end());  // indices rise with time
+      const std::int32_t frame = std::max(range.first + 1, points_.slot[at(*middle)]);
+      cut =
+          std::partition(inside.begin(), inside.end(), [&](Index i) { return points_.slot[at(i)] < frame; });
+      low.last = high.first = frame;
+    }
+    if (cut == inside.begin() || cut == inside.end()) return out_.push_back(range);
+    split(low, {inside.begin(), cut});
+    split(high, {cut, inside.end()});
+  }
+
+  const SeriesPoints& points_;
+  std::int64_t most_;
+  BlockMargin margin_;
+  std::vector<BlockRange> out_;
+};
+
+}  // namespace
+
+std::vector<BlockRange> block_ranges(const SeriesPoints& points, std::int64_t most,
+                                     const BlockMargin& margin) {
+  return Splitter(points, most, margin).run();
+}
+
+SeriesBlock take_block(const SeriesPoints& points, const BlockRange& range, const BlockMargin& margin) {
+  BlockRange seen = range;
+  for (double Vec3::*const axis : kAxes) seen.low.*axis -= margin.um, seen.high.*axis += margin.um;
+  seen.first = std::max(0, range.first - margin.frames);
+  seen.last = std::min(points.frames(), range.last + margin.frames);
+  SeriesBlock out;
+  out.first_frame = seen.first;
+  for (Index i = points.offset[at(seen.first)]; i < points.offset[at(seen.last)]; ++i)
+    if (seen.contains(points.at[at(i)], points.slot[at(i)])) {
+      out.whole.push_back(i);
+      out.core.push_back(range.contains(points.at[at(i)], points.slot[at(i)]));
+    }
+  out.points = detail::select_points(points, out.whole);  // with the log-odds of being particles
+  SeriesPoints& p = out.points;
+  p.properties.clear();
+  p.partners = points.partners;
+  for (std::int32_t& slot : p.slot) slot -= seen.first;
+  p.offset = {p.offset.begin() + seen.first, p.offset.begin() + seen.last + 1};
+  p.density = {points.density.begin() + seen.first, points.density.begin() + seen.last};
+  // Tracks cross the sides of the core; only those of the series itself begin and end them.
+  p.inner = out.core;
+  return out;
+}
+
+BlockLinks::BlockLinks(std::size_t points) : next_(points, -1), previous_(points, -1) {}
+
+void BlockLinks::add(const SeriesBlock& block, const SeriesLinking& linking) {
+  for (std::size_t k = 0; k < block.whole.size(); ++k) {
+    if (block.core[k] == 0) continue;
+    const Index next = linking.next[k], previous = linking.previous[k];
+    if (next >= 0) next_[at(block.whole[k])] = block.whole[at(next)];
+    if (previous >= 0) previous_[at(block.whole[k])] = block.whole[at(previous)];
+  }
+}
+
+SeriesLinking BlockLinks::linking(std::int64_t& disputed) const {
+  SeriesLinking out = SeriesLinking::none(next_.size());
+  disputed = 0;
+  const auto link = [&](Index i, Index j) {
+    out.next[at(i)] = j;
+    out.previous[at(j)] = i;
+  };
+  for (std::size_t i = 0; i < next_.size(); ++i)
+    if (const Index j = next_[i]; j >= 0 && at(previous_[at(j)]) == i) link(static_cast<Index>(i), j);
+  // What the block of the later detection has otherwise, as far as that one is free; the earliest one first.
+  for (std::size_t i = 0; i < next_.size(); ++i) {
+    const Index j = next_[i];
+    if (j < 0 || out.next[i] >= 0) continue;
+    ++disputed;
+    if (out.previous[at(j)] < 0) link(static_cast<Index>(i), j);
+  }
+  return out;
+}
+
+BlockMargin block_margin(const SeriesPoints& points, const SeriesLinking& linking, int lags) {
+  std::vector<double> lengths;
+  for (std::size_t i = 0; i < linking.next.size(); ++i)
+    if (const Index j = linking.next[i]; j >= 0 && points.slot[at(j)] == points.slot[i] + 1)
+      lengths.push_back(length_of(points.at[at(j)] - points.at[i]));
+  const double step = lengths.empty() ? 0 : quantile(lengths, kFewLonger);
+  return {kMarginSteps * std::max(step, points.spacing_um), kMarginGaps * lags};
+}
+
+BlockModels::BlockModels(std::int32_t frames) : scale_(at(frames), 0), weight_(at(frames), 0) {}
+
+void BlockModels::add(const SeriesBlock& block, const SeriesModel& model) {
+  const auto core = static_cast<double>(std::count(block.core.begin(), block.core.end(), 1));
+  if (core > most_) most_ = core, largest_ = model;
+  for (std::size_t k = 0; k < block.whole.size(); ++k) {
+    if (block.core[k] == 0) continue;
+    const auto t = at(block.points.slot[k]);
+    scale_[t + at(block.first_frame)] += model.scale[t], weight_[t + at(block.first_frame)] += 1;
+  }
+  sums_[0] += core * model.end, sums_[1] += core * model.birth, sums_[2] += core * model.lone;
+  elapsed_.resize(model.elapsed.size());
+  for (std::size_t lag = 0; lag < elapsed_.size(); ++lag) elapsed_[lag] += core * model.elapsed[lag];
+  all_ += core;
+}
+
+SeriesModel BlockModels::mean() const {
+  SeriesModel out = model_of_frames(largest_, 0, static_cast<std::int32_t>(scale_.size()));
+  for (std::size_t t = 0; t < scale_.size(); ++t)
+    if (weight_[t] > 0) out.scale[t] = scale_[t] / weight_[t];
+  out.end = sums_[0] / all_, out.birth = sums_[1] / all_, out.lone = sums_[2] / all_;
+  out.elapsed = elapsed_;
+  for (double& share : out.elapsed) share /= all_;
+  return out;
+}
+
+SeriesModel model_of_frames(SeriesModel model, std::int32_t first, std::int32_t frames) {
+  const auto have = static_cast<std::int32_t>(model.scale.size());
+  const double middle = model.scale.empty() ? 1 : quantile(model.scale, 0.5);
+  std::vector<double> scale(at(frames), middle);
+  for (std::int32_t t = std::max(0, first); t < std::min(have, first + frames); ++t)
+    scale[at(t - first)] = model.scale[at(t)];
+  model.scale = std::move(scale);
+  return model;
+}
+
+}  // namespace motes::tracking

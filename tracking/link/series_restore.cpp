@@ -1,0 +1,53 @@
+#include "tracking/link/series_restore.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <motes/base/index.h>
+
+#include "tracking/link/point_order.h"
+
+namespace motes::tracking::detail {
+
+using matching::Index;
+
+void restore_all(const SeriesPart& part, SeriesLinks& links) {
+  const SeriesLinking linking = std::move(links.linking);
+  links.linking = SeriesLinking::none(part.part.size());
+  for (std::size_t k = 0; k < part.whole.size(); ++k) {
+    if (linking.next[k] < 0) continue;
+    const Index i = part.whole[k], j = part.whole[at(linking.next[k])];
+    links.linking.next[at(i)] = j;
+    links.linking.previous[at(j)] = i;
+  }
+  for (Division& division : links.divisions.list)
+    for (Index* const one : {&division.mother, &division.first, &division.second})
+      *one = part.whole[at(*one)];
+  links.false_detections += static_cast<std::int64_t>(part.part.size() - part.whole.size());
+}
+
+void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
+  const std::vector<Index> place = places_in(order, order.size());
+  const double spacing = links.points.spacing_um;
+  const std::vector<double> density = links.points.density;
+  links.points = select_points(links.points, place);
+  links.points.density = density;
+  links.points.spacing_um = spacing;
+  links.linking = select_links(links.linking, place, order);
+  if (!links.used.empty()) {
+    std::vector<char> used;
+    for (const Index k : place) used.push_back(links.used[at(k)]);
+    links.used = std::move(used);
+  }
+  for (Index& k : links.jumped) k = order[at(k)];
+  std::sort(links.jumped.begin(), links.jumped.end());
+  for (Division& d : links.divisions.list)
+    d = {order[at(d.mother)], std::min(order[at(d.first)], order[at(d.second)]),
+         std::max(order[at(d.first)], order[at(d.second)]), d.gain};
+  std::sort(links.divisions.list.begin(), links.divisions.list.end(),
+            [](const Division& a, const Division& b) { return a.mother < b.mother; });
+}
+
+}  // namespace motes::tracking::detail
