@@ -188,7 +188,10 @@ TEST_CASE("blocks give the same links for any thread count and with any model as
   const Walkers series = keen_walkers(5000, 6, 0.5, 0.2, 7);
   const SeriesLinks one = linked(series, 16'000, 9'000, MotionModel::automatic, 1);
   CHECK(one.blocks > 1);
-  CHECK(linked(series, 16'000, 9'000, MotionModel::automatic, 3).linking.next == one.linking.next);
+  const SeriesLinks side_by_side = linked(series, 16'000, 9'000, MotionModel::automatic, 5);
+  CHECK(side_by_side.linking.next == one.linking.next);
+  CHECK(side_by_side.objective == one.objective);
+  CHECK(side_by_side.model.scale == one.model.scale);
   for (const MotionModel model : {MotionModel::velocity, MotionModel::field}) {
     const SeriesLinks links = linked(series, 16'000, 9'000, model);
     INFO(static_cast<int>(model) << ": wrong " << share_wrong(series, links));

@@ -11,6 +11,7 @@
 
 #include <motes/base/errors.h>
 #include <motes/base/gpu/device.h>
+#include <motes/base/nested_levels.h>
 #include <motes/base/parallel_for.h>
 #include <motes/base/stop.h>
 #include <motes/matching/registry.h>
@@ -213,21 +214,6 @@ constexpr std::size_t kTurnsOfThread = 256, kMostTogether = 64;
 
 /// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
-
-/// At least so many nested parallel regions while it lives. It is a setting of the calling
-/// thread alone (libgomp 12 and libomp 14 were asked), and its value comes back afterwards.
-class NestedLevels {
- public:
-  explicit NestedLevels(int levels) : before_(omp_get_max_active_levels()) {
-    if (levels > before_) omp_set_max_active_levels(levels);
-  }
-  ~NestedLevels() { omp_set_max_active_levels(before_); }
-  NestedLevels(const NestedLevels&) = delete;
-  NestedLevels& operator=(const NestedLevels&) = delete;
-
- private:
-  int before_;
-};
 
 std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const LinkOptions& options,
                                 const std::function<void(std::size_t)>& done, LinkWorkspace* workspace) {

@@ -8,7 +8,11 @@
 #include <optional>
 
 #include <motes/base/index.h>
+#include <motes/base/nested_levels.h>
+#include <motes/base/parallel_for.h>
 #include <motes/base/quantile.h>
+#include <motes/base/stop.h>
+#include <motes/base/system/memory.h>
 
 #include "tracking/link/point_order.h"
 
@@ -23,6 +27,9 @@ constexpr double kMostMargin = 0.25;
 /// Margins in spacings or, where these are longer, in steps that few links exceed; in times the longest gap.
 constexpr double kMarginSteps = 4, kFewLonger = 0.99;
 constexpr std::int32_t kMarginGaps = 2;
+/// Memory for each detection of a core, that of the margins included.
+constexpr std::int64_t kBytesOfBlock = 2000;
+constexpr int kThreadsOfBlock = 2;
 
 /// Halves of a range, and the detections of each.
 class Splitter {
@@ -158,30 +165,60 @@ BlockMargin block_margin(const SeriesPoints& points, const SeriesLinking& linkin
   return {kMarginSteps * std::max(step, points.spacing_um), kMarginGaps * lags};
 }
 
-BlockModels::BlockModels(std::int32_t frames) : scale_(at(frames), 0), weight_(at(frames), 0) {}
-
-void BlockModels::add(const SeriesBlock& block, const SeriesModel& model) {
-  const auto core = static_cast<double>(std::count(block.core.begin(), block.core.end(), 1));
-  if (core > most_) most_ = core, largest_ = model;
-  for (std::size_t k = 0; k < block.whole.size(); ++k) {
-    if (block.core[k] == 0) continue;
-    const auto t = at(block.points.slot[k]);
-    scale_[t + at(block.first_frame)] += model.scale[t], weight_[t + at(block.first_frame)] += 1;
-  }
-  sums_[0] += core * model.end, sums_[1] += core * model.birth, sums_[2] += core * model.lone;
-  elapsed_.resize(model.elapsed.size());
-  for (std::size_t lag = 0; lag < elapsed_.size(); ++lag) elapsed_[lag] += core * model.elapsed[lag];
-  all_ += core;
+std::vector<std::int64_t> core_of_frames(const SeriesBlock& block) {
+  std::vector<std::int64_t> out(at(block.points.frames()), 0);
+  for (std::size_t k = 0; k < block.core.size(); ++k) out[at(block.points.slot[k])] += block.core[k];
+  return out;
 }
 
-SeriesModel BlockModels::mean() const {
-  SeriesModel out = model_of_frames(largest_, 0, static_cast<std::int32_t>(scale_.size()));
-  for (std::size_t t = 0; t < scale_.size(); ++t)
-    if (weight_[t] > 0) out.scale[t] = scale_[t] / weight_[t];
-  out.end = sums_[0] / all_, out.birth = sums_[1] / all_, out.lone = sums_[2] / all_;
-  out.elapsed = elapsed_;
-  for (double& share : out.elapsed) share /= all_;
+SeriesSolution sum_of_blocks(std::span<const BlockSummary> blocks) {
+  SeriesSolution out = blocks.front().solution;
+  for (const BlockSummary& block : blocks.subspan(1)) {
+    out.edges += block.solution.edges;
+    out.objective += block.solution.objective;
+    out.verified = out.verified && block.solution.verified;
+  }
+  out.false_detections = 0;
   return out;
+}
+
+SeriesModel mean_model(std::span<const BlockSummary> blocks, std::int32_t frames) {
+  SeriesModel out = model_of_frames(blocks.front().model, 0, frames);
+  std::vector<double> scale(at(frames), 0), weight(at(frames), 0), elapsed(out.elapsed.size(), 0);
+  double all = 0, end = 0, birth = 0, lone = 0;
+  for (const BlockSummary& block : blocks) {
+    const SeriesModel& m = block.model;
+    double own = 0;
+    for (std::size_t t = 0; t < block.core.size(); ++t) {
+      const auto n = static_cast<double>(block.core[t]);
+      own += n;
+      scale[t + at(block.first_frame)] += n * m.scale[t], weight[t + at(block.first_frame)] += n;
+    }
+    all += own, end += own * m.end, birth += own * m.birth, lone += own * m.lone;
+    for (std::size_t k = 0; k < elapsed.size(); ++k) elapsed[k] += own * m.elapsed[k];
+  }
+  for (std::size_t t = 0; t < scale.size(); ++t)
+    if (weight[t] > 0) out.scale[t] = scale[t] / weight[t];
+  out.end = end / all, out.birth = birth / all, out.lone = lone / all;
+  for (std::size_t k = 0; k < elapsed.size(); ++k) out.elapsed[k] = elapsed[k] / all;
+  return out;
+}
+
+void for_blocks(const Execution& execution, std::size_t blocks, std::int64_t most,
+                const std::function<void(const Execution&, std::size_t)>& link) {
+  const int threads = thread_count(execution);
+  const std::int64_t room = system::physical_memory() / 2 / (most * kBytesOfBlock);
+  const auto outer = static_cast<int>(std::clamp<std::int64_t>(
+      std::min<std::int64_t>(threads / kThreadsOfBlock, room), 1, static_cast<std::int64_t>(blocks)));
+  Execution inner = execution;
+  inner.threads = std::max(1, threads / outer);
+  if (outer > 1) inner.workspace = nullptr;  // belongs to one thread
+  const NestedLevels nested(inner.threads > 1 ? 2 : 1);
+  const Stop stop = Stop::of_this_thread();
+  parallel_for(outer, static_cast<std::int64_t>(blocks), [&](std::int64_t k) {
+    const Stop::Use same(stop);
+    link(inner, at(k));
+  });
 }
 
 SeriesModel model_of_frames(SeriesModel model, std::int32_t first, std::int32_t frames) {

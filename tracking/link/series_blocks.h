@@ -6,14 +6,16 @@
 /// have linked the same detections: where both would link different ones to a later detection, the block of
 /// whose core that one is decides.
 
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include <motes/base/execution.h>
+#include <motes/tracking/series_assignment.h>
 #include <motes/tracking/series_model.h>
+#include <motes/tracking/series_velocity.h>
 
 namespace motes::tracking {
 
@@ -59,6 +61,7 @@ SeriesBlock take_block(const SeriesPoints& points, const BlockRange& range, cons
 class BlockLinks {
  public:
   explicit BlockLinks(std::size_t points);
+  /// Blocks may be added by several threads at once.
   void add(const SeriesBlock& block, const SeriesLinking& linking);
   /// All links. `disputed` counts those that the block of the later detection has otherwise.
   SeriesLinking linking(std::int64_t& disputed) const;
@@ -68,20 +71,29 @@ class BlockLinks {
       previous_;  ///< [points] as the block of whose core each one is has them
 };
 
-/// What the models of blocks say of the whole: means over detections; shapes are those of the largest block.
-class BlockModels {
- public:
-  explicit BlockModels(std::int32_t frames);
-  void add(const SeriesBlock& block, const SeriesModel& model);
-  SeriesModel mean() const;
-
- private:
-  std::vector<double> scale_, weight_;  ///< [frames]
-  std::array<double, 3> sums_{};
-  std::vector<double> elapsed_;
-  double all_ = 0, most_ = 0;
-  SeriesModel largest_;
+/// What is kept of a block that was linked.
+struct BlockSummary {
+  std::vector<std::int64_t> core;  ///< [frames of the block] detections of its core
+  std::int32_t first_frame = 0;
+  SeriesModel model;
+  VelocityModel velocity;
+  std::int64_t candidates = 0;
+  SeriesSolution solution;  ///< without its links
 };
+
+std::vector<std::int64_t> core_of_frames(const SeriesBlock& block);
+
+/// Their counts and objectives, margins counted with each block; verified if all are.
+SeriesSolution sum_of_blocks(std::span<const BlockSummary> blocks);
+
+/// Means over the detections of cores; shapes are those of the first block.
+SeriesModel mean_model(std::span<const BlockSummary> blocks, std::int32_t frames);
+
+/// Calls link(execution, k) for each of `blocks` blocks, several at a time where there are threads and memory
+/// for them: two threads to a block scale best. `most`: detections of a core. The first exception is
+/// rethrown.
+void for_blocks(const Execution& execution, std::size_t blocks, std::int64_t most,
+                const std::function<void(const Execution&, std::size_t)>& link);
 
 /// The model of some frames of those that it was estimated on; `frames` more than there are: the rest get the
 /// median scale.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -313,41 +314,46 @@ Rounds linking_like(const Execution& execution, const SeriesPoints& points, cons
 
 /// All of a series that is too large to be linked as one, block by block, with what a part of it chose.
 Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
-                         const std::function<void(int)>& done, PartChoice& choice, const Rounds& part,
+                         const std::function<void(int)>& done, const PartChoice& choice, const Rounds& part,
                          std::int32_t first_of_part, SeriesLinks& out) {
   const int lags = std::min(options.max_gap + 1, std::max(1, points.frames() - 1));
   const BlockMargin margin = block_margin(part.points(), part.solution_.linking, lags);
   const std::vector<BlockRange> ranges = block_ranges(points, options.most_in_block, margin);
-  Rounds all(execution, points, options, done, out.rounds);
   BlockLinks links(points.size());
-  BlockModels models(points.frames());
-  SeriesLinks of_block;
-  bool verified = true;
-  for (const BlockRange& range : ranges) {
-    SeriesBlock block = take_block(points, range, margin);
+  std::vector<BlockSummary> summaries(ranges.size());
+  std::vector<std::string> spared;
+  std::mutex reporting;
+  const auto report = [&](int) {
+    const std::lock_guard lock(reporting);
+    ++out.rounds;
+    if (done) done(out.rounds);
+  };
+  for_blocks(execution, ranges.size(), options.most_in_block, [&](const Execution& inner, std::size_t k) {
+    SeriesBlock block = take_block(points, ranges[k], margin);
     block.points.partners = part.points().partners;
+    SeriesLinks of_block;
     of_block.chosen = out.chosen, of_block.joint = out.joint;
     of_block.persistent = out.persistent, of_block.rotation = out.rotation;
-    of_block.rounds = out.rounds;
-    choice.first_frame = block.first_frame - first_of_part;
+    PartChoice here{choice.times, choice.plain, block.first_frame - first_of_part, choice.small_steps, {}};
     Rounds like = part;
-    Rounds linked = linking_like(execution, block.points, options, done, choice, like, of_block);
+    const Rounds linked = linking_like(inner, block.points, options, report, here, like, of_block);
     links.add(block, linked.solution_.linking);
-    models.add(block, linked.model_);
-    out.rounds = of_block.rounds;
-    all.found_ += linked.found_;
-    all.solution_.edges += linked.solution_.edges;
-    all.solution_.objective += linked.solution_.objective;
-    all.solution_.solver = linked.solution_.solver;
-    verified = verified && linked.solution_.verified;
-    all.velocity_ = linked.velocity_;
-  }
+    summaries[k] = {core_of_frames(block), block.first_frame, linked.model_,
+                    linked.velocity_,      linked.found_,     linked.solution_};
+    summaries[k].solution.linking = {};
+    const std::lock_guard lock(reporting);
+    for (std::string& one : of_block.spared)
+      if (std::find(spared.begin(), spared.end(), one) == spared.end()) spared.push_back(std::move(one));
+  });
   out.drift = false;
   out.blocks = static_cast<int>(ranges.size());
-  out.spared.insert(out.spared.end(), of_block.spared.begin(), of_block.spared.end());
+  out.spared.insert(out.spared.end(), spared.begin(), spared.end());
+  Rounds all(execution, points, options, done, out.rounds);
+  all.solution_ = sum_of_blocks(summaries);
   all.solution_.linking = links.linking(out.disputed);
-  all.solution_.verified = verified;
-  all.model_ = models.mean();
+  all.model_ = mean_model(summaries, points.frames());
+  all.velocity_ = summaries.front().velocity;
+  for (const BlockSummary& one : summaries) all.found_ += one.candidates;
   for (std::size_t i = 0; i < points.size(); ++i)
     all.solution_.false_detections +=
         all.solution_.linking.next[i] < 0 && all.solution_.linking.previous[i] < 0;

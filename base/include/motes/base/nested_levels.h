@@ -1,0 +1,23 @@
+#pragma once
+/// Parallel regions inside parallel regions.
+
+#include <omp.h>
+
+namespace motes {
+
+/// At least so many nested parallel regions while it lives. It is a setting of the calling
+/// thread alone (libgomp 12 and libomp 14 were asked), and its value comes back afterwards.
+class NestedLevels {
+ public:
+  explicit NestedLevels(int levels) : before_(omp_get_max_active_levels()) {
+    if (levels > before_) omp_set_max_active_levels(levels);
+  }
+  ~NestedLevels() { omp_set_max_active_levels(before_); }
+  NestedLevels(const NestedLevels&) = delete;
+  NestedLevels& operator=(const NestedLevels&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace motes
