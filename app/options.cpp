@@ -79,13 +79,14 @@ void add_input(std::vector<Option>& table) {
 }
 
 void add_detection(std::vector<Option>& table) {
-  table.push_back(row("detection.method", "",
-                      choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
-                                               {"spots", DetectionMethod::spots},
-                                               {"labels", DetectionMethod::labels}}),
-                      MOTES_AT(detection.method),
-                      "spots: find spots. labels: the frames (or input.labels) hold 0 for background and a "
-                      "number for each object. auto: labels if input.labels is given, else spots."));
+  table.push_back(
+      row("detection.method", "",
+          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                                   {"spots", DetectionMethod::spots},
+                                   {"labels", DetectionMethod::labels}}),
+          MOTES_AT(detection.method),
+          "What to find. spots: spots. labels: the objects of frames (or input.labels) that hold 0 for "
+          "background and a number for each object. auto: labels if input.labels is given, else spots."));
   table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
                       MOTES_AT(detection.radius_um),
                       "Spot radius: three quarters of the full width at half maximum (in a single plane "
@@ -116,7 +117,7 @@ void add_detection(std::vector<Option>& table) {
                                     {"parabola", tracking::Refine::parabola}}),
           MOTES_AT(detection.refine),
           "How positions are refined. fit: fitted Gaussian spots, with standard errors. parabola: the "
-          "filter's peak; faster. auto: fit for spots of at most 3 voxels' standard deviation."));
+          "filter's peak; faster. auto: fit for spots with a standard deviation of up to 3 voxels."));
 }
 
 void add_linking(std::vector<Option>& table) {
@@ -127,7 +128,7 @@ void add_linking(std::vector<Option>& table) {
       "linking.scope", "",
       choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
       MOTES_AT(linking.scope),
-      "pairs: link each frame to the next. series: link all frames at once, across missed detections. auto: "
+      "How frames are linked. pairs: each to the next. series: all at once, across missed detections. auto: "
       "series, but pairs for two frames, for more than 100 million detections (or a million that move little "
       "and are hardly ever missed), or with linking.cost, linking.no_link_cost or solver greedy."));
   table.push_back(row(
@@ -156,7 +157,7 @@ void add_linking(std::vector<Option>& table) {
                       "Series: cut links with a lower probability of being right."));
   table.push_back(row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
                       MOTES_AT(linking.min_length),
-                      "Leave out shorter tracks; their detections stay. auto: 1, but in a stack with "
+                      "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with "
                       "threshold auto single spots that score like noise are left out."));
   table.push_back(row("linking.features", "",
                       word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
@@ -193,7 +194,7 @@ void add_execution_and_output(std::vector<Option>& table) {
           choice<Backend>({{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}),
           MOTES_AT(execution.backend), "Where to compute. auto: on a GPU where it is faster."));
   table.push_back(row("execution.threads", "threads", integer<int>(0, 4096), MOTES_AT(execution.threads),
-                      "CPU threads. 0: all."));
+                      "Number of CPU threads. 0: all."));
   table.push_back(row("execution.device", "", integer<int>(0, 1023), MOTES_AT(execution.device),
                       "Which GPU, by its number in `motes info`."));
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
@@ -266,43 +267,26 @@ std::string to_text(const Value& value) {
 
 namespace {
 
-/// What is allowed in the fewest words, with the unit if the key does not end in it: "0 to 100 frames".
-std::string allowed_in_short(const Option& option) {
-  constexpr std::pair<std::string_view, std::string_view> kShorter[] = {
-      {"one number above 0, or three as [z, y, x]", "above 0, or [z, y, x]"},
-      {"one number not below 0, or three as [z, y, x]", "0 or more, or [z, y, x]"},
-      {"one number, or three as [z, y, x]", "one number, or [z, y, x]"},
-      {"a list of numbers not below 0", "numbers of 0 or more"},
-      {"a number not below 0", "0 or more"},
-      {"a number above 0", "above 0"},
-      {"a whole number from ", ""},
-      {"a number from ", ""},
-  };
-  std::string text = option.allowed;
-  for (const auto& [words, shorter] : kShorter) {
-    const std::size_t at = text.find(words);
-    if (at != std::string::npos) text.replace(at, words.size(), shorter);
-  }
-  if (option.unit.empty() || option.path.ends_with("_" + option.unit)) return text;
-  const std::string last = text.substr(text.rfind(' ') + 1);
-  const bool ends_with_number = text.ends_with("or more") || parse_number<double>(last).has_value();
-  return text + (ends_with_number ? " " : ", in ") + option.unit;
-}
-
-/// The default and what else is allowed: "`auto`, or above 0 um"; "`3`; 0 to 100 frames".
+/// The default and, unless it is a number or the meaning explains them, the other values.
 std::string values_in_short(const Option& option, const std::string& standard) {
-  const std::string allowed = allowed_in_short(option);
-  if (standard.empty()) return allowed;
-  const bool is_name = standard.front() >= 'a' && standard.front() <= 'z';
-  std::size_t from = 0;
-  for (std::size_t at = allowed.find(standard); is_name && at != std::string::npos;
-       at = allowed.find(standard, from)) {
-    from = at + standard.size();
-    const bool begins = at == 0 || allowed[at - 1] == ' ';
-    const bool ends = from == allowed.size() || allowed[from] == ' ' || allowed[from] == ',';
-    if (begins && ends) return allowed.substr(0, at) + "`" + standard + "`" + allowed.substr(from);
+  if (standard.empty()) return option.allowed;
+  const std::string shown = "`" + standard + "`";
+  const auto allows = [&](std::string_view words) { return option.allowed.find(words) != std::string::npos; };
+  if (allows("one number")) return shown + ", or as [z, y, x]";
+  if (option.allowed == "true or false") return shown;
+  if (allows("a number") || allows("a whole number")) {
+    const bool counts = parse_number<double>(standard).has_value() && !option.unit.empty();
+    return shown + (counts ? " " + option.unit : "");
   }
-  return "`" + standard + "`; " + allowed;
+  const std::string words = " " + option.allowed + ",";
+  for (const std::string_view after : {",", " or "}) {
+    const std::size_t at = words.find(" " + standard + std::string(after));
+    if (at == std::string::npos) continue;
+    std::string text = words.substr(0, words.size() - 1);
+    text.replace(at + 1, standard.size(), shown);
+    return text.substr(1);
+  }
+  return shown + "; " + option.allowed;
 }
 
 bool is_simulated(const std::string& section) {
@@ -329,11 +313,11 @@ std::string list_item(const std::string& text) {
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every setting, with its `default` and the other values in parentheses. `--set key.path=value` and\n"
-      "other options take precedence over the YAML file. Vectors are [z, y, x]; lengths are in micrometres\n"
-      "(`_um`; px for a table in `px`), times in seconds (`_s`). Keys under `execution` do not change the\n"
-      "result. *Series* and *pairs* are values of `linking.scope`. `motes help KEY` explains a key, also of\n"
-      "`motes simulate`, whose settings and defaults are at the end.\n";
+      "Every setting, with its `default` in parentheses. `--set key.path=value` and other options take\n"
+      "precedence over the YAML file. Vectors are [z, y, x]; lengths are in micrometres (`_um`; px for a\n"
+      "table in `px`), times in seconds (`_s`). Keys under `execution` do not change the result. *Series*\n"
+      "and *pairs* are values of `linking.scope`. `motes help KEY` says what a key allows, also of `motes\n"
+      "simulate`, whose settings are at the end.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {
