@@ -64,7 +64,7 @@ def settings_of(arguments: Mapping[str, Any], more: Mapping[str, Any] | None = N
         raise TypeError(f"settings: give a mapping of keys to values, not {type(more).__name__}")
     for key, text in _flat(more or {}).items():
         if out.setdefault(key, text) != text:
-            raise TypeError(f"settings: {key} is {text}, but {out[key]} by the argument of its own; give one of them")
+            raise TypeError(f"settings: {key} is {text}, but {out[key]} by its argument; give only one of them")
     return out
 
 

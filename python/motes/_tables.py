@@ -101,7 +101,7 @@ def position_columns(f: pandas.DataFrame, pos_columns: Any) -> list[Any]:
 
 
 def numbers_of(column: Any, name: Hashable) -> NDArray[np.float64]:
-    """A column as float64; text that is not numbers, and absent values as NaN, are told by name."""
+    """A column as float64; text is refused by name, and missing values become NaN."""
     kind = getattr(column.dtype, "kind", "O")
     if kind in "cmM":
         raise ValueError(f"column {name!r} holds {column.dtype}, not {'real ' * (kind == 'c')}numbers")

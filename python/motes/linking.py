@@ -86,7 +86,7 @@ def _in_euclidean(
 
 
 def _warn_of_lone_frames(frames: NDArray[Any], memory: int, t_column: Hashable) -> None:
-    """Frame numbers that rise in steps of ten make every point a particle of its own, without a word."""
+    """Warn of frame numbers in steps (of ten, say), which would leave all points unlinked."""
     steps = np.unique(frames)
     steps = np.diff(steps)
     if len(steps) and steps.min() > memory + 1:

@@ -97,19 +97,19 @@ def track(
     voxel_um : float or sequence [z, y, x], or [y, x] of planes
         Voxel size in um. Files may know it themselves.
     dt_s : float
-        Seconds between frames. Files may know it themselves.
+        Seconds between frames. Not needed if the file states it.
     channel : int, optional
         The channel to track, from 0.
     frames : int, optional
         How many frames an iterator gives; without it the frames are all read before work begins.
     radius_um : float or sequence [z, y, x], optional
-        Spot radius in um (``detection.radius_um``); estimated where it is not given.
+        Spot radius in um (``detection.radius_um``); estimated if not given.
     threshold : float, optional
-        Least quality (``detection.threshold``); without it spots are told by the evidence of the
-        voxels.
+        Least quality (``detection.threshold``); without it, spots are distinguished from noise
+        automatically.
     gate : float, optional
-        Longest displacement from frame to frame in um (``linking.gate_um``); estimated where it is
-        not given.
+        Longest displacement from frame to frame in um (``linking.gate_um``); estimated if not
+        given.
     memory : int, optional
         Frames for which a particle may stay unseen (``linking.max_gap``).
     settings : dict, optional
@@ -177,11 +177,11 @@ def locate(
     volume : array_like, shape (z, y, x) or (y, x)
         Voxels of any real type.
     radius_um : float or sequence [z, y, x], optional
-        Spot radius; estimated where it is not given.
+        Spot radius; estimated if not given.
     voxel_um : float or sequence [z, y, x]
         Voxel size in um; ``1``: positions are in voxels.
     threshold : float, optional
-        Least quality; without it spots are told by the evidence of the voxels.
+        Least quality; without it, spots are distinguished from noise automatically.
     axes : str, optional
         The volume's axes, of C, Z, Y, X; default 'ZYX' or 'YX'.
     channel : int, optional
@@ -234,13 +234,13 @@ def batch(
     source : array or iterable of arrays
         As in `track`.
     radius_um : float or sequence [z, y, x], optional
-        Spot radius in um; estimated where it is not given.
+        Spot radius in um; estimated if not given.
     voxel_um : float or sequence [z, y, x]
         Voxel size in um; ``1``: positions are in voxels.
     dt_s : float, optional
         Seconds between frames, for the column ``t_s``.
     threshold : float, optional
-        Least quality; without it spots are told by the evidence of the voxels.
+        Least quality; without it, spots are distinguished from noise automatically.
     axes : str, optional
         As in `track`.
     channel : int, optional
