@@ -69,7 +69,7 @@ std::vector<CommandText> command_texts(const CLI::App& program) {
       for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
       one.argument = one.names.empty();
       if (one.argument) one.names.push_back(option->get_name());
-      one.value = option->get_items_expected_max() == 0 ? "" : option->get_type_name();
+      one.value = one.argument || option->get_items_expected_max() == 0 ? "" : option->get_type_name();
       one.doc = option->get_description();
       text.options.push_back(std::move(one));
     }

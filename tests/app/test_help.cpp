@@ -34,6 +34,17 @@ TEST_CASE("help explains commands, keys and sections") {
   const Outcome unknown = run_motes({"help", "trak"});
   CHECK(unknown.code == 2);
   CHECK_THAT(unknown.err, Contains("did you mean 'track'"));
+  CHECK_THAT(run_motes({"help", "banana"}).err,
+             !Contains("did you mean") && Contains("motes info --options"));
+}
+
+TEST_CASE("help heads its lists with words of motes, and shows no types of the parser") {
+  CHECK_THAT(run_motes({"--help"}).out, Contains("Commands:") && !Contains("Subcommand"));
+  for (const char* name : {"track", "convert", "cluster", "match", "render"}) {
+    INFO(name);
+    CHECK_THAT(run_motes({name, "--help"}).out,
+               Contains("Arguments:") && !Contains("TEXT") && !Contains("POSITIVE"));
+  }
 }
 
 TEST_CASE("the manual page and the completions name every command, and the page every key") {

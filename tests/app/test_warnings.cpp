@@ -70,6 +70,17 @@ TEST_CASE("Frames without detections are warned of") {
   CHECK_THAT(one[0], Contains("1 of 3 frames has no detections (frame 7)"));
 }
 
+TEST_CASE("A series without any detection names the settings to check") {
+  const TempDir dir;
+  const std::string stack = (std::filesystem::path(MOTES_SOURCE_DIR) / "sample" / "stack.ome.tif").string();
+  const Outcome outcome = run_motes({"track", stack, "-o", (dir / "t").string(), "--threshold", "1e9"});
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.err, Contains("no frame has detections") && Contains("detection.threshold"));
+  const Outcome channel = run_motes({"track", stack, "-o", (dir / "c").string(), "--channel", "3"});
+  CHECK(channel.code == 2);
+  CHECK_THAT(channel.err, Contains("has 1 channel; leave input.channel out"));
+}
+
 TEST_CASE("Tracks that are mostly one point are warned of, and can be left out") {
   const TempDir dir;
   std::string text = "frame,x_um,y_um,z_um\n";
