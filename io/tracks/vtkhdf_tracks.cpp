@@ -1,6 +1,6 @@
 // Temporal PolyData in the VTKHDF format: the arrays of all steps lie one after another, and the group Steps
 // says where each one's begin. Every step is one part. Vertices are numbered within their step; the offsets
-// of their cells begin anew with 0, so that a step has one offset more than cells. The other kinds of cells
+// of their cells begin again with 0, so that a step has one offset more than cells. The other kinds of cells
 // must be there too, empty.
 
 #include <numeric>
