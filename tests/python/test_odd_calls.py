@@ -108,7 +108,7 @@ def test_axes_by_the_names_of_an_xarray(frames):
         (iter([]), {"frames": 3.5}, ValueError, "3.5 is not a whole number"),
         (iter([]), {"frames": "x"}, ValueError, "'x' is not a whole number"),
         (np.zeros((2, 4, 8, 8)), {"settings": {5: 1}}, TypeError, "5 is not a key"),
-        (np.zeros((2, 4, 8, 8)), {"gate": 1, "settings": {"linking.gate_um": 2}}, TypeError, "give one of them"),
+        (np.zeros((2, 4, 8, 8)), {"gate": 1, "settings": {"linking.gate_um": 2}}, TypeError, "give only one of them"),
         (DlpackAlone(np.zeros((2, 4, 8, 8)), kind=2), {}, TypeError, "in a GPU's memory"),
     ],
 )
