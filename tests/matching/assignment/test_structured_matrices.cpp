@@ -167,7 +167,7 @@ TEST_CASE("structured matrices: what is wrong with a recipe is said") {
     CHECK_THROWS_WITH(matching::generate_assignment({1}, text), Catch::Contains(part));
   };
   fails("gen:low-rank?n=4&rank=0", "rank=0");
-  fails("gen:clusters?n=4&type=int32", "type=int32 does not suit");
+  fails("gen:clusters?n=4&type=int32", "type=int32 is not possible here");
   fails("gen:heavy?n=4&law=cauchy", "law=cauchy");
   fails("gen:sorted?n=4&order=up", "order=up");
   fails("gen:machol-wien?n=4&rank=2", "unknown parameter 'rank'");
