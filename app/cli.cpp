@@ -170,7 +170,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
   clear_interrupt();
   try {
     Console console(out, err, hooks.terminal);
-    Session session{console, hooks, {}, {}, {}, {}, {}, {}, false, false};
+    Session session{console, hooks, {}, {}, {}, {}, {}, {}, {}, false, false};
     session.stages = StageClock(hooks.before_s);
     run_command(argc, argv, session);
     return static_cast<int>(ExitCode::ok);

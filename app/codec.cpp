@@ -3,6 +3,7 @@
 #include "app/codec.h"
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 #include <motes/base/errors.h>
@@ -123,6 +124,32 @@ Codec<std::string> text(std::string allowed) {
             return value.word();
           },
           [](const std::string& word) { return word_value(word); }};
+}
+
+Codec<std::vector<int>> device_numbers() {
+  constexpr int kMost = 1023;
+  return {"all, or numbers such as 0 or 0,1, each once",
+          [](const Value& value) -> std::optional<std::vector<int>> {
+            std::vector<int> numbers;
+            if (!value.list && value.word() == "all") return numbers;
+            for (const std::string& item : value.items) {
+              std::istringstream parts(item + ',');
+              for (std::string part; std::getline(parts, part, ',');) {
+                const auto number = parse_number<int>(part);
+                if (!number || *number < 0 || *number > kMost) return std::nullopt;
+                if (std::find(numbers.begin(), numbers.end(), *number) != numbers.end()) return std::nullopt;
+                numbers.push_back(*number);
+              }
+            }
+            return numbers.empty() ? std::nullopt : std::optional(numbers);
+          },
+          [](const std::vector<int>& numbers) {
+            if (numbers.empty()) return word_value("all");
+            if (numbers.size() == 1) return word_value(number_text(numbers.front()));
+            Value value{{}, true};
+            for (const int number : numbers) value.items.push_back(number_text(number));
+            return value;
+          }};
 }
 
 Codec<std::map<std::string, std::string>> names_by_key(std::vector<std::string> keys) {

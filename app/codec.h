@@ -90,6 +90,9 @@ Codec<tracking::Region> region();
 
 Codec<std::string> text(std::string allowed);
 
+/// Numbers of GPUs, "0,1" or [0, 1], each once; "all" is an empty list.
+Codec<std::vector<int>> device_numbers();
+
 /// Texts by key, {} for none; keys of the list only. A word is read as "key=text,key=text".
 Codec<std::map<std::string, std::string>> names_by_key(std::vector<std::string> keys);
 

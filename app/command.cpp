@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,7 @@ void add_common_options(CommandOptions command, Session& session) {
       .allow_extra_args(false)
       .group(group);
   command.add_option("--backend", session.backend, "auto, cpu or cuda").type_name("NAME").group(group);
+  command.add_option("--devices", session.devices, "GPUs: 0,1 or all").type_name("LIST").group(group);
   command.add_option("--threads", session.threads, "CPU threads, 0: all").type_name("N").group(group);
   command.add_option("--seed", session.seed, "Seed of random numbers").type_name("N").group(group);
   command.add_option("--json", session.json, "Write the result as JSON; - is standard output")
@@ -101,6 +103,7 @@ Config configure(const Session& session, const std::string& input, bool has_cuda
   for (const std::string& assignment : session.settings) apply_assignment(config, assignment);
   apply_short_options(session.short_options, config);
   set_if_given(config, "execution.backend", session.backend, "--backend");
+  set_if_given(config, "execution.devices", session.devices, "--devices");
   set_if_given(config, "execution.threads", session.threads, "--threads");
   set_if_given(config, "simulation.seed", session.seed, "--seed");
   set_if_given(config, "input.columns", session.columns, "--columns");
@@ -125,15 +128,26 @@ Execution execution_of(const Config& config) {
   Execution execution;
   execution.threads = config.execution.threads;
   execution.backend = config.execution.backend;
-  execution.device = config.execution.device;
-  if (execution.device > 0 && execution.backend != Backend::cpu) {
-    const std::size_t there = gpu::list_devices().devices.size();
-    if (there > 0 && static_cast<std::size_t>(execution.device) >= there)
-      throw UsageError(
-          fmt::format("execution.device is {}, and this machine has GPUs 0 to {}; motes info lists them",
-                      execution.device, there - 1));
-  }
+  execution.device = devices_of(config).front();
   return execution;
+}
+
+std::vector<int> devices_of(const Config& config) {
+  std::vector<int> numbers = config.execution.devices;
+  if (config.execution.backend == Backend::cpu || numbers == std::vector{0}) return {0};  // wakes no GPU up
+  const auto there = static_cast<int>(gpu::list_devices().devices.size());
+  if (there == 0) return {0};
+  if (numbers.empty()) {
+    numbers.resize(static_cast<std::size_t>(there));
+    std::iota(numbers.begin(), numbers.end(), 0);
+  }
+  const int last = *std::max_element(numbers.begin(), numbers.end());
+  if (last >= there)
+    throw UsageError(
+        fmt::format("execution.devices: there is no GPU {}; this machine has {}, numbered from 0; motes info "
+                    "lists them",
+                    last, there));
+  return numbers;
 }
 
 void emit_json(Session& session, const nlohmann::ordered_json& result) {

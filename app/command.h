@@ -26,7 +26,7 @@ struct Session {
   Console& console;
   const Hooks& hooks;
   std::vector<std::string> settings;  ///< --set
-  std::string backend, threads, seed, json, config_file;
+  std::string backend, devices, threads, seed, json, config_file;
   bool quiet = false, allow_outside = false;
   StageClock stages{0.0};
   ShortOptions short_options{};
@@ -60,7 +60,7 @@ bool is_yaml(const std::string& path);
 /// For CommandOption::check: what is wrong with an empty name of a file, or nothing.
 std::string refuse_empty_name(const std::string& name);
 
-/// Adds --backend, --threads, --set, --json, --quiet, --seed and --config.
+/// Adds --backend, --devices, --threads, --set, --json, --quiet, --seed and --config.
 void add_common_options(CommandOptions command, Session& session);
 
 /// Adds --columns.
@@ -75,8 +75,12 @@ Config configure(const Session& session, const std::string& input = "", bool has
 /// Throws ResourceError if execution.backend is cuda and there is no GPU: before the work, not after it.
 void require_gpu_if_asked(const Config& config);
 
-/// Threads and back end as the configuration has them.
+/// Threads, back end and first device as the configuration has them.
 Execution execution_of(const Config& config);
+
+/// The numbers of the GPUs in execution.devices, at least one; {0} on the CPU and where there is none. Throws
+/// UsageError for a GPU that is not there.
+std::vector<int> devices_of(const Config& config);
 
 /// Writes the JSON result where --json asked for it, if anywhere.
 void emit_json(Session& session, const nlohmann::ordered_json& result);

@@ -92,7 +92,7 @@ struct Config {
   struct ExecutionKeys {
     Backend backend = Backend::automatic;
     int threads = 0;                  ///< 0: all the machine has
-    int device = 0;                   ///< which GPU
+    std::vector<int> devices{0};      ///< GPUs by number; empty: all
     std::optional<double> memory_gb;  ///< 10^9 bytes; none: frames are in memory
   } execution;
   struct Output {

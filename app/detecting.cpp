@@ -347,7 +347,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
       throw UsageError(
           fmt::format("input.frames and input.frame_step leave none of the frames 0 to {} of {}; change them",
                       source.info().frames - 1, source.info().path));
-    finder = std::make_unique<FrameFinder>(execution, config, source, console);
+    finder = std::make_unique<FrameFinder>(execution, config, source, console, share_of_devices(config));
   });
   PointSeries series;
   series.dt_s = source.info().dt_s;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -100,6 +102,22 @@ bool shows_few_spots(const Execution& execution, const VolumeFrame& frame, const
   return tracking::detect_spots(execution, frame, options).size() < kFewSpots;
 }
 
+/// The device of each frame that is looked at at the same time as others: as many as each device has room
+/// for.
+std::vector<int> dealt_turns(const Execution& execution, const Shape3& frame, std::span<const int> devices) {
+  std::vector<int> room;
+  Execution there = execution;
+  for (const int device : devices) {
+    there.device = device;
+    room.push_back(tracking::frames_at_once(there, frame));
+  }
+  std::vector<int> turns;
+  for (int round = 0; round < *std::max_element(room.begin(), room.end()); ++round)
+    for (std::size_t k = 0; k < devices.size(); ++k)
+      if (round < room[k]) turns.push_back(devices[k]);
+  return turns;
+}
+
 }  // namespace
 
 bool finds_labels(const Config& config) {
@@ -133,7 +151,7 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
 }
 
 FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source,
-                         Console& console)
+                         Console& console, std::vector<int> devices)
     : executions_{execution}, config_(config), source_(source) {
   const io::SeriesInfo& info = source.info();
   if (config.input.crop) tracking::region_within(*config.input.crop, info.shape);
@@ -145,7 +163,7 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
     console.note("detections: the labels of " + config.input.labels.value_or(info.path));
     return;
   }
-  settle_executions(execution);
+  settle_executions(execution, std::move(devices));
   Execution all_threads = executions_.front();
   all_threads.threads = execution.threads;
   radius_ = choose_radius(all_threads, config, source, console);
@@ -156,21 +174,27 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
 
 /// On a GPU some frames are uploaded, searched and fitted while the threshold of others is chosen on the CPU.
 /// Together they have half as many threads again as there are, since a frame's thread waits for the GPU at
-/// times.
-void FrameFinder::settle_executions(const Execution& execution) {
+/// times. Turns go from device to device, so that few frames are spread over all of them.
+void FrameFinder::settle_executions(const Execution& execution, std::vector<int> devices) {
   const io::SeriesInfo& info = source_.info();
   const auto frames = static_cast<std::int64_t>(kept_frames(info.frames, config_.input.frame_step).size());
   Execution each = execution;
   each.backend = tracking::detection_backend(execution, info.shape, frames);
-  int at_once = 1;
-  if (each.backend == Backend::cuda && !mask_ && frames > 1)
-    at_once =
-        static_cast<int>(std::min<std::int64_t>(tracking::frames_at_once(each, info.shape), most_at_once()));
-  if (at_once > 1) each.threads = std::max(1, 3 * thread_count(execution) / 2 / at_once);
-  const auto count = static_cast<std::size_t>(at_once);
+  const bool side_by_side = each.backend == Backend::cuda && !mask_ && frames > 1;
+  if (!side_by_side || devices.empty()) devices = {execution.device};
+  std::vector<int> device_of_turn;
+  if (side_by_side) device_of_turn = dealt_turns(each, info.shape, devices);
+  device_of_turn.resize(
+      std::max<std::size_t>(1, std::min(device_of_turn.size(), static_cast<std::size_t>(most_at_once()))),
+      execution.device);
+  const std::size_t count = device_of_turn.size();
+  if (count > 1) each.threads = std::max(1, 3 * thread_count(execution) / 2 / static_cast<int>(count));
   workspaces_.resize(count + (count > 1 ? 1 : 0));
   executions_.assign(count, each);
-  for (std::size_t i = 0; i < count; ++i) executions_[i].workspace = &workspaces_[i];
+  for (std::size_t i = 0; i < count; ++i) {
+    executions_[i].workspace = &workspaces_[i];
+    executions_[i].device = device_of_turn[i];
+  }
   if (count == 1) return;
   settling_ = each;
   settling_->workspace = &workspaces_[count];

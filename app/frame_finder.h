@@ -36,9 +36,11 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
 
 class FrameFinder {
  public:
-  /// Opens mask or labels; settles radii by choose_radius. `source` must outlive this. Throws Interrupted,
-  /// and as io and tracking do.
-  FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console);
+  /// Opens mask or labels; settles radii by choose_radius. `source` must outlive this. Frames go to the GPUs
+  /// `devices` (none: to execution.device), as far as frames are looked at on GPUs. Throws Interrupted, and
+  /// as io and tracking do.
+  FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console,
+              std::vector<int> devices = {});
 
   /// Detections of a whole frame of the series. `report` as detect_spots fills it. As look_at, then settle.
   Detections find(const VolumeFrame& frame, tracking::DetectionReport& report);
@@ -85,7 +87,7 @@ class FrameFinder {
   /// Whether most frames of the series show spots that stand clear of the noise. Looks at some, once.
   bool series_shows_spots(const tracking::DetectionOptions& options);
   Detections find_labels(const VolumeFrame& frame);
-  void settle_executions(const Execution& execution);
+  void settle_executions(const Execution& execution, std::vector<int> devices);
 
   /// Where settle() looks at a frame.
   const Execution& settling() const { return settling_ ? *settling_ : executions_.front(); }

@@ -2,6 +2,7 @@
 
 #include "app/linking.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/quantile.h>
 
+#include "app/command.h"
 #include "app/interrupt.h"
 #include "app/progress.h"
 #include "app/warnings.h"
@@ -110,6 +112,18 @@ tracking::SeriesOptions series_options(const Config& config, const Gate& gate) {
   options.events = config.linking.events;
   if (gate.source != GateSource::estimated) options.gate = gate;
   return options;
+}
+
+/// `execution` on each of the GPUs, which share its threads.
+std::vector<Execution> each_device(const Execution& execution, const Config& config) {
+  const std::vector<int> devices = devices_of(config);
+  std::vector<Execution> each(devices.size(), execution);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    each[i].device = devices[i];
+    if (devices.size() > 1)
+      each[i].threads = std::max(1, thread_count(execution) / static_cast<int>(devices.size()));
+  }
+  return each;
 }
 
 tracking::LinkOptions link_options(const Config& config, const Gate& gate) {
@@ -280,10 +294,11 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
     else
       warn_of_density(*linked.series, estimate, console);
   } else if (gate.bounded()) {
-    linked.pairs = tracking::link_frames(execution, frames, link_options(config, gate), [&](std::size_t) {
-      progress.advance();
-      stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
-    });
+    linked.pairs = tracking::link_frames_on(
+        each_device(execution, config), frames, link_options(config, gate), [&](std::size_t) {
+          progress.advance();
+          stop_if_interrupted("interrupted while linking; run the same command with --resume to go on");
+        });
   } else {
     for (std::size_t k = 0; k + 1 < frames.size(); ++k) linked.pairs.push_back(unlinked(frames[k]));
     progress.advance(static_cast<std::int64_t>(linked.pairs.size()));

@@ -195,8 +195,9 @@ void add_execution_and_output(std::vector<Option>& table) {
           MOTES_AT(execution.backend), "Where to compute. auto: on a GPU where it is faster."));
   table.push_back(row("execution.threads", "threads", integer<int>(0, 4096), MOTES_AT(execution.threads),
                       "Number of CPU threads. 0: all."));
-  table.push_back(row("execution.device", "", integer<int>(0, 1023), MOTES_AT(execution.device),
-                      "Which GPU, by its number in `motes info`."));
+  table.push_back(row("execution.devices", "", device_numbers(), MOTES_AT(execution.devices),
+                      "GPUs by their numbers in `motes info`. Several share the frames of track and detect; "
+                      "other commands use the first."));
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
                       MOTES_AT(execution.memory_gb),
                       "Memory for detection. Larger frames are detected in files in TMPDIR, else beside the "

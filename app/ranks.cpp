@@ -60,12 +60,26 @@ void on_first_rank(Communicator* ranks, const std::function<void()>& body) {
 
 Execution share_of_threads(const Config& config) {
   Execution execution = execution_of(config);
+  execution.device = share_of_devices(config).front();
   const int here = launched().local_size;
   if (here > 1 && config.execution.threads == 0) {
     // If the launcher bound this rank to some processors, thread_count gives their number.
     execution.threads = std::max(1, std::min(thread_count(execution), system::online_processors() / here));
   }
   return execution;
+}
+
+std::vector<int> share_of_devices(const Config& config) {
+  const Launched place = launched();
+  return dealt_devices(devices_of(config), place.local_rank, place.local_size);
+}
+
+std::vector<int> dealt_devices(const std::vector<int>& devices, int rank, int ranks) {
+  std::vector<int> mine;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (i % static_cast<std::size_t>(ranks) == static_cast<std::size_t>(rank)) mine.push_back(devices[i]);
+  if (mine.empty()) mine.push_back(devices[static_cast<std::size_t>(rank) % devices.size()]);
+  return mine;
 }
 
 int run_watched(const std::function<int()>& work) {

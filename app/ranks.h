@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include <motes/base/communicator.h>
 #include <motes/base/execution.h>
@@ -22,8 +23,16 @@ void everywhere(Communicator* ranks, const std::function<void()>& body);
 /// ranks throw.
 void on_first_rank(Communicator* ranks, const std::function<void()>& body);
 
-/// The configured execution. If execution.threads is not set, the ranks of a machine share its processors.
+/// The configured execution, on the first GPU of this rank's share. If execution.threads is not set, the
+/// ranks of a machine share its processors.
 Execution share_of_threads(const Config& config);
+
+/// The GPUs of this rank: those of devices_of(config) are dealt to the ranks of a machine, one by one; of
+/// more ranks than GPUs several have the same one.
+std::vector<int> share_of_devices(const Config& config);
+
+/// What share_of_devices deals to rank `rank` of `ranks` on a machine.
+std::vector<int> dealt_devices(const std::vector<int>& devices, int rank, int ranks);
 
 /// Returns work(), run in a child process that this process watches. If a signal ends the child, this
 /// process prints one line and exits with code 4, after which the launcher ends the other ranks. Call it

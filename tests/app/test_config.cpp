@@ -6,6 +6,7 @@
 
 #include "app/nearest.h"
 #include "app/options.h"
+#include "app/ranks.h"
 #include "tests/app/run_motes.h"
 #include "tests/support/skip.h"
 
@@ -60,7 +61,7 @@ const std::map<std::string, std::string> kOthers{
     {"execution.backend", "cpu"},
     {"execution.threads", "3"},
     {"execution.memory_gb", "1.5"},
-    {"execution.device", "1"},
+    {"execution.devices", "[1, 0]"},
     {"output.dir", "null"},
     {"output.preview", "false"},
     {"output.vtk", "false"},
@@ -217,6 +218,28 @@ TEST_CASE("On the command line a list needs no brackets") {
   apply_assignment(config, "input.path=a,b.tif");
   CHECK(config.input.path == "a,b.tif");
   CHECK_THROWS_WITH(apply_assignment(config, "linking.gate_um=0,5"), Contains("'0,5' is not allowed"));
+}
+
+TEST_CASE("GPUs are named by number, or all of them") {
+  const auto devices = [](const std::string& text) {
+    Config config;
+    set_key(config, "execution.devices", text, "--devices");
+    return config.execution.devices;
+  };
+  CHECK(Config().execution.devices == std::vector{0});
+  CHECK(devices("all").empty());
+  CHECK(devices("3") == std::vector{3});
+  CHECK(devices("1,0") == std::vector{1, 0});
+  CHECK(devices("[1, 0]") == std::vector{1, 0});
+  for (const char* wrong : {"", "0,0", "-1", "0,x", "1.5", "[]", "all,0", "0,,1"})
+    CHECK_THROWS_AS(devices(wrong), UsageError);
+}
+
+TEST_CASE("The GPUs of a machine are dealt to its ranks") {
+  CHECK(dealt_devices({0, 1, 2}, 0, 1) == std::vector{0, 1, 2});
+  CHECK(dealt_devices({4, 5, 6}, 0, 2) == std::vector{4, 6});
+  CHECK(dealt_devices({4, 5, 6}, 1, 2) == std::vector{5});
+  CHECK(dealt_devices({4, 5}, 2, 3) == std::vector{4});
 }
 
 TEST_CASE("A relative input.path starts at the YAML file's folder") {

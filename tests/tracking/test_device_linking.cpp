@@ -191,6 +191,30 @@ TEST_CASE("a series linked on a GPU is the same for any number of threads") {
   CHECK(link_frames(on_gpu(), {}, options).empty());
 }
 
+TEST_CASE("pairs that are dealt to several GPUs are linked as on one") {
+  MOTES_NEED_GPU();
+  const auto there = static_cast<int>(gpu::list_devices().devices.size());
+  Rng rng(43);
+  std::vector<Detections> frames;
+  for (int f = 0; f < 9; ++f) frames.push_back(scattered(rng, f == 4 ? 0 : 250, 6, f));
+  const LinkOptions options{{1.1, LinkCost::squared, -1}, "auto", true};
+  const auto reference = link_frames({1}, frames, options);
+  for (const int executions : {2, 3, 12}) {
+    std::vector<Execution> each(static_cast<std::size_t>(executions), on_gpu(1));
+    for (int i = 0; i < executions; ++i) each[static_cast<std::size_t>(i)].device = i % there;
+    std::size_t last = 0;
+    const auto links = link_frames_on(each, frames, options, [&](std::size_t n) { last = n; });
+    CHECK(last == frames.size() - 1);
+    REQUIRE(links.size() == reference.size());
+    for (std::size_t k = 0; k < links.size(); ++k) {
+      CHECK(links[k].next == reference[k].next);
+      CHECK(links[k].backend == Backend::cuda);
+    }
+    const auto stop = [](std::size_t) { throw Interrupted("stop"); };
+    CHECK_THROWS_AS(link_frames_on(each, frames, options, stop), Interrupted);
+  }
+}
+
 TEST_CASE(
     "series linked one after the other on a GPU in kept memory are linked as with memory of their own") {
   MOTES_NEED_GPU();

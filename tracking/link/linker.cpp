@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <omp.h>
@@ -215,12 +217,12 @@ constexpr std::size_t kTurnsOfThread = 256, kMostTogether = 64;
 /// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
-std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const LinkOptions& options,
-                                const std::function<void(std::size_t)>& done, LinkWorkspace* workspace) {
+std::vector<PairLinks> link_all(const Execution& execution, const Placement& placement, Frames frames,
+                                const LinkOptions& options, const std::function<void(std::size_t)>& done,
+                                LinkWorkspace* workspace) {
   const std::size_t pairs = frames.empty() ? 0 : frames.size() - 1;
   std::vector<PairLinks> links(pairs);
   if (pairs == 0) return links;
-  const Placement placement(execution, frames, options);
   // Pairs are independent: side by side they scale best; what threads they leave over go inside.
   const auto threads = static_cast<std::size_t>(thread_count(execution));
   const std::size_t at_once = placement.any_on_gpu() ? std::min(threads, kPairsOnGpuAtOnce) : threads;
@@ -263,20 +265,73 @@ std::vector<PairLinks> link_all(const Execution& execution, Frames frames, const
   return links;
 }
 
+std::vector<const Detections*> pointers_to(std::span<const Detections> frames) {
+  std::vector<const Detections*> pointers(frames.size());
+  std::transform(frames.begin(), frames.end(), pointers.begin(), [](const Detections& d) { return &d; });
+  return pointers;
+}
+
+/// Each execution links a run of successive pairs in a thread of its own.
+std::vector<PairLinks> link_runs(std::span<const Execution> executions, const Placement& placement,
+                                 Frames frames, const LinkOptions& options,
+                                 const std::function<void(std::size_t)>& done) {
+  const std::size_t pairs = frames.size() - 1, runs = std::min(executions.size(), pairs);
+  std::vector<PairLinks> links(pairs);
+  std::vector<std::exception_ptr> failures(runs);
+  std::mutex reporting;
+  std::size_t finished = 0;
+  const Stop stop = Stop::of_this_thread();
+  const auto link_run = [&](std::size_t run) {
+    const Stop::Use same(stop);
+    const std::size_t first = run * pairs / runs, end = (run + 1) * pairs / runs;
+    const auto tell = [&](std::size_t) {
+      const std::lock_guard<std::mutex> lock(reporting);
+      if (done) done(++finished);
+    };
+    try {
+      std::vector<PairLinks> of_run = link_all(
+          executions[run], placement, frames.subspan(first, end - first + 1), options, tell, nullptr);
+      std::move(of_run.begin(), of_run.end(), links.begin() + static_cast<std::ptrdiff_t>(first));
+    } catch (...) {
+      failures[run] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t run = 0; run < runs; ++run) threads.emplace_back(link_run, run);
+  }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  return links;
+}
+
 }  // namespace
 
 PairLinks link_pair(const Execution& execution, const Detections& from, const Detections& to,
                     const LinkOptions& options) {
   const Detections* const frames[] = {&from, &to};
-  return std::move(link_all(execution, frames, options, {}, nullptr).front());
+  const Placement placement(execution, frames, options);
+  return std::move(link_all(execution, placement, frames, options, {}, nullptr).front());
 }
 
 std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
                                    const LinkOptions& options, const std::function<void(std::size_t)>& done,
                                    LinkWorkspace* workspace) {
-  std::vector<const Detections*> pointers(frames.size());
-  std::transform(frames.begin(), frames.end(), pointers.begin(), [](const Detections& d) { return &d; });
-  return link_all(execution, pointers, options, done, workspace);
+  const std::vector<const Detections*> pointers = pointers_to(frames);
+  const Placement placement(execution, pointers, options);
+  return link_all(execution, placement, pointers, options, done, workspace);
+}
+
+std::vector<PairLinks> link_frames_on(std::span<const Execution> executions,
+                                      std::span<const Detections> frames, const LinkOptions& options,
+                                      const std::function<void(std::size_t)>& done) {
+  if (executions.size() < 2 || frames.size() < 3)
+    return link_frames(executions.front(), frames, options, done);
+  const std::vector<const Detections*> pointers = pointers_to(frames);
+  const Placement placement(executions.front(), pointers, options);
+  if (!placement.any_on_gpu())
+    return link_all(executions.front(), placement, pointers, options, done, nullptr);
+  return link_runs(executions, placement, pointers, options, done);
 }
 
 }  // namespace motes::tracking

@@ -79,6 +79,13 @@ std::vector<PairLinks> link_frames(const Execution& execution, std::span<const D
                                    const std::function<void(std::size_t)>& done = {},
                                    LinkWorkspace* workspace = nullptr);
 
+/// link_frames on several executions side by side, of one GPU each: each links a run of successive pairs.
+/// Frames where runs meet are brought to both GPUs. Where pairs are linked on the CPU, the first execution
+/// links all.
+std::vector<PairLinks> link_frames_on(std::span<const Execution> executions,
+                                      std::span<const Detections> frames, const LinkOptions& options,
+                                      const std::function<void(std::size_t)>& done = {});
+
 /// Tracks from links: detection d of frames[k] is followed by detection links[k].next[d] of frames[k + 1].
 /// Tracks are numbered from 0 by their first frame, then by the detection's index there; a detection without
 /// links is a track of one point. Point properties: radius, intensity, quality (where any is known) and the
