@@ -216,6 +216,23 @@ TEST_CASE("motions of a series are found, and none where nothing rotates") {
   CHECK(likely_motions({2}, points).size() == motions.size());
 }
 
+TEST_CASE("a rotation whose links are known is not looked for again") {
+  const int dims = GENERATE(2, 3), frames = GENERATE(20, 50);
+  std::mt19937_64 axes(7);
+  const Vec3 axis = axis_in(axes, dims);
+  const auto series = rotating(30, frames, dims, 3, 0.03, 0.1,
+                               [&](int, std::mt19937_64&) { return motion_about(axis, 0.4, {}); });
+  const SeriesPoints points = pool_points(series.frames);
+  SeriesLinking known = SeriesLinking::none(points.size());
+  const auto all = static_cast<std::size_t>(points.frames());
+  CHECK(likely_motions({}, points, &known).size() == all);
+  known.next = series.next;
+  CHECK(likely_motions({}, points, &known).empty());
+  // Links that lead elsewhere in every tenth detection.
+  for (std::size_t i = 0; i < known.next.size(); i += 10) known.next[i] = -1;
+  CHECK(likely_motions({}, points, &known).size() == all);
+}
+
 TEST_CASE("a detection's own link has no part in its predicted rotation") {
   const int dims = GENERATE(2, 3), count = GENERATE(2, 3, 12);
   const auto truth = [&](int, std::mt19937_64&) { return motion_about({0, 0, 1}, 0.5, {}, {0.1, 0, 0}); };

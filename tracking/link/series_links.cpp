@@ -144,8 +144,8 @@ void try_rotation(const Execution& execution, const SeriesOptions& options,
                   const std::function<void(int)>& done, int lags, Rounds& best, SeriesLinks& out) {
   Rounds rotation(execution, best.points(), options, done, out.rounds);
   rotation.share(best);
-  if (!rotation.start_by_rotation(lags)) return;
   const bool few = best.points().size() <= kMostForAnyField;
+  if (!rotation.start_by_rotation(lags, few ? nullptr : &best.solution_.linking)) return;
   if (few)
     rotation.along_rotation(lags, kPlainRounds);
   else

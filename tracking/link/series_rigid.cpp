@@ -12,6 +12,7 @@
 #include <motes/base/parallel_for.h>
 #include <motes/base/quantile.h>
 
+#include "tracking/motion/near_points.h"
 #include "tracking/motion/rigid_pair.h"
 
 namespace motes::tracking {
@@ -25,6 +26,9 @@ constexpr std::size_t kMostOfSeries = 64, kJudgingFrames = 16;
 constexpr std::int32_t kProbes = 32;
 /// What rotation must gain over shifts alone, in nats a frame pair, for it to be tried.
 constexpr double kLeastGain = 2;
+/// Detections meet others within so many spacings (by chance, one of 250 does); of at least so many that meet
+/// others, links of a linking must be this share for it to be that of the motions.
+constexpr double kMet = 0.1, kLeastMet = 50, kLinkedOfMet = 0.97;
 constexpr int kReweightings = 3;
 /// A frame with fewer links says nothing of its own motion.
 constexpr std::size_t kLeastLinks = 4;
@@ -150,7 +154,33 @@ std::vector<RigidMotion> motions_of(const Execution& execution, const SeriesPoin
 
 }  // namespace
 
-std::vector<RigidMotion> likely_motions(const Execution& execution, const SeriesPoints& points) {
+namespace {
+
+/// Whether a linking has the links over one frame that the motions lead to: of the detections that they
+/// bring onto others, nearly all.
+bool has_links_of(const SeriesPoints& points, const SeriesLinking& linking,
+                  const std::vector<std::int32_t>& slots, const std::vector<RigidMotion>& motions) {
+  double met = 0, linked = 0;
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const std::int32_t t = slots[k];
+    if (points.frame(t).empty() || points.frame(t + 1).empty()) continue;
+    const NearPoints near(points.frame(t + 1));
+    for (Index i = points.offset[at(t)]; i < points.offset[at(t) + 1]; ++i) {
+      std::size_t nearest = 0;
+      double squared = 0;
+      near.nearest(motions[k].of(points.at[at(i)]), 1, &nearest, &squared);
+      if (std::sqrt(squared) > kMet * points.spacing_um) continue;
+      met += 1;
+      linked += linking.next[at(i)] == points.offset[at(t) + 1] + static_cast<Index>(nearest);
+    }
+  }
+  return met >= kLeastMet && linked >= kLinkedOfMet * met;
+}
+
+}  // namespace
+
+std::vector<RigidMotion> likely_motions(const Execution& execution, const SeriesPoints& points,
+                                        const SeriesLinking* known) {
   if (points.dims < 2 || points.frames() < 2) return {};
   const int flat = flat_axis(points.at, points.dims);
   const std::int32_t pairs = points.frames() - 1;
@@ -158,6 +188,7 @@ std::vector<RigidMotion> likely_motions(const Execution& execution, const Series
   for (std::int32_t k = 0; k < std::min(pairs, kProbes); ++k)
     slots.push_back(static_cast<std::int32_t>(std::int64_t{k} * pairs / std::min(pairs, kProbes)));
   std::vector<RigidMotion> out = motions_of(execution, points, slots, flat);
+  if (known != nullptr && !out.empty() && has_links_of(points, *known, slots, out)) return {};
   if (pairs > kProbes && !out.empty()) {
     slots.resize(at(pairs));
     std::iota(slots.begin(), slots.end(), 0);

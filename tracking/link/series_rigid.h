@@ -17,8 +17,10 @@ namespace motes::tracking {
 
 /// [frames] the likeliest motion to the next frame; none for the last. Empty where rotation makes the series
 /// no likelier than shifts alone do, which up to 32 pairs of frames tell first. O(points log points) and a
-/// small search for each frame.
-std::vector<RigidMotion> likely_motions(const Execution& execution, const SeriesPoints& points);
+/// small search for each frame. `known`, where given: a linking to improve on. Empty too where it has the
+/// links that the motions of these pairs lead to.
+std::vector<RigidMotion> likely_motions(const Execution& execution, const SeriesPoints& points,
+                                        const SeriesLinking* known = nullptr);
 
 /// What the motions of the frames between lead to.
 Prediction predict_by_motions(const SeriesPoints& points, const std::vector<RigidMotion>& motions, int lags);

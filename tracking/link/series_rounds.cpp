@@ -157,8 +157,8 @@ void Rounds::plain_like(const Rounds& other, int lags, int rounds) {
   plain_on(lags, rounds);
 }
 
-bool Rounds::start_by_rotation(int lags) {
-  likely_motions_ = likely_motions(execution_, *points_);
+bool Rounds::start_by_rotation(int lags, const SeriesLinking* known) {
+  likely_motions_ = likely_motions(execution_, *points_, known);
   if (likely_motions_.empty()) return false;
   prediction_ = predict_by_motions(*points_, likely_motions_, lags);
   model_ = first_model(execution_, *points_, prediction_, lags);

@@ -54,9 +54,9 @@ class Rounds {
   /// Without prediction, from the other rounds' scale and shares on.
   void plain_like(const Rounds& other, int lags, int rounds);
 
-  /// A first linking around likely rotations of all (series_rigid.h). False where none is likely: nothing is
-  /// done.
-  bool start_by_rotation(int lags);
+  /// A first linking around likely rotations of all (series_rigid.h). False where none is likely, or none
+  /// leads to other links than `known`, where given: nothing is done.
+  bool start_by_rotation(int lags, const SeriesLinking* known = nullptr);
 
   /// From there on, around rotations fitted to the links.
   void along_rotation(int lags, int rounds);

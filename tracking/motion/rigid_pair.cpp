@@ -24,6 +24,8 @@ constexpr double kTolerance = 0.2;
 /// The neighbours that judge a hypothesis first, and what share of them must lie within so many spacings.
 constexpr std::size_t kGroup = 24, kFirst = 6;
 constexpr double kNear = 0.3, kAgreed = 0.5;
+/// Against rounding.
+constexpr double kSlack = 1 + 1e-9;
 /// Detections that make hypotheses of shifts.
 constexpr std::size_t kShiftAnchors = 8;
 /// Hypotheses of one choice of neighbours, and in all, that go on.
@@ -31,6 +33,8 @@ constexpr std::size_t kKeptOfGroup = 3, kKept = 6;
 /// A motion that fits a group is fitted to ever more detections around it, at this scale.
 constexpr std::size_t kGrowth = 4, kMostGrown = 1024, kMostFitted = 512;
 constexpr double kGrowthScale = 0.1;
+/// No motion of a group is that of more where fewer than this share lie near others: by chance a tenth do.
+constexpr double kLeastNear = 0.25;
 /// Weight of the motion before: of few points, so that none is left open; so that its rotation stays.
 constexpr double kHint = 1e-6, kStiff = 1e9;
 
@@ -69,6 +73,7 @@ RigidPairSearch::RigidPairSearch(std::span<const Vec3> from, std::span<const Vec
       to_(to),
       near_from_(from),
       near_(to),
+      grid_(to, spacing),
       density_(density),
       spacing_(spacing),
       dims_(dims),
@@ -82,6 +87,14 @@ double RigidPairSearch::off(const Vec3& place) const {
   double squared = 0;
   near_.nearest(place, 1, &nearest, &squared);
   return std::sqrt(squared);
+}
+
+/// The same for those that can count as near: infinite for others.
+double RigidPairSearch::off_if_near(const Vec3& place) const {
+  double least = std::numeric_limits<double>::infinity();
+  grid_.for_each_within(place, kNear * spacing_ * kSlack,
+                        [&](std::size_t, double squared) { least = std::min(least, squared); });
+  return std::sqrt(least);
 }
 
 /// Some detections, evenly spread over their order.
@@ -120,28 +133,35 @@ RigidHypothesis RigidPairSearch::judged(const RigidMotion& motion,
   return out;
 }
 
-/// How many neighbours lie near others: of the first few, or of all.
+/// How many neighbours lie near others: what share of the first few (0 as soon as too few can), or of all.
 double RigidPairSearch::agreement(const Group& group, std::span<const std::size_t> makers,
                                   const RigidMotion& motion, bool quick) const {
   double near = 0, asked = 0;
   for (const std::size_t k : group.members) {
     if (std::find(makers.begin(), makers.end(), k) != makers.end()) continue;
-    const double far = off(motion.of(from_[k])) / (kNear * spacing_);
+    const double far = off_if_near(motion.of(from_[k])) / (kNear * spacing_);
     near += quick ? static_cast<double>(far < 1) : std::max(0.0, 1 - far);
     if (asked += 1; quick && asked >= kFirst) break;
+    if (quick && asked - near > (1 - kAgreed) * kFirst) return 0;
   }
   return quick && asked > 0 ? near / asked : near;
 }
 
+/// `share_near`, where given: of the points, those that lay near others before.
 RigidMotion RigidPairSearch::closer(const RigidMotion& motion, std::span<const std::size_t> points,
-                                    double scale, double stiff) const {
+                                    double scale, double stiff, double* share_near) const {
   RigidSums sums(from_[points.front()]);
+  const double near = kNear * spacing_ * kNear * spacing_;
+  double count = 0;
   for (const std::size_t k : points) {
     std::size_t nearest = 0;
     double squared = 0;
     near_.nearest(motion.of(from_[k]), 1, &nearest, &squared);
-    sums.add(from_[k], to_[nearest], std::pow(1 + squared / (kStudentFreedom * scale * scale), -2));
+    const double root = 1 / (1 + squared / (kStudentFreedom * scale * scale));
+    sums.add(from_[k], to_[nearest], root * root);
+    count += squared < near;
   }
+  if (share_near != nullptr) *share_near = count / static_cast<double>(points.size());
   return fit_rigid(sums, flat_, {motion, stiff * spacing_ * spacing_, kHint});
 }
 
@@ -151,7 +171,11 @@ RigidMotion RigidPairSearch::grown(RigidMotion motion, std::size_t anchor) const
   near_from_.nearest(from_[anchor], order.size(), order.data(), squared.data());
   for (std::size_t size = kGroup;; size *= kGrowth) {
     const auto part = std::span(order).first(std::min(size, order.size()));
-    for (int round = 0; round < 2; ++round) motion = closer(motion, part, kGrowthScale * spacing_, kHint);
+    double share_near = 1;
+    for (int round = 0; round < 2; ++round) {
+      motion = closer(motion, part, kGrowthScale * spacing_, kHint, &share_near);
+      if (share_near < kLeastNear) return motion;
+    }
     if (part.size() == order.size()) break;
   }
   return motion;

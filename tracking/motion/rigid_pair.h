@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "tracking/candidates/row_grid.h"
 #include "tracking/motion/near_points.h"
 #include "tracking/motion/rigid_fit.h"
 
@@ -49,13 +50,15 @@ class RigidPairSearch {
                    bool quick) const;
   RigidMotion grown(RigidMotion motion, std::size_t anchor) const;
   RigidMotion closer(const RigidMotion& motion, std::span<const std::size_t> points, double scale,
-                     double stiff) const;
+                     double stiff, double* share_near = nullptr) const;
   std::vector<std::size_t> spread(std::size_t most) const;
   std::vector<std::size_t> anchors() const;
   double off(const Vec3& place) const;
+  double off_if_near(const Vec3& place) const;
 
   std::span<const Vec3> from_, to_;
   NearPoints near_from_, near_;
+  RowGrid grid_;  ///< of `to`
   double density_, spacing_;
   int dims_, flat_;
   ByScale scale_{};
