@@ -80,14 +80,29 @@ TEST_CASE("the shift of all is found without links, and none where there is none
   const SeriesPoints moved = pool_points(drifting(8, 15, 0.03, static_cast<std::uint64_t>(seed), [&](int t) {
     return shifts[static_cast<std::size_t>(t)];
   }));
-  const std::vector<Vec3> found = likely_shifts({}, moved);
+  double gain = 0;
+  const std::vector<Vec3> found = likely_shifts({}, moved, &gain);
+  CHECK(gain > 15);
   REQUIRE(found.size() == 15);
   for (std::size_t t = 0; t + 1 < found.size(); ++t)
     CHECK(std::hypot(found[t].x - shifts[t].x, found[t].y - shifts[t].y) < 0.1);
   CHECK(length_of(found.back()) == 0);
   const SeriesPoints still =
       pool_points(drifting(8, 15, 0.1, static_cast<std::uint64_t>(seed), [](int) { return Vec3{}; }));
-  for (const Vec3& shift : likely_shifts({}, still)) CHECK(length_of(shift) < 0.2);
+  for (const Vec3& shift : likely_shifts({}, still, &gain)) CHECK(length_of(shift) < 0.2);
+  CHECK(gain < 5);
+  // Nothing is left of a frame in the next: shifts that bring some onto others are chance.
+  std::mt19937_64 rng(static_cast<std::uint64_t>(seed));
+  std::uniform_real_distribution<> place(0, 20);
+  std::vector<Detections> chance(15);
+  for (int t = 0; t < 15; ++t) {
+    Detections& d = chance[static_cast<std::size_t>(t)];
+    d.frame = t;
+    for (int k = 0; k < 400; ++k) d.x_um.push_back(place(rng)), d.y_um.push_back(place(rng));
+    d.z_um.resize(400, 0);
+  }
+  likely_shifts({}, pool_points(chance), &gain);
+  CHECK(gain <= 0);
 }
 
 TEST_CASE("a detection's own link has no part in its predicted drift") {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numbers>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -15,6 +16,7 @@
 
 #include "tests/tracking/walkers.h"
 #include "tracking/link/partner_share.h"
+#include "tracking/link/series_field.h"
 #include "tracking/link/series_pairs.h"
 
 using namespace motes;
@@ -53,6 +55,29 @@ std::vector<Detections> particles(int n, int frames, std::uint64_t seed, const S
 }
 
 }  // namespace
+
+TEST_CASE("a few pairs of frames tell whether neighbours move together") {
+  const bool together = GENERATE(true, false);
+  std::vector<Vec3> shared(40);
+  std::mt19937_64 all(5);
+  for (Vec3& step : shared) step = direction(all);
+  const auto frames = particles(200, 40, 1, [&](std::mt19937_64& rng, int, int t) {
+    const Vec3 own = direction(rng);
+    return together ? shared[static_cast<std::size_t>(t)] + 0.1 * own : 0.7 * own;
+  });
+  const SeriesPoints points = pool_points(frames);
+  const SeriesLists lists(points);
+  const auto gain = gain_of_some_pairs({}, points, "auto", lists);
+  REQUIRE(gain);
+  if (together)
+    CHECK(*gain > 1);
+  else
+    CHECK(*gain < 0.15);
+  CHECK(gain_of_some_pairs({2}, points, "auto", lists) == gain);
+  // Of a few frames all are linked.
+  const SeriesPoints few = pool_points(std::span(frames).first(8));
+  CHECK(!gain_of_some_pairs({}, few, "auto", SeriesLists(few)));
+}
 
 TEST_CASE("particles that move are linked where most rest") {
   const auto frames = particles(200, 8, GENERATE(1, 2, 3), [](std::mt19937_64& rng, int k, int) {

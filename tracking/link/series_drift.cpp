@@ -145,7 +145,7 @@ Shifts follow(const std::vector<std::optional<ShiftSearch>>& searches,
 
 }  // namespace
 
-std::vector<Vec3> likely_shifts(const Execution& execution, const SeriesPoints& points) {
+std::vector<Vec3> likely_shifts(const Execution& execution, const SeriesPoints& points, double* gain) {
   const auto pairs = at(std::max(points.frames() - 1, 0));
   std::vector<std::optional<ShiftSearch>> searches(pairs);
   std::vector<std::vector<Hypothesis>> found(pairs);  // the likeliest by scale
@@ -161,6 +161,16 @@ std::vector<Vec3> likely_shifts(const Execution& execution, const SeriesPoints& 
   Shifts best{{}, -std::numeric_limits<double>::infinity()};
   for (std::size_t s = 0; s < kScales; ++s)
     if (Shifts now = follow(searches, found, s); now.gain > best.gain) best = std::move(now);
+  if (gain != nullptr) {
+    double resting = -std::numeric_limits<double>::infinity();
+    for (std::size_t s = 0; s < kScales; ++s) {
+      double sum = 0;
+      for (const auto& search : searches)
+        if (search) sum += search->judged({}).gain[s];
+      resting = std::max(resting, sum);
+    }
+    *gain = best.gain - std::max(resting, 0.0);
+  }
   best.of_frame.resize(at(points.frames()));
   return std::move(best.of_frame);
 }

@@ -18,7 +18,11 @@ namespace motes::tracking {
 /// [frames] the likeliest shift to the next frame; 0 for the last. A free hypothesis pays for the number of
 /// detections that it might have come from. Up to 8 detections of a frame make hypotheses with up to 32 of
 /// the next, and up to 32 judge them. O(frames) small searches.
-std::vector<Vec3> likely_shifts(const Execution& execution, const SeriesPoints& points);
+/// `gain`, where given, is set to how much likelier they are, in nats, than no shifts and than no partners:
+/// of particles that move on their own, farther than their spacing, chance shifts are likelier than none
+/// only.
+std::vector<Vec3> likely_shifts(const Execution& execution, const SeriesPoints& points,
+                                double* gain = nullptr);
 
 /// The same displacement for all detections of a frame: the sum of the shifts over each lag.
 Prediction predict_by_shifts(const SeriesPoints& points, const std::vector<Vec3>& shifts, int lags);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <motes/base/index.h>
@@ -40,6 +41,10 @@ constexpr std::size_t kMostLikely = 20;
 constexpr double kLikelyNats = 12;
 /// Of fewer links no scale is taken.
 constexpr std::size_t kLeastForScale = 8;
+/// Some successive pairs of frames tell whether links around a field are likelier: so many, or as many as
+/// have so many detections.
+constexpr std::int32_t kPairsToTell = 5;
+constexpr std::size_t kEnoughToTell = 3000;
 /// A start must be likelier by so many nats than the one before it.
 constexpr double kLikelier = 1e-6;
 
@@ -244,19 +249,22 @@ struct FieldPair {
 /// The pairs of a series, linked from one start or from several.
 class FieldPairs {
  public:
+  /// Those that begin in frames first to last.
   FieldPairs(const Execution& execution, const SeriesPoints& points, const std::string& solver,
-             const SeriesLists& lists)
+             const SeriesLists& lists, std::int32_t first, std::int32_t last)
       : execution_(execution),
         points_(points),
         lists_(lists),
         solver_(solver),
+        first_(first),
+        last_(last),
         pairs_(at(points.frames() - 1)) {}
 
   /// Each pair around the field of the one before.
   void forward() {
     double scale = 0;
     const FieldPair* before = nullptr;
-    for (std::int32_t t = 0; t + 1 < points_.frames(); ++t) {
+    for (std::int32_t t = first_; t <= last_; ++t) {
       if (empty(t)) continue;
       const SeriesPoints pair = pair_of(points_, t);
       pairs_[at(t)] = linked(t, pair, start_of(t, pair, before),
@@ -269,23 +277,35 @@ class FieldPairs {
   /// From other starts too: no motion, the best turn of the whole, the field of the pair after, and again
   /// that of the pair before. The likeliest linking of each pair stays.
   void from_several_starts() {
-    const std::int32_t last = points_.frames() - 2;
-    for (std::int32_t t = 0; t <= last; ++t) {
+    for (std::int32_t t = first_; t <= last_; ++t) {
       if (empty(t)) continue;
       const SeriesPoints pair = pair_of(points_, t);
       try_start(t, pair, still(pair));
       const std::vector<Vec3> turned = rigid_moves(pair.frame(0), pair.frame(1), spacing_of(pair));
       if (!turned.empty()) try_start(t, pair, turned);
-      if (t > 0) try_before(t, pair);
+      if (t > first_) try_before(t, pair);
     }
-    for (std::int32_t t = last - 1; t >= 0; --t)
+    for (std::int32_t t = last_ - 1; t >= first_; --t)
       if (!empty(t) && !empty(t + 1)) {
         const SeriesPoints pair = pair_of(points_, t);
         const Moves& after = pairs_[at(t) + 1].moves;
         try_start(t, pair, local_field(threads_for(pair), after.from, after.move, pair.frame(0)));
       }
-    for (std::int32_t t = 1; t <= last; ++t)
+    for (std::int32_t t = first_ + 1; t <= last_; ++t)
       if (!empty(t)) try_before(t, pair_of(points_, t));
+  }
+
+  /// How much likelier the links are than links without prediction, in nats a detection.
+  double gain() const {
+    double sum = 0, count = 0;
+    for (std::int32_t t = first_; t <= last_; ++t) {
+      if (empty(t)) continue;
+      const SeriesPoints pair = pair_of(points_, t);
+      const FieldPair& now = pairs_[at(t)];
+      sum += linked(t, pair, still(pair), now.scale, nullptr, false).cost - now.cost;
+      count += static_cast<double>(pair.frame(0).size());
+    }
+    return count > 0 ? sum / count : 0;
   }
 
   SeriesLinking linking() const {
@@ -342,7 +362,7 @@ class FieldPairs {
 
   /// From that field on. `best`: nothing (its cost is infinite) is made where it would come to the same.
   FieldPair linked(std::int32_t t, const SeriesPoints& pair, const std::vector<Vec3>& start, double scale,
-                   const FieldPair* best = nullptr) const {
+                   const FieldPair* best = nullptr, bool by_field = true) const {
     const auto from = pair.frame(0);
     const Execution of_pair = threads_for(pair);
     SeriesModel model;
@@ -375,7 +395,8 @@ class FieldPairs {
           round > 0 && static_cast<double>(differ) <= kSettledShare * static_cast<double>(from.size());
       if (best != nullptr && best->fixed && now.next == best->links.next) return {};
       out.links = std::move(now);
-      set_field(local_field_among(of_pair, from, lists_[at(t)], moves_from(pair, out.links, 0), false));
+      if (by_field)
+        set_field(local_field_among(of_pair, from, lists_[at(t)], moves_from(pair, out.links, 0), false));
       std::vector<double> lengths;
       for (Index i = 0; i < pair.offset[1]; ++i)
         if (out.links.next[at(i)] >= 0)
@@ -402,6 +423,7 @@ class FieldPairs {
   const SeriesPoints& points_;
   const SeriesLists& lists_;
   std::string solver_;
+  std::int32_t first_, last_;
   std::vector<FieldPair> pairs_;
 };
 
@@ -410,10 +432,24 @@ class FieldPairs {
 SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
                                const std::string& solver, const SeriesLists& lists) {
   lists.make(execution);
-  FieldPairs pairs(execution, points, solver, lists);
+  FieldPairs pairs(execution, points, solver, lists, 0, points.frames() - 2);
   pairs.forward();
   if (points.size() <= kMostForStarts && pairs.steps() > kLargeSteps) pairs.from_several_starts();
   return pairs.linking();
+}
+
+std::optional<double> gain_of_some_pairs(const Execution& execution, const SeriesPoints& points,
+                                         const std::string& solver, const SeriesLists& lists) {
+  const std::int32_t all = points.frames() - 1;
+  const auto enough = static_cast<std::int32_t>(kEnoughToTell * static_cast<std::size_t>(points.frames()) /
+                                                std::max<std::size_t>(points.size(), 1));
+  const std::int32_t some = std::max(kPairsToTell, enough);
+  if (2 * some > all) return std::nullopt;
+  const std::int32_t first = (all - some) / 2;
+  FieldPairs pairs(execution, points, solver, lists, first, first + some - 1);
+  pairs.forward();
+  pairs.from_several_starts();
+  return pairs.gain();
 }
 
 }  // namespace motes::tracking

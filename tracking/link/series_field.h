@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,5 +48,10 @@ Prediction predict_by_field(const Execution& execution, const SeriesPoints& poin
 /// linking stays.
 SeriesLinking link_along_field(const Execution& execution, const SeriesPoints& points,
                                const std::string& solver, const SeriesLists& lists);
+
+/// How much likelier, in nats a detection, such links are than links without prediction in a few successive
+/// pairs of frames in the middle of a long or large series; nothing for others.
+std::optional<double> gain_of_some_pairs(const Execution& execution, const SeriesPoints& points,
+                                         const std::string& solver, const SeriesLists& lists);
 
 }  // namespace motes::tracking

@@ -56,6 +56,9 @@ constexpr double kLeastGain = 0.005;
 /// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
 /// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
 constexpr double kLeastFieldGain = 0.1;
+/// The same of a few pairs of frames: .14 at most of particles on their own, 2 at least of those that move as
+/// one.
+constexpr double kLeastGainOfSome = 0.2;
 /// The motion of all is believed where it makes links likelier by so many standard errors.
 constexpr double kSure = 1.645;
 /// The rounds with velocity look for the likeliest linking, beliefs for the links most likely right: theirs
@@ -103,6 +106,14 @@ Rounds field_after(const Execution& execution, const SeriesOptions& options,
   return field;
 }
 
+/// Whether the rounds around neighbours' motion are worth their time: not where links without it do not tell
+/// of any and a few pairs of frames, linked around it, do not either.
+bool may_follow(const Execution& execution, const SeriesOptions& options, Rounds& plain, double coherence) {
+  if (coherence > kLeastCoherence || plain.steps() < kSmallSteps) return true;
+  const auto gain = gain_of_some_pairs(execution, plain.points(), options.solver, plain.lists());
+  return !gain || *gain >= kLeastGainOfSome;
+}
+
 /// What the rounds over a part of a series leave for those over all, and how many times as large all are.
 struct PartChoice {
   double times = 1;
@@ -128,7 +139,7 @@ void try_drift(const Execution& execution, const SeriesOptions& options, const s
                int lags, Rounds& best, SeriesLinks& out) {
   Rounds drift(execution, best.points(), options, done, out.rounds);
   drift.share(best);
-  drift.along_drift(lags, kPlainRounds);
+  if (!drift.along_drift(lags, kPlainRounds)) return;
   out.evidence.drift = drift.cost_per_point();
   const double least = out.chosen == MotionModel::field ? 0 : kLeastFieldGain;
   if (*out.evidence.drift >= best.cost_per_point() - least || drift.surely_likelier(best, kSure) <= 0) return;
@@ -191,11 +202,13 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
                          " detections, over " + std::to_string(kMostForField));
     return best;
   }
-  Rounds field = field_after(execution, options, done, best, lags, out);
-  out.evidence.field = field.cost_per_point();
-  const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
-  const bool by_field = *out.evidence.field < out.evidence.plain - least;
-  if (by_field) out.chosen = MotionModel::field, best = std::move(field);
+  if (may_follow(execution, options, best, out.evidence.coherence)) {
+    Rounds field = field_after(execution, options, done, best, lags, out);
+    out.evidence.field = field.cost_per_point();
+    const double least = out.evidence.coherence > kLeastCoherence ? 0 : kLeastFieldGain;
+    const bool by_field = *out.evidence.field < out.evidence.plain - least;
+    if (by_field) out.chosen = MotionModel::field, best = std::move(field);
+  }
   if (few) try_drift(execution, options, done, lags, best, out);
   if (few || !quick) try_rotation(execution, options, done, lags, best, out);
   return best;

@@ -142,14 +142,18 @@ void Rounds::refit() {
   }
 }
 
-void Rounds::along_drift(int lags, int rounds) {
+bool Rounds::along_drift(int lags, int rounds) {
+  double gain = 0;
+  const std::vector<Vec3> shifts = likely_shifts(execution_, *points_, &gain);
+  if (!(gain > 0)) return false;
   drift_ = true;
-  prediction_ = predict_by_shifts(*points_, likely_shifts(execution_, *points_), lags);
+  prediction_ = predict_by_shifts(*points_, shifts, lags);
   model_ = first_model(execution_, *points_, prediction_, lags);
   model_.gate = options_.gate;
   find(1);
   improve();
   along_field(std::move(solution_.linking), lags, rounds);
+  return true;
 }
 
 void Rounds::plain_like(const Rounds& other, int lags, int rounds) {

@@ -49,7 +49,8 @@ class Rounds {
   void along_field_on(SeriesLinking start, int lags, int rounds);
 
   /// Around the motion that all detections of a frame share (series_drift.h), from the likeliest shifts on.
-  void along_drift(int lags, int rounds);
+  /// False where these are no likelier than none: nothing is done.
+  bool along_drift(int lags, int rounds);
 
   /// Without prediction, from the other rounds' scale and shares on.
   void plain_like(const Rounds& other, int lags, int rounds);
