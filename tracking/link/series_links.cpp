@@ -56,8 +56,7 @@ constexpr double kLeastGain = 0.005;
 /// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
 /// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
 constexpr double kLeastFieldGain = 0.1;
-/// The same of a few pairs of frames: .14 at most of particles on their own, 2 at least of those that move as
-/// one.
+/// In a few pairs of frames .14 at most came from particles on their own, 2.8 at least from one motion.
 constexpr double kLeastGainOfSome = 0.2;
 /// The motion of all is believed where it makes links likelier by so many standard errors.
 constexpr double kSure = 1.645;
@@ -106,8 +105,7 @@ Rounds field_after(const Execution& execution, const SeriesOptions& options,
   return field;
 }
 
-/// Whether the rounds around neighbours' motion are worth their time: not where links without it do not tell
-/// of any and a few pairs of frames, linked around it, do not either.
+/// Not where neither links nor a few pairs of frames, linked around neighbours' motion, tell of any.
 bool may_follow(const Execution& execution, const SeriesOptions& options, Rounds& plain, double coherence) {
   if (coherence > kLeastCoherence || plain.steps() < kSmallSteps) return true;
   const auto gain = gain_of_some_pairs(execution, plain.points(), options.solver, plain.lists());
