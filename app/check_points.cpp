@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,6 +32,35 @@ struct Crowd {
   std::size_t repeats = 0;  ///< points at a place where an earlier one is
 };
 
+/// Whether a bit was set before; sets it.
+bool set_bit(std::vector<std::uint64_t>& bits, std::uint64_t at) {
+  const std::uint64_t bit = std::uint64_t{1} << (at % 64);
+  std::uint64_t& word = bits[at / 64];
+  const bool was_set = (word & bit) != 0;
+  word |= bit;
+  return was_set;
+}
+
+/// The points that may share a place with another: hardly any others. A bit a place stays in the cache, where
+/// a table of all places would not.
+std::vector<std::pair<std::size_t, std::uint64_t>> suspects_of(const Detections& frame) {
+  constexpr std::uint64_t kBits = 16;  // a point
+  const std::uint64_t count = std::bit_ceil(kBits * frame.size() + 64), mask = count - 1;
+  std::vector<std::uint64_t> seen(count / 64), again(count / 64);
+  std::vector<std::uint64_t> hashes(frame.size());
+  for (std::size_t i = 0; i < frame.size(); ++i) {
+    hashes[i] = place_hash(frame, i);
+    const std::uint64_t bit = (hashes[i] >> 1) & mask;
+    if (set_bit(seen, bit)) set_bit(again, bit);
+  }
+  std::vector<std::pair<std::size_t, std::uint64_t>> suspects;
+  for (std::size_t i = 0; i < frame.size(); ++i) {
+    const std::uint64_t bit = (hashes[i] >> 1) & mask;
+    if ((again[bit / 64] >> (bit % 64) & 1) != 0) suspects.emplace_back(i, hashes[i]);
+  }
+  return suspects;
+}
+
 /// Positions are compared by 64-bit hashes; a collision within a frame is practically impossible.
 Crowd crowd_of(const Detections& frame) {
   Crowd crowd{frame.size(), 0};
@@ -37,10 +68,10 @@ Crowd crowd_of(const Detections& frame) {
     std::uint64_t hash = 0;
     std::uint32_t points = 0;
   };
-  std::vector<Place> places(std::bit_ceil(2 * frame.size()));
+  const auto suspects = suspects_of(frame);
+  std::vector<Place> places(std::bit_ceil(2 * suspects.size()));
   const std::size_t mask = places.size() - 1;
-  for (std::size_t i = 0; i < frame.size(); ++i) {
-    const std::uint64_t hash = place_hash(frame, i);
+  for (const auto& [i, hash] : suspects) {
     std::size_t at = (hash >> 1) & mask;
     while (places[at].hash != 0 && places[at].hash != hash) at = (at + 1) & mask;
     places[at].hash = hash;

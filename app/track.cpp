@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <omp.h>
 
+#include <motes/base/system/memory.h>
 #include <motes/io/atomic_file.h>
 #include <motes/io/preview.h>
 #include <motes/io/vtk_tracks.h>
@@ -205,6 +206,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
       link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
   stages.begin("tracks", "points");
+  system::return_free_memory();  // what linking took: tracks and their files would come on top of it
   const TrackSet tracks = kept_tracks(config, series, linked, console);
   for (const std::string& warning : track_warnings(tracks)) console.warn(warning);
   stages.count(std::ssize(tracks.frame));

@@ -83,7 +83,10 @@ TrackSet with_plain_names(TrackSet tracks) {
 
 void write_csv(const std::filesystem::path& file, const Config& config, const TrackSet& tracks) {
   const bool plain = config.output.csv_names == CsvNames::trackpy && tracks.length_unit != "px";
-  io::write_tracks_csv(file, plain ? with_plain_names(tracks) : tracks);
+  if (plain)
+    io::write_tracks_csv(file, with_plain_names(tracks));
+  else
+    io::write_tracks_csv(file, tracks);  // which are not copied: a large series fills the memory
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -36,5 +37,7 @@ std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE))
 void ask_large_pages(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_HUGEPAGE); }
 
 void drop_pages(void* begin, std::size_t bytes) { madvise(begin, bytes, MADV_DONTNEED); }
+
+void return_free_memory() { malloc_trim(0); }
 
 }  // namespace motes::system

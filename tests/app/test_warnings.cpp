@@ -1,5 +1,11 @@
+#include <array>
+#include <random>
+#include <set>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
+#include "app/check_points.h"
 #include "app/progress.h"
 #include "app/warnings.h"
 #include "tests/app/run_motes.h"
@@ -135,4 +141,29 @@ TEST_CASE("One frame is a frame, and a progress line fits the terminal") {
     CHECK(line.size() <= columns);
   }
   CHECK(app::progress_line("x", 0.5, "state", 80) == "x [############------------] state");
+}
+
+TEST_CASE("points that lie where earlier ones of their frame do are counted") {
+  std::mt19937_64 rng(3);
+  std::vector<Detections> frames(3);
+  std::set<std::array<double, 3>> places;
+  std::size_t repeats = 0;
+  for (std::size_t f = 0; f < frames.size(); ++f) {
+    places.clear();
+    for (int i = 0; i < 20'000; ++i) {
+      const auto draw = [&] { return static_cast<double>(rng() % 50); };
+      const std::array<double, 3> place{draw(), draw(), draw()};
+      repeats += places.insert(place).second ? 0 : 1;
+      frames[f].x_um.push_back(place[0]);
+      frames[f].y_um.push_back(place[1]);
+      frames[f].z_um.push_back(place[2]);
+    }
+  }
+  CHECK(repeats > 1000);
+  CHECK(app::check_points({2}, frames, "points.csv") == repeats);
+  CHECK(app::check_points({1}, {Detections{}}, "points.csv") == 0);
+  frames[2].x_um.resize(20'000 + app::kMostAtOnePlace + 1, 99);
+  frames[2].y_um.resize(frames[2].x_um.size(), 98);
+  frames[2].z_um.resize(frames[2].x_um.size(), -0.0);
+  CHECK_THROWS_WITH(app::check_points({2}, frames, "points.csv"), Contains("(99, 98, -0)"));
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 
 #include <motes/base/system/descriptor.h>
 #include <motes/base/system/files.h>
+#include <motes/base/system/memory.h>
 #include <motes/base/system/program.h>
 #include <motes/base/system/shared_library.h>
 #include <motes/base/system/signals.h>
@@ -214,3 +216,15 @@ TEST_CASE("messages reach standard error without its stream") {
 }
 
 TEST_CASE("a machine has processors") { CHECK(system::online_processors() >= 1); }
+
+#ifndef __SANITIZE_ADDRESS__  // whose own allocator keeps what is freed
+TEST_CASE("freed memory goes back to the system") {
+  // Blocks too small for a mapping of their own; the last one keeps the heap from shrinking at its end.
+  std::vector<std::vector<char>> blocks(2000);
+  for (auto& block : blocks) block.assign(50'000, 'x');
+  blocks.erase(blocks.begin(), blocks.end() - 1);
+  const std::int64_t before = system::resident_memory();
+  system::return_free_memory();
+  CHECK(before - system::resident_memory() > 50'000'000);
+}
+#endif

@@ -214,6 +214,9 @@ struct DeviceLinker {
 /// Pairs are taken so many together that each thread takes some at least so many times.
 constexpr std::size_t kTurnsOfThread = 256, kMostTogether = 64;
 
+/// Of a million pairs the seconds by name would take more memory than all else.
+constexpr std::size_t kPairsWithStages = 1000;
+
 /// Enough that a pair's copies and ties hide behind the others' solving; each has memory of its own.
 constexpr std::size_t kPairsOnGpuAtOnce = 3;
 
@@ -250,6 +253,7 @@ std::vector<PairLinks> link_all(const Execution& execution, const Placement& pla
     } else {
       links[k] = link_on_cpu(inner, *frames[k], *frames[k + 1], options);
     }
+    if (k >= kPairsWithStages) links[k].stage_s = {};
   };
   // Of many small pairs several at once: taking and reporting each would take as long as linking it.
   const std::size_t together = std::clamp<std::size_t>(pairs / (at_once * kTurnsOfThread), 1, kMostTogether);

@@ -36,23 +36,31 @@ template <class Next>
 std::vector<Place> order_by_track(std::span<const Detections> frames, const Next& next_of,
                                   std::vector<std::int64_t>& offsets) {
   std::vector<std::vector<bool>> has_previous(frames.size());
-  std::size_t points = 0;
-  for (std::size_t f = 0; f < frames.size(); ++f) {
-    has_previous[f].assign(frames[f].size(), false);
-    points += frames[f].size();
-  }
-  for (std::size_t f = 0; f < frames.size(); ++f)
+  std::vector<std::size_t> first(1, 0);  // of each frame's places in `at_place`
+  for (const Detections& frame : frames) first.push_back(first.back() + frame.size());
+  for (std::size_t f = 0; f < frames.size(); ++f) has_previous[f].assign(frames[f].size(), false);
+  // First how many points a track has from here on, then where in `order` this one goes. Frame by frame, so
+  // that little memory is in use at a time: following one track after the other takes twice as long.
+  std::vector<std::int64_t> at_place(first.back(), 1);
+  for (std::size_t f = frames.size(); f-- > 0;)
     for (std::size_t d = 0; d < frames[f].size(); ++d)
-      if (const Place next = next_of({f, d}); next.frame != kNowhere)
+      if (const Place next = next_of({f, d}); next.frame != kNowhere) {
         has_previous.at(next.frame).at(next.detection) = true;
-  std::vector<Place> order;
-  order.reserve(points);
+        at_place[first[f] + d] += at_place[first[next.frame] + next.detection];
+      }
+  std::vector<Place> order(first.back(), Place{0, 0});
   offsets.assign(1, 0);
   for (std::size_t f = 0; f < frames.size(); ++f) {
     for (std::size_t d = 0; d < frames[f].size(); ++d) {
-      if (has_previous[f][d]) continue;
-      for (Place place{f, d}; place.frame != kNowhere; place = next_of(place)) order.push_back(place);
-      offsets.push_back(static_cast<std::int64_t>(order.size()));
+      std::int64_t& place = at_place[first[f] + d];
+      if (!has_previous[f][d]) {
+        const std::int64_t begin = offsets.back();
+        offsets.push_back(begin + place);
+        place = begin;
+      }
+      order[static_cast<std::size_t>(place)] = {f, d};
+      if (const Place next = next_of({f, d}); next.frame != kNowhere)
+        at_place[first[next.frame] + next.detection] = place + 1;
     }
   }
   return order;

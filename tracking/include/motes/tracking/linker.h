@@ -38,7 +38,8 @@ struct PairLinks {
   double objective = 0, gap = 0;  ///< in um^2 (or um); heuristic links: at most so far from the optimum
   double candidates_s = 0;        ///< on cuda, bringing the frames over included
   double solve_s = 0;             ///< settling ties included
-  std::map<std::string, double> stage_s;  ///< of these, by name: the solver's own, ties, load
+  std::map<std::string, double>
+      stage_s;  ///< of these, by name: the solver's own, ties, load; first 1000 pairs
 };
 
 /// From so many detections in the larger frame on, and so many in the whole series, `automatic` links on a

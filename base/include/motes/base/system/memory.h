@@ -24,4 +24,7 @@ void ask_large_pages(void* begin, std::size_t bytes);
 /// Returns a range of whole pages to the system; they then read as zeros.
 void drop_pages(void* begin, std::size_t bytes);
 
+/// Returns what was freed, and is kept for later use, to the system. A few ms a GB.
+void return_free_memory();
+
 }  // namespace motes::system
