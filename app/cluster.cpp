@@ -11,6 +11,7 @@
 
 #include "app/interrupt.h"
 #include "app/plan.h"
+#include "app/progress.h"
 #include "app/report.h"
 
 namespace motes::app {
@@ -25,14 +26,20 @@ struct Script {
   std::string name, text;
 };
 
-/// "A:B" of each task: all frames, in runs as equal as can be. The last is open, so that together they are
-/// "all".
-std::vector<std::string> frame_ranges(std::int64_t frames, std::int64_t tasks) {
+/// "A:B" of each task: as many of the frames to work on as can be, in each at least one. Together they are
+/// input.frames, so the last is open if that is.
+std::vector<std::string> frame_ranges(const Plan& plan, std::int64_t tasks) {
+  const FrameRange& all = plan.config.input.frames;
+  const auto frames = std::ssize(plan.frames);
   tasks = std::clamp<std::int64_t>(tasks, 1, frames);
   std::vector<std::string> ranges;
-  for (std::int64_t k = 0; k < tasks; ++k)
-    ranges.push_back(fmt::format("{}:{}", k * frames / tasks,
-                                 k + 1 == tasks ? "" : std::to_string((k + 1) * frames / tasks)));
+  std::int32_t first = all.first;
+  for (std::int64_t k = 0; k < tasks; ++k) {
+    const std::int32_t end =
+        k + 1 == tasks ? all.end : plan.frames[static_cast<std::size_t>((k + 1) * frames / tasks)];
+    ranges.push_back(fmt::format("{}:{}", first, end == FrameRange::kOpen ? "" : std::to_string(end)));
+    first = end;
+  }
   return ranges;
 }
 
@@ -116,14 +123,14 @@ void run_cluster(Session& session, const Arguments& arguments) {
       output_path(arguments.dir, config.output.dir, config.input.path, "_cluster");
   prepare_folder(dir);
   const Plan plan = make_plan(session, config);
-  const std::vector<std::string> ranges = frame_ranges(plan.frames, arguments.tasks);
+  const std::vector<std::string> ranges = frame_ranges(plan, arguments.tasks);
   const bool slurm = arguments.system == "slurm";
   std::vector<Script> scripts =
       slurm ? slurm_scripts(ranges, arguments.cpus) : snakemake_scripts(ranges, arguments.cpus);
   scripts.push_back({"plan.yaml", plan.text});
   nlohmann::ordered_json report = report_head("cluster");
   report["system"] = arguments.system;
-  report["frames"] = plan.frames;
+  report["frames"] = plan.frames.size();
   report["parts"] = ranges;
   report["files"] = nlohmann::ordered_json::array();
   for (const Script& script : scripts) {
@@ -133,10 +140,10 @@ void run_cluster(Session& session, const Arguments& arguments) {
   report["warnings"] = session.console.warnings();
   emit_json(session, report);
   const std::string folder = "'" + dir.string() + "'";
-  session.console.print(
-      fmt::format("{} parts of {} frames: run {}", ranges.size(), plan.frames,
-                  slurm ? "sh " + folder + "/submit.sh"
-                        : "snakemake --cores all --directory " + folder + " -s " + folder + "/Snakefile"));
+  session.console.print(fmt::format(
+      "{} of {}: run {}", counted(std::ssize(ranges), "parts"), counted(std::ssize(plan.frames), "frames"),
+      slurm ? "sh " + folder + "/submit.sh"
+            : "snakemake --cores all --directory " + folder + " -s " + folder + "/Snakefile"));
 }
 
 }  // namespace
@@ -147,6 +154,7 @@ Command add_cluster(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   command.add_option("SYSTEM", arguments->system, "slurm or snakemake");
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
+  add_short_options(command, session.short_options, ShortOptionSet::detection);
   command.add_option("-o,--output", arguments->dir, "Folder for the scripts and the results")
       .check(refuse_empty_name)
       .type_name("DIR");

@@ -3,6 +3,7 @@
 #include "app/companion.h"
 
 #include <algorithm>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -11,19 +12,52 @@
 namespace motes::app {
 namespace {
 
-/// The order of axes is taken from the metadata; where these leave it open, from input.axes; else the file is
-/// one frame.
-std::unique_ptr<io::FrameSource> open(const std::string& path, const Config& config,
-                                      const io::SeriesInfo& series) {
+bool fits(const io::SeriesInfo& own, const io::SeriesInfo& series, bool one_plane) {
+  const bool plane =
+      one_plane && own.shape.nz == 1 && own.shape.ny == series.shape.ny && own.shape.nx == series.shape.nx;
+  return (own.shape == series.shape || plane) && (own.frames == 1 || own.frames == series.frames);
+}
+
+/// The order of axes is taken from the metadata; where these leave it open, from input.axes, or else from the
+/// input's shape, if the pages fit it in one way only.
+std::unique_ptr<io::FrameSource> open(const std::string& key, const std::string& path, const Config& config,
+                                      const io::SeriesInfo& series, bool one_plane) {
   io::FrameOptions options{series.voxel_um.value_or(Vec3{1, 1, 1}), series.dt_s.value_or(1), std::nullopt,
                            std::nullopt};
+  std::exception_ptr unknown;
   try {
     return io::open_frames(path, options);
   } catch (const InputError&) {
-    if (!config.input.axes) throw;
+    unknown = std::current_exception();
   }
-  options.axes = config.input.axes;
-  return io::open_frames(path, options);
+  const auto with_axes = [&](const std::string& axes) -> std::unique_ptr<io::FrameSource> {
+    options.axes = axes;
+    try {
+      auto source = io::open_frames(path, options);
+      return fits(source->info(), series, one_plane) ? std::move(source) : nullptr;
+    } catch (const InputError&) {
+      return nullptr;
+    } catch (const UsageError&) {
+      return nullptr;  // pages that these axes do not divide
+    }
+  };
+  if (config.input.axes)
+    if (auto source = with_axes(*config.input.axes)) return source;
+  const auto frames_with_axes = [&](const std::string& axes) {
+    auto source = series.frames > 1 ? with_axes(axes) : nullptr;
+    return source && source->info().frames > 1 ? std::move(source) : nullptr;
+  };
+  auto one = with_axes("ZYX");
+  auto all = frames_with_axes(fmt::format("TZ{}YX", series.shape.nz));
+  auto planes = series.shape.nz > 1 && one_plane ? frames_with_axes("TYX") : nullptr;
+  const int ways = (one != nullptr) + (all != nullptr) + (planes != nullptr);
+  if (ways > 1)
+    throw InputError(fmt::format(
+        "{}: {}: its metadata do not say which axis is z and which t, and its pages fit one volume of the "
+        "input as well as its frames; save it as OME-TIFF or ImageJ TIFF, with its axes",
+        key, path));
+  if (ways == 0) std::rethrow_exception(unknown);
+  return one ? std::move(one) : all ? std::move(all) : std::move(planes);
 }
 
 std::string shape_text(const Shape3& s) { return fmt::format("{} x {} x {}", s.nz, s.ny, s.nx); }
@@ -48,7 +82,7 @@ void repeat_plane(FileVoxels<T>& voxels, std::int64_t planes) {
 
 Companion::Companion(const std::string& key, const std::string& path, const Config& config,
                      const io::SeriesInfo& series, bool one_plane)
-    : series_(series), source_(open(path, config, series)) {
+    : series_(series), source_(open(key, path, config, series, one_plane)) {
   const io::SeriesInfo& own = source_->info();
   const bool plane =
       one_plane && own.shape.nz == 1 && own.shape.ny == series.shape.ny && own.shape.nx == series.shape.nx;

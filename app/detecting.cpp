@@ -337,16 +337,26 @@ std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, co
   return kept;
 }
 
+std::vector<std::int32_t> frames_to_detect(const Config& config, const io::FrameSource& source) {
+  std::vector<std::int32_t> kept =
+      kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
+  if (kept.empty())
+    throw UsageError(
+        fmt::format("input.frames and input.frame_step leave none of the frames 0 to {} of {}; change them",
+                    source.info().frames - 1, source.info().path));
+  return kept;
+}
+
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks) try {
   std::vector<std::int32_t> kept;
   std::unique_ptr<FrameFinder> finder;
   everywhere(ranks, [&] {
-    kept = kept_frames(source.info().frames, config.input.frame_step, config.input.frames);
-    if (kept.empty())
-      throw UsageError(
-          fmt::format("input.frames and input.frame_step leave none of the frames 0 to {} of {}; change them",
-                      source.info().frames - 1, source.info().path));
+    kept = frames_to_detect(config, source);
+    const FrameRange& asked = config.input.frames;
+    if (asked.end != FrameRange::kOpen && asked.end > source.info().frames)
+      console.note(fmt::format("note:           input.frames asks for {}:{}, and the last frame is {}",
+                               asked.first, asked.end, source.info().frames - 1));
     finder = std::make_unique<FrameFinder>(execution, config, source, console, share_of_devices(config));
   });
   PointSeries series;

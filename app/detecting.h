@@ -33,6 +33,9 @@ struct PointSeries : DetectionSeries {
 /// Numbers of the frames in `range` that input.frame_step keeps.
 std::vector<std::int32_t> kept_frames(std::int32_t frames, std::int32_t step, const FrameRange& range = {});
 
+/// The same of a configuration and its input. Throws UsageError where none is kept.
+std::vector<std::int32_t> frames_to_detect(const Config& config, const io::FrameSource& source);
+
 /// Finds the spots of every kept frame, or its labels, as FrameFinder does. `log` may be null. With `ranks`
 /// each looks at a share of the frames, and rank 0, which alone has a log, has the series in the end. Throws
 /// UsageError where no frame is kept, Interrupted after a finished frame, and as io and tracking do: on every

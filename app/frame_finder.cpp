@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -68,6 +69,28 @@ ScratchArray<std::uint8_t> mask_of(const VolumeFrame& image) {
     ScratchArray<std::uint8_t> mask(scratch_of(image), voxels.size());
     for (std::size_t i = 0; i < voxels.size(); ++i) mask[i] = voxels[i] > 0 ? 1 : 0;
     return mask;
+  });
+}
+
+/// Areas of one number each on a background of 0, with at least three numbers.
+bool looks_like_labels(const VolumeFrame& frame) {
+  constexpr double kAlike = 0.9;       // of the neighbours along x that both are above 0
+  constexpr std::size_t kNumbers = 3;  // fewer may be a thresholded image
+  return visit_voxels(frame.voxels, [&](auto voxels) {
+    std::set<double> numbers;
+    std::int64_t inside = 0, pairs = 0, alike = 0;
+    double before = 0;
+    for (std::size_t i = 0; i < voxels.size(); ++i) {
+      const auto value = static_cast<double>(voxels[i]);
+      if (value < 0 || value != std::floor(value)) return false;
+      if (value > 0 && value != before && numbers.size() < kNumbers) numbers.insert(value);
+      inside += value > 0 ? 1 : 0;
+      pairs += value > 0 && before > 0 ? 1 : 0;
+      alike += value > 0 && before == value ? 1 : 0;
+      before = value;
+    }
+    return numbers.size() >= kNumbers && 2 * inside < static_cast<std::int64_t>(voxels.size()) &&
+           2 * pairs > inside && static_cast<double>(alike) > kAlike * static_cast<double>(pairs);
   });
 }
 
@@ -136,6 +159,10 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
     stop_if_interrupted("interrupted while estimating the spot radius");
     const std::int32_t t = frames[k * frames.size() / tried];
     frame = source.read(t);
+    if (k == 0 && looks_like_labels(frame))
+      console.warn(
+          "the frames look like label images (areas of one number each, on 0), but spots are searched in "
+          "them; set detection.method: labels if each number is one object");
     if (config.input.crop) frame = tracking::crop_frame(frame, *config.input.crop);
     const auto sizes = tracking::estimate_sizes(execution, frame, d.polarity);
     if (!sizes) continue;

@@ -18,6 +18,7 @@
 #include "app/command.h"
 #include "app/earlier_run.h"
 #include "app/interrupt.h"
+#include "app/progress.h"
 #include "app/report.h"
 #include "app/track.h"
 
@@ -98,6 +99,18 @@ void order_parts(std::vector<Part>& parts) {
   }
 }
 
+/// What the plan, or a series counted from 0, has before the first part and after the last.
+void warn_of_missing_ends(const FrameRange& planned, const FrameRange& parts, Console& console) {
+  const auto warn = [&](std::int32_t first, std::int32_t end) {
+    console.warn(
+        fmt::format("frames {} are in no part, and left out; detect them with --frames, or add the "
+                    "part that has them",
+                    range_text(first, end)));
+  };
+  if (planned.first < parts.first) warn(planned.first, parts.first);
+  if (planned.end != FrameRange::kOpen && planned.end > parts.end) warn(parts.end, planned.end);
+}
+
 PointSeries joined(std::vector<Part> parts) {
   PointSeries series;
   series.length_unit = parts.front().found.points.length_unit;
@@ -120,9 +133,11 @@ void run_merge(Session& session, const Arguments& arguments) {
   std::vector<Part> parts;
   for (const std::string& name : arguments.parts) parts.push_back(read_part(name));
   order_parts(parts);
+  const FrameRange planned = config.input.frames;
   config.input = parts.front().config.input;
   config.detection = parts.front().config.detection;
   config.input.frames = {parts.front().range().first, parts.back().range().end};
+  warn_of_missing_ends(planned, config.input.frames, session.console);
   if (!arguments.force) refuse_other_run(arguments.dir, config);
 
   nlohmann::ordered_json report = report_head("merge");
@@ -130,10 +145,11 @@ void run_merge(Session& session, const Arguments& arguments) {
   for (const Part& part : parts)
     report["input"]["parts"].push_back(
         {{"file", part.file}, {"frames", range_text(part.range().first, part.range().end)}});
-  const std::size_t count = parts.size();
+  const std::int64_t count = std::ssize(parts);
   const PointSeries series = joined(std::move(parts));
-  session.console.note(
-      fmt::format("{} parts of {}: {} frames", count, config.input.path, series.frames.size()));
+  session.console.note(fmt::format("{} of {}: {}, numbered {} to {}", counted(count, "parts"),
+                                   config.input.path, counted(std::ssize(series.frames), "frames"),
+                                   series.frames.front().frame, series.frames.back().frame));
   const OutputFolder folder(arguments.dir, result_stems());
   hear_interrupts();
   link_and_write(session, config, series, arguments.dir, std::move(report));

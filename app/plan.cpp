@@ -14,6 +14,7 @@
 #include "app/detecting.h"
 #include "app/input.h"
 #include "app/interrupt.h"
+#include "app/progress.h"
 #include "app/report.h"
 
 namespace motes::app {
@@ -34,10 +35,11 @@ void run_plan(Session& session, const Arguments& arguments) {
   io::write_text(file, plan.text);
   nlohmann::ordered_json report = report_head("plan");
   report["output"] = file.string();
-  report["frames"] = plan.frames;
+  report["frames"] = plan.frames.size();
   report["warnings"] = session.console.warnings();
   emit_json(session, report);
-  session.console.print(fmt::format("a plan for {} frames: {}", plan.frames, file.string()));
+  session.console.print(
+      fmt::format("a plan for {}: {}", counted(std::ssize(plan.frames), "frames"), file.string()));
 }
 
 }  // namespace
@@ -55,15 +57,14 @@ Plan make_plan(Session& session, Config config) {
     config.detection.largest_radius_um = radius.largest_um;
     source = radius.source;
   }
-  config.input.frames = {};
-  Plan plan{config, input.source->info().frames, {}};
+  Plan plan{config, frames_to_detect(config, *input.source), {}};
   plan.text = fmt::format(
-                  "# A plan for the {} frames of one series: each part is found with it\n"
-                  "#   motes detect THIS_FILE --frames 0:100 -o part0.h5\n"
+                  "# A plan for {} of one series: each part is found with it\n"
+                  "#   motes detect THIS_FILE --frames A:B -o part0.h5\n"
                   "# and motes merge part*.h5 --config THIS_FILE -o DIR gives the bytes of\n"
                   "#   motes track THIS_FILE -o DIR\n"
                   "# detection.radius_um: {}\n",
-                  plan.frames, source) +
+                  counted(std::ssize(plan.frames), "frames"), source) +
               to_yaml(config, {"input", "detection", "linking"});
   return plan;
 }
@@ -73,6 +74,7 @@ Command add_plan(CLI::App& app, Session& session) {
       add_command(app, "plan", "Estimate settings once, so that a series can be detected in parts");
   auto arguments = std::make_shared<Arguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
+  add_short_options(command, session.short_options, ShortOptionSet::detection);
   command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration")
       .check(refuse_empty_name)
       .type_name("FILE");

@@ -3,15 +3,16 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/command.h"
 
 namespace motes::app {
 
 struct Plan {
-  Config config;  ///< every quantity that detection would estimate from the series is set
-  std::int32_t frames = 0;
-  std::string text;  ///< the YAML file: sections input, detection and linking
+  Config config;                     ///< every quantity that detection would estimate from the series is set
+  std::vector<std::int32_t> frames;  ///< numbers of those to work on, at least one
+  std::string text;                  ///< the YAML file: sections input, detection and linking
 };
 
 /// Opens config.input.path and estimates what its detection needs. Throws UsageError for points, and as

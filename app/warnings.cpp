@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,6 +36,32 @@ bool explains(const Execution& execution, const TrackSet& truth, const TrackSet&
 TrackSet shifted(TrackSet tracks, std::int32_t by) {
   for (std::int32_t& frame : tracks.frame) frame += by;
   return tracks;
+}
+
+/// The median distance of nearest neighbours in the frame with the most points, of up to 500 of them;
+/// infinity where no frame has two.
+double spacing_in(const TrackSet& tracks) {
+  constexpr std::size_t kMost = 500;
+  std::map<std::int32_t, std::vector<std::size_t>> frames;
+  for (std::size_t i = 0; i < tracks.points(); ++i) frames[tracks.frame[i]].push_back(i);
+  const auto fullest = std::max_element(frames.begin(), frames.end(), [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  });
+  if (fullest == frames.end() || fullest->second.size() < 2) return std::numeric_limits<double>::infinity();
+  const std::vector<std::size_t>& points = fullest->second;
+  const std::size_t sampled = std::min(kMost, points.size());
+  std::vector<double> distances;
+  for (std::size_t k = 0; k < sampled; ++k) {
+    const std::size_t i = points[k * points.size() / sampled];
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const std::size_t j : points)
+      if (j != i)
+        nearest =
+            std::min(nearest, std::hypot(tracks.x_um[i] - tracks.x_um[j], tracks.y_um[i] - tracks.y_um[j],
+                                         tracks.z_um[i] - tracks.z_um[j]));
+    distances.push_back(nearest);
+  }
+  return quantile(distances, 0.5);
 }
 
 }  // namespace
@@ -83,14 +111,23 @@ std::vector<std::string> track_warnings(const TrackSet& tracks) {
 
 std::vector<std::string> score_warnings(const Execution& execution, const TrackSet& truth,
                                         const TrackSet& found, const Scores& scores) {
-  if (truth.points() == 0 || found.points() == 0 || scores.link.recall > kFew) return {};
+  if (truth.points() == 0 || found.points() == 0) return {};
+  std::vector<std::string> lines;
+  const double spacing = spacing_in(truth);
+  if (scores.gate > spacing)
+    lines.push_back(fmt::format(
+        "the gate of {:.4g} {} is longer than the typical distance of neighbouring true particles, "
+        "{:.4g} {}: a position may count for another's; give a shorter gate, such as {:.2g}",
+        scores.gate, truth.length_unit, spacing, truth.length_unit, spacing / 2));
+  if (scores.link.recall > kFew) return lines;
   for (const std::int32_t by : {1, -1}) {
     if (by < 0 && *std::min_element(found.frame.begin(), found.frame.end()) + by < 0) continue;
-    if (explains(execution, truth, shifted(found, by), scores))
-      return {
-          fmt::format("many more links are right if the found tracks' frames are counted {} by one: do both "
-                      "count from the same number?",
-                      by > 0 ? "up" : "down")};
+    if (!explains(execution, truth, shifted(found, by), scores)) continue;
+    lines.push_back(
+        fmt::format("many more links are right if the found tracks' frames are counted {} by one: do both "
+                    "count from the same number?",
+                    by > 0 ? "up" : "down"));
+    return lines;
   }
   Vec3 scale{1, 1, 1};
   TrackSet scaled = found;
@@ -104,11 +141,11 @@ std::vector<std::string> score_warnings(const Execution& execution, const TrackS
   fit(scale.y, truth.y_um, scaled.y_um);
   fit(scale.z, truth.z_um, scaled.z_um);
   if (explains(execution, truth, scaled, scores))
-    return {
+    lines.push_back(
         fmt::format("many more links are right if the found positions are multiplied by [{:.3g}, {:.3g}, "
                     "{:.3g}] [z, y, x]: is one side in px, or in another unit?",
-                    scale.z, scale.y, scale.x)};
-  return {};
+                    scale.z, scale.y, scale.x));
+  return lines;
 }
 
 std::vector<std::string> motion_warnings(const tracking::MotionFigures& motion,

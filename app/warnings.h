@@ -27,8 +27,9 @@ std::vector<std::string> repeat_warnings(std::size_t repeats, std::size_t points
 /// Most tracks are a single point.
 std::vector<std::string> track_warnings(const TrackSet& tracks);
 
-/// Where few links are right, but more than twice as many are if the found tracks' frames are counted from
-/// one earlier or later, or their coordinates scaled to the true ones' spread.
+/// A gate longer than the distance of neighbouring true particles. Where few links are right, but more than
+/// twice as many are if the found tracks' frames are counted from one earlier or later, or their coordinates
+/// scaled to the true ones' spread.
 std::vector<std::string> score_warnings(const Execution& execution, const TrackSet& truth,
                                         const TrackSet& found, const Scores& scores);
 

@@ -152,12 +152,13 @@ PageMap layout_by_files(const TiffMetadata& metadata, const TiffFile& first, std
 }
 
 std::string counted_text(const PageAxes& axes) {
-  std::string text;
+  std::vector<std::string> names;
   for (const PageAxis& axis : axes)
     if (axis.size > 1)
-      text += std::string(text.empty() ? "" : " and ") + (axis.letter == 'T'   ? "time"
-                                                          : axis.letter == 'Z' ? "planes"
-                                                                               : "channels");
+      names.emplace_back(axis.letter == 'T' ? "time" : axis.letter == 'Z' ? "planes" : "channels");
+  std::string text;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    text += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
   return text;
 }
 

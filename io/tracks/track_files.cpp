@@ -33,8 +33,10 @@ enum Keeps : unsigned {
   kPointProperties = 16,
   kTrackProperties = 32,
   kDetections = 64,
-  kAll = 127,
+  kAll = 127 | 256 | 512,
   kLinked = 128,  ///< mothers as links in time
+  kGaps = 256,
+  kPositions = 512,  ///< to the bit
 };
 
 struct Row {
@@ -45,7 +47,8 @@ struct Row {
 
 /// Longer extensions first: tracks.trackmate.xml is not a challenge XML.
 const std::vector<Row>& rows() {
-  constexpr unsigned kTable = kIds | kParents | kTimes | kUnit | kPointProperties;
+  constexpr unsigned kExact = kGaps | kPositions;
+  constexpr unsigned kTable = kExact | kIds | kParents | kTimes | kUnit | kPointProperties;
   static const std::vector<Row> table{
       {{"motes HDF5", ".h5", true, true},
        kAll,
@@ -56,13 +59,13 @@ const std::vector<Row>& rows() {
        [](const auto& p, const auto& t, const auto&) { write_geff(p, t); }},
       {{"Cell Tracking Challenge", ".ctc", true, true}, kParents | kLinked, write_ctc},
       {{"napari tracks CSV", ".napari.csv", true, true},
-       kIds | kParents,
+       kExact | kIds | kParents,
        [](const auto& p, const auto& t, const auto&) { write_napari_csv(p, t); }},
       {{"CSV", ".csv", true, true},
        kTable,
        [](const auto& p, const auto& t, const auto&) { write_tracks_csv(p, t); }},
       {{"challenge XML", ".xml", true, true},
-       0,
+       kExact,
        [](const auto& p, const auto& t, const auto&) { write_challenge_xml(p, t); }},
       {{"VTK PolyData", ".vtp", true, true},
        kTable | kTrackProperties,
@@ -98,6 +101,14 @@ const Row& row_of(const std::filesystem::path& path) {
   throw UsageError(path.string() + ": the extension '" + path.extension().string() +
                    "' is not that of a track format; use one of " +
                    known_formats(", ", &TrackFormat::writes));
+}
+
+bool has_gaps(const TrackSet& tracks) {
+  for (std::size_t t = 0; t < tracks.tracks(); ++t)
+    for (auto i = static_cast<std::size_t>(tracks.track_offsets[t]) + 1;
+         i < static_cast<std::size_t>(tracks.track_offsets[t + 1]); ++i)
+      if (tracks.frame[i] > tracks.frame[i - 1] + 1) return true;
+  return false;
 }
 
 bool starts_as_xml(std::string_view start) {
@@ -180,6 +191,8 @@ std::vector<std::string> lost_in(const std::filesystem::path& path, const TrackS
       odd > 0)
     lost.push_back(std::to_string(odd) + (odd == 1 ? " mother" : " mothers") +
                    " that end no earlier than a daughter starts");
+  add(has_gaps(tracks), kGaps, "gaps (tracks are cut there)");
+  add(tracks.points() > 0, kPositions, "positions within a voxel");
   add(tracks.dt_s.has_value(), kTimes, "times");
   add(tracks.length_unit == "um" && tracks.points() > 0, kUnit, "the unit um");
   add(detections, kDetections, "indices of detections");

@@ -12,6 +12,7 @@
 #include "io/files/text.h"
 #include "io/images/frame_interval.h"
 #include "io/images/units.h"
+#include "io/tracks/feature_key.h"
 #include "io/tracks/point_frames.h"
 #include "io/tracks/track_graph.h"
 #include "io/tracks/xml_file.h"
@@ -199,6 +200,21 @@ void settle_lengths(Content& content, const std::string& unit) {
   }
 }
 
+/// A property that was written under a feature's name, since its own is no XML attribute, gets it back.
+void settle_names(Content& content, const pugi::xml_node& model) {
+  std::unordered_map<std::string, std::string> name_of;
+  for (const pugi::xml_node& feature :
+       model.child("FeatureDeclarations").child("SpotFeatures").children("Feature")) {
+    const std::string key = feature.attribute("feature").value(), name = feature.attribute("name").value();
+    if (!name.empty() && key != name && key == detail::feature_key(name)) name_of[key] = name;
+  }
+  std::set<std::string> taken;
+  for (PropertyColumn& column : content.graph.nodes.properties) {
+    const auto found = name_of.find(column.name);
+    column.name = detail::unique_name(found == name_of.end() ? column.name : found->second, taken);
+  }
+}
+
 /// From the spots' times where these are regular, else from the image's interval.
 void settle_times(Content& content, const std::string& unit, const pugi::xml_node& image) {
   detail::TrackRows& rows = content.graph.nodes;
@@ -251,6 +267,7 @@ Content read_content(const std::filesystem::path& path) {
   }
   spots.finish();
   add_edges(file, model, content);
+  settle_names(content, model);
   settle_lengths(content, units.attribute("spatialunits").as_string("pixel"));
   settle_times(content, units.attribute("timeunits").as_string("frame"), image);
   return content;

@@ -1,7 +1,6 @@
 /// Writes TrackMate's XML.
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -10,6 +9,7 @@
 #include <motes/version.h>
 
 #include "io/files/text.h"
+#include "io/tracks/feature_key.h"
 #include "io/tracks/frame_points.h"
 #include "io/tracks/track_graph.h"
 
@@ -44,17 +44,6 @@ void attribute(std::string& out, std::string_view name, std::string_view text) {
   out.append(" ").append(name).append("=\"").append(detail::xml_escaped(text)).append("\"");
 }
 
-/// A property's name as an XML attribute of its own.
-std::string feature_name(const std::string& name, std::set<std::string>& taken) {
-  std::string key;
-  for (const char c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-    key += plain ? c : '_';
-  }
-  if (key.empty() || std::isdigit(static_cast<unsigned char>(key[0])) != 0) key.insert(0, "_");
-  return detail::unique_name(key, taken);
-}
-
 struct Feature {
   std::string key;
   const PropertyColumn* column;
@@ -73,7 +62,7 @@ class Features {
       } else if (column.name == "quality") {
         quality = &column;
       } else {
-        others.push_back({feature_name(column.name, taken), &column});
+        others.push_back({detail::unique_name(detail::feature_key(column.name), taken), &column});
       }
     }
   }

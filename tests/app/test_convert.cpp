@@ -189,3 +189,31 @@ TEST_CASE("Tracks in px become um by --voxel or input.unit, radii too, and --dt 
   CHECK_THAT(timed.err, Contains("only the tracks are written"));
   CHECK_THAT(run_motes({"info", (dir / "timed.h5").string()}).out, Contains("frame interval: 3 s"));
 }
+
+TEST_CASE("convert to masks says that gaps are cut and positions are rounded") {
+  const TempDir dir;
+  const std::string gap = (dir / "gap.csv").string(), whole = (dir / "whole.csv").string();
+  write_file(gap, "particle,frame,x,y,z\n0,0,2.3,2,1\n0,2,2.4,2,1\n");
+  write_file(whole, "particle,frame,x,y,z\n0,0,2.3,2,1\n0,1,2.4,2,1\n");
+  const auto lost = [&](const std::string& from, const std::string& to) {
+    const Outcome outcome = run_motes(
+        {"convert", from, (dir / to).string(), "--set", "input.unit=px", "--set", "detection.radius_um=1"});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    return outcome.err;
+  };
+  CHECK_THAT(lost(gap, "gap.ctc"), Contains("gaps (tracks are cut there) and positions within a voxel"));
+  CHECK_THAT(lost(whole, "whole.ctc"), !Contains("gaps") && Contains("positions within a voxel"));
+  CHECK_THAT(lost(gap, "gap.xml"), !Contains("gaps") && !Contains("positions"));
+}
+
+TEST_CASE("TrackMate XML gives properties back under their own names") {
+  const TempDir dir;
+  const std::string table = (dir / "t.csv").string(), xml = (dir / "t.trackmate.xml").string();
+  write_file(table,
+             "particle,frame,x_um,y_um,z_um,Mean Ch1,1st,Mean_Ch1\n0,0,1,1,1,5,6,7\n0,1,1,1,1,5,6,7\n");
+  REQUIRE(run_motes({"convert", table, xml}).code == 0);
+  REQUIRE(run_motes({"convert", xml, (dir / "back.csv").string()}).code == 0);
+  const std::string back = file_bytes(dir / "back.csv");
+  CHECK_THAT(back, Contains("Mean Ch1,1st,Mean_Ch1"));
+}

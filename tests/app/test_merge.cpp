@@ -143,6 +143,9 @@ TEST_CASE("A range of frames keeps a part, and says where it has none") {
   const Outcome outside = run_motes({"detect", planned.input, "--frames", "6:9", "-o", file.string()});
   CHECK(outside.code == 2);
   CHECK(outside.err.find("frames 0 to 5") != std::string::npos);
+  const Outcome beyond = run_motes({"detect", planned.input, "--frames", "4:9", "-o", file.string()});
+  CHECK(beyond.code == 0);
+  CHECK(beyond.err.find("input.frames asks for 4:9, and the last frame is 5") != std::string::npos);
   REQUIRE(run_motes({"detect", planned.input, "--frames", "2:4", "-o", file.string()}).code == 0);
   CHECK(file_bytes(file).find("\n2,") != std::string::npos);
   CHECK(file_bytes(file).find("\n4,") == std::string::npos);
@@ -163,5 +166,58 @@ TEST_CASE("cluster writes scripts whose parts cover the series once") {
       CHECK(at != std::string::npos);
     }
   }
+  const Outcome one = run_motes({"cluster", "slurm", planned.input, "--tasks", "1", "-o", dir.string()});
+  CHECK(one.out.find("1 part of 6 frames") != std::string::npos);
   CHECK(run_motes({"cluster", "pbs", planned.input, "-o", dir.string()}).code == 2);
+}
+
+TEST_CASE("cluster splits the frames that are asked for, and no part is without one") {
+  const Planned planned;
+  const auto dir = planned.dir / "job";
+  const auto frames_of = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments{"cluster", "slurm", planned.input, "--tasks", "4", "-o", dir.string()};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    const Outcome outcome = run_motes(arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    const std::string text = file_bytes(dir / "detect.slurm");
+    const std::size_t at = text.find("frames=(");
+    return text.substr(at + 8, text.find(')', at) - at - 8);
+  };
+  CHECK(frames_of({"input.frame_step=2"}) == "0:2 2:4 4:");
+  CHECK(frames_of({"input.frames=1:5"}) == "1:2 2:3 3:4 4:5");
+  CHECK(frames_of({"input.frames=2:", "input.frame_step=3"}) == "2:");
+}
+
+TEST_CASE("A plan keeps the frames that are asked for") {
+  const Planned planned;
+  const auto& dir = planned.dir;
+  const std::string plan = (dir / "plan.yaml").string();
+  REQUIRE(
+      run_motes({"plan", planned.input, "--channel", "0", "--set", "input.frames=1:5", "-o", plan}).code ==
+      0);
+  const std::string one = detect_part(dir, "1:3"), two = detect_part(dir, "3:5");
+  const Outcome merged = run_motes({"merge", one, two, "--config", plan, "-o", (dir / "merged").string()});
+  INFO(merged.err);
+  REQUIRE(merged.code == 0);
+  CHECK(merged.err.find("left out") == std::string::npos);
+  REQUIRE(run_motes({"track", plan, "-o", (dir / "whole").string()}).code == 0);
+  CHECK(file_bytes(dir / "merged" / "tracks.h5") == file_bytes(dir / "whole" / "tracks.h5"));
+}
+
+TEST_CASE("merge warns of frames that come before the first part or after the last") {
+  const Planned planned;
+  const auto& dir = planned.dir;
+  const auto merge = [&](const std::string& part, const std::string& frames) {
+    const Outcome outcome = run_motes({"merge", part, "--config", (dir / "plan.yaml").string(), "--set",
+                                       "input.frames=" + frames, "-o", (dir / "merged").string(), "--force"});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return outcome.err;
+  };
+  const std::string part = detect_part(dir, "2:4");
+  CHECK(merge(part, "all").find("frames 0:2 are in no part") != std::string::npos);
+  CHECK(merge(part, "2:6").find("frames 4:6 are in no part") != std::string::npos);
+  CHECK(merge(part, "2:4").find("in no part") == std::string::npos);
+  CHECK(merge(part, "2:4").find("1 part of ") != std::string::npos);
 }

@@ -167,3 +167,17 @@ TEST_CASE("points that lie where earlier ones of their frame do are counted") {
   frames[2].z_um.resize(frames[2].x_um.size(), -0.0);
   CHECK_THROWS_WITH(app::check_points({2}, frames, "points.csv"), Contains("(99, 98, -0)"));
 }
+
+TEST_CASE("score warns of a gate longer than the distance of neighbouring particles") {
+  const TempDir dir;
+  const std::string file = (dir / "t.csv").string();
+  write_file(file, "particle,frame,x_um,y_um,z_um\n0,0,0,0,0\n0,1,0,0,0\n1,0,2,0,0\n1,1,2,0,0\n");
+  const auto warned = [&](const std::vector<std::string>& gate) {
+    std::vector<std::string> arguments{"score", "--truth", file, "--tracks", file};
+    arguments.insert(arguments.end(), gate.begin(), gate.end());
+    return run_motes(arguments).err;
+  };
+  CHECK_THAT(warned({}), Contains("the gate of 5 um is longer than the typical distance") &&
+                             Contains("2 um") && Contains("such as 1"));
+  CHECK_THAT(warned({"--gate", "1.9"}), !Contains("longer than"));
+}
