@@ -16,8 +16,7 @@ namespace {
 
 std::filesystem::path log_path(const std::filesystem::path& dir) { return dir / "checkpoint.log"; }
 
-/// Hash of the file's start and end and of blocks between: it detects a changed file of the same size and
-/// time.
+/// Hash of the file's start and end and of blocks between: it detects a changed file of the same size and time.
 std::string content_hash(const std::filesystem::path& file, std::uintmax_t size) {
   constexpr std::uintmax_t kEnds = 65536, kBlock = 4096, kBlocks = 16;
   std::ifstream in(file, std::ios::binary);
