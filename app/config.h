@@ -70,6 +70,9 @@ struct Config {
     std::int64_t max_count = 0;
     tracking::Polarity polarity = tracking::Polarity::bright;
     tracking::Refine refine = tracking::Refine::automatic;
+    /// None: fits tell the noise of each frame; an empty one inside: estimated on the series.
+    std::optional<std::optional<double>> camera_gain;
+    std::optional<double> camera_offset, read_noise;  ///< none: by the noise
   } detection;
   struct Linking {
     std::optional<double> gate_um;  ///< none: from max_speed_um_s, else estimated

@@ -366,6 +366,7 @@ PointSeries detect_series(const Execution& execution, const Config& config, io::
     series.radius_um = finder->radius()->um;
     series.largest_radius_um = finder->radius()->largest_um;
     series.radius_source = finder->radius()->source;
+    series.camera = finder->camera();
   } else {
     series.radius_source = "labels";
   }
@@ -391,6 +392,7 @@ nlohmann::ordered_json detection_json(const PointSeries& series) {
   if (series.largest_radius_um)
     json["largest_radius_um_zyx"] = {series.largest_radius_um->z, series.largest_radius_um->y,
                                      series.largest_radius_um->x};
+  if (series.camera) json["camera"] = camera_json(*series.camera);
   return json;
 }
 

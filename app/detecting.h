@@ -26,6 +26,7 @@ struct PointSeries : DetectionSeries {
   std::optional<Vec3> radius_um;          ///< none: labels, or a table
   std::optional<Vec3> largest_radius_um;  ///< none: one size
   std::string radius_source;
+  std::optional<Camera> camera;    ///< none: by each frame's noise
   Backend backend = Backend::cpu;  ///< cuda where frames were searched on a GPU
   StageTime stage;
 };
@@ -43,7 +44,8 @@ std::vector<std::int32_t> frames_to_detect(const Config& config, const io::Frame
 PointSeries detect_series(const Execution& execution, const Config& config, io::FrameSource& source,
                           Console& console, const Hooks& hooks, FrameLog* log, Communicator* ranks = nullptr);
 
-/// {radius_um_zyx, radius_source, backend}, and largest_radius_um_zyx where sizes differ
+/// {radius_um_zyx, radius_source, backend}, largest_radius_um_zyx where sizes differ, and what is known of
+/// the camera
 nlohmann::ordered_json detection_json(const PointSeries& series);
 
 /// The points of a table, without the frames that input.frame_step and input.frames drop. Throws InputError

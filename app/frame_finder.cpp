@@ -32,6 +32,9 @@ constexpr std::size_t kFewSpots = 20, kFramesOfFewSpots = 5;
 /// So many frames, spread over the series, tell whether few spots near the noise are spots or texture.
 constexpr std::size_t kFramesTriedForTexture = 9;
 
+/// So many frames, spread over the series, tell the camera's gain.
+constexpr std::size_t kFramesTriedForCamera = 5;
+
 /// Of the other polarity, to tell a user who looks for the wrong one.
 std::string hint_of_polarity(const Execution& execution, const VolumeFrame& frame,
                              tracking::Polarity polarity) {
@@ -181,6 +184,7 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
                          Console& console, std::vector<int> devices)
     : executions_{execution}, config_(config), source_(source) {
   const io::SeriesInfo& info = source.info();
+  check_camera(config.detection);
   if (config.input.crop) tracking::region_within(*config.input.crop, info.shape);
   if (config.input.mask)
     mask_ = std::make_unique<Companion>("input.mask", *config.input.mask, config, info, true);
@@ -197,6 +201,22 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
   console.note(fmt::format("spot radius {}{} um [z, y, x] ({})", vector_text(radius_->um),
                            radius_->largest_um ? " to " + vector_text(*radius_->largest_um) : "",
                            radius_->source));
+  settle_camera(all_threads, console);
+}
+
+void FrameFinder::settle_camera(const Execution& execution, Console& console) {
+  const std::vector<std::int32_t> frames = kept_frames(source_.info().frames, config_.input.frame_step);
+  const std::size_t tried = std::min(kFramesTriedForCamera, frames.size());
+  tracking::DetectionOptions fitting = options();
+  fitting.refine = tracking::Refine::fit;
+  const auto noise_of = [&](std::size_t k) {
+    stop_if_interrupted("interrupted while estimating the camera's gain");
+    tracking::DetectionReport report;
+    find_with(execution, read(frames[k * frames.size() / tried]), fitting, report);
+    return report.noise;
+  };
+  camera_ = app::settle_camera(config_.detection, tried, noise_of, console);
+  if (camera_) console.note("camera: " + camera_text(*camera_));
 }
 
 /// On a GPU some frames are uploaded, searched and fitted while the threshold of others is chosen on the CPU.
@@ -257,6 +277,7 @@ tracking::DetectionOptions FrameFinder::options() const {
   options.polarity = d.polarity;
   options.false_positives_per_frame = d.false_positives_per_frame;
   options.refine = d.refine;
+  if (camera_) options.camera = camera_->model;
   return options;
 }
 

@@ -12,6 +12,7 @@
 #include <motes/io/frame_source.h>
 #include <motes/tracking/log_detector.h>
 
+#include "app/camera.h"
 #include "app/companion.h"
 #include "app/config.h"
 #include "app/console.h"
@@ -36,9 +37,9 @@ SpotRadius choose_radius(const Execution& execution, const Config& config, io::F
 
 class FrameFinder {
  public:
-  /// Opens mask or labels; settles radii by choose_radius. `source` must outlive this. Frames go to the GPUs
-  /// `devices` (none: to execution.device), as far as frames are looked at on GPUs. Throws Interrupted, and
-  /// as io and tracking do.
+  /// Opens mask or labels; settles radii by choose_radius, then the camera. `source` must outlive this.
+  /// Frames go to the GPUs `devices` (none: to execution.device), as far as frames are looked at on GPUs.
+  /// Throws Interrupted, and as io and tracking do.
   FrameFinder(const Execution& execution, const Config& config, io::FrameSource& source, Console& console,
               std::vector<int> devices = {});
 
@@ -77,6 +78,8 @@ class FrameFinder {
 
   /// None for labels.
   const std::optional<SpotRadius>& radius() const { return radius_; }
+  /// None: fits tell the noise of each frame.
+  const std::optional<Camera>& camera() const { return camera_; }
 
  private:
   VolumeFrame part_of(const VolumeFrame& frame) const;
@@ -88,6 +91,7 @@ class FrameFinder {
   bool series_shows_spots(const tracking::DetectionOptions& options);
   Detections find_labels(const VolumeFrame& frame);
   void settle_executions(const Execution& execution, std::vector<int> devices);
+  void settle_camera(const Execution& execution, Console& console);
 
   /// Where settle() looks at a frame.
   const Execution& settling() const { return settling_ ? *settling_ : executions_.front(); }
@@ -98,6 +102,7 @@ class FrameFinder {
   Config config_;
   std::unique_ptr<Companion> mask_, labels_;
   std::optional<SpotRadius> radius_;
+  std::optional<Camera> camera_;
   io::FrameSource& source_;
   std::mutex reading_;  ///< of source_
   std::optional<bool> series_shows_spots_;

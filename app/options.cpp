@@ -78,6 +78,22 @@ void add_input(std::vector<Option>& table) {
                       "Label image with the input's frames. Each label of a frame is one detection."));
 }
 
+void add_camera(std::vector<Option>& table) {
+  table.push_back(row("detection.camera_gain", "grey levels a photon",
+                      word_or("none", word_or("auto", real(kPositive))), MOTES_AT(detection.camera_gain),
+                      "Grey levels that one detected photon (one electron) adds; 1 / 0.46 if the data sheet "
+                      "says 0.46 electrons per count. Fits then go by the camera's noise, and spots get "
+                      "photons. none: by each frame's noise. auto: estimated from the noise of up to five "
+                      "frames."));
+  table.push_back(row("detection.camera_offset", "grey levels", word_or("auto", real(kAnyNumber)),
+                      MOTES_AT(detection.camera_offset),
+                      "With camera_gain: grey level without light. auto: from the noise."));
+  table.push_back(row("detection.read_noise", "grey levels", word_or("auto", real(kNotNegative)),
+                      MOTES_AT(detection.read_noise),
+                      "With camera_gain: standard deviation without light (electrons times camera_gain). "
+                      "auto: from the noise."));
+}
+
 void add_detection(std::vector<Option>& table) {
   table.push_back(
       row("detection.method", "",
@@ -118,6 +134,7 @@ void add_detection(std::vector<Option>& table) {
           MOTES_AT(detection.refine),
           "How positions are refined. fit: fitted Gaussian spots, with standard errors. parabola: the "
           "filter's peak; faster. auto: fit for spots with a standard deviation of up to 3 voxels."));
+  add_camera(table);
 }
 
 void add_linking(std::vector<Option>& table) {

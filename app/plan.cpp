@@ -44,6 +44,21 @@ void run_plan(Session& session, const Arguments& arguments) {
 
 }  // namespace
 
+namespace {
+
+/// Replaces an `auto` gain by the estimated one.
+void fix_camera(const Execution& execution, io::FrameSource& source, Console& console, Config& config) {
+  Config::Detection& d = config.detection;
+  if (finds_labels(config) || !d.camera_gain || *d.camera_gain) return;
+  const FrameFinder finder(execution, config, source, console);
+  if (finder.camera())
+    d.camera_gain = finder.camera()->model.gain;
+  else
+    d.camera_gain.reset(), d.camera_offset.reset(), d.read_noise.reset();
+}
+
+}  // namespace
+
 Plan make_plan(Session& session, Config config) {
   make_input_path_absolute(config);
   OpenedInput input = open_input(config);
@@ -57,6 +72,7 @@ Plan make_plan(Session& session, Config config) {
     config.detection.largest_radius_um = radius.largest_um;
     source = radius.source;
   }
+  fix_camera(execution_of(config), *input.source, session.console, config);
   Plan plan{config, frames_to_detect(config, *input.source), {}};
   plan.text = fmt::format(
                   "# A plan for {} of one series: each part is found with it\n"

@@ -150,6 +150,7 @@ ordered_json parameters(const Session& session, const Config& config, const Poin
         fmt::format("[{:.4g}, {:.4g}, {:.4g}] um [z, y, x]", series.radius_um->z, series.radius_um->y,
                     series.radius_um->x),
         series.radius_source);
+  if (series.camera) add("camera", camera_text(*series.camera), series.camera->source);
   if (gate.bounded())
     add("gate", fmt::format("{:.4g} {}", gate.um, series.length_unit), to_string(gate.source));
   return list;

@@ -49,9 +49,10 @@ void write_h5(const std::filesystem::path& path, const Config& config, const Poi
   io::write_tracks_h5(path, tracks, extras);
 }
 
-void write_config(const std::filesystem::path& path, const Config& config, const TrackSet& tracks,
-                  const LinkedSeries& linked) {
+void write_config(const std::filesystem::path& path, const Config& config, const PointSeries& series,
+                  const TrackSet& tracks, const LinkedSeries& linked) {
   std::string effective = to_yaml(config, {"input", "detection", "linking", "execution", "output"});
+  if (series.camera) effective += "# camera: " + camera_text(*series.camera) + "\n";
   if (linked.series)
     for (const std::string& line : series_parameters(*linked.series, tracks.length_unit))
       effective += "# " + line + "\n";
@@ -99,7 +100,7 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
   std::vector<Task> hdf5{{"tracks.h5", [&] { write_h5(dir / "tracks.h5", config, series, tracks); }}};
   std::vector<Task> tables{
       {"tracks.csv", [&] { write_csv(dir / "tracks.csv", config, tracks); }},
-      {"config.yaml", [&] { write_config(dir / "config.yaml", config, tracks, linked); }}};
+      {"config.yaml", [&] { write_config(dir / "config.yaml", config, series, tracks, linked); }}};
   if (config.output.pairs)
     tables.push_back({"pairs.csv", [&] { write_pairs(dir / "pairs.csv", series, linked); }});
   std::vector<Task> vtk;

@@ -47,7 +47,7 @@ FAULTS = [
      "(v.z * shape.nx + v.y) * shape.ny + v.x", "test_tracking", "a mask leaves out*"),
     ("tracking/detect/refine_rules.h", "fit.slope[a] += 0.5 * d[a] * others;", "fit.slope[a] += 0.45 * d[a] * others;",
      "test_tracking", "one spot is found to .05 voxel*"),
-    ("tracking/detect/fit_rules.h", "std::sqrt(s.variance[a]) * s.error_factor[a]",
+    ("tracking/detect/fit_result_rules.h", "std::sqrt(s.variance[a]) * s.error_factor[a]",
      "s.variance[a] * s.error_factor[a]", "test_tracking", "*isolated spots reach*"),
     ("tracking/link/link_jumps.cpp", "<= gate.um * lag;", "<= gate.um * (lag > 0 ? 1 : 2);", "test_tracking",
      "a given gate grows*"),

@@ -187,7 +187,7 @@ TEST_CASE("a fit that runs away is flagged and keeps the parabola's position", "
   const VolumeFrame frame = motes::testing::float_frame(scene.shape, expected_photons(scene, {{4, 12, 12}}));
   const detect::Filter filter = detect::make_filter(scene.shape, {1, 1, 1}, {2.6, 2.6, 2.6});
   const std::vector<detect::FitStart> starts{{{12, 12, 4}, 5}};
-  const auto fits = detect::fit_spots(kTwo, frame, filter, starts);
+  const auto fits = detect::fit_spots(kTwo, frame, filter, starts).spots;
   REQUIRE(fits.size() == 1);
   CHECK_FALSE(fits[0].good);
   CHECK(fits[0].place == detect::Place{12, 12, 4});

@@ -14,6 +14,8 @@
 #include "tracking/detect/device_scored.cuh"
 #include "tracking/detect/device_team.cuh"
 #include "tracking/detect/fit_pair_rules.h"
+#include "tracking/detect/fit_residual_rules.h"
+#include "tracking/detect/fit_result_rules.h"
 
 namespace motes::tracking::detect::device {
 namespace {
@@ -70,6 +72,7 @@ struct Steps {
     FitState& out = next[spot];
     for (int i = 0; i < rules::kParameters; ++i) out.p[i] = s.p[i];
     for (int a = 0; a < 3; ++a) out.variance[a] = s.variance[a];
+    out.light_variance = s.light_variance;
     out.start[rules::kBackground] = s.start[rules::kBackground];
     out.last_move = s.last_move;
     out.good = s.good;
@@ -83,6 +86,7 @@ struct Residuals {
   NoiseSample* samples;  ///< [windows][most]
   unsigned* counts;      ///< [windows]
   int most, stride;
+  bool leverage;
   template <class Team>
   __device__ void operator()(const Team& team, const Task& task, std::size_t k, unsigned spot,
                              FitScratch& scratch, Window& w) const {
@@ -91,13 +95,14 @@ struct Residuals {
     rules::window_of(team, task.spots, task.voxels, spot, scratch, w);
     const SpotModel model = rules::model_of(task.spots.source, s.p);
     rules::make_profiles(team, w, model, scratch.profiles[0]);
+    const rules::Leverage taken = leverage ? rules::leverage_of(w, scratch.profiles[0]) : rules::Leverage{};
     NoiseSample* const own = samples + k * static_cast<std::size_t>(most);
     if (team.lane == 0) counts[k] = static_cast<unsigned>((w.count[0] * w.rows() + stride - 1) / stride);
     if (team.lane < w.count[0])
       rules::each_row<Team>(w, [&](int row, int y, int z) {
         const int voxel = (z * w.count[1] + y) * w.count[0] + team.lane;
         if (voxel % stride == 0)
-          own[voxel / stride] = rules::residual_of(model, scratch.profiles[0], team.lane, y, z,
+          own[voxel / stride] = rules::residual_of(model, scratch.profiles[0], taken, team.lane, y, z,
                                                    w.values[row + team.lane], w.weights[row + team.lane]);
       });
   }
@@ -270,7 +275,7 @@ class DeviceFit final : public FitSteps {
     return about_ > 0;
   }
 
-  Noise noise() override {
+  NoiseSums noise(bool leverage) override {
     stages_.begin(arena_, "fit: noise");
     const std::size_t windows = std::min(kNoiseWindows, n_),
                       step = std::max<std::size_t>(1, n_ / kNoiseWindows);
@@ -282,7 +287,7 @@ class DeviceFit final : public FitSteps {
     const std::size_t room = windows * static_cast<std::size_t>(most);
     NoiseSample* samples = arena_.take_filled<NoiseSample>(room, 0);
     unsigned* counts = arena_.take_filled<unsigned>(windows, 0);
-    for_spots(Residuals{samples, counts, most, stride}, {},
+    for_spots(Residuals{samples, counts, most, stride, leverage}, {},
               {arena_.upload(std::span<const unsigned>(list)), windows});
     const std::vector<unsigned> count = arena_.download(counts, windows);
     char* staged = arena_.staging(room * sizeof(NoiseSample));
@@ -294,7 +299,7 @@ class DeviceFit final : public FitSteps {
       const auto* own = reinterpret_cast<const NoiseSample*>(staged) + k * static_cast<std::size_t>(most);
       all.insert(all.end(), own, own + count[k]);
     }
-    return noise_line(std::move(all));
+    return noise_sums(std::move(all));
   }
 
   std::array<double, 2> typical_widths() override {

@@ -151,7 +151,7 @@ class DeviceSearch final : public Search {
           static_cast<VoxelIndex>((s.voxel.z * response_.ny + s.voxel.y) * response_.nx + s.voxel.x));
     return refined_on_device(arena_.upload(std::span<const VoxelIndex>(voxels)), nullptr, voxels.size());
   }
-  std::vector<FittedSpot> fit(std::span<const FitStart> starts, const FitOptions& options) override {
+  FittedSpots fit(std::span<const FitStart> starts, const FitOptions& options) override {
     if (starts.empty()) return {};
     const gpu::Arena::Mark mark = arena_.mark();
     const Source geometry = block_geometry(frame_, filter_);
@@ -160,7 +160,7 @@ class DeviceSearch final : public Search {
                                       : device::block_means(arena_, voxels_, frame_.shape, geometry);
     const std::unique_ptr<FitSteps> steps =
         device::fit_on_device(arena_, stages_, values, geometry, filter_.dimensions, starts, options);
-    std::vector<FittedSpot> fitted = fit_together(*steps, starts.size(), options);
+    FittedSpots fitted = fit_together(*steps, starts.size(), options);
     stages_.end();
     arena_.synchronize();
     arena_.release(mark);

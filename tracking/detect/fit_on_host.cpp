@@ -10,6 +10,8 @@
 
 #include "tracking/detect/fit_neighbours.h"
 #include "tracking/detect/fit_pair_rules.h"
+#include "tracking/detect/fit_residual_rules.h"
+#include "tracking/detect/fit_result_rules.h"
 #include "tracking/detect/fit_steps.h"
 #include "tracking/detect/fit_team.h"
 
@@ -97,7 +99,7 @@ void find_pair(const Task& t, std::size_t spot, const FitAll& all, FitMemory& me
 
 /// Squared residuals of a spot's window, in order.
 MOTES_CLONES
-void add_residuals(const Task& t, std::size_t spot, std::size_t stride, FitMemory& memory,
+void add_residuals(const Task& t, std::size_t spot, std::size_t stride, bool leverage, FitMemory& memory,
                    std::vector<NoiseSample>& samples) {
   const Window& w = memory.window;
   take_window(t, spot, memory);
@@ -105,13 +107,14 @@ void add_residuals(const Task& t, std::size_t spot, std::size_t stride, FitMemor
   rules::FitProfiles& g = memory.profiles[0];
   with_team(
       t.width, [&](auto team) __attribute__((always_inline)) { rules::make_profiles(team, w, model, g); });
+  const rules::Leverage taken = leverage ? rules::leverage_of(w, g) : rules::Leverage{};
   std::size_t row = 0, voxel = 0;
   for (int z = 0; z < w.count[2]; ++z)
     for (int y = 0; y < w.count[1]; ++y, row += static_cast<std::size_t>(t.width))
       for (int x = 0; x < w.count[0]; ++x, ++voxel) {
         const std::size_t at = row + static_cast<std::size_t>(x);
         if (voxel % stride == 0)
-          samples.push_back(rules::residual_of(model, g, x, y, z, w.values[at], w.weights[at]));
+          samples.push_back(rules::residual_of(model, g, taken, x, y, z, w.values[at], w.weights[at]));
       }
 }
 
@@ -158,17 +161,17 @@ class HostFit final : public FitSteps {
     return any;
   }
 
-  Noise noise() override {
+  NoiseSums noise(bool leverage) override {
     std::vector<std::vector<NoiseSample>> parts(std::min(kNoiseWindows, states_.size()));
     const std::size_t step = std::max<std::size_t>(1, states_.size() / kNoiseWindows);
     const std::size_t stride =
         noise_stride(parts.size(), static_cast<std::size_t>((2 * window_.half[0] + 1) * rows()));
     each_of(parts.size(), 1, [&](std::size_t k, FitMemory& memory, const Task& task) {
-      if (states_[k * step].good) add_residuals(task, k * step, stride, memory, parts[k]);
+      if (states_[k * step].good) add_residuals(task, k * step, stride, leverage, memory, parts[k]);
     });
     std::vector<NoiseSample> all;
     for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
-    return noise_line(std::move(all));
+    return noise_sums(std::move(all));
   }
 
   std::array<double, 2> typical_widths() override {

@@ -39,9 +39,10 @@ struct Shape {
 struct FitState {
   double p[kParameters] = {};  ///< see Parameter; places in blocks
   double start[kParameters] = {};
-  double variance[3] = {};   ///< of the place
-  double last_move = 0;      ///< of the last sweep that moved it, voxels
-  double width[2] = {0, 0};  ///< mean and spread of the prior of the widths
+  double variance[3] = {};    ///< of the place
+  double light_variance = 0;  ///< of the logarithm of height times widths
+  double last_move = 0;       ///< of the last sweep that moved it, voxels
+  double width[2] = {0, 0};   ///< mean and spread of the prior of the widths
   double width_spread = 0;
   double error_factor[3] = {1, 1, 1};
   double split_gain = 0;
@@ -110,15 +111,6 @@ MOTES_HOST_DEVICE inline double sigmas_between(const SpotModel& a, const SpotMod
     square += sigmas * sigmas;
   }
   return std::sqrt(square);
-}
-
-/// Of the voxel (x, y, z) of a window; `light`: what the neighbours' models give there.
-MOTES_HOST_DEVICE inline NoiseSample residual_of(const SpotModel& spot, const FitProfiles& g, int x, int y,
-                                                 int z, float value, float light) {
-  const float model = static_cast<float>(spot.background) +
-                      static_cast<float>(spot.height) * g[0].g[x] * g[1].g[y] * g[2].g[z];
-  const float r = value - model;
-  return {model + light, r * r};
 }
 
 /// Derivatives of the seven parameters of the fit.
@@ -322,6 +314,17 @@ MOTES_LANES double background_around(const Team& team, const Window& w, const Sp
   return mean;
 }
 
+/// Variance of the logarithm of height times widths, from the factored equations.
+MOTES_HOST_DEVICE inline double light_variance(const FitSource& source,
+                                               const Symmetric<kParameters>& factored,
+                                               const double (&p)[kParameters]) {
+  double column[kParameters] = {};
+  column[kHeight] = 1 / p[kHeight];
+  column[kWidthXY] = (source.sigma[0] > 0 ? 1.0 : 0.0) + (source.sigma[1] > 0 ? 1.0 : 0.0);
+  column[kWidthZ] = source.sigma[2] > 0 ? 1 : 0;
+  return inverse_form(factored, column);
+}
+
 /// Some steps of one spot that does not rest, its neighbours held. `s`: its state, to be changed.
 /// scratch.totals: of two systems.
 template <class Team, class Voxels>
@@ -367,6 +370,7 @@ MOTES_LANES void fit_steps(const Team& team, const FitSpots& spots, const Voxels
       s.last_move = longest_move(before, s.p);
       MOTES_UNROLL
       for (int a = 0; a < 3; ++a) s.variance[a] = sound ? inverse_diagonal(normal.matrix, kX + a) : 0;
+      s.light_variance = sound ? light_variance(source, normal.matrix, s.p) : 0;
       if (!sound || !all_finite(s.variance) || !sane(source, s)) s.good = false;
       break;
     }
@@ -457,44 +461,6 @@ MOTES_HOST_DEVICE inline bool looks_double(const FitState& s, double excess) {
     most = values[a] > most ? values[a] : most;
   }
   return most > kSplitMoment && most - least > kSplitMoment;
-}
-
-MOTES_HOST_DEVICE inline void set_elongation(const FitSource& source, const FitState& s, double excess,
-                                             FittedSpot& spot) {
-  Matrix3 moments = s.shape.moments;
-  for (std::size_t a = 0; a < 3; ++a) moments[a][a] += 1;
-  const Vector3 values = axes_of(moments).values;
-  double least = std::numeric_limits<double>::infinity(), most = 0.05;
-  for (std::size_t a = 0; a < 3; ++a) {
-    if (!(source.sigma[a] > 0)) continue;  // no such axis
-    least = values[a] < least ? values[a] : least;
-    most = values[a] > most ? values[a] : most;
-  }
-  spot.elongation = std::sqrt(most / (least > 0.05 ? least : 0.05));
-  spot.elongated = spot.elongation > kElongated && s.shape.deviatoric > kElongatedGain * excess;
-}
-
-/// `block`: voxels of a block, x, y, z.
-MOTES_HOST_DEVICE inline FittedSpot result_of(const FitSource& source, const Index3& block, const FitState& s,
-                                              double excess) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  FittedSpot spot;
-  spot.good = s.good && s.last_move <= kLastMove;
-  const SpotModel model = model_of(source, spot.good ? s.p : s.start);
-  spot.amplitude = model.height;
-  spot.background = model.background;
-  spot.split_gain = s.split_gain;
-  spot.elongation = kUnknown;
-  if (spot.good && all_finite(s.shape.moments)) set_elongation(source, s, excess, spot);
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto voxels = static_cast<double>(block[a]);
-    spot.place[a] = (model.place[a] + 0.5) * voxels - 0.5;
-    spot.sigma[a] = model.sigma[a] * voxels;
-    spot.error[a] = !spot.good            ? kUnknown
-                    : source.sigma[a] > 0 ? std::sqrt(s.variance[a]) * s.error_factor[a] * voxels
-                                          : 0;
-  }
-  return spot;
 }
 
 }  // namespace motes::tracking::detect::rules

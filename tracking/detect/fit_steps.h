@@ -37,8 +37,8 @@ class FitSteps {
   virtual void begin() = 0;
   /// Fits every spot that does not rest by some steps, its neighbours held. False where all rest.
   virtual bool sweep(const Noise& noise, bool widths_held) = 0;
-  /// From the residuals of the windows.
-  virtual Noise noise() = 0;
+  /// From the residuals of the windows; with `leverage` made up for what the fit takes of the noise.
+  virtual NoiseSums noise(bool leverage) = 0;
   /// Medians of the widths of all good spots, ln; 0 where there are few.
   virtual std::array<double, 2> typical_widths() = 0;
   /// Tells the shape of each good spot; the median of their gains, or 0.
@@ -66,6 +66,6 @@ inline std::size_t noise_stride(std::size_t windows, std::size_t voxels_of_windo
 }
 
 /// As fit_spots, by these steps.
-std::vector<FittedSpot> fit_together(FitSteps& steps, std::size_t starts, const FitOptions& options);
+FittedSpots fit_together(FitSteps& steps, std::size_t starts, const FitOptions& options);
 
 }  // namespace motes::tracking::detect

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "tracking/detect/fit_steps.h"
 #include "tracking/detect/fit_window_rules.h"
@@ -46,12 +47,13 @@ WindowSize window_size(const Source& source) {
   return window;
 }
 
-std::vector<FittedSpot> fit_together(FitSteps& steps, std::size_t starts, const FitOptions& options) {
+FittedSpots fit_together(FitSteps& steps, std::size_t starts, const FitOptions& options) {
   FitAll all;
   steps.find_neighbours();
   steps.begin();
   steps.sweep(Noise{}, true);
-  all.noise = steps.noise();
+  const NoiseSums noise = steps.noise(options.leverage);
+  all.noise = noise_line(noise, options.camera);
   settle(steps, all.noise);
   all.typical = steps.typical_widths();
   // Noise that is not white, and spots that are not Gaussian, make all gains larger.
@@ -65,11 +67,11 @@ std::vector<FittedSpot> fit_together(FitSteps& steps, std::size_t starts, const 
   for (std::size_t i = kept; i < fitted.size(); ++i)
     if (fitted[i].good) fitted[kept++] = fitted[i];
   fitted.resize(kept);
-  return fitted;
+  return {std::move(fitted), noise};
 }
 
-std::vector<FittedSpot> fit_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
-                                  std::span<const FitStart> starts, const FitOptions& options) {
+FittedSpots fit_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                      std::span<const FitStart> starts, const FitOptions& options) {
   if (starts.empty()) return {};
   const std::unique_ptr<FitSteps> steps = fit_on_host(execution, frame, filter, starts, options);
   return fit_together(*steps, starts.size(), options);

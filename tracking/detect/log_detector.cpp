@@ -16,6 +16,7 @@
 #include <motes/base/workspace.h>
 #include <motes/tracking/log_detector.h>
 
+#include "tracking/detect/camera.h"
 #include "tracking/detect/device_search.h"
 #include "tracking/detect/frame_rows.h"
 #include "tracking/detect/hot_voxels.h"
@@ -39,6 +40,13 @@ void check_options(const VolumeFrame& frame, const DetectionOptions& options) {
   const double rate = options.false_positives_per_frame.value_or(1);
   if (!(rate > 0) || !std::isfinite(rate))
     throw UsageError("detection.false_positives_per_frame must be a finite number over 0");
+  const CameraModel& camera = options.camera;
+  if (camera.gain && !(*camera.gain > 0 && std::isfinite(*camera.gain)))
+    throw UsageError("detection.camera_gain must be a finite number over 0");
+  if (camera.offset && !std::isfinite(*camera.offset))
+    throw UsageError("detection.camera_offset must be a finite number");
+  if (camera.read_noise && !(*camera.read_noise >= 0 && std::isfinite(*camera.read_noise)))
+    throw UsageError("detection.read_noise must be a finite number not below 0");
   if (!options.mask.empty() && static_cast<std::int64_t>(options.mask.size()) != frame.shape.voxels())
     throw InputError("frame " + std::to_string(frame.index) + ": the mask has " +
                      std::to_string(options.mask.size()) + " voxels, the frame " +
@@ -151,6 +159,15 @@ void note(std::span<const Spots> all, DetectionReport& report) {
         report.warnings.push_back(warning);
 }
 
+/// Of several scales, that of most spots.
+void note_noise(const std::optional<VoxelNoise>& noise, const DetectionOptions& options,
+                DetectionReport& report) {
+  if (!noise || (report.noise && report.noise->spots >= noise->spots)) return;
+  report.noise = noise;
+  const std::optional<std::string> doubt = detect::doubt_of_camera(options.camera, *noise);
+  if (doubt) report.warnings.push_back(*doubt);
+}
+
 Detections detect_one_scale(const Execution& execution, Search& search, const Task& task,
                             DetectionReport& report, bool& hot_voxels, Detections found) {
   const Filter& filter = task.scales.front();
@@ -160,7 +177,8 @@ Detections detect_one_scale(const Execution& execution, Search& search, const Ta
   hot_voxels = task.repair && spots.hot_voxels;
   if (hot_voxels) return found;
   note(std::span(&spots, 1), report);
-  detect::append_spots(execution, task.frame, filter, search, task.options, spots, true, found);
+  note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, spots, true, found),
+             task.options, report);
   return found.size() > spots.peaks.size() ? sorted(task.frame, found) : found;
 }
 
@@ -179,8 +197,9 @@ Detections detect_scales(const Execution& execution, Search& search, const Task&
     if (all.spots[k].peaks.empty()) continue;
     const Filter& filter = task.scales[k];
     search.respond(filter);
-    detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k],
-                         task.refine_large || is_small(filter), found);
+    note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k],
+                                    task.refine_large || is_small(filter), found),
+               task.options, report);
   }
   return sorted(task.frame, found);
 }
@@ -235,7 +254,8 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
   detect::check_sizes(frame);
   DetectionReport own;
   DetectionReport& told = report != nullptr ? *report : own;
-  const DetectionReport nothing{given.threshold.value_or(0), 0, false, Backend::cpu, {}, {}};
+  DetectionReport nothing;
+  nothing.threshold = given.threshold.value_or(0);
   told = nothing;
   if (!on_gpu(execution, frame)) return detect_with(detect::search_on_host, execution, frame, given, told);
   try {

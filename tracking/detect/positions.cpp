@@ -3,12 +3,15 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "tracking/detect/camera.h"
 #include "tracking/detect/gaussian_fit.h"
 
 namespace motes::tracking::detect {
 namespace {
 
+constexpr std::array<const char*, 2> kPhotonColumns{"photons", "error_photons"};
 constexpr std::array<const char*, 6> kFitColumns{"error_x_um", "error_y_um", "error_z_um",
                                                  "fitted",     "elongation", "elongated"};
 
@@ -18,14 +21,15 @@ double ideal_response(const Filter& filter) {
   return 0.5 * d * std::exp2(-0.5 * d);
 }
 
-std::vector<FittedSpot> fit_all(Search& search, const Filter& filter, const DetectionOptions& options,
-                                const std::vector<Peak>& peaks) {
+FittedSpots fit_all(Search& search, const Filter& filter, const DetectionOptions& options, std::int64_t block,
+                    const std::vector<Peak>& peaks) {
   const double height = (options.polarity == Polarity::bright ? 1 : -1) / ideal_response(filter);
   std::vector<FitStart> starts;
   starts.reserve(peaks.size());
   for (const Peak& peak : peaks) starts.push_back({{peak.x, peak.y, peak.z}, height * peak.quality});
   FitOptions fit;
   fit.split = options.max_count == 0;
+  fit.camera = camera_of_blocks(options.camera, block);
   return search.fit(starts, fit);
 }
 
@@ -73,22 +77,46 @@ void append_fit_columns(const std::vector<FittedSpot>& fits, std::size_t n, cons
   }
 }
 
+void append_photons(const std::vector<FittedSpot>& fits, std::size_t n, double gain, std::size_t column,
+                    Detections& found) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double>&photons = found.properties[column].values,
+  &errors = found.properties[column + 1].values;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool good = !fits.empty() && fits[i].good;
+    photons.push_back(good ? std::abs(fits[i].light) / gain : kUnknown);
+    errors.push_back(good ? fits[i].light_error / gain : kUnknown);
+  }
+}
+
+std::int64_t voxels_of_block(const VolumeFrame& frame, const Filter& filter) {
+  const Index3 block = block_geometry(frame, filter).block;
+  return block[0] * block[1] * block[2];
+}
+
 }  // namespace
 
 void add_columns(const DetectionOptions& options, Detections& found) {
   if (by_evidence(options)) found.properties.push_back({"score", {}});
-  if (options.refine == Refine::fit)
-    for (const char* name : kFitColumns) found.properties.push_back({name, {}});
+  if (options.refine != Refine::fit) return;
+  for (const char* name : kFitColumns) found.properties.push_back({name, {}});
+  if (options.camera.gain)
+    for (const char* name : kPhotonColumns) found.properties.push_back({name, {}});
 }
 
-void append_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Search& search,
-                  const DetectionOptions& options, const Spots& given, bool fit_here, Detections& found) {
+std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
+                                       const Filter& filter, Search& search, const DetectionOptions& options,
+                                       const Spots& given, bool fit_here, Detections& found) {
   const Vec3& voxel = frame.voxel_um;
   const bool columns = options.refine == Refine::fit;
   Spots spots = given;
   std::vector<FittedSpot> fits;
+  std::optional<VoxelNoise> noise;
   if (columns && fit_here) {
-    fits = fit_all(search, filter, options, spots.peaks);
+    const std::int64_t block = voxels_of_block(frame, filter);
+    FittedSpots fitted_spots = fit_all(search, filter, options, block, spots.peaks);
+    noise = voxel_noise(fitted_spots.noise, block, fitted_spots.spots.size());
+    fits = std::move(fitted_spots.spots);
     add_second_spots(filter, options, fits, spots);
   }
   const std::size_t n = spots.peaks.size(), before = found.size();
@@ -116,6 +144,9 @@ void append_spots(const Execution& execution, const VolumeFrame& frame, const Fi
     scores.insert(scores.end(), spots.scores.begin(), spots.scores.end());
   }
   if (columns) append_fit_columns(fits, n, voxel, column, found);
+  if (columns && options.camera.gain)
+    append_photons(fits, n, *options.camera.gain, column + kFitColumns.size(), found);
+  return noise;
 }
 
 }  // namespace motes::tracking::detect

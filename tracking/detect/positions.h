@@ -1,6 +1,8 @@
 #pragma once
 /// From peaks of a response to detections: places, widths, errors.
 
+#include <optional>
+
 #include <motes/tracking/log_detector.h>
 
 #include "tracking/detect/scan.h"
@@ -10,13 +12,14 @@ namespace motes::tracking::detect {
 
 /// The columns that every frame of these options has, even one without spots: `score` where spots are told by
 /// evidence; where they are fitted `error_x_um`, `error_y_um`, `error_z_um`, `fitted`, `elongation` and
-/// `elongated`.
+/// `elongated`; then with a camera's gain `photons` and `error_photons`.
 void add_columns(const DetectionOptions& options, Detections& found);
 
 /// `search` has the response of `filter`. Appends the spots to `found`, which has the columns of `options`
 /// (refine: parabola or fit), then those that the fit found beside them. `fit_here`: false keeps the
-/// parabola's places, with NaN for errors.
-void append_spots(const Execution& execution, const VolumeFrame& frame, const Filter& filter, Search& search,
-                  const DetectionOptions& options, const Spots& spots, bool fit_here, Detections& found);
+/// parabola's places, with NaN for errors. What the fits tell of the noise; none without fits.
+std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
+                                       const Filter& filter, Search& search, const DetectionOptions& options,
+                                       const Spots& spots, bool fit_here, Detections& found);
 
 }  // namespace motes::tracking::detect

@@ -200,7 +200,7 @@ std::optional<Sigma> fitted_sigma(const Execution& execution, const VolumeFrame&
   std::vector<detect::FittedSpot> fits;
   for (int round = 0; round < kRounds; ++round) {
     const detect::Filter filter = filter_of(frame, sigma);
-    fits = detect::fit_spots(execution, frame, filter, starts, {kWidthSpread});
+    fits = detect::fit_spots(execution, frame, filter, starts, {kWidthSpread, false, false, {}}).spots;
     std::vector<double> across, along;
     for (std::size_t i = 0; i < fits.size(); ++i) {
       if (!fits[i].good) continue;
@@ -260,7 +260,9 @@ OtherSize other_size(const Execution& execution, const VolumeFrame& frame, const
     const double ratio = ladder[k].sigma[0] / base;
     if (left[k].starts.empty() || (larger ? ratio < kOtherSize : ratio * kOtherSize > 1)) continue;
     there += left[k].starts.size();
-    const auto fits = detect::fit_spots(execution, frame, ladder[k].filter, left[k].starts, {kWidthSpread});
+    const auto fits = detect::fit_spots(execution, frame, ladder[k].filter, left[k].starts,
+                                        {kWidthSpread, false, false, {}})
+                          .spots;
     for (std::size_t i = 0; i < fits.size(); ++i) {
       const double wide = fits[i].sigma[0] / ladder[k].filter.sigma[0];
       if (!fits[i].good || left[k].over[i] < kClearScore || wide > kOfScale || wide * kOfScale < 1) continue;

@@ -49,7 +49,7 @@ class HostSearch final : public Search {
   std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) override {
     return refine_all(spots, [](const ChosenSpot& s) { return s.voxel; });
   }
-  std::vector<FittedSpot> fit(std::span<const FitStart> starts, const FitOptions& options) override {
+  FittedSpots fit(std::span<const FitStart> starts, const FitOptions& options) override {
     return fit_spots(execution_, frame_, filter_, starts, options);
   }
   std::vector<Measured> measure(std::span<const Peak> peaks, std::span<const unsigned char> fitted) override {

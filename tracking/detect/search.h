@@ -34,7 +34,7 @@ class Search {
   virtual Choice choose() = 0;
   virtual std::vector<Peak> refined(const std::vector<ChosenSpot>& spots) = 0;
   /// As fit_spots.
-  virtual std::vector<FittedSpot> fit(std::span<const FitStart> starts, const FitOptions& options) = 0;
+  virtual FittedSpots fit(std::span<const FitStart> starts, const FitOptions& options) = 0;
   /// `fitted`: whether each peak has had its place fitted.
   virtual std::vector<Measured> measure(std::span<const Peak> peaks,
                                         std::span<const unsigned char> fitted) = 0;

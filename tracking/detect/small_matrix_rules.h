@@ -73,19 +73,27 @@ MOTES_HOST_DEVICE inline void solve_factored(const Symmetric<N>& l, double (&x)[
   }
 }
 
-/// One element of the diagonal of the inverse of the matrix that was factored.
+/// x' times the inverse of the matrix that was factored times x.
 template <int N>
-MOTES_HOST_DEVICE inline double inverse_diagonal(const Symmetric<N>& l, int row) {
+MOTES_HOST_DEVICE inline double inverse_form(const Symmetric<N>& l, const double (&x)[N]) {
   double column[N], sum = 0;
   MOTES_UNROLL
   for (int i = 0; i < N; ++i) {
-    double x = i == row ? 1.0 : 0.0;
+    double left = x[i];
     MOTES_UNROLL
-    for (int k = 0; k < i; ++k) x -= l.at(i, k) * column[k];
-    column[i] = x * l.at(i, i);
+    for (int k = 0; k < i; ++k) left -= l.at(i, k) * column[k];
+    column[i] = left * l.at(i, i);
     sum += column[i] * column[i];
   }
   return sum;
+}
+
+/// One element of the diagonal of the inverse of the matrix that was factored.
+template <int N>
+MOTES_HOST_DEVICE inline double inverse_diagonal(const Symmetric<N>& l, int row) {
+  double unit[N] = {};
+  unit[row] = 1;
+  return inverse_form(l, unit);
 }
 
 template <int N>

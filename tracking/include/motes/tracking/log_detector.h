@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <motes/base/execution.h>
+#include <motes/tracking/camera.h>
 #include <motes/tracking/detections.h>
 #include <motes/tracking/geometry.h>
 #include <motes/tracking/volume_frame.h>
@@ -43,6 +44,9 @@ struct DetectionOptions {
   /// found, and none in a frame of noise.
   std::optional<double> false_positives_per_frame;
   Refine refine = Refine::parabola;
+  /// Refine::fit: weights and standard errors go by what is known of the camera; the rest of the noise is
+  /// told from the residuals around spots. With a gain, spots get their number of photons.
+  CameraModel camera;
   /// Keep a few maxima that stand out but continue the noise without a gap. Otherwise they are taken for
   /// texture, and the frame has no spots.
   bool keep_blending = false;
@@ -56,6 +60,8 @@ struct DetectionReport {
   bool blends = false;                ///< what stands out goes on from the noise without a gap, at some scale
   Backend backend = Backend::cpu;     ///< where the frame was searched: cpu or cuda
   std::vector<std::string> warnings;  ///< one line each, with what they are based on
+  /// Refine::fit: of the residuals around spots, at the scale of most spots; none: too few voxels.
+  std::optional<VoxelNoise> noise;
   /// On a GPU: seconds of its stages, by name, from events on its stream; scales are added up.
   std::vector<std::pair<std::string, double>> device_s;
 };
@@ -68,13 +74,14 @@ struct DetectionReport {
 /// Refine::fit, `error_x_um`, `error_y_um`, `error_z_um` (standard errors; NaN where the fit failed),
 /// `fitted` (1; 0 where the fit failed and the position is the parabola's), `elongation` (longest over
 /// shortest width, z's own width taken out; NaN where the fit failed) and `elongated` (1 where it is over 1.3
-/// beyond chance). A constant frame has no spots. With several scales a spot that is fitted at none (standard
-/// deviation over 3 voxels) has `fitted` 0.
-/// Without a threshold, hot voxels are replaced by the median of their neighbours first. Identical for any
-/// thread count and voxel type. Throws InputError (naming frame and voxel) for NaN, infinite or huge (over
-/// 1e32) voxels and for sizes that disagree (a mask's too); UsageError for options out of range. O(voxels *
-/// (sigma_x + sigma_y + sigma_z)), memory about two float volumes besides the input.
-/// On a GPU (execution.backend cuda; automatic: large frames, or smaller ones where execution.workspace keeps
+/// beyond chance); with a camera's gain also `photons` (of the whole spot, background taken off) and
+/// `error_photons` (standard error, neighbours known; NaN where the fit failed, as `photons`). A constant
+/// frame has no spots. With several scales a spot that is fitted at none (standard deviation over 3 voxels)
+/// has `fitted` 0. Without a threshold, hot voxels are replaced by the median of their neighbours first.
+/// Identical for any thread count and voxel type. Throws InputError (naming frame and voxel) for NaN,
+/// infinite or huge (over 1e32) voxels and for sizes that disagree (a mask's too); UsageError for options out
+/// of range. O(voxels * (sigma_x + sigma_y + sigma_z)), memory about two float volumes besides the input. On
+/// a GPU (execution.backend cuda; automatic: large frames, or smaller ones where execution.workspace keeps
 /// memory of that device) the answer is the same bit for bit. A frame that does not fit into its memory is
 /// searched on the CPU, with a warning. Throws ResourceError where a GPU is asked for and there is none.
 Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options,
