@@ -115,6 +115,9 @@ TEST_CASE("gains of links that meet are those of each pair, to the bit") {
       for (double& length : lengths) length *= 0.8;
       p.shape = RadialDensity(lengths, 3, 4);
       p.turning = TurningDensity({1, 2, 5, 20}, 3);
+      std::vector<double> beside = lengths;  // another law: the two lengths must not be taken for each other
+      for (double& length : beside) length = length > 1 ? 3 + length : 1 / (2 + length);
+      p.speed = SpeedDensity(lengths, beside);
     }
   }
   for (const PersistenceForm form : {PersistenceForm::residual, PersistenceForm::turning}) {

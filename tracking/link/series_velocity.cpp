@@ -16,6 +16,8 @@ using matching::Index;
 constexpr double kLeastPairs = 30;
 constexpr std::int64_t kBlock = 4096;
 constexpr std::size_t kTurningBins = 24;
+/// Nats a link that speeds must say, besides what their counts say by chance.
+constexpr double kLeastSpeedGain = 0.02;
 constexpr double kTurningPseudo = 0.02, kLeastTurningPseudo = 12;
 
 double cosine(const Vec3& a, const Vec3& b) {
@@ -56,8 +58,9 @@ Persistence fit(const Sample& sample, int dims) {
   if (!(vv > 0)) return out;
   out.known = true;
   out.beta = dv / vv;
-  std::vector<double> lengths, counts(kTurningBins, 0);
+  std::vector<double> lengths, far, beside, counts(kTurningBins, 0);
   for (std::size_t k = 0; k < sample.d.size(); ++k) {
+    far.push_back(length_of(sample.d[k])), beside.push_back(length_of(sample.v[k]));
     lengths.push_back(length_of(sample.d[k] - out.beta * sample.v[k]));
     const double c = cosine(sample.d[k], sample.v[k]);
     counts[std::min(kTurningBins - 1, static_cast<std::size_t>((c + 1) / 2 * kTurningBins))] += 1;
@@ -66,6 +69,7 @@ Persistence fit(const Sample& sample, int dims) {
   for (double& length : lengths) length /= out.scale;
   out.shape = RadialDensity(lengths, dims, std::max(4.0, quantile(lengths, 0.999)));
   out.turning = TurningDensity(counts, dims);
+  out.speed = SpeedDensity(far, beside);
   return out;
 }
 
@@ -98,7 +102,9 @@ double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, in
                      std::size_t kind, const Vec3& d, const Vec3& v) {
   const Persistence& p = velocity.by_lag[at(lag) - 1][side][kind];
   if (!p.known) return 0;
-  if (velocity.form == PersistenceForm::turning) return p.turning.log_ratio(cosine(d, v));
+  if (velocity.form == PersistenceForm::turning)
+    return p.turning.log_ratio(cosine(d, v)) +
+           p.speed.log_ratio(SpeedDensity::bin_of(length_of(d)), SpeedDensity::bin_of(length_of(v)));
   const double growth = model.growth[at(lag) - 1];
   return p.shape.log_density(length_of(d - p.beta * v) / p.scale) -
          model.shape[at(lag) - 1].log_density(length_of(d) / growth) +
@@ -115,7 +121,8 @@ MeetingGains::MeetingGains(const VelocityModel& velocity, const SeriesModel& mod
 MeetingGains::Leaving MeetingGains::leaving(int lag, const Vec3& d) const {
   const std::size_t k = at(lag) - 1;
   const double length = length_of(d);
-  return {d, k, length, model_.shape[k].log_density(length / model_.growth[k])};
+  return {d, k, length, model_.shape[k].log_density(length / model_.growth[k]),
+          velocity_.form == PersistenceForm::turning ? SpeedDensity::bin_of(length) : 0};
 }
 
 double MeetingGains::operator()(const Leaving& out, const Arriving& in) const {
@@ -123,7 +130,8 @@ double MeetingGains::operator()(const Leaving& out, const Arriving& in) const {
   if (!p.known) return 0;
   if (velocity_.form == PersistenceForm::turning) {
     const double lengths = out.length * in.length;
-    return p.turning.log_ratio(lengths > 0 ? std::clamp(dot(out.d, in.v) / lengths, -1.0, 1.0) : 0);
+    return p.turning.log_ratio(lengths > 0 ? std::clamp(dot(out.d, in.v) / lengths, -1.0, 1.0) : 0) +
+           p.speed.log_ratio(out.bin, in.bin);
   }
   return p.shape.log_density(length_of(out.d - p.beta * in.v) / p.scale) - out.plain +
          scales_[out.lag][in.kind];
@@ -174,6 +182,13 @@ double mean_gain(int threads, const VelocityModel& velocity, const SeriesModel& 
   return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(n);
 }
 
+VelocityModel without_speeds(VelocityModel model) {
+  for (auto& of_lag : model.by_lag)
+    for (auto& of_side : of_lag)
+      for (Persistence& p : of_side) p.speed = {};
+  return model;
+}
+
 }  // namespace
 
 VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& points,
@@ -193,11 +208,16 @@ VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& point
     out.by_lag[lag][side][kind] = fit(sample, points.dims);
     if (task == 0) links = std::move(sample);
   });
-  out.form = PersistenceForm::turning;
-  const double turning = mean_gain(threads, out, model, links);
-  out.form = PersistenceForm::residual;
+  const auto count = static_cast<double>(std::max<std::size_t>(links.d.size(), 1));
   out.gain = mean_gain(threads, out, model, links);
-  if (turning > out.gain) out.form = PersistenceForm::turning, out.gain = turning;
+  // Turning alone is the plainer form: speeds must say more than their counts would by chance.
+  VelocityModel with_speeds = out, turning = without_speeds(out);
+  with_speeds.form = turning.form = PersistenceForm::turning;
+  turning.gain = mean_gain(threads, turning, model, links);
+  with_speeds.gain = mean_gain(threads, with_speeds, model, links);
+  const double by_chance = out.by_lag[0][0][0].speed.parameters() / count;
+  if (turning.gain > out.gain) out = std::move(turning);
+  if (with_speeds.gain > out.gain + by_chance + kLeastSpeedGain) out = std::move(with_speeds);
   return out;
 }
 

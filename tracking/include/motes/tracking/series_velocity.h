@@ -6,9 +6,10 @@
 /// there. p(d | v) has one of two forms, whichever makes the tracks of a linking likelier:
 ///
 ///   residual   h(|d - beta v|): speed and direction persist; beta by regression
-///   turning    p(|d|) a(angle between d and v): the direction persists, the speed is drawn each time
+///   turning    p(|d|) b(|d|, |v|) a(angle between d and v): the direction persists or not, and those that
+///              moved far move far again, or not
 ///
-/// h and a are histograms over the tracks of a linking, by elapsed frames of the candidate and of the
+/// h, b and a are histograms over the tracks of a linking, by elapsed frames of the candidate and of the
 /// neighbouring link (one, or more).
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <motes/base/execution.h>
 #include <motes/tracking/radial_density.h>
 #include <motes/tracking/series_assignment.h>
+#include <motes/tracking/speed_density.h>
 
 namespace motes::tracking {
 
@@ -42,6 +44,7 @@ struct Persistence {
   double scale = 1;  ///< of d - beta v, in scales of the frame
   RadialDensity shape;
   TurningDensity turning;
+  SpeedDensity speed;
 };
 
 struct VelocityModel {
@@ -71,14 +74,19 @@ class MeetingGains {
     Vec3 d;  ///< in scales of the frame
     std::size_t lag = 0;
     double length = 0, plain = 0;  ///< of d; log p(d), the scale's part left out
+    std::size_t bin = 0;           ///< of its length, for SpeedDensity
   };
   struct Arriving {
     Vec3 v;  ///< a frame, in scales of the frame
     std::size_t kind = 0;
     double length = 0;
+    std::size_t bin = 0;
   };
   Leaving leaving(int lag, const Vec3& d) const;
-  Arriving arriving(std::size_t kind, const Vec3& v) const { return {v, kind, length_of(v)}; }
+  Arriving arriving(std::size_t kind, const Vec3& v) const {
+    const double length = length_of(v);
+    return {v, kind, length, velocity_.form == PersistenceForm::turning ? SpeedDensity::bin_of(length) : 0};
+  }
   double operator()(const Leaving& out, const Arriving& in) const;
 
  private:
