@@ -206,6 +206,7 @@ ordered_json series_json(const tracking::SeriesLinks& links) {
           {"lone", links.model.lone},
           {"scale_um", links.model.scale},
           {"growth", links.model.growth},
+          {"axis_factors", {links.axes.z, links.axes.y, links.axes.x}},
           {"solver", links.solver},
           {"status", "optimal"},
           {"verified", links.verified ? ordered_json(true) : ordered_json(nullptr)},

@@ -238,8 +238,11 @@ TEST_CASE("the data choose the motion model") {
   }
   const SeriesLinks body = linked(turning, MotionModel::automatic);
   CHECK(body.chosen == MotionModel::field);
-  CHECK(share_right(body) > 0.9);
-  CHECK(share_right(body) > share_right(linked(turning, MotionModel::standing)) + 0.1);
+  CHECK(share_right(body) > 0.995);
+  // Without prediction, z alone tells most particles apart: along it they do not move.
+  const SeriesLinks still = linked(turning, MotionModel::standing);
+  CHECK(still.axes.z > 3 * still.axes.x);
+  CHECK(share_right(body) > share_right(still) + 0.005);
 }
 
 TEST_CASE("links of a series are the same for any thread count and any order of the detections") {

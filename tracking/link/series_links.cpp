@@ -18,9 +18,11 @@
 #include "tracking/link/node_model.h"
 #include "tracking/link/partner_share.h"
 #include "tracking/link/point_order.h"
+#include "tracking/link/series_axes.h"
 #include "tracking/link/series_blocks.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
+#include "tracking/link/series_options.h"
 #include "tracking/link/series_pairs.h"
 #include "tracking/link/series_reason.h"
 #include "tracking/link/series_restore.h"
@@ -64,18 +66,10 @@ constexpr double kSure = 1.645;
 /// may be less likely by so many nats a detection and still be better. On simulations they were at -0.01, not
 /// at -0.08.
 constexpr double kJointTolerance = 0.03;
-
-void check(const SeriesOptions& options) {
-  if (options.max_gap < 0) throw UsageError("linking.max_gap must not be negative");
-  if (options.exclusion_um && !(*options.exclusion_um >= 0))
-    throw UsageError("linking.exclusion_um must not be negative");
-  if (options.gate.bounded()) require_length(options.gate);
-  if (options.solver == "auto") return;
-  const matching::SolverInfo* info = matching::find_solver(options.solver);
-  if (info == nullptr || info->family() != matching::Family::assignment)
-    throw UsageError("linking.solver: no assignment solver is called '" + options.solver +
-                     "'; `motes info` lists them");
-}
+/// Axes are scaled so many times at most, each time from the links of the last scaling, and by so many nats a
+/// detection.
+constexpr int kMostScalings = 3;
+constexpr double kLeastAxesGain = 0.01;
 
 /// Rounds without prediction from the links frame to frame too: the likelier linking stays. Estimates that
 /// begin with the nearest neighbours alone can end with a motion that leaves out all who move farther. Gives
@@ -230,7 +224,9 @@ Rounds with_persistence(const SeriesOptions& options, Rounds best, double before
   persistent.with_velocity(kVelocityRounds, !sure);
   out.evidence.velocity = persistent.cost_per_point();
   out.evidence.beta = persistent.velocity_.beta();
-  out.persistent = sure || (before - *out.evidence.velocity > kLeastGain && *out.evidence.beta >= kLeastBeta);
+  const double gain = before - *out.evidence.velocity;
+  const bool returning = gain > kReturningGain && returns(persistent.velocity_);
+  out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= kLeastBeta);
   if (!out.persistent) return best;
   best = std::move(persistent);
   if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
@@ -371,21 +367,50 @@ Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points,
   return all;
 }
 
+/// The same, with axes scaled along which residuals are longer than along others, as long as that makes links
+/// likelier: the points are left so (`axes` of the result).
+Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const SeriesOptions& options,
+                       const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {
+  const SeriesLinks empty = out;
+  Rounds best = best_linking(execution, points, options, done, choice, out);
+  for (int time = 0; time < kMostScalings && !options.gate.bounded(); ++time) {
+    const Vec3 factors = best.axis_factors();
+    if (alike(factors)) break;
+    const double cost = best.cost_per_point();
+    const std::vector<Vec3> before = points.at;
+    scale_axes(factors, points);
+    SeriesLinks scaled = empty;
+    PartChoice of_scaled;
+    of_scaled.times = choice.times;
+    scaled.rounds = out.rounds;
+    Rounds now = best_linking(execution, points, options, done, of_scaled, scaled);
+    if (!(now.cost_per_point() < cost - kLeastAxesGain)) {
+      out.rounds = scaled.rounds;
+      points.at = before;
+      break;
+    }
+    scaled.axes = {out.axes.x * factors.x, out.axes.y * factors.y, out.axes.z * factors.z};
+    best = std::move(now), choice = std::move(of_scaled), out = std::move(scaled);
+  }
+  return best;
+}
+
 /// The rounds of all models: on all detections or, in a large series, on a part of them first.
-Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
+Rounds best_linking(const Execution& execution, SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, SeriesLinks& out) {
   PartChoice choice;
   auto part = middle_part(execution, points, options.most_to_choose);
   if (!part && std::ssize(points.at) > options.most_in_block)
     part = middle_frames(points, options.most_to_choose);
   out.chosen_on = static_cast<std::int64_t>((part ? part->points : points).size());
-  if (!part) return best_linking(execution, points, options, done, choice, out);
+  if (!part) return best_along_axes(execution, points, options, done, choice, out);
   const auto all = static_cast<std::int64_t>(points.size());
   const bool too_large = all > options.most_in_block;
   choice.times =
       static_cast<double>(std::min(all, options.most_in_block)) / static_cast<double>(part->points.size());
   if (points.size() > kMostForField) part->points.partners = sure_partners(execution, part->points);
-  Rounds chosen = best_linking(execution, part->points, options, done, choice, out);
+  Rounds chosen = best_along_axes(execution, part->points, options, done, choice, out);
+  scale_axes(out.axes, points);
   part->points.inner = std::move(part->inner);
   if (too_large && (out.persistent || out.chosen == MotionModel::field))
     return linking_in_blocks(execution, points, options, done, choice, chosen, part->first_frame, out);
@@ -393,32 +418,11 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
   return linking_like(execution, points, options, done, choice, chosen, out);
 }
 
-/// Leaves the properties that are asked for, or the first ones. Throws UsageError for one that is not there.
-void choose_properties(const SeriesOptions& options, SeriesPoints& points) {
-  if (!options.features) {
-    if (points.properties.size() > kMostProperties) points.properties.resize(kMostProperties);
-    return;
-  }
-  std::vector<PropertyColumn> chosen;
-  for (const std::string& name : *options.features) {
-    const auto found = std::find_if(points.properties.begin(), points.properties.end(),
-                                    [&](const PropertyColumn& column) { return column.name == name; });
-    if (found == points.properties.end()) {
-      std::string known;
-      for (const PropertyColumn& column : points.properties) known += " " + column.name;
-      throw UsageError("linking.features: detections have no property '" + name +
-                       "'; they have:" + (known.empty() ? " none" : known));
-    }
-    chosen.push_back(*found);
-  }
-  points.properties = std::move(chosen);
-}
-
 }  // namespace
 
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
                         const SeriesOptions& given, const std::function<void(int)>& done) {
-  check(given);
+  check_options(given);
   SeriesOptions options = given;
   if (options.model == MotionModel::velocity || options.model == MotionModel::joint)
     options.most_at_once = std::numeric_limits<std::int64_t>::max();
@@ -474,20 +478,14 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   // Satellites that no property tells from particles pass for daughters.
   const bool told = !nodes || nodes->told;
   if (options.events == Events::divisions || (options.events == Events::automatic && told)) {
-    out.divisions = detail::find_divisions(execution, linked, out.linking, best.lists(),
-                                           options.events == Events::divisions);
+    const AsFound places(out.axes, linked);
+    const SeriesLists lists(linked);
+    out.divisions =
+        detail::find_divisions(execution, linked, out.linking, alike(out.axes) ? best.lists() : lists,
+                               options.events == Events::divisions);
     cut_at_divisions(out.divisions.list, out.linking);
   }
-  out.model = std::move(best.model_);
-  out.velocity = std::move(best.velocity_);
-  out.candidates = best.found_;
-  out.windows = best.windows_;
-  out.gap_nats = best.gap_nats_;
-  out.edges = best.solution_.edges;
-  out.false_detections = best.solution_.false_detections - std::ssize(out.jumped);
-  out.objective = best.solution_.objective;
-  out.verified = best.solution_.verified;
-  out.solver = best.solution_.solver;
+  detail::take_rounds(std::move(best), out);
   if (nodes) detail::restore_all(part, out);
   out.links = out.linking.links();
   for (std::size_t i = 0; i < out.points.size(); ++i)

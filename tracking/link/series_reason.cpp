@@ -30,8 +30,10 @@ std::string reason_of(const SeriesLinks& links) {
           ? "neighbours move together: links are likelier by " + number(e.coherence) + " nats a link"
           : "neighbours do not move together";
   if (e.beta && e.velocity)
-    text += links.persistent ? "; particles keep their direction, beta " + number(*e.beta)
-                             : "; particles do not keep their direction, beta " + number(*e.beta);
+    text += (!links.persistent ? "; particles do not keep their direction, beta "
+             : *e.beta < 0     ? "; particles return to where they were, beta "
+                               : "; particles keep their direction, beta ") +
+            number(*e.beta);
   if (e.joint)
     text +=
         links.joint ? "; motion over all frames at once" : "; motion over all frames at once is less likely";

@@ -8,10 +8,24 @@
 #include <motes/base/index.h>
 
 #include "tracking/link/point_order.h"
+#include "tracking/link/series_axes.h"
 
 namespace motes::tracking::detail {
 
 using matching::Index;
+
+void take_rounds(Rounds&& best, SeriesLinks& links) {
+  links.model = std::move(best.model_);
+  links.velocity = std::move(best.velocity_);
+  links.candidates = best.found_;
+  links.windows = best.windows_;
+  links.gap_nats = best.gap_nats_;
+  links.edges = best.solution_.edges;
+  links.false_detections = best.solution_.false_detections - std::ssize(links.jumped);
+  links.objective = best.solution_.objective;
+  links.verified = best.solution_.verified;
+  links.solver = best.solution_.solver;
+}
 
 void restore_all(const SeriesPart& part, SeriesLinks& links) {
   const SeriesLinking linking = std::move(links.linking);
@@ -25,6 +39,7 @@ void restore_all(const SeriesPart& part, SeriesLinks& links) {
   for (Division& division : links.divisions.list)
     for (Index* const one : {&division.mother, &division.first, &division.second})
       *one = part.whole[at(*one)];
+  scale_axes(links.axes, links.points);
   links.false_detections += static_cast<std::int64_t>(part.part.size() - part.whole.size());
 }
 

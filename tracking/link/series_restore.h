@@ -6,7 +6,12 @@
 
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/series_rounds.h"
+
 namespace motes::tracking::detail {
+
+/// Model and counts of the last rounds; their linking was taken before.
+void take_rounds(Rounds&& best, SeriesLinks& links);
 
 /// Links of the detections that are particles, as links of all. O(points).
 void restore_all(const SeriesPart& part, SeriesLinks& links);

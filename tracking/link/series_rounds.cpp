@@ -183,7 +183,8 @@ void Rounds::with_velocity(int rounds, bool doubt) {
   for (int round = 0; round < rounds; ++round) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
     refit();
-    if (doubt && round > 0 && velocity_.beta() < kLeastBeta && velocity_.beta() < beta + kRisingBeta) break;
+    const bool tells = velocity_.beta() >= kLeastBeta || returns(velocity_);
+    if (doubt && round > 0 && !tells && velocity_.beta() < beta + kRisingBeta) break;
     beta = velocity_.beta();
     std::vector<double> gains = gains_of(solution_.linking, velocity_);
     std::vector<double> costs = candidate_costs(execution_, *points_, prediction_, model_, candidates_);

@@ -9,6 +9,7 @@
 #include <motes/tracking/series_joint.h>
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/series_axes.h"
 #include "tracking/link/series_candidates.h"
 #include "tracking/link/series_field.h"
 #include "tracking/motion/rigid_fit.h"
@@ -20,6 +21,13 @@ inline constexpr int kPlainRounds = 4;
 /// Displacements go on where their regression on those before them is at least this, not only where links can
 /// be chosen to look so.
 inline constexpr double kLeastBeta = 0.05;
+/// Particles return to where they were, as around rest positions or where positions are less sure than
+/// motion is slow: displacements are against those before them by at least this, and that makes links
+/// likelier by so many nats each. Links that are wrong by chance look so too, but less.
+inline constexpr double kLeastReturn = 0.2, kReturningGain = 0.05;
+inline bool returns(const VelocityModel& velocity) {
+  return velocity.beta() <= -kLeastReturn && velocity.gain > kReturningGain;
+}
 
 class Rounds {
  public:
@@ -94,6 +102,11 @@ class Rounds {
   /// How much likelier, in nats, links over one frame are around their neighbours' motion than around their
   /// start, each left out of its own prediction.
   double coherence();
+
+  /// How axes are to be scaled so that residuals are alike along all (series_axes.h).
+  Vec3 axis_factors() const {
+    return tracking::axis_factors(*points_, prediction_, solution_.linking, velocity_.beta());
+  }
 
   /// Neighbours of every detection, and all by place: made when first asked for and shared by copies.
   const SeriesLists& lists();

@@ -65,7 +65,8 @@ struct SeriesEvidence {
 };
 
 struct SeriesLinks {
-  SeriesPoints points;
+  SeriesPoints points;  ///< scaled along the axes by `axes`
+  Vec3 axes{1, 1, 1};   ///< by which residuals are alike along all axes; product 1
   SeriesLinking linking;
   SeriesModel model;
   VelocityModel velocity;  ///< empty by_lag: not used
