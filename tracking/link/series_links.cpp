@@ -225,7 +225,9 @@ Rounds with_persistence(const SeriesOptions& options, Rounds best, double before
   out.evidence.velocity = persistent.cost_per_point();
   out.evidence.beta = persistent.velocity_.beta();
   const double gain = before - *out.evidence.velocity;
-  const bool returning = gain > kReturningGain && returns(persistent.velocity_);
+  // Around a motion of all it must not outweigh other explanations: half of the particles may not share it.
+  const bool returning =
+      !out.drift && !out.rotation && gain > kReturningGain && returns(persistent.velocity_);
   out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= kLeastBeta);
   if (!out.persistent) return best;
   best = std::move(persistent);
