@@ -123,16 +123,11 @@ Solved solve_alone(const MatchArguments& arguments, const Execution& cpu, const 
 }
 
 Solved solve_on_ranks(const MatchArguments& arguments, const Execution& cpu,
-                      const matching::AutoChoice& choice, matching::Costs&& costs, Communicator& ranks) {
+                      const matching::AutoChoice& choice, const matching::DealtCosts& dealt,
+                      Communicator& ranks) {
   Solved out;
   out.execution.threads = cpu.threads;
   out.execution.backend = choice.backend;
-  matching::DealtCosts dealt;
-  ranks.agreed([&] {
-    const matching::Split split = matching::split_of(choice.info->name, matching::view_of(costs));
-    dealt = matching::deal(ranks, split, std::move(costs));
-    costs = {};
-  });
   const auto solve_start = std::chrono::steady_clock::now();
   out.answer = matching::solve_dealt(ranks, out.execution, choice.info->name, dealt);
   out.total_s = seconds_since(solve_start);
@@ -144,16 +139,23 @@ Solved solve_on_ranks(const MatchArguments& arguments, const Execution& cpu,
   return out;
 }
 
-/// As choose(), for solvers with a form for several ranks; auto is hungarian-tree.
+/// Throws UsageError for what several ranks cannot do.
+void require_ranks(const MatchArguments& arguments) {
+  if (arguments.solver != "auto" && !matching::runs_on_ranks(arguments.solver))
+    throw UsageError("--solver: " + arguments.solver +
+                     " has no form for several ranks (mpirun); use jv, hungarian-tree or hungarian");
+  if (!arguments.ties.empty() && arguments.ties != "any")
+    throw UsageError("--ties: on several ranks (mpirun) only any is possible");
+}
+
+/// As choose(), for solvers with a form for several ranks; auto: jv for matrices, else hungarian-tree.
 matching::AutoChoice choose_on_ranks(MatchArguments arguments, const Config& config,
                                      const matching::CostsView& problem) {
   const bool automatic = arguments.solver == "auto";
-  if (automatic) arguments.solver = "hungarian-tree";
-  if (!matching::runs_on_ranks(arguments.solver))
-    throw UsageError("--solver: " + arguments.solver +
-                     " has no form for several ranks (mpirun); use hungarian-tree or hungarian");
-  if (!arguments.ties.empty() && arguments.ties != "any")
-    throw UsageError("--ties: on several ranks (mpirun) only any is possible");
+  const bool matrix = std::holds_alternative<matching::DenseCostsView>(problem);
+  if (automatic) arguments.solver = matrix ? "jv" : "hungarian-tree";
+  if (arguments.solver == "jv" && !matrix)
+    throw UsageError("--solver: jv takes only full matrices on several ranks (mpirun); use hungarian-tree");
   matching::AutoChoice choice = choose(arguments, config, problem);
   if (automatic) choice.reason = "of the exact solvers for several ranks it sends least";
   return choice;
@@ -171,6 +173,7 @@ struct Facts {
 struct Task {
   Execution cpu;
   matching::Costs costs;
+  matching::DealtCosts dealt;  ///< in place of the costs, on several ranks
   matching::AutoChoice choice;
   Facts facts;
   double read_s = 0;
@@ -193,6 +196,42 @@ matching::Costs read_costs(const MatchArguments& arguments, const Execution& cpu
   return costs;
 }
 
+Facts facts_of(const matching::CostsView& problem) {
+  return {rows_of(problem), cols_of(problem), std::string(to_string(matching::kind_of(problem))),
+          fraction_bits_of(problem), edges_json(problem)};
+}
+
+/// Makes this rank's part alone where that is possible; false where it is not.
+bool deal_generated(Task& task, const MatchArguments& arguments, const Config& config,
+                    const Communicator& ranks) {
+  const bool given = matching::is_generated(arguments.instance) && arguments.unmatched.empty();
+  if (!given || arguments.solver != "jv") return false;
+  try {
+    task.dealt = matching::deal_generated(ranks, task.cpu, arguments.solver, arguments.instance);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError("--solver: " + std::string(error.what()));
+  }
+  const matching::CostsView part = matching::view_of(task.dealt.part);
+  task.choice = choose_on_ranks(arguments, config, part);
+  task.facts = facts_of(part);
+  task.facts.rows = task.dealt.rows;
+  task.facts.cols = task.dealt.cols;
+  task.facts.edges = static_cast<std::int64_t>(task.dealt.rows) * task.dealt.cols;
+  return true;
+}
+
+/// This rank's part, and what solves it.
+void deal_task(Task& task, const MatchArguments& arguments, const Config& config, const Communicator& ranks) {
+  require_ranks(arguments);
+  if (deal_generated(task, arguments, config, ranks)) return;
+  matching::Costs costs = read_costs(arguments, task.cpu);
+  const matching::CostsView problem = matching::view_of(costs);
+  task.choice = choose_on_ranks(arguments, config, problem);
+  task.facts = facts_of(problem);
+  const matching::Split split = matching::split_of(task.choice.info->name, problem);
+  task.dealt = matching::deal(ranks, split, std::move(costs));
+}
+
 Task read_task(Session& session, const MatchArguments& arguments, const Communicator* ranks) {
   Task task;
   const Config config = configure(session, "", true);
@@ -201,13 +240,14 @@ Task read_task(Session& session, const MatchArguments& arguments, const Communic
     throw UsageError("--ties: '" + arguments.ties + "' is not allowed; allowed: any, hash");
   if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
   const auto read_start = std::chrono::steady_clock::now();
-  task.costs = read_costs(arguments, task.cpu);
+  if (ranks != nullptr) {
+    deal_task(task, arguments, config, *ranks);
+  } else {
+    task.costs = read_costs(arguments, task.cpu);
+    task.choice = choose(arguments, config, matching::view_of(task.costs));
+    task.facts = facts_of(matching::view_of(task.costs));
+  }
   task.read_s = seconds_since(read_start);
-  const matching::CostsView problem = matching::view_of(task.costs);
-  task.choice =
-      ranks != nullptr ? choose_on_ranks(arguments, config, problem) : choose(arguments, config, problem);
-  task.facts = {rows_of(problem), cols_of(problem), std::string(to_string(matching::kind_of(problem))),
-                fraction_bits_of(problem), edges_json(problem)};
   return task;
 }
 
@@ -268,7 +308,7 @@ void match_assignment(Session& session, const MatchArguments& arguments, Communi
   Task task;
   everywhere(ranks, [&] { task = read_task(session, arguments, ranks); });
   const Solved solved = ranks != nullptr
-                            ? solve_on_ranks(arguments, task.cpu, task.choice, std::move(task.costs), *ranks)
+                            ? solve_on_ranks(arguments, task.cpu, task.choice, task.dealt, *ranks)
                             : solve_alone(arguments, task.cpu, task.choice, matching::view_of(task.costs));
   const matching::Matching& answer = solved.answer;
   const Facts& facts = task.facts;

@@ -104,10 +104,8 @@ void run_on_ranks(Communicator& ranks, const RankRun& run) {
       matching::DealtCosts dealt;
       int bits = 0;
       ranks.agreed([&] {
-        matching::Costs costs = matching::generate_assignment({run.threads}, instance);
-        bits = fraction_bits_of(matching::view_of(costs));
-        const auto split = matching::split_of(solver, matching::view_of(costs));
-        dealt = matching::deal(ranks, split, std::move(costs));
+        dealt = matching::deal_generated(ranks, {run.threads}, solver, instance);
+        bits = fraction_bits_of(matching::view_of(dealt.part));
       });
       std::vector<double> seconds, transfers;
       matching::Matching answer;

@@ -1,11 +1,13 @@
 /// Distributes a problem over ranks: each cuts out its rows or columns.
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include <motes/base/index.h>
 
 #include "matching/distributed/dealt_problem.h"
+#include "matching/instances/rows_wanted.h"
 
 namespace motes::matching {
 namespace {
@@ -54,18 +56,38 @@ SparseCosts cut(const SparseCosts& whole, Split split, const Block& mine) {
   return part;
 }
 
+/// Of every vertex; nothing: the smaller side must be matched, and the larger side may be free at no cost.
+void set_unmatched(DealtCosts& costs, std::optional<Cost> cost) {
+  const bool rows = cost || costs.rows > costs.cols, cols = cost || costs.cols > costs.rows;
+  costs.unmatched_row_cost.assign(rows ? at(costs.rows) : 0, cost.value_or(0));
+  costs.unmatched_col_cost.assign(cols ? at(costs.cols) : 0, cost.value_or(0));
+}
+
 GeometricCosts cut(GeometricCosts& whole, Split, const Block&) { return std::move(whole); }
 
 }  // namespace
 
-bool runs_on_ranks(std::string_view solver) { return solver == "hungarian" || solver == "hungarian-tree"; }
+bool runs_on_ranks(std::string_view solver) {
+  return solver == "hungarian" || solver == "hungarian-tree" || solver == "jv";
+}
 
-Split split_of(std::string_view solver, const CostsView& problem) {
+Split detail::split_for(std::string_view solver, const CostsView& outline) {
   if (!runs_on_ranks(solver))
     throw std::invalid_argument(std::string(solver) +
-                                " has no form for several ranks; use hungarian or hungarian-tree");
-  const bool rows = (solver == "hungarian") != detail::orient_sides(problem).exchanged;
+                                " has no form for several ranks; use jv, hungarian-tree or hungarian");
+  const bool rows = (solver != "hungarian-tree") != orient_sides(outline).exchanged;
   return rows ? Split::rows : Split::columns;
+}
+
+void detail::require_matrix_on_ranks(const CostsView& problem) {
+  if (!std::holds_alternative<DenseCostsView>(problem))
+    throw std::invalid_argument(
+        "jv on several ranks takes full matrices only; use hungarian-tree for other costs");
+}
+
+Split split_of(std::string_view solver, const CostsView& problem) {
+  if (solver == "jv") detail::require_matrix_on_ranks(problem);
+  return detail::split_for(solver, problem);
 }
 
 DealtCosts deal(const Communicator& ranks, Split split, Costs&& whole) {
@@ -84,6 +106,31 @@ DealtCosts deal(const Communicator& ranks, Split split, Costs&& whole) {
         out.part = cut(costs, split, out.mine);
       },
       whole);
+  return out;
+}
+
+DealtCosts deal_generated(const Communicator& ranks, const Execution& execution, std::string_view solver,
+                          std::string_view text) {
+  Block mine;
+  instances::RowsWanted wanted;
+  wanted.choose = [&](Index rows, Index cols, bool unmatched) -> std::optional<Block> {
+    DealtCosts outline;
+    outline.rows = rows, outline.cols = cols;
+    set_unmatched(outline, unmatched ? std::optional<Cost>(0) : std::nullopt);
+    if (detail::split_for(solver, detail::outline_of(outline)) != Split::rows) return std::nullopt;
+    return mine = block_of(rows, ranks.rank(), ranks.size());
+  };
+  Costs costs = instances::generate_rows(execution, text, wanted);
+  if (!wanted.made) {
+    const Split split = split_of(solver, view_of(costs));
+    return deal(ranks, split, std::move(costs));
+  }
+  DealtCosts out;
+  out.rows = wanted.all_rows;
+  out.cols = cols_of(view_of(costs));
+  out.mine = mine;
+  set_unmatched(out, wanted.unmatched);
+  out.part = std::move(costs);
   return out;
 }
 

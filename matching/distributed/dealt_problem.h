@@ -14,6 +14,12 @@ inline CostsView outline_of(const DealtCosts& problem) {
       problem.unmatched_col_cost,           Space::host, fraction_bits_of(view_of(problem.part))};
 }
 
+/// split_of where only the outline is known.
+Split split_for(std::string_view solver, const CostsView& outline);
+
+/// Throws std::invalid_argument unless the costs are a matrix, as `jv` needs them.
+void require_matrix_on_ranks(const CostsView& problem);
+
 /// Entries that count from `first`: these rows, and all columns, or the other way round.
 template <class Entries>
 Entries sliced(Entries e, Split split, const Block& mine) {

@@ -13,6 +13,7 @@
 #include <motes/matching/instances.h>
 
 #include "matching/instances/recipe.h"
+#include "matching/instances/rows_wanted.h"
 #include "matching/instances/structured_matrices.h"
 
 namespace motes::matching {
@@ -20,6 +21,7 @@ namespace {
 
 using instances::kMostVertices;
 using instances::Recipe;
+using instances::RowsWanted;
 
 // Streams of their own, apart from the simulator's.
 constexpr RandomStream kEntries{128}, kAllowed{129}, kPositions{130}, kDisplacements{131}, kOrder{132};
@@ -33,20 +35,30 @@ void require_matrix(Index rows, Index cols) {
                  "a full matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
 }
 
+/// The rows to make of so many; tells `wanted`, if there is one, of the whole.
+Block rows_to_make(Index rows, Index cols, bool unmatched, RowsWanted* wanted) {
+  const auto block = wanted != nullptr ? wanted->choose(rows, cols, unmatched) : std::nullopt;
+  if (!block) return {0, rows};
+  wanted->made = true;
+  wanted->all_rows = rows;
+  return *block;
+}
+
 template <class T>
-std::vector<T> uniform_entries(const Execution& execution, std::uint64_t seed, Index rows, Index cols,
+std::vector<T> uniform_entries(const Execution& execution, std::uint64_t seed, const Block& rows, Index cols,
                                std::int64_t high, double density) {
   constexpr T kForbidden = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                 : std::numeric_limits<T>::max();
-  require_matrix<T>(rows, cols);
-  std::vector<T> entries(at(rows) * at(cols));
+  require_matrix<T>(rows.count, cols);
+  std::vector<T> entries(at(rows.count) * at(cols));
   const auto range = static_cast<std::uint64_t>(high) + 1;
   const auto limit = static_cast<std::uint64_t>(std::ldexp(density, 32));
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
-  for (Index i = 0; i < rows; ++i) {
+  for (Index i = 0; i < rows.count; ++i) {
     T* row = entries.data() + at(i) * at(cols);
     for (Index j = 0; j < cols; j += 4) {
-      const auto i_word = static_cast<std::uint32_t>(i), block = static_cast<std::uint32_t>(j / 4);
+      const auto i_word = static_cast<std::uint32_t>(rows.first + i),
+                 block = static_cast<std::uint32_t>(j / 4);
       const auto bits = random_block(seed, kEntries, i_word, block);
       const auto allowed = density < 1 ? random_block(seed, kAllowed, i_word, block) : bits;
       for (Index k = 0; k < std::min<Index>(4, cols - j); ++k)
@@ -57,7 +69,7 @@ std::vector<T> uniform_entries(const Execution& execution, std::uint64_t seed, I
   return entries;
 }
 
-Costs uniform(const Execution& execution, Recipe& recipe) {
+Costs uniform(const Execution& execution, Recipe& recipe, bool unmatched, RowsWanted* wanted) {
   DenseCosts out;
   out.rows = static_cast<Index>(recipe.whole("rows", std::nullopt, 0, kMostVertices));
   out.cols = static_cast<Index>(recipe.whole("cols", out.rows, 0, kMostVertices));
@@ -70,8 +82,10 @@ Costs uniform(const Execution& execution, Recipe& recipe) {
   const double density = recipe.number("density", 1, 0, 1);
   if (type == "float" || type == "double")
     out.fraction_bits = fraction_bits_for(static_cast<double>(high), out.rows, out.cols);
+  const Block rows = rows_to_make(out.rows, out.cols, unmatched, wanted);
+  out.rows = rows.count;
   const auto make = [&]<class T>(T) {
-    out.entries = uniform_entries<T>(execution, seed, out.rows, out.cols, high, density);
+    out.entries = uniform_entries<T>(execution, seed, rows, out.cols, high, density);
   };
   if (type == "int32") make(std::int32_t{});
   if (type == "int64") make(std::int64_t{});
@@ -126,13 +140,13 @@ void for_each_pair(const GeometricCostsView& points, Index i, const Visit& visit
 }
 
 template <class T>
-std::vector<T> full_matrix(const Execution& execution, const GeometricCostsView& points) {
-  const Index rows = points.row_points.size(), cols = points.col_points.size();
-  require_matrix<T>(rows, cols);
-  std::vector<T> entries(at(rows) * at(cols));
+std::vector<T> full_matrix(const Execution& execution, const GeometricCostsView& points, const Block& rows) {
+  const Index cols = points.col_points.size();
+  require_matrix<T>(rows.count, cols);
+  std::vector<T> entries(at(rows.count) * at(cols));
 #pragma omp parallel for num_threads(thread_count(execution)) schedule(static)
-  for (Index i = 0; i < rows; ++i)
-    for_each_pair(points, i, [&](Index j, double distance, double cost) {
+  for (Index i = 0; i < rows.count; ++i)
+    for_each_pair(points, rows.first + i, [&](Index j, double distance, double cost) {
       entries[at(i) * at(cols) + at(j)] =
           distance > points.gate ? std::numeric_limits<T>::infinity() : static_cast<T>(cost);
     });
@@ -278,19 +292,46 @@ GeometricCosts geometric_costs(const PointsRecipe& recipe) {
   return out;
 }
 
-Costs points(const Execution& execution, Recipe& text) {
+Costs points(const Execution& execution, Recipe& text, bool unmatched, RowsWanted* wanted) {
   const PointsRecipe recipe = parse_points(text);
   const GeometricCosts costs = geometric_costs(recipe);
   if (recipe.sparse) return gated_graph(costs);
   if (!recipe.dense) return costs;
   DenseCosts matrix;
-  matrix.rows = matrix.cols = static_cast<Index>(recipe.n);
+  matrix.cols = static_cast<Index>(recipe.n);
+  const Block rows = rows_to_make(matrix.cols, matrix.cols, unmatched, wanted);
+  matrix.rows = rows.count;
   matrix.fraction_bits = costs.fraction_bits;
   if (recipe.type == "double")
-    matrix.entries = full_matrix<double>(execution, costs.view());
+    matrix.entries = full_matrix<double>(execution, costs.view(), rows);
   else
-    matrix.entries = full_matrix<float>(execution, costs.view());
+    matrix.entries = full_matrix<float>(execution, costs.view(), rows);
   return matrix;
+}
+
+Costs generate(const Execution& execution, std::string_view text, RowsWanted* wanted) {
+  if (!is_generated(text)) throw UsageError("'" + std::string(text) + "' does not begin with gen:");
+  Recipe recipe(text);
+  const bool unmatched_given = recipe.has("unmatched");
+  const double unmatched = recipe.number("unmatched", 0, 0, 1e15);
+  Costs costs = [&]() -> Costs {
+    if (recipe.family() == "uniform") return uniform(execution, recipe, unmatched_given, wanted);
+    if (recipe.family() == "points") return points(execution, recipe, unmatched_given, wanted);
+    if (auto matrix = instances::structured_matrix(execution, recipe)) return std::move(*matrix);
+    recipe.fail("no assignment family is called '" + recipe.family() + "'; there are uniform, points, " +
+                instances::structured_families() +
+                " (families of graphs are for --problem cardinality and greedy)");
+  }();
+  recipe.finish();
+  const int bits = fraction_bits_of(view_of(costs));
+  if (wanted != nullptr && wanted->made) {
+    if (unmatched_given) wanted->unmatched = to_grid(unmatched, bits);
+  } else if (unmatched_given) {
+    set_unmatched(costs, to_grid(unmatched, bits));
+  } else {
+    require_smaller_side(costs);
+  }
+  return costs;
 }
 
 }  // namespace
@@ -298,26 +339,11 @@ Costs points(const Execution& execution, Recipe& text) {
 bool is_generated(std::string_view text) { return text.starts_with("gen:"); }
 
 Costs generate_assignment(const Execution& execution, std::string_view text) {
-  if (!is_generated(text)) throw UsageError("'" + std::string(text) + "' does not begin with gen:");
-  Recipe recipe(text);
-  const bool unmatched_given = recipe.has("unmatched");
-  const double unmatched = recipe.number("unmatched", 0, 0, 1e15);
-  Costs costs = [&]() -> Costs {
-    if (recipe.family() == "uniform") return uniform(execution, recipe);
-    if (recipe.family() == "points") return points(execution, recipe);
-    if (auto matrix = instances::structured_matrix(execution, recipe)) return std::move(*matrix);
-    recipe.fail("no assignment family is called '" + recipe.family() + "'; there are uniform, points, " +
-                instances::structured_families() +
-                " (families of graphs are for --problem cardinality and greedy)");
-  }();
-  recipe.finish();
-  if (!unmatched_given) {
-    require_smaller_side(costs);
-    return costs;
-  }
-  const int bits = fraction_bits_of(view_of(costs));
-  set_unmatched(costs, to_grid(unmatched, bits));
-  return costs;
+  return generate(execution, text, nullptr);
+}
+
+Costs instances::generate_rows(const Execution& execution, std::string_view text, RowsWanted& wanted) {
+  return generate(execution, text, &wanted);
 }
 
 void set_unmatched(Costs& costs, Cost unmatched) {

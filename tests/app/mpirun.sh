@@ -29,6 +29,20 @@ for instance in 'gen:uniform?rows=61&high=600' 'gen:uniform?rows=40&cols=53&high
   done
 done
 
+# The objective of one process; of several optima another may be given.
+for instance in 'gen:uniform?rows=701&high=7010&type=float' 'gen:uniform?rows=900&cols=620&high=300' \
+  'gen:low-rank?n=600&rank=3' 'gen:uniform?rows=40&high=90&density=.3&unmatched=20'; do
+  "$motes" match "$instance" --solver jv --backend cpu --json "$work/report" >/dev/null || fail "jv alone"
+  objective=$(grep '"objective"' "$work/report")
+  for ranks in 2 3; do
+    on $ranks "$instance" --solver jv --backend cpu --verify --json "$work/report" >"$work/out" 2>"$work/err" ||
+      fail "jv on $ranks ranks: $(cat "$work/err")"
+    [ "$(grep '"objective"' "$work/report")" = "$objective" ] || fail "jv on $ranks ranks: $instance"
+    grep -q 'proven by its certificate' "$work/out" || fail "jv on $ranks ranks: no proof"
+    grep -q "\"ranks\": $ranks" "$work/report" || fail "the report does not tell of $ranks ranks"
+  done
+done
+
 printf '%%%%MatrixMarket matrix coordinate pattern general\n5 4 7\n1 1\n1 2\n2 1\n3 1\n4 4\n5 4\n5 3\n' >"$work/graph.mtx"
 for instance in 'gen:gated?n=2000&degree=5' 'gen:road?n=1500' 'gen:rmat?scale=9&permute=1' "$work/graph.mtx"; do
   "$motes" match "$instance" --problem cardinality --backend cpu --matching "$work/one" >/dev/null ||
@@ -57,7 +71,8 @@ refused() {
   grep -q "^motes: error: .*$pattern" "$work/err" || fail "another line for $*: $(cat "$work/err")"
 }
 refused 3 'no such file' "$work/absent.mtx"
-refused 2 'no form for several ranks' 'gen:uniform?rows=5&high=9' --solver jv
+refused 2 'no form for several ranks' 'gen:uniform?rows=5&high=9' --solver auction
+refused 2 'full matrices' 'gen:points?n=50&sigma=.3' --solver jv
 refused 2 'unknown option' 'gen:uniform?rows=5&high=9' --slover jv
 refused 2 'do not solve greedy problems' 'gen:rgg?n=50&degree=3' --problem greedy
 refused 2 'no form for several ranks' 'gen:rgg?n=50&degree=3' --solver hk

@@ -25,6 +25,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -117,14 +118,16 @@ void costs_of_row(const T* row, double* out, std::size_t count) {
 
 std::size_t padded(Index count) { return (at(count) + kLanes - 1) / kLanes * kLanes; }
 
-/// Turns of the softened assignment. A source of rows gives them as costs: fill(i, out) for [cols] doubles.
+/// Turns of the softened assignment. A source of rows gives those that are here as costs: fill(i, out) for
+/// [cols] doubles.
 template <class Fill>
 class Annealing {
  public:
-  Annealing(int threads, Index rows, Index cols, const Fill& fill)
+  Annealing(int threads, Index rows, Index cols, const Fill& fill, const DealtRows& dealt)
       : threads_(threads),
         rows_(rows),
         cols_(cols),
+        dealt_(dealt),
         width_(padded(cols)),
         fill_(fill),
         v_(width_, 0),
@@ -160,29 +163,34 @@ class Annealing {
     });
     double concentration = 0;
     for (const Part& part : part_) concentration += part.concentration;
+    dealt_.combine(std::span(&concentration, 1), std::plus<>());
+    std::vector<float>& wanted = part_[0].wanted;
+    for (std::size_t k = 1; k < part_.size(); ++k)
+      for (std::size_t j = 0; j < at(cols_); ++j) wanted[j] += part_[k].wanted[j];
+    dealt_.combine(std::span(wanted), std::plus<>());
     double imbalance = 0;
     for (std::size_t j = 0; j < at(cols_); ++j) {
-      float wanted = 0;
-      for (const Part& part : part_) wanted += part.wanted[j];
-      const double excess = std::log(std::max(wanted, kLeastWanted));
+      const double excess = std::log(std::max(wanted[j], kLeastWanted));
       imbalance = std::max(imbalance, std::abs(excess));
       const double step = momentum * velocity_[j] - temperature * excess;
       velocity_[j] = step;
       v_[j] += step;
     }
-    return {rows_ / concentration, imbalance};
+    return {cols_ / concentration, imbalance};
   }
 
   /// The rows' mean cost above their least offer: what is hot.
   double mean_above() {
     double sum = 0, count = 0;
     std::vector<double> cost(width_, std::numeric_limits<double>::infinity()), offer(width_);
-    for (Index i = 0; i < rows_; i += std::max(1, rows_ / 64)) {
+    for (Index i = 0; i < rows_; i += std::max(1, cols_ / 64)) {
       const double* costs = fill_(i, cost.data());
       const double least = offers_of(costs, v_.data(), offer.data(), width_);
       for (std::size_t j = 0; j < at(cols_); ++j)
         if (std::isfinite(offer[j])) sum += offer[j] - least, ++count;
     }
+    dealt_.combine(std::span(&sum, 1), std::plus<>());
+    dealt_.combine(std::span(&count, 1), std::plus<>());
     return count == 0 ? 0 : sum / count;
   }
 
@@ -192,27 +200,29 @@ class Annealing {
     double concentration = 0;
   };
   int threads_;
-  Index rows_, cols_;
+  Index rows_, cols_;  ///< rows: those that are here; all ranks have as many as there are columns
+  const DealtRows& dealt_;
   std::size_t width_;
   const Fill& fill_;
   std::vector<double> v_, velocity_, u_;
   std::vector<Part> part_;
 };
 
-/// Some rows and columns of a matrix, formed as they are needed or kept.
+/// Some rows and columns of a matrix, formed as they are needed or kept; of the rows those that are here.
 template <class T>
 class Sample {
  public:
-  Sample(const DenseEntries<T>& entries, Index size)
-      : entries_(entries),
-        rows_(sampled(entries.rows, size, 0)),
-        cols_(sampled(entries.cols, size, kSaltOfColumns)) {
+  Sample(const DenseEntries<T>& entries, Index size, const DealtRows& dealt)
+      : entries_(entries), cols_(sampled(entries.cols, size, kSaltOfColumns)) {
+    for (const Index i : sampled(entries.cols, size, 0))
+      if (i >= dealt.first && i - dealt.first < entries.rows) rows_.push_back(i - dealt.first);
     if (size > kKept) return;
     width_ = padded(size);
-    kept_.assign(at(size) * width_, std::numeric_limits<double>::infinity());
-    for (Index k = 0; k < size; ++k) form(rows_[at(k)], cols_, &kept_[at(k) * width_]);
+    kept_.assign(rows_.size() * width_, std::numeric_limits<double>::infinity());
+    for (std::size_t k = 0; k < rows_.size(); ++k) form(rows_[k], cols_, &kept_[k * width_]);
   }
-  Index size() const { return static_cast<Index>(rows_.size()); }
+  Index size() const { return static_cast<Index>(cols_.size()); }
+  Index rows_here() const { return static_cast<Index>(rows_.size()); }
   const std::vector<Index>& rows() const { return rows_; }
   const std::vector<Index>& cols() const { return cols_; }
   /// Row k; in place, or in `room`, whose end is left as it is.
@@ -241,14 +251,14 @@ class Sample {
 /// Prices of `fine`'s columns from those of the coarse sample: its columns price its rows, those the columns.
 template <class T>
 std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<T>& fine,
-                             const std::vector<double>& v, double temperature) {
+                             const DealtRows& dealt, const std::vector<double>& v, double temperature) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const std::size_t wide = padded(coarse.size()), width = padded(fine.size());
-  std::vector<double> u(at(coarse.size()), kNone);
+  std::vector<double> u(at(coarse.rows_here()), kNone);
   std::vector<double> room(wide, kNone), offer(wide);
   std::vector<float> key(wide), weight(wide);
   const auto rate = static_cast<float>(kLog2E / temperature);
-  for (Index k = 0; k < coarse.size(); ++k) {
+  for (Index k = 0; k < coarse.rows_here(); ++k) {
     const double least = offers_of(coarse(k, room.data()), v.data(), offer.data(), wide);
     if (!std::isfinite(least)) continue;
     above_least(offer.data(), least, key.data(), wide);
@@ -256,16 +266,19 @@ std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<
     u[at(k)] = least - temperature * std::log(sums_of(weight.data(), wide)[0]);
   }
   // Columns by pieces, each with all rows: first the least, then the sum.
-  std::vector<double> out(width, 0);
+  std::vector<double> all_least(width, kNone), out(width, 0);
+  std::vector<float> all_sums(width, 0);
   constexpr Index kPiece = 256;
-  parallel_for(threads, (fine.size() + kPiece - 1) / kPiece, [&](std::int64_t piece) {
-    const auto begin = at(piece * kPiece), end = std::min(begin + kPiece, at(fine.size()));
-    const std::vector<Index> cols(fine.cols().begin() + static_cast<std::ptrdiff_t>(begin),
-                                  fine.cols().begin() + static_cast<std::ptrdiff_t>(end));
-    std::vector<double> cost(cols.size()), least(cols.size(), kNone);
-    std::vector<float> mine(cols.size()), sum(cols.size(), 0);
-    for (const bool summing : {false, true})
-      for (Index k = 0; k < coarse.size(); ++k) {
+  const auto pass = [&](bool summing) {
+    parallel_for(threads, (fine.size() + kPiece - 1) / kPiece, [&](std::int64_t piece) {
+      const auto begin = at(piece * kPiece), end = std::min(begin + kPiece, at(fine.size()));
+      const std::vector<Index> cols(fine.cols().begin() + static_cast<std::ptrdiff_t>(begin),
+                                    fine.cols().begin() + static_cast<std::ptrdiff_t>(end));
+      std::vector<double> cost(cols.size());
+      std::vector<float> mine(cols.size());
+      double* least = &all_least[begin];
+      float* sum = &all_sums[begin];
+      for (Index k = 0; k < coarse.rows_here(); ++k) {
         if (!std::isfinite(u[at(k)])) continue;
         fine.form(coarse.rows()[at(k)], cols, cost.data());
         if (!summing) {
@@ -278,29 +291,35 @@ std::vector<double> extended(int threads, const Sample<T>& coarse, const Sample<
         weigh(mine.data(), rate, mine.data(), cols.size());
         for (std::size_t j = 0; j < cols.size(); ++j) sum[j] += mine[j];
       }
-    for (std::size_t j = 0; j < cols.size(); ++j)
-      if (std::isfinite(least[j])) out[begin + j] = least[j] - temperature * std::log(sum[j]);
-  });
+    });
+  };
+  pass(false);
+  dealt.combine(std::span(all_least), [](double a, double b) { return std::min(a, b); });
+  pass(true);
+  dealt.combine(std::span(all_sums), std::plus<>());
+  for (std::size_t j = 0; j < at(fine.size()); ++j)
+    if (std::isfinite(all_least[j])) out[j] = all_least[j] - temperature * std::log(all_sums[j]);
   return out;
 }
 
 }  // namespace
 
 template <class T>
-AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries) {
+AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries, const DealtRows& dealt) {
   const Index n = entries.cols;
   if (n == 0) return {};
   std::vector<double> u, v;
   double temperature = 0;
   std::unique_ptr<Sample<T>> before;
   for (const Index size : sizes_up_to(n, kFirstSize)) {
-    auto sample = std::make_unique<Sample<T>>(entries, size);
-    Annealing annealing(size < 512 ? 1 : threads, size, size, *sample);
+    auto sample = std::make_unique<Sample<T>>(entries, size, dealt);
+    Annealing annealing(size < 512 ? 1 : threads, sample->rows_here(), size, *sample, dealt);
     if (before) {
-      annealing.v() = extended(threads, *before, *sample, v, temperature);
+      annealing.v() = extended(threads, *before, *sample, dealt, v, temperature);
     } else {
       temperature = annealing.mean_above() / kCooling;
-      if (temperature == 0) return {std::vector<Cost>(at(n), 0), std::vector<Cost>(at(n), 0)};  // all alike
+      if (temperature == 0)
+        return {std::vector<Cost>(at(entries.rows), 0), std::vector<Cost>(at(n), 0)};  // all alike
     }
     const bool whole = before && size == n;
     cool(temperature,
@@ -312,18 +331,18 @@ AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries) {
     u = annealing.u();
     before = std::move(sample);
   }
-  const auto on_grid = [&](const std::vector<double>& duals) {
-    std::vector<Cost> out(at(n));
+  const auto on_grid = [&](const std::vector<double>& duals, Index count) {
+    std::vector<Cost> out(at(count));
     for (std::size_t j = 0; j < out.size(); ++j)
       out[j] = static_cast<Cost>(std::llround(std::clamp(duals[j] * entries.scale, -0x1p52, 0x1p52)));
     return out;
   };
-  return {on_grid(u), on_grid(v)};
+  return {on_grid(u, entries.rows), on_grid(v, n)};
 }
 
-template AnnealedPrices annealed_prices(int, const DenseEntries<std::int32_t>&);
-template AnnealedPrices annealed_prices(int, const DenseEntries<std::int64_t>&);
-template AnnealedPrices annealed_prices(int, const DenseEntries<float>&);
-template AnnealedPrices annealed_prices(int, const DenseEntries<double>&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<std::int32_t>&, const DealtRows&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<std::int64_t>&, const DealtRows&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<float>&, const DealtRows&);
+template AnnealedPrices annealed_prices(int, const DenseEntries<double>&, const DealtRows&);
 
 }  // namespace motes::matching::detail

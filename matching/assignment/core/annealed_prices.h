@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "matching/assignment/canonical/entries.h"
+#include "matching/assignment/core/dealt_rows.h"
 
 namespace motes::matching::detail {
 
 struct AnnealedPrices {
-  std::vector<Cost> u, v;  ///< [rows], [cols] on the grid
+  std::vector<Cost> u, v;  ///< [rows here], [cols] on the grid
 };
 
-/// For a square matrix of legal entries. Guesses: nothing is promised but that they are the same for any
-/// number of threads. Hundreds of passes over a sample of 128 x 128 entries, dozens over larger ones, four
-/// over the matrix.
+/// For a square matrix of legal entries, whose rows may be dealt out. Guesses: nothing is promised but that
+/// they are the same for any number of threads. Hundreds of passes over a sample of 128 x 128 entries, dozens
+/// over larger ones, four over the matrix.
 template <class T>
-AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries);
+AnnealedPrices annealed_prices(int threads, const DenseEntries<T>& entries, const DealtRows& dealt = {});
 
 }  // namespace motes::matching::detail

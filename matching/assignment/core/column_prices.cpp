@@ -17,6 +17,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -41,9 +42,10 @@ constexpr std::int64_t kColumnsPerTask = 64;
 constexpr int kMostTurns = 3;
 constexpr std::size_t kLevelRank = 4;
 
-std::vector<Index> poor_columns(const SparseCosts& core, Index wanted) {
+std::vector<Index> poor_columns(const SparseCosts& core, Index wanted, const DealtRows& dealt) {
   std::vector<Index> degree(at(core.graph.cols), 0), poor;
   for (const Index j : core.graph.col_index) ++degree[at(j)];
+  dealt.combine(std::span(degree), std::plus<>());
   for (Index j = 0; j < core.graph.cols; ++j)
     if (degree[at(j)] < wanted) poor.push_back(j);
   return poor;
@@ -72,17 +74,41 @@ bool has_pair(const SparseCosts& core, Index i, Index j) {
                             j);
 }
 
+/// A pair of a column that wants some.
+struct Found {
+  Cost above, cost;
+  Index row;  ///< among all rows
+  bool operator<(const Found& other) const {
+    return above != other.above ? above < other.above : row < other.row;
+  }
+};
+
+/// Keeps the `wanted` least.
+void keep(std::vector<Found>& best, Index wanted, const Found& mine) {
+  if (std::ssize(best) == wanted && !(mine < best.back())) return;
+  best.insert(std::upper_bound(best.begin(), best.end(), mine), mine);
+  if (std::ssize(best) > wanted) best.pop_back();
+}
+
+/// Each column's least pairs of all ranks.
+void combine(std::vector<std::vector<Found>>& found, Index wanted, const DealtRows& dealt) {
+  if (dealt.ranks == nullptr || dealt.ranks->size() == 1) return;
+  constexpr Index kNoRow = -1;
+  std::vector<Found> mine;
+  for (const auto& best : found) {
+    mine.insert(mine.end(), best.begin(), best.end());
+    mine.resize(mine.size() + at(wanted) - best.size(), Found{0, 0, kNoRow});
+  }
+  const std::vector<Found> all = dealt.ranks->all_gather<Found>(mine);
+  for (auto& best : found) best.clear();
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (all[k].row != kNoRow) keep(found[k % mine.size() / at(wanted)], wanted, all[k]);
+}
+
 /// Adds the pairs of these columns that are least above their rows' reach.
 template <class T>
 void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>& columns, Index wanted,
-           CoreSelection& selection) {
-  struct Found {
-    Cost above, cost;
-    Index row;
-    bool operator<(const Found& other) const {
-      return above != other.above ? above < other.above : row < other.row;
-    }
-  };
+           const DealtRows& dealt, CoreSelection& selection) {
   const std::vector<Cost> reach = reach_of_rows(selection);
   std::vector<std::vector<Found>> found(columns.size());
   const auto tasks = (std::ssize(columns) + kColumnsPerTask - 1) / kColumnsPerTask;
@@ -93,19 +119,18 @@ void serve(int threads, const DenseEntries<T>& entries, const std::vector<Index>
       for (std::size_t k = begin; k < end; ++k) {
         const Cost cost = entries.at(i, columns[k]);
         if (cost == kInfiniteCost) continue;
-        const Found mine{cost - reach[at(i)], cost, i};
-        auto& best = found[k];
-        if (std::ssize(best) == wanted && !(mine < best.back())) continue;
-        best.insert(std::upper_bound(best.begin(), best.end(), mine), mine);
-        if (std::ssize(best) > wanted) best.pop_back();
+        keep(found[k], wanted, {cost - reach[at(i)], cost, dealt.first + i});
       }
     }
   });
+  combine(found, wanted, dealt);
   std::vector<std::vector<CorePair>> added(at(entries.rows));
   for (std::size_t k = 0; k < columns.size(); ++k)
-    for (const Found& one : found[k])
-      if (!has_pair(selection.core, one.row, columns[k]))
-        added[at(one.row)].push_back({columns[k], one.cost});
+    for (const Found& one : found[k]) {
+      const Index i = one.row - dealt.first;
+      if (i >= 0 && i < entries.rows && !has_pair(selection.core, i, columns[k]))
+        added[at(i)].push_back({columns[k], one.cost});
+    }
   add_pairs(selection.core, added);
 }
 
@@ -121,10 +146,13 @@ class LeastOfColumns {
       if (const double above = static_cast<double>(key[j]) - base; above < limit_[j] && key[j] <= kLastKey<T>)
         add(j, above);
   }
-  void add_all(const LeastOfColumns& other) {
-    for (std::size_t j = 0; j < limit_.size(); ++j)
-      for (const double value : other.least_[j])
-        if (value < limit_[j]) add(j, value);
+  void add_all(const LeastOfColumns& other) { add_all(other.least_); }
+  /// With those of all ranks.
+  void combine(const DealtRows& dealt) {
+    if (dealt.ranks == nullptr || dealt.ranks->size() == 1) return;
+    const std::vector<Least> all = dealt.ranks->all_gather<Least>(least_);
+    *this = LeastOfColumns(static_cast<Index>(limit_.size()));
+    add_all(all);
   }
   /// The highest of a column's least values; infinite where it has no pair.
   double level(std::size_t j) const {
@@ -137,8 +165,16 @@ class LeastOfColumns {
  private:
   static constexpr double kNone = std::numeric_limits<double>::infinity();
   struct Least : std::array<double, kLevelRank> {
+    Least() = default;
     explicit Least(double value) { fill(value); }
   };
+
+  /// Of all columns, once or several times over.
+  void add_all(const std::vector<Least>& lists) {
+    for (std::size_t k = 0; k < lists.size(); ++k)
+      for (const double value : lists[k])
+        if (const std::size_t j = k % limit_.size(); value < limit_[j]) add(j, value);
+  }
 
   void add(std::size_t j, double value) {
     Least& least = least_[j];
@@ -154,7 +190,8 @@ class LeastOfColumns {
 
 /// [cols] the least that rows pay above their reach, by rank kLevelRank.
 template <class T>
-std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, const std::vector<Cost>& reach) {
+std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, const std::vector<Cost>& reach,
+                                const DealtRows& dealt) {
   std::vector<std::optional<LeastOfColumns>> lists(static_cast<std::size_t>(threads));
   parallel_for(threads, (entries.rows + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
     auto& mine = lists[static_cast<std::size_t>(omp_get_thread_num())];
@@ -169,6 +206,7 @@ std::vector<Cost> column_levels(int threads, const DenseEntries<T>& entries, con
   LeastOfColumns all(entries.cols);
   for (const auto& one : lists)
     if (one) all.add_all(*one);
+  all.combine(dealt);
   std::vector<Cost> levels(at(entries.cols));
   for (std::size_t j = 0; j < levels.size(); ++j)
     if (const double level = all.level(j); std::isfinite(level))
@@ -181,8 +219,8 @@ template <class T>
 class LevelSelector {
  public:
   LevelSelector(const DenseEntries<T>& entries, const RowPricer<DenseEntries<T>>& pricer,
-                const std::vector<Cost>& level, Offset wanted)
-      : entries_(entries), pricer_(pricer), level_(level), wanted_(wanted) {}
+                const std::vector<Cost>& level, Offset wanted, Index first_row)
+      : entries_(entries), pricer_(pricer), level_(level), wanted_(wanted), first_row_(first_row) {}
 
   /// `base`: what rises and falls with the row's costs.
   void select(Index row, Cost base, CorePart& out, Cost& bound) {
@@ -244,7 +282,7 @@ class LevelSelector {
   /// Where too many tie: those that come first from a place of the row's own. Returns the highest value that
   /// may be missing.
   Cost cut(Index row) {
-    const auto first = static_cast<Index>(std::int64_t{row} * 7919 % entries_.cols);
+    const auto first = static_cast<Index>((std::int64_t{first_row_} + row) * 7919 % entries_.cols);
     const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + entries_.cols; };
     const auto last = found_.begin() + wanted_;
     std::nth_element(found_.begin(), last, found_.end(), [&](const CorePair& a, const CorePair& b) {
@@ -259,6 +297,7 @@ class LevelSelector {
   const RowPricer<DenseEntries<T>>& pricer_;
   const std::vector<Cost>& level_;
   Offset wanted_;
+  Index first_row_;  ///< among all rows
   PricingScratch scratch_;
   std::vector<CorePair> found_;
   std::vector<Cost> all_;
@@ -271,7 +310,8 @@ class LevelSelector {
 /// kInfiniteCost.
 template <class T>
 CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offset wanted,
-                               const std::vector<Cost>& reach, std::vector<Cost>&& level) {
+                               const std::vector<Cost>& reach, std::vector<Cost>&& level,
+                               const DealtRows& dealt) {
   CoreSelection out;
   out.level = std::move(level);
   out.bound.resize(at(entries.rows));
@@ -280,7 +320,7 @@ CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offs
   const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<CorePart> parts(at(tasks));
   parallel_for(threads, tasks, [&](std::int64_t task) {
-    LevelSelector<T> selector(entries, pricer, out.level, wanted);
+    LevelSelector<T> selector(entries, pricer, out.level, wanted, dealt.first);
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
                 end = std::min<Index>(entries.rows, begin + kRowsPerTask);
     for (Index i = begin; i < end; ++i) {
@@ -298,46 +338,42 @@ CoreSelection select_by_levels(int threads, const DenseEntries<T>& entries, Offs
 
 template <class T>
 void serve_columns(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                   Index of_columns, CoreSelection& selection) {
+                   Index of_columns, const DealtRows& dealt, CoreSelection& selection) {
   const int threads = thread_count(execution);
-  std::vector<Index> poor = poor_columns(selection.core, of_columns);
+  std::vector<Index> poor = poor_columns(selection.core, of_columns, dealt);
   for (int turn = 0; turn < kMostTurns && kFewPoor * std::ssize(poor) > entries.cols; ++turn) {
     const std::vector<Cost> reach = reach_of_rows(selection);
-    CoreSelection levelled =
-        select_by_levels(threads, entries, wanted, reach, column_levels(threads, entries, reach));
+    CoreSelection levelled = select_by_levels(threads, entries, wanted, reach,
+                                              column_levels(threads, entries, reach, dealt), dealt);
     levelled.largest = selection.largest;
-    std::vector<Index> still_poor = poor_columns(levelled.core, of_columns);
+    std::vector<Index> still_poor = poor_columns(levelled.core, of_columns, dealt);
     if (4 * still_poor.size() > 3 * poor.size()) break;  // levels are of no use here
     selection = std::move(levelled);
     poor = std::move(still_poor);
   }
-  if (kFewPoor * std::ssize(poor) > entries.cols && entries.rows == entries.cols)
-    return select_by_annealing(execution, entries, wanted, of_columns, selection);
-  if (!poor.empty()) serve(threads, entries, poor, of_columns, selection);
+  if (kFewPoor * std::ssize(poor) > entries.cols && dealt.of_all(entries.rows) == entries.cols)
+    return select_by_annealing(execution, entries, wanted, of_columns, dealt, selection);
+  if (!poor.empty()) serve(threads, entries, poor, of_columns, dealt, selection);
 }
 
 template <class T>
 void select_by_annealing(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                         Index of_columns, CoreSelection& selection) {
+                         Index of_columns, const DealtRows& dealt, CoreSelection& selection) {
   const int threads = thread_count(execution);
-  auto [u, v] = annealed_prices(threads, entries);
-  CoreSelection annealed = select_by_levels(threads, entries, wanted, u, std::move(v));
+  auto [u, v] = annealed_prices(threads, entries, dealt);
+  CoreSelection annealed = select_by_levels(threads, entries, wanted, u, std::move(v), dealt);
   annealed.largest = selection.largest;
   annealed.annealed = true;
   selection = std::move(annealed);
-  const std::vector<Index> poor = poor_columns(selection.core, of_columns);
-  if (!poor.empty()) serve(threads, entries, poor, of_columns, selection);
+  const std::vector<Index> poor = poor_columns(selection.core, of_columns, dealt);
+  if (!poor.empty()) serve(threads, entries, poor, of_columns, dealt, selection);
 }
 
-template void serve_columns(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index,
-                            CoreSelection&);
-template void serve_columns(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index,
-                            CoreSelection&);
-template void serve_columns(const Execution&, const DenseEntries<float>&, Offset, Index, CoreSelection&);
-template void serve_columns(const Execution&, const DenseEntries<double>&, Offset, Index, CoreSelection&);
-
-#define MOTES_INSTANTIATE(T) \
-  template void select_by_annealing(const Execution&, const DenseEntries<T>&, Offset, Index, CoreSelection&);
+#define MOTES_INSTANTIATE(T)                                                                             \
+  template void serve_columns(const Execution&, const DenseEntries<T>&, Offset, Index, const DealtRows&, \
+                              CoreSelection&);                                                           \
+  template void select_by_annealing(const Execution&, const DenseEntries<T>&, Offset, Index,             \
+                                    const DealtRows&, CoreSelection&);
 MOTES_INSTANTIATE(std::int32_t)
 MOTES_INSTANTIATE(std::int64_t)
 MOTES_INSTANTIATE(float)

@@ -26,14 +26,10 @@
 #include <cstddef>
 #include <utility>
 
-#include <omp.h>
-
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 #include <motes/base/timer.h>
 
 #include "matching/assignment/core/column_prices.h"
-#include "matching/assignment/core/pricing.h"
 #include "matching/assignment/dense/dense_augmenting_paths.h"
 #include "matching/assignment/sparse/multi_source_paths.h"
 #include "matching/assignment/sparse/sparse_augmenting_paths.h"
@@ -41,24 +37,17 @@
 namespace motes::matching::detail {
 namespace {
 
-constexpr std::size_t kAddedPerRow = 32;
 /// Looks at pairs that a perfect problem may take, in all searches: so many for each pair of the matrix.
 /// After annealing as many as there are one in kRowsPerLook rows, because what comes next, dense paths, takes
 /// time by the cube of the size. A round of pricing counts as kLooksOfPricing.
 constexpr double kFirstLooks = 2, kRowsPerLook = 250, kLooksOfPricing = 0.25;
 constexpr std::size_t kWaysOutPerRow = 4;  ///< at first; twice as many each time, up to kAddedPerRow
-constexpr Index kRowsPerTask = 64;
-constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
 
-template <class Entries>
 class CorePaths {
  public:
-  CorePaths(const Execution& execution, const Canonical<Entries>& problem, CoreSelection&& selection)
-      : execution_(execution),
-        threads_(thread_count(execution)),
-        problem_(problem),
-        selection_(std::move(selection)),
-        pricer_(problem.entries) {}
+  CorePaths(const Execution& execution, const CanonicalSides& problem, CoreSelection&& selection,
+            OutsidePairs& outside)
+      : execution_(execution), problem_(problem), selection_(std::move(selection)), outside_(outside) {}
 
   Solution solve(const Start& start) {
     Solution solution = problem_.perfect ? solve_perfect(start) : solve_with_exits(start);
@@ -68,18 +57,7 @@ class CorePaths {
   }
 
  private:
-  static constexpr bool kMatrix = !std::is_same_v<Entries, GeometricEntries>;
-
   const SparseCosts& core() const { return selection_.core; }
-
-  /// Calls body(begin, end) for ranges of [0, count), side by side.
-  template <class Body>
-  void for_ranges(Index count, const Body& body) {
-    parallel_for(threads_, (count + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
-      const Index begin = static_cast<Index>(task) * kRowsPerTask;
-      body(begin, std::min<Index>(count, begin + kRowsPerTask));
-    });
-  }
 
   Solution solve_perfect(const Start& start) {
     constexpr Cost kLimit = Cost{1} << 60;  // duals beyond are of no use
@@ -88,28 +66,25 @@ class CorePaths {
     if (start.v.empty() && !selection_.level.empty()) v = selection_.level;
     Solution out;
     if (solve_perfect_core(v, start.row_to_col, out)) return out;
-    if constexpr (kMatrix) {
-      if (!selection_.annealed) {
-        const auto begun = std::chrono::steady_clock::now();
-        const CoreSize size = core_size<Entries>(problem_);
-        select_by_annealing(execution_, problem_.entries, size.of_rows, size.of_columns, selection_);
-        stats_.seconds["annealing"] += seconds_since(begun);
-        out = {};
-        if (solve_perfect_core(selection_.level, {}, out)) return out;
-      }
-      return solve_by_dense_paths(problem_, {{}, {}, selection_.level});
+    if (!outside_.of_matrix()) return outside_.solve_whole({});
+    if (!selection_.annealed) {
+      const auto begun = std::chrono::steady_clock::now();
+      outside_.anneal(selection_);
+      stats_.seconds["annealing"] += seconds_since(begun);
+      out = {};
+      if (solve_perfect_core(selection_.level, {}, out)) return out;
     }
-    return solve_by_dense_paths(problem_, {});
+    return outside_.solve_whole(selection_.level);
   }
 
   /// False where the core outgrows its use, or the budget is spent.
   bool solve_perfect_core(const std::vector<Cost>& v, std::span<const Index> row_to_col, Solution& out) {
-    proven_.assign(at(problem_.rows), -kBoundOfAll);
+    outside_.begin(true);
     ways_out_ = kWaysOutPerRow;
     MultiSourcePaths paths(v, row_to_col);
     const double matrix = static_cast<double>(problem_.rows) * problem_.cols;
     const double looks_a_pair = selection_.annealed ? problem_.rows / kRowsPerLook : kFirstLooks;
-    const double budget = kMatrix ? matrix * looks_a_pair : 0x1p62;
+    const double budget = outside_.of_matrix() ? matrix * looks_a_pair : 0x1p62;
     double priced = 0;
     while (true) {
       const auto begun = std::chrono::steady_clock::now();
@@ -138,6 +113,7 @@ class CorePaths {
 
   Solution solve_with_exits(const Start& start) {
     set_exits();
+    outside_.begin(false);
     Solution solution;
     if (problem_.exchanged) {
       std::vector<Index> pairs(start.row_to_col.empty() ? 0 : at(problem_.rows), -1);
@@ -148,7 +124,7 @@ class CorePaths {
       solve_core(solution, {start.row_to_col, {}, start.v});
     }
     while (!solution.infeasible && !selection_.complete && price(solution.v)) {
-      if (!merge()) return solve_by_dense_paths(problem_, {});  // duals of a core too small are no start
+      if (!merge()) return outside_.solve_whole({});  // duals of a core too small are no start
       const Solution before = std::move(solution);
       solve_core(solution, {before.row_to_col, {}, before.v});
     }
@@ -194,90 +170,26 @@ class CorePaths {
     return u;
   }
 
-  /// Finds violating pairs in the rows that neither bounds nor earlier scans prove; false if there are none.
+  /// Finds pairs that violate; false if there are none.
   bool price(const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
-    const BoundProof proof(selection_, v);
-    struct OpenRow {
-      Index row;
-      Cost u;
-      std::span<const Index> columns;
-    };
-    std::vector<OpenRow> open;
-    for (Index i = 0; i < problem_.rows; ++i) {
-      const Cost u = dual_of(i, v);
-      if (!proven_.empty() && u <= proven_[at(i)]) continue;
-      if (const auto columns = proof.open(i, u); !columns.empty()) open.push_back({i, u, columns});
-    }
-    violating_.assign(at(problem_.rows), {});
-    if (!open.empty()) pricer_.set_duals(v);
-    for_ranges(static_cast<Index>(open.size()), [&](Index begin, Index end) {
-      PricingScratch scratch;
-      for (Index k = begin; k < end; ++k) {
-        const auto& [i, u, columns] = open[at(k)];
-        auto& pairs = violating_[at(i)];
-        if (pricer_.are_few(columns))
-          pricer_.find_among(columns, i, u, pairs);
-        else
-          pricer_.find(i, u, scratch, pairs);
-        if (!proven_.empty() && pairs.size() <= kAddedPerRow) proven_[at(i)] = u;
-        keep_best(pairs, kAddedPerRow, i, v);
-      }
-    });
+    std::vector<Cost> u(at(problem_.rows));
+    for (Index i = 0; i < problem_.rows; ++i) u[at(i)] = dual_of(i, v);
+    const bool any = outside_.price(selection_, u, v, violating_);
     stats_.seconds["pricing"] += seconds_since(start);
-    return std::any_of(violating_.begin(), violating_.end(),
-                       [](const auto& pairs) { return !pairs.empty(); });
-  }
-
-  /// The least reduced costs; among equal ones those that come first from a place of the row's own, so that
-  /// rows do not all get the same columns.
-  void keep_best(std::vector<CorePair>& pairs, std::size_t count, Index row,
-                 const std::vector<Cost>& v) const {
-    if (pairs.size() > count) {
-      const auto first = static_cast<Index>(std::int64_t{row} * 7919 % problem_.cols);
-      const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + problem_.cols; };
-      std::nth_element(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(count), pairs.end(),
-                       [&](const CorePair& a, const CorePair& b) {
-                         const Cost x = a.cost - v[at(a.col)], y = b.cost - v[at(b.col)];
-                         return x != y ? x < y : turned(a.col) < turned(b.col);
-                       });
-      pairs.resize(count);
-    }
-    std::sort(pairs.begin(), pairs.end(), [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
+    return any;
   }
 
   /// For rows from which the last search could not get out: their best pairs with columns that it did not
   /// come to. False if there are none in the whole matrix.
   bool find_ways_out(const MultiSourcePaths& paths, const std::vector<Cost>& v) {
     const auto start = std::chrono::steady_clock::now();
-    std::vector<Index> trapped, outside;
+    std::vector<Index> trapped;
     for (Index i = 0; i < problem_.rows; ++i)
       if (paths.col_of(i) == -1 || paths.reached(paths.col_of(i))) trapped.push_back(i);
-    for (Index j = 0; j < problem_.cols; ++j)
-      if (!paths.reached(j)) outside.push_back(j);
-    const bool few_outside = pricer_.are_few(outside);
-    violating_.assign(at(problem_.rows), {});
-    const auto batch = static_cast<std::size_t>(std::max<Offset>(256, kPairsPerBatch / problem_.cols));
-    bool found = false;
-    for (std::size_t first = 0; first < trapped.size() && !found; first += batch) {
-      const auto count = static_cast<Index>(std::min(batch, trapped.size() - first));
-      for_ranges(count, [&](Index begin, Index end) {
-        for (Index k = begin; k < end; ++k) {
-          const Index i = trapped[first + at(k)];
-          if (few_outside) {
-            for (const Index j : outside)
-              if (const Cost c = problem_.entries.at(i, j); c != kInfiniteCost)
-                violating_[at(i)].push_back({j, c});
-          } else {
-            problem_.entries.for_each(i, 0, 1, [&](Index j, Cost c) {
-              if (!paths.reached(j)) violating_[at(i)].push_back({j, c});
-            });
-          }
-          keep_best(violating_[at(i)], ways_out_, i, v);
-        }
-      });
-      for (Index k = 0; k < count; ++k) found = found || !violating_[at(trapped[first + at(k)])].empty();
-    }
+    std::vector<char> reached(at(problem_.cols));
+    for (Index j = 0; j < problem_.cols; ++j) reached[at(j)] = paths.reached(j) ? 1 : 0;
+    const bool found = outside_.ways_out(trapped, reached, v, ways_out_, violating_);
     ways_out_ = std::min(2 * ways_out_, kAddedPerRow);
     stats_.seconds["pricing"] += seconds_since(start);
     return found;
@@ -292,16 +204,47 @@ class CorePaths {
   }
 
   const Execution& execution_;
-  int threads_;
-  const Canonical<Entries>& problem_;
+  const CanonicalSides& problem_;
   CoreSelection selection_;
-  RowPricer<Entries> pricer_;
-  std::vector<Cost> exits_;   ///< [rows], with a dear one where there is none; or empty
-  std::vector<Cost> proven_;  ///< [rows] c_ij >= proven_i + v_j outside the core; or empty where v may rise
-  std::vector<std::vector<CorePair>> violating_;  ///< [rows] what joins the core next
+  OutsidePairs& outside_;
+  std::vector<Cost> exits_;  ///< [rows], with a dear one where there is none; or empty
+  PairsOfRows violating_;    ///< [rows] what joins the core next
   std::size_t ways_out_ = kWaysOutPerRow;
   Stats stats_;        ///< phases, and seconds of the stages
   Stats exits_stats_;  ///< sums over the sparse solves
+};
+
+/// All rows are here.
+template <class Entries>
+class PairsHere final : public OutsidePairs {
+ public:
+  PairsHere(const Execution& execution, const Canonical<Entries>& problem)
+      : execution_(execution), problem_(problem), finder_(thread_count(execution), problem.entries, 0) {}
+
+  void begin(bool v_falls) override { finder_.begin(v_falls); }
+  bool price(const CoreSelection& selection, const std::vector<Cost>& u, const std::vector<Cost>& v,
+             PairsOfRows& found) override {
+    return finder_.price(selection, u, v, found);
+  }
+  bool ways_out(const std::vector<Index>& trapped, const std::vector<char>& reached,
+                const std::vector<Cost>& v, std::size_t count, PairsOfRows& found) override {
+    return finder_.ways_out(trapped, reached, v, count, found);
+  }
+  bool of_matrix() const override { return !std::is_same_v<Entries, GeometricEntries>; }
+  void anneal([[maybe_unused]] CoreSelection& selection) override {
+    if constexpr (!std::is_same_v<Entries, GeometricEntries>) {
+      const CoreSize size = core_size<Entries>(problem_);
+      select_by_annealing(execution_, problem_.entries, size.of_rows, size.of_columns, {}, selection);
+    }
+  }
+  Solution solve_whole(const std::vector<Cost>& v) override {
+    return solve_by_dense_paths(problem_, {{}, {}, v});
+  }
+
+ private:
+  const Execution& execution_;
+  const Canonical<Entries>& problem_;
+  PairFinder<Entries> finder_;
 };
 
 }  // namespace
@@ -312,11 +255,17 @@ CoreSize core_size(const CanonicalSides& sides) {
   return {std::is_same_v<Entries, GeometricEntries> ? 24 : 32, 4};
 }
 
+Solution solve_on_core(const Execution& execution, const CanonicalSides& sides, const Start& start,
+                       CoreSelection&& selection, OutsidePairs& outside) {
+  return CorePaths(execution, sides, std::move(selection), outside).solve(start);
+}
+
 template <class Entries>
 Solution solve_by_core_paths(const Execution& execution, const Canonical<Entries>& problem,
                              const Start& start, CoreSelection&& selection) {
   if (problem.rows == 0 || problem.cols == 0) return solve_by_dense_paths(problem, start);
-  return CorePaths<Entries>(execution, problem, std::move(selection)).solve(start);
+  PairsHere<Entries> outside(execution, problem);
+  return solve_on_core(execution, problem, start, std::move(selection), outside);
 }
 
 #define MOTES_INSTANTIATE(Entries)                                                                 \

@@ -3,6 +3,7 @@
 /// and geometric problems.
 
 #include "matching/assignment/canonical/canonical_form.h"
+#include "matching/assignment/core/pair_finder.h"
 #include "matching/assignment/core/selection.h"
 
 namespace motes::matching::detail {
@@ -16,11 +17,33 @@ struct CoreSize {
 template <class Entries>
 CoreSize core_size(const CanonicalSides& sides);
 
-/// Exact. From a core that select_core made, rounds of a sparse solve and a check of the rows that the core's
-/// bounds do not already prove (see core_solver.cpp). Memory O(rows + cols + core). Falls back to
-/// solve_by_dense_paths where the core grows past a quarter of the matrix, or, square matrices, where neither
-/// the selection's prices nor annealed ones (annealed_prices.h) lead to an end soon enough. Stats: those of
-/// the sparse solves, summed, but phases = rounds of solving and checking; seconds: solve, pricing.
+/// What the solver asks of the pairs outside the core, which may be on other ranks.
+class OutsidePairs {
+ public:
+  virtual ~OutsidePairs() = default;
+  /// As PairFinder has them; rows are numbered among all.
+  virtual void begin(bool v_falls) = 0;
+  virtual bool price(const CoreSelection& selection, const std::vector<Cost>& u, const std::vector<Cost>& v,
+                     PairsOfRows& found) = 0;
+  virtual bool ways_out(const std::vector<Index>& trapped, const std::vector<char>& reached,
+                        const std::vector<Cost>& v, std::size_t count, PairsOfRows& found) = 0;
+  /// Whether all pairs are those of a matrix.
+  virtual bool of_matrix() const = 0;
+  /// Matrices: a core chosen by annealed prices (annealed_prices.h), in place of the selection.
+  virtual void anneal(CoreSelection& selection) = 0;
+  /// Solves without a core, from these prices (empty: from scratch).
+  virtual Solution solve_whole(const std::vector<Cost>& v) = 0;
+};
+
+/// Exact. Rounds of a sparse solve on the selection's core and a check of the rows that the core's bounds do
+/// not already prove (see core_solver.cpp). `sides` and the core are those of all rows.
+Solution solve_on_core(const Execution& execution, const CanonicalSides& sides, const Start& start,
+                       CoreSelection&& selection, OutsidePairs& outside);
+
+/// The same where all pairs are here, from a core that select_core made. Memory O(rows + cols + core). Falls
+/// back to solve_by_dense_paths where the core grows past a quarter of the matrix, or, square matrices, where
+/// neither the selection's prices nor annealed ones (annealed_prices.h) lead to an end soon enough. Stats:
+/// those of the sparse solves, summed, but phases = rounds of solving and checking; seconds: solve, pricing.
 template <class Entries>
 Solution solve_by_core_paths(const Execution& execution, const Canonical<Entries>& problem,
                              const Start& start, CoreSelection&& selection);

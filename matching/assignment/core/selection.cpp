@@ -33,8 +33,8 @@ template <class T>
 class RowSelector {
  public:
   using Entries = DenseEntries<T>;
-  RowSelector(const Entries& entries, Offset wanted)
-      : entries_(entries), wanted_(wanted), hit_(at(entries.cols)) {}
+  RowSelector(const Entries& entries, Offset wanted, Index first_row)
+      : entries_(entries), wanted_(wanted), first_row_(first_row), hit_(at(entries.cols)) {}
 
   /// Adds the row to the part. Reads it once from memory, and again only from the cache.
   RowScan<T> select(Index row, CorePart& out, Cost& bound) {
@@ -123,8 +123,9 @@ class RowSelector {
                 std::vector<CorePair>& pairs) {
     const auto ties =
         std::stable_partition(first, pairs.end(), [&](const CorePair& p) { return p.cost < dearest; });
-    const auto place = static_cast<Index>((static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U >> 32) %
-                                          static_cast<std::uint64_t>(entries_.cols));
+    const auto of_all = static_cast<std::uint64_t>(first_row_) + static_cast<std::uint64_t>(row);
+    const auto place =
+        static_cast<Index>((of_all * 0x9e3779b97f4a7c15U >> 32) % static_cast<std::uint64_t>(entries_.cols));
     std::rotate(ties, std::lower_bound(ties, pairs.end(), CorePair{place, 0}, by_column), pairs.end());
     const auto last = std::max(ties, first + static_cast<std::ptrdiff_t>(wanted_));
     std::sort(first, last, by_column);
@@ -133,6 +134,7 @@ class RowSelector {
 
   const Entries& entries_;
   Offset wanted_;
+  Index first_row_;  ///< among all rows
   Instructions instructions_ = best_instructions();
   std::vector<Index> hit_;
   std::vector<T> buffer_, sample_;
@@ -142,8 +144,8 @@ class RowSelector {
 
 template <class T>
 CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<T>& entries, Offset wanted,
-                                 Index of_columns) {
-  if (entries.rows == 0 || entries.cols == 0) return {};
+                                 Index of_columns, const DealtRows& dealt) {
+  if (dealt.of_all(entries.rows) == 0 || entries.cols == 0) return {};
   const Index tasks = (entries.rows + kRowsPerTask - 1) / kRowsPerTask;
   std::vector<CorePart> parts(at(tasks));
   std::vector<T> largest(at(tasks), 0);
@@ -151,7 +153,7 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
   CoreSelection out;
   out.bound.resize(at(entries.rows));
   parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
-    RowSelector<T> selector(entries, wanted);
+    RowSelector<T> selector(entries, wanted, dealt.first);
     parts[at(task)].pairs.reserve(at(kRowsPerTask) * at(std::min<Offset>(2 * wanted, entries.cols)));
     const Index begin = static_cast<Index>(task) * kRowsPerTask,
                 end = std::min<Index>(entries.rows, begin + kRowsPerTask);
@@ -161,35 +163,42 @@ CoreSelection select_from_matrix(const Execution& execution, const DenseEntries<
       if (scan.bad) bad = true;
     }
   });
-  out.largest = static_cast<double>(*std::max_element(largest.begin(), largest.end()));
-  out.bad = bad;
+  double seen[] = {tasks > 0 ? static_cast<double>(*std::max_element(largest.begin(), largest.end())) : 0,
+                   bad ? 1.0 : 0.0};
+  dealt.combine(std::span<double>(seen), [](double a, double b) { return std::max(a, b); });
+  out.largest = seen[0];
+  out.bad = seen[1] > 0;
   if (out.bad) return out;
   out.core.graph.rows = entries.rows;
   out.core.graph.cols = entries.cols;
   unite(thread_count(execution), kRowsPerTask, parts, out.core);
   const bool legal = out.largest * entries.scale <= static_cast<double>(kMaxGridCost);
   if (of_columns > 0 && legal)
-    serve_columns(execution, entries, wanted, std::min(of_columns, entries.rows), out);
+    serve_columns(execution, entries, wanted, std::min(of_columns, dealt.of_all(entries.rows)), dealt, out);
   return out;
 }
 
 }  // namespace
 
 template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<std::int32_t>& m, Offset w, Index c) {
-  return select_from_matrix(e, m, w, c);
+CoreSelection select_core(const Execution& e, const DenseEntries<std::int32_t>& m, Offset w, Index c,
+                          const DealtRows& d) {
+  return select_from_matrix(e, m, w, c, d);
 }
 template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<std::int64_t>& m, Offset w, Index c) {
-  return select_from_matrix(e, m, w, c);
+CoreSelection select_core(const Execution& e, const DenseEntries<std::int64_t>& m, Offset w, Index c,
+                          const DealtRows& d) {
+  return select_from_matrix(e, m, w, c, d);
 }
 template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<float>& m, Offset w, Index c) {
-  return select_from_matrix(e, m, w, c);
+CoreSelection select_core(const Execution& e, const DenseEntries<float>& m, Offset w, Index c,
+                          const DealtRows& d) {
+  return select_from_matrix(e, m, w, c, d);
 }
 template <>
-CoreSelection select_core(const Execution& e, const DenseEntries<double>& m, Offset w, Index c) {
-  return select_from_matrix(e, m, w, c);
+CoreSelection select_core(const Execution& e, const DenseEntries<double>& m, Offset w, Index c,
+                          const DealtRows& d) {
+  return select_from_matrix(e, m, w, c, d);
 }
 
 }  // namespace motes::matching::detail

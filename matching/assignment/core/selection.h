@@ -8,39 +8,45 @@
 
 #include "matching/assignment/canonical/entries.h"
 #include "matching/assignment/core/core_graph.h"
+#include "matching/assignment/core/dealt_rows.h"
 
 namespace motes::matching::detail {
 
 /// What stands for "all": above every legal cost, and small enough to add two duals to.
 inline constexpr Cost kBoundOfAll = Cost{1} << 61;
 
+/// What was selected of the rows here.
 struct CoreSelection {
   SparseCosts core;  ///< columns rise within a row; no unmatched costs
   std::vector<Cost>
       bound;  ///< [rows] every pair with c_ij - level_j <= bound_i is in the core; or kBoundOfAll
   std::vector<Cost> level;  ///< [cols] or empty: all 0
-  double largest = 0;       ///< matrices of float and double: magnitude of their largest allowed entry
-  bool bad = false;         ///< ... and whether one is NaN or -infinity
-  bool complete = false;    ///< the core has every pair that is allowed
-  bool annealed = false;    ///< levels are annealed prices
+  double largest =
+      0;             ///< matrices of float and double, of all ranks: magnitude of their largest allowed entry
+  bool bad = false;  ///< ... and whether one is NaN or -infinity
+  bool complete = false;  ///< the core has every pair that is allowed
+  bool annealed = false;  ///< levels are annealed prices
 };
 
 /// About `wanted` cheapest pairs of each row, where that many are allowed, and the `of_columns` cheapest of
 /// columns that would have fewer (points: of every column). Matrices are read once, unless many columns would
 /// have fewer (column_prices.h); nothing in them is trusted. Point sets are searched by cells (cell_grid.h),
-/// and where gates leave few pairs all of them are taken. The same for any number of threads.
+/// and where gates leave few pairs all of them are taken. The same for any number of threads. Rows of a
+/// matrix may be dealt out: then each rank selects from its own, and columns' pairs are chosen from all.
 template <class Entries>
-CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted,
-                          Index of_columns);
+CoreSelection select_core(const Execution& execution, const Entries& entries, Offset wanted, Index of_columns,
+                          const DealtRows& dealt = {});
 template <>
-CoreSelection select_core(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index);
+CoreSelection select_core(const Execution&, const DenseEntries<std::int32_t>&, Offset, Index,
+                          const DealtRows&);
 template <>
-CoreSelection select_core(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index);
+CoreSelection select_core(const Execution&, const DenseEntries<std::int64_t>&, Offset, Index,
+                          const DealtRows&);
 template <>
-CoreSelection select_core(const Execution&, const DenseEntries<float>&, Offset, Index);
+CoreSelection select_core(const Execution&, const DenseEntries<float>&, Offset, Index, const DealtRows&);
 template <>
-CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index);
+CoreSelection select_core(const Execution&, const DenseEntries<double>&, Offset, Index, const DealtRows&);
 template <>
-CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index);
+CoreSelection select_core(const Execution&, const GeometricEntries&, Offset, Index, const DealtRows&);
 
 }  // namespace motes::matching::detail

@@ -205,7 +205,8 @@ TEST_CASE("dealt: what is wrong with one rank's part is said on all") {
   };
   CHECK_THROWS_WITH(solve("hungarian", matching::Split::rows), Catch::Contains("rank 2: "));
   CHECK_THROWS_WITH(solve("hungarian", matching::Split::columns), Catch::Contains("split_of"));
-  CHECK_THROWS_WITH(solve("jv", matching::Split::rows), Catch::Contains("jv has no form for several ranks"));
+  CHECK_THROWS_WITH(solve("auction", matching::Split::rows),
+                    Catch::Contains("auction has no form for several ranks"));
 }
 
 namespace {

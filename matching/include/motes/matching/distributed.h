@@ -8,11 +8,14 @@
 ///   Certificate proof = verify_dealt(ranks, execution, mine, answer);
 ///
 /// solve_dealt and verify_dealt are collective: every rank calls them in the same order and gets the whole
-/// answer, which has the same bits as that of the solver on one rank.
+/// answer. That of `hungarian` and `hungarian-tree` has the same bits as on one rank, that of `jv` the same
+/// objective.
 ///
 /// Memory of a rank: its part of the costs (of a matrix: size / ranks; of points: all of them) and
 /// O(rows + cols) more. Data sent in a search: the rows of each round's frontier, and each label once
-/// (`hungarian-tree`); the claimed columns of each level (`hungarian`).
+/// (`hungarian-tree`); the claimed columns of each level (`hungarian`). `jv`, for matrices: rank 0 solves
+/// a core, some dozen pairs of each row; it gets these once, and in each round sends the duals and gets the
+/// pairs that violate them.
 
 #include <string_view>
 #include <vector>
@@ -37,22 +40,29 @@ struct DealtCosts {
   std::vector<Cost> unmatched_row_cost, unmatched_col_cost;  ///< of the whole problem, as in problem.h
 };
 
-/// Whether the solver can use several ranks; true of `hungarian` and `hungarian-tree`.
+/// Whether the solver can use several ranks; true of `jv` (matrices), `hungarian` and `hungarian-tree`.
 bool runs_on_ranks(std::string_view solver);
 
-/// The side that the solver distributes: `hungarian` rows, `hungarian-tree` columns; the other side if the
-/// canonical form exchanges them (when rows may stay free and columns may not). O(rows + cols).
+/// The side that the solver distributes: `jv` and `hungarian` rows, `hungarian-tree` columns; the other side
+/// if the canonical form exchanges them (when rows may stay free and columns may not). O(rows + cols).
 Split split_of(std::string_view solver, const CostsView& problem);
 
 /// This rank's part of a problem in host memory that every rank has in whole. Every rank must pass the same
 /// problem; it is consumed.
 DealtCosts deal(const Communicator& ranks, Split split, Costs&& whole);
 
-/// Solves the problem to optimality, with duals. `solver`: hungarian or hungarian-tree. With the cuda back
-/// end each rank keeps its part on its device. The counters are those of the solver on one rank; seconds
-/// are this rank's, and include "communication", which is also part of the stages in which it happens.
-/// Throws on every rank: std::invalid_argument for another solver, for another split than split_of gives,
-/// or for a malformed problem; ResourceError if memory, a device or NCCL is missing.
+/// This rank's part of the problem that a text describes (instances.h), for this solver. Of the matrices of
+/// gen:uniform and gen:points each rank makes only its own rows, where rows are distributed; of all else the
+/// whole first. Throws UsageError for a wrong text, and what split_of throws.
+DealtCosts deal_generated(const Communicator& ranks, const Execution& execution, std::string_view solver,
+                          std::string_view text);
+
+/// Solves the problem to optimality, with duals. `solver`: jv, hungarian or hungarian-tree. With the cuda
+/// back end each rank keeps its part on its device. The counters are those of the Hungarian solvers on one
+/// rank, or of jv's rank 0; seconds are this rank's, and include "communication", which is also part of the
+/// stages in which it happens. Throws on every rank: std::invalid_argument for another solver, for another
+/// split than split_of gives, or for a malformed problem; ResourceError if memory, a device or NCCL is
+/// missing.
 Matching solve_dealt(Communicator& ranks, const Execution& execution, std::string_view solver,
                      const DealtCosts& problem);
 

@@ -1,0 +1,44 @@
+#pragma once
+/// `jv` on a matrix whose rows are dealt out over ranks: core_solver.h with the pairs of other ranks.
+
+#include <functional>
+
+#include <motes/base/communicator.h>
+
+#include "matching/assignment/core/core_solver.h"
+
+namespace motes::matching::detail {
+
+struct DealtCoreSettings {
+  /// Below so many columns there is no core: rank 0 solves the matrix, if it may gather it.
+  Index least_cols = 512;
+  /// Pairs of a matrix that rank 0 may gather where a core is of no use.
+  Offset most_gathered = Offset{1} << 27;
+  CoreSize size{0, 0};  ///< of_rows = 0: what suits the problem
+};
+
+/// What the caller provides. Collective: every rank makes these calls.
+struct DealtCoreCalls {
+  /// The sides of the problem. `seen`: what the selection saw of the entries, which are checked by it if they
+  /// are float or double; nullptr: there was none. Throws on every rank if entries are faulty.
+  std::function<CanonicalSides(const CoreSelection* seen)> make_sides;
+  /// Solves the problem without a core; every rank gets the solution.
+  std::function<Solution(const CanonicalSides&)> without_core;
+};
+
+/// Exact; collective. `entries`: rows [first, ...) of the canonical form. Every rank selects from its rows
+/// and prices them; rank 0 gathers the core and solves it. The others wait for its orders. Every rank gets
+/// the solution; seconds are its own. The same for any number of threads. The objective is the same for any
+/// number of ranks; where several matchings have it, and in duals, the answers may differ.
+///
+/// Sent: the core once, to rank 0; in each round the duals, and the pairs that violate them. Memory of rank 0
+/// beside its rows: O(rows + cols + core).
+template <class T>
+Solution solve_dealt_core(Communicator& ranks, const Execution& execution, const CanonicalSides& oriented,
+                          const DenseEntries<T>& entries, Index first, const DealtCoreCalls& calls,
+                          const DealtCoreSettings& settings = {});
+
+/// Copies rank 0's solution to all ranks, but for the seconds.
+void share_solution(Communicator& ranks, Solution& solution);
+
+}  // namespace motes::matching::detail

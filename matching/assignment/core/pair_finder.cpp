@@ -1,0 +1,121 @@
+/// Scans of rows for pairs that a core lacks.
+
+#include "matching/assignment/core/pair_finder.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <motes/base/index.h>
+#include <motes/base/parallel_for.h>
+
+namespace motes::matching::detail {
+namespace {
+
+constexpr Index kRowsPerTask = 64;
+constexpr Offset kPairsPerBatch = Offset{1} << 29;  ///< looked at for ways out, before a new attempt
+
+}  // namespace
+
+/// Calls body(begin, end) for ranges of [0, count), side by side.
+template <class Entries>
+template <class Body>
+void PairFinder<Entries>::for_ranges(Index count, const Body& body) const {
+  parallel_for(threads_, (count + kRowsPerTask - 1) / kRowsPerTask, [&](std::int64_t task) {
+    const Index begin = static_cast<Index>(task) * kRowsPerTask;
+    body(begin, std::min<Index>(count, begin + kRowsPerTask));
+  });
+}
+
+template <class Entries>
+void PairFinder<Entries>::begin(bool v_falls) {
+  proven_.assign(v_falls ? at(entries_.rows) : 0, -kBoundOfAll);
+}
+
+template <class Entries>
+bool PairFinder<Entries>::price(const CoreSelection& selection, std::span<const Cost> u,
+                                const std::vector<Cost>& v, PairsOfRows& found) {
+  const BoundProof proof(selection, v);
+  struct OpenRow {
+    Index row;
+    std::span<const Index> columns;
+  };
+  std::vector<OpenRow> open;
+  for (Index i = 0; i < entries_.rows; ++i) {
+    if (!proven_.empty() && u[at(i)] <= proven_[at(i)]) continue;
+    if (const auto columns = proof.open(i, u[at(i)]); !columns.empty()) open.push_back({i, columns});
+  }
+  found.assign(at(entries_.rows), {});
+  if (!open.empty()) pricer_.set_duals(v);
+  for_ranges(static_cast<Index>(open.size()), [&](Index begin, Index end) {
+    PricingScratch scratch;
+    for (Index k = begin; k < end; ++k) {
+      const auto& [i, columns] = open[at(k)];
+      auto& pairs = found[at(i)];
+      if (pricer_.are_few(columns))
+        pricer_.find_among(columns, i, u[at(i)], pairs);
+      else
+        pricer_.find(i, u[at(i)], scratch, pairs);
+      if (!proven_.empty() && pairs.size() <= kAddedPerRow) proven_[at(i)] = u[at(i)];
+      keep_best(pairs, kAddedPerRow, i, v);
+    }
+  });
+  return std::any_of(found.begin(), found.end(), [](const auto& pairs) { return !pairs.empty(); });
+}
+
+/// The least reduced costs; among equal ones those that come first from a place of the row's own, so that
+/// rows do not all get the same columns.
+template <class Entries>
+void PairFinder<Entries>::keep_best(std::vector<CorePair>& pairs, std::size_t count, Index row,
+                                    const std::vector<Cost>& v) const {
+  if (pairs.size() > count) {
+    const auto first = static_cast<Index>((std::int64_t{first_row_} + row) * 7919 % entries_.cols);
+    const auto turned = [&](Index j) { return j >= first ? Offset{j} : Offset{j} + entries_.cols; };
+    std::nth_element(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(count), pairs.end(),
+                     [&](const CorePair& a, const CorePair& b) {
+                       const Cost x = a.cost - v[at(a.col)], y = b.cost - v[at(b.col)];
+                       return x != y ? x < y : turned(a.col) < turned(b.col);
+                     });
+    pairs.resize(count);
+  }
+  std::sort(pairs.begin(), pairs.end(), [](const CorePair& a, const CorePair& b) { return a.col < b.col; });
+}
+
+template <class Entries>
+bool PairFinder<Entries>::ways_out(std::span<const Index> trapped, const std::vector<char>& reached,
+                                   const std::vector<Cost>& v, std::size_t count, PairsOfRows& found) {
+  std::vector<Index> outside;
+  for (Index j = 0; j < entries_.cols; ++j)
+    if (reached[at(j)] == 0) outside.push_back(j);
+  const bool few_outside = pricer_.are_few(outside);
+  found.assign(at(entries_.rows), {});
+  const auto batch = static_cast<std::size_t>(std::max<Offset>(256, kPairsPerBatch / entries_.cols));
+  bool any = false;
+  for (std::size_t first = 0; first < trapped.size() && !any; first += batch) {
+    const auto rows = trapped.subspan(first, std::min(batch, trapped.size() - first));
+    for_ranges(static_cast<Index>(rows.size()), [&](Index begin, Index end) {
+      for (Index k = begin; k < end; ++k) {
+        const Index i = rows[at(k)];
+        auto& pairs = found[at(i)];
+        if (few_outside) {
+          for (const Index j : outside)
+            if (const Cost c = entries_.at(i, j); c != kInfiniteCost) pairs.push_back({j, c});
+        } else {
+          entries_.for_each(i, 0, 1, [&](Index j, Cost c) {
+            if (reached[at(j)] == 0) pairs.push_back({j, c});
+          });
+        }
+        keep_best(pairs, count, i, v);
+      }
+    });
+    for (const Index i : rows) any = any || !found[at(i)].empty();
+  }
+  return any;
+}
+
+template class PairFinder<DenseEntries<std::int32_t>>;
+template class PairFinder<DenseEntries<std::int64_t>>;
+template class PairFinder<DenseEntries<float>>;
+template class PairFinder<DenseEntries<double>>;
+template class PairFinder<GeometricEntries>;
+
+}  // namespace motes::matching::detail

@@ -1,0 +1,168 @@
+/// Solves a distributed problem: checks, the solver's part on each rank, and the answer from what all found.
+
+#include "matching/papers/hungarian/solve_dealt.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include <motes/base/errors.h>
+#include <motes/base/index.h>
+
+#include "matching/distributed/dealt_problem.h"
+#include "matching/distributed/solve_by_core.h"
+
+namespace motes::matching {
+namespace detail {
+namespace {
+
+/// Lengths and unmatched costs.
+void check_dealt(const DealtCosts& problem) {
+  const auto check_length = [](const std::vector<Cost>& costs, Index count, const char* what) {
+    if (!costs.empty() && costs.size() != at(count))
+      throw std::invalid_argument(std::string(what) + " has the wrong length");
+    for (const Cost c : costs)
+      if (c != kInfiniteCost && (c > kMaxCost || c < -kMaxCost))
+        throw std::invalid_argument(std::string(what) + " has a cost beyond 2^58");
+  };
+  check_length(problem.unmatched_row_cost, problem.rows, "unmatched_row_cost");
+  check_length(problem.unmatched_col_cost, problem.cols, "unmatched_col_cost");
+  const CostsView part = view_of(problem.part);
+  const bool by_rows = problem.split == Split::rows,
+             cut = !std::holds_alternative<GeometricCosts>(problem.part);
+  if (rows_of(part) != (cut && by_rows ? problem.mine.count : problem.rows) ||
+      cols_of(part) != (cut && !by_rows ? problem.mine.count : problem.cols))
+    throw std::invalid_argument("the part has the wrong number of rows or columns");
+}
+
+/// Costs of the matched pairs, from the ranks that hold them.
+std::vector<Cost> matched_costs(Communicator& ranks, const Solution& solution, bool by_covers, Index first,
+                                Index count, const std::function<Cost(Index, Index)>& cost_at) {
+  std::vector<Cost> cost(solution.row_to_col.size(), kInfiniteCost);
+  for (std::size_t i = 0; i < cost.size(); ++i) {
+    const Index j = solution.row_to_col[i];
+    if (j == -1) continue;
+    const Index row = static_cast<Index>(i), place = by_covers ? row - first : j - first;
+    if (place < 0 || place >= count) continue;
+    cost[i] = by_covers ? cost_at(place, j) : cost_at(row, place);
+  }
+  ranks.all_reduce(cost, Reduction::min);
+  return cost;
+}
+
+/// Throws on every rank what is wrong with one; returns the problem's sides.
+CanonicalSides check_and_orient(Communicator& ranks, const CostsView& outline, const DealtCosts& problem,
+                                int threads) {
+  Cost largest = 0;
+  ranks.agreed([&] {
+    check_problem(view_of(problem.part), threads);
+    largest = std::max(largest_cost(view_of(problem.part), threads), largest_unmatched_cost(outline));
+  });
+  largest = ranks.all_reduce(largest, Reduction::max);
+  CanonicalSides sides;
+  ranks.agreed([&] { sides = make_sides(outline, largest); });
+  return sides;
+}
+
+/// The answer of a rank's `entries`: rows [first, ...) of the canonical form (by_rows), or its columns.
+template <class Entries>
+Matching finish_dealt(Communicator& ranks, const CostsView& outline, const CanonicalSides& sides,
+                      Solution&& solution, bool by_rows, const Block& mine, const Entries& entries) {
+  const auto cost = matched_costs(ranks, solution, by_rows, mine.first, mine.count,
+                                  [&](Index i, Index j) { return entries.at(i, j); });
+  return finish_solution(outline, sides, std::move(solution), cost);
+}
+
+Matching solve_by_hungarian(Communicator& ranks, const Execution& execution, bool by_covers,
+                            const CostsView& outline, const DealtCosts& problem) {
+  const int threads = thread_count(execution);
+  const CanonicalSides sides = check_and_orient(ranks, outline, problem, threads);
+  return with_canonical_part(problem, sides.exchanged, [&](const auto& entries) {
+    const Index first = problem.mine.first;
+    Solution solution = execution.backend == Backend::cuda
+                            ? device::solve_part(ranks, execution, by_covers, sides, entries, first)
+                            : solve_part(ranks, threads, by_covers, sides, entries, first);
+    return finish_dealt(ranks, outline, sides, std::move(solution), by_covers, problem.mine, entries);
+  });
+}
+
+/// The sides of a matrix of which a selection has seen every entry.
+template <class T>
+CanonicalSides sides_of_seen(Communicator& ranks, const CostsView& outline, const DealtCosts& problem,
+                             double scale, const CoreSelection& seen, int threads) {
+  if (!std::is_floating_point_v<T> || seen.bad || seen.largest * scale > static_cast<double>(kMaxGridCost))
+    return check_and_orient(ranks, outline, problem, threads);
+  CanonicalSides sides;
+  ranks.agreed([&] {
+    sides = make_sides(outline, std::max(largest_unmatched_cost(outline), grid_value(seen.largest, scale)));
+  });
+  return sides;
+}
+
+/// Before any entry is read.
+void check_outline(const Execution& execution, std::string_view solver, const CostsView& outline,
+                   const DealtCosts& problem) {
+  const int threads = thread_count(execution);
+  if (split_for(solver, outline) != problem.split)
+    throw std::invalid_argument("the problem is dealt out by the other side than " + std::string(solver) +
+                                " needs; see split_of");
+  check_dealt(problem);
+  if (solver != "jv") return;
+  if (execution.backend == Backend::cuda)
+    throw ResourceError("jv on several ranks has no CUDA form; use the cpu back end, or hungarian-tree");
+  const auto* matrix = std::get_if<DenseCosts>(&problem.part);
+  require_matrix_on_ranks(view_of(problem.part));
+  if (matrix != nullptr && matrix->entries.index() < 2)
+    check_problem(view_of(problem.part), threads);
+  else
+    check_form(view_of(problem.part), threads);
+}
+
+}  // namespace
+
+Matching solve_by_core(Communicator& ranks, const Execution& execution, const DealtCosts& problem,
+                       const DealtCoreSettings& settings) {
+  const CostsView outline = outline_of(problem);
+  const int threads = thread_count(execution);
+  const CanonicalSides oriented = orient_sides(outline);
+  return with_canonical_part(problem, oriented.exchanged, [&]<class Entries>(const Entries& entries) {
+    if constexpr (std::is_same_v<Entries, SparseEntries> || std::is_same_v<Entries, GeometricEntries>) {
+      return Matching{};  // was refused
+    } else {
+      using T = std::decay_t<decltype(*entries.data)>;
+      CanonicalSides sides;
+      const DealtCoreCalls calls{[&](const CoreSelection* seen) {
+                                   sides = seen == nullptr
+                                               ? check_and_orient(ranks, outline, problem, threads)
+                                               : sides_of_seen<T>(ranks, outline, problem, entries.scale,
+                                                                  *seen, threads);
+                                   return sides;
+                                 },
+                                 [&](const CanonicalSides& all) {
+                                   return solve_part(ranks, threads, true, all, entries, problem.mine.first);
+                                 }};
+      Solution solution =
+          solve_dealt_core(ranks, execution, oriented, entries, problem.mine.first, calls, settings);
+      return finish_dealt(ranks, outline, sides, std::move(solution), true, problem.mine, entries);
+    }
+  });
+}
+
+}  // namespace detail
+
+Matching solve_dealt(Communicator& ranks, const Execution& execution, std::string_view solver,
+                     const DealtCosts& problem) {
+  const CostsView outline = detail::outline_of(problem);
+  ranks.agreed([&] { detail::check_outline(execution, solver, outline, problem); });
+  const auto sent = ranks.traffic();
+  Matching out = solver == "jv"
+                     ? detail::solve_by_core(ranks, execution, problem)
+                     : detail::solve_by_hungarian(ranks, execution, solver == "hungarian", outline, problem);
+  out.stats.messages += ranks.traffic().calls - sent.calls;
+  out.stats.bytes_sent += ranks.traffic().bytes - sent.bytes;
+  out.stats.seconds["communication"] = ranks.traffic().seconds - sent.seconds;
+  return out;
+}
+
+}  // namespace motes::matching

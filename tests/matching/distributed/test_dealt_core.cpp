@@ -1,0 +1,227 @@
+// jv over several ranks, here threads: the objective of one rank, proven over all pairs, whatever is dealt
+// out how, and where the core is too small, of no use, or may not be gathered.
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/matching/distributed.h>
+#include <motes/matching/instances.h>
+#include <motes/matching/registry.h>
+
+#include "matching/distributed/solve_by_core.h"
+#include "tests/support/instances.h"
+
+using namespace motes;
+using matching::Cost;
+using matching::Costs;
+using matching::Index;
+using matching::Matching;
+using matching::Status;
+using matching::detail::DealtCoreSettings;
+
+namespace {
+
+struct Answer {
+  Matching matching;
+  matching::Certificate certificate;
+};
+
+/// What each of so many ranks answers.
+std::vector<Answer> on_ranks(int size, const Costs& costs, const DealtCoreSettings& settings = {},
+                             int threads = 1) {
+  std::vector<Answer> answers(static_cast<std::size_t>(size));
+  run_as_threads(size, [&](Communicator& ranks) {
+    const auto split = matching::split_of("jv", view_of(costs));
+    const auto dealt = matching::deal(ranks, split, Costs(costs));
+    Answer& answer = answers[static_cast<std::size_t>(ranks.rank())];
+    answer.matching = matching::detail::solve_by_core(ranks, {threads}, dealt, settings);
+    if (answer.matching.status == Status::optimal)
+      answer.certificate = matching::verify_dealt(ranks, {1}, dealt, answer.matching);
+  });
+  return answers;
+}
+
+bool same_answer(const Matching& a, const Matching& b) {
+  return a.status == b.status && a.row_to_col == b.row_to_col && a.col_to_row == b.col_to_row &&
+         a.objective == b.objective && a.duals.u == b.duals.u && a.duals.v == b.duals.v &&
+         a.stats.phases == b.stats.phases && a.stats.augmentations == b.stats.augmentations;
+}
+
+/// The objective `best` (none: infeasible) on every rank, the same answer on all, proven.
+void check(const std::vector<Answer>& answers, std::optional<double> best) {
+  for (const Answer& answer : answers) {
+    REQUIRE(same_answer(answer.matching, answers[0].matching));
+    if (!best) {
+      REQUIRE(answer.matching.status == Status::infeasible);
+      continue;
+    }
+    REQUIRE(answer.matching.status == Status::optimal);
+    CHECK(answer.certificate.fault == "");
+    REQUIRE(answer.certificate.optimal());
+    REQUIRE(answer.certificate.gap == 0);
+    REQUIRE(answer.matching.objective == *best);
+    REQUIRE(answer.certificate.primal == *best);
+  }
+}
+
+void check_text(const std::string& text, std::initializer_list<int> sizes,
+                const DealtCoreSettings& settings = {}) {
+  const Costs costs = matching::generate_assignment({1}, text);
+  const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
+  const auto best = one.status == Status::optimal ? std::optional(one.objective) : std::nullopt;
+  for (const int size : sizes) {
+    INFO(text << " on " << size << " ranks");
+    check(on_ranks(size, costs, settings), best);
+  }
+}
+
+template <class T>
+Costs matrix_of(const matching::SparseCosts& p) {
+  constexpr T forbidden = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                               : std::numeric_limits<T>::max();
+  const Index rows = p.graph.rows, cols = p.graph.cols;
+  std::vector<T> entries(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), forbidden);
+  for (Index i = 0; i < rows; ++i)
+    for (auto e = p.graph.row_offsets[i]; e < p.graph.row_offsets[i + 1]; ++e)
+      entries[static_cast<std::size_t>(i) * cols + p.graph.col_index[e]] = static_cast<T>(p.cost[e]);
+  return matching::DenseCosts{rows, cols, std::move(entries), 0, p.unmatched_row_cost, p.unmatched_col_cost};
+}
+
+std::vector<Costs> matrices_of(const matching::SparseCosts& costs) {
+  std::vector<Costs> out{matrix_of<std::int64_t>(costs)};
+  for (const Cost c : costs.cost)
+    if (c >= (1 << 24) || c <= -(1 << 24)) return out;
+  out.push_back(matrix_of<std::int32_t>(costs));
+  out.push_back(matrix_of<float>(costs));
+  out.push_back(matrix_of<double>(costs));
+  return out;
+}
+
+/// A core of so many pairs a row for matrices of any size; it may gather so many where that is of no use.
+DealtCoreSettings tiny_core(matching::Offset of_rows, Index of_columns, matching::Offset most_gathered) {
+  return {0, most_gathered, {of_rows, of_columns}};
+}
+
+}  // namespace
+
+TEST_CASE("dealt core: every family of small problems is solved as brute force has it") {
+  constexpr matching::Offset kAny = std::numeric_limits<matching::Offset>::max();
+  const DealtCoreSettings settings[] = {tiny_core(1, 1, kAny), tiny_core(2, 0, kAny), tiny_core(3, 2, 0), {}};
+  for (std::uint64_t seed = 41; seed <= 42; ++seed)
+    for (const auto& instance : testing::small_instances(seed)) {
+      const auto found = testing::brute_force(instance.costs.view());
+      const auto best = found ? std::optional(static_cast<double>(*found)) : std::nullopt;
+      for (const Costs& costs : matrices_of(instance.costs))
+        for (std::size_t k = 0; k < 4; ++k)
+          for (const int size : {1, 2, 3}) {
+            INFO(instance.name << ", entries " << std::get<matching::DenseCosts>(costs).entries.index()
+                               << ", settings " << k << ", " << size << " ranks");
+            check(on_ranks(size, costs, settings[k]), best);
+          }
+    }
+}
+
+TEST_CASE("dealt core: matrices large enough for a core, of every number type and shape") {
+  for (const char* text :
+       {"gen:uniform?rows=700&high=70", "gen:uniform?rows=701&high=70100&type=float",
+        "gen:uniform?rows=650&high=6500&type=int64", "gen:uniform?rows=600&high=1000000&type=double",
+        "gen:uniform?rows=300&cols=900&high=3000", "gen:uniform?rows=900&cols=300&high=3000&type=float",
+        "gen:uniform?rows=600&cols=640&high=1000&unmatched=40", "gen:uniform?rows=600&high=900&density=.02",
+        "gen:uniform?rows=600&high=900&density=.003", "gen:uniform?rows=520&high=900&density=.02&type=float",
+        "gen:uniform?rows=600&high=0", "gen:points?n=600&sigma=.7&dense=1",
+        "gen:points?n=600&sigma=1&gate=1.5&dense=1&type=float"})
+    check_text(text, {2, 3});
+}
+
+TEST_CASE("dealt core: structured matrices, whatever prices the core was chosen by") {
+  for (const char* family :
+       {"machol-wien?", "low-rank?", "low-rank?rank=2&", "sums?", "sums?noise=0&", "clusters?clusters=3&",
+        "line?", "valued?", "valued?values=2&share=.02&", "banded?blocks=1&width=4&forbidden=.3&",
+        "heavy?law=power&spread=3&", "sorted?", "progression?range=100&type=double&"})
+    check_text(std::string("gen:") + family + "n=600", {2, 3});
+}
+
+TEST_CASE("dealt core: where cheap pairs mislead, ranks anneal prices together") {
+  const Costs costs = matching::generate_assignment({1}, "gen:lattice?n=1024");
+  const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
+  for (const int size : {1, 2, 3}) {
+    const auto answers = on_ranks(size, costs);
+    check(answers, one.objective);
+    CHECK(answers[0].matching.stats.seconds.contains("annealing"));
+  }
+}
+
+TEST_CASE("dealt core: one rank has jv's bits, and threads change none") {
+  for (const char* text :
+       {"gen:uniform?rows=1100&high=11000&type=float", "gen:sums?n=700", "gen:lattice?n=576",
+        "gen:uniform?rows=600&cols=700&high=500", "gen:uniform?rows=200&high=500"}) {
+    INFO(text);
+    const Costs costs = matching::generate_assignment({1}, text);
+    const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
+    CHECK(same_answer(on_ranks(1, costs)[0].matching, one));
+    const auto few = on_ranks(3, costs), many = on_ranks(3, costs, {}, 3);
+    CHECK(same_answer(few[1].matching, many[2].matching));
+  }
+}
+
+TEST_CASE("dealt core: ranks make their own rows of a generated matrix") {
+  for (const char* text :
+       {"gen:uniform?rows=53&high=500", "gen:uniform?rows=20&cols=31&high=9&type=float&seed=3",
+        "gen:uniform?rows=31&cols=20&high=9&type=int64", "gen:uniform?rows=31&cols=20&high=9&unmatched=4",
+        "gen:uniform?rows=30&high=70&density=.4&type=double", "gen:points?n=41&sigma=.4&dense=1",
+        "gen:points?n=41&sigma=.4&gate=1&dense=1&type=float&unmatched=.5", "gen:sums?n=17"})
+    for (const char* solver : {"jv", "hungarian", "hungarian-tree"})
+      run_as_threads(3, [&](Communicator& ranks) {
+        const auto made = matching::deal_generated(ranks, {1}, solver, text);
+        Costs whole = matching::generate_assignment({1}, text);
+        const auto split = matching::split_of(solver, view_of(whole));
+        const auto cut = matching::deal(ranks, split, std::move(whole));
+        const auto &a = std::get<matching::DenseCosts>(made.part),
+                   &b = std::get<matching::DenseCosts>(cut.part);
+        if (made.rows != cut.rows || made.cols != cut.cols || made.split != cut.split ||
+            made.mine.first != cut.mine.first || made.mine.count != cut.mine.count || a.rows != b.rows ||
+            a.cols != b.cols || a.entries != b.entries || a.fraction_bits != b.fraction_bits ||
+            made.unmatched_row_cost != cut.unmatched_row_cost ||
+            made.unmatched_col_cost != cut.unmatched_col_cost)
+          throw std::logic_error(std::string(text) + " for " + solver);
+      });
+}
+
+TEST_CASE("dealt core: fewer rows than ranks, and none at all") {
+  for (const auto& [rows, cols] :
+       {std::pair<Index, Index>{0, 0}, {0, 3}, {3, 0}, {1, 1}, {2, 2}, {1, 4}, {4, 1}, {3, 5}}) {
+    const std::string text =
+        "gen:uniform?high=5&rows=" + std::to_string(rows) + "&cols=" + std::to_string(cols);
+    check_text(text, {2, 3, 6});
+    check_text(text, {2, 6}, tiny_core(1, 1, 1000));
+  }
+}
+
+TEST_CASE("dealt core: a faulty entry of one rank ends all, and other costs are refused") {
+  for (const Index rows : {40, 600})
+    CHECK_THROWS_WITH(
+        run_as_threads(3,
+                       [&](Communicator& ranks) {
+                         const auto size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(rows);
+                         matching::DenseCosts costs{rows, rows, std::vector<float>(size, 1), 0, {}, {}};
+                         std::get<std::vector<float>>(costs.entries)[size - 2] =
+                             std::numeric_limits<float>::quiet_NaN();
+                         const auto dealt = matching::deal(ranks, matching::Split::rows, std::move(costs));
+                         matching::solve_dealt(ranks, {1}, "jv", dealt);
+                       }),
+        Catch::Contains("rank 2: cost of pair"));
+  for (const char* text : {"gen:points?n=50&sigma=.3", "gen:points?n=50&sigma=.3&gate=1&sparse=1"}) {
+    const Costs costs = matching::generate_assignment({1}, text);
+    CHECK_THROWS_WITH(matching::split_of("jv", view_of(costs)), Catch::Contains("full matrices"));
+    CHECK_THROWS_WITH(run_as_threads(2,
+                                     [&](Communicator& ranks) {
+                                       const auto dealt =
+                                           matching::deal(ranks, matching::Split::rows, Costs(costs));
+                                       matching::solve_dealt(ranks, {1}, "jv", dealt);
+                                     }),
+                      Catch::Contains("full matrices"));
+  }
+}
