@@ -84,7 +84,7 @@ struct RankRun {
   std::vector<std::string> instances, solvers;
   int repeats = 5, threads = 1;
   Backend backend = Backend::cpu;
-  bool header = true;
+  bool header = true, on_device = false;
 };
 
 /// All ranks of a run; rank 0 prints the rows.
@@ -107,6 +107,15 @@ void run_on_ranks(Communicator& ranks, const RankRun& run) {
         dealt = matching::deal_generated(ranks, {run.threads}, solver, instance);
         bits = fraction_bits_of(matching::view_of(dealt.part));
       });
+      std::optional<matching::DeviceCosts> copy;
+      if (run.on_device) {
+        ranks.agreed([&] {
+          copy.emplace(matching::view_of(dealt.part),
+                       launched().size > 1 ? launched().local_rank : ranks.rank());
+        });
+        if (const auto* matrix = std::get_if<matching::DenseCostsView>(&copy->view()))
+          dealt.on_device = *matrix;
+      }
       std::vector<double> seconds, transfers;
       matching::Matching answer;
       for (int k = 0; k <= run.repeats; ++k) {  // the first warms up
@@ -140,7 +149,8 @@ int run_ranks(const bench::Arguments& arguments, int ranks, Backend backend) {
                     std::max(1, static_cast<int>(arguments.number("repeats", 5))),
                     static_cast<int>(arguments.number("threads", std::max(1, thread_count({}) / size))),
                     backend,
-                    arguments.number("header", 1) != 0};
+                    arguments.number("header", 1) != 0,
+                    arguments.text("space").value_or("host") == "device"};
   try {
     if (launched().size > 1)
       run_on_ranks(world(), run);

@@ -22,6 +22,11 @@ struct Library {
   decltype(&ncclCommDestroy) comm_destroy;
   decltype(&ncclAllGather) all_gather;
   decltype(&ncclAllReduce) all_reduce;
+  decltype(&ncclBroadcast) broadcast;
+  decltype(&ncclSend) send;
+  decltype(&ncclRecv) receive;
+  decltype(&ncclGroupStart) group_start;
+  decltype(&ncclGroupEnd) group_end;
   decltype(&ncclGetErrorString) get_error_string;
 
   Library() {
@@ -41,6 +46,11 @@ struct Library {
     find(comm_destroy, "ncclCommDestroy");
     find(all_gather, "ncclAllGather");
     find(all_reduce, "ncclAllReduce");
+    find(broadcast, "ncclBroadcast");
+    find(send, "ncclSend");
+    find(receive, "ncclRecv");
+    find(group_start, "ncclGroupStart");
+    find(group_end, "ncclGroupEnd");
     find(get_error_string, "ncclGetErrorString");
   }
   void check(ncclResult_t result, const char* what) const {
@@ -106,6 +116,34 @@ void DeviceCommunicator::all_reduce_min(std::int64_t* values, std::size_t count,
   traffic_.bytes += static_cast<std::int64_t>(count * sizeof *values);
   library().check(library().all_reduce(values, values, count, ncclInt64, ncclMin, nccl_->comm, stream),
                   "all-reduce");
+}
+
+void DeviceCommunicator::broadcast(void* values, std::size_t bytes, int root, cudaStream_t stream) {
+  if (size_ == 1 || bytes == 0) return;
+  ++traffic_.calls;
+  traffic_.bytes += rank_ == root ? static_cast<std::int64_t>(bytes) : 0;
+  library().check(library().broadcast(values, values, bytes, ncclUint8, root, nccl_->comm, stream),
+                  "broadcast");
+}
+
+void DeviceCommunicator::gather(const void* mine, void* all, std::span<const std::size_t> bytes,
+                                cudaStream_t stream) {
+  const std::size_t here = bytes[static_cast<std::size_t>(rank_)];
+  if (rank_ == 0 && here > 0) MOTES_CUDA(cudaMemcpyAsync(all, mine, here, cudaMemcpyDeviceToDevice, stream));
+  if (size_ == 1) return;
+  ++traffic_.calls;
+  library().check(library().group_start(), "gather");
+  if (rank_ > 0 && here > 0) {
+    traffic_.bytes += static_cast<std::int64_t>(here);
+    library().check(library().send(mine, here, ncclUint8, 0, nccl_->comm, stream), "gather");
+  }
+  auto* to = static_cast<char*>(all);
+  for (int k = 1; rank_ == 0 && k < size_; ++k) {
+    to += bytes[static_cast<std::size_t>(k) - 1];
+    if (const std::size_t theirs = bytes[static_cast<std::size_t>(k)]; theirs > 0)
+      library().check(library().receive(to, theirs, ncclUint8, k, nccl_->comm, stream), "gather");
+  }
+  library().check(library().group_end(), "gather");
 }
 
 }  // namespace motes::gpu

@@ -10,10 +10,27 @@
 #include <motes/base/errors.h>
 #include <motes/base/index.h>
 
+#include "matching/assignment/device_problem.h"
 #include "matching/distributed/dealt_problem.h"
 #include "matching/distributed/solve_by_core.h"
 
 namespace motes::matching {
+
+#if !MOTES_HAS_NCCL
+namespace device {
+template <class T>
+detail::Solution solve_dealt_core(Communicator& ranks, const Execution&, const detail::DenseEntries<T>&,
+                                  const detail::DenseEntries<T>*, Index, const DealtDeviceCalls&) {
+  ranks.agreed([] {
+    throw ResourceError(
+        "several ranks on GPUs need CUDA and NCCL, which this build lacks (MOTES_NCCL); use the cpu back "
+        "end");
+  });
+  return {};
+}
+}  // namespace device
+#endif
+
 namespace detail {
 namespace {
 
@@ -100,6 +117,35 @@ CanonicalSides sides_of_seen(Communicator& ranks, const CostsView& outline, cons
   return sides;
 }
 
+/// A GPU for each rank.
+template <class T>
+Solution solve_core_on_devices(Communicator& ranks, const Execution& execution, const CostsView& outline,
+                               const DealtCosts& problem, const DenseEntries<T>& entries,
+                               CanonicalSides& sides) {
+  const int threads = thread_count(execution);
+  const device::DealtDeviceCalls calls{
+      [&](Cost mine) {
+        const Cost largest = ranks.all_reduce(mine < 0 ? kInfiniteCost : mine, Reduction::max);
+        if (largest > largest_allowed(view_of(problem.part)))
+          return sides = check_and_orient(ranks, outline, problem, threads);
+        ranks.agreed(
+            [&] { sides = make_sides(outline, std::max(largest, largest_unmatched_cost(outline))); });
+        return sides;
+      },
+      [&](const CanonicalSides& all) {
+        return device::solve_part(ranks, execution, true, all, entries, problem.mine.first);
+      }};
+  if (!problem.on_device)
+    return device::solve_dealt_core<T>(ranks, execution, entries, nullptr, problem.mine.first, calls);
+  DenseEntries<T> there = entries;
+  ranks.agreed([&] {
+    const auto* data = std::get_if<const T*>(&problem.on_device->data);
+    if (data == nullptr) throw std::invalid_argument("on_device has another number type than the part");
+    there.data = *data;
+  });
+  return device::solve_dealt_core<T>(ranks, execution, entries, &there, problem.mine.first, calls);
+}
+
 /// Before any entry is read.
 void check_outline(const Execution& execution, std::string_view solver, const CostsView& outline,
                    const DealtCosts& problem) {
@@ -109,8 +155,6 @@ void check_outline(const Execution& execution, std::string_view solver, const Co
                                 " needs; see split_of");
   check_dealt(problem);
   if (solver != "jv") return;
-  if (execution.backend == Backend::cuda)
-    throw ResourceError("jv on several ranks has no CUDA form; use the cpu back end, or hungarian-tree");
   const auto* matrix = std::get_if<DenseCosts>(&problem.part);
   require_matrix_on_ranks(view_of(problem.part));
   if (matrix != nullptr && matrix->entries.index() < 2)
@@ -132,6 +176,10 @@ Matching solve_by_core(Communicator& ranks, const Execution& execution, const De
     } else {
       using T = std::decay_t<decltype(*entries.data)>;
       CanonicalSides sides;
+      if (execution.backend == Backend::cuda) {
+        Solution solution = solve_core_on_devices(ranks, execution, outline, problem, entries, sides);
+        return finish_dealt(ranks, outline, sides, std::move(solution), true, problem.mine, entries);
+      }
       const DealtCoreCalls calls{[&](const CoreSelection* seen) {
                                    sides = seen == nullptr
                                                ? check_and_orient(ranks, outline, problem, threads)

@@ -42,3 +42,23 @@ Solution solve_dealt_core(Communicator& ranks, const Execution& execution, const
 void share_solution(Communicator& ranks, Solution& solution);
 
 }  // namespace motes::matching::detail
+
+namespace motes::matching::device {
+
+/// As detail::DealtCoreCalls. `largest`: what the entries here do not pass in magnitude, or more than any may
+/// have where some are faulty.
+struct DealtDeviceCalls {
+  std::function<detail::CanonicalSides(Cost largest)> make_sides;
+  std::function<detail::Solution(const detail::CanonicalSides&)> without_core;
+};
+
+/// The same with a GPU for each rank. `host`: the rows here; `on_device`: a copy of them on this rank's
+/// device, or nullptr: they are brought over. Without annealed prices. The objective does not depend on
+/// timing, the matching and the duals may. Throws ResourceError on every rank where CUDA or NCCL is lacking.
+template <class T>
+detail::Solution solve_dealt_core(Communicator& ranks, const Execution& execution,
+                                  const detail::DenseEntries<T>& host,
+                                  const detail::DenseEntries<T>* on_device, Index first,
+                                  const DealtDeviceCalls& calls);
+
+}  // namespace motes::matching::device

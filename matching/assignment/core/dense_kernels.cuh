@@ -18,6 +18,8 @@
 /// rows select many columns, these prices are not good enough: square matrices then get annealed prices
 /// (annealing.cuh), and the rows select again.
 
+#include <functional>
+
 #include "matching/assignment/core/annealing.cuh"
 #include "matching/assignment/core/dense_core.cuh"
 #include "matching/assignment/core/dense_pricing.cuh"
@@ -40,14 +42,19 @@ class DensePolicy {
  public:
   using Problem = DeviceCanonical<DenseEntries<T>>;
 
-  explicit DensePolicy(int wanted) : wanted_(std::clamp(wanted, 1, kMostWanted)) {}
+  /// `combine`: makes columns' least costs those of all ranks, where the rows are dealt out over `ranks`;
+  /// then there are no annealed prices, and columns get their neighbours from fewer bands on each.
+  explicit DensePolicy(int wanted, int ranks = 1, std::function<void(Cost*)> combine = {})
+      : wanted_(std::clamp(wanted, 1, kMostWanted)),
+        bands_(std::max(1, kBands / ranks)),
+        combine_(std::move(combine)) {}
 
   Core select(gpu::Arena& arena, const Problem& p, const search::State& s, Cost* price, bool unpriced) {
     const DenseEntries<T>& e = p.entries;
     const auto rows = static_cast<std::size_t>(p.rows), cols = static_cast<std::size_t>(p.cols);
     const bool vectors = loads_four(e);
     Cost* limit = arena.take<Cost>(rows);
-    Extras extras{kBands, nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
+    Extras extras{bands_, nullptr, s.col_to_row, arena.take_filled<int>(rows, 0), nullptr};
     if (p.row_exit == nullptr && unpriced) {
       const Cost* least = p.row_least;
       if (least == nullptr) {
@@ -66,10 +73,11 @@ class DensePolicy {
                           arena.take<Cost>(rows * static_cast<std::size_t>(stride)),
                           core.bound};
     choose(arena, p, vectors, price, limit, slots);
-    if (p.perfect && unpriced && are_many_poor(arena, p, slots) && anneal(arena, p, price))
+    if (p.perfect && unpriced && !combine_ && are_many_poor(arena, p, slots) && anneal(arena, p, price))
       choose(arena, p, vectors, price, limit, slots);
-    extras.place = arena.take<int>((kBands + 1) * cols);
-    const dim3 by_column(static_cast<unsigned>(std::min<std::size_t>((cols + 255) / 256, 4096)), kBands + 1);
+    extras.place = arena.take<int>(static_cast<std::size_t>(bands_ + 1) * cols);
+    const dim3 by_column(static_cast<unsigned>(std::min<std::size_t>((cols + 255) / 256, 4096)),
+                         static_cast<unsigned>(bands_) + 1);
     place_extras_kernel<<<by_column, 256, 0, arena.stream()>>>(e, price, slots, extras);
     MOTES_CUDA_LAUNCHED();
 
@@ -131,7 +139,7 @@ class DensePolicy {
     return hungarian::solve_by_forests(arena, sides, p, {{}, {}, v});
   }
 
-  bool can_anneal(const Problem& p) const { return p.cols <= kMostAnnealed; }
+  bool can_anneal(const Problem& p) const { return !combine_ && p.cols <= kMostAnnealed; }
   /// Puts annealed prices into `price`; false: they are there already, or the matrix is too wide.
   bool anneal(gpu::Arena& arena, const Problem& p, Cost* price) {
     if (annealed_ || !can_anneal(p)) return false;
@@ -191,16 +199,21 @@ class DensePolicy {
     const auto kernel = split_columns_kernel<T>;
     int resident = 1;
     MOTES_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, kColumnBlock, 0));
-    const int splits = std::clamp(resident * arena.multiprocessors() / wide, kBands, 512);
+    const int splits = std::clamp(resident * arena.multiprocessors() / wide, bands_, 512);
     const SplitMinima minima{arena.take<Cost>(static_cast<std::size_t>(splits) * cols),
                              arena.take<Index>(static_cast<std::size_t>(splits) * cols), splits};
     kernel<<<dim3(static_cast<unsigned>(wide), static_cast<unsigned>(splits)), kColumnBlock, 0,
              arena.stream()>>>(p.entries, vectors, level, minima);
     MOTES_CUDA_LAUNCHED();
-    Index* band_row = arena.take<Index>(kBands * cols);
+    Index* band_row = arena.take<Index>(static_cast<std::size_t>(bands_) * cols);
     join_splits_kernel<<<static_cast<unsigned>((cols + 255) / 256), 256, 0, arena.stream()>>>(
-        minima, kBands, p.cols, band_row, price);
+        minima, bands_, p.cols, band_row, price, combine_ ? kInfiniteCost : 0);
     MOTES_CUDA_LAUNCHED();
+    if (combine_ && price != nullptr) {
+      combine_(price);
+      no_pair_kernel<<<static_cast<unsigned>((cols + 255) / 256), 256, 0, arena.stream()>>>(price, p.cols);
+      MOTES_CUDA_LAUNCHED();
+    }
     return band_row;
   }
 
@@ -217,7 +230,8 @@ class DensePolicy {
     }
   }
 
-  int wanted_;
+  int wanted_, bands_;
+  std::function<void(Cost*)> combine_;
   RowList list_{nullptr, nullptr};
   Counts* counts_ = nullptr;
   Found found_{};

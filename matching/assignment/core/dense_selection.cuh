@@ -111,10 +111,10 @@ __global__ void __launch_bounds__(kColumnBlock)
   }
 }
 
-/// Splits to bands: band_row [bands * cols]; price (may be nullptr) gets the least of all, 0 where a column
-/// has no allowed pair.
+/// Splits to bands: band_row [bands * cols]; price (may be nullptr) gets the least of all, `none` where a
+/// column has no allowed pair.
 [[maybe_unused]] static __global__ void join_splits_kernel(SplitMinima in, int bands, Index cols,
-                                                           Index* band_row, Cost* price) {
+                                                           Index* band_row, Cost* price, Cost none) {
   const Index j = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (j >= cols) return;
   Cost least = kInfiniteCost;
@@ -128,7 +128,13 @@ __global__ void __launch_bounds__(kColumnBlock)
     band_row[Offset{b} * cols + j] = row;
     least = min(least, best);
   }
-  if (price != nullptr) price[j] = least == kInfiniteCost ? 0 : least;
+  if (price != nullptr) price[j] = least == kInfiniteCost ? none : least;
+}
+
+/// 0 where a column has no allowed pair on any rank.
+[[maybe_unused]] static __global__ void no_pair_kernel(Cost* price, Index cols) {
+  for (Index j = search::thread_index(); j < cols; j += search::thread_total())
+    if (price[j] == kInfiniteCost) price[j] = 0;
 }
 
 /// Writes `count` pairs of a list in shared memory to row i's slots, by rising column; a warp.

@@ -15,9 +15,7 @@
 #include "matching/papers/hungarian/solve_dealt.h"
 
 namespace motes::matching::device {
-namespace {
 
-/// One rank a GPU, as far as there are as many.
 int device_of_rank(Communicator& ranks) {
   int count = 0;
   ranks.agreed([&] {
@@ -33,8 +31,6 @@ int device_of_rank(Communicator& ranks) {
   const int place = launched().size > 1 ? launched().local_rank : ranks.rank();
   return place % count;
 }
-
-}  // namespace
 
 template <class Entries>
 detail::Solution solve_part(Communicator& ranks, const Execution& execution, bool by_covers,

@@ -7,12 +7,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <motes/base/gpu/device.h>
 #include <motes/matching/distributed.h>
 #include <motes/matching/instances.h>
 #include <motes/matching/registry.h>
 
 #include "matching/distributed/solve_by_core.h"
 #include "tests/support/instances.h"
+#include "tests/support/skip.h"
 
 using namespace motes;
 using matching::Cost;
@@ -31,13 +33,16 @@ struct Answer {
 
 /// What each of so many ranks answers.
 std::vector<Answer> on_ranks(int size, const Costs& costs, const DealtCoreSettings& settings = {},
-                             int threads = 1) {
+                             int threads = 1, Backend backend = Backend::cpu) {
   std::vector<Answer> answers(static_cast<std::size_t>(size));
   run_as_threads(size, [&](Communicator& ranks) {
     const auto split = matching::split_of("jv", view_of(costs));
     const auto dealt = matching::deal(ranks, split, Costs(costs));
     Answer& answer = answers[static_cast<std::size_t>(ranks.rank())];
-    answer.matching = matching::detail::solve_by_core(ranks, {threads}, dealt, settings);
+    Execution execution;
+    execution.threads = threads;
+    execution.backend = backend;
+    answer.matching = matching::detail::solve_by_core(ranks, execution, dealt, settings);
     if (answer.matching.status == Status::optimal)
       answer.certificate = matching::verify_dealt(ranks, {1}, dealt, answer.matching);
   });
@@ -67,14 +72,14 @@ void check(const std::vector<Answer>& answers, std::optional<double> best) {
   }
 }
 
-void check_text(const std::string& text, std::initializer_list<int> sizes,
-                const DealtCoreSettings& settings = {}) {
+void check_text(const std::string& text, const std::vector<int>& sizes,
+                const DealtCoreSettings& settings = {}, Backend backend = Backend::cpu) {
   const Costs costs = matching::generate_assignment({1}, text);
   const Matching one = matching::find_solver("jv")->make()->solve({1}, view_of(costs));
   const auto best = one.status == Status::optimal ? std::optional(one.objective) : std::nullopt;
   for (const int size : sizes) {
     INFO(text << " on " << size << " ranks");
-    check(on_ranks(size, costs, settings), best);
+    check(on_ranks(size, costs, settings, 1, backend), best);
   }
 }
 
@@ -224,4 +229,66 @@ TEST_CASE("dealt core: a faulty entry of one rank ends all, and other costs are 
                                      }),
                       Catch::Contains("full matrices"));
   }
+}
+
+namespace {
+
+/// Ranks that this machine has a GPU for each, of 1 and 2.
+std::vector<int> gpu_ranks() {
+  const auto count = gpu::list_devices().devices.size();
+  return count > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
+}
+
+}  // namespace
+
+// Few enough for compute-sanitizer, yet every kernel.
+TEST_CASE("for the memory and race checkers: a core over several GPUs") {
+  MOTES_NEED_GPU();
+  for (const char* text : {"gen:uniform?rows=57&high=300", "gen:points?n=70&sigma=1&dense=1&type=float",
+                           "gen:uniform?rows=30&cols=31&high=100&unmatched=20"})
+    check_text(text, gpu_ranks(), {}, Backend::cuda);
+}
+
+TEST_CASE("dealt core on GPUs: every family of small problems is solved as brute force has it") {
+  MOTES_NEED_GPU();
+  for (const auto& instance : testing::small_instances(43)) {
+    const auto found = testing::brute_force(instance.costs.view());
+    const auto best = found ? std::optional(static_cast<double>(*found)) : std::nullopt;
+    for (const Costs& costs : matrices_of(instance.costs))
+      for (const int size : gpu_ranks()) {
+        INFO(instance.name << ", entries " << std::get<matching::DenseCosts>(costs).entries.index() << ", "
+                           << size << " GPUs");
+        check(on_ranks(size, costs, {}, 1, Backend::cuda), best);
+      }
+  }
+}
+
+TEST_CASE("dealt core on GPUs: large and structured matrices") {
+  MOTES_NEED_GPU();
+  for (const char* text :
+       {"gen:uniform?rows=5001&high=5001", "gen:uniform?rows=4500&high=450000&type=float",
+        "gen:uniform?rows=700&high=70&type=int64", "gen:uniform?rows=600&high=1000000&type=double",
+        "gen:uniform?rows=300&cols=900&high=3000", "gen:uniform?rows=900&cols=300&high=3000&type=float",
+        "gen:uniform?rows=600&cols=640&high=1000&unmatched=40", "gen:uniform?rows=600&high=900&density=.02",
+        "gen:uniform?rows=600&high=900&density=.003", "gen:uniform?rows=600&high=0",
+        "gen:points?n=2000&sigma=1&dense=1&type=float", "gen:low-rank?n=600", "gen:sums?n=600",
+        "gen:line?n=600", "gen:valued?n=600", "gen:heavy?law=power&spread=3&n=600", "gen:machol-wien?n=600"})
+    check_text(text, gpu_ranks(), {}, Backend::cuda);
+}
+
+TEST_CASE("dealt core on GPUs: a faulty entry of one rank ends all") {
+  MOTES_NEED_GPU();
+  const int size = gpu_ranks().back();
+  CHECK_THROWS_WITH(
+      run_as_threads(size,
+                     [&](Communicator& ranks) {
+                       matching::DenseCosts costs{40, 40, std::vector<float>(1600, 1), 0, {}, {}};
+                       std::get<std::vector<float>>(costs.entries)[1598] =
+                           std::numeric_limits<float>::quiet_NaN();
+                       const auto dealt = matching::deal(ranks, matching::Split::rows, std::move(costs));
+                       Execution execution;
+                       execution.backend = Backend::cuda;
+                       matching::solve_dealt(ranks, execution, "jv", dealt);
+                     }),
+      Catch::Contains("cost of pair"));
 }

@@ -17,6 +17,7 @@
 /// a core, some dozen pairs of each row; it gets these once, and in each round sends the duals and gets the
 /// pairs that violate them.
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct DealtCosts {
   /// Sparse and dense: this rank's rows or columns only. Geometric: all points. Without unmatched costs.
   Costs part;
   std::vector<Cost> unmatched_row_cost, unmatched_col_cost;  ///< of the whole problem, as in problem.h
+  /// jv with the cuda back end: a copy of `part` in the memory of this rank's device, so that none is made.
+  std::optional<DenseCostsView> on_device;
 };
 
 /// Whether the solver can use several ranks; true of `jv` (matrices), `hungarian` and `hungarian-tree`.

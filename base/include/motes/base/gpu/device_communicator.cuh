@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include <motes/base/communicator.h>
 #include <motes/base/gpu/arena.cuh>
@@ -31,7 +32,12 @@ class DeviceCommunicator {
   /// values[k] = the minimum of all ranks' values[k], in device memory.
   void all_reduce_min(std::int64_t* values, std::size_t count, cudaStream_t stream);
 
-  /// Calls and bytes of the two functions above; seconds are not measured.
+  /// Copies the values of `root` to every rank, in device memory.
+  void broadcast(void* values, std::size_t bytes, int root, cudaStream_t stream);
+  /// Rank 0's `all` = every rank's `mine`, in rank order. bytes[k]: of rank k. Other ranks pass no `all`.
+  void gather(const void* mine, void* all, std::span<const std::size_t> bytes, cudaStream_t stream);
+
+  /// Calls and bytes of the functions above; seconds are not measured.
   Communicator::Traffic traffic() const { return traffic_; }
 
  private:

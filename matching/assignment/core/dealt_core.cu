@@ -1,0 +1,247 @@
+/// `jv` on a matrix whose rows are dealt out over GPUs, one for each rank: rank 0 runs the loop of
+/// core_solver.cuh on its device, and the other ranks answer its questions with the kernels of one GPU
+/// (dense_kernels.cuh) on their rows. Lists go from device to device by NCCL.
+
+#include <exception>
+#include <functional>
+
+#include <motes/base/gpu/device_communicator.cuh>
+#include <motes/base/timer.h>
+#include <motes/base/workspace.h>
+
+#include "matching/assignment/core/dealt_core.h"
+#include "matching/assignment/core/dense_kernels.cuh"
+#include "matching/assignment/jonker_volgenant_device.h"
+#include "matching/papers/hungarian/solve_dealt.h"
+
+namespace motes::matching::device {
+namespace core {
+namespace {
+
+/// What rank 0 asks the others to do.
+enum class Order : std::int64_t { price, solve_whole, finish };
+
+__global__ void shift_offsets_kernel(Offset* offsets, Index count, Offset by) {
+  for (Index i = search::thread_index(); i < count; i += search::thread_total()) offsets[i] += by;
+}
+__global__ void shift_rows_kernel(Index* row, Index count, Index by) {
+  for (Index k = search::thread_index(); k < count; k += search::thread_total()) row[k] += by;
+}
+
+/// A rank's rows on its device; on rank 0 also the policy of core_solver.cuh for all rows.
+template <class T>
+class DealtPolicy {
+ public:
+  using Problem = DeviceCanonical<DenseEntries<T>>;
+
+  DealtPolicy(gpu::Arena& arena, gpu::DeviceCommunicator& devices, Communicator& hosts,
+              const CanonicalSides& sides, const Problem& mine, Index first,
+              const std::function<detail::Solution(const CanonicalSides&)>& without_core)
+      : arena_(arena),
+        devices_(devices),
+        hosts_(hosts),
+        sides_(sides),
+        mine_(mine),
+        first_(first),
+        without_core_(without_core),
+        policy_(kCorePairs, devices.size(), [this](Cost* price) {
+          devices_.all_reduce_min(price, static_cast<std::size_t>(mine_.cols), arena_.stream());
+        }) {}
+
+  Core select(gpu::Arena&, const Problem&, const search::State&, Cost* price, bool) {
+    return select_on_all(price);
+  }
+  Additions price(gpu::Arena&, const Problem&, const search::State& s, const Cost* price, const Core&) {
+    give(Order::price);
+    return price_on_all(s.u, s.v, price);
+  }
+  detail::Solution solve_whole(gpu::Arena&, const CanonicalSides&, const Problem&) {
+    give(Order::solve_whole);
+    return solve_whole_on_all();
+  }
+  void finish() { give(Order::finish); }
+
+  /// The other ranks: from the selection until rank 0 has finished.
+  void serve() {
+    const auto rows = static_cast<std::size_t>(sides_.rows), cols = static_cast<std::size_t>(sides_.cols);
+    Cost *u = arena_.take<Cost>(rows), *v = arena_.take<Cost>(cols), *price = arena_.take<Cost>(cols);
+    MOTES_CUDA(
+        cudaMemcpyAsync(price, mine_.start, cols * sizeof(Cost), cudaMemcpyDeviceToDevice, arena_.stream()));
+    select_on_all(price);
+    while (true) {
+      std::int64_t order = 0;
+      hosts_.broadcast(std::span(&order, 1));
+      if (static_cast<Order>(order) == Order::finish) return;
+      if (static_cast<Order>(order) == Order::solve_whole)
+        solve_whole_on_all();
+      else
+        price_on_all(u, v, price);
+    }
+  }
+
+ private:
+  void give(Order order) {
+    auto number = static_cast<std::int64_t>(order);
+    hosts_.broadcast(std::span(&number, 1));
+  }
+  detail::Solution solve_whole_on_all() {
+    arena_.synchronize();  // its memory goes to what solves now
+    return without_core_(sides_);
+  }
+  int blocks() const { return 8 * arena_.multiprocessors(); }
+
+  /// Rank 0's array of what all ranks have, counts[k] of rank k; nullptr elsewhere.
+  template <class V>
+  V* gather(const V* mine, const std::vector<std::int64_t>& counts, std::int64_t each) {
+    std::vector<std::size_t> bytes;
+    std::size_t total = 0;
+    for (const std::int64_t count : counts) {
+      bytes.push_back(static_cast<std::size_t>(count * each) * sizeof(V));
+      total += static_cast<std::size_t>(count * each);
+    }
+    V* all = hosts_.rank() == 0 ? arena_.take<V>(total + 1) : nullptr;
+    devices_.gather(mine, all, bytes, arena_.stream());
+    return all;
+  }
+
+  /// Every rank selects from its rows; rank 0 gets the core of all.
+  Core select_on_all(Cost* price) {
+    const search::State none{nullptr, nullptr, nullptr, nullptr};
+    core_ = policy_.select(arena_, mine_, none, price, true);
+    std::vector<std::int64_t> rows, pairs;
+    const std::int64_t sizes[] = {mine_.rows, core_.pairs};
+    const auto all = hosts_.all_gather<std::int64_t>(sizes);
+    for (std::size_t k = 0; k < all.size(); k += 2) rows.push_back(all[k]), pairs.push_back(all[k + 1]);
+    Core whole;
+    Offset* offsets = gather(core_.entries.offsets, rows, 1);
+    whole.entries = {sides_.rows, sides_.cols, offsets, gather(core_.entries.col_index, pairs, 1),
+                     gather(core_.entries.cost, pairs, 1)};
+    if (hosts_.rank() > 0) return whole;
+    Index first = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      // The last rank's block has the end of all behind it: offsets hold rows + 1 numbers.
+      const bool last = k + 1 == rows.size();
+      const auto count = static_cast<Index>(rows[k]);
+      if (last) {
+        const Offset end = pairs[k];
+        MOTES_CUDA(cudaMemcpyAsync(offsets + first + count, &end, sizeof end, cudaMemcpyHostToDevice,
+                                   arena_.stream()));
+        arena_.synchronize();
+      }
+      shift_offsets_kernel<<<blocks(), 256, 0, arena_.stream()>>>(offsets + first, count + (last ? 1 : 0),
+                                                                  whole.pairs);
+      MOTES_CUDA_LAUNCHED();
+      whole.pairs += pairs[k];
+      first += count;
+    }
+    return whole;
+  }
+
+  /// u [rows of all], v [cols]: of rank 0.
+  Additions price_on_all(Cost* u, Cost* v, const Cost* price) {
+    devices_.broadcast(u, static_cast<std::size_t>(sides_.rows) * sizeof(Cost), 0, arena_.stream());
+    devices_.broadcast(v, static_cast<std::size_t>(sides_.cols) * sizeof(Cost), 0, arena_.stream());
+    const search::State here{u + first_, v, nullptr, nullptr};
+    const Additions found = policy_.price(arena_, mine_, here, price, core_);
+    std::vector<std::int64_t> counts;
+    const std::int64_t sizes[] = {found.count, found.pairs};
+    const auto of_ranks = hosts_.all_gather<std::int64_t>(sizes);
+    Additions all;
+    for (std::size_t k = 0; k < of_ranks.size(); k += 2) {
+      counts.push_back(of_ranks[k]);
+      all.count += static_cast<Index>(of_ranks[k]);
+      all.pairs += of_ranks[k + 1];
+    }
+    if (all.count == 0) return {};
+    if (found.count > 0) {  // a list of the policy, which makes another each time
+      shift_rows_kernel<<<blocks(), 256, 0, arena_.stream()>>>(const_cast<Index*>(found.row), found.count,
+                                                               first_);
+      MOTES_CUDA_LAUNCHED();
+    }
+    all.row = gather(found.row, counts, 1);
+    all.length = gather(found.length, counts, 1);
+    all.col = gather(found.col, counts, kAddedPerRow);
+    all.cost = gather(found.cost, counts, kAddedPerRow);
+    return all;
+  }
+
+  gpu::Arena& arena_;
+  gpu::DeviceCommunicator& devices_;
+  Communicator& hosts_;
+  const CanonicalSides& sides_;
+  Problem mine_;  ///< the rows here
+  Index first_;
+  const std::function<detail::Solution(const CanonicalSides&)>& without_core_;
+  DensePolicy<T> policy_;
+  Core core_;  ///< of the rows here
+};
+
+}  // namespace
+}  // namespace core
+
+template <class T>
+detail::Solution solve_dealt_core(Communicator& ranks, const Execution& execution,
+                                  const DenseEntries<T>& host, const DenseEntries<T>* on_device, Index first,
+                                  const DealtDeviceCalls& calls) {
+  const auto begun = std::chrono::steady_clock::now();
+  const int device = device_of_rank(ranks);
+  Workspace own;
+  gpu::Arena* arena = nullptr;
+  DenseEntries<T> entries;
+  ranks.agreed([&] {
+    arena = &(execution.workspace != nullptr ? *execution.workspace : own).arena(device);
+    arena->reset();
+    const bool there = on_device != nullptr;
+    entries = there ? *on_device : host;
+    if (entries.rows > 0 && entries.cols > 0 && entries.col_stride != 1) {
+      const DenseEntries<T> lying = detail::exchanged(entries);
+      entries = transposed(*arena, there ? lying : to_device(*arena, lying, Space::host, 0));
+    } else if (!there) {
+      entries = to_device(*arena, entries, Space::host, 0);
+    }
+    arena->synchronize();
+  });
+  gpu::DeviceCommunicator& devices = gpu::DeviceCommunicator::of(ranks, device);
+  const double transfer_s = seconds_since(begun);
+  const auto sent = devices.traffic();
+  Survey survey;
+  ranks.agreed([&] {
+    if (entries.rows > 0) survey = survey_entries(*arena, entries);
+  });
+  const CanonicalSides sides = calls.make_sides(survey.largest);
+  detail::Solution solution;
+  if (sides.rows < ranks.size() || sides.cols == 0) {
+    solution = calls.without_core(sides);
+  } else {
+    DeviceCanonical<DenseEntries<T>> mine{
+        entries.rows,  sides.cols,      entries, nullptr, arena->upload(std::span<const Cost>(sides.start)),
+        sides.perfect, survey.row_least};
+    if (!sides.row_exit.empty()) mine.row_exit = arena->upload(sides.row_exit);
+    core::DealtPolicy<T> policy(*arena, devices, ranks, sides, mine, first, calls.without_core);
+    if (ranks.rank() > 0) {
+      policy.serve();
+    } else {
+      DeviceCanonical<DenseEntries<T>> all = mine;
+      all.rows = sides.rows;
+      solution = core::solve(*arena, sides, all, {}, policy);
+      policy.finish();
+    }
+    arena->synchronize();
+  }
+  detail::share_solution(ranks, solution);
+  solution.stats.seconds["transfer"] = transfer_s;
+  solution.stats.messages += devices.traffic().calls - sent.calls;
+  solution.stats.bytes_sent += devices.traffic().bytes - sent.bytes;
+  return solution;
+}
+
+#define MOTES_DEALT(T)                                                                                \
+  template detail::Solution solve_dealt_core(Communicator&, const Execution&, const DenseEntries<T>&, \
+                                             const DenseEntries<T>*, Index, const DealtDeviceCalls&);
+MOTES_DEALT(std::int32_t)
+MOTES_DEALT(std::int64_t)
+MOTES_DEALT(float)
+MOTES_DEALT(double)
+#undef MOTES_DEALT
+
+}  // namespace motes::matching::device
