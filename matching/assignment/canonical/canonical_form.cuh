@@ -59,8 +59,10 @@ DenseEntries<T> to_device(gpu::Arena& arena, DenseEntries<T> e, Space space, Off
   if (space == Space::device || e.rows == 0 || e.cols == 0) return e;
   T* data = arena.take<T>(static_cast<std::size_t>(e.rows) * static_cast<std::size_t>(e.cols));
   const std::size_t width = static_cast<std::size_t>(e.cols) * sizeof(T);
-  MOTES_CUDA(cudaMemcpy2DAsync(data, width, e.data, static_cast<std::size_t>(e.row_stride) * sizeof(T), width,
-                               static_cast<std::size_t>(e.rows), cudaMemcpyHostToDevice, arena.stream()));
+  // The stride of a single row means nothing, and may be shorter than the row.
+  const std::size_t pitch = e.rows == 1 ? width : static_cast<std::size_t>(e.row_stride) * sizeof(T);
+  MOTES_CUDA(cudaMemcpy2DAsync(data, width, e.data, pitch, width, static_cast<std::size_t>(e.rows),
+                               cudaMemcpyHostToDevice, arena.stream()));
   e.data = data;
   e.row_stride = e.cols;
   return e;
