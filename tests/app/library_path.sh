@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The program starts in a folder that holds files named like the libraries it needs.
+# Arguments: the executable.
+set -euo pipefail
+motes=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+for library in $(ldd "$motes" | awk '{print $1}' | grep '^lib'); do echo "not a library" >"$library"; done
+"$motes" --version
