@@ -1,11 +1,9 @@
 // Pictures that were smoothed before they were stored, padded ones, and false spots asked for in crowds.
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -163,37 +161,4 @@ TEST_CASE("the level is raised to where a maximum is likelier a spot than noise"
   CHECK(likely > 4.4);
   CHECK(likely < 8);
   CHECK(detect::level_of_likely(noise, scores, 7.9) == 7.9);
-}
-
-TEST_CASE("skewed noise has no spots, and hides none", "[detect]") {
-  // Single photons through a gain register (gamma noise), and read noise cut off at 0.
-  const bool register_of_gain = GENERATE(true, false);
-  const Shape3 shape{1, 256, 256};
-  std::vector<testing::Spot> truth;
-  for (int y = 20; y < 250; y += 30)
-    for (int x = 20; x < 250; x += 30) truth.push_back({0, y + 0.3, x + 0.2});
-  for (const bool spots : {false, true}) {
-    testing::SpotFrameOptions optics;
-    optics.shape = shape;
-    optics.psf_sigma = {1.5, 1.5, 1};
-    optics.background = register_of_gain ? 2 : 6;
-    optics.peak = 50;
-    const std::vector<double> light =
-        testing::expected_photons(optics, spots ? truth : std::vector<testing::Spot>{});
-    std::mt19937_64 random(5);
-    std::vector<double> values;
-    for (const double mean : light) {
-      const double n = std::poisson_distribution<int>(mean)(random);
-      const double amplified = n > 0 ? std::gamma_distribution<double>(n, 20.0)(random) : 0;
-      const double clipped = std::max(0.0, 8 * n - 60 + std::normal_distribution<double>(0, 10)(random));
-      values.push_back(std::round(register_of_gain ? 200 + amplified : clipped));
-    }
-    const VolumeFrame frame = testing::float_frame(shape, values);
-    tracking::DetectionOptions options;
-    options.radius_um = {2.1, 2.1, 2.1};
-    const Detections found = tracking::detect_spots(Execution{2}, frame, options);
-    INFO((register_of_gain ? "gain register" : "clipped") << (spots ? ", spots" : ", none"));
-    CHECK(found.size() <= (spots ? truth.size() + 1 : 0));
-    if (spots) CHECK(testing::score_spots(truth, found, {1, 1, 1}, 2).matched >= 62);
-  }
 }

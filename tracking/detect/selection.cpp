@@ -36,7 +36,6 @@ constexpr std::array<Knot, 6> kNoise{{{0, 1}, {1.1, .5}, {2.5, .1}, {2.86, .05},
 constexpr double kTailVariance = 1.1;  // beyond the last knot
 constexpr double kMedian = 1.1, kUpper = 2.86;
 constexpr double kMostSkew = 1.5;
-constexpr double kMostSingle = 0.5, kMostSkewOfSingle = 2;
 constexpr std::size_t kFewest = 8;  // extrema to tell a percentile from
 
 /// As std::is_sorted, block by block, so that vector units do the work: millions of scores are asked about.
@@ -192,27 +191,6 @@ double percentile(std::span<const double> scores, double share) {
   return quantile(values, share);
 }
 
-namespace {
-
-/// Where more than half of the maxima score nothing, being single voxels, as in the skewed noise of cameras
-/// with gain registers or of clipped images, the rest of them are compared with the minima that score at all.
-/// None where that is not so, or where spots make up their upper quarter.
-std::optional<double> skew_of_single(std::span<const double> maxima, std::span<const double> minima) {
-  const auto scoring = [](std::span<const double> all) {
-    std::vector<double> some;
-    for (const double s : all)
-      if (s > 0) some.push_back(s);
-    return some;
-  };
-  if (percentile(maxima, kMostSingle) > 0) return std::nullopt;
-  std::vector<double> up = scoring(maxima), down = scoring(minima);
-  if (up.size() < kFewest || down.size() < kFewest) return std::nullopt;
-  const double skew = quantile(up, .75) / quantile(down, .75);
-  return skew < kMostSkewOfSingle ? std::optional(std::max(1.0, skew)) : std::nullopt;
-}
-
-}  // namespace
-
 NoiseScores noise_scores(std::span<const double> maxima, std::span<const double> minima,
                          double minima_per_sample) {
   NoiseScores noise;
@@ -220,10 +198,7 @@ NoiseScores noise_scores(std::span<const double> maxima, std::span<const double>
   if (minima.size() >= kFewest && maxima.size() >= kFewest) {
     const double up = percentile(maxima, .75);
     const double down = percentile(minima, .75);
-    if (const std::optional<double> skew = skew_of_single(maxima, minima))
-      noise.stretch *= *skew;
-    else if (down > 0)
-      noise.stretch *= std::clamp(up / down, 1.0, kMostSkew);
+    if (down > 0) noise.stretch *= std::clamp(up / down, 1.0, kMostSkew);
   }
   const bool ascending = are_ascending(maxima);
   const auto below = [&](double score) {
