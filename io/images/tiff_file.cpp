@@ -75,7 +75,7 @@ void swap_voxels(std::span<std::byte> bytes, std::int64_t voxel_bytes) {
 /// Whether libtiff's message reports a lack of memory, rather than sizes that are impossible for this file.
 bool is_out_of_memory(const std::string& why) {
   if (why.find("memory") == std::string::npos) return false;
-  if (system::memory_is_limited()) return true;
+  if (system::memory_is_limited() || why.starts_with("Out of memory reading of")) return true;
   long long elements = 0, bytes = 0;
   const auto claim = why.find('(');
   return why.starts_with("Failed to allocate") && claim != std::string::npos &&

@@ -12,7 +12,6 @@
 #include "matching/assignment/core/dealt_core.h"
 #include "matching/assignment/core/dense_kernels.cuh"
 #include "matching/assignment/jonker_volgenant_device.h"
-#include "matching/papers/hungarian/solve_dealt.h"
 
 namespace motes::matching::device {
 namespace core {
@@ -184,7 +183,7 @@ detail::Solution solve_dealt_core(Communicator& ranks, const Execution& executio
                                   const DenseEntries<T>& host, const DenseEntries<T>* on_device, Index first,
                                   const DealtDeviceCalls& calls) {
   const auto begun = std::chrono::steady_clock::now();
-  const int device = device_of_rank(ranks);
+  const int device = gpu::device_of_rank(ranks);
   Workspace own;
   gpu::Arena* arena = nullptr;
   DenseEntries<T> entries;

@@ -16,22 +16,6 @@
 
 namespace motes::matching::device {
 
-int device_of_rank(Communicator& ranks) {
-  int count = 0;
-  ranks.agreed([&] {
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-      cudaGetLastError();
-      throw ResourceError("no GPU on this rank's machine; use the cpu back end");
-    }
-    const int here = launched().size > 1 ? launched().local_size : ranks.size();
-    if (here > count)
-      throw ResourceError(std::to_string(here) + " ranks on a machine with " + std::to_string(count) +
-                          " GPUs; start one rank a GPU");
-  });
-  const int place = launched().size > 1 ? launched().local_rank : ranks.rank();
-  return place % count;
-}
-
 template <class Entries>
 detail::Solution solve_part(Communicator& ranks, const Execution& execution, bool by_covers,
                             const detail::CanonicalSides& sides, const Entries& entries, Index first) {
@@ -43,7 +27,7 @@ detail::Solution solve_part(Communicator& ranks, const Execution& execution, boo
     return {};
   } else {
     const auto begun = std::chrono::steady_clock::now();
-    const int device = device_of_rank(ranks);
+    const int device = gpu::device_of_rank(ranks);
     Workspace own;
     std::optional<hungarian::DealtMatrix<Entries>> matrix;
     gpu::DeviceCommunicator* devices = nullptr;

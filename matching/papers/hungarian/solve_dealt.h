@@ -18,10 +18,6 @@ Solution solve_part(Communicator& ranks, int threads, bool by_covers, const Cano
 
 namespace device {
 
-/// This rank's device: one rank a GPU, as far as there are as many. Throws ResourceError on every rank.
-/// Only in builds with NCCL.
-int device_of_rank(Communicator& ranks);
-
 /// With a GPU for each rank. Throws ResourceError on every rank where CUDA or NCCL is lacking on one.
 /// `entries` in host memory: rows [first, ...) of the canonical form (by_covers), or its columns.
 template <class Entries>
