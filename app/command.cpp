@@ -144,8 +144,8 @@ std::vector<int> devices_of(const Config& config) {
   const int last = *std::max_element(numbers.begin(), numbers.end());
   if (last >= there)
     throw UsageError(
-        fmt::format("execution.devices: there is no GPU {}; this machine has {}, numbered from 0; motes info "
-                    "lists them",
+        fmt::format("execution.devices: this machine has no GPU {}; it has {}, numbered from 0, which motes info "
+                    "lists",
                     last, there));
   return numbers;
 }

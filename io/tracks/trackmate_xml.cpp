@@ -200,7 +200,7 @@ void settle_lengths(Content& content, const std::string& unit) {
   }
 }
 
-/// A property that was written under a feature's name, since its own is no XML attribute, gets it back.
+/// Restores the names of properties that were written under other ones because XML does not allow theirs.
 void settle_names(Content& content, const pugi::xml_node& model) {
   std::unordered_map<std::string, std::string> name_of;
   for (const pugi::xml_node& feature :

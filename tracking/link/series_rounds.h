@@ -57,7 +57,7 @@ class Rounds {
   void along_field_on(SeriesLinking start, int lags, int rounds);
 
   /// Around the motion that all detections of a frame share (series_drift.h), from the likeliest shifts on.
-  /// False where these are no likelier than none: nothing is done.
+  /// False, and nothing is changed, if these are not likelier than none.
   bool along_drift(int lags, int rounds);
 
   /// Without prediction, from the other rounds' scale and shares on.

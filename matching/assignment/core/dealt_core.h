@@ -10,7 +10,7 @@
 namespace motes::matching::detail {
 
 struct DealtCoreSettings {
-  /// Below so many columns there is no core: rank 0 solves the matrix, if it may gather it.
+  /// With fewer columns no core is used: rank 0 solves the matrix, if it may gather it.
   Index least_cols = 512;
   /// Pairs of a matrix that rank 0 may gather where a core is of no use.
   Offset most_gathered = Offset{1} << 27;
