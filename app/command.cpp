@@ -143,10 +143,10 @@ std::vector<int> devices_of(const Config& config) {
   }
   const int last = *std::max_element(numbers.begin(), numbers.end());
   if (last >= there)
-    throw UsageError(
-        fmt::format("execution.devices: this machine has no GPU {}; it has {}, numbered from 0, which motes info "
-                    "lists",
-                    last, there));
+    throw UsageError(fmt::format(
+        "execution.devices: this machine has no GPU {}; it has {}, numbered from 0, which motes info "
+        "lists",
+        last, there));
   return numbers;
 }
 
