@@ -1,6 +1,7 @@
 /// `jv` on a matrix whose rows are dealt out over GPUs, one for each rank: rank 0 runs the loop of
 /// core_solver.cuh on its device, and the other ranks answer its questions with the kernels of one GPU
-/// (dense_kernels.cuh) on their rows. Lists go from device to device by NCCL.
+/// (dense_kernels.cuh) on their rows. Lists go from device to device by NCCL. Where the core misleads, rank 0
+/// gathers the matrix and solves it as one GPU does, with annealed prices, if its device has room for it.
 
 #include <exception>
 #include <functional>
@@ -18,7 +19,7 @@ namespace core {
 namespace {
 
 /// What rank 0 asks the others to do.
-enum class Order : std::int64_t { price, solve_whole, finish };
+enum class Order : std::int64_t { price, gather_whole, solve_whole, finish };
 
 __global__ void shift_offsets_kernel(Offset* offsets, Index count, Offset by) {
   for (Index i = search::thread_index(); i < count; i += search::thread_total()) offsets[i] += by;
@@ -45,7 +46,12 @@ class DealtPolicy {
         without_core_(without_core),
         policy_(kCorePairs, devices.size(), [this](Cost* price) {
           devices_.all_reduce_min(price, static_cast<std::size_t>(mine_.cols), arena_.stream());
-        }) {}
+        }) {
+    std::size_t free = 0, total = 0;
+    MOTES_CUDA(cudaMemGetInfo(&free, &total));
+    has_room_ =
+        static_cast<std::size_t>(sides.rows) * static_cast<std::size_t>(sides.cols) * sizeof(T) < free / 2;
+  }
 
   Core select(gpu::Arena&, const Problem&, const search::State&, Cost* price, bool) {
     return select_on_all(price);
@@ -54,9 +60,13 @@ class DealtPolicy {
     give(Order::price);
     return price_on_all(s.u, s.v, price);
   }
-  detail::Solution solve_whole(gpu::Arena&, const CanonicalSides&, const Problem&) {
-    give(Order::solve_whole);
-    return solve_whole_on_all();
+  /// A core that misleads has a budget only where something better is left to do.
+  bool can_anneal(const Problem&) const { return has_room_; }
+  bool anneal(gpu::Arena&, const Problem&, Cost*) { return false; }  // solve_whole does
+  bool annealed() const { return false; }
+  detail::Solution solve_whole(gpu::Arena&, const CanonicalSides&, const Problem&, const Cost*) {
+    give(has_room_ ? Order::gather_whole : Order::solve_whole);
+    return has_room_ ? gather_and_solve() : solve_whole_on_all();
   }
   void finish() { give(Order::finish); }
 
@@ -71,7 +81,9 @@ class DealtPolicy {
       std::int64_t order = 0;
       hosts_.broadcast(std::span(&order, 1));
       if (static_cast<Order>(order) == Order::finish) return;
-      if (static_cast<Order>(order) == Order::solve_whole)
+      if (static_cast<Order>(order) == Order::gather_whole)
+        gather_and_solve();
+      else if (static_cast<Order>(order) == Order::solve_whole)
         solve_whole_on_all();
       else
         price_on_all(u, v, price);
@@ -86,6 +98,29 @@ class DealtPolicy {
   detail::Solution solve_whole_on_all() {
     arena_.synchronize();  // its memory goes to what solves now
     return without_core_(sides_);
+  }
+  /// Rank 0 solves the matrix of all ranks.
+  detail::Solution gather_and_solve() {
+    DenseEntries<T> entries = mine_.entries;
+    const auto rows = static_cast<std::size_t>(entries.rows), cols = static_cast<std::size_t>(entries.cols);
+    if (entries.rows > 1 && entries.row_stride != entries.cols) {
+      T* data = arena_.take<T>(rows * cols);
+      MOTES_CUDA(cudaMemcpy2DAsync(data, cols * sizeof(T), entries.data,
+                                   static_cast<std::size_t>(entries.row_stride) * sizeof(T), cols * sizeof(T),
+                                   rows, cudaMemcpyDeviceToDevice, arena_.stream()));
+      entries.data = data;
+    }
+    const std::int64_t count[] = {entries.rows};
+    const std::vector<std::int64_t> rows_of_ranks = hosts_.all_gather<std::int64_t>(count);
+    entries.data = gather(entries.data, rows_of_ranks, entries.cols);
+    if (hosts_.rank() > 0) return {};
+    entries.rows = sides_.rows;
+    entries.row_stride = entries.cols;
+    Problem whole = mine_;
+    whole.rows = sides_.rows;
+    whole.entries = entries;
+    whole.row_least = survey_entries(arena_, entries).row_least;
+    return solve_dense<T>(arena_, sides_, whole, {}, kCorePairs);
   }
   int blocks() const { return 8 * arena_.multiprocessors(); }
 
@@ -172,7 +207,8 @@ class DealtPolicy {
   Index first_;
   const std::function<detail::Solution(const CanonicalSides&)>& without_core_;
   DensePolicy<T> policy_;
-  Core core_;  ///< of the rows here
+  Core core_;              ///< of the rows here
+  bool has_room_ = false;  ///< this device, for the matrix of all ranks
 };
 
 }  // namespace

@@ -53,8 +53,10 @@ struct DealtDeviceCalls {
 };
 
 /// The same with a GPU for each rank. `host`: the rows here; `on_device`: a copy of them on this rank's
-/// device, or nullptr: they are brought over. Without annealed prices. The objective does not depend on
-/// timing, the matching and the duals may. Throws ResourceError on every rank where CUDA or NCCL is lacking.
+/// device, or nullptr: they are brought over. Where the core misleads, rank 0 gathers the matrix, if it takes
+/// less than half of what is free on its device, and solves it with annealed prices. The objective does not
+/// depend on timing, the matching and the duals may. Throws ResourceError on every rank where CUDA or NCCL is
+/// lacking.
 template <class T>
 detail::Solution solve_dealt_core(Communicator& ranks, const Execution& execution,
                                   const detail::DenseEntries<T>& host,
