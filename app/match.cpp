@@ -62,13 +62,16 @@ const matching::SolverInfo& named_solver(const MatchArguments& arguments, matchi
   return *info;
 }
 
-bool gpu_there(const Config& config) {
+matching::AutoChoice choose_by(const AutoRule& automatic, const Config& config) {
   const auto wanted = config.execution.backend;
-  if (wanted == Backend::cpu) return false;
+  const auto choice =
+      automatic(wanted, wanted == Backend::cpu ? matching::Gpu::none : matching::Gpu::not_started);
+  if (choice.backend != Backend::cuda) return choice;
   const auto devices = gpu::list_devices();
-  if (wanted == Backend::cuda && devices.devices.empty())
+  if (!devices.devices.empty()) return choice;
+  if (wanted == Backend::cuda)
     throw ResourceError("--backend cuda: no GPU: " + devices.why_none + "; use --backend cpu");
-  return !devices.devices.empty();
+  return automatic(wanted, matching::Gpu::none);
 }
 
 void require_form(const matching::SolverInfo& info, Backend wanted) {
@@ -81,19 +84,18 @@ void require_form(const matching::SolverInfo& info, Backend wanted) {
 NamedSolver name_solver(const MatchArguments& arguments, const Config& config, matching::Family family,
                         const AutoRule& automatic) {
   const auto wanted = config.execution.backend;
-  const bool gpu = gpu_there(config);
-  if (arguments.solver == "auto") {
-    const auto choice = automatic(wanted, gpu);
+  const auto choice = choose_by(automatic, config);
+  if (arguments.solver == "auto")
     return {choice.info, std::string(choice.info->name), choice.backend, choice.reason,
             std::string(choice.init)};
-  }
   const auto& info = named_solver(arguments, family);
   require_form(info, wanted);
-  const bool cpu = info.backends.contains(Backend::cpu), cuda = info.backends.contains(Backend::cuda);
-  if (!cpu && !gpu)
-    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " + gpu::list_devices().why_none +
-                        "; use " + std::string(either_form(family)));
-  return {&info, arguments.solver, cuda && gpu ? Backend::cuda : Backend::cpu, "", ""};
+  if (!info.backends.contains(Backend::cuda)) return {&info, arguments.solver, Backend::cpu, "", ""};
+  if (info.backends.contains(Backend::cpu)) return {&info, arguments.solver, choice.backend, "", ""};
+  if (const auto devices = gpu::list_devices(); devices.devices.empty())
+    throw ResourceError("--solver " + std::string(info.name) + ": no GPU: " + devices.why_none + "; use " +
+                        std::string(either_form(family)));
+  return {&info, arguments.solver, Backend::cuda, "", ""};
 }
 
 void write_pairs(const std::string& path, const matching::Matching& answer) {

@@ -37,10 +37,6 @@ matching::Family family_of(const MatchArguments& arguments);
 /// The row that --solver names, which must be of that family. Throws UsageError, with the nearest name.
 const matching::SolverInfo& named_solver(const MatchArguments& arguments, matching::Family family);
 
-/// Whether a GPU may be taken: one is there, and --backend leaves it. Throws ResourceError where cuda is
-/// asked for and none is there.
-bool gpu_there(const Config& config);
-
 /// Throws UsageError where the solver has no form for the back end that is asked for.
 void require_form(const matching::SolverInfo& info, Backend wanted);
 
@@ -53,8 +49,12 @@ struct NamedSolver {
   std::string init;    ///< of auto, the initialiser to begin with; else empty
 };
 
-/// The choice that `auto` stands for, by back end asked for and whether a GPU may be taken.
-using AutoRule = std::function<matching::AutoChoice(Backend, bool)>;
+/// The choice that `auto` stands for, by back end asked for and GPU that may be taken.
+using AutoRule = std::function<matching::AutoChoice(Backend, matching::Gpu)>;
+
+/// What the rule says for --backend. Looks for a GPU only where the rule would take one. Throws ResourceError
+/// where cuda is asked for and there is none.
+matching::AutoChoice choose_by(const AutoRule& automatic, const Config& config);
 
 /// Of the families that solve graphs: the solver named, checked, or what `automatic` says. Throws UsageError
 /// and ResourceError for what cannot be had.

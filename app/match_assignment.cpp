@@ -31,7 +31,9 @@ using nlohmann::ordered_json;
 matching::AutoChoice choose(const MatchArguments& arguments, const Config& config,
                             const matching::CostsView& problem) {
   const auto wanted = config.execution.backend;
-  matching::AutoChoice choice = matching::choose_solver(problem, wanted, gpu_there(config));
+  matching::AutoChoice choice = choose_by(
+      [&](Backend backend, matching::Gpu gpu) { return matching::choose_solver(problem, backend, gpu); },
+      config);
   const matching::Family family = family_of(arguments);
   if (arguments.solver == "auto" && family == matching::Family::assignment) return choice;
   const matching::SolverInfo& info = named_solver(arguments, family);

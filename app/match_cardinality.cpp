@@ -23,9 +23,10 @@ using nlohmann::ordered_json;
 
 NamedSolver choose(const MatchArguments& arguments, const Config& config,
                    const matching::BipartiteGraphView& graph) {
-  return name_solver(arguments, config, matching::Family::cardinality, [&](Backend wanted, bool gpu) {
-    return matching::choose_cardinality_solver(graph, wanted, gpu, config.execution.threads);
-  });
+  return name_solver(
+      arguments, config, matching::Family::cardinality, [&](Backend wanted, matching::Gpu gpu) {
+        return matching::choose_cardinality_solver(graph, wanted, gpu, config.execution.threads);
+      });
 }
 
 const matching::InitialiserInfo& named_initialiser(const MatchArguments& arguments,

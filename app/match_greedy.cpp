@@ -25,7 +25,7 @@ using matching::Index;
 using nlohmann::ordered_json;
 
 NamedSolver choose(const MatchArguments& arguments, const Config& config, const GreedyProblem& problem) {
-  return name_solver(arguments, config, matching::Family::greedy, [&](Backend wanted, bool gpu) {
+  return name_solver(arguments, config, matching::Family::greedy, [&](Backend wanted, matching::Gpu gpu) {
     return matching::choose_greedy_solver(problem, wanted, gpu);
   });
 }

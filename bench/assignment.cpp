@@ -169,7 +169,8 @@ int run_ranks(const bench::Arguments& arguments, int ranks, Backend backend) {
 /// What the options ask of a run in this process.
 struct Run {
   int repeats = 5, seeds = 1;
-  bool verify = true, on_device = false, gpu_there = false;
+  bool verify = true, on_device = false;
+  matching::Gpu gpu = matching::Gpu::none;
   std::optional<std::string> dump;
   Execution execution;
 };
@@ -194,8 +195,7 @@ void measure_seed(const Run& run, const std::string& text, bool warm_up, const s
   std::optional<matching::DeviceCosts> copy;
   if (run.on_device) copy.emplace(host);
   const auto& problem = run.on_device ? copy->view() : host;
-  if (solver_name == "auto")
-    out.choice = matching::choose_solver(problem, run.execution.backend, run.gpu_there);
+  if (solver_name == "auto") out.choice = matching::choose_solver(problem, run.execution.backend, run.gpu);
   Execution mine = run.execution;
   mine.backend = out.choice.backend;
   const auto solver = out.choice.info->make();
@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
                           : backend == "auto" ? Backend::automatic
                                               : Backend::cpu;
   run.execution.workspace = &workspace;
-  run.gpu_there = backend != "cpu" && !gpu::list_devices().devices.empty();
+  if (backend != "cpu" && !gpu::list_devices().devices.empty()) run.gpu = matching::Gpu::started;
   if (arguments.number("header", 1) != 0)
     std::puts(
         "instance,seeds,repeats,rows,cols,solver,backend,space,threads,seconds_median,seconds_mean,seconds_"

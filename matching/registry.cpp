@@ -193,18 +193,27 @@ constexpr SolverInfo kSolvers[] = {
      SolverInfo::GreedyFactory{&make_one_by_one<false>}, kOneByOneOptions},
 };
 
-/// Below this many pairs of a matrix or of points, or edges of a graph, bringing the problem to a GPU, and
-/// starting it, costs more than it saves.
+/// From so many pairs of a matrix or of points, or edges of a graph, on, bringing the problem to a GPU costs
+/// less than it saves...
 constexpr double kPairsWorthAGpu = 1 << 22;
 constexpr Offset kEdgesWorthAGpu = 1 << 22;
+/// ...and from so many on, starting the GPU too, against 16 threads of a Xeon beside an H200
+/// (bench/results/auto-h200.csv).
+constexpr double kEntriesWorthAStart = 1 << 28, kPointPairsWorthAStart = 0x1p32;
+constexpr Offset kSparseCostsWorthAStart = 1 << 22, kWeightsWorthAStart = 1 << 26;
+constexpr Offset kEdgesWorthAStart = 1 << 22;  ///< for each CPU thread
 /// Below this many edges, and with so few threads, what other solvers prepare costs more than most graphs.
 constexpr Offset kEdgesWorthThreads = 1 << 20;
 constexpr int kFewThreads = 2;
 
-bool is_worth_a_gpu(const CostsView& problem) {
+bool is_worth_a_gpu(const CostsView& problem, Gpu gpu) {
+  if (gpu == Gpu::none) return false;
+  const bool started = gpu == Gpu::started;
   if (const auto* sparse = std::get_if<SparseCostsView>(&problem))
-    return sparse->graph.edges() >= kEdgesWorthAGpu;
-  return static_cast<double>(rows_of(problem)) * cols_of(problem) >= kPairsWorthAGpu;
+    return sparse->graph.edges() >= (started ? kEdgesWorthAGpu : kSparseCostsWorthAStart);
+  const bool points = std::holds_alternative<GeometricCostsView>(problem);
+  const double enough = started ? kPairsWorthAGpu : points ? kPointPairsWorthAStart : kEntriesWorthAStart;
+  return static_cast<double>(rows_of(problem)) * cols_of(problem) >= enough;
 }
 
 }  // namespace
@@ -310,16 +319,17 @@ std::unique_ptr<GreedySolver> make_greedy_solver(std::string_view text) {
   return named(name, "greedy").make_greedy(options);
 }
 
-AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_there) {
+AutoChoice choose_solver(const CostsView& problem, Backend backend, Gpu gpu) {
   const bool sparse = std::holds_alternative<SparseCostsView>(problem);
   const bool must = backend == Backend::cuda || space_of(problem) == Space::device;
-  if (must || (backend == Backend::automatic && gpu_there && is_worth_a_gpu(problem))) {
+  if (must || (backend == Backend::automatic && is_worth_a_gpu(problem, gpu))) {
     return {find_solver("jv"), Backend::cuda,
             sparse
                 ? "row reduction by chains and one forest from the rows left are fastest for graphs on a GPU"
                 : "a core of cheap pairs, priced out, is fastest for matrices and points on a GPU"};
   }
-  const std::string small = backend == Backend::automatic && gpu_there ? "; too small to pay for a GPU" : "";
+  const std::string small =
+      backend == Backend::automatic && gpu != Gpu::none ? "; too small to pay for a GPU" : "";
   if (sparse)
     return {find_solver("jv"), Backend::cpu,
             "shortest paths by components are fastest on sparse graphs" + small};
@@ -327,10 +337,11 @@ AutoChoice choose_solver(const CostsView& problem, Backend backend, bool gpu_the
           "shortest paths on a core of cheap pairs are fastest on the CPU" + small};
 }
 
-AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend, bool gpu_there,
-                                     int threads) {
+AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend, Gpu gpu, int threads) {
+  const Offset enough =
+      gpu == Gpu::started ? kEdgesWorthAGpu : kEdgesWorthAStart * (threads > 0 ? threads : thread_count({}));
   if (backend == Backend::cuda ||
-      (backend == Backend::automatic && gpu_there && graph.edges() >= kEdgesWorthAGpu))
+      (backend == Backend::automatic && gpu != Gpu::none && graph.edges() >= enough))
     return {find_solver("push-relabel"), Backend::cuda,
             "push-relabel is the fastest on a GPU where it takes long, and close to the fastest elsewhere"};
   if (graph.edges() < kEdgesWorthThreads)
@@ -362,10 +373,11 @@ AutoChoice detail::choose_for_many_threads(const BipartiteGraphView& graph) {
           "rows in turn have columns near each other, as in a mesh", "cheap"};
 }
 
-AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend, bool gpu_there) {
+AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend, Gpu gpu) {
   const bool must = backend == Backend::cuda || problem.space == Space::device;
+  const Offset enough = gpu == Gpu::started ? kEdgesWorthAGpu : kWeightsWorthAStart;
   const bool cuda =
-      must || (backend == Backend::automatic && gpu_there && problem.graph.edges() >= kEdgesWorthAGpu);
+      must || (backend == Backend::automatic && gpu != Gpu::none && problem.graph.edges() >= enough);
   return {find_solver("greedy-suitor"), cuda ? Backend::cuda : Backend::cpu,
           "the fastest greedy solver, with the matching of sorted greedy"};
 }

@@ -246,8 +246,8 @@ nb::object maximum_matching(Index rows, Index cols, const Array1<OffsetType>& of
     const matching::CardinalityProblem problem{{rows, cols, row_offsets, as_span(col_index)}, {}, {}};
     Execution execution;
     execution.threads = col_index.size() < kThreadedEdges ? 1 : 0;
-    const matching::AutoChoice choice =
-        matching::choose_cardinality_solver(problem.graph, Backend::cpu, false, thread_count(execution));
+    const matching::AutoChoice choice = matching::choose_cardinality_solver(
+        problem.graph, Backend::cpu, matching::Gpu::none, thread_count(execution));
     const matching::InitialiserInfo* init = matching::find_initialiser(choice.init);
     std::vector<Index> start;
     if (init != nullptr && choice.init != "none") start = init->run(execution, problem, 0);

@@ -31,6 +31,13 @@ DenseCostsView matrix_of(Index rows, Space space) {
   return view;
 }
 
+GeometricCostsView points_of(Index count) {
+  GeometricCostsView view;
+  const std::span none{static_cast<const double*>(nullptr), static_cast<std::size_t>(count)};
+  view.row_points = view.col_points = {none, none, none};
+  return view;
+}
+
 }  // namespace
 
 TEST_CASE("auto picks solvers that take the problem where it is to be solved, and says why") {
@@ -39,8 +46,8 @@ TEST_CASE("auto picks solvers that take the problem where it is to be solved, an
                                      CostsView(matrix_of(10, space)), CostsView(matrix_of(20000, space)),
                                      CostsView(GeometricCostsView{})})
       for (const auto backend : {Backend::automatic, Backend::cpu, Backend::cuda})
-        for (const bool gpu_there : {false, true}) {
-          const AutoChoice choice = choose_solver(problem, backend, gpu_there);
+        for (const Gpu gpu : {Gpu::none, Gpu::not_started, Gpu::started}) {
+          const AutoChoice choice = choose_solver(problem, backend, gpu);
           REQUIRE(choice.info != nullptr);
           CHECK(!choice.reason.empty());
           CHECK(choice.backend != Backend::automatic);
@@ -48,25 +55,53 @@ TEST_CASE("auto picks solvers that take the problem where it is to be solved, an
           CHECK(choice.info->costs.contains(kind_of(problem)));
           if (backend == Backend::cuda || space_of(problem) == Space::device)
             CHECK(choice.backend == Backend::cuda);
-          else if (backend == Backend::cpu || !gpu_there)
+          else if (backend == Backend::cpu || gpu == Gpu::none)
             CHECK(choice.backend == Backend::cpu);
         }
 }
 
-TEST_CASE("auto takes the GPU from one size on, and the CPU below it") {
-  const auto takes_gpu = [](const CostsView& problem) {
-    return choose_solver(problem, Backend::automatic, true).backend == Backend::cuda;
-  };
+TEST_CASE("auto takes the GPU from one size on, a larger one where it must be started first") {
   const auto one_switch = [](const std::vector<bool>& choices) {
     return std::is_sorted(choices.begin(), choices.end()) && !choices.front() && choices.back();
   };
-  std::vector<bool> graphs, matrices;
-  for (Offset edges = 1; edges <= Offset{1} << 30; edges *= 2)
-    graphs.push_back(takes_gpu(graph_of(edges, Space::host)));
-  for (Index rows = 1; rows <= 1 << 16; rows *= 2)
-    matrices.push_back(takes_gpu(matrix_of(rows, Space::host)));
-  CHECK(one_switch(graphs));
-  CHECK(one_switch(matrices));
+  const auto on_cpu = [](const std::vector<bool>& choices) {
+    return std::count(choices.begin(), choices.end(), false);
+  };
+  std::vector<bool> choices[2][3];
+  for (const Gpu gpu : {Gpu::not_started, Gpu::started}) {
+    const auto takes_gpu = [&](const CostsView& problem) {
+      return choose_solver(problem, Backend::automatic, gpu).backend == Backend::cuda;
+    };
+    auto& [graphs, matrices, points] = choices[gpu == Gpu::started ? 1 : 0];
+    for (Offset edges = 1; edges <= Offset{1} << 30; edges *= 2)
+      graphs.push_back(takes_gpu(graph_of(edges, Space::host)));
+    for (Index rows = 1; rows <= 1 << 20; rows *= 2) {
+      matrices.push_back(takes_gpu(matrix_of(rows, Space::host)));
+      points.push_back(takes_gpu(points_of(rows)));
+    }
+    for (const auto* list : {&graphs, &matrices, &points}) CHECK(one_switch(*list));
+  }
+  CHECK(on_cpu(choices[0][0]) >= on_cpu(choices[1][0]));
+  CHECK(on_cpu(choices[0][1]) > on_cpu(choices[1][1]));
+  CHECK(on_cpu(choices[0][2]) > on_cpu(choices[1][2]));
+}
+
+TEST_CASE("auto starts a GPU for a graph of its own size, more on more CPU threads") {
+  const auto least = [](auto&& takes_gpu) {
+    Offset edges = 1;
+    while (edges < Offset{1} << 40 && !takes_gpu(graph_of(edges, Space::host).graph)) edges *= 2;
+    return edges;
+  };
+  const auto cardinality = [&](Gpu gpu,
+                               int threads) {  // so few that the graph, which has no rows, is not read
+    return least([&](const BipartiteGraphView& graph) {
+      return choose_cardinality_solver(graph, Backend::automatic, gpu, threads).backend == Backend::cuda;
+    });
+  };
+  CHECK(cardinality(Gpu::started, 2) == cardinality(Gpu::started, 1));
+  CHECK(cardinality(Gpu::not_started, 2) == 2 * cardinality(Gpu::not_started, 1));
+  CHECK(cardinality(Gpu::not_started, 2) > cardinality(Gpu::started, 2));
+  CHECK(cardinality(Gpu::none, 2) == Offset{1} << 40);
 }
 
 TEST_CASE("auto's choice on the CPU solves what it is asked to, and proves it") {

@@ -81,7 +81,8 @@ class Placement {
 
 const matching::SolverInfo& solver_for(const std::string& name, const matching::SparseCostsView& problem,
                                        Backend backend) {
-  return name == "auto" ? *matching::choose_solver(problem, backend, true).info : named_solver(name);
+  return name == "auto" ? *matching::choose_solver(problem, backend, matching::Gpu::started).info
+                        : named_solver(name);
 }
 
 /// The one optimum; with the duals that prove it only where they are wanted.

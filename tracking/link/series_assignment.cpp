@@ -117,7 +117,7 @@ std::vector<double> candidate_costs(const Execution& execution, const SeriesPoin
 matching::Matching solve_problem(const Execution& execution, const matching::SparseCosts& problem,
                                  std::string& solver, bool verify, const matching::Start& start) {
   const matching::SolverInfo& info = solver == "auto"
-                                         ? *matching::choose_solver(problem.view(), Backend::cpu, false).info
+                                         ? *matching::choose_solver(problem.view(), Backend::cpu).info
                                          : *matching::find_solver(solver);
   solver = info.name;
   Execution on_cpu = execution;

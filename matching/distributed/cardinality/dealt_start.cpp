@@ -38,7 +38,7 @@ struct Proposal {
 std::int64_t match_own_columns(DealtState& state) {
   const BipartiteGraph own = own_graph(state.graph);
   const Execution one_thread{1};
-  const AutoChoice choice = choose_cardinality_solver(own.view(), Backend::cpu, false, 1);
+  const AutoChoice choice = choose_cardinality_solver(own.view(), Backend::cpu, Gpu::none, 1);
   const Transposed columns = transpose(own.view(), 1);
   const CardinalityProblem problem{own.view(), columns.col_offsets, columns.row_index};
   const auto start = find_initialiser(choice.init)->run(one_thread, problem, 0);

@@ -204,8 +204,8 @@ TEST_CASE("greedy solvers are asked for by name and options") {
   CHECK_THROWS_WITH(matching::make_greedy_solver("none-such"), Catch::Contains("'none-such'"));
   const auto small = testing::general_graph(2, {{0, 1, 1.0}});
   CHECK(matching::choose_greedy_solver(small.view()).info->name == "greedy-suitor");
-  CHECK(matching::choose_greedy_solver(small.view(), Backend::automatic, true).backend == Backend::cpu);
-  CHECK(matching::choose_greedy_solver(small.view(), Backend::cuda, true).backend == Backend::cuda);
+  CHECK(matching::choose_greedy_solver(small.view(), Backend::automatic, matching::Gpu::started).backend == Backend::cpu);
+  CHECK(matching::choose_greedy_solver(small.view(), Backend::cuda, matching::Gpu::started).backend == Backend::cuda);
 }
 
 TEST_CASE("greedy solvers without a CUDA form say so, and device graphs need one") {

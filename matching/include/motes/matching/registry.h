@@ -90,14 +90,18 @@ struct AutoChoice {
   std::string_view init = "none";  ///< cardinality: the initialiser to start from
 };
 
+/// The GPU that `auto` may choose. A process spends about .3 s on the first use of one.
+enum class Gpu { none, not_started, started };
+
 /// The solver and back end of `auto` for this problem. `backend` is the caller's request; automatic uses
-/// the GPU, if there is one, for large problems.
-AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, bool gpu_there = false);
+/// the GPU for problems large enough to pay for bringing them there, and for its start if it is not_started.
+/// So a caller need not look for GPUs before it asks, but it must before it follows.
+AutoChoice choose_solver(const CostsView& problem, Backend backend = Backend::cpu, Gpu gpu = Gpu::none);
 
 /// The same for the cardinality problem, on `threads` CPU threads (0: unknown, assume many). Host memory.
 /// O(rows).
 AutoChoice choose_cardinality_solver(const BipartiteGraphView& graph, Backend backend = Backend::cpu,
-                                     bool gpu_there = false, int threads = 0);
+                                     Gpu gpu = Gpu::none, int threads = 0);
 namespace detail {
 /// The choice for large graphs on the CPU. O(rows).
 AutoChoice choose_for_many_threads(const BipartiteGraphView& graph);
@@ -105,6 +109,6 @@ AutoChoice choose_for_many_threads(const BipartiteGraphView& graph);
 
 /// The same for greedy matching. O(1).
 AutoChoice choose_greedy_solver(const GreedyProblem& problem, Backend backend = Backend::cpu,
-                                bool gpu_there = false);
+                                Gpu gpu = Gpu::none);
 
 }  // namespace motes::matching

@@ -44,7 +44,7 @@ struct PairLinks {
 
 /// From so many detections in the larger frame on, and so many in the whole series, `automatic` links on a
 /// GPU that is there: fewer are linked before a GPU has been started.
-inline constexpr std::size_t kFrameWorthAGpu = 100'000, kSeriesWorthAGpu = 2'000'000;
+inline constexpr std::size_t kFrameWorthAGpu = 100'000, kSeriesWorthAGpu = 2'500'000;
 
 /// Links two frames: candidates, then the assignment, on the back end that `execution` asks for. The
 /// links are the same on all. Throws as build_candidates does, UsageError for a solver that is not known or
