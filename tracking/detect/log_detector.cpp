@@ -20,6 +20,7 @@
 #include "tracking/detect/device_search.h"
 #include "tracking/detect/frame_rows.h"
 #include "tracking/detect/hot_voxels.h"
+#include "tracking/detect/padding.h"
 #include "tracking/detect/positions.h"
 #include "tracking/detect/response.h"
 #include "tracking/detect/scale_space.h"
@@ -32,6 +33,7 @@ using detect::Filter;
 using detect::Peak;
 using detect::Search;
 using detect::Spots;
+using detect::Voxel;
 
 void check_options(const VolumeFrame& frame, const DetectionOptions& options) {
   if (options.threshold && !std::isfinite(*options.threshold))
@@ -125,29 +127,53 @@ void keep_strongest(const Shape3& shape, const std::vector<Filter>& scales, std:
   }
 }
 
+/// Those of `found` that `order` names, in its order.
+Detections picked(const Detections& found, const std::vector<std::size_t>& order) {
+  Detections result = found;
+  const auto pick = [&](const std::vector<double>& from, std::vector<double>& to) {
+    to.clear();
+    for (const std::size_t i : order) to.push_back(from[i]);
+  };
+  pick(found.x_um, result.x_um);
+  pick(found.y_um, result.y_um);
+  pick(found.z_um, result.z_um);
+  pick(found.radius_um, result.radius_um);
+  pick(found.intensity, result.intensity);
+  pick(found.quality, result.quality);
+  for (std::size_t c = 0; c < found.properties.size(); ++c)
+    pick(found.properties[c].values, result.properties[c].values);
+  return result;
+}
+
+Voxel voxel_of(const VolumeFrame& frame, const Detections& found, std::size_t i) {
+  return {std::lround(found.z_um[i] / frame.voxel_um.z), std::lround(found.y_um[i] / frame.voxel_um.y),
+          std::lround(found.x_um[i] / frame.voxel_um.x)};
+}
+
 /// `found` in order of z, then y, then x of the nearest voxel.
 Detections sorted(const VolumeFrame& frame, const Detections& found) {
   std::vector<std::size_t> order(found.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::vector<std::array<std::int64_t, 3>> keys(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    keys[i] = {std::lround(found.z_um[i] / frame.voxel_um.z), std::lround(found.y_um[i] / frame.voxel_um.y),
-               std::lround(found.x_um[i] / frame.voxel_um.x)};
+  std::vector<Voxel> keys;
+  for (std::size_t i = 0; i < found.size(); ++i) keys.push_back(voxel_of(frame, found, i));
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-  Detections result = found;
-  const auto permute = [&](const std::vector<double>& from, std::vector<double>& to) {
-    for (std::size_t i = 0; i < order.size(); ++i) to[i] = from[order[i]];
-  };
-  permute(found.x_um, result.x_um);
-  permute(found.y_um, result.y_um);
-  permute(found.z_um, result.z_um);
-  permute(found.radius_um, result.radius_um);
-  permute(found.intensity, result.intensity);
-  permute(found.quality, result.quality);
-  for (std::size_t c = 0; c < found.properties.size(); ++c)
-    permute(found.properties[c].values, result.properties[c].values);
-  return result;
+  return picked(found, order);
+}
+
+/// Those whose voxel lies where `is_data` is not 0. Fits may have moved them.
+Detections within(const VolumeFrame& frame, const std::vector<std::uint8_t>& is_data,
+                  const Detections& found) {
+  const Shape3& shape = frame.shape;
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Voxel v = voxel_of(frame, found, i);
+    const std::int64_t z = std::clamp<std::int64_t>(v.z, 0, shape.nz - 1),
+                       y = std::clamp<std::int64_t>(v.y, 0, shape.ny - 1),
+                       x = std::clamp<std::int64_t>(v.x, 0, shape.nx - 1);
+    if (is_data[static_cast<std::size_t>((z * shape.ny + y) * shape.nx + x)] != 0) kept.push_back(i);
+  }
+  return picked(found, kept);
 }
 
 void note(std::span<const Spots> all, DetectionReport& report) {
@@ -246,14 +272,8 @@ bool on_gpu(const Execution& execution, const VolumeFrame& frame) {
   return !devices.devices.empty();
 }
 
-}  // namespace
-
-Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& given,
-                        DetectionReport* report) {
-  check_options(frame, given);
-  detect::check_sizes(frame);
-  DetectionReport own;
-  DetectionReport& told = report != nullptr ? *report : own;
+Detections detect_in(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& given,
+                     DetectionReport& told) {
   DetectionReport nothing;
   nothing.threshold = given.threshold.value_or(0);
   told = nothing;
@@ -267,6 +287,23 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
     told.warnings.push_back(std::string("the frame was searched on the CPU: ") + error.what());
     return found;
   }
+}
+
+}  // namespace
+
+Detections detect_spots(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& given,
+                        DetectionReport* report) {
+  check_options(frame, given);
+  detect::check_sizes(frame);
+  DetectionReport own;
+  DetectionReport& told = report != nullptr ? *report : own;
+  std::optional<detect::Unpadded> bare = detect::without_padding(execution, frame);
+  if (!bare) return detect_in(execution, frame, given, told);
+  for (std::size_t i = 0; i < given.mask.size(); ++i)
+    if (given.mask[i] == 0) bare->is_data[i] = 0;
+  DetectionOptions options = given;
+  options.mask = bare->is_data;
+  return within(bare->frame, bare->is_data, detect_in(execution, bare->frame, options, told));
 }
 
 }  // namespace motes::tracking

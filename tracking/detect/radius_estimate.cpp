@@ -25,6 +25,7 @@
 #include "tracking/detect/gaussian_fit.h"
 #include "tracking/detect/hot_voxels.h"
 #include "tracking/detect/maxima.h"
+#include "tracking/detect/padding.h"
 #include "tracking/detect/refine.h"
 #include "tracking/detect/response.h"
 #include "tracking/detect/response_scale.h"
@@ -349,6 +350,7 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   if (!(whole_range.high > whole_range.low)) return std::nullopt;
   Estimate result;
   result.frame = crop(given);
+  if (auto bare = detect::without_padding(execution, result.frame)) result.frame = std::move(bare->frame);
   const detect::ValueRange range = detect::check_frame(execution, result.frame);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
