@@ -21,6 +21,7 @@
 #include "tracking/detect/response_noise.h"
 #include "tracking/detect/second_look.h"
 #include "tracking/detect/selection.h"
+#include "tracking/detect/skewed_noise.h"
 #include "tracking/detect/spots_nearby.h"
 #include "tracking/detect/threshold.h"
 
@@ -44,6 +45,7 @@ constexpr std::size_t kFewest = 20;
 constexpr double kTouching = 5;         // sigma between spots side by side
 constexpr double kTouchingShare = 0.4;  // of the spots
 constexpr double kAlike = 0.25;         // ratio of their responses at least
+constexpr double kShallow = 1.05;       // stretch up to which noise may be skewed
 constexpr double kWide = 1.5;           // stretch that is worth a warning
 constexpr double kSmooth = 1.6;         // stretch from which on noise has shape, so that responses tell more,
 constexpr double kSmoothLeast = 1.25;   // or this one where responses show noise of many times the strength
@@ -283,11 +285,11 @@ bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::s
 
 /// In frames that were clipped scores say little, and what is told by response is all that is taken, beside
 /// maxima that stand clear of the rest. Nothing is changed where responses are too few to tell.
-void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, Levels& levels,
+void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double skew, Levels& levels,
                      std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
-  const auto told = spots_by_response(filter, all, 0, kClippedUneven);
+  const auto told = spots_by_response(filter, all, 0, kClippedUneven * skew);
   if (!told) return;
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].taken = told->is_spot[i] != 0 || (all[i].is_round && all[i].response >= levels.response);
@@ -423,12 +425,17 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
                     const ChoiceOptions& options) {
   const Shape3& shape = frame.shape;
   const bool by_rate = options.false_spots.has_value();
-  const NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
+  NoiseScores noise = noise_scores(maxima.scores(true), minima.round, minima.per_sample);
   ChoiceOptions automatic = options;
   automatic.false_spots.reset();
   const std::vector<ChosenSpot> own =
       by_rate ? choose_spots(execution, maxima, minima, filter, frame, floor, automatic).spots
               : std::vector<ChosenSpot>{};
+  // Minima of noise whose skew raises the maxima are shallow; in crowds they are not.
+  const double skew = by_rate || maxima.mostly_lowest() || noise.stretch > kShallow
+                          ? 1
+                          : skew_of_noise(execution, frame, filter, options.polarity);
+  noise.stretch = std::max(noise.stretch, skew);
   Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots)
                           : levels_without_rate(maxima, minima, noise, options);
   if (!by_rate) lower_to_clear_spots(filter, shape, maxima, levels);
@@ -443,7 +450,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
   if (clipped)
-    take_of_clipped(filter, maxima, levels, likely);
+    take_of_clipped(filter, maxima, skew, levels, likely);
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   choice.blends = levels.blends;

@@ -42,6 +42,7 @@ struct ChoiceOptions {
   std::optional<double> false_spots;
   std::span<const std::uint8_t> mask;  ///< as in DetectionOptions
   bool keep_blending = false;          ///< as in DetectionOptions
+  Polarity polarity = Polarity::bright;
   /// Scales are being compared: parts of spots lie side by side at small ones, so nothing is made of crowds.
   bool comparing = false;
 };

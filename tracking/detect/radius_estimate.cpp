@@ -122,7 +122,7 @@ Rung rung_of(const Execution& execution, const VolumeFrame& frame, Polarity pola
   const float floor = detect::rounding_floor(rung.filter, range);
   detect::Choice choice =
       detect::choose_spots(execution, frame, rung.filter, response, polarity, floor,
-                           detect::local_maxima(execution, response, floor), {{}, {}, false, true});
+                           detect::local_maxima(execution, response, floor), {{}, {}, false, polarity, true});
   hot_voxels = choice.hot_voxels;
   rung.spots = std::move(choice.spots);
   for (const detect::ChosenSpot& spot : rung.spots)

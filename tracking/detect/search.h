@@ -44,7 +44,7 @@ class Search {
 
 /// What the user's options say of the choice.
 inline ChoiceOptions choice_options(const DetectionOptions& options) {
-  return {options.false_positives_per_frame, options.mask, options.keep_blending};
+  return {options.false_positives_per_frame, options.mask, options.keep_blending, options.polarity};
 }
 
 /// Throws as check_frame.

@@ -1,0 +1,85 @@
+/// A frame of that noise is made, and its maxima are scored as those of any frame.
+
+#include "tracking/detect/skewed_noise.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <motes/base/hash.h>
+#include <motes/base/index.h>
+
+#include "tracking/detect/evidence.h"
+#include "tracking/detect/maxima.h"
+#include "tracking/detect/selection.h"
+#include "tracking/detect/threshold.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr std::int64_t kDrawn = 1 << 16, kMost = 1 << 17, kFewest = 1 << 15, kLeast = 1 << 12;
+constexpr double kWidest = 3;  // sigma
+constexpr std::array<std::size_t, 4> kRanks{8, 12, 16, 24};
+
+/// About kDrawn voxels, each less the mean of its neighbours along all axes.
+template <class T>
+std::vector<float> finest_detail(std::span<const T> voxels, const Shape3& s) {
+  const std::array<std::int64_t, 3> size{s.nx, s.ny, s.nz}, stride{1, s.nx, s.nx * s.ny};
+  const std::int64_t step = std::max<std::int64_t>(1, s.voxels() / kDrawn) | 1;
+  std::vector<float> detail;
+  for (std::int64_t i = 0; i < s.voxels(); i += step) {
+    const std::array<std::int64_t, 3> place{i % s.nx, i / s.nx % s.ny, i / (s.nx * s.ny)};
+    double sum = 0;
+    int neighbours = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      if (place[a] == 0 || place[a] + 1 == size[a]) continue;
+      sum += static_cast<double>(voxels[at(i - stride[a])]) + static_cast<double>(voxels[at(i + stride[a])]);
+      neighbours += 2;
+    }
+    if (neighbours > 0)
+      detail.push_back(static_cast<float>(static_cast<double>(voxels[at(i)]) - sum / neighbours));
+  }
+  return detail;
+}
+
+/// As many planes as the frame has, up to a cube.
+Shape3 shape_of_sample(const Shape3& s) {
+  const std::int64_t nz = std::min<std::int64_t>(s.nz, 32), voxels = std::clamp(s.voxels(), kFewest, kMost);
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(voxels / nz)));
+  return {nz, s.ny > 1 ? side : 1, s.ny > 1 ? side : voxels / nz};
+}
+
+}  // namespace
+
+double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                     Polarity polarity) {
+  if (frame.shape.voxels() < kLeast) return 1;
+  if (*std::max_element(filter.sigma.begin(), filter.sigma.end()) > kWidest) return 1;
+  const std::vector<float> detail =
+      visit_voxels(frame.voxels, [&](const auto& voxels) { return finest_detail(voxels, frame.shape); });
+  VolumeFrame noise;
+  noise.shape = shape_of_sample(frame.shape);
+  noise.voxel_um = frame.voxel_um;
+  std::vector<float> values(at(noise.shape.voxels()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = detail[splitmix64(i) % detail.size()];
+  noise.voxels = std::move(values);
+  const ValueRange range = check_frame(execution, noise);
+  if (!(range.high > range.low)) return 1;
+  const Response response(execution, noise, filter, polarity, range.low);
+  const float floor = rounding_floor(filter, range);
+  const std::vector<Voxel> maxima = local_maxima(execution, response, floor);
+  std::vector<double> scores;
+  for (const Evidence& e :
+       evidence_at(execution, noise, filter, response, polarity, maxima, Side::maxima, {}))
+    if (e.is_round()) scores.push_back(e.score);
+  if (scores.size() < 4 * kRanks.back()) return 1;
+  std::sort(scores.begin(), scores.end());
+  const NoiseScores white{1, static_cast<double>(scores.size())};
+  double sum = 0;
+  for (const std::size_t rank : kRanks)
+    sum += scores[scores.size() - rank] / false_alarm_level(white, static_cast<double>(rank) - 0.5);
+  return std::max(1.0, sum / static_cast<double>(kRanks.size()));
+}
+
+}  // namespace motes::tracking::detect

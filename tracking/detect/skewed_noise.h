@@ -1,0 +1,19 @@
+#pragma once
+/// How much higher maxima of skewed noise score than those of noise as far below its mean as above.
+
+#include <motes/tracking/log_detector.h>
+
+#include "tracking/detect/response.h"
+
+namespace motes::tracking::detect {
+
+/// The factor by which the scores of this frame's noise exceed those of selection.h's table, 1 or more, if
+/// its voxels are drawn at random from the frame's own finest detail (a voxel less the mean of those beside
+/// it). So it sees skew (clipped frames, background taken off, gain registers, few photons), and neither
+/// spots, which are smooth, nor noise that neighbours share. 1 for filters wider than 3 voxels, whose
+/// responses are sums of too many voxels to be skewed, and for frames of fewer than 4096 voxels. The same for
+/// any number of threads and voxel type. O(1): up to 2^17 voxels are searched.
+double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
+                     Polarity polarity);
+
+}  // namespace motes::tracking::detect
