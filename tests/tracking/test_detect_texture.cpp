@@ -8,6 +8,9 @@
 
 #include <motes/tracking/log_detector.h>
 
+#include "tests/support/gallery_scene.h"
+#include "tests/support/spots.h"
+#include "tracking/detect/hot_voxels.h"
 #include "tracking/detect/selection.h"
 
 using namespace motes;
@@ -114,4 +117,28 @@ TEST_CASE("few spots that blend into the noise are kept on request, and the repo
     CHECK(kept.blends);
   }
   CHECK(blending > 0);
+}
+
+TEST_CASE("the peaks of skewed noise are no hot voxels, and hold no spots", "[detect]") {
+  const Shape3 shape{1, 256, 256};
+  motes::testing::Random random(21);
+  const auto frame_of = [&](bool background_taken_off) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < shape.voxels(); ++i) {
+      const double light = 2 * random.poisson(10) + 2 * random.normal();
+      const bool hot = !background_taken_off && random.uniform() < .002;
+      values.push_back(std::round(hot                    ? 4000
+                                  : background_taken_off ? std::max(0.0, light - 26)
+                                                         : light + 100));
+    }
+    return motes::testing::float_frame(shape, values);
+  };
+  motes::tracking::DetectionOptions options;
+  options.radius_um = {2.12, 2.12, 2.12};
+  const motes::VolumeFrame skewed = frame_of(true), hot = frame_of(false);
+  const motes::Execution two{2};
+  CHECK_FALSE(motes::tracking::detect::without_hot_voxels(two, skewed, motes::tracking::Polarity::bright));
+  CHECK(motes::tracking::detect::without_hot_voxels(two, hot, motes::tracking::Polarity::bright));
+  CHECK(motes::tracking::detect_spots(two, skewed, options).size() <= 1);
+  CHECK(motes::tracking::detect_spots(two, hot, options).size() <= 1);
 }
