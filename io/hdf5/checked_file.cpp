@@ -112,7 +112,7 @@ void CheckedFile::fail(const std::string& what) const {
 
 /// The path with soft links replaced; none where something on the way is missing.
 std::optional<std::string> CheckedFile::resolve(const std::string& name, int depth) const {
-  if (depth > kMaxSoftLinks) fail(name + " is a link to a link, and so on, too many times");
+  if (depth > kMaxSoftLinks) fail(name + " is a link to a link to a link: too many");
   std::string done;
   std::size_t begin = 0;
   while (begin < name.size()) {
@@ -257,7 +257,7 @@ void CheckedFile::read_rows(const std::string& name, Number as, std::int64_t fir
   const std::int64_t rows = info->shape.empty() ? 1 : info->shape[0];
   if (first < 0 || count < 0 || first > rows || count > rows - first ||
       out.size() != static_cast<std::uint64_t>(count * info->row_values()) * size_of(as))
-    fail("rows of " + name + " that are not there were asked for");
+    fail(name + " has fewer rows than are needed");
   if (out.empty()) return;
   const Handle space(H5Dget_space(last_.id()), H5Sclose);
   std::array<hsize_t, kMaxRank> start{}, size{};

@@ -123,7 +123,7 @@ std::string bytes_of(const CheckpointRecord& record) { return payload(record.det
 
 CheckpointRecord record_of(std::string_view bytes) {
   CheckpointRecord record;
-  if (!parse_payload(bytes, record)) throw InputError("a frame's detections came in damaged; start again");
+  if (!parse_payload(bytes, record)) throw InputError("a frame's detections are damaged; start again");
   return record;
 }
 

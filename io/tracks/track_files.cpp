@@ -125,7 +125,7 @@ TrackSet read_xml(const std::filesystem::path& path, std::string_view start,
   }
   if (is_challenge_xml(path)) return read_challenge_xml(path);
   if (is_trackmate_xml(path)) return read_trackmate_xml(path, notes);
-  unknown(path, "this XML is of no known kind");
+  unknown(path, "unknown kind of XML");
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ TrackSet read_tracks(const std::filesystem::path& given, const TableOptions& opt
   if (start.starts_with(kHdf5)) return is_vtkhdf(path) ? read_tracks_vtkhdf(path) : read_tracks_h5(path);
   if (starts_as_xml(start)) return read_xml(path, start, notes);
   if (!detail::is_utf16(start) && start.find('\0') != std::string::npos)
-    unknown(path, "this binary file is of no known kind");
+    unknown(path, "unknown kind of binary file");
   return read_tracks_csv(path, options, notes);
 }
 

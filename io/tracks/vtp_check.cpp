@@ -193,7 +193,7 @@ class VtpCheck {
     const auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& known) {
       return known.name == array.attribute("type").value();
     });
-    if (type == kTypes.end()) fail("the array " + name + " has no known type");
+    if (type == kTypes.end()) fail("the array " + name + " has an unknown type");
     const std::uint64_t components = std::max<std::uint64_t>(1, count(array, "NumberOfComponents"));
     const std::uint64_t least = least_tuples(array) * components * type->bytes;
     const std::string_view format = array.attribute("format").value();
@@ -208,7 +208,7 @@ class VtpCheck {
       text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
       check_blocks(name, text, false, least);
     } else if (format != "ascii") {
-      fail("the array " + name + " has no known format");
+      fail("the array " + name + " has an unknown format");
     }
   }
 
