@@ -10,6 +10,7 @@
 #include <motes/base/errors.h>
 #include <motes/io/atomic_file.h>
 
+#include "tests/support/files.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
@@ -17,11 +18,6 @@ using namespace motes::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::size_t entries(const fs::path& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
@@ -36,7 +32,7 @@ TEST_CASE("an output that is a link stays one, and the file behind it is replace
   fs::create_symlink("elsewhere/there.csv", dir / "link.csv");
   io::write_text(dir / "link.csv", "new");
   CHECK(fs::is_symlink(dir / "link.csv"));
-  CHECK(text_of(dir / "elsewhere" / "there.csv") == "new");
+  CHECK(slurp(dir / "elsewhere" / "there.csv") == "new");
   CHECK(entries(dir / "elsewhere") == 1);
   CHECK_THROWS_AS(io::write_atomically(dir / "link.csv",
                                        [](const fs::path& temporary) {
@@ -44,7 +40,7 @@ TEST_CASE("an output that is a link stays one, and the file behind it is replace
                                          throw ResourceError("on the way");
                                        }),
                   ResourceError);
-  CHECK(text_of(dir / "link.csv") == "new");
+  CHECK(slurp(dir / "link.csv") == "new");
   CHECK(entries(dir / "elsewhere") == 1);
 }
 
@@ -54,7 +50,7 @@ TEST_CASE("a link to nothing, or to itself, becomes a file") {
   fs::create_symlink("round.csv", dir / "round.csv");
   for (const char* name : {"dead.csv", "round.csv"}) {
     io::write_text(dir / name, "new");
-    CHECK(text_of(dir / name) == "new");
+    CHECK(slurp(dir / name) == "new");
   }
 }
 
@@ -64,7 +60,7 @@ TEST_CASE("a pipe is written into, not replaced") {
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const std::string sent(200000, 'x');  // more than a pipe holds
   std::string got;
-  std::thread reader([&] { got = text_of(pipe); });
+  std::thread reader([&] { got = slurp(pipe); });
   io::write_text(pipe, sent);
   reader.join();
   CHECK(got == sent);

@@ -15,6 +15,7 @@
 using namespace motes;
 using namespace motes::tracking;
 using matching::Index;
+using testing::all_right;
 using testing::right_share;
 
 namespace {
@@ -45,16 +46,6 @@ std::vector<Detections> noisy(int n, int frames, double step, const Vec3& error,
       d.x_um.push_back(found.x), d.y_um.push_back(found.y), d.z_um.push_back(found.z);
       p += drift + normal_vec(rng, {step, step, step});
     }
-  }
-  return out;
-}
-
-/// The links of every detection to itself one frame on.
-SeriesLinking all_right(const SeriesPoints& points, Index n) {
-  SeriesLinking out = SeriesLinking::none(points.size());
-  for (std::size_t i = 0; i + static_cast<std::size_t>(n) < points.size(); ++i) {
-    out.next[i] = static_cast<Index>(i) + n;
-    out.previous[i + static_cast<std::size_t>(n)] = static_cast<Index>(i);
   }
   return out;
 }

@@ -15,6 +15,7 @@
 using namespace motes;
 using namespace motes::tracking;
 using matching::Index;
+using testing::all_right;
 using testing::right_share;
 
 namespace {
@@ -46,16 +47,6 @@ std::vector<Detections> drifting(int n, int frames, double own, std::uint64_t se
       p += scattered(rng, own);
     }
     for (Vec3& p : at) p += shift(t);
-  }
-  return out;
-}
-
-/// The links of every detection to itself one frame on.
-SeriesLinking all_right(const SeriesPoints& points, Index n) {
-  SeriesLinking out = SeriesLinking::none(points.size());
-  for (std::size_t i = 0; i + static_cast<std::size_t>(n) < points.size(); ++i) {
-    out.next[i] = static_cast<Index>(i) + n;
-    out.previous[i + static_cast<std::size_t>(n)] = static_cast<Index>(i);
   }
   return out;
 }

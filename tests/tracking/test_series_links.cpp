@@ -17,6 +17,7 @@
 #include <motes/tracking/series_joint.h>
 #include <motes/tracking/series_links.h>
 
+#include "tests/tracking/walkers.h"
 #include "tracking/link/series_field.h"
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/rigid_search.h"
@@ -24,28 +25,13 @@
 using namespace motes;
 using namespace motes::tracking;
 using matching::Index;
+using testing::add;
+using testing::direction;
+using testing::uniform_point;
 
 namespace {
 
 using Series = std::vector<Detections>;
-
-void add(Detections& d, const Vec3& p) {
-  d.x_um.push_back(p.x);
-  d.y_um.push_back(p.y);
-  d.z_um.push_back(p.z);
-}
-
-Vec3 uniform_point(std::mt19937_64& rng, double side) {
-  std::uniform_real_distribution<> uniform(0, side);
-  const double x = uniform(rng), y = uniform(rng), z = uniform(rng);
-  return {x, y, z};
-}
-
-Vec3 direction(std::mt19937_64& rng) {
-  std::normal_distribution<> normal;
-  const double x = normal(rng), y = normal(rng), z = normal(rng), length = std::hypot(x, y, z);
-  return {x / length, y / length, z / length};
-}
 
 /// Walkers at unit density, of steps .5 to 1.5 times `step` long; each step turns by so much that
 /// `persistence` of the last direction stays. Detection k of every frame is walker k.

@@ -14,6 +14,7 @@
 #include <motes/tracking/confidence.h>
 #include <motes/tracking/series_links.h>
 
+#include "tests/tracking/walkers.h"
 #include "tracking/link/close_pairs.h"
 #include "tracking/link/node_model.h"
 #include "tracking/link/series_field.h"
@@ -22,26 +23,11 @@
 using namespace motes;
 using namespace motes::tracking;
 using matching::Index;
+using testing::add;
+using testing::direction;
+using testing::uniform_point;
 
 namespace {
-
-void add(Detections& d, const Vec3& p) {
-  d.x_um.push_back(p.x);
-  d.y_um.push_back(p.y);
-  d.z_um.push_back(p.z);
-}
-
-Vec3 uniform_point(std::mt19937_64& rng, double side) {
-  std::uniform_real_distribution<> uniform(0, side);
-  const double x = uniform(rng), y = uniform(rng), z = uniform(rng);
-  return {x, y, z};
-}
-
-Vec3 direction(std::mt19937_64& rng) {
-  std::normal_distribution<> normal;
-  const double x = normal(rng), y = normal(rng), z = normal(rng), length = std::hypot(x, y, z);
-  return {x / length, y / length, z / length};
-}
 
 double distance_between(const Vec3& a, const Vec3& b) { return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z); }
 

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/tracking/walkers.h"
 #include "tracking/candidates/row_grid.h"
 #include "tracking/link/series_field.h"
 #include "tracking/motion/field_fit.h"
@@ -15,14 +16,9 @@
 
 using namespace motes;
 using namespace motes::tracking;
+using testing::uniform_point;
 
 namespace {
-
-Vec3 uniform_point(std::mt19937_64& rng, double side) {
-  std::uniform_real_distribution<> uniform(0, side);
-  const double x = uniform(rng), y = uniform(rng), z = uniform(rng);
-  return {x, y, z};
-}
 
 std::vector<std::size_t> brute_force(const std::vector<Vec3>& points, const Vec3& centre, double radius) {
   std::vector<std::size_t> out;

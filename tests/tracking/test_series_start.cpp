@@ -22,15 +22,10 @@
 using namespace motes;
 using namespace motes::tracking;
 using matching::Index;
+using testing::direction;
 using testing::right_share;
 
 namespace {
-
-Vec3 direction(std::mt19937_64& rng) {
-  std::normal_distribution<> normal;
-  const double x = normal(rng), y = normal(rng), z = normal(rng), length = std::hypot(x, y, z);
-  return {x / length, y / length, z / length};
-}
 
 /// `n` particles at unit density; step(rng, k, t) is the step of particle k from frame t. Detection k of
 /// every frame is particle k.

@@ -12,6 +12,34 @@
 
 namespace motes::testing {
 
+inline void add(Detections& d, const Vec3& p) {
+  d.x_um.push_back(p.x);
+  d.y_um.push_back(p.y);
+  d.z_um.push_back(p.z);
+}
+
+inline Vec3 uniform_point(std::mt19937_64& rng, double side) {
+  std::uniform_real_distribution<> uniform(0, side);
+  const double x = uniform(rng), y = uniform(rng), z = uniform(rng);
+  return {x, y, z};
+}
+
+inline Vec3 direction(std::mt19937_64& rng) {
+  std::normal_distribution<> normal;
+  const double x = normal(rng), y = normal(rng), z = normal(rng), length = std::hypot(x, y, z);
+  return {x / length, y / length, z / length};
+}
+
+/// The links of every detection to itself one frame on.
+inline tracking::SeriesLinking all_right(const tracking::SeriesPoints& points, matching::Index n) {
+  tracking::SeriesLinking out = tracking::SeriesLinking::none(points.size());
+  for (std::size_t i = 0; i + static_cast<std::size_t>(n) < points.size(); ++i) {
+    out.next[i] = static_cast<matching::Index>(i) + n;
+    out.previous[i + static_cast<std::size_t>(n)] = static_cast<matching::Index>(i);
+  }
+  return out;
+}
+
 struct Walkers {
   std::vector<Detections> frames;     ///< each in random order
   std::vector<matching::Index> next;  ///< [pooled detections] the true links, -1 none
