@@ -170,12 +170,12 @@ std::string base64(std::string_view bytes) {
 }
 
 /// The box around all points, as sides (x, y, z) and its low corner.
-struct Box {
+struct TrackBox {
   std::array<double, 3> low{}, side{};
 };
 
-Box box_of(const TrackSet& tracks) {
-  Box box;
+TrackBox box_of(const TrackSet& tracks) {
+  TrackBox box;
   const std::array<const std::vector<double>*, 3> axes{&tracks.x_um, &tracks.y_um, &tracks.z_um};
   for (std::size_t a = 0; a < 3; ++a) {
     if (axes[a]->empty()) continue;
@@ -244,7 +244,7 @@ ordered_json chart(const std::string& title, const std::string& x, const std::st
 
 // `points`: base64 of little-endian uint16 x, y, z, each in 65535ths of the box.
 ordered_json scene_of(const TrackSet& tracks) {
-  const Box box = box_of(tracks);
+  const TrackBox box = box_of(tracks);
   const std::int64_t every = thinning(tracks);
   const std::vector<std::size_t> drawn = tracks_to_draw(tracks, every);
   std::int64_t with_links = 0;

@@ -51,7 +51,7 @@ FAULTS = [
      "s.variance[a] * s.error_factor[a]", "test_tracking", "*isolated spots reach*"),
     ("tracking/link/link_jumps.cpp", "<= gate.um * lag;", "<= gate.um * (lag > 0 ? 1 : 2);", "test_tracking",
      "a given gate grows*"),
-    ("tracking/link/confidence.cpp", "links.gap_links -= links.points.slot[at(next)] - links.points.slot[i] > 1;",
+    ("tracking/link/confidence_steps.cpp", "links.gap_links -= links.points.slot[at(next)] - links.points.slot[i] > 1;",
      "links.gap_links -= 0;", "test_tracking", "a link that is cut*"),
     ("tracking/score/challenge_score.cpp", "std::upper_bound(begin, end, within.last)",
      "std::lower_bound(begin, end, within.last)", "test_tracking", "*score*"),

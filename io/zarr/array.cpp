@@ -20,7 +20,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 constexpr std::int64_t kMostChunks = 4'000'000;  // that one read may visit
-constexpr std::uint64_t kAbsent = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kNoChunk = std::numeric_limits<std::uint64_t>::max();
 
 std::int64_t product(const Sizes& sizes) {
   std::int64_t all = 1;
@@ -52,12 +52,12 @@ void for_each_index(const Sizes& low, const Sizes& high, const Visit& visit) {
 }
 
 /// A box of an array: where it starts and how far it goes.
-struct Box {
+struct VoxelRange {
   Sizes start, count;
 };
 
-Box intersection(const Box& a, const Box& b) {
-  Box box;
+VoxelRange intersection(const VoxelRange& a, const VoxelRange& b) {
+  VoxelRange box;
   for (std::size_t i = 0; i < a.start.size(); ++i) {
     const std::int64_t low = std::max(a.start[i], b.start[i]);
     const std::int64_t high = std::min(a.start[i] + a.count[i], b.start[i] + b.count[i]);
@@ -79,12 +79,12 @@ Sizes strides(const Sizes& count, const std::vector<std::size_t>& order, std::in
 
 /// Copies `part` of the chunk `from` into the region `to`, both in the array's coordinates.
 struct Copy {
-  const Box& chunk;
-  const Box& region;
+  const VoxelRange& chunk;
+  const VoxelRange& region;
   Sizes chunk_strides, region_strides;
   std::size_t value_bytes;
 
-  void run(const Box& part, std::span<const std::byte> from, std::span<std::byte> to) const {
+  void run(const VoxelRange& part, std::span<const std::byte> from, std::span<std::byte> to) const {
     const std::size_t last = part.start.size() - 1;
     const auto width = static_cast<std::int64_t>(value_bytes);
     const bool rows = chunk_strides[last] == width && region_strides[last] == width;
@@ -114,7 +114,7 @@ std::uint64_t read_u64(std::span<const std::byte> bytes, bool big_endian) {
 /// The chunks of one region, read from files or from shards in them.
 class RegionReader {
  public:
-  RegionReader(const Store& store, const ArrayMetadata& metadata, Box region, std::span<std::byte> out)
+  RegionReader(const Store& store, const ArrayMetadata& metadata, VoxelRange region, std::span<std::byte> out)
       : store_(store), m_(metadata), region_(std::move(region)), out_(out) {
     const Sizes& unit = m_.inner_chunk ? *m_.inner_chunk : m_.chunk;
     const std::int64_t values = product(unit);
@@ -131,7 +131,7 @@ class RegionReader {
   }
 
   /// The file `key`, which holds the box `file_box` of the array.
-  void add_file(const std::string& key, const Box& file_box) {
+  void add_file(const std::string& key, const VoxelRange& file_box) {
     const std::unique_ptr<InputFile> file = store_.open(key);
     if (!file) return;
     if (m_.inner_chunk) {
@@ -152,8 +152,8 @@ class RegionReader {
     return static_cast<std::size_t>(bytes);
   }
 
-  void add_chunk(const std::string& key, std::span<const std::byte> stored, const Box& box) {
-    const Box part = intersection(box, region_);
+  void add_chunk(const std::string& key, std::span<const std::byte> stored, const VoxelRange& box) {
+    const VoxelRange part = intersection(box, region_);
     const std::string fault = decode_chunk(m_.coding, stored, plain_, chunk_bytes_);
     if (!fault.empty()) store_.fail(key, fault + "; copy or export the store again");
     const bool big_machine = std::endian::native == std::endian::big;
@@ -162,7 +162,7 @@ class RegionReader {
         part, plain_, out_);
   }
 
-  void add_shard(const InputFile& file, const std::string& key, const Box& shard) {
+  void add_shard(const InputFile& file, const std::string& key, const VoxelRange& shard) {
     Sizes per_axis;
     for (std::size_t a = 0; a < m_.rank(); ++a) per_axis.push_back(m_.chunk[a] / (*m_.inner_chunk)[a]);
     const auto entries = checked_product({product(per_axis), 16});
@@ -175,7 +175,7 @@ class RegionReader {
       store_.fail(key, "cannot be read; copy the store again");
     if (m_.index_checksum) check_index(key, index);
     Sizes low, high;
-    const Box wanted = intersection(shard, region_);
+    const VoxelRange wanted = intersection(shard, region_);
     for (std::size_t a = 0; a < m_.rank(); ++a) {
       const std::int64_t size = (*m_.inner_chunk)[a];
       low.push_back((wanted.start[a] - shard.start[a]) / size);
@@ -183,7 +183,7 @@ class RegionReader {
     }
     for_each_index(low, high, [&](const Sizes& at) {
       std::int64_t entry = 0;
-      Box box{{}, *m_.inner_chunk};
+      VoxelRange box{{}, *m_.inner_chunk};
       for (std::size_t a = 0; a < m_.rank(); ++a) {
         entry = entry * per_axis[a] + at[a];
         box.start.push_back(shard.start[a] + at[a] * (*m_.inner_chunk)[a]);
@@ -191,7 +191,7 @@ class RegionReader {
       const auto place = std::span(index).subspan(static_cast<std::size_t>(entry) * 16, 16);
       const std::uint64_t offset = read_u64(place, m_.index_big_endian);
       const std::uint64_t bytes = read_u64(place.subspan(8), m_.index_big_endian);
-      if (offset == kAbsent && bytes == kAbsent) return;
+      if (offset == kNoChunk && bytes == kNoChunk) return;
       stored_.resize(checked_size(bytes, key));
       if (!file.read_at(offset, stored_))
         store_.fail(key, "its index points beyond its end; copy the store again");
@@ -210,7 +210,7 @@ class RegionReader {
 
   const Store& store_;
   const ArrayMetadata& m_;
-  Box region_;
+  VoxelRange region_;
   std::span<std::byte> out_;
   std::size_t chunk_bytes_ = 0;
   Sizes region_strides_, chunk_strides_;
@@ -274,7 +274,7 @@ void Array::fill(std::span<std::byte> out) const {
 
 void Array::read(std::span<const std::int64_t> start, std::span<const std::int64_t> count,
                  std::span<std::byte> out) const {
-  Box region{{start.begin(), start.end()}, {count.begin(), count.end()}};
+  VoxelRange region{{start.begin(), start.end()}, {count.begin(), count.end()}};
   Sizes low, high, chunks;
   for (std::size_t a = 0; a < metadata_.rank(); ++a) {
     low.push_back(region.start[a] / metadata_.chunk[a]);
@@ -286,7 +286,7 @@ void Array::read(std::span<const std::int64_t> start, std::span<const std::int64
   fill(out);
   RegionReader reader(store_, metadata_, region, out);
   for_each_index(low, high, [&](const Sizes& index) {
-    Box box{{}, metadata_.chunk};
+    VoxelRange box{{}, metadata_.chunk};
     for (std::size_t a = 0; a < index.size(); ++a) box.start.push_back(index[a] * metadata_.chunk[a]);
     reader.add_file(chunk_key(index), box);
   });

@@ -12,7 +12,7 @@
 #include <motes/tracking/confidence.h>
 
 #include "tests/tracking/walkers.h"
-#include "tracking/link/confidence.h"
+#include "tracking/link/confidence_steps.h"
 
 using namespace motes;
 using namespace motes::tracking;

@@ -8,7 +8,7 @@
 
 #include <motes/base/index.h>
 
-#include "tracking/link/confidence.h"
+#include "tracking/link/confidence_steps.h"
 
 namespace motes::tracking::detail {
 namespace {

@@ -194,13 +194,13 @@ constexpr double kMostCut = 0.0035, kCutShift = 0.2, kCutSlope = 0.4;
 constexpr std::int64_t kMotionSample = 20'000;
 
 /// What one search finds.
-struct Search {
+struct DivisionSearch {
   DivisionModel model;
   std::vector<std::size_t> chosen;
 };
 
-Search search(const Execution& execution, const detail::DivisionScene& scene) {
-  Search out;
+DivisionSearch search(const Execution& execution, const detail::DivisionScene& scene) {
+  DivisionSearch out;
   const auto all = static_cast<double>(scene.links + scene.starts);
   out.model.start = out.model.end =
       std::max(0.3 * static_cast<double>(scene.starts) / std::max(all, 1.0), 1e-5);
@@ -256,7 +256,7 @@ Divisions detail::find_divisions(const Execution& execution, const SeriesPoints&
     out.neighbours = false;
   if (step > 1) motion = motion_of(false);
   const DivisionScene scene = scene_of(motion, Sight::forwards);
-  const Search seen = search(execution, scene);
+  const DivisionSearch seen = search(execution, scene);
   out.model = seen.model;
   out.found = std::ssize(seen.chosen);
   out.believed = believe;

@@ -8,7 +8,7 @@
 #include <motes/base/index.h>
 #include <motes/base/quantile.h>
 
-#include "tracking/link/confidence.h"
+#include "tracking/link/confidence_steps.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking::detail {

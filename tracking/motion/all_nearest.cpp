@@ -19,12 +19,12 @@ constexpr double kFarther = 1.05, kAgain = 2.5;
 
 double along(const Vec3& p, std::size_t axis) { return axis == 0 ? p.x : axis == 1 ? p.y : p.z; }
 
-struct Box {
+struct TreeBox {
   std::array<double, 3> low{kInfinite, kInfinite, kInfinite}, high{-kInfinite, -kInfinite, -kInfinite};
 };
 
 /// No two points of the boxes are nearer: every operation rounds as that of a distance does.
-double squared_between(const Box& a, const Box& b) {
+double squared_between(const TreeBox& a, const TreeBox& b) {
   std::array<double, 3> gap;
   for (std::size_t axis = 0; axis < 3; ++axis)
     gap[axis] = std::max(std::max(a.low[axis] - b.high[axis], b.low[axis] - a.high[axis]), 0.0);
@@ -86,7 +86,7 @@ class Halves {
 
  private:
   void build(std::size_t node, std::size_t begin, std::size_t end) {
-    Box& box = box_[node];
+    TreeBox& box = box_[node];
     for (std::size_t k = begin; k < end; ++k) {
       const Vec3& p = points_[static_cast<std::size_t>(order_[k])];
       for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -119,7 +119,7 @@ class Halves {
     }
   }
 
-  void add_near(std::size_t node, const Box& from, double squared, Columns& out) const {
+  void add_near(std::size_t node, const TreeBox& from, double squared, Columns& out) const {
     if (squared_between(box_[node], from) > squared) return;
     if (node + 1 < leaves_) {
       add_near(2 * node + 1, from, squared, out);
@@ -137,14 +137,14 @@ class Halves {
   std::vector<std::int32_t> order_;         ///< points leaf after leaf
   std::vector<double> x_, y_, z_, number_;  ///< the same
   std::size_t leaves_ = 0;                  ///< a power of two
-  std::vector<Box> box_;                    ///< [2 leaves - 1] below node n are 2 n + 1 and 2 n + 2
+  std::vector<TreeBox> box_;                ///< [2 leaves - 1] below node n are 2 n + 1 and 2 n + 2
   std::vector<std::size_t> begin_;          ///< [leaves + 1]
 };
 
 /// Finds the neighbours of one point after the other among what was gathered.
-class Search {
+class NearestSearch {
  public:
-  Search(std::span<const Vec3> points, AllNearest& out)
+  NearestSearch(std::span<const Vec3> points, AllNearest& out)
       : points_(points),
         out_(&out),
         squared_(points.size()),
@@ -208,7 +208,7 @@ AllNearest all_nearest(std::span<const Vec3> points, std::size_t count) {
   if (out.count == 0) return out;
   const Halves halves(points);
   Columns around(points.size());
-  Search search(points, out);
+  NearestSearch search(points, out);
   std::vector<std::int32_t> left;
   double within = kInfinite;
   for (std::size_t l = 0; l < halves.leaves(); ++l) {

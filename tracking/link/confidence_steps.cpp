@@ -1,4 +1,4 @@
-#include "tracking/link/confidence.h"
+#include "tracking/link/confidence_steps.h"
 
 #include <algorithm>
 #include <cmath>
