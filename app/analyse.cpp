@@ -26,7 +26,7 @@ using nlohmann::ordered_json;
 using tracking::LagFigures;
 using tracking::MotionFigures;
 
-struct Arguments {
+struct AnalyseArguments {
   std::string tracks, dir, max_lag, min_length = "2";
   bool remove_drift = false;
 };
@@ -78,7 +78,7 @@ std::string tracks_csv(const MotionFigures& motion, const Units& units) {
   return text;
 }
 
-ordered_json report_of(const Arguments& arguments, const MotionFigures& motion, const Units& units,
+ordered_json report_of(const AnalyseArguments& arguments, const MotionFigures& motion, const Units& units,
                        const Console& console) {
   ordered_json report = report_head("analyse");
   report["tracks_file"] = arguments.tracks;
@@ -141,7 +141,8 @@ std::vector<std::string> lines_of(const MotionFigures& motion, const Units& unit
 }
 
 ordered_json page_data(const MotionFigures& motion, const Units& units, const TrackSet& tracks,
-                       const Arguments& arguments, const ordered_json& report, const std::string& summary) {
+                       const AnalyseArguments& arguments, const ordered_json& report,
+                       const std::string& summary) {
   std::vector<double> lag, msd, correlation, frame, x, y, z;
   for (const LagFigures& one : motion.lags) {
     if (!(one.msd > 0)) continue;
@@ -183,7 +184,7 @@ ordered_json page_data(const MotionFigures& motion, const Units& units, const Tr
           {"scene", scene_of(tracks)}};
 }
 
-void run_analyse(Session& session, const Arguments& arguments) {
+void run_analyse(Session& session, const AnalyseArguments& arguments) {
   const Config config = configure(session);
   tracking::AnalysisOptions options;
   constexpr std::int32_t kMost = 1'000'000'000;
@@ -224,7 +225,7 @@ void run_analyse(Session& session, const Arguments& arguments) {
 
 Command add_analyse(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "analyse", "Measure how particles move: MSD, diffusion, drift");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AnalyseArguments>();
   command.add_option("TRACKS", arguments->tracks, "Tracks, in any readable format");
   add_table_options(command, session);
   add_short_options(command, session.short_options, ShortOptionSet::units);

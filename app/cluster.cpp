@@ -17,7 +17,7 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct ClusterArguments {
   std::string system, input, dir;
   std::int64_t tasks = 16, cpus = 4;
 };
@@ -113,7 +113,7 @@ rule merge:
                             joined(ranges, ", ", "\""), cpus, cpus)}};
 }
 
-void run_cluster(Session& session, const Arguments& arguments) {
+void run_cluster(Session& session, const ClusterArguments& arguments) {
   require_argument(arguments.system, "cluster needs a system, slurm or snakemake, and the input");
   if (arguments.system != "slurm" && arguments.system != "snakemake")
     throw UsageError("cluster: '" + arguments.system + "' is not known; use slurm or snakemake");
@@ -151,7 +151,7 @@ void run_cluster(Session& session, const Arguments& arguments) {
 Command add_cluster(CLI::App& app, Session& session) {
   CommandOptions command =
       add_command(app, "cluster", "Write job scripts that split a series over many tasks");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ClusterArguments>();
   command.add_option("SYSTEM", arguments->system, "slurm or snakemake");
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   add_short_options(command, session.short_options, ShortOptionSet::detection);

@@ -18,7 +18,7 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string in, out, like;
 };
 
@@ -69,7 +69,7 @@ void take_scale(const io::SeriesInfo& images, const std::string& in, Config& con
   scale_tracks(tracks, in, config);
 }
 
-void run_convert(Session& session, const Arguments& arguments) {
+void run_convert(Session& session, const ConvertArguments& arguments) {
   Config config = configure(session);
   std::vector<std::string> notes;
   const std::string in = io::tracks_of_run(arguments.in).string();
@@ -114,7 +114,7 @@ void run_convert(Session& session, const Arguments& arguments) {
 Command add_convert(CLI::App& app, Session& session) {
   CommandOptions command =
       add_command(app, "convert", "Convert tracks between formats (by the output's extension)");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   command.add_option("IN", arguments->in, "Tracks in any readable format");
   command.add_option("OUT", arguments->out,
                      "File to write: .h5, .csv, .trackmate.xml, .geff, .napari.csv, .ctc, .xml (challenge), "

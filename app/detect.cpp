@@ -22,7 +22,7 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct DetectArguments {
   std::string input, file, frames, picture;
 };
 
@@ -75,7 +75,7 @@ void write_and_report(Session& session, const Config& config, const OpenedInput&
                             counted(std::ssize(series.frames), "frames"), file.string()));
 }
 
-void run_detect(Session& session, const Arguments& arguments, Communicator* ranks) {
+void run_detect(Session& session, const DetectArguments& arguments, Communicator* ranks) {
   Config config;
   OpenedInput input;
   std::filesystem::path file;
@@ -108,7 +108,7 @@ void run_detect(Session& session, const Arguments& arguments, Communicator* rank
 
 Command add_detect(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "detect", "Find the particles in every frame");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DetectArguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   command.add_option("-o,--output", arguments->file, "Table to write: .csv or .h5")
       .check(refuse_empty_name)

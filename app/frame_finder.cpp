@@ -64,7 +64,7 @@ SpotRadius radius_without_spots(const Execution& execution, const io::FrameSourc
   return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
 }
 
-std::string vector_text(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.z, v.y, v.x); }
+std::string short_vector(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.z, v.y, v.x); }
 
 /// 1 where a mask's voxel is over 0.
 ScratchArray<std::uint8_t> mask_of(const VolumeFrame& image) {
@@ -198,8 +198,8 @@ FrameFinder::FrameFinder(const Execution& execution, const Config& config, io::F
   Execution all_threads = executions_.front();
   all_threads.threads = execution.threads;
   radius_ = choose_radius(all_threads, config, source, console);
-  console.note(fmt::format("spot radius {}{} um [z, y, x] ({})", vector_text(radius_->um),
-                           radius_->largest_um ? " to " + vector_text(*radius_->largest_um) : "",
+  console.note(fmt::format("spot radius {}{} um [z, y, x] ({})", short_vector(radius_->um),
+                           radius_->largest_um ? " to " + short_vector(*radius_->largest_um) : "",
                            radius_->source));
   settle_camera(all_threads, console);
 }

@@ -17,7 +17,7 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct HelpArguments {
   std::string topic, completion;
   bool man = false;
 };
@@ -193,7 +193,7 @@ std::string completion(const CLI::App& app, const std::string& shell) {
 Command add_help(CLI::App& app, Session& session) {
   CommandOptions command =
       add_command(app, "help", "Explain a command or a key; print the manual page or shell completion");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<HelpArguments>();
   command.add_option("TOPIC", arguments->topic, "A command, a configuration key or a section of keys");
   command.add_option("--completion", arguments->completion, "Completion script for a shell")
       .check_one_of({"bash", "zsh", "fish"})

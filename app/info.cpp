@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
+struct InfoArguments {
   std::string file;
   bool options = false;
 };
@@ -153,7 +153,7 @@ void show_file(Session& session, const std::string& path) {
   show(session, app::describe(input), to_json(input));
 }
 
-void run_info(Session& session, const Arguments& arguments) {
+void run_info(Session& session, const InfoArguments& arguments) {
   if (arguments.options) {
     const std::string page = options_markdown();
     return session.console.print(std::string_view(page).substr(0, page.size() - 1));
@@ -169,7 +169,7 @@ void run_info(Session& session, const Arguments& arguments) {
 Command add_info(CLI::App& app, Session& session) {
   CommandOptions command =
       add_command(app, "info", "Show what a file holds, or this build with its solvers and devices");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InfoArguments>();
   command.add_option("FILE", arguments->file, "A series, a table, or tracks");
   add_table_options(command, session);
   command.add_flag("--options", arguments->options, "Print docs/configuration.md: every configuration key");

@@ -21,8 +21,8 @@ namespace {
 using matching::CardinalityProblem;
 using nlohmann::ordered_json;
 
-NamedSolver choose(const MatchArguments& arguments, const Config& config,
-                   const matching::BipartiteGraphView& graph) {
+NamedSolver choose_cardinality(const MatchArguments& arguments, const Config& config,
+                               const matching::BipartiteGraphView& graph) {
   return name_solver(
       arguments, config, matching::Family::cardinality, [&](Backend wanted, matching::Gpu gpu) {
         return matching::choose_cardinality_solver(graph, wanted, gpu, config.execution.threads);
@@ -76,15 +76,15 @@ ordered_json parts_json(const matching::DulmageMendelsohn& parts) {
 }
 
 /// What --verify found, for the report; null where it was not asked for.
-struct Proof {
+struct CardinalityProof {
   ordered_json verified, cover, parts;
   std::string text;
   double seconds = 0;
 };
 
-Proof prove(const CardinalityProblem& problem, const matching::Matching& pairs, int threads,
-            Console& console) {
-  Proof proof;
+CardinalityProof prove(const CardinalityProblem& problem, const matching::Matching& pairs, int threads,
+                       Console& console) {
+  CardinalityProof proof;
   const auto begin = std::chrono::steady_clock::now();
   const auto cover = matching::koenig_cover(problem, pairs);
   const auto certificate = matching::verify(problem, pairs, cover, threads);
@@ -112,8 +112,8 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   const Execution cpu = execution_of(config);
   const int threads = thread_count(cpu);
   refuse_assignment_options(arguments);
-  NamedSolver chosen =
-      choose(arguments, config, {});  // before a large file is read, so that errors appear at once
+  NamedSolver chosen = choose_cardinality(arguments, config,
+                                          {});  // before a large file is read, so that errors appear at once
   auto solver = make_solver(chosen, matching::make_cardinality_solver);
   named_initialiser(arguments, chosen);
 
@@ -123,7 +123,7 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
                                              : io::read_graph(arguments.instance);
   const double read_s = seconds_since(read_start);
   if (arguments.solver == "auto") {
-    chosen = choose(arguments, config, graph.view());
+    chosen = choose_cardinality(arguments, config, graph.view());
     solver = make_solver(chosen, matching::make_cardinality_solver);
   }
   const auto& initialiser = named_initialiser(arguments, chosen);
@@ -141,7 +141,8 @@ void match_cardinality(Session& session, const MatchArguments& arguments) {
   const double solve_s = seconds_since(solve_start);
   const matching::Matching& pairs = answer.matching;
 
-  const Proof proof = arguments.verify ? prove(problem, pairs, threads, session.console) : Proof{};
+  const CardinalityProof proof =
+      arguments.verify ? prove(problem, pairs, threads, session.console) : CardinalityProof{};
   const bool on_gpu = chosen.backend == Backend::cuda;
   const double transfer_s = transfer_seconds(answer.stats.seconds);
   const auto initial = static_cast<std::int64_t>(start.size()) - std::count(start.begin(), start.end(), -1);

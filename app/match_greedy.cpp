@@ -24,7 +24,8 @@ using matching::GreedyProblem;
 using matching::Index;
 using nlohmann::ordered_json;
 
-NamedSolver choose(const MatchArguments& arguments, const Config& config, const GreedyProblem& problem) {
+NamedSolver choose_greedy(const MatchArguments& arguments, const Config& config,
+                          const GreedyProblem& problem) {
   return name_solver(arguments, config, matching::Family::greedy, [&](Backend wanted, matching::Gpu gpu) {
     return matching::choose_greedy_solver(problem, wanted, gpu);
   });
@@ -96,15 +97,15 @@ ordered_json coarsen(const MatchArguments& arguments, const Execution& execution
 }
 
 /// What --verify found, for the report; null where it was not asked for.
-struct Proof {
+struct GreedyProof {
   ordered_json verified, dominant, upper_bound, share, gap;
   std::string text;
   double seconds = 0;
 };
 
-Proof prove(const GreedyProblem& problem, const matching::Matching& pairs, const NamedSolver& chosen,
-            int threads, Console& console) {
-  Proof proof;
+GreedyProof prove(const GreedyProblem& problem, const matching::Matching& pairs, const NamedSolver& chosen,
+                  int threads, Console& console) {
+  GreedyProof proof;
   const auto begin = std::chrono::steady_clock::now();
   const auto certificate = matching::verify(problem, pairs, threads);
   proof.seconds = seconds_since(begin);
@@ -133,7 +134,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   const int threads = thread_count(cpu);
   refuse_other_options(arguments);
   NamedSolver chosen =
-      choose(arguments, config, {});  // before a large file is read, so that errors appear at once
+      choose_greedy(arguments, config, {});  // before a large file is read, so that errors appear at once
   auto solver = make_solver(chosen, matching::make_greedy_solver);
 
   const auto read_start = std::chrono::steady_clock::now();
@@ -143,7 +144,7 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   const double read_s = seconds_since(read_start);
   const GreedyProblem problem = graph.view();
   if (arguments.solver == "auto") {
-    chosen = choose(arguments, config, problem);
+    chosen = choose_greedy(arguments, config, problem);
     solver = make_solver(chosen, matching::make_greedy_solver);
   }
 
@@ -155,7 +156,8 @@ void match_greedy(Session& session, const MatchArguments& arguments) {
   const double solve_s = seconds_since(solve_start);
   const matching::Matching& pairs = answer.matching;
 
-  const Proof proof = arguments.verify ? prove(problem, pairs, chosen, threads, session.console) : Proof{};
+  const GreedyProof proof =
+      arguments.verify ? prove(problem, pairs, chosen, threads, session.console) : GreedyProof{};
   const bool on_gpu = chosen.backend == Backend::cuda;
   const double transfer_s = transfer_seconds(answer.stats.seconds);
 

@@ -25,7 +25,7 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct MergeArguments {
   std::vector<std::string> parts;
   std::string dir;
   bool force = false;
@@ -126,7 +126,7 @@ PointSeries joined(std::vector<Part> parts) {
   return series;
 }
 
-void run_merge(Session& session, const Arguments& arguments) {
+void run_merge(Session& session, const MergeArguments& arguments) {
   if (arguments.parts.empty()) throw UsageError("merge needs the parts: files of motes detect -o PART.h5");
   require_argument(arguments.dir, "merge needs -o DIR, the folder for the results");
   Config config = configure(session, "", true);
@@ -160,7 +160,7 @@ void run_merge(Session& session, const Arguments& arguments) {
 Command add_merge(CLI::App& app, Session& session) {
   CommandOptions command =
       add_command(app, "merge", "Join the parts of a series (detect --frames) and link them");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<MergeArguments>();
   command.add_option("PART", arguments->parts, "Files of motes detect -o PART.h5, or folders of motes track");
   command.add_option("-o,--output", arguments->dir, "Folder for the results")
       .check(refuse_empty_name)

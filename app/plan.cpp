@@ -20,11 +20,11 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct PlanArguments {
   std::string input, file;
 };
 
-void run_plan(Session& session, const Arguments& arguments) {
+void run_plan(Session& session, const PlanArguments& arguments) {
   const Config config = configure(session, arguments.input);
   hear_interrupts();
   const std::filesystem::path file = output_path(arguments.file, {}, config.input.path, "_plan.yaml");
@@ -88,7 +88,7 @@ Plan make_plan(Session& session, Config config) {
 Command add_plan(CLI::App& app, Session& session) {
   CommandOptions command =
       add_command(app, "plan", "Estimate settings once, so that a series can be detected in parts");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PlanArguments>();
   command.add_option("INPUT", arguments->input, "A stack, a folder of volumes, or a YAML configuration");
   add_short_options(command, session.short_options, ShortOptionSet::detection);
   command.add_option("-o,--output", arguments->file, "The plan, a YAML configuration")

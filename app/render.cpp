@@ -25,7 +25,7 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct RenderArguments {
   std::vector<std::string> tracks, titles;
   std::string picture, colour = "track", range, size = "1600x1200", azimuth = "30", elevation = "20";
   std::string until, tail, frame, line_width = "2", background = "white";
@@ -51,7 +51,7 @@ std::pair<T, T> parse_pair(const std::string& text, char between, const std::str
   return {*first, *second};
 }
 
-RenderOptions parse_options(const Arguments& arguments) {
+RenderOptions parse_options(const RenderArguments& arguments) {
   const Codec<std::int32_t> frame = integer<std::int32_t>(0, std::numeric_limits<std::int32_t>::max());
   RenderOptions options;
   options.colour = arguments.colour;
@@ -108,7 +108,7 @@ std::vector<std::string> default_titles(const std::vector<std::string>& paths) {
   return paths;
 }
 
-std::vector<RenderInput> read_inputs(const Arguments& arguments, const Config& config) {
+std::vector<RenderInput> read_inputs(const RenderArguments& arguments, const Config& config) {
   const std::size_t count = arguments.tracks.size();
   if (!arguments.titles.empty() && arguments.titles.size() != count) {
     throw UsageError(
@@ -162,7 +162,7 @@ Box3 box_of(const VolumeFrame& volume) {
            static_cast<double>(n.nz - 1) * v.z}};
 }
 
-nlohmann::ordered_json picture_json(const Arguments& arguments, const std::vector<RenderInput>& inputs,
+nlohmann::ordered_json picture_json(const RenderArguments& arguments, const std::vector<RenderInput>& inputs,
                                     const Picture& picture) {
   nlohmann::ordered_json report = report_head("render");
   report["output"] = arguments.movie.empty() ? arguments.picture : arguments.movie;
@@ -202,8 +202,8 @@ void add_caption(Picture& picture, const std::string& words) {
 }
 
 /// The frames one after the other, or the camera once around; how many pictures that makes.
-int write_movie(Session& session, const Arguments& arguments, RenderOptions options, const Config& config,
-                const std::vector<RenderInput>& inputs, const Volumes* volumes,
+int write_movie(Session& session, const RenderArguments& arguments, RenderOptions options,
+                const Config& config, const std::vector<RenderInput>& inputs, const Volumes* volumes,
                 const std::optional<Box3>& contents) {
   const double rate =
       parse_option(arguments.frames_per_s, "--fps", real({0.1, 120, true, " from 0.1 to 120"}));
@@ -234,7 +234,7 @@ int write_movie(Session& session, const Arguments& arguments, RenderOptions opti
   return static_cast<int>(count);
 }
 
-void run_render(Session& session, const Arguments& arguments) {
+void run_render(Session& session, const RenderArguments& arguments) {
   if (arguments.tracks.empty()) throw UsageError("render needs TRACKS, one file or several");
   const bool moves = !arguments.movie.empty();
   if (moves && !arguments.picture.empty()) throw UsageError("render writes -o or --movie; give one of them");
@@ -282,7 +282,7 @@ void run_render(Session& session, const Arguments& arguments) {
 Command add_render(CLI::App& app, Session& session) {
   CommandOptions command =
       add_command(app, "render", "Draw a picture or a movie of tracks, over a frame if given");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RenderArguments>();
   const auto option = [&](const char* name, std::string& target, const char* doc, const char* type) {
     command.add_option(name, target, doc).type_name(type);
   };

@@ -17,12 +17,13 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct ScoreArguments {
   std::string truth, tracks, gate = "5", gate_link, frame_step = "1";
 };
 
 /// Where one side is in px and the voxel size is given, it is in um by now, or a pixel is 1 um.
-void require_same_unit(TrackSet& truth, TrackSet& found, const Config& config, const Arguments& arguments) {
+void require_same_unit(TrackSet& truth, TrackSet& found, const Config& config,
+                       const ScoreArguments& arguments) {
   if (truth.length_unit == found.length_unit) return;
   if (config.input.voxel_um) {
     for (TrackSet* tracks : {&truth, &found})
@@ -36,7 +37,7 @@ void require_same_unit(TrackSet& truth, TrackSet& found, const Config& config, c
       "--set input.unit=um if it is in um already");
 }
 
-void run_score(Session& session, const Arguments& arguments) {
+void run_score(Session& session, const ScoreArguments& arguments) {
   const Config config = configure(session);
   tracking::ScoreOptions options;
   options.gate = parse_option(arguments.gate, "--gate", real(kPositive));
@@ -71,7 +72,7 @@ void run_score(Session& session, const Arguments& arguments) {
 
 Command add_score(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "score", "Score tracks against true ones");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ScoreArguments>();
   command.add_option("--truth", arguments->truth, "True tracks, in any readable format").type_name("FILE");
   command.add_option("--tracks", arguments->tracks, "Tracks to score").type_name("FILE");
   add_table_options(command, session);

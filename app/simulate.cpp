@@ -27,7 +27,7 @@
 namespace motes::app {
 namespace {
 
-struct Arguments {
+struct SimulateArguments {
   std::string config, dir;
 };
 
@@ -140,7 +140,7 @@ auto before_writing(const Work& work) {
   }
 }
 
-void run_simulate(Session& session, const Arguments& arguments) {
+void run_simulate(Session& session, const SimulateArguments& arguments) {
   const Config config = configure(session, arguments.config, true);
   const Execution execution = execution_of(config);
   Console& console = session.console;
@@ -211,7 +211,7 @@ void run_simulate(Session& session, const Arguments& arguments) {
 
 Command add_simulate(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "simulate", "Simulate particles and volumes with ground truth");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SimulateArguments>();
   command.add_option("CONFIG", arguments->config, "YAML configuration (simulation, imaging)");
   command.add_option("-o,--output", arguments->dir, "Folder for the results")
       .check(refuse_empty_name)

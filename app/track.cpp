@@ -39,7 +39,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
+struct TrackArguments {
   std::string input, dir, frames, min_confidence;
   bool resume = false, force = false;
 };
@@ -106,7 +106,7 @@ std::string summary_of(const PointSeries& series, const TrackSet& tracks) {
                      counted(std::ssize(series.frames), "frames"));
 }
 
-Config track_config(const Session& session, const Arguments& arguments) {
+Config track_config(const Session& session, const TrackArguments& arguments) {
   Config config = configure(session, arguments.input, true);
   require_gpu_if_asked(config);
   if (!arguments.frames.empty()) set_key(config, "input.frames", arguments.frames, "--frames");
@@ -118,7 +118,7 @@ Config track_config(const Session& session, const Arguments& arguments) {
   return config;
 }
 
-void run_track(Session& session, const Arguments& arguments, Communicator* ranks) {
+void run_track(Session& session, const TrackArguments& arguments, Communicator* ranks) {
   Config config;
   OpenedInput input;
   std::filesystem::path dir;
@@ -243,7 +243,7 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
 
 Command add_track(CLI::App& app, Session& session) {
   CommandOptions command = add_command(app, "track", "Detect and link particles: the main job");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TrackArguments>();
   command.add_option("INPUT", arguments->input,
                      "A stack, a folder of volumes, a table of points, or a YAML configuration");
   command.add_option("-o,--output", arguments->dir, "Folder for the results")

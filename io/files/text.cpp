@@ -36,11 +36,11 @@ std::ifstream open_regular(const std::filesystem::path& path) {
 double round_out_of_range(std::string_view text) { return std::strtod(std::string(text).c_str(), nullptr); }
 
 void append_percent(std::string& out, char c) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  constexpr std::string_view kHexDigits = "0123456789ABCDEF";
   const auto byte = static_cast<unsigned char>(c);
   out += '%';
-  out += kDigits[byte >> 4];
-  out += kDigits[byte & 15];
+  out += kHexDigits[byte >> 4];
+  out += kHexDigits[byte & 15];
 }
 
 }  // namespace

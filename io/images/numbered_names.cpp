@@ -59,7 +59,7 @@ NameParts split(const std::filesystem::path& file) {
   return parts;
 }
 
-[[noreturn]] void fail(const std::filesystem::path& file, const std::string& what) {
+[[noreturn]] void refuse_folder(const std::filesystem::path& file, const std::string& what) {
   throw InputError(
       fmt::format("{}: {}; keep only the volumes of one series in the folder, or set input.axes for all "
                   "their pages in natural order",
@@ -84,8 +84,8 @@ void check_numbered(const std::vector<std::filesystem::path>& files) {
   std::vector<std::size_t> counting;  // which of the numbers vary
   for (std::size_t i = 1; i < names.size(); ++i) {
     if (names[i].skeleton != first.skeleton) {
-      fail(files[i], fmt::format("'{}' and '{}' differ in more than a number", files[0].filename().string(),
-                                 files[i].filename().string()));
+      refuse_folder(files[i], fmt::format("'{}' and '{}' differ in more than a number",
+                                          files[0].filename().string(), files[i].filename().string()));
     }
   }
   for (std::size_t n = 0; n < first.numbers.size(); ++n) {
@@ -96,17 +96,17 @@ void check_numbered(const std::vector<std::filesystem::path>& files) {
     }
   }
   if (counting.size() != 1) {
-    fail(files[0],
-         fmt::format("the names ('{}' ... '{}') count in {} places, where one is needed",
-                     files.front().filename().string(), files.back().filename().string(), counting.size()));
+    refuse_folder(files[0], fmt::format("the names ('{}' ... '{}') count in {} places, where one is needed",
+                                        files.front().filename().string(), files.back().filename().string(),
+                                        counting.size()));
   }
   const std::size_t n = counting[0];
   for (std::size_t i = 2; i < names.size(); ++i) {
     const std::int64_t step = names[1].numbers[n] - first.numbers[n];
     const std::int64_t expected = names[i - 1].numbers[n] + step;
     if (names[i].numbers[n] == expected) continue;
-    fail(files[i], fmt::format("number {} is missing: '{}' follows '{}'", expected,
-                               files[i].filename().string(), files[i - 1].filename().string()));
+    refuse_folder(files[i], fmt::format("number {} is missing: '{}' follows '{}'", expected,
+                                        files[i].filename().string(), files[i - 1].filename().string()));
   }
 }
 

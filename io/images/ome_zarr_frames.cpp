@@ -28,8 +28,8 @@ using zarr::Json;
 using zarr::Store;
 using zarr::text_of;
 
-constexpr std::string_view kLetters = "tczyx";
-constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
+constexpr std::string_view kAxisLetters = "tczyx";
+constexpr std::size_t kNoAxis = std::numeric_limits<std::size_t>::max();
 
 /// What the OME metadata say of the array that is read.
 struct ImageMetadata {
@@ -158,13 +158,13 @@ using Slots = std::array<std::size_t, 5>;
 
 Slots find_slots(const Store& store, const ImageMetadata& metadata, const zarr::ArrayMetadata& array) {
   Slots slots;
-  slots.fill(kAbsent);
+  slots.fill(kNoAxis);
   if (metadata.names.size() != array.rank())
     store.fail(metadata.node, fmt::format("has {} axes, but its metadata name {}; export it again",
                                           array.rank(), metadata.names.size()));
   for (std::size_t a = 0; a < metadata.names.size(); ++a) {
     const std::string& name = metadata.names[a];
-    const std::size_t slot = name.size() == 1 ? kLetters.find(name[0]) : std::string_view::npos;
+    const std::size_t slot = name.size() == 1 ? kAxisLetters.find(name[0]) : std::string_view::npos;
     if (slot == std::string_view::npos) {
       if (array.shape[a] == 1) continue;
       store.fail(
@@ -172,11 +172,11 @@ Slots find_slots(const Store& store, const ImageMetadata& metadata, const zarr::
           fmt::format("has an unknown axis '{}' of {} entries (known: t, c, z, y, x); export one entry of it",
                       name.substr(0, 40), array.shape[a]));
     }
-    if (slots[slot] != kAbsent)
+    if (slots[slot] != kNoAxis)
       store.fail(metadata.node, fmt::format("has two axes '{}'; export it again", name));
     slots[slot] = a;
   }
-  if (slots[3] == kAbsent || slots[4] == kAbsent)
+  if (slots[3] == kNoAxis || slots[4] == kNoAxis)
     store.fail(metadata.node, "has no axes y and x; export it again");
   return slots;
 }
@@ -195,20 +195,20 @@ Calibration calibrate(const ImageMetadata& metadata, const Slots& slots, std::ve
   Calibration found;
   found.source = "metadata (OME-Zarr)";
   const auto length = [&](std::size_t slot, std::optional<double>& size) {
-    if (slots[slot] == kAbsent) return;
+    if (slots[slot] == kNoAxis) return;
     const std::size_t a = slots[slot];
     const auto factor = length_unit_um(metadata.units[a]);
     const double value = metadata.scale[a];
     if (factor && std::isfinite(value) && value > 0) size = value * *factor;
     if (!factor && value != 1)
       notes.push_back(fmt::format(
-          "the metadata give a {} scale of {} {}: set input.voxel_um", kLetters[slot], value,
+          "the metadata give a {} scale of {} {}: set input.voxel_um", kAxisLetters[slot], value,
           metadata.units[a].empty() ? "without unit" : "'" + metadata.units[a] + "', which is not a length"));
   };
   length(4, found.x_um);
   length(3, found.y_um);
   length(2, found.z_um);
-  if (slots[0] != kAbsent) {
+  if (slots[0] != kNoAxis) {
     const std::size_t a = slots[0];
     const auto factor = time_unit_s(metadata.units[a]);
     const double value = metadata.scale[a];
@@ -232,9 +232,9 @@ class ZarrFrames : public FrameSource {
     check_frame_number(info_, t);
     const std::size_t rank = array_.metadata().rank();
     std::vector<std::int64_t> start(rank, 0), count(rank, 1);
-    if (slots_[0] != kAbsent) start[slots_[0]] = t;
-    if (slots_[1] != kAbsent) start[slots_[1]] = info_.channel;
-    if (slots_[2] != kAbsent) count[slots_[2]] = info_.shape.nz;
+    if (slots_[0] != kNoAxis) start[slots_[0]] = t;
+    if (slots_[1] != kNoAxis) start[slots_[1]] = info_.channel;
+    if (slots_[2] != kNoAxis) count[slots_[2]] = info_.shape.nz;
     count[slots_[3]] = info_.shape.ny;
     count[slots_[4]] = info_.shape.nx;
     if (in_order()) {
@@ -246,8 +246,8 @@ class ZarrFrames : public FrameSource {
 
  private:
   bool in_order() const {
-    const std::size_t z = slots_[2] == kAbsent ? 0 : slots_[2];
-    return (slots_[2] == kAbsent || z < slots_[3]) && slots_[3] < slots_[4];
+    const std::size_t z = slots_[2] == kNoAxis ? 0 : slots_[2];
+    return (slots_[2] == kNoAxis || z < slots_[3]) && slots_[3] < slots_[4];
   }
 
   /// Axes that are not stored z, y, x: a plane at a time, then transposed.
@@ -257,9 +257,9 @@ class ZarrFrames : public FrameSource {
                nx = static_cast<std::size_t>(info_.shape.nx),
                width = static_cast<std::size_t>(bytes_per_voxel(info_.type));
     std::vector<std::byte> plane(nx * ny * width);
-    if (slots_[2] != kAbsent) count[slots_[2]] = 1;
+    if (slots_[2] != kNoAxis) count[slots_[2]] = 1;
     for (std::size_t z = 0; z < nz; ++z) {
-      if (slots_[2] != kAbsent) start[slots_[2]] = static_cast<std::int64_t>(z);
+      if (slots_[2] != kNoAxis) start[slots_[2]] = static_cast<std::int64_t>(z);
       array_.read(start, count, plane);
       const bool swapped = slots_[4] < slots_[3];
       for (std::size_t y = 0; y < ny; ++y) {
@@ -287,7 +287,7 @@ std::unique_ptr<FrameSource> open_zarr_frames(const fs::path& folder, const Fram
   Array array(store, metadata.node);
   const zarr::ArrayMetadata& shape = array.metadata();
   const Slots slots = find_slots(store, metadata, shape);
-  const auto size = [&](std::size_t slot) { return slots[slot] == kAbsent ? 1 : shape.shape[slots[slot]]; };
+  const auto size = [&](std::size_t slot) { return slots[slot] == kNoAxis ? 1 : shape.shape[slots[slot]]; };
   SeriesInfo info;
   info.path = folder.string();
   info.format = metadata.version.empty() ? "Zarr" : "OME-Zarr " + metadata.version.substr(0, 20);

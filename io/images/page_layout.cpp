@@ -15,7 +15,7 @@
 namespace motes::io::detail {
 namespace {
 
-constexpr std::string_view kLetters = "TZC";
+constexpr std::string_view kPageAxes = "TZC";
 
 [[noreturn]] void bad_axes(std::string_view text, const std::string& why) {
   throw UsageError(
@@ -61,7 +61,7 @@ PageAxes parse_axes(std::string_view text) {
   std::string letters;
   for (std::size_t i = 0; i < text.size();) {
     const char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(text[i++])));
-    if (kLetters.find(letter) == std::string_view::npos && letter != 'Y' && letter != 'X')
+    if (kPageAxes.find(letter) == std::string_view::npos && letter != 'Y' && letter != 'X')
       bad_axes(text, fmt::format("byte {} is not one of T, Z, C, Y, X", i));
     if (letters.find(letter) != std::string::npos) bad_axes(text, fmt::format("{} occurs twice", letter));
     letters += letter;
@@ -121,7 +121,7 @@ PageAxes complete_axes(PageAxes given, const PageAxes& known, const std::vector<
 PageMap::PageMap(const PageAxes& axes) {
   std::int64_t stride = 1;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    const std::size_t slot = kLetters.find(axis->letter);
+    const std::size_t slot = kPageAxes.find(axis->letter);
     size_[slot] = axis->size;
     stride_[slot] = stride;
     stride *= axis->size;

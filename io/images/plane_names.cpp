@@ -13,7 +13,7 @@
 namespace motes::io::detail {
 namespace {
 
-constexpr std::string_view kLetters = "TZC";
+constexpr std::string_view kPlaneAxes = "TZC";
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
@@ -79,7 +79,7 @@ std::optional<std::vector<Place>> places_by_words(const std::vector<std::filesys
     const char letter = axis_of(names.front()[n].word);
     if (letter == '\0' || !seen.insert(letter).second) return std::nullopt;
     for (std::size_t f = 0; f < files.size(); ++f)
-      places[f][kLetters.find(letter)] = padded(names[f][n].number);
+      places[f][kPlaneAxes.find(letter)] = padded(names[f][n].number);
   }
   return seen.empty() ? std::nullopt : std::optional(places);
 }
@@ -138,7 +138,7 @@ std::optional<PlaneGrid> grid_of_names(const std::vector<std::filesystem::path>&
     grid.files[at] = static_cast<std::int64_t>(f);
   }
   for (std::size_t a = 0; a < 3; ++a)
-    grid.axes.push_back({kLetters[a], static_cast<std::int64_t>(values[a].size())});
+    grid.axes.push_back({kPlaneAxes[a], static_cast<std::int64_t>(values[a].size())});
   if (named_channels) grid.channels = values[2];
   return grid;
 }

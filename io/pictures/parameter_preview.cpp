@@ -16,7 +16,7 @@ namespace {
 
 using namespace detail;
 
-constexpr int kGap = 6;  // pixels between panels
+constexpr int kPanelGap = 6;  // pixels between panels
 constexpr Rgb kCircle{255, 190, 0};
 constexpr double kThickness = 1.5;
 constexpr int kSides = 20;          // of a circle
@@ -50,15 +50,16 @@ void write_parameter_preview_png(const std::filesystem::path& path, const Projec
   const Shape3 n = ground.shape();
   const Vec3 voxel = ground.voxel_um();
   const Vec3 size{static_cast<double>(n.nx) * voxel.x, static_cast<double>(n.ny) * voxel.y, 0};
-  const int wide = (max_pixels - kGap * static_cast<int>(columns - 1)) / static_cast<int>(columns);
+  const int wide = (max_pixels - kPanelGap * static_cast<int>(columns - 1)) / static_cast<int>(columns);
   const double scale = choose_scale(size, 1 / std::min(voxel.x, voxel.y), std::max(wide, kPanelMin));
   const int width = panel_pixels(size.x, scale, wide), height = panel_pixels(size.y, scale, wide);
-  Raster picture(static_cast<int>(columns) * (width + kGap) - kGap,
-                 static_cast<int>(rows.size()) * (height + kGap) - kGap);
+  Raster picture(static_cast<int>(columns) * (width + kPanelGap) - kPanelGap,
+                 static_cast<int>(rows.size()) * (height + kPanelGap) - kPanelGap);
   const Contrast contrast = contrast_of(ground.xy());
   for (std::size_t j = 0; j < rows.size(); ++j)
     for (std::size_t i = 0; i < rows[j].size(); ++i) {
-      const int left = static_cast<int>(i) * (width + kGap), top = static_cast<int>(j) * (height + kGap);
+      const int left = static_cast<int>(i) * (width + kPanelGap),
+                top = static_cast<int>(j) * (height + kPanelGap);
       const Panel panel{{left, top, left + width, top + height}, -0.5 * voxel.x, -0.5 * voxel.y, scale};
       draw_image(picture, panel, Image(ground.xy(), n.nx, n.ny), voxel.x, voxel.y, contrast);
       const Detections& found = rows[j][i].drawn;

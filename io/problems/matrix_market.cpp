@@ -35,7 +35,7 @@ constexpr std::size_t kMostUnpacked = 64, kSmallText = std::size_t{64} << 20;
 constexpr std::size_t kBytesPerVertex = 16, kBytesPerCharacter = 1100, kSmallProblem = std::size_t{256} << 20;
 
 /// The file's text, decompressed where it is gzip (zlib passes plain files through).
-std::string read_text(const std::filesystem::path& path) {
+std::string unpacked_text(const std::filesystem::path& path) {
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(path, unknown);
   const std::size_t most = unknown || input_policy().trusted
@@ -68,7 +68,8 @@ std::string read_text(const std::filesystem::path& path) {
 
 class MatrixMarket {
  public:
-  explicit MatrixMarket(const std::filesystem::path& path) : path_(path.string()), text_(read_text(path)) {}
+  explicit MatrixMarket(const std::filesystem::path& path)
+      : path_(path.string()), text_(unpacked_text(path)) {}
 
   ProblemFile read() {
     const std::int64_t entries = read_head();

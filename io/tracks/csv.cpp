@@ -44,7 +44,7 @@ void require_text(const std::string& path, std::string_view text) {
 }
 
 /// The file's text in one byte a character or UTF-8.
-std::string read_text(const std::filesystem::path& path) {
+std::string decoded_text(const std::filesystem::path& path) {
   std::string text = read_inflated(path);
   if (!is_utf16(text)) return text;
   auto decoded = utf8_of_utf16(text);
@@ -55,7 +55,7 @@ std::string read_text(const std::filesystem::path& path) {
 
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(read_text(path)) {
+CsvReader::CsvReader(const std::filesystem::path& path) : path_(path.string()), text_(decoded_text(path)) {
   require_text(path_, text_);
   if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
   skip_blank_and_comment_lines();

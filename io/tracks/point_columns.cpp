@@ -22,11 +22,11 @@
 #include "io/tracks/column_roles.h"
 #include "io/tracks/csv.h"
 #include "io/tracks/plain_rows.h"
+#include "io/tracks/point_frames.h"
 
 namespace motes::io::detail {
 namespace {
 
-constexpr std::int64_t kMaxFrameSpan = 10'000'000;
 /// Squares of differences are then ordinary numbers.
 constexpr double kMostCoordinate = 1e100;
 

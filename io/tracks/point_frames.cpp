@@ -8,11 +8,6 @@
 #include <motes/base/errors.h>
 
 namespace motes::io::detail {
-namespace {
-
-constexpr std::int64_t kMaxFrameSpan = 10'000'000;
-
-}  // namespace
 
 std::vector<Detections> frames_of_rows(const TrackRows& rows, const std::optional<double>& dt_s,
                                        const std::vector<double>& radius, const std::vector<double>& quality,

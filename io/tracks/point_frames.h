@@ -1,6 +1,7 @@
 #pragma once
 /// Points of formats other than tables, ordered by frame.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "io/tracks/track_rows.h"
 
 namespace motes::io::detail {
+
+/// Frames of one file may span at most as many.
+constexpr std::int64_t kMaxFrameSpan = 10'000'000;
 
 /// Every frame from the first to the last that occurs, empty ones too. `radius` and `quality` [rows] may be
 /// empty: unknown. Frames without points take their times from `dt_s`. Throws InputError starting with
