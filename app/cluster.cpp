@@ -43,7 +43,7 @@ std::vector<std::string> frame_ranges(const Plan& plan, std::int64_t tasks) {
   return ranges;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* separator, const char* quote) {
+std::string quoted_list(const std::vector<std::string>& words, const char* separator, const char* quote) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : separator) + (quote + word + quote);
   return text;
@@ -63,7 +63,7 @@ part=parts/$SLURM_ARRAY_TASK_ID.h5
 exec "${{MOTES:-motes}}" detect plan.yaml --frames "${{frames[$SLURM_ARRAY_TASK_ID]}}" -o "$part" \
   --threads "$SLURM_CPUS_PER_TASK"
 )sh",
-      ranges.size() - 1, cpus, joined(ranges, " ", ""));
+      ranges.size() - 1, cpus, quoted_list(ranges, " ", ""));
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < ranges.size(); ++k) parts.push_back(fmt::format("parts/{}.h5", k));
   const std::string merge = fmt::format(
@@ -74,7 +74,7 @@ exec "${{MOTES:-motes}}" detect plan.yaml --frames "${{frames[$SLURM_ARRAY_TASK_
 # Links all parts as one series.
 exec "${{MOTES:-motes}}" merge {} --config plan.yaml -o tracks --threads "$SLURM_CPUS_PER_TASK"
 )sh",
-      cpus, joined(parts, " ", ""));
+      cpus, quoted_list(parts, " ", ""));
   const std::string submit = R"sh(#!/bin/sh
 # Submits both jobs; run it again after a failure, and only what is missing is done.
 set -e
@@ -110,7 +110,7 @@ rule merge:
     threads: {}
     shell: "{{MOTES:q}} merge {{input.parts}} --config {{input.plan}} -o tracks --threads {{threads}} --quiet"
 )sh",
-                            joined(ranges, ", ", "\""), cpus, cpus)}};
+                            quoted_list(ranges, ", ", "\""), cpus, cpus)}};
 }
 
 void run_cluster(Session& session, const ClusterArguments& arguments) {

@@ -23,7 +23,7 @@ struct ConvertArguments {
 };
 
 /// "a, b and c".
-std::string joined(const std::vector<std::string>& words) {
+std::string comma_separated(const std::vector<std::string>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)
     text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
@@ -106,7 +106,7 @@ void run_convert(Session& session, const ConvertArguments& arguments) {
   emit_json(session, report);
   session.console.print(fmt::format("{}, {}: {}", counted(std::ssize(tracks.track_id), "tracks"),
                                     counted(std::ssize(tracks.frame), "points"), arguments.out));
-  if (!lost.empty()) session.console.note("not kept by this format: " + joined(lost));
+  if (!lost.empty()) session.console.note("not kept by this format: " + comma_separated(lost));
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ std::string man_page(const std::vector<CommandText>& commands) {
          "device); 130 interrupted.\n";
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string spaced(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -116,7 +116,7 @@ std::string bash_completion(const std::vector<CommandText>& commands) {
   std::string cases;
   for (const CommandText& command : commands) {
     names.push_back(command.name);
-    cases += "    " + command.name + ") words=\"" + joined(dashed_names(command)) + "\" ;;\n";
+    cases += "    " + command.name + ") words=\"" + spaced(dashed_names(command)) + "\" ;;\n";
   }
   std::string keys;
   for (const std::string& path : option_paths()) keys += (keys.empty() ? "" : " ") + path + "=";
@@ -127,7 +127,7 @@ std::string bash_completion(const std::vector<CommandText>& commands) {
          "  COMPREPLY=()\n"
          "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
          "    COMPREPLY=($(compgen -W \"" +
-         joined(names) +
+         spaced(names) +
          "\" -- \"$word\"))\n    return\n  fi\n"
          "  if [ \"${COMP_WORDS[COMP_CWORD-1]}\" = --set ]; then\n"
          "    compopt -o nospace\n    COMPREPLY=($(compgen -W \"" +

@@ -21,16 +21,16 @@
 namespace motes::app {
 namespace {
 
-struct Task {
+struct OutputTask {
   std::string file;
   std::function<void()> write;
 };
 
 /// One task after the other.
-std::vector<WrittenFile> run(const std::vector<Task>& tasks, int threads) {
+std::vector<WrittenFile> run(const std::vector<OutputTask>& tasks, int threads) {
   omp_set_num_threads(threads);  // each thread has a setting of its own
   std::vector<WrittenFile> written;
-  for (const Task& task : tasks) {
+  for (const OutputTask& task : tasks) {
     const auto start = std::chrono::steady_clock::now();
     task.write();
     written.push_back({task.file, seconds_since(start)});
@@ -97,13 +97,13 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
                                              const TrackSet& tracks, const LinkedSeries& linked) {
   const std::int32_t step = config.input.frame_step;
   // HDF5 knows one thread at a time, and VTK, which makes pictures too, another.
-  std::vector<Task> hdf5{{"tracks.h5", [&] { write_h5(dir / "tracks.h5", config, series, tracks); }}};
-  std::vector<Task> tables{
+  std::vector<OutputTask> hdf5{{"tracks.h5", [&] { write_h5(dir / "tracks.h5", config, series, tracks); }}};
+  std::vector<OutputTask> tables{
       {"tracks.csv", [&] { write_csv(dir / "tracks.csv", config, tracks); }},
       {"config.yaml", [&] { write_config(dir / "config.yaml", config, series, tracks, linked); }}};
   if (config.output.pairs)
     tables.push_back({"pairs.csv", [&] { write_pairs(dir / "pairs.csv", series, linked); }});
-  std::vector<Task> vtk;
+  std::vector<OutputTask> vtk;
   if (config.output.vtk) {
     hdf5.push_back({"tracks.vtkhdf", [&] { io::write_tracks_vtkhdf(dir / "tracks.vtkhdf", tracks, step); }});
   }
@@ -118,7 +118,7 @@ std::vector<WrittenFile> write_track_outputs(const Execution& execution, const C
   const int threads = thread_count(execution);
   const auto policy = threads > 1 ? std::launch::async : std::launch::deferred;
   std::vector<std::future<std::vector<WrittenFile>>> writers;
-  for (const std::vector<Task>* tasks : {&hdf5, &tables, &vtk})
+  for (const std::vector<OutputTask>* tasks : {&hdf5, &tables, &vtk})
     writers.push_back(beside(policy, [tasks, threads] { return run(*tasks, threads); }));
   std::vector<WrittenFile> files;
   for (auto& writer : writers) {

@@ -10,7 +10,7 @@ namespace motes::io::detail {
 namespace {
 
 constexpr std::string_view kMark = ".tmp-";
-constexpr std::size_t kDigits = 16;
+constexpr std::size_t kRandomDigits = 16;
 
 }  // namespace
 
@@ -22,8 +22,8 @@ std::string stem_of_temporary(const std::string& name) {
   const std::size_t mark = name.rfind(kMark);
   if (!name.starts_with('.') || mark == std::string::npos || mark < 2) return {};
   const std::string rest = name.substr(mark + kMark.size());
-  if (rest.size() < kDigits || rest.find_first_not_of("0123456789abcdef") < kDigits) return {};
-  if (rest.size() > kDigits && rest[kDigits] != '.') return {};
+  if (rest.size() < kRandomDigits || rest.find_first_not_of("0123456789abcdef") < kRandomDigits) return {};
+  if (rest.size() > kRandomDigits && rest[kRandomDigits] != '.') return {};
   return name.substr(1, mark - 1);
 }
 

@@ -29,10 +29,10 @@ namespace motes::io::detail {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
+constexpr std::string_view kImarisStart = "\x89HDF\r\n\x1a\n";
 constexpr const char* kFinest = "/DataSet/ResolutionLevel 0";
 constexpr const char* kImage = "/DataSetInfo/Image";
-constexpr const char* kTimes = "/DataSetInfo/TimeInfo";
+constexpr const char* kTimeInfo = "/DataSetInfo/TimeInfo";
 /// Time stamps are in milliseconds, so that equal intervals differ by one.
 constexpr double kStampError_s = 0.002;
 
@@ -81,7 +81,7 @@ struct Volume {
   std::int64_t planes_at_once = 1;
 };
 
-VoxelType voxel_type(const fs::path& path, const std::string& name, h5::Number number) {
+VoxelType type_of_dataset(const fs::path& path, const std::string& name, h5::Number number) {
   switch (number) {
     case h5::Number::u8:
       return VoxelType::u8;
@@ -126,7 +126,7 @@ Volume open_volume(const fs::path& path, const h5::Reader& file, std::int32_t t,
       fail(path, fmt::format("{}: a side of {} voxels", out.name, size));
   out.stored = {info->shape[0], info->shape[1], info->shape[2]};
   out.number = info->type;
-  out.type = voxel_type(path, out.name, info->type);
+  out.type = type_of_dataset(path, out.name, info->type);
   out.planes_at_once = info->rows_at_once;
   out.shape = image_size(path, file, group, out.stored);
   frame_bytes(out.type, out.stored, path);
@@ -224,10 +224,10 @@ std::optional<double> seconds_of(std::string_view text) {
 
 /// The mean step of the time stamps, with a note where they are not regular.
 std::optional<double> find_interval(const h5::Reader& file, SeriesInfo& info) {
-  if (info.frames < 2 || !file.has(kTimes)) return std::nullopt;
+  if (info.frames < 2 || !file.has(kTimeInfo)) return std::nullopt;
   std::vector<double> times;
   for (std::int32_t t = 0; t < info.frames; ++t) {
-    const auto text = file.text_attribute(fmt::format("TimePoint{}", t + 1), kTimes);
+    const auto text = file.text_attribute(fmt::format("TimePoint{}", t + 1), kTimeInfo);
     const auto seconds = text ? seconds_of(*text) : std::nullopt;
     if (!seconds) {
       info.notes.push_back(fmt::format("time point {} has no time stamp that can be read", t + 1));
@@ -253,7 +253,7 @@ std::optional<double> find_interval(const h5::Reader& file, SeriesInfo& info) {
 
 /// A file that states more time points than it holds was cut off while it was written, or is one of several.
 void check_frames(const h5::Reader& file, const SeriesInfo& info) {
-  const auto stated = number_in(info.path, file, kTimes, "DatasetTimePoints");
+  const auto stated = number_in(info.path, file, kTimeInfo, "DatasetTimePoints");
   if (stated && *stated > info.frames)
     fail(info.path, fmt::format("states {} time points, of which {} are there", *stated, info.frames));
 }
@@ -261,7 +261,7 @@ void check_frames(const h5::Reader& file, const SeriesInfo& info) {
 }  // namespace
 
 bool is_imaris(const fs::path& path) {
-  if (InputFile(path).head(kHdf5Signature.size()) != kHdf5Signature) return false;
+  if (InputFile(path).head(kImarisStart.size()) != kImarisStart) return false;
   try {
     return h5::holds(path, {kFinest, "/DataSetInfo"});
   } catch (const InputError&) {

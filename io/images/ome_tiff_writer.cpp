@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kClassicLimit = 3'900'000'000;
 constexpr std::int64_t kPageOverhead = 512;  // a directory, with room
 constexpr std::int64_t kStripBytes = 256 * 1024;
-constexpr int kDeflateLevel = 1;  // on noisy images as small as level 6, at eight times its speed
+constexpr int kPageDeflateLevel = 1;  // on noisy images as small as level 6, at eight times its speed
 
 /// What the file says of a voxel type.
 struct Sample {
@@ -141,7 +141,7 @@ void OmeTiffWriter::State::write_page(std::span<const std::byte> page, bool firs
   if (first) TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, description.c_str());
   if (options.deflate) {
     TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
-    TIFFSetField(t, TIFFTAG_ZIPQUALITY, kDeflateLevel);
+    TIFFSetField(t, TIFFTAG_ZIPQUALITY, kPageDeflateLevel);
     TIFFSetField(t, TIFFTAG_PREDICTOR, sample.predictor);
   }
   std::uint32_t strip = 0;

@@ -28,10 +28,10 @@ Field field_around(std::string_view text, std::size_t begin, std::size_t at, cha
 }
 
 /// A longer field is not a number.
-constexpr std::size_t kLongest = 64;
+constexpr std::size_t kLongestField = 64;
 
 bool is_number_with(std::string_view field, char mark) {
-  if (field.size() > kLongest) return false;
+  if (field.size() > kLongestField) return false;
   const std::size_t at = field.find(mark);
   if (at == std::string_view::npos || at + 1 >= field.size() || !is_digit(field[at + 1])) return false;
   std::string number(field);

@@ -17,7 +17,7 @@ namespace {
 
 using detail::zarr::Json;
 
-constexpr const char* kVersion = "1.1";
+constexpr const char* kGeffVersion = "1.1";
 
 Json property(const std::string& key, const char* type, const char* unit = nullptr) {
   Json json{{"identifier", key}, {"dtype", type}, {"varlength", false}};
@@ -132,7 +132,7 @@ class GeffWriter {
     }
     Json track_props{{"lineage", "lineage_id"}};
     if (are_tracklets(tracks_)) track_props["tracklet"] = "track_id";
-    return {{"geff_version", kVersion},
+    return {{"geff_version", kGeffVersion},
             {"directed", true},
             {"axes",
              {time, axis("z", "space", length, tracks_.z_um), axis("y", "space", length, tracks_.y_um),

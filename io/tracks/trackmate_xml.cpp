@@ -23,7 +23,7 @@ namespace {
 using detail::XmlFile;
 
 /// Intervals this near to each other are the same.
-constexpr double kSameInterval = 0.01;
+constexpr double kSameTime = 0.01;
 
 /// Features that do not become properties, since the tracks have them already or they are constant.
 bool is_core_feature(std::string_view name) {
@@ -232,8 +232,7 @@ void settle_times(Content& content, const std::string& unit, const pugi::xml_nod
   content.dt_s = detail::infer_interval(rows.frame, rows.time_s);
   if (!content.dt_s) content.dt_s = detail::mean_interval(rows.frame, rows.time_s);
   const auto interval = detail::parse_positive(image.attribute("timeinterval").value());
-  if (content.dt_s && interval &&
-      std::abs(*interval * *unit_s - *content.dt_s) > kSameInterval * *content.dt_s) {
+  if (content.dt_s && interval && std::abs(*interval * *unit_s - *content.dt_s) > kSameTime * *content.dt_s) {
     std::string text = "the image's settings say ";
     detail::append_number(text, *interval * *unit_s);
     text += " s a frame, the spots' times ";

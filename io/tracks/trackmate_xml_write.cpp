@@ -17,7 +17,7 @@ namespace motes::io {
 namespace {
 
 /// The version whose structure this is.
-constexpr const char* kVersion = "7.11.1";
+constexpr const char* kTrackMateVersion = "7.11.1";
 
 /// TrackMate draws a spot with this radius where none is known.
 constexpr double kRadius = 1;
@@ -234,7 +234,7 @@ void write_settings(std::string& out, const TrackSet& tracks, const TrackImage& 
 void write_trackmate_xml(const std::filesystem::path& path, const TrackSet& tracks, const TrackImage& image) {
   const Features features(tracks);
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<TrackMate";
-  attribute(out, "version", std::string_view(kVersion));
+  attribute(out, "version", std::string_view(kTrackMateVersion));
   out += ">\n  <Log>Written by motes " MOTES_VERSION ".</Log>\n  <Model";
   attribute(out, "spatialunits", std::string_view(tracks.length_unit == "px" ? "pixel" : "micron"));
   attribute(out, "timeunits", std::string_view(tracks.dt_s ? "sec" : "frame"));

@@ -22,7 +22,7 @@ using detail::write_properties;
 using detail::h5::Reader;
 using detail::h5::Writer;
 
-constexpr std::int64_t kFormatVersion = 1;
+constexpr std::int64_t kTracksVersion = 1;
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 
 void write_tracks_group(Writer& file, const TrackSet& tracks) {
@@ -43,7 +43,7 @@ void write_tracks_group(Writer& file, const TrackSet& tracks) {
 
 void write_attributes(Writer& file, const TrackSet& tracks, const TracksH5Extras& extras) {
   file.attribute("motes_version", std::string(MOTES_VERSION));
-  file.attribute("format_version", kFormatVersion);
+  file.attribute("format_version", kTracksVersion);
   if (tracks.dt_s) file.attribute("dt_s", std::vector<double>{*tracks.dt_s});
   file.attribute("voxel_um", std::vector<double>{extras.voxel_um.z, extras.voxel_um.y, extras.voxel_um.x});
   file.attribute("units", tracks.length_unit);
@@ -111,7 +111,7 @@ TrackSet read_tracks_h5(const std::filesystem::path& path) {
   const Reader file(path);
   if (!file.has("/tracks"))
     file.fail("there is no group /tracks: this is not a track file, or it is damaged");
-  if (const auto version = file.number_attribute("format_version"); version && *version > kFormatVersion) {
+  if (const auto version = file.number_attribute("format_version"); version && *version > kTracksVersion) {
     throw InputError(path.string() + ": written in a newer format version; read it with a newer motes");
   }
   TrackSet tracks;
