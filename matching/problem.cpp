@@ -52,6 +52,11 @@ bool row_is_sound(const BipartiteGraphView& graph, Index i) {
 bool rows_are_sound(const BipartiteGraphView& graph, int threads) {
   constexpr Offset kBlock = 4096;
   const Index* cols = graph.col_index.data();
+  if (threads == 1 && graph.edges() < kBlock) {  // without a parallel region, which costs more than this
+    for (Index i = 0; i < graph.rows; ++i)
+      if (!row_is_sound(graph, i)) return false;
+    return true;
+  }
   Offset faults = 0, descents = 0, descents_to_rows = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : faults, descents_to_rows) if (threads > 1)
   for (Index i = 0; i < graph.rows; ++i) {

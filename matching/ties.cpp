@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/hash.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 #include <motes/matching/ties.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
@@ -79,7 +79,7 @@ Alternatives find_alternatives(const Execution& execution, const CostsView& prob
   std::vector<std::vector<detail::Pair>> found(at(tasks));
   std::vector<char> consistent(at(tasks), 1);
   detail::with_entries(problem, [&](const auto& entries) {
-    parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
+    for_each_task(thread_count(execution), tasks, [&](std::int64_t task) {
       const Index begin = static_cast<Index>(task) * kRowsPerTask;
       for (Index i = begin; i < std::min<Index>(rows, begin + kRowsPerTask); ++i) {
         const Index mate = matching.row_to_col[at(i)];

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 #include <motes/matching/verify.h>
 
 #include "matching/assignment/canonical/canonical_form.h"
@@ -90,7 +90,7 @@ EdgeFindings find_faults(const Execution& execution, const CostsView& problem, c
   with_entries(problem, [&](const auto& entries) {
     constexpr Index kRowsPerTask = 64;
     const std::int64_t tasks = (static_cast<std::int64_t>(entries.rows) + kRowsPerTask - 1) / kRowsPerTask;
-    parallel_for(thread_count(execution), tasks, [&](std::int64_t task) {
+    for_each_task(thread_count(execution), tasks, [&](std::int64_t task) {
       Pair no_edge, infeasible, loose;
       const Index begin = static_cast<Index>(task * kRowsPerTask);
       const Index end = std::min<Index>(entries.rows, begin + kRowsPerTask);

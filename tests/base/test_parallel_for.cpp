@@ -6,8 +6,10 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <omp.h>
 
 #include <motes/base/execution.h>
+#include <motes/base/for_each_task.h>
 #include <motes/base/parallel_for.h>
 
 using namespace motes;
@@ -55,4 +57,20 @@ TEST_CASE("each_thread runs its body once on each thread, and passes on what it 
     CHECK_THROWS_AS(each_thread(wanted, [](std::size_t, std::size_t) { throw std::bad_alloc(); }),
                     std::bad_alloc);
   }
+}
+
+TEST_CASE("for_each_task visits each index once, and passes on what its body throws") {
+  for (const int threads : {1, 2, 7}) {
+    std::vector<int> visits(1000, 0);
+    for_each_task(threads, 1000, [&](std::int64_t i) { ++visits[i]; });
+    CHECK(visits == std::vector<int>(1000, 1));
+    CHECK_THROWS_AS(for_each_task(threads, 3, [](std::int64_t) { throw std::bad_alloc(); }), std::bad_alloc);
+    const std::atomic<bool> stop = true;
+    const Stop::Use asked(stop);
+    CHECK_THROWS_AS(for_each_task(threads, 3, [](std::int64_t) {}), Interrupted);
+  }
+}
+
+TEST_CASE("for_each_task on one thread starts no parallel region") {
+  for_each_task(1, 3, [](std::int64_t) { CHECK(omp_get_level() == 0); });
 }

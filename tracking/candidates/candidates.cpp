@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <motes/base/errors.h>
-#include <motes/base/parallel_for.h>
+#include <motes/base/for_each_task.h>
 #include <motes/base/system/memory.h>
 #include <motes/tracking/candidates.h>
 
@@ -134,19 +134,19 @@ void gather(std::span<const Block> blocks, std::span<const Index> row_of, int th
             matching::SparseCosts& out) {
   auto& offsets = out.graph.row_offsets;
   offsets.assign(row_of.size() + 1, 0);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
+  for_each_task(threads, std::ssize(blocks), [&](std::int64_t block) {
+    const auto b = static_cast<std::size_t>(block);
     Offset begin = 0;
     for (std::size_t r = 0; r < blocks[b].row_ends.size(); ++r) {
       offsets[static_cast<std::size_t>(row_of[b * kRowsPerBlock + r]) + 1] = blocks[b].row_ends[r] - begin;
       begin = blocks[b].row_ends[r];
     }
-  }
+  });
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
   out.graph.col_index.resize(static_cast<std::size_t>(offsets.back()));
   out.cost.resize(static_cast<std::size_t>(offsets.back()));
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
+  for_each_task(threads, std::ssize(blocks), [&](std::int64_t block) {
+    const auto b = static_cast<std::size_t>(block);
     std::size_t edge = 0;
     for (std::size_t r = 0; r < blocks[b].row_ends.size(); ++r) {
       auto place = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row_of[b * kRowsPerBlock + r])]);
@@ -155,14 +155,14 @@ void gather(std::span<const Block> blocks, std::span<const Index> row_of, int th
         out.cost[place] = blocks[b].edges[edge].second;
       }
     }
-  }
+  });
 }
 
 /// What a quarter of the machine's memory holds: a candidate is an Edge of a block, then 12 bytes of the
 /// graph; growing blocks take up to twice their size, and pairs of frames are built side by side.
 std::int64_t candidates_in_memory() {
-  return system::physical_memory() / 4 /
-         static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
+  static const std::int64_t memory = system::physical_memory();  // a call of the kernel; pairs are many
+  return memory / 4 / static_cast<std::int64_t>(sizeof(Edge) + sizeof(Index) + sizeof(Cost));
 }
 
 }  // namespace
@@ -218,7 +218,7 @@ CandidateGraph build_candidates(const Execution& execution, const Detections& fr
       1, std::min(thread_count(execution), static_cast<int>(std::min<std::size_t>(blocks.size(), 1024))));
   CandidateLimit limit(options.max_candidates > 0 ? options.max_candidates : candidates_in_memory(), from, to,
                        options.gate);
-  parallel_for(threads, static_cast<std::int64_t>(blocks.size()), [&](std::int64_t block) {
+  for_each_task(threads, std::ssize(blocks), [&](std::int64_t block) {
     const auto b = static_cast<std::size_t>(block);
     const std::size_t begin = b * kRowsPerBlock, end = std::min(rows.points.size(), begin + kRowsPerBlock);
     fill_block(blocks[b], std::span(rows.points).subspan(begin, end - begin), grid, options.cost, limit);

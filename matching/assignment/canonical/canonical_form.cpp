@@ -54,13 +54,23 @@ Cost largest_unmatched_cost(const CostsView& problem) {
 
 namespace {
 
+template <class Entries>
+Cost largest_of_row(const Entries& entries, Index i) {
+  Cost largest = 0;
+  entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
+  return largest;
+}
+
 /// Of the entries alone; may be an upper bound.
 template <class Entries>
 Cost largest_entry(const Entries& entries, int threads) {
   Cost largest = 0;
-#pragma omp parallel for num_threads(threads) reduction(max : largest) schedule(static) if (threads > 1)
-  for (Index i = 0; i < entries.rows; ++i)
-    entries.for_each(i, 0, 1, [&](Index, Cost c) { largest = std::max(largest, c < 0 ? -c : c); });
+  if (threads == 1) {  // without a parallel region, which costs more than a small problem
+    for (Index i = 0; i < entries.rows; ++i) largest = std::max(largest, largest_of_row(entries, i));
+    return largest;
+  }
+#pragma omp parallel for num_threads(threads) reduction(max : largest) schedule(static)
+  for (Index i = 0; i < entries.rows; ++i) largest = std::max(largest, largest_of_row(entries, i));
   return largest;
 }
 template <class T>

@@ -23,8 +23,8 @@
 
 #include <omp.h>
 
+#include <motes/base/for_each_task.h>
 #include <motes/base/index.h>
-#include <motes/base/parallel_for.h>
 #include <motes/base/stop.h>
 #include <motes/base/timer.h>
 
@@ -266,8 +266,8 @@ Work solve_components(const Execution& execution, State& state, const Components
   std::vector<Work> works(at(threads));
   std::vector<std::unique_ptr<Scratch>> workspaces(at(threads));
   const Stop stop = Stop::of_this_thread();
-  parallel_for(threads, static_cast<std::int64_t>(tasks.size()), [&](std::int64_t t) {
-    const std::size_t me = at(omp_get_thread_num());
+  for_each_task(threads, std::ssize(tasks), [&](std::int64_t t) {
+    const std::size_t me = threads > 1 ? at(omp_get_thread_num()) : 0;
     Work& work = works[me];
     if (!workspaces[me]) workspaces[me] = std::make_unique<Scratch>(state.problem.cols);
     for (std::int64_t c = tasks[at(t)].first; c < tasks[at(t)].second && !work.infeasible; ++c) {
