@@ -19,9 +19,6 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// The report lists the first frames and pairs; output.pairs writes all to a table.
-constexpr std::size_t kMostRows = 1000;
-
 /// Null where not counted.
 ordered_json count_or_null(std::int64_t count) {
   return count > 0 ? ordered_json(count) : ordered_json(nullptr);
@@ -52,7 +49,7 @@ ordered_json stages_json(const std::vector<StageTime>& stages) {
 
 ordered_json frames_json(const std::vector<FrameSummary>& frames) {
   ordered_json list = ordered_json::array();
-  for (const FrameSummary& frame : std::span(frames).first(std::min(frames.size(), kMostRows))) {
+  for (const FrameSummary& frame : std::span(frames).first(std::min(frames.size(), kReportRows))) {
     ordered_json entry{{"frame", frame.frame}, {"detections", frame.detections}};
     if (frame.threshold) entry["threshold"] = *frame.threshold;
     list.push_back(std::move(entry));
@@ -63,7 +60,7 @@ ordered_json frames_json(const std::vector<FrameSummary>& frames) {
 ordered_json pairs_json(const std::vector<Detections>& frames,
                         const std::vector<tracking::PairLinks>& pairs) {
   ordered_json list = ordered_json::array();
-  for (std::size_t k = 0; k < std::min(pairs.size(), kMostRows); ++k) {
+  for (std::size_t k = 0; k < std::min(pairs.size(), kReportRows); ++k) {
     const tracking::PairLinks& pair = pairs[k];
     list.push_back(
         {{"from", frames[k].frame},
@@ -133,7 +130,7 @@ LinkCounts count_links(std::size_t frames, const tracking::SeriesLinks& links) {
 ordered_json pairs_json(const std::vector<Detections>& frames, const tracking::SeriesLinks& links) {
   ordered_json list = ordered_json::array();
   const LinkCounts counts = count_links(frames.size(), links);
-  for (std::size_t k = 0; k + 1 < frames.size() && k < kMostRows; ++k)
+  for (std::size_t k = 0; k + 1 < frames.size() && k < kReportRows; ++k)
     list.push_back({{"from", frames[k].frame},
                     {"to", frames[k + 1].frame},
                     {"solver", links.solver},

@@ -106,6 +106,16 @@ std::string summary_of(const PointSeries& series, const TrackSet& tracks) {
                      counted(std::ssize(series.frames), "frames"));
 }
 
+/// Tracks say what the links did: of a million pairs, links would take as much memory as the tracks do.
+void release_links(const Config& config, LinkedSeries& linked) {
+  for (tracking::PairLinks& pair : linked.pairs) pair.next = {};
+  if (!config.output.pairs && linked.pairs.size() > kReportRows) {
+    linked.pairs.resize(kReportRows);
+    linked.pairs.shrink_to_fit();
+  }
+  system::return_free_memory();
+}
+
 Config track_config(const Session& session, const TrackArguments& arguments) {
   Config config = configure(session, arguments.input, true);
   require_gpu_if_asked(config);
@@ -202,12 +212,12 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   const GateChoice choice =
       choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
   stages.begin("link", "frame pairs");
-  const LinkedSeries linked =
-      link_series(execution, config, series.frames, choice, series.length_unit, console);
+  LinkedSeries linked = link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);
   stages.begin("tracks", "points");
   system::return_free_memory();  // what linking took: tracks and their files would come on top of it
   const TrackSet tracks = kept_tracks(config, series, linked, console);
+  release_links(config, linked);
   for (const std::string& warning : track_warnings(tracks)) console.warn(warning);
   stages.count(std::ssize(tracks.frame));
 

@@ -271,4 +271,7 @@ TEST_CASE("tracks follow the links; empty frames just end them") {
   CHECK(build_tracks({}, {}).tracks() == 0);
   CHECK(build_tracks(std::span(frames).first(1), {}).tracks() == 2);
   CHECK_THROWS_AS(build_tracks(frames, {}), std::invalid_argument);
+  std::vector<PairLinks> astray = links;
+  astray[0].next[0] = static_cast<matching::Index>(frames[1].size());
+  CHECK_THROWS_AS(build_tracks(frames, astray), std::out_of_range);
 }

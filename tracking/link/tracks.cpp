@@ -35,25 +35,30 @@ constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 template <class Next>
 std::vector<Place> order_by_track(std::span<const Detections> frames, const Next& next_of,
                                   std::vector<std::int64_t>& offsets) {
-  std::vector<std::vector<bool>> has_previous(frames.size());
   std::vector<std::size_t> first(1, 0);  // of each frame's places in `at_place`
   for (const Detections& frame : frames) first.push_back(first.back() + frame.size());
-  for (std::size_t f = 0; f < frames.size(); ++f) has_previous[f].assign(frames[f].size(), false);
+  std::vector<bool> has_previous(first.back(), false);
+  const auto index_of = [&](const Place& p) {
+    if (p.detection >= frames[p.frame].size())
+      throw std::out_of_range("build_tracks: a link leads to no detection");
+    return first[p.frame] + p.detection;
+  };
   // First how many points a track has from here on, then where in `order` this one goes. Frame by frame, so
   // that little memory is in use at a time: following one track after the other takes twice as long.
   std::vector<std::int64_t> at_place(first.back(), 1);
   for (std::size_t f = frames.size(); f-- > 0;)
     for (std::size_t d = 0; d < frames[f].size(); ++d)
       if (const Place next = next_of({f, d}); next.frame != kNowhere) {
-        has_previous.at(next.frame).at(next.detection) = true;
-        at_place[first[f] + d] += at_place[first[next.frame] + next.detection];
+        const std::size_t later = index_of(next);
+        has_previous[later] = true;
+        at_place[first[f] + d] += at_place[later];
       }
   std::vector<Place> order(first.back(), Place{0, 0});
   offsets.assign(1, 0);
   for (std::size_t f = 0; f < frames.size(); ++f) {
     for (std::size_t d = 0; d < frames[f].size(); ++d) {
       std::int64_t& place = at_place[first[f] + d];
-      if (!has_previous[f][d]) {
+      if (!has_previous[first[f] + d]) {
         const std::int64_t begin = offsets.back();
         offsets.push_back(begin + place);
         place = begin;
