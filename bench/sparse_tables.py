@@ -295,4 +295,5 @@ def main():
                     f.write(f"{number},{frame},{p[0]:.9g},{p[1]:.9g},{p[2]:.9g}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()
