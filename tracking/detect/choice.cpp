@@ -57,10 +57,8 @@ constexpr double kMore = 1.15;          // times as many spots: these are taken,
 constexpr double kFarMore = 2;          // and where scales are compared,
 constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
 constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
-constexpr double kClippedShare = 0.2;    // of voxels of the lowest value,
-constexpr double kClippedUneven = 1.5;   // and how far the responses of noise then exceed its law
-constexpr double kClippedSkew = 0.6;  // median of maxima over the minima's 90th percentile; white noise: .44
-constexpr double kMostLopsided = 1.35;  // maxima's tail over minima's, on noise of light
+constexpr double kClippedUneven = 1.5;   // how far responses of noise exceed its law in clipped frames
+constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
 
 std::size_t count_over(std::span<const double> ascending, double level) {
   return static_cast<std::size_t>(ascending.end() -
@@ -272,15 +270,6 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
     if (more && told->is_spot[i] != 0) all[i].taken = true;
   if (more) levels.blends = false;
   likely = std::move(all);
-}
-
-/// Whether the frame was clipped from below between its spots, as filters that take a background off do. Its
-/// minima are shallow then: maxima, though most are noise, score higher beside minima than on any other
-/// noise.
-bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima) {
-  if (maxima.size() < kFewest || minima.size() < kFewest) return false;
-  if (percentile(maxima, 0.5) < kClippedSkew * percentile(minima, 0.9)) return false;
-  return share_of_lowest(frame) > kClippedShare;
 }
 
 /// In frames that were clipped scores say little, and what is told by response is all that is taken, beside

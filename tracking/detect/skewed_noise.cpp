@@ -21,6 +21,9 @@ namespace {
 constexpr std::int64_t kDrawn = 1 << 16, kMost = 1 << 17, kFewest = 1 << 15, kLeast = 1 << 12;
 constexpr double kWidest = 3;  // sigma
 constexpr std::array<std::size_t, 4> kRanks{8, 12, 16, 24};
+constexpr double kClippedShare = 0.2;  // of voxels of the lowest value
+constexpr double kClippedSkew = 0.6;   // median of maxima over the minima's 90th percentile; white noise: .44
+constexpr std::size_t kFewestScores = 20;
 
 /// About kDrawn voxels, each less the mean of its neighbours along all axes.
 template <class T>
@@ -80,6 +83,12 @@ double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const
   for (const std::size_t rank : kRanks)
     sum += scores[scores.size() - rank] / false_alarm_level(white, static_cast<double>(rank) - 0.5);
   return std::max(1.0, sum / static_cast<double>(kRanks.size()));
+}
+
+bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima) {
+  if (maxima.size() < kFewestScores || minima.size() < kFewestScores) return false;
+  if (percentile(maxima, 0.5) < kClippedSkew * percentile(minima, 0.9)) return false;
+  return share_of_lowest(frame) > kClippedShare;
 }
 
 }  // namespace motes::tracking::detect

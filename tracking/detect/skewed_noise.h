@@ -1,6 +1,8 @@
 #pragma once
 /// How much higher maxima of skewed noise score than those of noise as far below its mean as above.
 
+#include <span>
+
 #include <motes/tracking/log_detector.h>
 
 #include "tracking/detect/response.h"
@@ -15,5 +17,10 @@ namespace motes::tracking::detect {
 /// any number of threads and voxel type. O(1): up to 2^17 voxels are searched.
 double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                      Polarity polarity);
+
+/// Whether the frame was clipped from below between its spots, as filters that take a background off do. Its
+/// minima are shallow then: maxima, though most are noise, score higher beside minima than on any other
+/// noise.
+bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima);
 
 }  // namespace motes::tracking::detect
