@@ -113,8 +113,12 @@ bool CsvReader::next() {
     if (!next_row()) return false;
   } while (std::all_of(fields_.begin(), fields_.end(), [](std::string_view field) { return field.empty(); }));
   if (fields_.size() != header_.size()) {
-    throw InputError(where() + ": this row has " + std::to_string(fields_.size()) +
-                     " fields, the header has " + std::to_string(header_.size()) + "; correct the row");
+    throw InputError(
+        where() + ": this row has " + std::to_string(fields_.size()) + " fields, the header has " +
+        std::to_string(header_.size()) +
+        (fields_.size() > header_.size()
+             ? "; correct the row, or, if commas are decimal marks, separate columns by semicolons"
+             : "; correct the row"));
   }
   return true;
 }

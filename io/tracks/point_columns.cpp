@@ -27,6 +27,11 @@
 namespace motes::io::detail {
 namespace {
 
+/// 1.234,5 or 1,234.5
+bool has_thousands(std::string_view text) {
+  return text.find(',') != std::string_view::npos && text.find('.') != std::string_view::npos;
+}
+
 /// Squares of differences are then ordinary numbers.
 constexpr double kMostCoordinate = 1e100;
 
@@ -325,7 +330,7 @@ class Parser {
   std::int32_t frame_number() const {
     const auto value = parse_integer(field(roles_.frame));
     if (!value)
-      bad_value(roles_.frame, roles_.bare_t && parse_double(field(roles_.frame))
+      bad_value(roles_.frame, parse_double(field(roles_.frame))
                                   ? "a whole number is needed; if it holds seconds, use --columns time=" +
                                         header(roles_.frame)
                                   : "a whole number is needed");
@@ -337,7 +342,10 @@ class Parser {
 
   double coordinate(int column) const {
     const auto value = parse_double(field(column));
-    if (!value) bad_value(column, "a number is needed");
+    if (!value)
+      bad_value(column, has_thousands(field(column))
+                            ? "a number is needed, without separators of thousands"
+                            : "a number is needed; correct the cell or remove the row");
     if (!std::isfinite(*value)) bad_value(column, "coordinates must be finite; remove the row");
     if (std::abs(*value) > kMostCoordinate)
       bad_value(column, "coordinates must be below 1e100; correct the number or remove the row");

@@ -347,3 +347,15 @@ TEST_CASE("a table is known by its content") {
        {"", "a,b,c\n", "<a>1 2 3</a>\n", "{\"a\": [1, 2, 3]}", "words in 1 line\n", "\x01 1 2 3\n"})
     CHECK_FALSE(io::is_text_table(Dialect(text, "t.dat").path()));
 }
+
+TEST_CASE("a faulty cell is named with what to do about it") {
+  const std::string head = "frame,x_um,y_um\n0,1,2\n";
+  CHECK_THAT(Dialect(head + "1,#N/A,2\n").refusal(),
+             Contains("t.csv:3") && Contains("x_um") && Contains("correct the cell or remove the row"));
+  CHECK_THAT(Dialect(head + "1,,2\n").refusal(), Contains("correct the cell or remove the row"));
+  CHECK_THAT(Dialect("frame;x_um;y_um\n0;1.234,5;2\n").refusal(),
+             Contains("without separators of thousands"));
+  CHECK_THAT(Dialect(head + "0.5,1,2\n").refusal(), Contains("--columns time=frame"));
+  CHECK_THAT(Dialect(head + "1,2,5,3,5\n").refusal(), Contains("separate columns by semicolons"));
+  CHECK_THAT(Dialect(head + "1,2\n").refusal(), Contains("correct the row") && !Contains("semicolons"));
+}
