@@ -83,6 +83,27 @@ TEST_CASE("particles that move are linked where most rest") {
   CHECK(links.links >= 1350);
 }
 
+TEST_CASE("a few links do not tell by chance that particles keep their direction") {
+  const double kept = GENERATE(0.0, 0.7);
+  int persistent = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    std::normal_distribution<> normal;
+    std::vector<Vec3> last(40);
+    const auto frames = particles(40, 3, seed, [&](std::mt19937_64& rng, int k, int t) {
+      const double x = normal(rng), y = normal(rng), z = normal(rng);
+      Vec3& step = last[static_cast<std::size_t>(k)];
+      const double fresh = 0.4 / std::sqrt(3) * (t == 0 ? 1 : std::sqrt(1 - kept * kept));
+      return step = kept * step + fresh * Vec3{x, y, z};
+    });
+    persistent += link_series({1}, frames, {}).persistent;
+  }
+  CAPTURE(persistent);
+  if (kept > 0)
+    CHECK(persistent >= 27);
+  else
+    CHECK(persistent <= 3);
+}
+
 TEST_CASE("a sample that is somewhere else in every frame is linked around its motion") {
   Vec3 all;
   const auto frames = particles(25, 20, GENERATE(1, 2, 3), [&](std::mt19937_64& rng, int k, int) {

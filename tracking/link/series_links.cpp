@@ -228,7 +228,7 @@ Rounds with_persistence(const SeriesOptions& options, Rounds best, double before
   // Around a motion of all it must not outweigh other explanations: half of the particles may not share it.
   const bool returning =
       !out.drift && !out.rotation && gain > kReturningGain && returns(persistent.velocity_);
-  out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= kLeastBeta);
+  out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= persistent.least_beta());
   if (!out.persistent) return best;
   best = std::move(persistent);
   if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;

@@ -463,4 +463,12 @@ void Rounds::count_solved() {
   if (done_) done_(*solved_);
 }
 
+double Rounds::least_beta() const {
+  const SeriesLinking& linking = solution_.linking;
+  double meeting = 0;
+  for (std::size_t i = 0; i < linking.next.size(); ++i)
+    meeting += linking.next[i] >= 0 && linking.previous[i] >= 0;
+  return std::max(kLeastBeta, kSureBeta / std::sqrt(points_->dims * std::max(meeting, 1.0)));
+}
+
 }  // namespace motes::tracking

@@ -21,6 +21,8 @@ inline constexpr int kPlainRounds = 4;
 /// Displacements go on where their regression on those before them is at least this, not only where links can
 /// be chosen to look so.
 inline constexpr double kLeastBeta = 0.05;
+/// Nor only by chance, where few links tell it: standard errors of that regression if steps are unrelated.
+inline constexpr double kSureBeta = 1.645;
 /// Particles return to where they were, as around rest positions or where positions are less sure than
 /// motion is slow: displacements are against those before them by at least this, and that makes links
 /// likelier by so many nats each. Links that are wrong by chance look so too, but less.
@@ -107,6 +109,8 @@ class Rounds {
   Vec3 axis_factors() const {
     return tracking::axis_factors(*points_, prediction_, solution_.linking, velocity_.beta());
   }
+  /// What the regression of displacements on those before them must be at least, see kLeastBeta.
+  double least_beta() const;
 
   /// Neighbours of every detection, and all by place: made when first asked for and shared by copies.
   const SeriesLists& lists();
