@@ -69,7 +69,7 @@ VolumeFrame frame_of(const Shape3& shape, const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("the edge of padding, and noise beside it, are no spots", "[detect]") {
+TEST_CASE("no spots are found in noise beside padding, nor at its edge", "[detect]") {
   for (const Kind kind : kKinds)
     for (const double padding : {0.0, 400.0}) {
       CAPTURE(static_cast<int>(kind), padding);
@@ -79,7 +79,7 @@ TEST_CASE("the edge of padding, and noise beside it, are no spots", "[detect]") 
     }
 }
 
-TEST_CASE("spots beside padding are found, and none in it", "[detect]") {
+TEST_CASE("spots beside padding are found, but none inside it", "[detect]") {
   std::vector<Spot> spots;
   for (int z = 3; z < 16; z += 9)
     for (int y = 4; y < 96; y += 11)

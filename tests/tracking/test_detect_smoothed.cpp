@@ -165,7 +165,7 @@ TEST_CASE("the level is raised to where a maximum is likelier a spot than noise"
   CHECK(detect::level_of_likely(noise, scores, 7.9) == 7.9);
 }
 
-TEST_CASE("skewed noise has no spots, and hides none", "[detect]") {
+TEST_CASE("no spots are found in skewed noise alone, and those in it are found", "[detect]") {
   // Single photons through a gain register (gamma noise), and read noise cut off at 0.
   const bool gain_register = GENERATE(true, false);
   const Shape3 shape{1, 256, 256};

@@ -119,7 +119,7 @@ TEST_CASE("few spots that blend into the noise are kept on request, and the repo
   CHECK(blending > 0);
 }
 
-TEST_CASE("the peaks of skewed noise are no hot voxels, and hold no spots", "[detect]") {
+TEST_CASE("peaks of skewed noise are not repaired as hot voxels, nor found as spots", "[detect]") {
   const Shape3 shape{1, 256, 256};
   motes::testing::Random random(21);
   const auto frame_of = [&](bool background_taken_off) {

@@ -12,8 +12,8 @@ namespace motes::tracking::detect {
 namespace {
 
 constexpr double kClear = 4;
-// Of all voxels. Of symmetric noise .026 in a plane and .001 in a stack are taken for hot; of skewed noise
-// three to ten times as many, and repaired it would be lumps.
+// Shares of all voxels. In symmetric noise .026 of a plane and .001 of a stack look hot. In skewed noise
+// three to ten times as many do, and their repair would leave lumps that look like spots.
 constexpr double kMostInPlane = 0.05, kMostInStack = 0.01;
 
 struct Repair {

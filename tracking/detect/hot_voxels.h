@@ -7,8 +7,8 @@
 
 namespace motes::tracking::detect {
 
-/// The frame with every hot voxel replaced by the median of its neighbours; none where there is no hot voxel,
-/// or where so many seem to be that they are the peaks of skewed noise.
+/// The frame with every hot voxel replaced by the median of its neighbours. None if no voxel is hot, or if so
+/// many look hot that they are the peaks of skewed noise.
 /// A voxel is hot if it exceeds the second highest of its up to 26 neighbours by 4 times what that exceeds
 /// their median (for dark spots: the same below). A spot of sigma .6 voxels or more is never taken for one.
 /// O(voxels); the same for any thread count.

@@ -18,11 +18,13 @@
 namespace motes::tracking::detect {
 namespace {
 
-constexpr std::int64_t kDrawn = 1 << 16, kMost = 1 << 17, kFewest = 1 << 15, kLeast = 1 << 12;
-constexpr double kWidest = 3;  // sigma
-constexpr std::array<std::size_t, 4> kRanks{8, 12, 16, 24};
-constexpr double kClippedShare = 0.2;  // of voxels of the lowest value
-constexpr double kClippedSkew = 0.6;   // median of maxima over the minima's 90th percentile; white noise: .44
+constexpr std::int64_t kDrawn = 1 << 16;                     // voxels of the frame
+constexpr std::int64_t kMost = 1 << 17, kFewest = 1 << 15;   // voxels of noise
+constexpr std::int64_t kLeast = 1 << 12;                     // voxels of a frame that is looked at
+constexpr double kWidest = 3;                                // sigma
+constexpr std::array<std::size_t, 4> kRanks{8, 12, 16, 24};  // of the highest scores that are compared
+constexpr double kClippedShare = 0.2;                        // of voxels of the lowest value
+constexpr double kClippedSkew = 0.6;  // median of maxima over the minima's 90th percentile; white noise: .44
 constexpr std::size_t kFewestScores = 20;
 
 /// About kDrawn voxels, each less the mean of its neighbours along all axes.
@@ -46,7 +48,7 @@ std::vector<float> finest_detail(std::span<const T> voxels, const Shape3& s) {
   return detail;
 }
 
-/// As many planes as the frame has, up to a cube.
+/// As many planes as the frame has, up to 32.
 Shape3 shape_of_sample(const Shape3& s) {
   const std::int64_t nz = std::min<std::int64_t>(s.nz, 32), voxels = std::clamp(s.voxels(), kFewest, kMost);
   const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(voxels / nz)));

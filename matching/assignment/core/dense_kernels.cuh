@@ -42,8 +42,8 @@ class DensePolicy {
  public:
   using Problem = DeviceCanonical<DenseEntries<T>>;
 
-  /// `combine`: makes columns' least costs those of all ranks, where the rows are dealt out over `ranks`;
-  /// then there are no annealed prices, and columns get their neighbours from fewer bands on each.
+  /// `combine`: makes columns' least costs those of all ranks, where the rows are dealt out over `ranks`.
+  /// Prices are not annealed then, and each rank gives a column neighbours from fewer bands of rows.
   explicit DensePolicy(int wanted, int ranks = 1, std::function<void(Cost*)> combine = {})
       : wanted_(std::clamp(wanted, 1, kMostWanted)),
         bands_(std::max(1, kBands / ranks)),

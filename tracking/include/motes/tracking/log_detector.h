@@ -78,7 +78,7 @@ struct DetectionReport {
 /// `error_photons` (standard error, neighbours known; NaN where the fit failed, as `photons`). A constant
 /// frame has no spots. With several scales a spot that is fitted at none (standard deviation over 3 voxels)
 /// has `fitted` 0. Without a threshold, hot voxels are replaced by the median of their neighbours first.
-/// Padding (a constant around the data, as from registration) holds no spots, and its edge is none.
+/// In padding (a constant around the data, as from registration) and at its edge no spots are found.
 /// Identical for any thread count and voxel type. Throws InputError (naming frame and voxel) for NaN,
 /// infinite or huge (over 1e32) voxels and for sizes that disagree (a mask's too); UsageError for options out
 /// of range. O(voxels * (sigma_x + sigma_y + sigma_z)), memory about two float volumes besides the input. On
