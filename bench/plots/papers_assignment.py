@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Tables and pictures from the CSV files of bench/papers_assignment.sh (needs python3-matplotlib).
+"""Tables and pictures from the CSV files of bench/papers_assignment.sh and papers_ranks.sh (needs python3-matplotlib).
 
     bench/plots/papers_assignment.py FOLDER [-o PICTURES]
 
 Prints Markdown tables; writes fig6.svg (Vasconcelos & Rosenhahn 2009, Fig. 6), table1.svg (Date & Nagi 2016, Fig. 2)
-and fig3.svg (Date & Nagi 2016, Fig. 3) for the files that are there.
+and fig3.svg (Date & Nagi 2016, Fig. 3), and from ranks.csv scaling.svg (their Figs 4 and 5), for the files that are there.
 """
 import argparse
 import pathlib
@@ -83,13 +83,42 @@ def contributions(rows, path):
     plt.close(figure)
 
 
+def scaling(rows, path):
+    """Date & Nagi's Tables 4 and 5: t_1 / t_p where the elements grow with the ranks, t_1 / (p t_p) where they do not."""
+    time = {(row["solver"], int(row["rows"]), int(row["ranks"])): float(row["seconds_median"]) for row in rows}
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
+    lines = []
+    for solver in dict.fromkeys(row["solver"] for row in rows):
+        sizes = sorted({n for name, n, _ in time if name == solver})
+        for base in (n for n in sizes if (solver, n, 1) in time):
+            alone = time[solver, base, 1]
+            strong = {p: alone / (p * t) for (name, n, p), t in time.items() if name == solver and n == base}
+            weak = {p: alone / t for (name, n, p), t in time.items() if name == solver and abs(n * n - p * base * base) < n}
+            for panel, values in zip(panels, (weak, strong)):
+                if len(values) > 1:
+                    panel.plot(*zip(*sorted(values.items())), marker="o", markersize=3, label=f"{solver}, n = {base}")
+            lines += [[solver, str(base), str(p), f"{time[solver, base, p]:.4f}", f"{value:.2f}"] for p, value in sorted(strong.items())]
+            lines += [[solver, f"{base} x sqrt({p})", str(p), f"{alone / value:.4f}", f"{value:.2f}"] for p, value in sorted(weak.items()) if p > 1]
+    for panel, name in zip(panels, ("weak scaling, n = first n x sqrt(GPUs)", "strong scaling")):
+        panel.set(xlabel="GPUs", title=name, xscale="log", ylim=(0, None))
+        panel.set_xticks(ranks := sorted({p for *_, p in time}), [str(p) for p in ranks])
+        panel.minorticks_off()
+        panel.grid(alpha=0.3)
+        panel.legend(frameon=False, fontsize=6)
+    panels[0].set_ylabel("efficiency")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    table(["solver", "n", "GPUs", "median s", "efficiency"], lines)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path, default=pathlib.Path("docs/pictures"))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    source = {name: arguments.folder / f"{name}.csv" for name in ("fig6", "table1", "table3", "large")}
+    source = {name: arguments.folder / f"{name}.csv" for name in ("fig6", "table1", "table3", "large", "ranks")}
     if source["fig6"].exists():
         curves(rows_of(source["fig6"]), "seconds_mean", 1000, "Mean over random sets of n points", "ms",
                arguments.output / "fig6.svg")
@@ -97,6 +126,8 @@ def main():
         rows = rows_of(source["table1"])
         curves(rows, "seconds_mean", 1, "Costs 0..n", "s", arguments.output / "table1.svg")
         gains(rows)
+    if source["ranks"].exists():
+        scaling(rows_of(source["ranks"]), arguments.output / "scaling.svg")
     for name in ("table3", "large"):
         if not source[name].exists():
             continue
