@@ -133,7 +133,7 @@ void add_detection(std::vector<Option>& table) {
                                     {"parabola", tracking::Refine::parabola}}),
           MOTES_AT(detection.refine),
           "How positions are refined. fit: fitted Gaussian spots, with standard errors. parabola: the "
-          "filter's peak; faster. auto: fit for spots with a standard deviation of up to 3 voxels."));
+          "filter's peak; faster, but spots that touch are one. auto: fit."));
   add_camera(table);
 }
 

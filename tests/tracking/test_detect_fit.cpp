@@ -216,3 +216,24 @@ TEST_CASE("a single plane and large spots are fitted too", "[detect]") {
   CHECK(std::abs(found.z_um[0] - z) <= 5 * column(found, "error_z_um")[0]);
   CHECK(column(found, "error_x_um")[0] < .3);
 }
+
+TEST_CASE("large spots that touch are told apart unless the parabola is asked for", "[detect]") {
+  SpotFrameOptions scene;
+  scene.shape = {1, 300, 300};
+  scene.psf_sigma = {4, 4, 1};
+  scene.peak = motes::testing::peak_of_snr(7, scene.background);
+  std::vector<Spot> truth;
+  for (int y = 30; y < 290; y += 48)
+    for (int x = 30; x < 290; x += 48) truth.push_back({0, y + .2, x + .4});
+  const std::size_t single = truth.size();
+  for (std::size_t i = 0; i < single; i += 4) truth.push_back({0, truth[i].y + 5, truth[i].x + 6});
+  const VolumeFrame frame = motes::testing::poisson_frame(scene.shape, expected_photons(scene, truth), 12);
+  DetectionOptions options = fitting(scene.psf_sigma);
+  options.radius_um = {std::sqrt(2.0) * 4, std::sqrt(2.0) * 4, 1};
+  options.refine = Refine::automatic;
+  const Detections found = detect_spots(kTwo, frame, options);
+  CHECK(found.size() == truth.size());
+  CHECK(motes::testing::score_spots(truth, found, {1, 1, 1}, 1).matched == static_cast<int>(truth.size()));
+  options.refine = Refine::parabola;
+  CHECK(detect_spots(kTwo, frame, options).size() <= single);
+}

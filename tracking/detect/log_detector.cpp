@@ -55,19 +55,12 @@ void check_options(const VolumeFrame& frame, const DetectionOptions& options) {
                      std::to_string(frame.shape.voxels()) + "; give a mask of the frame's shape");
 }
 
-constexpr double kFittedUpTo = 3;  // voxels of sigma, by Refine::automatic
-
-bool is_small(const Filter& filter) {
-  return std::all_of(filter.sigma.begin(), filter.sigma.end(), [](double s) { return s <= kFittedUpTo; });
-}
-
 /// A frame whose spots are looked for: `frame` itself, or that without hot voxels.
 struct Task {
   const VolumeFrame& frame;
   const std::vector<Filter>& scales;
   const DetectionOptions& options;
   bool repair = false;  ///< hot voxels, if there are any, are to be removed first
-  bool refine_large = false;
 };
 
 /// The spots of every scale. Stops after the first scale that shows hot voxels where these are to be removed.
@@ -203,7 +196,7 @@ Detections detect_one_scale(const Execution& execution, Search& search, const Ta
   hot_voxels = task.repair && spots.hot_voxels;
   if (hot_voxels) return found;
   note(std::span(&spots, 1), report);
-  note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, spots, true, found),
+  note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, spots, found),
              task.options, report);
   return found.size() > spots.peaks.size() ? sorted(task.frame, found) : found;
 }
@@ -223,9 +216,9 @@ Detections detect_scales(const Execution& execution, Search& search, const Task&
     if (all.spots[k].peaks.empty()) continue;
     const Filter& filter = task.scales[k];
     search.respond(filter);
-    note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k],
-                                    task.refine_large || is_small(filter), found),
-               task.options, report);
+    note_noise(
+        detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k], found),
+        task.options, report);
   }
   return sorted(task.frame, found);
 }
@@ -237,22 +230,21 @@ Detections detect_with(MakeSearch make, const Execution& execution, const Volume
   const std::vector<Filter> scales = detect::make_scales(frame.shape, frame.voxel_um, given.radius_um,
                                                          given.largest_radius_um.value_or(given.radius_um));
   DetectionOptions options = given;
-  if (options.refine == Refine::automatic)
-    options.refine = is_small(scales.front()) ? Refine::fit : Refine::parabola;
+  if (options.refine == Refine::automatic) options.refine = Refine::fit;
   Detections found;
   found.frame = frame.index;
   found.time_s = frame.time_s;
   detect::add_columns(options, found);
   const std::unique_ptr<Search> search = make(execution, frame, options);
   if (!(search->range().high > search->range().low)) return found;
-  Task task{frame, scales, options, detect::by_evidence(options), given.refine == Refine::fit};
+  Task task{frame, scales, options, detect::by_evidence(options)};
   bool hot_voxels = false;
   Detections result = detect_scales(execution, *search, task, told, hot_voxels, found);
   search->add_times(told);
   if (!hot_voxels) return result;
   const std::optional<VolumeFrame> clean = detect::without_hot_voxels(execution, frame, options.polarity);
   const VolumeFrame& repaired = clean ? *clean : frame;
-  const Task again{repaired, scales, options, false, task.refine_large};
+  const Task again{repaired, scales, options, false};
   const std::unique_ptr<Search> second = make(execution, repaired, options);
   result = detect_scales(execution, *second, again, told, hot_voxels, std::move(found));
   second->add_times(told);

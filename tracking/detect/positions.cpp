@@ -106,13 +106,13 @@ void add_columns(const DetectionOptions& options, Detections& found) {
 
 std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
                                        const Filter& filter, Search& search, const DetectionOptions& options,
-                                       const Spots& given, bool fit_here, Detections& found) {
+                                       const Spots& given, Detections& found) {
   const Vec3& voxel = frame.voxel_um;
   const bool columns = options.refine == Refine::fit;
   Spots spots = given;
   std::vector<FittedSpot> fits;
   std::optional<VoxelNoise> noise;
-  if (columns && fit_here) {
+  if (columns) {
     const std::int64_t block = voxels_of_block(frame, filter);
     FittedSpots fitted_spots = fit_all(search, filter, options, block, spots.peaks);
     noise = voxel_noise(fitted_spots.noise, block, fitted_spots.spots.size());

@@ -16,10 +16,10 @@ namespace motes::tracking::detect {
 void add_columns(const DetectionOptions& options, Detections& found);
 
 /// `search` has the response of `filter`. Appends the spots to `found`, which has the columns of `options`
-/// (refine: parabola or fit), then those that the fit found beside them. `fit_here`: false keeps the
-/// parabola's places, with NaN for errors. What the fits tell of the noise; none without fits.
+/// (refine: parabola or fit), then those that the fit found beside them. What the fits tell of the noise;
+/// none without fits.
 std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
                                        const Filter& filter, Search& search, const DetectionOptions& options,
-                                       const Spots& spots, bool fit_here, Detections& found);
+                                       const Spots& spots, Detections& found);
 
 }  // namespace motes::tracking::detect

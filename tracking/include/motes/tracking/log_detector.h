@@ -20,8 +20,7 @@ namespace motes::tracking {
 enum class Polarity { bright, dark };
 
 /// How positions are told: by a parabola through the response's peak, or by fitting Gaussian spots to the
-/// voxels. automatic: by a fit where the filter's sigma is at most 3 voxels along every axis (larger things
-/// are seldom Gaussian), else by the parabola.
+/// voxels. automatic: by a fit.
 enum class Refine { parabola, fit, automatic };
 
 struct DetectionOptions {
@@ -76,8 +75,7 @@ struct DetectionReport {
 /// shortest width, z's own width taken out; NaN where the fit failed) and `elongated` (1 where it is over 1.3
 /// beyond chance); with a camera's gain also `photons` (of the whole spot, background taken off) and
 /// `error_photons` (standard error, neighbours known; NaN where the fit failed, as `photons`). A constant
-/// frame has no spots. With several scales a spot that is fitted at none (standard deviation over 3 voxels)
-/// has `fitted` 0. Without a threshold, hot voxels are replaced by the median of their neighbours first.
+/// frame has no spots. Without a threshold, hot voxels are replaced by the median of their neighbours first.
 /// In padding (a constant around the data, as from registration) and at its edge no spots are found.
 /// Identical for any thread count and voxel type. Throws InputError (naming frame and voxel) for NaN,
 /// infinite or huge (over 1e32) voxels and for sizes that disagree (a mask's too); UsageError for options out
