@@ -139,7 +139,7 @@ class Recorder {
   FrameLog* log_;
   FrameWork work_;
   FrameWarnings warnings_;
-  Progress progress_;
+  ProgressBar progress_;
 };
 
 std::string interrupted_text(std::size_t done, std::size_t count, bool resumable) {

@@ -279,8 +279,8 @@ LinkedSeries link_series(const Execution& execution, const Config& config,
                          const std::string& unit, Console& console) {
   const auto& [gate, estimate, series] = choice;
   LinkedSeries linked;
-  Progress progress(console, "linking", "frame pairs",
-                    frames.empty() ? 0 : static_cast<std::int64_t>(frames.size()) - 1);
+  ProgressBar progress(console, "linking", "frame pairs",
+                       frames.empty() ? 0 : static_cast<std::int64_t>(frames.size()) - 1);
   if (gate.bounded() && series) {
     const tracking::SeriesOptions options = series_options(config, gate);
     linked.series = tracking::link_series(execution, frames, options, [&](int solved) {

@@ -47,7 +47,7 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
-Progress::Progress(Console& console, std::string label, std::string unit, std::int64_t total)
+ProgressBar::ProgressBar(Console& console, std::string label, std::string unit, std::int64_t total)
     : console_(console),
       label_(std::move(label)),
       unit_(std::move(unit)),
@@ -55,13 +55,13 @@ Progress::Progress(Console& console, std::string label, std::string unit, std::i
       start_(Clock::now()),
       last_shown_(start_) {}
 
-Progress::~Progress() {
+ProgressBar::~ProgressBar() {
   if (bar_drawn_) console_.err() << '\n' << std::flush;
 }
 
-double Progress::seconds() const { return seconds_since(start_); }
+double ProgressBar::seconds() const { return seconds_since(start_); }
 
-std::string Progress::state() const {
+std::string ProgressBar::state() const {
   const double elapsed = seconds();
   std::string text = fmt::format("{}/{}", done_, counted(total_, unit_));
   if (done_ > 0 && elapsed > 0) {
@@ -72,14 +72,14 @@ std::string Progress::state() const {
   return text;
 }
 
-void Progress::draw(const std::string& line) {
+void ProgressBar::draw(const std::string& line) {
   const std::size_t wipe = drawn_ > line.size() ? drawn_ - line.size() : 0;
   console_.err() << '\r' << line << std::string(wipe, ' ') << std::flush;
   drawn_ = line.size();
   bar_drawn_ = true;
 }
 
-bool Progress::due() {
+bool ProgressBar::due() {
   const auto now = Clock::now();
   if (console_.quiet() ||
       (console_.terminal() ? now - last_shown_ < kBarInterval : now - last_shown_ < kLineInterval))
@@ -88,7 +88,7 @@ bool Progress::due() {
   return true;
 }
 
-void Progress::advance(std::int64_t steps) {
+void ProgressBar::advance(std::int64_t steps) {
   done_ += steps;
   if (done_ >= total_ || !due()) return;
   const double share = total_ > 0 ? static_cast<double>(done_) / static_cast<double>(total_) : 1;
@@ -99,7 +99,7 @@ void Progress::advance(std::int64_t steps) {
     console_.note(label_ + ": " + state());
 }
 
-void Progress::tell(const std::string& step) {
+void ProgressBar::tell(const std::string& step) {
   if (!due()) return;
   const std::string line = fmt::format("{}: {}, {}", label_, step, duration_text(seconds()));
   if (console_.terminal())
@@ -108,13 +108,13 @@ void Progress::tell(const std::string& step) {
     console_.note(line);
 }
 
-void Progress::wipe() {
+void ProgressBar::wipe() {
   if (bar_drawn_) console_.err() << '\r' << std::string(drawn_, ' ') << '\r' << std::flush;
   bar_drawn_ = false;
   drawn_ = 0;
 }
 
-void Progress::finish() {
+void ProgressBar::finish() {
   if (console_.quiet()) return;
   wipe();
   const double elapsed = seconds();

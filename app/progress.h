@@ -10,14 +10,14 @@
 
 namespace motes::app {
 
-class Progress {
+class ProgressBar {
  public:
   /// `label` says what is done ("detecting"), `unit` what is counted ("frames").
-  Progress(Console& console, std::string label, std::string unit, std::int64_t total);
+  ProgressBar(Console& console, std::string label, std::string unit, std::int64_t total);
   /// Ends a bar that was left half way (an error follows on its own line).
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
   void advance(std::int64_t steps = 1);
   /// For work of unknown length: the last step ("round 3"), and the time so far.

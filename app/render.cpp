@@ -216,7 +216,7 @@ int write_movie(Session& session, const RenderArguments& arguments, RenderOption
   if (volumes != nullptr && arguments.turn) volume = volumes->read(options.until.value_or(0));
   const double azimuth = options.azimuth_deg;
   Movie movie(arguments.movie, options.width, options.height, rate);
-  Progress progress(session.console, "drawing", "pictures", count);
+  ProgressBar progress(session.console, "drawing", "pictures", count);
   for (std::int64_t k = 0; k < count; ++k) {
     if (arguments.turn) {
       options.azimuth_deg = std::remainder(azimuth + 360.0 * static_cast<double>(k) / kTurn, 360.0);

@@ -121,7 +121,7 @@ class Output {
 template <class Work>
 auto timed(Console& console, std::vector<StageTime>& stages, const std::string& name, const std::string& unit,
            std::int64_t count, const Work& work) {
-  Progress progress(console, name, unit, count);
+  ProgressBar progress(console, name, unit, count);
   auto result = work();
   progress.advance(count);
   progress.finish();

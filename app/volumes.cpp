@@ -16,7 +16,7 @@ namespace {
 template <class Writer>
 double render_into(Writer& writer, sim::Renderer& renderer, const TrackSet& truth, std::int32_t frames,
                    Console& console) {
-  Progress progress(console, "rendering", "frames", frames);
+  ProgressBar progress(console, "rendering", "frames", frames);
   VolumeFrame frame;
   for (std::int32_t t = 0; t < frames; ++t) {
     stop_if_interrupted("interrupted while rendering; no volumes were kept, run the command again");

@@ -26,7 +26,7 @@ std::string progress_output(bool terminal, bool quiet) {
   std::ostringstream out, err;
   Console console(out, err, terminal);
   console.set_quiet(quiet);
-  Progress progress(console, "detecting", "frames", 3);
+  ProgressBar progress(console, "detecting", "frames", 3);
   for (int k = 0; k < 3; ++k) progress.advance();
   progress.finish();
   CHECK(out.str().empty());
@@ -46,7 +46,7 @@ TEST_CASE("A bar left half way is ended with a line end, so that the error stand
   std::ostringstream out, err;
   Console console(out, err, true);
   {
-    Progress progress(console, "detecting", "frames", std::int64_t{1} << 40);
+    ProgressBar progress(console, "detecting", "frames", std::int64_t{1} << 40);
     while (err.str().empty()) progress.advance();
   }
   CHECK_THAT(err.str(), Contains("\rdetecting [") && Contains("left"));

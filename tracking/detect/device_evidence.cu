@@ -7,7 +7,7 @@
 namespace motes::tracking::detect::device {
 namespace {
 
-using rules::Box;
+using rules::EvidenceBox;
 
 /// Of one extremum: its box's sums, and the centre's value less the offset.
 struct Summed {
@@ -19,7 +19,7 @@ struct Task {
   rules::EvidenceModel model;
   ResponseView response;
   const VoxelIndex* extrema;
-  Scores out;
+  EvidenceList out;
   Summed* summed;  ///< [extrema]
 
   /// The voxel of an extremum, x, y, z.
@@ -31,8 +31,8 @@ struct Task {
 };
 
 template <class T>
-__device__ rules::ColumnSums sum_column(const T* values, const rules::EvidenceModel& model, const Box& box,
-                                        int column, float offset) {
+__device__ rules::ColumnSums sum_column(const T* values, const rules::EvidenceModel& model,
+                                        const EvidenceBox& box, int column, float offset) {
   rules::ColumnSums sums;
   const std::int64_t nx = model.axes[0].size, ny = model.axes[1].size;
   const float middle_y = 0.5F * static_cast<float>(box.count[1] - 1);
@@ -60,7 +60,7 @@ __global__ void sums_kernel(const T* values, Task task) {
   const int lane = static_cast<int>(thread % Lanes);
   const bool active = i < task.out.count;
   const rules::Place3 place = rules::sub_voxel(task.model, task.response, task.voxel(active ? i : 0));
-  const Box box = rules::box_around(task.model, place);
+  const EvidenceBox box = rules::box_around(task.model, place);
   const auto value = [&](const rules::Index3& v) {
     return static_cast<float>(
         values[(v[2] * task.model.axes[1].size + v[1]) * task.model.axes[0].size + v[0]]);
@@ -85,7 +85,7 @@ __global__ void evidence_kernel(const T* values, Task task) {
   if (i >= task.out.count) return;
   const rules::Index3 at = task.voxel(i);
   const rules::Place3 place = rules::sub_voxel(task.model, task.response, at);
-  const Box box = rules::box_around(task.model, place);
+  const EvidenceBox box = rules::box_around(task.model, place);
   const double counts = task.model.unit > 0 ? rules::count_root(task.model, values, place) : 0;
   const Summed& summed = task.summed[i];
   const rules::Moments moments = rules::moments_of(box, summed.sums, summed.own);
@@ -100,9 +100,9 @@ __global__ void evidence_kernel(const T* values, Task task) {
 
 }  // namespace
 
-Scores score(gpu::Arena& arena, const rules::EvidenceModel& model, const Values& values,
-             const ResponseView& response, const VoxelList& extrema) {
-  Scores scores;
+EvidenceList score(gpu::Arena& arena, const rules::EvidenceModel& model, const Values& values,
+                   const ResponseView& response, const VoxelList& extrema) {
+  EvidenceList scores;
   const std::size_t n = scores.count = extrema.count;
   scores.score = arena.take<double>(n);
   scores.single = arena.take<double>(n);

@@ -55,7 +55,7 @@ __global__ void borders_kernel(const unsigned* cell, std::size_t n, unsigned* be
   if (i + 1 == n || cell[i + 1] != cell[i]) end[cell[i]] = at + 1;
 }
 
-struct Search {
+struct CellList {
   Cells cells;
   const Placed* places;
   const std::uint32_t* sorted;  ///< spots by cell
@@ -84,7 +84,7 @@ struct Search {
 };
 
 /// counts[n] is 0, so that their sums end with all.
-__global__ void count_near_kernel(Search search, std::size_t* counts) {
+__global__ void count_near_kernel(CellList search, std::size_t* counts) {
   const std::size_t i = thread_index<std::size_t>();
   if (i > search.n) return;
   std::size_t count = 0;
@@ -92,7 +92,7 @@ __global__ void count_near_kernel(Search search, std::size_t* counts) {
   counts[i] = count;
 }
 
-__global__ void list_near_kernel(Search search, const std::size_t* offsets, std::uint32_t* near) {
+__global__ void list_near_kernel(CellList search, const std::size_t* offsets, std::uint32_t* near) {
   const std::size_t i = thread_index<std::size_t>();
   if (i >= search.n) return;
   std::uint32_t* const own = near + offsets[i];
@@ -225,7 +225,7 @@ Near near_spots(gpu::Arena& arena, const FitState* states, std::size_t n,
   sort(nullptr);
   sort(arena.take<char>(bytes));
   borders_kernel<<<blocks_for(n), kThreads, 0, arena.stream()>>>(cell + n, n, begin, begin + cell_count);
-  const Search search{cells, places, spot + n, begin, begin + cell_count, n};
+  const CellList search{cells, places, spot + n, begin, begin + cell_count, n};
   std::size_t* offsets = arena.take<std::size_t>(2 * (n + 1));
   count_near_kernel<<<blocks_for(n + 1), kThreads, 0, arena.stream()>>>(search, offsets + n + 1);
   const auto sum_up = [&](void* scratch) {

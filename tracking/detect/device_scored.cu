@@ -23,7 +23,7 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 
 /// Keys to be sorted: scores of the unround, of the round, responses of the round that score; kNone for
 /// others.
-__global__ void keys_kernel(Scores scores, double* keys) {
+__global__ void keys_kernel(EvidenceList scores, double* keys) {
   const std::size_t i = thread_index<std::size_t>(), n = scores.count;
   if (i >= n) return;
   const bool round = scores.at(i).is_round();
@@ -33,7 +33,7 @@ __global__ void keys_kernel(Scores scores, double* keys) {
   keys[2 * n + i] = round && s > 0 ? static_cast<double>(scores.response[i]) : kNone;
 }
 
-__global__ void count_kernel(Scores scores, Likely likely, unsigned* count) {
+__global__ void count_kernel(EvidenceList scores, Likely likely, unsigned* count) {
   const std::size_t i = thread_index<std::size_t>();
   const bool holds = i < scores.count && likely.holds(scores.at(i).is_round(), scores.score[i],
                                                       static_cast<double>(scores.response[i]));
@@ -41,19 +41,19 @@ __global__ void count_kernel(Scores scores, Likely likely, unsigned* count) {
   if (threadIdx.x % 32 == 0 && bits != 0) atomicAdd(count, static_cast<unsigned>(__popc(bits)));
 }
 
-__global__ void count_hot_kernel(Scores scores, double limit, unsigned* hot) {
+__global__ void count_hot_kernel(EvidenceList scores, double limit, unsigned* hot) {
   const std::size_t i = thread_index<std::size_t>();
   const bool is_hot = i < scores.count && scores.score[i] == 0 && scores.single[i] > limit;
   if (is_hot) atomicAdd(hot, 1U);
 }
 
-__global__ void likely_kernel(Scores scores, Likely likely, unsigned char* flags) {
+__global__ void likely_kernel(EvidenceList scores, Likely likely, unsigned char* flags) {
   const std::size_t i = thread_index<std::size_t>();
   if (i >= scores.count) return;
   flags[i] = likely.holds(scores.at(i).is_round(), scores.score[i], static_cast<double>(scores.response[i]));
 }
 
-__global__ void flag_again_kernel(Scores scores, unsigned char* flags) {
+__global__ void flag_again_kernel(EvidenceList scores, unsigned char* flags) {
   const std::size_t i = thread_index<std::size_t>();
   if (i < scores.count) flags[i] = softened(scores.at(i)) > kLookedAt ? 1 : 0;
 }
@@ -66,7 +66,7 @@ struct Taken {
   Evidence evidence() const { return {score, roundness, 0, amplitude}; }
 };
 
-__global__ void gather_taken_kernel(Scores scores, const VoxelIndex* voxels, const unsigned* chosen,
+__global__ void gather_taken_kernel(EvidenceList scores, const VoxelIndex* voxels, const unsigned* chosen,
                                     std::size_t n, Taken* taken) {
   const std::size_t i = thread_index<std::size_t>();
   if (i >= n) return;
@@ -97,7 +97,7 @@ __global__ void noise_kernel(const T* voxels, const float* log, rules::NoiseSamp
 class DeviceMaxima final : public ScoredMaxima {
  public:
   DeviceMaxima(gpu::Arena& arena, const ScoredFrame& scored) : arena_(arena), scored_(scored) {
-    const Scores& scores = scored_.scores;
+    const EvidenceList& scores = scored_.scores;
     const std::size_t n = scores.count;
     staged_ = arena.staging(std::max<std::size_t>(1, n) * 3 * sizeof(double));
     if (n == 0) return;
@@ -137,7 +137,7 @@ class DeviceMaxima final : public ScoredMaxima {
            }) > 0;
   }
   std::vector<LikelySpot> take(const Likely& likely) const override {
-    const Scores& scores = scored_.scores;
+    const EvidenceList& scores = scored_.scores;
     const std::size_t n = scores.count;
     if (n == 0) return {};
     auto* flags = arena_.take<unsigned char>(n);
@@ -159,7 +159,7 @@ class DeviceMaxima final : public ScoredMaxima {
   bool mostly_lowest() const override { return scored_.mostly_lowest; }
   LookedAgain look_again(Side side) const override {
     const VoxelList& extrema = side == Side::maxima ? scored_.maxima : scored_.minima;
-    const Scores& first = side == Side::maxima ? scored_.scores : scored_.minima_scores;
+    const EvidenceList& first = side == Side::maxima ? scored_.scores : scored_.minima_scores;
     if (extrema.count == 0) return {};
     auto* flags = arena_.take<unsigned char>(extrema.count);
     flag_again_kernel<<<blocks_for(extrema.count), kThreads, 0, arena_.stream()>>>(first, flags);
@@ -172,7 +172,7 @@ class DeviceMaxima final : public ScoredMaxima {
     gather_voxels_kernel<<<blocks_for(chosen.count), kThreads, 0, arena_.stream()>>>(
         extrema.voxels, chosen.index, chosen.count, voxels);
     MOTES_CUDA_LAUNCHED();
-    const Scores second = scored_.score({voxels, chosen.count}, side, kSecondReach);
+    const EvidenceList second = scored_.score({voxels, chosen.count}, side, kSecondReach);
     const std::vector<double> score = arena_.download(second.score, chosen.count);
     const std::vector<double> roundness = arena_.download(second.roundness, chosen.count);
     for (std::size_t i = 0; i < chosen.count; ++i)
@@ -210,7 +210,8 @@ class DeviceMaxima final : public ScoredMaxima {
                             parts == 2 ? static_cast<double>(told[1]) : 0);
   }
 
-  std::vector<Taken> taken_at(const VoxelList& extrema, const Scores& scores, const Chosen& chosen) const {
+  std::vector<Taken> taken_at(const VoxelList& extrema, const EvidenceList& scores,
+                              const Chosen& chosen) const {
     if (chosen.count == 0) return {};
     Taken* taken = arena_.take<Taken>(chosen.count);
     gather_taken_kernel<<<blocks_for(chosen.count), kThreads, 0, arena_.stream()>>>(

@@ -30,8 +30,8 @@ struct ScoredFrame {
   Values voxels;               ///< of the frame
   bool mostly_lowest = false;  ///< see ScoredMaxima
   VoxelList maxima, minima;
-  Scores scores, minima_scores;
-  std::function<Scores(const VoxelList&, Side, double reach)>
+  EvidenceList scores, minima_scores;
+  std::function<EvidenceList(const VoxelList&, Side, double reach)>
       score;  ///< of other extrema, in boxes of a reach
 };
 

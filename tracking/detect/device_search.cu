@@ -17,8 +17,8 @@ namespace motes::tracking::detect {
 namespace {
 
 using device::blocks_for;
+using device::EvidenceList;
 using device::kThreads;
-using device::Scores;
 using device::Stages;
 using device::thread_index;
 using device::VoxelIndex;
@@ -63,7 +63,7 @@ std::vector<T> download(gpu::Arena& arena, const T* from, std::size_t count) {
   return download(arena, from, count, arena.staging(count * sizeof(T)));
 }
 
-class DeviceSearch final : public Search {
+class DeviceSearch final : public SpotSearch {
  public:
   DeviceSearch(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options)
       : execution_(execution),
@@ -125,12 +125,12 @@ class DeviceSearch final : public Search {
     const auto score_at = [&](const VoxelList& extrema, Side side, double reach) {
       return score(geometry, values, extrema, side, reach);
     };
-    const Scores scores = score_at(maxima_, Side::maxima, kEvidenceReach);
+    const EvidenceList scores = score_at(maxima_, Side::maxima, kEvidenceReach);
     stages_.begin(arena_, "minima");
     std::int64_t rows = 0;
     const VoxelList sampled =
         device::find_minima(arena_, response_, floor_, rows_per_minima_sample(maxima_.count), mask_, rows);
-    const Scores minima_scores = score_at(sampled, Side::minima, kEvidenceReach);
+    const EvidenceList minima_scores = score_at(sampled, Side::minima, kEvidenceReach);
     const std::vector<Evidence> minima = scores_to_host(minima_scores);
     const double per_sample =
         rows > 0 ? static_cast<double>(frame_.shape.nz * frame_.shape.ny) / static_cast<double>(rows) : 1;
@@ -208,8 +208,8 @@ class DeviceSearch final : public Search {
     if (roomy <= free) arena_.reserve(roomy);
   }
 
-  Scores score(const Source& geometry, const device::Values& values, const VoxelList& extrema, Side side,
-               double reach) {
+  EvidenceList score(const Source& geometry, const device::Values& values, const VoxelList& extrema,
+                     Side side, double reach) {
     EvidenceTables tables(frame_, geometry, filter_, options_.polarity, side, counting_, reach);
     for (std::size_t a = 0; a < 3; ++a) {
       tables.model.axes[a].profiles = arena_.upload(std::span<const float>(tables.profiles[a]));
@@ -218,7 +218,7 @@ class DeviceSearch final : public Search {
     return device::score(arena_, tables.model, values, response_, extrema);
   }
 
-  std::vector<Evidence> scores_to_host(const Scores& scores) {
+  std::vector<Evidence> scores_to_host(const EvidenceList& scores) {
     const std::vector<double> score = arena_.download(scores.score, scores.count);
     const std::vector<double> roundness = arena_.download(scores.roundness, scores.count);
     std::vector<Evidence> evidence(score.size());
@@ -272,8 +272,8 @@ class DeviceSearch final : public Search {
 
 }  // namespace
 
-std::unique_ptr<Search> search_on_device(const Execution& execution, const VolumeFrame& frame,
-                                         const DetectionOptions& options) {
+std::unique_ptr<SpotSearch> search_on_device(const Execution& execution, const VolumeFrame& frame,
+                                             const DetectionOptions& options) {
   return std::make_unique<DeviceSearch>(execution, frame, options);
 }
 

@@ -10,8 +10,8 @@ namespace motes::tracking::detect {
 
 /// As search_on_host, bit for bit. Memory is the execution's workspace's, if it has one. Throws
 /// ResourceError, also later, where the device's memory does not suffice.
-std::unique_ptr<Search> search_on_device(const Execution& execution, const VolumeFrame& frame,
-                                         const DetectionOptions& options);
+std::unique_ptr<SpotSearch> search_on_device(const Execution& execution, const VolumeFrame& frame,
+                                             const DetectionOptions& options);
 
 /// Whether a frame of that shape is searched faster on a GPU, the start of one included where the execution
 /// has none at work.

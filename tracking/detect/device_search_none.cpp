@@ -6,7 +6,7 @@
 
 namespace motes::tracking::detect {
 
-std::unique_ptr<Search> search_on_device(const Execution&, const VolumeFrame&, const DetectionOptions&) {
+std::unique_ptr<SpotSearch> search_on_device(const Execution&, const VolumeFrame&, const DetectionOptions&) {
   gpu::throw_no_device();
 }
 

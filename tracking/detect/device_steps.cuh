@@ -94,13 +94,13 @@ VoxelList find_minima(gpu::Arena& arena, const ResponseView& response, float flo
                       std::int64_t rows_per_sample, const std::uint8_t* mask, std::int64_t& rows);
 
 /// Evidence of each extremum [n].
-struct Scores {
+struct EvidenceList {
   std::size_t count = 0;
   double *score = nullptr, *roundness = nullptr, *single = nullptr, *amplitude = nullptr;
   float* response = nullptr;
   __device__ Evidence at(std::size_t i) const { return {score[i], roundness[i], single[i], amplitude[i]}; }
 };
-Scores score(gpu::Arena& arena, const rules::EvidenceModel& model, const Values& values,
-             const ResponseView& response, const VoxelList& extrema);
+EvidenceList score(gpu::Arena& arena, const rules::EvidenceModel& model, const Values& values,
+                   const ResponseView& response, const VoxelList& extrema);
 
 }  // namespace motes::tracking::detect::device

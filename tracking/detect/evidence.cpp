@@ -101,7 +101,7 @@ Counting counting_from(std::size_t sampled, const At& at) {
 }
 
 /// Sums over a box are kept per column (x).
-using rules::Box;
+using rules::EvidenceBox;
 
 struct Columns {
   std::array<float, kMostLanes> y{}, yy{}, y_dy{}, y_dz{}, yg{};
@@ -117,8 +117,8 @@ struct Lane {
 /// Sums over the voxels of a box, less `offset` each, for each of `Lanes` columns.
 template <int Lanes, class T>
 [[gnu::always_inline]] inline void sum_columns(const T* voxels, std::int64_t nx, std::int64_t ny,
-                                               const Box& box, const float* gy, const float* gz, float offset,
-                                               Columns& out) {
+                                               const EvidenceBox& box, const float* gy, const float* gz,
+                                               float offset, Columns& out) {
   using Floats = typename Lane<float, Lanes>::Type;
   Floats y{}, yy{}, y_dy{}, y_dz{}, yg{};
   const float middle_y = 0.5F * static_cast<float>(box.count[1] - 1);
@@ -146,13 +146,13 @@ template <int Lanes, class T>
 }
 
 #define MOTES_SUM_BOX(T)                                                                                  \
-  MOTES_CLONES void sum_box_of(const T* voxels, std::int64_t nx, std::int64_t ny, const Box& box,         \
+  MOTES_CLONES void sum_box_of(const T* voxels, std::int64_t nx, std::int64_t ny, const EvidenceBox& box, \
                                const float* gy, const float* gz, float offset, Columns& out, int lanes) { \
     if (lanes == 8) return sum_columns<8>(voxels, nx, ny, box, gy, gz, offset, out);                      \
     if (lanes == 16) return sum_columns<16>(voxels, nx, ny, box, gy, gz, offset, out);                    \
     for (int i = 0; i < lanes; ++i) { /* frames narrower than a vector */                                 \
       Columns one;                                                                                        \
-      Box column = box;                                                                                   \
+      EvidenceBox column = box;                                                                           \
       column.first[0] += i;                                                                               \
       sum_columns<1>(voxels, nx, ny, column, gy, gz, offset, one);                                        \
       const auto k = static_cast<std::size_t>(i);                                                         \
@@ -173,10 +173,10 @@ struct Summed {
 
 /// Rows are read in full vectors: these begin further left, where the frame ends at the box's right.
 template <class T>
-Summed sum_box(const T* voxels, const Index3& size, int half, const Box& box) {
+Summed sum_box(const T* voxels, const Index3& size, int half, const EvidenceBox& box) {
   Columns columns;
   const int wanted = half <= 3 ? 8 : 16;
-  Box read = box;
+  EvidenceBox read = box;
   std::size_t skipped = 0;
   int lanes = wanted;
   if (box.first[0] + wanted > size[0]) {
@@ -223,7 +223,7 @@ MOTES_CLONES [[gnu::flatten]] Evidence evidence_of(const rules::EvidenceModel& m
                                                    const ResponseView& response, const Voxel& voxel) {
   const Index3 at{voxel.x, voxel.y, voxel.z};
   const Place place = rules::sub_voxel(model, response, at);
-  const Box box = rules::box_around(model, place);
+  const EvidenceBox box = rules::box_around(model, place);
   Summed summed;
   double counts = 0;
   source.read([&](const auto* voxels) {

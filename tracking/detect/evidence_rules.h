@@ -76,7 +76,7 @@ using Index3 = std::array<std::int64_t, 3>;  // x, y, z
 using Place3 = std::array<double, 3>;        // x, y, z; blocks
 
 /// The box around a place: cut by the frame.
-struct Box {
+struct EvidenceBox {
   Index3 centre{}, first{}, count{};
   std::array<const float*, 3> g{};
   std::array<AxisSums, 3> axis;
@@ -228,8 +228,8 @@ MOTES_HOST_DEVICE inline std::int64_t nearest_block(const EvidenceModel& model, 
   return limited<std::int64_t>(std::lround(place[a]), 0, model.axes[a].size - 1);
 }
 
-MOTES_HOST_DEVICE inline Box box_around(const EvidenceModel& model, const Place3& place) {
-  Box box;
+MOTES_HOST_DEVICE inline EvidenceBox box_around(const EvidenceModel& model, const Place3& place) {
+  EvidenceBox box;
   for (std::size_t a = 0; a < 3; ++a) {
     const EvidenceAxis& axis = model.axes[a];
     const std::int64_t centre = nearest_block(model, place, a), last = centre + axis.half;
@@ -245,7 +245,7 @@ MOTES_HOST_DEVICE inline Box box_around(const EvidenceModel& model, const Place3
 }
 
 /// `own`: the centre's value less the offset.
-MOTES_HOST_DEVICE inline Moments moments_of(const Box& box, const BoxSums& sums, float own) {
+MOTES_HOST_DEVICE inline Moments moments_of(const EvidenceBox& box, const BoxSums& sums, float own) {
   const std::array<AxisSums, 3>& axis = box.axis;
   const double n = axis[0].n * axis[1].n * axis[2].n;
   const double sum_g = axis[0].g * axis[1].g * axis[2].g;

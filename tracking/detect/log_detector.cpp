@@ -31,8 +31,8 @@ namespace {
 
 using detect::Filter;
 using detect::Peak;
-using detect::Search;
 using detect::Spots;
+using detect::SpotSearch;
 using detect::Voxel;
 
 void check_options(const VolumeFrame& frame, const DetectionOptions& options) {
@@ -70,7 +70,7 @@ struct ScaleSpots {
   bool hot_voxels = false;
 };
 
-ScaleSpots spots_of_scales(Search& search, const Task& task) {
+ScaleSpots spots_of_scales(SpotSearch& search, const Task& task) {
   ScaleSpots all;
   for (const Filter& filter : task.scales) {
     search.respond(filter);
@@ -187,7 +187,7 @@ void note_noise(const std::optional<VoxelNoise>& noise, const DetectionOptions& 
   if (doubt) report.warnings.push_back(*doubt);
 }
 
-Detections detect_one_scale(const Execution& execution, Search& search, const Task& task,
+Detections detect_one_scale(const Execution& execution, SpotSearch& search, const Task& task,
                             DetectionReport& report, bool& hot_voxels, Detections found) {
   const Filter& filter = task.scales.front();
   search.respond(filter);
@@ -202,7 +202,7 @@ Detections detect_one_scale(const Execution& execution, Search& search, const Ta
 }
 
 /// Responses are made twice, at each scale of which a spot is left, so that memory holds one at a time.
-Detections detect_scales(const Execution& execution, Search& search, const Task& task,
+Detections detect_scales(const Execution& execution, SpotSearch& search, const Task& task,
                          DetectionReport& report, bool& hot_voxels, Detections found) {
   if (task.scales.size() == 1)
     return detect_one_scale(execution, search, task, report, hot_voxels, std::move(found));
@@ -223,7 +223,8 @@ Detections detect_scales(const Execution& execution, Search& search, const Task&
   return sorted(task.frame, found);
 }
 
-using MakeSearch = std::unique_ptr<Search> (*)(const Execution&, const VolumeFrame&, const DetectionOptions&);
+using MakeSearch = std::unique_ptr<SpotSearch> (*)(const Execution&, const VolumeFrame&,
+                                                   const DetectionOptions&);
 
 Detections detect_with(MakeSearch make, const Execution& execution, const VolumeFrame& frame,
                        const DetectionOptions& given, DetectionReport& told) {
@@ -235,7 +236,7 @@ Detections detect_with(MakeSearch make, const Execution& execution, const Volume
   found.frame = frame.index;
   found.time_s = frame.time_s;
   detect::add_columns(options, found);
-  const std::unique_ptr<Search> search = make(execution, frame, options);
+  const std::unique_ptr<SpotSearch> search = make(execution, frame, options);
   if (!(search->range().high > search->range().low)) return found;
   Task task{frame, scales, options, detect::by_evidence(options)};
   bool hot_voxels = false;
@@ -245,7 +246,7 @@ Detections detect_with(MakeSearch make, const Execution& execution, const Volume
   const std::optional<VolumeFrame> clean = detect::without_hot_voxels(execution, frame, options.polarity);
   const VolumeFrame& repaired = clean ? *clean : frame;
   const Task again{repaired, scales, options, false};
-  const std::unique_ptr<Search> second = make(execution, repaired, options);
+  const std::unique_ptr<SpotSearch> second = make(execution, repaired, options);
   result = detect_scales(execution, *second, again, told, hot_voxels, std::move(found));
   second->add_times(told);
   return result;

@@ -21,8 +21,8 @@ double ideal_response(const Filter& filter) {
   return 0.5 * d * std::exp2(-0.5 * d);
 }
 
-FittedSpots fit_all(Search& search, const Filter& filter, const DetectionOptions& options, std::int64_t block,
-                    const std::vector<Peak>& peaks) {
+FittedSpots fit_all(SpotSearch& search, const Filter& filter, const DetectionOptions& options,
+                    std::int64_t block, const std::vector<Peak>& peaks) {
   const double height = (options.polarity == Polarity::bright ? 1 : -1) / ideal_response(filter);
   std::vector<FitStart> starts;
   starts.reserve(peaks.size());
@@ -105,8 +105,8 @@ void add_columns(const DetectionOptions& options, Detections& found) {
 }
 
 std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
-                                       const Filter& filter, Search& search, const DetectionOptions& options,
-                                       const Spots& given, Detections& found) {
+                                       const Filter& filter, SpotSearch& search,
+                                       const DetectionOptions& options, const Spots& given, Detections& found) {
   const Vec3& voxel = frame.voxel_um;
   const bool columns = options.refine == Refine::fit;
   Spots spots = given;

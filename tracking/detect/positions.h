@@ -19,7 +19,8 @@ void add_columns(const DetectionOptions& options, Detections& found);
 /// (refine: parabola or fit), then those that the fit found beside them. What the fits tell of the noise;
 /// none without fits.
 std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
-                                       const Filter& filter, Search& search, const DetectionOptions& options,
-                                       const Spots& spots, Detections& found);
+                                       const Filter& filter, SpotSearch& search,
+                                       const DetectionOptions& options, const Spots& spots, bool fit_here,
+                                       Detections& found);
 
 }  // namespace motes::tracking::detect

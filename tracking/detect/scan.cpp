@@ -6,7 +6,7 @@
 namespace motes::tracking::detect {
 namespace {
 
-Spots spots_over_threshold(Search& search, const DetectionOptions& options) {
+Spots spots_over_threshold(SpotSearch& search, const DetectionOptions& options) {
   Spots spots;
   spots.threshold = std::max(options.threshold.value_or(0), static_cast<double>(search.floor()));
   spots.peaks = search.peaks_from(spots.threshold);
@@ -20,7 +20,7 @@ Spots spots_over_threshold(Search& search, const DetectionOptions& options) {
   return spots;
 }
 
-Spots spots_by_evidence(Search& search) {
+Spots spots_by_evidence(SpotSearch& search) {
   const Choice choice = search.choose();
   Spots spots;
   spots.threshold = choice.level;
@@ -50,7 +50,7 @@ std::vector<std::size_t> best_of(std::span<const Peak> peaks, std::size_t count)
   return order;
 }
 
-Spots spots_of(Search& search, const DetectionOptions& options) {
+Spots spots_of(SpotSearch& search, const DetectionOptions& options) {
   return by_evidence(options) ? spots_by_evidence(search) : spots_over_threshold(search, options);
 }
 

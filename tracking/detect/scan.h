@@ -31,6 +31,6 @@ std::vector<std::size_t> best_of(std::span<const Peak> peaks, std::size_t count)
 
 /// Which of the maxima that `search` has found are spots under `options`, refined. O(maxima * voxels of a
 /// window).
-Spots spots_of(Search& search, const DetectionOptions& options);
+Spots spots_of(SpotSearch& search, const DetectionOptions& options);
 
 }  // namespace motes::tracking::detect

@@ -18,7 +18,7 @@ MOTES_CLONES [[gnu::flatten]] Measured measure_one(const ResponseView& response,
   return rules::measure(response, filter, voxel_um, peak, fitted);
 }
 
-class HostSearch final : public Search {
+class HostSearch final : public SpotSearch {
  public:
   HostSearch(const Execution& execution, const VolumeFrame& frame, const DetectionOptions& options)
       : execution_(execution), frame_(frame), options_(options), range_(check_frame(execution, frame)) {}
@@ -83,8 +83,8 @@ class HostSearch final : public Search {
 
 }  // namespace
 
-std::unique_ptr<Search> search_on_host(const Execution& execution, const VolumeFrame& frame,
-                                       const DetectionOptions& options) {
+std::unique_ptr<SpotSearch> search_on_host(const Execution& execution, const VolumeFrame& frame,
+                                           const DetectionOptions& options) {
   return std::make_unique<HostSearch>(execution, frame, options);
 }
 

@@ -17,9 +17,9 @@
 namespace motes::tracking::detect {
 
 /// Of one frame, which must outlive it, as must the options.
-class Search {
+class SpotSearch {
  public:
-  virtual ~Search() = default;
+  virtual ~SpotSearch() = default;
   virtual ValueRange range() const = 0;
 
   /// Makes the response at one scale; what is asked below is about the last one.
@@ -48,7 +48,7 @@ inline ChoiceOptions choice_options(const DetectionOptions& options) {
 }
 
 /// Throws as check_frame.
-std::unique_ptr<Search> search_on_host(const Execution& execution, const VolumeFrame& frame,
-                                       const DetectionOptions& options);
+std::unique_ptr<SpotSearch> search_on_host(const Execution& execution, const VolumeFrame& frame,
+                                           const DetectionOptions& options);
 
 }  // namespace motes::tracking::detect

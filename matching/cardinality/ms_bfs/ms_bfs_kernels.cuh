@@ -54,7 +54,7 @@ __device__ inline void put_roots(const Forest& f, Shared& shared, const Index* r
 /// Step 1 of Algorithm 3: the forest grows until the frontier is empty.
 template <int kLanes>
 __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid, Shared& shared,
-                     Progress& at, Clock& clock) {
+                     ForestProgress& at, Clock& clock) {
   Report& report = *f.report;
   const int me = gpu::thread_index(), total = gpu::thread_total();
   int ups = 0;  // rounds upwards so far; from the second on, lists hold the columns that may be in no tree
@@ -106,7 +106,7 @@ __device__ void grow(const Forest& f, const cooperative_groups::grid_group& grid
 
 /// Step 2: flips each tree's path. Returns how many roots are left, in the phase's other list.
 __device__ inline int augment(const Forest& f, const cooperative_groups::grid_group& grid, int phase,
-                              int roots, Progress& at) {
+                              int roots, ForestProgress& at) {
   Report& report = *f.report;
   int* left = report.roots + (phase + 1) % 2;
   for (int k = spread_group<1>(); k < roots; k += gpu::thread_total()) {
@@ -135,7 +135,7 @@ __device__ inline int augment(const Forest& f, const cooperative_groups::grid_gr
 /// Step 3, Algorithm 7. Active rows are the mates of active columns, and the roots.
 template <int kLanes>
 __device__ void next_frontier(const Forest& f, const cooperative_groups::grid_group& grid, Shared& shared,
-                              int phase, int roots, int reachable, Progress& at) {
+                              int phase, int roots, int reachable, ForestProgress& at) {
   Report& report = *f.report;
   const int me = gpu::thread_index(), total = gpu::thread_total();
   int active = 0;
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest f) {
   grid.sync();
   reachable = report.reachable;
   int roots = report.roots[0], phase = 0;
-  Progress at;
+  ForestProgress at;
   at.rows = roots;
   at.unseen = reachable;
   put_roots(f, shared, f.roots[0], roots, f.frontier[0], report.frontier);

@@ -200,7 +200,7 @@ __device__ inline void tell(Shared& shared, const Joined& joined, EdgeChunk* nex
 /// level. A block that has come to many chunks ends the round for all, so that they are dealt out again:
 /// the others see it a level later.
 template <int kLanes>
-__device__ void search_apart(const Forest& f, Shared& shared, int frontier, int hops, Progress& at) {
+__device__ void search_apart(const Forest& f, Shared& shared, int frontier, int hops, ForestProgress& at) {
   constexpr int kHalf = decltype(Shared::staging)::kHalf;
   Report& report = *f.report;
   const int part = (frontier + static_cast<int>(gridDim.x) - 1) / static_cast<int>(gridDim.x);

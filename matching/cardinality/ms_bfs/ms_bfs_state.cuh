@@ -82,7 +82,7 @@ struct Joined {
 };
 
 /// Where all blocks are.
-struct Progress {
+struct ForestProgress {
   int round = 0;  ///< from one barrier of growing to the next
   int side = 0;   ///< which list holds the frontier
   int rows = 0;   ///< in the frontier

@@ -60,7 +60,7 @@ struct Report {
   int levels[kRecords], gained[kRecords];
 };
 
-struct Search {
+struct SearchArrays {
   DeviceSides graph;
   Index *row_to_col, *col_to_row;
   int* level;           ///< [rows] the paper's bfs_array
@@ -74,7 +74,7 @@ struct Search {
 /// The lanes of a group look through a chunk; put(chunk) gets those of the rows of the next level. With
 /// `look` a row's level is read before the exchange, which spares crowded levels most of them. Returns edges.
 template <bool kShortest, bool kRoots, class Put>
-__device__ unsigned long long visit(const Search& s, const EdgeChunk& chunk, int level, bool look,
+__device__ unsigned long long visit(const SearchArrays& s, const EdgeChunk& chunk, int level, bool look,
                                     int* reached, int* ended, Put&& put) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   Index root = -1;
@@ -119,7 +119,7 @@ __device__ unsigned long long visit(const Search& s, const EdgeChunk& chunk, int
 }
 
 /// Where all blocks are.
-struct Progress {
+struct LevelProgress {
   long long round = 0;           ///< from one barrier of a search to the next
   int side = 0;                  ///< which list holds the frontier
   unsigned long long edges = 0;  ///< of this thread
@@ -129,7 +129,8 @@ struct Progress {
 /// paths are wanted, one is there. Frontiers lie in the halves of the shared memory, what does not fit in the
 /// grid's lists.
 template <bool kShortest, bool kRoots>
-__device__ void search_alone(const Search& s, Staged& staging, int level, int* reached, Progress& at) {
+__device__ void search_alone(const SearchArrays& s, Staged& staging, int level, int* reached,
+                             LevelProgress& at) {
   constexpr int kHalf = Staged::kHalf;
   Report& report = *s.report;
   int count = __ldcg(report.frontier + at.round % 3), rounds = 0;
@@ -166,7 +167,8 @@ __device__ void search_alone(const Search& s, Staged& staging, int level, int* r
 
 /// InitBfsArray, and FixMatching of the phase before.
 template <bool kRoots>
-__device__ void begin_phase(const Search& s, Staged& staging, long long phase, const Progress& at) {
+__device__ void begin_phase(const SearchArrays& s, Staged& staging, long long phase,
+                            const LevelProgress& at) {
   const int me = gpu::thread_index(), total = gpu::thread_total();
   Report& report = *s.report;
   EdgeChunk* list = s.frontier[at.side];
@@ -196,8 +198,8 @@ __device__ void begin_phase(const Search& s, Staged& staging, long long phase, c
 
 /// All levels of a phase. Returns how many.
 template <bool kShortest, bool kRoots>
-__device__ int search(const cooperative_groups::grid_group& grid, const Search& s, Staged& staging,
-                      int* reached, Progress& at) {
+__device__ int search(const cooperative_groups::grid_group& grid, const SearchArrays& s, Staged& staging,
+                      int* reached, LevelProgress& at) {
   Report& report = *s.report;
   int level = kFirstLevel;
   for (;;) {
@@ -226,7 +228,7 @@ __device__ int search(const cooperative_groups::grid_group& grid, const Search& 
 }
 
 /// Algorithm 3. What the search has noted tells where to go on before the pair there is seen.
-__device__ inline void alternate(const Search& s, Index col) {
+__device__ inline void alternate(const SearchArrays& s, Index col) {
   Origin up = s.predecessor[col];
   while (true) {
     Origin next{-1, -1};
@@ -241,7 +243,7 @@ __device__ inline void alternate(const Search& s, Index col) {
 }
 
 template <bool kShortest, bool kRoots>
-__global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
+__global__ void __launch_bounds__(kThreads) augment_kernel(SearchArrays s) {
   __shared__ Staged staging;
   const auto grid = cooperative_groups::this_grid();
   const bool first = gpu::thread_index() == 0;
@@ -249,7 +251,7 @@ __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
   if (threadIdx.x == 0) staging.count = 0;
   __syncthreads();
   Clock clock;
-  Progress at;
+  LevelProgress at;
   int before = -1;  // free rows at the start of the phase before
   long long phase = 0;
   for (;; ++phase) {
@@ -284,7 +286,7 @@ __global__ void __launch_bounds__(kThreads) augment_kernel(Search s) {
   if (first) report.phases = phase;
 }
 
-using Kernel = void (*)(Search);
+using Kernel = void (*)(SearchArrays);
 Kernel kernel_of(const ApfbOptions& options) {
   if (options.shortest) return options.roots ? augment_kernel<true, true> : augment_kernel<true, false>;
   return options.roots ? augment_kernel<false, true> : augment_kernel<false, false>;
@@ -300,16 +302,16 @@ void augment_by_levels(const Execution& execution, const CardinalityProblem& pro
     const Offset edges = problem.graph.edges();
     gpu::StreamTimer timer(arena.stream());
     DeviceMates there(arena, rows, cols);
-    Search s{sides,
-             there.row_to_col,
-             there.col_to_row,
-             arena.take<int>(rows),
-             arena.take<Index>(rows),
-             arena.take<Origin>(cols),
-             arena.take<Index>(cols),
-             {arena.take<EdgeChunk>(most_edge_chunks(sides.rows, edges)),
-              arena.take<EdgeChunk>(most_edge_chunks(sides.rows, edges))},
-             arena.take_filled<Report>(1, 0)};
+    SearchArrays s{sides,
+                   there.row_to_col,
+                   there.col_to_row,
+                   arena.take<int>(rows),
+                   arena.take<Index>(rows),
+                   arena.take<Origin>(cols),
+                   arena.take<Index>(cols),
+                   {arena.take<EdgeChunk>(most_edge_chunks(sides.rows, edges)),
+                    arena.take<EdgeChunk>(most_edge_chunks(sides.rows, edges))},
+                   arena.take_filled<Report>(1, 0)};
     const bool warm = there.upload(arena, problem, sides, start);
     gpu::StreamTimer cheap(arena.stream());
     if (options.cheap)

@@ -47,24 +47,19 @@ struct Scratch {
   Cost least[kBlock / kWarp];
 };
 
-/// Progress of the search, the same in every block.
-struct Progress {
-  long long round = 0;  ///< also selects among the lists and counters
-  long long search = 0, band_number = 0;
+struct TreeProgress : SearchProgress {
+  long long band_number = 0;
   detail::Band band;
-
-  __device__ int now() const { return static_cast<int>(round % 3); }
-  __device__ int next() const { return static_cast<int>((round + 1) % 3); }
 };
 
 template <class Entries>
-__device__ void push(const Forest<Entries>& f, const Progress& at, Index row, Cost key) {
+__device__ void push(const Forest<Entries>& f, const TreeProgress& at, Index row, Cost key) {
   const int place = atomicAdd(f.counters->frontier + at.next(), 1);
   f.frontier[(at.round + 1) % 2][place] = {key - f.s.u[row], row};
 }
 
 template <class Entries>
-__device__ void label(const Forest<Entries>& f, const Progress& at, Index j, Cost key, unsigned rank) {
+__device__ void label(const Forest<Entries>& f, const TreeProgress& at, Index j, Cost key, unsigned rank) {
   f.key[j] = key;
   f.pred[j] = detail::row_of_rank(rank, detail::scramble(j));
   const Index mate = f.s.col_to_row[j];
@@ -73,7 +68,7 @@ __device__ void label(const Forest<Entries>& f, const Progress& at, Index j, Cos
 
 /// One round over the columns this block owns.
 template <class Entries>
-__device__ void scan_owned(const Forest<Entries>& f, const Progress& at, int count, Scratch& shared) {
+__device__ void scan_owned(const Forest<Entries>& f, const TreeProgress& at, int count, Scratch& shared) {
   const Active* frontier = f.frontier[at.round % 2];
   const Offset begin = static_cast<Offset>(blockIdx.x) * f.owned;
   const Offset end = min(begin + f.owned, static_cast<Offset>(f.p.cols));
@@ -84,7 +79,7 @@ __device__ void scan_owned(const Forest<Entries>& f, const Progress& at, int cou
 }
 
 /// One round over the rows of the frontier, a warp each.
-__device__ void scan_rows(const Forest<SparseEntries>& f, const Progress& at, int count,
+__device__ void scan_rows(const Forest<SparseEntries>& f, const TreeProgress& at, int count,
                           const cg::grid_group& grid) {
   const Active* frontier = f.frontier[at.round % 2];
   const int lane = threadIdx.x % kWarp, warps = thread_total() / kWarp;
@@ -148,7 +143,7 @@ __device__ void for_owned(const Forest<Entries>& f, F&& body) {
 
 /// Labels in (closed, reach] are final: what lies beyond, which trees found their first end?
 template <class Entries>
-__device__ void close_band(const Forest<Entries>& f, const Progress& at, Cost closed, Scratch& shared) {
+__device__ void close_band(const Forest<Entries>& f, const TreeProgress& at, Cost closed, Scratch& shared) {
   Counters& n = *f.counters;
   const int search = static_cast<int>(at.search % 3), band = static_cast<int>(at.band_number % 3);
   Cost nearest = detail::kFar, nearest_exit = detail::kFar;
@@ -178,7 +173,7 @@ __device__ void close_band(const Forest<Entries>& f, const Progress& at, Cost cl
 /// Behind a barrier: the column of each tree's nearest end, and the nearest end that comes second in its
 /// tree.
 template <class Entries>
-__device__ void settle_ends(const Forest<Entries>& f, const Progress& at, Cost closed) {
+__device__ void settle_ends(const Forest<Entries>& f, const TreeProgress& at, Cost closed) {
   const int search = static_cast<int>(at.search % 3);
   for_owned(f, [&](Index j) {
     const Cost key = f.key[j];
@@ -195,7 +190,7 @@ __device__ void settle_ends(const Forest<Entries>& f, const Progress& at, Cost c
 
 /// Forward pass. Returns by how much the roots' duals rise, or -1: some vertex cannot be matched.
 template <class Entries>
-__device__ Cost grow(const Forest<Entries>& f, Progress& at, int roots, Scratch& shared,
+__device__ Cost grow(const Forest<Entries>& f, TreeProgress& at, int roots, Scratch& shared,
                      const cg::grid_group& grid) {
   Counters& n = *f.counters;
   const int search = static_cast<int>(at.search % 3);
@@ -265,7 +260,7 @@ __device__ Cost grow(const Forest<Entries>& f, Progress& at, int roots, Scratch&
 
 /// Exits at distance `rise` end trees that have no nearer end: the least row of each.
 template <class Entries>
-__device__ void choose_exits(const Forest<Entries>& f, const Progress& at, int roots, Cost rise) {
+__device__ void choose_exits(const Forest<Entries>& f, const TreeProgress& at, int roots, Cost rise) {
   const auto offer = [&](Index row, Cost distance) {
     if (exit_key(f, row, distance) != rise) return;
     const Index root = root_of(f, row);
@@ -278,7 +273,7 @@ __device__ void choose_exits(const Forest<Entries>& f, const Progress& at, int r
 }
 
 template <class Entries>
-__device__ void update_duals(const Forest<Entries>& f, const Progress& at, int roots, Cost rise) {
+__device__ void update_duals(const Forest<Entries>& f, const TreeProgress& at, int roots, Cost rise) {
   if (!f.p.perfect)
     for (int k = thread_index(); k < roots; k += thread_total()) f.s.u[f.roots[at.search % 2][k]] += rise;
   for_owned(f, [&](Index j) {
@@ -298,7 +293,7 @@ __global__ void __launch_bounds__(kBlock, 1) forest_kernel(Forest<Entries> f) {
   list_roots(f, n.roots);
   grid.sync();
   Clock clock(f.report);
-  Progress at;
+  TreeProgress at;
   for (int roots = n.roots[0]; roots > 0; roots = n.roots[at.search % 3]) {
     if (thread_index() == 0) {
       const auto next = (at.search + 1) % 3;

@@ -33,23 +33,16 @@ struct Covers : Search<Entries> {
   Counters* counters;
 };
 
-/// Progress, the same in every block: `round` and `search` say which lists and counters are whose.
-struct Progress {
-  long long round = 0, search = 0;
-  __device__ int now() const { return static_cast<int>(round % 3); }
-  __device__ int next() const { return static_cast<int>((round + 1) % 3); }
-};
-
 template <class Entries>
-__device__ void activate(const Covers<Entries>& f, const Progress& at, Index row) {
+__device__ void activate(const Covers<Entries>& f, const SearchProgress& at, Index row) {
   f.active[(at.round + 1) % 2][atomicAdd(f.counters->active + at.next(), 1)] = row;
 }
 template <class Entries>
-__device__ void count_end(const Covers<Entries>& f, const Progress& at) {
+__device__ void count_end(const Covers<Entries>& f, const SearchProgress& at) {
   atomicAdd(f.counters->ends + at.search % 3, 1);
 }
 template <class Entries>
-__device__ void enter(const Covers<Entries>& f, const Progress& at, Index row) {
+__device__ void enter(const Covers<Entries>& f, const SearchProgress& at, Index row) {
   f.in_tree[row] = 1;
   f.slack[row] = detail::kFar;
   if (f.s.u[row] == f.p.exit_of(row)) count_end(f, at);
@@ -83,7 +76,7 @@ __device__ void read_rows(const Covers<SparseEntries>& f, const Index* active, i
 
 /// Each column claimed goes to the row of least rank.
 template <class Entries>
-__device__ void cover(const Covers<Entries>& f, const Progress& at) {
+__device__ void cover(const Covers<Entries>& f, const SearchProgress& at) {
   for (Index j = thread_index(); j < f.p.cols; j += thread_total()) {
     const unsigned claim = f.claim[j];
     if (claim == detail::kNoRank) continue;
@@ -100,7 +93,7 @@ __device__ void cover(const Covers<Entries>& f, const Progress& at) {
 
 /// Forward pass and dual updates until some tree has an end. False: some vertex cannot be matched.
 template <class Entries>
-__device__ bool search(const Covers<Entries>& f, Progress& at, int roots, Clock& clock,
+__device__ bool search(const Covers<Entries>& f, SearchProgress& at, int roots, Clock& clock,
                        const cg::grid_group& grid) {
   Counters& n = *f.counters;
   const auto clear = [&] {
@@ -178,7 +171,7 @@ __global__ void __launch_bounds__(kBlock, 1) covers_kernel(Covers<Entries> f) {
   list_roots(f, n.roots);
   grid.sync();
   Clock clock(f.report);
-  Progress at;
+  SearchProgress at;
   for (int roots = n.roots[0]; roots > 0; roots = n.roots[at.search % 3]) {
     if (thread_index() == 0) n.roots[(at.search + 1) % 3] = n.ends[(at.search + 1) % 3] = 0;
     if (!search(f, at, roots, clock, grid)) {

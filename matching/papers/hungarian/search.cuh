@@ -14,6 +14,13 @@ struct Report {
   unsigned long long nanoseconds[kStages];
 };
 
+/// Where a search is, the same in every block. Lists and counters are used in turn, by round and search.
+struct SearchProgress {
+  long long round = 0, search = 0;
+  __device__ int now() const { return static_cast<int>(round % 3); }
+  __device__ int next() const { return static_cast<int>((round + 1) % 3); }
+};
+
 /// What a search kernel works on, whatever it knows besides.
 template <class Entries>
 struct Search {
