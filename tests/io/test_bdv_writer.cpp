@@ -1,6 +1,5 @@
 #include <fstream>
 #include <iterator>
-#include <random>
 
 #include <catch2/catch.hpp>
 
@@ -8,6 +7,7 @@
 #include <motes/io/bdv_writer.h>
 #include <motes/io/frame_source.h>
 
+#include "tests/io/noise_frame.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
 
@@ -16,19 +16,6 @@ using namespace motes::testing;
 using Catch::Matchers::Contains;
 
 namespace {
-
-template <class T>
-VolumeFrame noise_frame(const Shape3& shape, std::int32_t index) {
-  std::mt19937 random(static_cast<unsigned>(index) + 1);
-  std::vector<T> voxels(static_cast<std::size_t>(shape.voxels()));
-  for (T& v : voxels) v = static_cast<T>(random() & 0xFFFF);
-  VolumeFrame frame;
-  frame.index = index;
-  frame.shape = shape;
-  frame.voxel_um = {0.1, 0.2, 1.0 / 3};
-  frame.voxels = std::move(voxels);
-  return frame;
-}
 
 template <class T>
 void write_series(const std::filesystem::path& path, const Shape3& shape, const io::BdvOptions& options) {

@@ -1,7 +1,6 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
-#include <random>
 
 #include <catch2/catch.hpp>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 #include <motes/io/ome_tiff_writer.h>
 
 #include "frame_errors.h"
+#include "tests/io/noise_frame.h"
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
 
@@ -18,19 +18,6 @@ using namespace motes::testing;
 using Catch::Matchers::Contains;
 
 namespace {
-
-template <typename T>
-VolumeFrame noise_frame(const Shape3& shape, std::int32_t index) {
-  std::mt19937 random(static_cast<unsigned>(index) + 1);
-  std::vector<T> voxels(static_cast<std::size_t>(shape.voxels()));
-  for (T& v : voxels) v = static_cast<T>(random() % 60000) / (std::is_same_v<T, float> ? T(7) : T(1));
-  VolumeFrame frame;
-  frame.index = index;
-  frame.shape = shape;
-  frame.voxel_um = {0.1, 0.2, 1.0 / 3};
-  frame.voxels = std::move(voxels);
-  return frame;
-}
 
 template <typename T>
 void write_series(const std::filesystem::path& path, const Shape3& shape, const io::OmeTiffOptions& options) {

@@ -7,12 +7,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <motes/base/gpu/device.h>
 #include <motes/matching/distributed.h>
 #include <motes/matching/instances.h>
 #include <motes/matching/registry.h>
 
 #include "matching/distributed/solve_by_core.h"
+#include "tests/matching/gpu_ranks.h"
 #include "tests/support/instances.h"
 #include "tests/support/skip.h"
 
@@ -23,6 +23,7 @@ using matching::Index;
 using matching::Matching;
 using matching::Status;
 using matching::detail::DealtCoreSettings;
+using testing::gpu_ranks;
 
 namespace {
 
@@ -230,16 +231,6 @@ TEST_CASE("dealt core: a faulty entry of one rank ends all, and other costs are 
                       Catch::Contains("full matrices"));
   }
 }
-
-namespace {
-
-/// Ranks that this machine has a GPU for each, of 1 and 2.
-std::vector<int> gpu_ranks() {
-  const auto count = gpu::list_devices().devices.size();
-  return count > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
-}
-
-}  // namespace
 
 // Few enough for compute-sanitizer, yet every kernel.
 TEST_CASE("for the memory and race checkers: a core over several GPUs") {

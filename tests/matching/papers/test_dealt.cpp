@@ -8,11 +8,11 @@
 
 #include <catch2/catch.hpp>
 
-#include <motes/base/gpu/device.h>
 #include <motes/matching/distributed.h>
 #include <motes/matching/instances.h>
 #include <motes/matching/registry.h>
 
+#include "tests/matching/gpu_ranks.h"
 #include "tests/support/instances.h"
 #include "tests/support/skip.h"
 
@@ -22,6 +22,7 @@ using matching::Costs;
 using matching::Index;
 using matching::Matching;
 using matching::Status;
+using testing::gpu_ranks;
 
 namespace {
 
@@ -208,16 +209,6 @@ TEST_CASE("dealt: what is wrong with one rank's part is said on all") {
   CHECK_THROWS_WITH(solve("auction", matching::Split::rows),
                     Catch::Contains("auction has no form for several ranks"));
 }
-
-namespace {
-
-/// Ranks that this machine has a GPU for each, of 1 and 2.
-std::vector<int> gpu_ranks() {
-  const auto count = gpu::list_devices().devices.size();
-  return count > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
-}
-
-}  // namespace
 
 // Few enough for compute-sanitizer, yet every kernel.
 TEST_CASE("dealt on GPUs: a handful of tiny problems") {
