@@ -81,10 +81,9 @@ void add_input(std::vector<Option>& table) {
 void add_camera(std::vector<Option>& table) {
   table.push_back(row("detection.camera_gain", "grey levels a photon",
                       word_or("none", word_or("auto", real(kPositive))), MOTES_AT(detection.camera_gain),
-                      "Grey levels that one detected photon (one electron) adds; 1 / 0.46 if the data sheet "
-                      "says 0.46 electrons per count. Fits then go by the camera's noise, and spots get "
-                      "photons. none: by each frame's noise. auto: estimated from the noise of up to five "
-                      "frames."));
+                      "Grey levels for each detected photon; 1 / 0.46 if the data sheet says 0.46 electrons "
+                      "per count. Fits are then weighted by the camera's noise, and spots get photons. none: "
+                      "by each frame's noise. auto: estimated from up to five frames."));
   table.push_back(row("detection.camera_offset", "grey levels", word_or("auto", real(kAnyNumber)),
                       MOTES_AT(detection.camera_offset),
                       "With camera_gain: grey level without light. auto: from the noise."));
@@ -101,8 +100,8 @@ void add_detection(std::vector<Option>& table) {
                                    {"spots", DetectionMethod::spots},
                                    {"labels", DetectionMethod::labels}}),
           MOTES_AT(detection.method),
-          "What to find. spots: spots. labels: the objects of frames (or input.labels) that hold 0 for "
-          "background and a number for each object. auto: labels if input.labels is given, else spots."));
+          "What to find: spots, or the objects of label images (input.labels, else the frames themselves; 0: "
+          "background, else the object's number). auto: labels if input.labels is given, else spots."));
   table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
                       MOTES_AT(detection.radius_um),
                       "Spot radius: three quarters of the full width at half maximum (in a single plane "

@@ -20,7 +20,6 @@ void add_columns(const DetectionOptions& options, Detections& found);
 /// none without fits.
 std::optional<VoxelNoise> append_spots(const Execution& execution, const VolumeFrame& frame,
                                        const Filter& filter, SpotSearch& search,
-                                       const DetectionOptions& options, const Spots& spots, bool fit_here,
-                                       Detections& found);
+                                       const DetectionOptions& options, const Spots& spots, Detections& found);
 
 }  // namespace motes::tracking::detect
