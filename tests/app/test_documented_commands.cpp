@@ -1,5 +1,7 @@
-// Every motes command of README.md and sample/README.md runs as it is written, in this order.
+// Every motes command of README.md and sample/README.md runs as it is written, in this order, and those of
+// the user guide that need no file of the reader's.
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -18,12 +20,12 @@ using namespace motes::testing;
 
 namespace {
 
-/// The indented lines of a page that begin with `motes`.
+/// The indented lines of a page that begin with `motes`, but for those that a backslash continues.
 std::vector<std::string> commands_of(const std::filesystem::path& page) {
   std::istringstream lines(file_bytes(page));
   std::vector<std::string> commands;
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("    motes ")) commands.push_back(line.substr(4));
+    if (line.starts_with("    motes ") && !line.ends_with('\\')) commands.push_back(line.substr(4));
   return commands;
 }
 
@@ -60,43 +62,65 @@ bool can_draw() {
   }
 }
 
-/// The current folder for the time being.
-class InFolder {
+/// A current folder, for the time being, with what a clone has: samples and presets.
+class InClone {
  public:
-  explicit InFolder(const std::filesystem::path& folder) : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(folder);
+  InClone() : before_(std::filesystem::current_path()) {
+    for (const char* folder : {"sample", "configs"})
+      std::filesystem::create_directory_symlink(std::filesystem::path(MOTES_SOURCE_DIR) / folder,
+                                                dir_ / folder);
+    std::filesystem::current_path(dir_.path());
   }
-  ~InFolder() { std::filesystem::current_path(before_); }
-  InFolder(const InFolder&) = delete;
-  InFolder& operator=(const InFolder&) = delete;
+  ~InClone() { std::filesystem::current_path(before_); }
+  InClone(const InClone&) = delete;
+  InClone& operator=(const InClone&) = delete;
 
  private:
+  TempDir dir_;
   std::filesystem::path before_;
 };
 
-void run_commands_of(const std::string& page) {
-  const std::filesystem::path source(MOTES_SOURCE_DIR);
-  const std::vector<std::string> commands = commands_of(source / page);
-  REQUIRE(commands.size() > 3);
-  const TempDir dir;
-  for (const char* folder : {"sample", "configs"})
-    std::filesystem::create_directory_symlink(source / folder, dir / folder);
-  const InFolder here(dir.path());
-  for (const std::string& command : commands) {
+/// Whether the command's input is not there, so that it stands for a file of the reader's.
+bool needs_own_file(const std::vector<std::string>& words) {
+  return !words.at(1).starts_with("-") && !std::filesystem::exists(words.at(1));
+}
+
+/// Runs a page's commands in the current folder; returns their number.
+std::size_t run_commands_of(const std::string& page, bool skip_own_files = false) {
+  std::size_t count = 0;
+  for (const std::string& command : commands_of(std::filesystem::path(MOTES_SOURCE_DIR) / page)) {
     std::vector<std::string> words = words_of(command);
     words.erase(words.begin());
-    if (words.front() == "render" && !can_draw()) continue;
+    if (skip_own_files && needs_own_file(words)) continue;
+    ++count;
+    const bool movie = std::find(words.begin(), words.end(), "--movie") != words.end();  // needs ffmpeg
+    if (words.front() == "render" && (movie || !can_draw())) continue;
     const Outcome outcome = run_motes(words);
-    INFO(command << "\n" << outcome.err);
+    INFO(page << ": " << command << "\n" << outcome.err);
     CHECK(outcome.code == 0);
   }
+  return count;
 }
 
 }  // namespace
 
-TEST_CASE("Every command of README.md runs as it is written") { run_commands_of("README.md"); }
+TEST_CASE("Every command of README.md runs as it is written") {
+  const InClone here;
+  CHECK(run_commands_of("README.md") > 3);
+}
 
-TEST_CASE("Every command of sample/README.md runs as it is written") { run_commands_of("sample/README.md"); }
+TEST_CASE("Every command of sample/README.md runs as it is written") {
+  const InClone here;
+  CHECK(run_commands_of("sample/README.md") > 3);
+}
+
+TEST_CASE("The user guide's commands on the samples run as they are written") {
+  const InClone here;
+  CHECK(run_commands_of("docs/user/getting-started.md", true) == 1);
+  CHECK(run_commands_of("docs/user/output.md", true) == 7);
+  CHECK(run_commands_of("docs/user/motion.md", true) == 1);
+  CHECK(run_commands_of("docs/user/choosing-parameters.md", true) == 4);
+}
 
 TEST_CASE("The sample is what its configuration makes") {
   const std::filesystem::path sample = std::filesystem::path(MOTES_SOURCE_DIR) / "sample";
