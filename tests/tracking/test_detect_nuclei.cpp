@@ -96,7 +96,9 @@ TEST_CASE("a nucleus with texture is one spot, and its radius is found", "[detec
   const Kind kind = GENERATE(Kind{"sparse", {64, 128, 128}, 7, 18, 2.6, false},
                              Kind{"side by side", {64, 128, 128}, 7, 45, 2.15, false},
                              Kind{"rings", {64, 128, 128}, 7, 18, 2.6, true},
-                             Kind{"single plane", {1, 300, 300}, 8, 40, 2.6, false});
+                             Kind{"single plane", {1, 300, 300}, 8, 40, 2.6, false},
+                             Kind{"crowded plane", {1, 300, 300}, 10, 60, 2.3, false},
+                             Kind{"thin stack", {30, 160, 160}, 6, 60, 2.4, false});
   double mean = 0;
   const std::vector<std::uint64_t> seeds{1, 2, 3, 4};
   for (const std::uint64_t seed : seeds) {

@@ -38,6 +38,9 @@ constexpr double kCrowdFalseShare = 0.2;  // and of the spots beyond the first k
                                           // as pass, since they must score near the level as well
 constexpr double kAsDetail = 2.0 / 3;     // margin at which noise is white and as strong as the finest detail
 constexpr double kCrowdGap = 2;           // of responses, beneath which crowds have no spots
+constexpr double kUnmistakableGap = 2;    // of responses, with unround ones in it of up to
+constexpr double kMostInGap = 0.1;        // the number above: spots score there
+constexpr double kDisturbed = 0.3;        // of the round ones' median
 constexpr std::size_t kManySpots = 200;
 constexpr double kNearLevelOfMany = 0.3;  // of the level, where there are more
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
@@ -153,18 +156,30 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
   return levels;
 }
 
+/// The highest of the values below `level`; 0 where there are none.
+double highest_below(std::span<const double> ascending, double level) {
+  const std::size_t below = ascending.size() - count_over(ascending, level);
+  return below == 0 ? 0 : ascending[below - 1];
+}
+
 /// Where minima between spots, or a texture of the spots' own size, score as spots do, the levels are far too
 /// high. Scores or responses of the maxima among themselves show the spots then. Used only where it gives
-/// twice as many spots.
-void lower_to_clear_spots(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
-                          Levels& levels) {
+/// twice as many spots. Returns the response above a gap that is unmistakable; infinity without one.
+double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const ScoredMaxima& maxima,
+                            Levels& levels) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const std::span<const double> responses = maxima.responses();
   const auto clear_score = clear_of_the_rest(maxima.scores(true), !maxima.mostly_lowest());
-  auto clear_response = clear_of_the_rest(maxima.responses(), !maxima.mostly_lowest());
+  auto clear_response = clear_of_the_rest(responses, !maxima.mostly_lowest());
+  double unmistakable = kNone;
+  if (clear_response && *clear_response >= kUnmistakableGap * highest_below(responses, *clear_response) &&
+      *clear_response > noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(1))
+    unmistakable = *clear_response;
   if (!clear_response && !maxima.mostly_lowest()) {
     const double white = noise_level(filter, shape, kCrowdFalseSpots) * maxima.noise_deviation(kAsDetail);
-    clear_response = level_of_alike(maxima.responses(), filter.dimensions, white);
+    clear_response = level_of_alike(responses, filter.dimensions, white);
   }
-  if (!clear_score && !clear_response) return;
+  if (!clear_score && !clear_response) return kNone;
   levels.clear = clear_response.has_value();
   Levels by_score = levels, by_response = levels;
   if (clear_score) by_score.round = by_score.least = *clear_score;
@@ -174,12 +189,13 @@ void lower_to_clear_spots(const Filter& filter, const Shape3& shape, const Score
     levels = lower;
     levels.blends = false;
   }
+  return unmistakable;
 }
 
 /// Between `level` and the highest of the values below it.
 double middle_of_gap(std::span<const double> ascending, double level) {
-  const std::size_t below = ascending.size() - count_over(ascending, level);
-  return below == 0 || !std::isfinite(level) ? level : std::sqrt(level * ascending[below - 1]);
+  const double below = highest_below(ascending, level);
+  return below == 0 || !std::isfinite(level) ? level : std::sqrt(level * below);
 }
 
 /// Ascending scores less those of spots.
@@ -237,6 +253,31 @@ void take_touching(const Execution& execution, const Filter& filter, std::vector
   if (static_cast<double>(round_touching) < kTouchingShare * static_cast<double>(round)) return;
   for (std::size_t i = 0; i < likely.size(); ++i)
     if (!likely[i].is_round && touching[i] != 0) likely[i].taken = true;
+}
+
+/// Neighbours lower the scores of objects such as nuclei, and neighbours and texture make them unround. Where
+/// most of what stands clear of all other maxima is round, those that score nearly as well as the typical
+/// round spot are spots too. Edges and filaments are many more, and ghosts between spots, like those, score
+/// far less. `clear`: the least of these responses.
+void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<LikelySpot>& likely) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<double> scores;
+  for (const LikelySpot& one : likely)
+    if (one.taken && one.is_round) scores.push_back(one.spot.score);
+  if (scores.empty()) return;
+  std::sort(scores.begin(), scores.end());
+  std::vector<LikelySpot> high = maxima.take({{kNone, kNone}, 0, clear / kUnmistakableGap});
+  const auto below = std::erase_if(high, [&](const LikelySpot& one) { return one.response < clear; });
+  const auto round = std::count_if(high.begin(), high.end(), [](const LikelySpot& one) { return one.is_round; });
+  const auto all_high = static_cast<double>(high.size());
+  if (static_cast<double>(round) < 0.5 * all_high || static_cast<double>(below) > kMostInGap * all_high)
+    return;
+  const double least = kDisturbed * percentile(scores, 0.5);
+  std::erase_if(high, [&](const LikelySpot& one) { return one.spot.score < least; });
+  const auto before = [](const LikelySpot& a, const LikelySpot& b) { return a.spot.voxel < b.spot.voxel; };
+  std::vector<LikelySpot> all;  // where both have one, it is that of `high`, which is taken
+  std::set_union(high.begin(), high.end(), likely.begin(), likely.end(), std::back_inserter(all), before);
+  likely = std::move(all);
 }
 
 /// What responses say where noise was smoothed: `likely` spots without those of the levels' crowd that are
@@ -427,7 +468,8 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   noise.stretch = std::max(noise.stretch, skew);
   Levels levels = by_rate ? levels_of_rate(maxima, minima, noise, own, *options.false_spots)
                           : levels_without_rate(maxima, minima, noise, options);
-  if (!by_rate) lower_to_clear_spots(filter, shape, maxima, levels);
+  const double unmistakable = by_rate ? std::numeric_limits<double>::infinity()
+                                      : lower_to_clear_spots(filter, shape, maxima, levels);
   Choice choice;
   choice.level = levels.least;
   choice.noise_stretch = noise.stretch;
@@ -442,6 +484,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     take_of_clipped(filter, maxima, skew, levels, likely);
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
+  if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);
   choice.blends = levels.blends;
   const auto taken = static_cast<std::size_t>(
       std::count_if(likely.begin(), likely.end(), [](const LikelySpot& one) { return one.taken; }));
