@@ -31,6 +31,14 @@ double squared_between(const TreeBox& a, const TreeBox& b) {
   return (gap[0] * gap[0] + gap[1] * gap[1]) + gap[2] * gap[2];
 }
 
+double squared_diagonal(const TreeBox& box) {
+  double squared = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (box.high[axis] > box.low[axis])  // else empty
+      squared += (box.high[axis] - box.low[axis]) * (box.high[axis] - box.low[axis]);
+  return squared;
+}
+
 /// Points side by side.
 struct Columns {
   std::vector<double> x, y, z, number;
@@ -76,6 +84,14 @@ class Halves {
   /// Numbers of a leaf's points.
   std::span<const std::int32_t> leaf(std::size_t l) const {
     return std::span(order_).subspan(begin_[l], begin_[l + 1] - begin_[l]);
+  }
+
+  /// The squared diagonal of the smallest box around leaf l that is no point; 0: all points coincide.
+  double extent(std::size_t l) const {
+    double squared = 0;
+    for (std::size_t node = leaves_ - 1 + l; (squared = squared_diagonal(box_[node])) == 0 && node > 0;)
+      node = (node - 1) / 2;
+    return squared;
   }
 
   /// All points of leaves that are at most that far (squared) from leaf l, and perhaps others.
@@ -218,7 +234,8 @@ AllNearest all_nearest(std::span<const Vec3> points, std::size_t count) {
       halves.gather(l, within, around);
       std::erase_if(left,
                     [&](std::int32_t i) { return search.of(static_cast<std::size_t>(i), around, within); });
-      within = around.size == points.size() ? kInfinite : kAgain * within;
+      // 0 after a leaf whose points all coincide with enough others.
+      within = around.size == points.size() ? kInfinite : within > 0 ? kAgain * within : halves.extent(l);
     }
     within = 0;
     for (const std::int32_t i : leaf) within = std::max(within, out.farthest[static_cast<std::size_t>(i)]);
