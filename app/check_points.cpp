@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include <motes/base/errors.h>
 #include <motes/base/hash.h>
 #include <motes/base/parallel_for.h>
+#include <motes/tracking/linker.h>
 
 namespace motes::app {
 namespace {
@@ -27,9 +29,9 @@ std::uint64_t place_hash(const Detections& frame, std::size_t i) {
   return hash | 1;                                                    // 0: nothing yet
 }
 
-struct Crowd {
-  std::size_t point = 0;    ///< of a place that holds more than kMostAtOnePlace; the frame's size: none
-  std::size_t repeats = 0;  ///< points at a place where an earlier one is
+struct Copies {
+  std::vector<std::size_t> repeats;    ///< points at a place where an earlier one is
+  std::optional<std::size_t> crowded;  ///< the first point of more than kMostCoincident at its place
 };
 
 /// Whether a bit was set before; sets it.
@@ -62,8 +64,8 @@ std::vector<std::pair<std::size_t, std::uint64_t>> suspects_of(const Detections&
 }
 
 /// Positions are compared by 64-bit hashes; a collision within a frame is practically impossible.
-Crowd crowd_of(const Detections& frame) {
-  Crowd crowd{frame.size(), 0};
+Copies copies_in(const Detections& frame) {
+  Copies copies;
   struct Place {
     std::uint64_t hash = 0;
     std::uint32_t points = 0;
@@ -75,13 +77,18 @@ Crowd crowd_of(const Detections& frame) {
     std::size_t at = (hash >> 1) & mask;
     while (places[at].hash != 0 && places[at].hash != hash) at = (at + 1) & mask;
     places[at].hash = hash;
-    if (places[at].points > 0) ++crowd.repeats;
-    if (++places[at].points > kMostAtOnePlace) {
-      crowd.point = i;
-      return crowd;
-    }
+    if (places[at].points > 0) copies.repeats.push_back(i);
+    if (++places[at].points > tracking::kMostCoincident && !copies.crowded) copies.crowded = i;
   }
-  return crowd;
+  return copies;
+}
+
+std::vector<Copies> copies_of(const Execution& execution, const std::vector<Detections>& frames) {
+  std::vector<Copies> copies(frames.size());
+  parallel_for(thread_count(execution), std::ssize(frames), [&](std::int64_t k) {
+    copies[static_cast<std::size_t>(k)] = copies_in(frames[static_cast<std::size_t>(k)]);
+  });
+  return copies;
 }
 
 void check_extent(const std::vector<Detections>& frames, const std::string& source) {
@@ -104,24 +111,40 @@ void check_extent(const std::vector<Detections>& frames, const std::string& sour
 
 }  // namespace
 
-std::size_t check_points(const Execution& execution, const std::vector<Detections>& frames,
-                         const std::string& source) {
+PointCheck check_points(const Execution& execution, const std::vector<Detections>& frames,
+                        const std::string& source) {
   check_extent(frames, source);
-  std::vector<Crowd> crowds(frames.size());
-  parallel_for(thread_count(execution), std::ssize(frames), [&](std::int64_t k) {
-    crowds[static_cast<std::size_t>(k)] = crowd_of(frames[static_cast<std::size_t>(k)]);
-  });
-  std::size_t repeats = 0;
+  const std::vector<Copies> copies = copies_of(execution, frames);
+  PointCheck out;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     const Detections& frame = frames[k];
-    const std::size_t crowded = crowds[k].point;
-    repeats += crowds[k].repeats;
-    if (crowded == frame.size()) continue;
-    throw InputError(fmt::format(
-        "{}: more than {} points of frame {} lie at the same place ({:g}, {:g}, {:g}); remove the copies",
-        source, kMostAtOnePlace, frame.frame, frame.x_um[crowded], frame.y_um[crowded], frame.z_um[crowded]));
+    out.repeats += copies[k].repeats.size();
+    if (!copies[k].crowded || !out.crowd.empty()) continue;
+    const std::size_t i = *copies[k].crowded;
+    out.crowd =
+        fmt::format("more than {} points of frame {} lie at the same place ({:g}, {:g}, {:g})",
+                    tracking::kMostCoincident, frame.frame, frame.x_um[i], frame.y_um[i], frame.z_um[i]);
   }
-  return repeats;
+  return out;
+}
+
+std::vector<Detections> distinct_points(const Execution& execution, const std::vector<Detections>& frames) {
+  const std::vector<Copies> copies = copies_of(execution, frames);
+  std::vector<Detections> out(frames.size());
+  for (std::size_t k = 0; k < frames.size(); ++k) {
+    out[k].frame = frames[k].frame;
+    auto repeat = copies[k].repeats.begin();
+    for (std::size_t i = 0; i < frames[k].size(); ++i) {
+      if (repeat != copies[k].repeats.end() && *repeat == i) {
+        ++repeat;
+        continue;
+      }
+      out[k].x_um.push_back(frames[k].x_um[i]);
+      out[k].y_um.push_back(frames[k].y_um[i]);
+      out[k].z_um.push_back(frames[k].z_um[i]);
+    }
+  }
+  return out;
 }
 
 }  // namespace motes::app

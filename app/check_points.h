@@ -1,6 +1,7 @@
 #pragma once
 /// Checks of points before linking: rejects, in one line, those that no linker can use.
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,14 +10,16 @@
 
 namespace motes::app {
 
-/// The most points of a frame that may coincide. Coincident points are indistinguishable, so that candidates
-/// grow with the square, and the time to solve with the cube.
-inline constexpr std::size_t kMostAtOnePlace = 256;
+struct PointCheck {
+  std::size_t repeats = 0;  ///< points exactly where an earlier point of their frame is
+  std::string crowd;  ///< says where more than tracking::kMostCoincident points coincide; empty: nowhere
+};
 
-/// Throws InputError where more than kMostAtOnePlace points of a frame coincide, or where the whole series
-/// spans less than 1e-100, whose squares are 0. Returns how many points lie exactly where an earlier point of
-/// their frame does. O(points) expected.
-std::size_t check_points(const Execution& execution, const std::vector<Detections>& frames,
-                         const std::string& source);
+/// Throws InputError where the whole series spans less than 1e-100, whose squares are 0. O(points) expected.
+PointCheck check_points(const Execution& execution, const std::vector<Detections>& frames,
+                        const std::string& source);
+
+/// Positions only, each place once, where its first point is. O(points) expected.
+std::vector<Detections> distinct_points(const Execution& execution, const std::vector<Detections>& frames);
 
 }  // namespace motes::app

@@ -93,6 +93,15 @@ void report_estimate(const tracking::GateEstimate& estimate, double gate_um, con
   if (estimate.ratio() > tracking::kUntrustworthyRatio && !series) warn_of_ratio(estimate.ratio(), console);
 }
 
+/// Copies of a point are linked pair by pair, by the exact solver for copies.
+void accept_crowd(const Config& config, const std::string& crowd, Console& console) {
+  const bool greedy = config.linking.solver == tracking::kGreedySolver;
+  if (greedy || config.linking.scope == Scope::series)
+    throw InputError(fmt::format("{}: {}; remove the copies, or set {}", config.input.path, crowd,
+                                 greedy ? "linking.solver: auto" : "linking.scope: pairs"));
+  if (config.linking.scope == Scope::automatic) console.note(crowd + ": frames are linked pair by pair");
+}
+
 tracking::PairLinks unlinked(const Detections& from) {
   tracking::PairLinks links;
   links.next.assign(from.size(), -1);
@@ -248,15 +257,20 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
 }
 
 GateChoice choose_gate(const Execution& execution, const Config& config,
-                       const std::vector<Detections>& frames, std::optional<double> dt_s,
-                       const std::string& unit, Console& console) {
-  const auto estimate = tracking::estimate_gate(execution, frames, config.linking.gate_share);
+                       const std::vector<Detections>& frames, const PointCheck& check,
+                       std::optional<double> dt_s, const std::string& unit, Console& console) {
+  const bool crowded = !check.crowd.empty();
+  if (crowded) accept_crowd(config, check.crowd, console);
+  const std::vector<Detections> distinct =
+      crowded ? distinct_points(execution, frames) : std::vector<Detections>();
+  const auto estimate =
+      tracking::estimate_gate(execution, crowded ? distinct : frames, config.linking.gate_share);
   const Gate gate = config.linking.gate_um          ? Gate(*config.linking.gate_um, GateSource::length)
                     : config.linking.max_speed_um_s ? Gate(gate_from_speed(config, dt_s), GateSource::speed)
                     : estimate                      ? estimate->gate()
                                                     : Gate();
   if (gate.source != GateSource::estimated && gate.source != GateSource::none) require_length(gate);
-  const bool series = links_whole_series(config, frames, estimate);
+  const bool series = !crowded && links_whole_series(config, frames, estimate);
   const bool estimated = gate.source == GateSource::estimated;
   if (gate.bounded())
     console.note(fmt::format("gate {:.4g} {} ({}{})", gate.um, unit, to_string(gate.source),

@@ -14,6 +14,7 @@
 #include <motes/tracking/linker.h>
 #include <motes/tracking/series_links.h>
 
+#include "app/check_points.h"
 #include "app/config.h"
 #include "app/console.h"
 
@@ -27,11 +28,13 @@ struct GateChoice {
 };
 
 /// The gate from linking.gate_um, linking.max_speed_um_s or the data; prints it, with the displacement over
-/// spacing ratio and a warning where that is too large to trust any linking. Throws UsageError where the
-/// speed needs a frame interval that is not known.
+/// spacing ratio and a warning where that is too large to trust any linking. Frames in which points
+/// crowd (`check`) are linked pair by pair, and the data's gate is that of distinct points. Throws UsageError
+/// where the speed needs a frame interval that is not known, InputError where points crowd and the
+/// configuration asks for the whole series, or nearest first.
 GateChoice choose_gate(const Execution& execution, const Config& config,
-                       const std::vector<Detections>& frames, std::optional<double> dt_s,
-                       const std::string& unit, Console& console);
+                       const std::vector<Detections>& frames, const PointCheck& check,
+                       std::optional<double> dt_s, const std::string& unit, Console& console);
 
 struct LinkedSeries {
   std::vector<tracking::PairLinks> pairs;  ///< [frames - 1], none for no frames and where `series` is there

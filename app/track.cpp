@@ -206,11 +206,11 @@ void link_and_write(Session& session, const Config& config, const PointSeries& s
   stages.begin("gate", "");
   std::size_t points = 0;
   for (const Detections& frame : series.frames) points += frame.size();
-  const std::size_t repeats = check_points(execution, series.frames, config.input.path);
-  for (const std::string& warning : repeat_warnings(repeats, points)) console.warn(warning);
+  const PointCheck check = check_points(execution, series.frames, config.input.path);
+  for (const std::string& warning : repeat_warnings(check.repeats, points)) console.warn(warning);
   for (const std::string& warning : frame_warnings(series.summaries)) console.warn(warning);
   const GateChoice choice =
-      choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, console);
+      choose_gate(execution, config, series.frames, check, series.dt_s, series.length_unit, console);
   stages.begin("link", "frame pairs");
   LinkedSeries linked = link_series(execution, config, series.frames, choice, series.length_unit, console);
   stages.count(std::max<std::int64_t>(1, std::ssize(series.frames)) - 1);

@@ -75,8 +75,9 @@ Tracked run_track(const app::Config& config, app::OpenedInput& input, Kept& kept
                    ? app::detect_series(execution, config, *input.source, kept.console, hooks, nullptr)
                    : app::series_of_points(std::move(input.points), config);
   app::PointSeries& series = out.series;
-  out.choice =
-      app::choose_gate(execution, config, series.frames, series.dt_s, series.length_unit, kept.console);
+  const app::PointCheck check = app::check_points(execution, series.frames, config.input.path);
+  out.choice = app::choose_gate(execution, config, series.frames, check, series.dt_s, series.length_unit,
+                                kept.console);
   const app::LinkedSeries linked =
       app::link_series(execution, config, series.frames, out.choice, series.length_unit, kept.console);
   out.tracks = app::kept_tracks(config, series, linked, kept.console);

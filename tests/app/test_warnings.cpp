@@ -1,9 +1,14 @@
+#include <algorithm>
 #include <array>
 #include <random>
 #include <set>
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <motes/tracking/linker.h>
 
 #include "app/check_points.h"
 #include "app/progress.h"
@@ -160,12 +165,41 @@ TEST_CASE("points that lie where earlier ones of their frame do are counted") {
     }
   }
   CHECK(repeats > 1000);
-  CHECK(app::check_points({2}, frames, "points.csv") == repeats);
-  CHECK(app::check_points({1}, {Detections{}}, "points.csv") == 0);
-  frames[2].x_um.resize(20'000 + app::kMostAtOnePlace + 1, 99);
+  CHECK(app::check_points({2}, frames, "points.csv").repeats == repeats);
+  CHECK(app::check_points({2}, frames, "points.csv").crowd.empty());
+  CHECK(app::check_points({1}, {Detections{}}, "points.csv").repeats == 0);
+  std::size_t distinct = 0;
+  for (const Detections& frame : app::distinct_points({2}, frames)) distinct += frame.size();
+  CHECK(distinct == 3 * 20'000 - repeats);
+  frames[2].x_um.resize(20'000 + tracking::kMostCoincident + 1, 99);
   frames[2].y_um.resize(frames[2].x_um.size(), 98);
   frames[2].z_um.resize(frames[2].x_um.size(), -0.0);
-  CHECK_THROWS_WITH(app::check_points({2}, frames, "points.csv"), Contains("(99, 98, -0)"));
+  const app::PointCheck check = app::check_points({2}, frames, "points.csv");
+  CHECK_THAT(check.crowd, Contains("(99, 98, -0)"));
+  CHECK(check.repeats == repeats + tracking::kMostCoincident);
+}
+
+TEST_CASE("frames in which points crowd at one place are linked pair by pair") {
+  const TempDir dir;
+  const std::string file = (dir / "crowd.csv").string(), out = (dir / "out").string();
+  std::string text = "frame,x_um,y_um,z_um\n";
+  for (int frame = 0; frame < 3; ++frame) {
+    for (int k = 0; k < 3000; ++k) text += std::to_string(frame) + ",1,2,3\n";
+    for (int k = 0; k < 30; ++k) text += fmt::format("{},{},{},9\n", frame, 10 + 3 * k, 0.1 * frame);
+  }
+  write_file(file, text);
+  const auto run = run_motes({"track", file, "-o", out, "--json", "-"});
+  REQUIRE(run.code == 0);
+  CHECK_THAT(run.err, Contains("more than 256 points of frame 0 lie at the same place (1, 2, 3)"));
+  const auto report = nlohmann::json::parse(run.out);
+  CHECK(report["tracks"]["tracks"] == 3030);
+  CHECK(report["pairs"][0]["solver"] == tracking::kCopiesSolver);
+  for (const std::string setting : {"linking.scope=series", "linking.solver=greedy"}) {
+    const auto refused = run_motes({"track", file, "-o", out, "--force", "--quiet", "--set", setting});
+    CHECK(refused.code == 3);
+    CHECK_THAT(refused.err, Contains("remove the copies, or set linking.s"));
+    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  }
 }
 
 TEST_CASE("score warns of a gate longer than the distance of neighbouring particles") {

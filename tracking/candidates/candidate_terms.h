@@ -20,6 +20,9 @@ CandidateTerms terms_of(const CandidateOptions& options);
 /// Throws InputError naming the frame, detection k and its first coordinate that cannot be snapped.
 [[noreturn]] void refuse_position(const Detections& detections, std::size_t k, double steps_per_um);
 
+/// options.max_candidates, or as many as a quarter of the machine's memory holds.
+std::int64_t most_candidates(const CandidateOptions& options);
+
 /// Throws ResourceError: more than `most` candidates.
 [[noreturn]] void refuse_candidates(const Detections& from, const Detections& to, const Gate& gate,
                                     std::int64_t most);

@@ -17,6 +17,7 @@
 #include <motes/tracking/candidates.h>
 
 #include "tracking/candidates/candidate_terms.h"
+#include "tracking/candidates/sorted_points.h"
 #include "tracking/link/link_cost.h"
 
 namespace motes::tracking {
@@ -27,52 +28,6 @@ using matching::Index;
 using matching::Offset;
 
 constexpr std::size_t kRowsPerBlock = 1024;
-
-std::vector<GridPoint> snap_all(const Detections& detections, double steps_per_um) {
-  std::vector<GridPoint> points(detections.size());
-  for (std::size_t k = 0; k < points.size(); ++k)
-    if (!snap(detections.x_um[k], steps_per_um, points[k].x) ||
-        !snap(detections.y_um[k], steps_per_um, points[k].y) ||
-        !snap(detections.z_um[k], steps_per_um, points[k].z))
-      refuse_position(detections, k, steps_per_um);
-  return points;
-}
-
-CellTable table_of(std::span<const GridPoint> points) {
-  GridPoint low{0, 0, 0}, high{0, 0, 0};
-  for (const GridPoint& p : points) {
-    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
-    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
-  }
-  return CellTable::of(static_cast<std::int64_t>(points.size()), low, high);
-}
-
-/// A frame's detections by slot.
-struct SortedPoints {
-  std::vector<Index> starts;  ///< [slots + 1]
-  std::vector<GridPoint> points;
-  std::vector<Index> detection;  ///< where each came from
-};
-
-SortedPoints sort_by_slot(std::span<const GridPoint> points, const CellTable& table) {
-  SortedPoints out;
-  std::vector<std::uint32_t> slots(points.size());
-  out.starts.assign(table.slots() + 1, 0);
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    slots[k] = static_cast<std::uint32_t>(table.slot(points[k]));
-    ++out.starts[slots[k] + 1];
-  }
-  std::partial_sum(out.starts.begin(), out.starts.end(), out.starts.begin());
-  std::vector<Index> next(out.starts.begin(), out.starts.end() - 1);
-  out.points.resize(points.size());
-  out.detection.resize(points.size());
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    const auto place = static_cast<std::size_t>(next[slots[k]]++);
-    out.points[place] = points[k];
-    out.detection[place] = static_cast<Index>(k);
-  }
-  return out;
-}
 
 using Edge = std::pair<Index, Cost>;
 
@@ -98,13 +53,7 @@ class CandidateLimit {
   std::atomic<std::int64_t> found_ = 0;
 };
 
-/// The later frame's detections, to be asked for those near a point.
-struct HashedGrid {
-  CellTable table;
-  SortedPoints sorted;
-};
-
-void fill_block(Block& block, std::span<const GridPoint> rows, const HashedGrid& grid, LinkCost kind,
+void fill_block(Block& block, std::span<const GridPoint> rows, const SortedPair& pair, LinkCost kind,
                 CandidateLimit& limit) {
   constexpr std::size_t kReportEvery = 1 << 20;
   std::size_t reported = 0;
@@ -112,14 +61,12 @@ void fill_block(Block& block, std::span<const GridPoint> rows, const HashedGrid&
   for (const GridPoint& p : rows) {
     const std::uint64_t row_hash = hash_of(p);
     const auto first = static_cast<std::ptrdiff_t>(block.edges.size());
-    for_each_in_gate(
-        grid.table, {grid.sorted.starts.data(), grid.sorted.points.data()}, p,
-        [&](Index place, std::int64_t squared) {
-          const auto k = static_cast<std::size_t>(place);
-          const double root = kind == LinkCost::squared ? 0 : std::sqrt(static_cast<double>(squared));
-          block.edges.emplace_back(grid.sorted.detection[k], candidate_cost(kind, squared, root, row_hash,
-                                                                            hash_of(grid.sorted.points[k])));
-        });
+    for_each_in_gate(pair.table, pair.cols.view(), p, [&](Index place, std::int64_t squared) {
+      const auto k = static_cast<std::size_t>(place);
+      const double root = kind == LinkCost::squared ? 0 : std::sqrt(static_cast<double>(squared));
+      block.edges.emplace_back(pair.cols.detection[k],
+                               candidate_cost(kind, squared, root, row_hash, hash_of(pair.cols.points[k])));
+    });
     std::sort(block.edges.begin() + first, block.edges.end());
     block.row_ends.push_back(static_cast<Offset>(block.edges.size()));
     if (block.edges.size() - reported < kReportEvery) continue;
@@ -198,9 +145,19 @@ void refuse_candidates(const Detections& from, const Detections& to, const Gate&
                       " candidate pairs, more than memory holds; give a smaller linking.gate_um");
 }
 
+std::int64_t most_candidates(const CandidateOptions& options) {
+  return options.max_candidates > 0 ? options.max_candidates : candidates_in_memory();
+}
+
 CandidateGraph build_candidates(const Execution& execution, const Detections& from, const Detections& to,
                                 const CandidateOptions& options) {
   const CandidateTerms terms = terms_of(options);
+  return build_candidates(execution, sort_pair(from, to, terms), from, to, options, terms);
+}
+
+CandidateGraph build_candidates(const Execution& execution, const SortedPair& pair, const Detections& from,
+                                const Detections& to, const CandidateOptions& options,
+                                const CandidateTerms& terms) {
   CandidateGraph out;
   out.cost_unit = terms.cost_unit;
   out.costs.graph.rows = static_cast<Index>(from.size());
@@ -208,20 +165,15 @@ CandidateGraph build_candidates(const Execution& execution, const Detections& fr
   out.costs.unmatched_row_cost.assign(from.size(), terms.free_cost);
   out.costs.unmatched_col_cost.assign(to.size(), terms.free_cost);
 
-  const std::vector<GridPoint> columns = snap_all(to, terms.steps_per_um);
-  const CellTable table = table_of(columns);
-  const HashedGrid grid{table, sort_by_slot(columns, table)};
-  const SortedPoints rows = sort_by_slot(snap_all(from, terms.steps_per_um), table);
-
+  const SortedPoints& rows = pair.rows;
   std::vector<Block> blocks((rows.points.size() + kRowsPerBlock - 1) / kRowsPerBlock);
   const int threads = std::max(
       1, std::min(thread_count(execution), static_cast<int>(std::min<std::size_t>(blocks.size(), 1024))));
-  CandidateLimit limit(options.max_candidates > 0 ? options.max_candidates : candidates_in_memory(), from, to,
-                       options.gate);
+  CandidateLimit limit(most_candidates(options), from, to, options.gate);
   for_each_task(threads, std::ssize(blocks), [&](std::int64_t block) {
     const auto b = static_cast<std::size_t>(block);
     const std::size_t begin = b * kRowsPerBlock, end = std::min(rows.points.size(), begin + kRowsPerBlock);
-    fill_block(blocks[b], std::span(rows.points).subspan(begin, end - begin), grid, options.cost, limit);
+    fill_block(blocks[b], std::span(rows.points).subspan(begin, end - begin), pair, options.cost, limit);
   });
   gather(blocks, rows.detection, threads, out.costs);
   return out;

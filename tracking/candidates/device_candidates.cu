@@ -37,6 +37,12 @@ struct Bounds {
   long long low[3], high[3];  ///< zero to begin with: the origin counts
 };
 
+/// What loading a frame leaves for the host.
+struct Loaded {
+  unsigned long long fault;  ///< the least detection that cannot be snapped; kNoFault: none
+  long long most_in_slot;
+};
+
 /// A frame as kernels see it; passed by value.
 struct FrameView {
   Index count = 0;
@@ -77,18 +83,23 @@ __global__ void snap_kernel(const double* x, const double* y, const double* z, I
   raise_to(&bounds->high[0], p.x), raise_to(&bounds->high[1], p.y), raise_to(&bounds->high[2], p.z);
 }
 
-__global__ void table_kernel(Index count, const Bounds* bounds, CellTable* table) {
+__global__ void table_kernel(Index count, const Bounds* bounds, CellTable* table, Loaded* loaded) {
   const long long *low = bounds->low, *high = bounds->high;
   *table = CellTable::of(count, {low[0], low[1], low[2]}, {high[0], high[1], high[2]});
+  loaded->most_in_slot = 0;
 }
 
 /// Counts a slot's points; what the counter stood at is the point's place within its slot.
 __global__ void slot_kernel(const GridPoint* points, Index count, const CellTable* table, Index* slot_count,
-                            Index* slot, Index* rank) {
+                            Index* slot, Index* rank, Loaded* loaded) {
   const Index k = gpu::thread_index();
-  if (k >= count) return;
-  slot[k] = static_cast<Index>(table->slot(points[k]));
-  rank[k] = atomicAdd(&slot_count[slot[k]], 1);
+  long long in_slot = 0;
+  if (k < count) {
+    slot[k] = static_cast<Index>(table->slot(points[k]));
+    rank[k] = atomicAdd(&slot_count[slot[k]], 1);
+    in_slot = rank[k] + 1LL;
+  }
+  raise_to(&loaded->most_in_slot, in_slot);
 }
 
 __global__ void place_kernel(const GridPoint* points, Index count, const Index* starts, const Index* slot,
@@ -293,18 +304,21 @@ void DeviceFrame::load(const Execution& execution, const Detections& detections,
   auto* detection = arena.take<Index>(n);
   auto* starts = arena.take_filled<Index>(slots + 1, 0);
   auto* bounds = arena.take_filled<Bounds>(1, 0);
-  auto* fault = arena.take_filled<unsigned long long>(1, 0xff);
+  auto* loaded = arena.take_filled<Loaded>(1, 0xff);
   auto* table = arena.take<CellTable>(1);
   const int blocks = blocks_for(count);
   const cudaStream_t stream = arena.stream();
-  snap_kernel<<<blocks, kThreads, 0, stream>>>(x, y, z, count, terms.steps_per_um, points, bounds, fault);
-  table_kernel<<<1, 1, 0, stream>>>(count, bounds, table);
-  slot_kernel<<<blocks, kThreads, 0, stream>>>(points, count, table, starts, slot, rank);
+  snap_kernel<<<blocks, kThreads, 0, stream>>>(x, y, z, count, terms.steps_per_um, points, bounds,
+                                               &loaded->fault);
+  table_kernel<<<1, 1, 0, stream>>>(count, bounds, table, loaded);
+  slot_kernel<<<blocks, kThreads, 0, stream>>>(points, count, table, starts, slot, rank, loaded);
   exclusive_sum(arena, starts, starts, static_cast<std::int64_t>(slots) + 1);
   place_kernel<<<blocks, kThreads, 0, stream>>>(points, count, starts, slot, rank, sorted, detection);
   MOTES_CUDA_LAUNCHED();
-  const unsigned long long bad = arena.download(fault, 1)[0];
-  if (bad != kNoFault) refuse_position(detections, static_cast<std::size_t>(bad), terms.steps_per_um);
+  const Loaded found = arena.download(loaded, 1)[0];
+  if (found.fault != kNoFault)
+    refuse_position(detections, static_cast<std::size_t>(found.fault), terms.steps_per_um);
+  most_in_slot_ = static_cast<std::size_t>(found.most_in_slot);
   memory_->view = {count, table, {starts, sorted}, detection};
 }
 

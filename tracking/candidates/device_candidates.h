@@ -2,6 +2,7 @@
 /// Candidates built on a GPU, and left there for a solver: the same graph, bit for bit, as build_candidates
 /// gives. Without CUDA all of it throws ResourceError.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -33,9 +34,12 @@ class DeviceFrame {
   void load(const Execution& execution, const Detections& detections, const CandidateTerms& terms);
 
   const detail::FrameMemory& memory() const { return *memory_; }
+  /// The most detections in one slot of the table: at least as many as coincide.
+  std::size_t most_in_slot() const { return most_in_slot_; }
 
  private:
   std::unique_ptr<detail::FrameMemory> memory_;
+  std::size_t most_in_slot_ = 0;
 };
 
 /// As CandidateGraph, in device memory.

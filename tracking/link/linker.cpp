@@ -23,6 +23,7 @@
 
 #include "tracking/link/device_frames.h"
 #include "tracking/link/greedy_links.h"
+#include "tracking/link/place_links.h"
 
 namespace motes::tracking {
 namespace {
@@ -138,7 +139,10 @@ PairLinks link_on_cpu(Execution execution, const Detections& from, const Detecti
                       const LinkOptions& options) {
   execution.backend = Backend::cpu;
   const auto start = Clock::now();
-  const CandidateGraph graph = build_candidates(execution, from, to, options.candidates);
+  const CandidateTerms terms = terms_of(options.candidates);
+  const SortedPair pair = sort_pair(from, to, terms);
+  if (options.solver != kGreedySolver && crowded(pair)) return link_places(pair, from, to, options, terms);
+  const CandidateGraph graph = build_candidates(execution, pair, from, to, options.candidates, terms);
   const auto built = Clock::now();
   PairLinks out = links_of(execution, graph.costs.view(), graph.cost_unit, from, to, options);
   out.candidates_s = seconds_between(start, built);
@@ -194,6 +198,12 @@ struct DeviceLinker {
         frames.frame(execution, k + 1);  // the later one first, as on the CPU: so are its faults
     const DeviceFrame& rows = frames.frame(execution, k);
     const auto brought_over = Clock::now();
+    if (std::max(rows.most_in_slot(), cols.most_in_slot()) > kMostCoincident &&
+        crowded(sort_pair(from, to, terms))) {
+      frames.release(k);
+      frames.release(k + 1);
+      return link_on_cpu(execution, from, to, options);
+    }
     const DeviceCandidateGraph graph = candidates.build(rows, cols, options.candidates, terms, from, to);
     frames.release(k);
     frames.release(k + 1);

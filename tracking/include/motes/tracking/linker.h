@@ -1,6 +1,7 @@
 #pragma once
 /// Frame-to-frame linking by exact assignment (or nearest first), and tracks from links.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,6 +20,12 @@ namespace motes::tracking {
 
 /// The name of the nearest-first heuristic among the values of linking.solver.
 inline constexpr const char* kGreedySolver = "greedy";
+
+/// More detections of a frame at one place (to gate / 2^18) are linked as copies of one, on the CPU, because
+/// candidates grow with the square of their number: by this solver (motes/matching/transportation.h),
+/// whichever exact one was asked for.
+inline constexpr std::size_t kMostCoincident = 256;
+inline constexpr const char* kCopiesSolver = "transportation";
 
 struct LinkOptions {
   CandidateOptions candidates;
