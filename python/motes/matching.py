@@ -128,8 +128,7 @@ def min_weight_full_bipartite_matching(
     if rows == 0 or cols == 0:
         return np.arange(0, dtype=np.int32), np.arange(0, dtype=np.int32)
     free_row, free_col = _smaller_side(rows, cols)
-    threads = 1 if weights.size < _PLAIN_ENTRIES else 0
-    found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, threads)
+    found = _core._assign_sparse(rows, cols, offsets, columns, weights, free_row, free_col, 1)
     if not found["feasible"]:
         raise ValueError("no full matching exists")
     row_to_col = found["col_to_row" if exchanged else "row_to_col"]
@@ -173,10 +172,6 @@ def maximum_bipartite_matching(
 def _threads(entries: int) -> int:
     """One for problems that are solved before a second one has begun, else all."""
     return 1 if entries < 1 << 16 else 0
-
-
-#: Full sparse matchings of fewer entries are solved by one thread, which a second one only delays.
-_PLAIN_ENTRIES = 1 << 22
 
 
 def _smaller_side(rows: int, cols: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

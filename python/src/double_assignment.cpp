@@ -178,8 +178,8 @@ DoubleAnswer solve_on_grid(const Execution& execution, const matching::CostsView
   return answer;
 }
 
-/// Up to so many entries one plain thread is done before a grid and its components are made.
-constexpr std::size_t kPlainEntries = 1 << 22;
+/// What SparseAssignment counts in 32 bits.
+constexpr std::size_t kMostPlainEntries = std::numeric_limits<std::uint32_t>::max();
 
 bool matches_all_rows(const SparseDoubles& s, const UnmatchedCosts& unmatched) {
   const auto all = [](const std::vector<double>& costs, double cost) {
@@ -195,13 +195,14 @@ DoubleAnswer solve_as_it_is(const Execution& execution, const SparseDoubles& s, 
   matching::check_graph(s.graph, thread_count(execution));
   DoubleAnswer answer;
   answer.solver = "jv";
-  SparseAssignment plain(s, survey.largest);
+  // Sums of integers do not round up to 2^53.
+  const double vertices = static_cast<double>(s.graph.rows) + s.graph.cols;
+  const bool exact = survey.whole && survey.largest * 4 * vertices < 0x1p53;
+  SparseAssignment plain(s, survey.largest, exact);
   answer.feasible = plain.solve();
   if (!answer.feasible) return answer;
   answer.matching = std::move(plain).answer();
-  // Sums of integers do not round up to 2^53.
-  const double vertices = static_cast<double>(s.graph.rows) + s.graph.cols;
-  if (survey.whole && survey.largest * 4 * vertices < 0x1p53) return answer;
+  if (exact) return answer;
   answer.kind = ProofKind::doubles;
   const double unit = std::max(survey.largest, std::numeric_limits<double>::min());
   answer.proof = prove_optimal(costs, answer.matching, unit * 0x1p-46);
@@ -255,7 +256,7 @@ DoubleAnswer solve(const Execution& execution, const DenseDoubles& d, const Unma
 DoubleAnswer solve(const Execution& execution, const SparseDoubles& s, const UnmatchedCosts& unmatched,
                    const Survey& survey) {
   const CsrCosts costs(s, unmatched, survey.largest);
-  if (matches_all_rows(s, unmatched) && s.cost.size() < kPlainEntries)
+  if (matches_all_rows(s, unmatched) && s.cost.size() < kMostPlainEntries)
     return solve_as_it_is(execution, s, survey, costs);
   const int bits = grid_bits(costs.largest(), s.graph.rows, s.graph.cols, 50);
   const std::vector<matching::Cost> row = grid_costs(unmatched.row, s.graph.rows, bits);

@@ -3,9 +3,9 @@
 /// a look at each entry: no grid, no components, no other side.
 ///
 /// Source: Jonker & Volgenant, Computing 38 (1987), for sparse matrices: each column's price begins as its
-/// cheapest entry; a free row takes its cheapest column, whose price falls to the row's second cheapest
-/// offer, and rows displaced try again later; rows left search by Dijkstra's algorithm. Prices round; whether
-/// the answer is the optimum is for optimality.h to prove.
+/// cheapest entry; a free row takes its cheapest column, whose price falls nearly to the row's second
+/// cheapest offer, and rows displaced try again later; rows left search by Dijkstra's algorithm. Prices
+/// round; whether the answer is the optimum is for optimality.h to prove.
 ///
 /// Rows are visited in no order that a memory would like. What is asked of every column is therefore kept
 /// small, and the entries of rows that come soon are fetched ahead.
@@ -20,8 +20,9 @@ namespace motes::python {
 
 class SparseAssignment {
  public:
-  /// Of fewer than 2^32 entries. `largest`: magnitude of the costs.
-  SparseAssignment(const SparseDoubles& problem, double largest);
+  /// Of fewer than 2^32 entries. `largest`: magnitude of the costs. `exact`: they are integers whose sums do
+  /// not round, and so are all prices.
+  SparseAssignment(const SparseDoubles& problem, double largest, bool exact);
   /// False where no assignment of all rows exists.
   bool solve();
   /// Prices are 0 of free columns.
@@ -41,6 +42,7 @@ class SparseAssignment {
   void augment(Index source, Index end);
 
   const SparseDoubles& problem_;
+  double fall_;  ///< of a price, as a share of the way to the row's second cheapest offer
   const Offset* offsets_;
   const Index* col_;
   const double* cost_;
