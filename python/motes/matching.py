@@ -43,6 +43,8 @@ def _as_matrix(cost_matrix: Any) -> NDArray[np.float64]:
             "expected a matrix (2-D array), got a sparse one: see min_weight_full_bipartite_matching"
         )
     array = np.asarray(in_memory(cost_matrix, "cost_matrix"))
+    if array.dtype == object and hasattr(cost_matrix, "convert_dtypes"):  # pandas' types with missing values
+        array = cost_matrix.to_numpy(dtype=np.float64, na_value=np.nan)
     if array.ndim != 2:
         raise ValueError(f"expected a matrix (2-D array), got a {array.ndim} array")
     # Aligned and in the machine's byte order, which the compiled side relies on.
@@ -233,7 +235,10 @@ class Assignment:
 def _unmatched(given: ArrayLike | None, fallback: NDArray[np.float64], size: int, name: str) -> NDArray[np.float64]:
     if given is None:
         return fallback
-    costs = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    try:
+        costs = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        costs = np.empty((0, 0))  # refused for its shape
     if costs.ndim != 1 or costs.size not in (1, size):
         raise ValueError(f"{name}: give one number or {size} of them")
     if np.isnan(costs).any() or np.isneginf(costs).any():
@@ -284,6 +289,8 @@ def assign(
         rows, cols = csr.shape
         entries = csr.data.astype(np.float64, copy=False)
     else:
+        if isinstance(costs, np.ma.MaskedArray) and np.ma.is_masked(costs):
+            raise ValueError("costs: some are masked; costs.filled(np.inf) forbids these pairs")
         entries = np.ascontiguousarray(_as_matrix(costs))
         rows, cols = entries.shape
     plain = unmatched is None and unmatched_row is None and unmatched_col is None

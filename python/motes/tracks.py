@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -67,6 +67,36 @@ class Tracks:
 
     def __repr__(self) -> str:
         return f"<Tracks: {len(self)} tracks of {len(self.frame)} points, in {self.unit}>"
+
+    def __getitem__(self, which: Any) -> Tracks:
+        """Some of the tracks: of one place, a slice, an array of places or a mask, shape (tracks,).
+
+        ``tracks[np.diff(tracks.offsets) >= 10]`` are those of ten points or more. Mothers that are
+        left out become -1.
+        """
+        places = np.atleast_1d(np.arange(len(self))[which])
+        if len(np.unique(places)) < len(places):
+            raise IndexError("a track is taken twice")
+        lengths = np.diff(self.offsets)[places]
+        offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
+        rows = np.repeat(self.offsets[:-1][places] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        ids, parent = self.track_id[places], self.parent
+        if parent is not None:
+            parent = np.where(np.isin(parent[places], ids), parent[places], -1)
+        return replace(
+            self,
+            offsets=offsets,
+            track_id=ids,
+            frame=self.frame[rows],
+            x=self.x[rows],
+            y=self.y[rows],
+            z=self.z[rows],
+            time_s=self.time_s[rows],
+            detection=self.detection[rows],
+            parent=parent,
+            point_properties={name: values[rows] for name, values in self.point_properties.items()},
+            track_properties={name: values[places] for name, values in self.track_properties.items()},
+        )
 
     @property
     def particle(self) -> NDArray[np.int64]:

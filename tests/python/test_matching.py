@@ -231,6 +231,28 @@ def test_what_is_not_a_matrix_is_told():
             function(sparse.coo_array(np.ones(3)))
 
 
+def test_tables_of_pandas_with_missing_values():
+    pandas = pytest.importorskip("pandas")
+    whole = pandas.DataFrame([[1, 2, 9], [3, 5, 9]], dtype="Int64")
+    assert [side.tolist() for side in matching.linear_sum_assignment(whole)] == [[0, 1], [1, 0]]
+    assert matching.assign(whole).cost == 5
+    with pytest.raises(ValueError, match="invalid numeric entries"):
+        matching.linear_sum_assignment(whole.mask(whole == 9))
+    with pytest.raises((TypeError, ValueError)):
+        matching.linear_sum_assignment(pandas.DataFrame([["a", "b"]], dtype=object))
+
+
+def test_masked_pairs_and_unmatched_costs_that_are_no_numbers():
+    costs = np.ma.masked_greater([[1.0, 2.0], [3.0, 9.0]], 5)
+    with pytest.raises(ValueError, match=r"costs.filled\(np.inf\) forbids these pairs"):
+        matching.assign(costs)
+    assert matching.assign(costs.filled(np.inf)).cost == 5
+    assert matching.assign(np.ma.masked_array(costs.data, mask=False)).cost == 5
+    for given in ("a", {}, [1, 2, 3], [[1, 2]]):
+        with pytest.raises(ValueError, match="unmatched_row: give one number or 2 of them"):
+            matching.assign(costs.data, unmatched_row=given, unmatched_col=1)
+
+
 @pytest.mark.parametrize("place, value", [(3, 1000), (3, -5), (0, 1)])
 def test_broken_index_pointers_are_refused(rng, place, value):
     graph = sparse.csr_array(rng.random((6, 6)))

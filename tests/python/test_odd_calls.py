@@ -312,6 +312,25 @@ def test_tracks_of_a_table_are_checked():
     assert np.isnan(make(with_none).point_properties["size"][0])
 
 
+def test_some_of_the_tracks():
+    f = motes.link(table(), 1).assign(size=np.arange(20.0), parent=[-1, 0, 1, -1] * 5)
+    tracks = motes.Tracks.from_dataframe(f)
+    tracks.track_properties["mean"] = np.arange(4.0)
+    some = tracks[[3, 1, 2]]
+    assert some.track_id.tolist() == [3, 1, 2] and some.parent.tolist() == [-1, -1, 1]
+    assert some.particle.tolist() == [3] * 5 + [1] * 5 + [2] * 5
+    assert some.track_properties["mean"].tolist() == [3, 1, 2]
+    for name in ("frame", "x", "y", "z", "time_s", "detection"):
+        assert np.array_equal(getattr(tracks[1:3], name), getattr(tracks, name)[5:15])
+    assert some.point_properties["size"][:5].tolist() == [3, 7, 11, 15, 19]
+    assert [t.track_id.tolist() for t in tracks] == [[0], [1], [2], [3]]
+    assert len(tracks[np.diff(tracks.offsets) > 5]) == 0 and len(tracks[:0].frame) == 0
+    assert np.array_equal(tracks[np.ones(4, bool)].to_dataframe(), tracks.to_dataframe())
+    for which in (4, -5, [0, 0], [True], "a", (0, 1), 1.5):
+        with pytest.raises(IndexError):
+            tracks[which]
+
+
 def test_columns_of_a_file_by_their_own_names(tmp_path):
     (tmp_path / "a.csv").write_text("Track,Time,PX,PY\n1,0,1.0,2.0\n1,1,1.1,2.0\n")
     columns = {"particle": "Track", "frame": "Time", "x": "PX", "y": "PY"}
