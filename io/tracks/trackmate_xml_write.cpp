@@ -220,7 +220,7 @@ void write_settings(std::string& out, const TrackSet& tracks, const TrackImage& 
   out +=
       " />\n"
       "    <DetectorSettings DETECTOR_NAME=\"MANUAL_DETECTOR\" RADIUS=\"1.0\" />\n"
-      "    <InitialSpotFilter feature=\"QUALITY\" value=\"0.0\" isabove=\"true\" />\n"
+      "    <InitialSpotFilter feature=\"QUALITY\" value=\"-1.0E300\" isabove=\"true\" />\n"
       "    <SpotFilterCollection />\n"
       "    <TrackerSettings TRACKER_NAME=\"MANUAL_TRACKER\" />\n"
       "    <TrackFilterCollection />\n"

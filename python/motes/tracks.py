@@ -309,16 +309,17 @@ class Tracks:
         )
 
     def to_trackmate(self, path: str | os.PathLike[str]) -> None:
-        """Write TrackMate XML: a model with its spots, edges and tracks, without an image.
+        """Write TrackMate XML, as ``motes.write("tracks.trackmate.xml", tracks)`` does.
 
         Parameters
         ----------
         path : str or path-like
-            The file.
+            The file, of any extension.
         """
-        from ._trackmate import write_trackmate
-
-        write_trackmate(path, self)
+        path = os.fsdecode(path)
+        named = path if path.lower().endswith(".trackmate.xml") else path + ".trackmate.xml"
+        write(named, self)
+        os.replace(named, path)
 
     def to_arrow(self) -> pyarrow.Table:
         """A ``pyarrow.Table``: one row a point, unit and frame interval in the schema's metadata.

@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -252,16 +253,35 @@ def test_trackmate(tracks, tmp_path):
     import xml.etree.ElementTree as tree
 
     tracks.to_trackmate(tmp_path / "t.xml")
-    model = tree.parse(tmp_path / "t.xml").getroot().find("Model")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.xml"]
+    root = tree.parse(tmp_path / "t.xml").getroot()
+    model = root.find("Model")
     assert model.get("spatialunits") == "micron"
     spots = model.findall("AllSpots/SpotsInFrame/Spot")
     assert len(spots) == len(tracks.frame)
     assert len(model.findall("AllTracks/Track/Edge")) == len(tracks.frame) - len(tracks)
     k = int(spots[5].get("ID"))
     assert float(spots[5].get("POSITION_X")) == tracks.x[k]
-    mother_and_daughters().to_trackmate(tmp_path / "m.xml")
+    lineage = replace(mother_and_daughters(), frame=np.array([0, 1, 2, 3, 4, 3], np.int32))
+    lineage.to_trackmate(tmp_path / "m.xml")
     model = tree.parse(tmp_path / "m.xml").getroot().find("Model")
     assert [len(t) for t in model.findall("AllTracks/Track")] == [5]  # with its daughters one track
+    tracks.to_trackmate(str(tmp_path / "t.trackmate.xml"))
+    assert (tmp_path / "t.trackmate.xml").read_bytes() == (tmp_path / "t.xml").read_bytes()
+
+
+def test_spots_of_unknown_quality_pass_trackmates_filter(tmp_path):
+    import xml.etree.ElementTree as tree
+
+    tracks = replace(mother_and_daughters(), frame=np.array([0, 1, 2, 3, 4, 3], np.int32))
+    tracks.to_trackmate(tmp_path / "m.xml")
+    root = tree.parse(tmp_path / "m.xml").getroot()
+    limit = root.find("Settings/InitialSpotFilter")
+    assert limit.get("isabove") == "true"
+    assert all(float(s.get("QUALITY")) > float(limit.get("value")) for s in root.iter("Spot"))
+    pytrackmate = pytest.importorskip("pytrackmate")
+    table = pytrackmate.trackmate_peak_import(tmp_path / "m.xml", get_tracks=True)
+    assert sorted(table.x) == sorted(tracks.x) and table.label.nunique() == 1
 
 
 def test_geff(tracks, tmp_path):
