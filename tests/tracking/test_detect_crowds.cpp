@@ -10,6 +10,7 @@
 
 #include <motes/tracking/log_detector.h>
 
+#include "tests/support/gallery.h"
 #include "tests/support/gallery_scene.h"
 #include "tests/support/spots.h"
 #include "tracking/detect/selection.h"
@@ -233,5 +234,30 @@ TEST_CASE("what compression leaves of noise is not taken for spots beside many",
     const auto score = testing::score_spots(scene.spots, found, {1, 1, 1}, 3);
     CAPTURE(seed, found.size(), score.matched, scene.spots.size());
     CHECK(2.0 * score.matched / static_cast<double>(scene.spots.size() + found.size()) >= 0.98);
+  }
+}
+
+TEST_CASE("spots among voxels of which most are 0 are found, few or many, whatever the filter", "[detect]") {
+  const bool counted = GENERATE(true, false);  // single photons, or noise of which a tenth remains
+  const int spots = GENERATE(20, 400);
+  testing::Scene scene;
+  scene.shape = {20, 80, 80};
+  scene.sigma = {1.3, 1.3, 1.3};
+  scene.peak = counted ? 25 : 80;
+  Random random(spots);
+  scene.spots = testing::places(scene.shape, scene.sigma, spots, 2, 4, random);
+  scene.light.assign(static_cast<std::size_t>(scene.shape.voxels()), counted ? .03 : 0);
+  testing::draw_spots(scene);
+  Field values = counted ? testing::photons(scene.light, random) : scene.light;
+  if (!counted)
+    for (double& v : values) v = std::round(std::max(0.0, v - 13 + 10 * random.normal()));
+  const VolumeFrame frame = testing::float_frame(scene.shape, values);
+  for (const double sigma : {.95, 1.05, 1.3}) {
+    DetectionOptions options;
+    options.radius_um = {std::sqrt(3.0) * sigma, std::sqrt(3.0) * sigma, std::sqrt(3.0) * sigma};
+    const Detections found = tracking::detect_spots(kTwo, frame, options);
+    const auto score = testing::score_spots(scene.spots, found, {1, 1, 1}, 2);
+    CAPTURE(counted, spots, sigma, score.matched, found.size());
+    CHECK(testing::f1_of(score, scene.spots.size(), found.size()) >= .97);
   }
 }

@@ -314,11 +314,13 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
 }
 
 /// In frames that were clipped scores say little, and what is told by response is all that is taken, beside
-/// maxima that stand clear of the rest. Nothing is changed where responses are too few to tell.
+/// maxima that stand clear of the rest. Nothing is changed where responses are too few to tell, or most of
+/// them are those of spots.
 void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double skew, Levels& levels,
                      std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
+  if (spots_are_most(all, levels, filter.dimensions)) return;
   const auto told = spots_by_response(filter, all, 0, kClippedUneven * skew);
   if (!told) return;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -56,7 +56,7 @@ void make_profiles(double sigma, double reach, rules::EvidenceAxis& axis, std::v
     whole.resize(rules::kPhases + 1);
   } else {
     axis.half = std::min(kMostLanes / 2 - 1, std::max(2, static_cast<int>(std::lround(reach * sigma))));
-    axis.core = static_cast<int>(std::max<std::int64_t>(1, std::lround(kCoreReach * sigma)));
+    axis.core = std::clamp(static_cast<int>(std::lround(kCoreReach * sigma)), 1, axis.half - 1);
     const double k = 1 / (sigma * std::numbers::sqrt2);
     const double middle = std::erf(0.5 * k);
     for (int phase = 0; phase <= rules::kPhases; ++phase) {

@@ -93,4 +93,12 @@ bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::s
   return share_of_lowest(frame) > kClippedShare;
 }
 
+bool spots_are_most(std::span<const LikelySpot> maxima, const Levels& levels, int dimensions) {
+  std::vector<double> responses;
+  for (const LikelySpot& m : maxima)
+    if (levels.take(m.is_round, m.spot.score, m.response)) responses.push_back(m.response);
+  std::sort(responses.begin(), responses.end());
+  return 2 * responses.size() >= maxima.size() && level_of_alike(responses, dimensions, 0).has_value();
+}
+
 }  // namespace motes::tracking::detect

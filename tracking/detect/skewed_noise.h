@@ -5,6 +5,7 @@
 
 #include <motes/tracking/log_detector.h>
 
+#include "tracking/detect/choice.h"
 #include "tracking/detect/response.h"
 
 namespace motes::tracking::detect {
@@ -22,5 +23,9 @@ double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const
 /// minima are shallow then: maxima, though most are noise, score higher beside minima than on any other
 /// noise.
 bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima);
+
+/// Whether the levels take half of `maxima` [n] (all of a frame) or more, and these respond too much alike
+/// for noise: most maxima are spots, and responses do not show the noise. O(n log n).
+bool spots_are_most(std::span<const LikelySpot> maxima, const Levels& levels, int dimensions);
 
 }  // namespace motes::tracking::detect
