@@ -18,11 +18,11 @@
 #include <motes/base/parallel_for.h>
 
 #include "tracking/detect/evidence.h"
+#include "tracking/detect/likely_spots.h"
 #include "tracking/detect/response_noise.h"
 #include "tracking/detect/second_look.h"
 #include "tracking/detect/selection.h"
 #include "tracking/detect/skewed_noise.h"
-#include "tracking/detect/spots_nearby.h"
 #include "tracking/detect/threshold.h"
 
 namespace motes::tracking::detect {
@@ -38,35 +38,17 @@ constexpr double kCrowdFalseShare = 0.2;  // and of the spots beyond the first k
                                           // as pass, since they must score near the level as well
 constexpr double kAsDetail = 2.0 / 3;     // margin at which noise is white and as strong as the finest detail
 constexpr double kCrowdGap = 2;           // of responses, beneath which crowds have no spots
-constexpr double kUnmistakableGap = 2;    // of responses, with unround ones in it of up to
-constexpr double kMostInGap = 0.1;        // the number above: spots score there
-constexpr double kDisturbed = 0.3;        // of the round ones' median
 constexpr std::size_t kManySpots = 200;
 constexpr double kNearLevelOfMany = 0.3;  // of the level, where there are more
 constexpr double kUnroundQuarter = 1.94;  // 75th percentile of scores of unround maxima of white noise
 constexpr std::size_t kFewest = 20;
-constexpr double kTouching = 5;         // sigma between spots side by side
-constexpr double kTouchingShare = 0.4;  // of the spots
-constexpr double kAlike = 0.25;         // ratio of their responses at least
 constexpr double kShallow = 1.05;       // stretch up to which noise may be skewed
 constexpr double kWide = 1.5;           // stretch that is worth a warning
-constexpr double kSmooth = 1.6;         // stretch from which on noise has shape, so that responses tell more,
-constexpr double kSmoothLeast = 1.25;   // or this one where responses show noise of many times the strength
-constexpr double kSmoothExcess = 4;     // that the frame's finest detail has,
-constexpr double kBlocks = 3;           // sigma, voxels: wider filters score blocks of voxels
-constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
-constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd,
+constexpr double kSmoothLeast = 1.25;   // stretch from which on responses may tell more than scores,
 constexpr double kMore = 1.15;          // times as many spots: these are taken,
 constexpr double kFarMore = 2;          // and where scales are compared,
-constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
 constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
-constexpr double kClippedUneven = 1.5;   // how far responses of noise exceed its law in clipped frames
 constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
-
-std::size_t count_over(std::span<const double> ascending, double level) {
-  return static_cast<std::size_t>(ascending.end() -
-                                  std::lower_bound(ascending.begin(), ascending.end(), level));
-}
 
 std::span<const double> from_on(std::span<const double> ascending, double level) {
   return ascending.last(count_over(ascending, level));
@@ -156,12 +138,6 @@ Levels levels_without_rate(const ScoredMaxima& maxima, const ScoredMinima& minim
   return levels;
 }
 
-/// The highest of the values below `level`; 0 where there are none.
-double highest_below(std::span<const double> ascending, double level) {
-  const std::size_t below = ascending.size() - count_over(ascending, level);
-  return below == 0 ? 0 : ascending[below - 1];
-}
-
 /// Where minima between spots, or a texture of the spots' own size, score as spots do, the levels are far too
 /// high. Scores or responses of the maxima among themselves show the spots then. Used only where it gives
 /// twice as many spots. Returns the response above a gap that is unmistakable; infinity without one.
@@ -190,12 +166,6 @@ double lower_to_clear_spots(const Filter& filter, const Shape3& shape, const Sco
     levels.blends = false;
   }
   return unmistakable;
-}
-
-/// Between `level` and the highest of the values below it.
-double middle_of_gap(std::span<const double> ascending, double level) {
-  const double below = highest_below(ascending, level);
-  return below == 0 || !std::isfinite(level) ? level : std::sqrt(level * below);
 }
 
 /// Ascending scores less those of spots.
@@ -228,107 +198,6 @@ Levels levels_of_rate(const ScoredMaxima& maxima, const ScoredMinima& minima, co
   const double share = round_noise.count / (round_noise.count + unround.count);
   const double round = false_alarm_level(round_noise, share * false_spots);
   return {round, false_alarm_level(unround, (1 - share) * false_spots), round, false};
-}
-
-/// Spots side by side are not round. Unround maxima that score as round spots do, and touch another maximum
-/// that does and responds about as strongly, are spots too, where two fifths of the round spots touch one.
-void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {
-  std::vector<Voxel> places;
-  places.reserve(likely.size());
-  for (const LikelySpot& one : likely) places.push_back(one.spot.voxel);
-  const SpotsNearby nearby(filter, places, kTouching);
-  std::vector<unsigned char> touching(likely.size());
-#pragma omp parallel for num_threads(thread_count(execution)) schedule(static, 64)
-  for (std::size_t i = 0; i < likely.size(); ++i)
-    touching[i] = nearby.any_within(places[i], [&](std::size_t k) {
-      const double ratio = likely[i].response / likely[k].response;
-      return i != k && ratio > kAlike && ratio * kAlike < 1;
-    });
-  std::size_t round = 0, round_touching = 0;
-  for (std::size_t i = 0; i < likely.size(); ++i) {
-    if (!likely[i].is_round) continue;
-    ++round;
-    if (touching[i] != 0) ++round_touching;
-  }
-  if (static_cast<double>(round_touching) < kTouchingShare * static_cast<double>(round)) return;
-  for (std::size_t i = 0; i < likely.size(); ++i)
-    if (!likely[i].is_round && touching[i] != 0) likely[i].taken = true;
-}
-
-/// Neighbours lower the scores of objects such as nuclei, and neighbours and texture make them unround. Where
-/// most of what stands clear of all other maxima is round, those that score nearly as well as the typical
-/// round spot are spots too. Edges and filaments are many more, and ghosts between spots, like those, score
-/// far less. `clear`: the least of these responses.
-void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<LikelySpot>& likely) {
-  constexpr double kNone = std::numeric_limits<double>::infinity();
-  std::vector<double> scores;
-  for (const LikelySpot& one : likely)
-    if (one.taken && one.is_round) scores.push_back(one.spot.score);
-  if (scores.empty()) return;
-  std::sort(scores.begin(), scores.end());
-  std::vector<LikelySpot> high = maxima.take({{kNone, kNone}, 0, clear / kUnmistakableGap});
-  const auto below = std::erase_if(high, [&](const LikelySpot& one) { return one.response < clear; });
-  const auto round = std::count_if(high.begin(), high.end(), [](const LikelySpot& one) { return one.is_round; });
-  const auto all_high = static_cast<double>(high.size());
-  if (static_cast<double>(round) < 0.5 * all_high || static_cast<double>(below) > kMostInGap * all_high)
-    return;
-  const double least = kDisturbed * percentile(scores, 0.5);
-  std::erase_if(high, [&](const LikelySpot& one) { return one.spot.score < least; });
-  const auto before = [](const LikelySpot& a, const LikelySpot& b) { return a.spot.voxel < b.spot.voxel; };
-  std::vector<LikelySpot> all;  // where both have one, it is that of `high`, which is taken
-  std::set_union(high.begin(), high.end(), likely.begin(), likely.end(), std::back_inserter(all), before);
-  likely = std::move(all);
-}
-
-/// What responses say where noise was smoothed: `likely` spots without those of the levels' crowd that are
-/// noise by response, and with the spots that are told by response, where these make them `enough` times as
-/// many.
-void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, double enough,
-                      Levels& levels, std::vector<LikelySpot>& likely) {
-  constexpr double kLeast = -std::numeric_limits<double>::infinity();
-  std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
-  const auto told = spots_by_response(filter, all, kNoiseScore * stretch);
-  constexpr double kTiny = 1e-6;  // margin at which only the finest detail counts
-  if (!told || (stretch < kSmooth && told->deviation < kSmoothExcess * maxima.noise_deviation(kTiny) / kTiny))
-    return;
-  // In blocks (blocks.h) the noise of neighbours is less alike, and its finest detail says little of it.
-  const bool in_blocks = *std::max_element(filter.sigma.begin(), filter.sigma.end()) > kBlocks;
-  const bool noise_is_seen = in_blocks && told->noise >= told->spots;
-  std::size_t next = 0, before = 0, after = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    LikelySpot& one = all[i];
-    one.taken = next < likely.size() && likely[next].spot.voxel == one.spot.voxel && likely[next].taken;
-    if (next < likely.size() && likely[next].spot.voxel == one.spot.voxel) ++next;
-    if (noise_is_seen && told->over[i] < kInCrowd && !levels.take(one.is_round, one.spot.score, one.response))
-      one.taken = false;
-    one.spot.over = told->is_spot[i] != 0 ? told->over[i] : 0;
-    if (one.taken) ++before;
-    if (one.taken || told->is_spot[i] != 0) ++after;
-  }
-  const bool more = static_cast<double>(after) >= enough * static_cast<double>(before) &&
-                    after >= (levels.blends ? kBeyondBlend : 1);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (more && told->is_spot[i] != 0) all[i].taken = true;
-  if (more) levels.blends = false;
-  likely = std::move(all);
-}
-
-/// In frames that were clipped scores say little, and what is told by response is all that is taken, beside
-/// maxima that stand clear of the rest. Nothing is changed where responses are too few to tell, or most of
-/// them are those of spots.
-void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double skew, Levels& levels,
-                     std::vector<LikelySpot>& likely) {
-  constexpr double kLeast = -std::numeric_limits<double>::infinity();
-  std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
-  if (spots_are_most(all, levels, filter.dimensions)) return;
-  const auto told = spots_by_response(filter, all, 0, kClippedUneven * skew);
-  if (!told) return;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].taken = told->is_spot[i] != 0 || (all[i].is_round && all[i].response >= levels.response);
-    all[i].spot.over = told->over[i];
-  }
-  levels.blends = false;
-  likely = std::move(all);
 }
 
 /// Extrema scored on the CPU.
@@ -488,8 +357,7 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);
   choice.blends = levels.blends;
-  const auto taken = static_cast<std::size_t>(
-      std::count_if(likely.begin(), likely.end(), [](const LikelySpot& one) { return one.taken; }));
+  const std::size_t taken = count_taken(likely);
   // Where photons are counted, gaps are those between their numbers.
   choice.crowd = levels.clear && !clipped && 3 * taken > maxima.size() && !maxima.mostly_lowest();
   const double clear = middle_of_gap(maxima.responses(), levels.response);

@@ -333,8 +333,20 @@ bool beyond_tail(const Falling& sorted, std::size_t above) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t kLeast = 8, kLeastBelow = 15;  // values above and below a gap
+
+}  // namespace
+
+std::optional<double> clear_of_lowest_gap(std::span<const double> values, double gap) {
+  const Falling sorted(values, 0, Falling::From::above);
+  for (std::size_t above = sorted.size() / 2; above >= kLeast && above + kLeastBelow <= sorted.size(); --above)
+    if (sorted[above - 1] >= gap * sorted[above] && beyond_tail(sorted, above)) return sorted[above - 1];
+  return std::nullopt;
+}
+
 std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most) {
-  constexpr std::size_t kLeast = 8, kLeastBelow = 15;
   constexpr double kGap = 1.25, kGapBelowMost = 2;
   const Falling sorted(values, 0, Falling::From::above);
   const std::size_t n = sorted.size();

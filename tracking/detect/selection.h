@@ -58,6 +58,10 @@ bool blends_into_noise(std::span<const double> scores, double level);
 /// do not enter: between spots they can be as deep as spots are high. O(n log n).
 std::optional<double> clear_of_the_rest(std::span<const double> values, bool may_be_most = true);
 
+/// The same above the lowest gap of this ratio that has at most half of the values above it: fainter spots
+/// may have a gap of their own beneath that of the brightest.
+std::optional<double> clear_of_lowest_gap(std::span<const double> values, double gap);
+
 /// Half the median of `ascending`, where they are too much alike for maxima of noise of any colour, which go
 /// down to 0: objects that fill the frame. Empty where that is not more than `noise`, or values below it are
 /// not far fewer than noise has. O(log n).

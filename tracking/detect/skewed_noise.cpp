@@ -89,7 +89,9 @@ double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const
 
 bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima) {
   if (maxima.size() < kFewestScores || minima.size() < kFewestScores) return false;
-  if (percentile(maxima, 0.5) < kClippedSkew * percentile(minima, 0.9)) return false;
+  const std::span<const double> scored(std::upper_bound(maxima.begin(), maxima.end(), 0.0), maxima.end());
+  if (scored.size() < kFewestScores || percentile(scored, 0.5) < kClippedSkew * percentile(minima, 0.9))
+    return false;
   return share_of_lowest(frame) > kClippedShare;
 }
 

@@ -1,0 +1,136 @@
+#include "tracking/detect/likely_spots.h"
+
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "tracking/detect/response_noise.h"
+#include "tracking/detect/selection.h"
+#include "tracking/detect/skewed_noise.h"
+#include "tracking/detect/spots_nearby.h"
+
+namespace motes::tracking::detect {
+namespace {
+
+constexpr double kTouching = 5;         // sigma between spots side by side
+constexpr double kTouchingShare = 0.4;  // of the spots
+constexpr double kAlike = 0.25;         // ratio of their responses at least
+constexpr double kMostInGap = 0.1;      // unround maxima in a gap, for each above it
+constexpr double kDisturbed = 0.3;      // of the median score of round spots
+constexpr double kSmooth = 1.6;         // stretch from which on noise has shape, so that responses tell more,
+constexpr double kSmoothExcess = 4;     // or of how many times the finest detail's strength its responses are
+constexpr double kBlocks = 3;           // sigma, voxels: wider filters score blocks of voxels
+constexpr double kNoiseScore = 1.1;     // a score of noise, in stretches,
+constexpr double kInCrowd = 0.8;        // of the least response of spots: others are not taken for a crowd
+constexpr std::size_t kBeyondBlend = 5;  // spots, so that they are not the tail of something else
+constexpr double kClippedGap = 2.5;      // of responses: the noise of clipped frames has no such gap
+constexpr double kAgree = 1.5;           // times as many spots by score
+constexpr double kClippedUneven = 1.5;   // how far responses of noise exceed its law in clipped frames
+
+}  // namespace
+
+void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely) {
+  std::vector<Voxel> places;
+  places.reserve(likely.size());
+  for (const LikelySpot& one : likely) places.push_back(one.spot.voxel);
+  const SpotsNearby nearby(filter, places, kTouching);
+  std::vector<unsigned char> touching(likely.size());
+#pragma omp parallel for num_threads(thread_count(execution)) schedule(static, 64)
+  for (std::size_t i = 0; i < likely.size(); ++i)
+    touching[i] = nearby.any_within(places[i], [&](std::size_t k) {
+      const double ratio = likely[i].response / likely[k].response;
+      return i != k && ratio > kAlike && ratio * kAlike < 1;
+    });
+  std::size_t round = 0, round_touching = 0;
+  for (std::size_t i = 0; i < likely.size(); ++i) {
+    if (!likely[i].is_round) continue;
+    ++round;
+    if (touching[i] != 0) ++round_touching;
+  }
+  if (static_cast<double>(round_touching) < kTouchingShare * static_cast<double>(round)) return;
+  for (std::size_t i = 0; i < likely.size(); ++i)
+    if (!likely[i].is_round && touching[i] != 0) likely[i].taken = true;
+}
+
+void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<LikelySpot>& likely) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<double> scores;
+  for (const LikelySpot& one : likely)
+    if (one.taken && one.is_round) scores.push_back(one.spot.score);
+  if (scores.empty()) return;
+  std::sort(scores.begin(), scores.end());
+  std::vector<LikelySpot> high = maxima.take({{kNone, kNone}, 0, clear / kUnmistakableGap});
+  const auto below = std::erase_if(high, [&](const LikelySpot& one) { return one.response < clear; });
+  const auto round = std::count_if(high.begin(), high.end(), [](const LikelySpot& one) { return one.is_round; });
+  const auto all_high = static_cast<double>(high.size());
+  if (static_cast<double>(round) < 0.5 * all_high || static_cast<double>(below) > kMostInGap * all_high)
+    return;
+  const double least = kDisturbed * percentile(scores, 0.5);
+  std::erase_if(high, [&](const LikelySpot& one) { return one.spot.score < least; });
+  const auto before = [](const LikelySpot& a, const LikelySpot& b) { return a.spot.voxel < b.spot.voxel; };
+  std::vector<LikelySpot> all;  // where both have one, it is that of `high`, which is taken
+  std::set_union(high.begin(), high.end(), likely.begin(), likely.end(), std::back_inserter(all), before);
+  likely = std::move(all);
+}
+
+void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, double enough,
+                      Levels& levels, std::vector<LikelySpot>& likely) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
+  const auto told = spots_by_response(filter, all, kNoiseScore * stretch);
+  constexpr double kTiny = 1e-6;  // margin at which only the finest detail counts
+  if (!told || (stretch < kSmooth && told->deviation < kSmoothExcess * maxima.noise_deviation(kTiny) / kTiny))
+    return;
+  // In blocks (blocks.h) the noise of neighbours is less alike, and its finest detail says little of it.
+  const bool in_blocks = *std::max_element(filter.sigma.begin(), filter.sigma.end()) > kBlocks;
+  const bool noise_is_seen = in_blocks && told->noise >= told->spots;
+  std::size_t next = 0, before = 0, after = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    LikelySpot& one = all[i];
+    one.taken = next < likely.size() && likely[next].spot.voxel == one.spot.voxel && likely[next].taken;
+    if (next < likely.size() && likely[next].spot.voxel == one.spot.voxel) ++next;
+    if (noise_is_seen && told->over[i] < kInCrowd && !levels.take(one.is_round, one.spot.score, one.response))
+      one.taken = false;
+    one.spot.over = told->is_spot[i] != 0 ? told->over[i] : 0;
+    if (one.taken) ++before;
+    if (one.taken || told->is_spot[i] != 0) ++after;
+  }
+  const bool more = static_cast<double>(after) >= enough * static_cast<double>(before) &&
+                    after >= (levels.blends ? kBeyondBlend : 1);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (more && told->is_spot[i] != 0) all[i].taken = true;
+  if (more) levels.blends = false;
+  likely = std::move(all);
+}
+
+void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double skew, Levels& levels,
+                     std::vector<LikelySpot>& likely) {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
+  if (spots_are_most(all, levels, filter.dimensions)) return;
+  std::vector<double> responses;
+  for (const LikelySpot& one : all)
+    if (one.spot.score > 0) responses.push_back(one.response);
+  std::sort(responses.begin(), responses.end());
+  if (const auto clear = clear_of_lowest_gap(responses, kClippedGap)) {
+    const double level = middle_of_gap(responses, *clear);
+    for (LikelySpot& one : all) {
+      one.taken = one.spot.score > 0 && one.response >= *clear;
+      one.spot.over = one.response / level;
+    }
+  } else {
+    const auto told = spots_by_response(filter, all, 0, kClippedUneven * skew);
+    if (!told) return;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].taken = told->is_spot[i] != 0 || (all[i].is_round && all[i].response >= levels.response);
+      all[i].spot.over = told->over[i];
+    }
+  }
+  const auto before = static_cast<double>(count_taken(likely)), after = static_cast<double>(count_taken(all));
+  if (before >= after && before <= kAgree * after) return;
+  levels.blends = false;
+  likely = std::move(all);
+}
+
+}  // namespace motes::tracking::detect

@@ -1,0 +1,62 @@
+#pragma once
+/// Which maxima of a frame are taken for spots beside those whose scores pass the levels; choice.cpp calls
+/// these rules in order. Lists of likely spots are in storage order, each maximum at most once.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "tracking/detect/choice.h"
+
+namespace motes::tracking::detect {
+
+constexpr double kUnmistakableGap = 2;  ///< ratio of responses above and below
+
+inline std::size_t count_over(std::span<const double> ascending, double level) {
+  return static_cast<std::size_t>(ascending.end() -
+                                  std::lower_bound(ascending.begin(), ascending.end(), level));
+}
+
+/// The highest of the values below `level`; 0 where there are none.
+inline double highest_below(std::span<const double> ascending, double level) {
+  const std::size_t below = ascending.size() - count_over(ascending, level);
+  return below == 0 ? 0 : ascending[below - 1];
+}
+
+/// Between `level` and the highest of the values below it.
+inline double middle_of_gap(std::span<const double> ascending, double level) {
+  const double below = highest_below(ascending, level);
+  return below == 0 || !std::isfinite(level) ? level : std::sqrt(level * below);
+}
+
+inline std::size_t count_taken(const std::vector<LikelySpot>& likely) {
+  return static_cast<std::size_t>(
+      std::count_if(likely.begin(), likely.end(), [](const LikelySpot& one) { return one.taken; }));
+}
+
+/// Spots side by side are not round. Unround maxima that score as round spots do, and touch another maximum
+/// that does and responds about as strongly, are spots too, where two fifths of the round spots touch one.
+void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely);
+
+/// Neighbours lower the scores of objects such as nuclei, and neighbours and texture make them unround. Where
+/// most of what stands clear of all other maxima is round, those that score nearly as well as the typical
+/// round spot are spots too. Edges and filaments are many more, and ghosts between spots, like those, score
+/// far less. `clear`: the least of these responses.
+void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<LikelySpot>& likely);
+
+/// What responses say where noise was smoothed: `likely` spots without those of the levels' crowd that are
+/// noise by response, and with the spots that are told by response, where these make them `enough` times as
+/// many.
+void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double stretch, double enough,
+                      Levels& levels, std::vector<LikelySpot>& likely);
+
+/// In frames that were clipped scores say little, and what is told by response is all that is taken, beside
+/// maxima that stand clear of the rest, or those above a wide gap where there is one. Nothing is changed
+/// where responses are too few to tell, where most of them are those of spots, or where they give hardly
+/// fewer spots than scores: in crowds scores tell more.
+void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double skew, Levels& levels,
+                     std::vector<LikelySpot>& likely);
+
+}  // namespace motes::tracking::detect
