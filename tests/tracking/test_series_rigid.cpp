@@ -14,7 +14,9 @@
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/series_rigid.h"
+#include "tracking/motion/near_cells.h"
 #include "tracking/motion/rigid_pair.h"
+#include "tracking/motion/triangle_rotation.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -166,6 +168,53 @@ TEST_CASE("no motion near the fitted one brings points closer") {
   if (n > 4) CHECK(farthest(fit_rigid(sums, flat), fit_rigid(fewer, flat), from) < 1e-6);
 }
 
+TEST_CASE("a triangle's rotation in closed form is that of least squares") {
+  std::mt19937_64 rng(11);
+  int flat = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const Vec3 far = trial % 2 == 0 ? Vec3{} : Vec3{300, -200, 100};
+    const RigidMotion truth = motion_about(axis_in(rng, 3), 0.002 * trial, {1, 2, 0}, {0.3, 0.1, 0});
+    std::array<Vec3, 3> from, to;
+    RigidSums sums(far);
+    for (std::size_t k = 0; k < 3; ++k) {
+      from[k] = far + normal_vector(rng, 3, 1);
+      to[k] = truth.of(from[k]) + normal_vector(rng, 3, trial % 3 == 0 ? 0.3 : 0);
+      sums.add(from[k], to[k], 1);
+    }
+    const auto found = triangle_rotation(from, to);
+    flat += !found;
+    const std::array<Vec3, 2> beside{far + Vec3{3, 1, 0}, far + Vec3{0, -2, 3}};
+    if (found) CHECK(farthest(*found, fit_rigid(sums, -1), beside) < 1e-9);
+  }
+  CHECK(flat < 100);
+  const std::array<Vec3, 3> line{Vec3{0, 0, 0}, Vec3{1, 2, 3}, Vec3{2, 4, 6}}, point{};
+  CHECK_FALSE(triangle_rotation(line, line));
+  CHECK_FALSE(triangle_rotation(point, point));
+}
+
+TEST_CASE("cells know the nearest point within their radius") {
+  const int dims = GENERATE(2, 3), n = GENERATE(1, 30, 400);
+  const double radius = GENERATE(0.1, 0.3, 1.0);
+  std::mt19937_64 rng(static_cast<std::uint64_t>(n));
+  std::vector<Vec3> points;
+  for (int k = 0; k < n; ++k) points.push_back(Vec3{-3, 5, 0} + normal_vector(rng, dims, 1));
+  const NearCells cells(points, radius);
+  REQUIRE(cells.known());
+  for (int trial = 0; trial < 3000; ++trial) {
+    const Vec3 near = points[rng() % points.size()];
+    const Vec3 place = near + normal_vector(rng, 3, trial % 2 == 0 ? radius : radius * radius);
+    double least = squared_length(points.front() - place);
+    for (const Vec3& p : points) least = std::min(least, squared_length(p - place));
+    if (least <= radius * radius)
+      CHECK(cells.squared(place) == least);
+    else
+      CHECK(cells.squared(place) > radius * radius);
+  }
+  CHECK_FALSE(NearCells(points, 1e-7).known());
+  CHECK_FALSE(NearCells({}, 1).known());
+  CHECK_FALSE(NearCells(points, 0).known());
+}
+
 TEST_CASE("the rotation from one frame to the next is found without links") {
   const int dims = GENERATE(2, 3), n = GENERATE(10, 40, 2000), seed = GENERATE(1, 2, 3);
   const double angle = GENERATE(0.15, 0.5), off = n > 1000 ? 0 : 1;
@@ -181,6 +230,24 @@ TEST_CASE("the rotation from one frame to the next is found without links") {
   const auto found = search.free();
   REQUIRE_FALSE(found.empty());
   CHECK(farthest(search.refined(found.front().motion, 2), series.motions[0], points.frame(0)) < 0.3);
+}
+
+TEST_CASE("bounds rule out no hypothesis that exact agreement would keep") {
+  const double noise = GENERATE(0.02, 0.1, 0.2, 0.4);
+  const int n = GENERATE(12, 40, 300);
+  std::mt19937_64 rng(static_cast<std::uint64_t>(n));
+  const auto from = sample_of(rng, n, 3);
+  const RigidMotion truth = motion_about(axis_in(rng, 3), 0.3, {1, 2, 0}, {0.2, 0.1, 0});
+  std::vector<Vec3> to;
+  for (const Vec3& p : from) to.push_back(truth.of(p) + normal_vector(rng, 3, noise));
+  const RigidPairSearch search(from, to, 1, 1, 3, -1);
+  const auto quick = search.free(), exact = search.free(NearCells({}, 1));
+  REQUIRE(search.cells().known());
+  REQUIRE(quick.size() == exact.size());
+  for (std::size_t k = 0; k < quick.size(); ++k) {
+    CHECK(quick[k].motion.rotation == exact[k].motion.rotation);
+    CHECK(quick[k].gain == exact[k].gain);
+  }
 }
 
 TEST_CASE("between unrelated frames hardly any motion is likelier than chance") {

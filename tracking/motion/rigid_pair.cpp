@@ -8,6 +8,8 @@
 #include <motes/tracking/radial_density.h>
 #include <motes/tracking/series_model.h>
 
+#include "tracking/motion/triangle_rotation.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -24,8 +26,8 @@ constexpr double kTolerance = 0.2;
 /// The neighbours that judge a hypothesis first, and what share of them must lie within so many spacings.
 constexpr std::size_t kGroup = 24, kFirst = 6;
 constexpr double kNear = 0.3, kAgreed = 0.5;
-/// Against rounding.
-constexpr double kSlack = 1 + 1e-9;
+/// Against rounding: of distances, and of places that are known up to rounding.
+constexpr double kSlack = 1 + 1e-9, kNearly = 1 + 1e-5;
 /// Detections that make hypotheses of shifts.
 constexpr std::size_t kShiftAnchors = 8;
 /// Hypotheses of one choice of neighbours, and in all, that go on.
@@ -53,6 +55,7 @@ void keep_likeliest(std::vector<RigidHypothesis>& all, std::size_t most) {
 /// A detection and its nearest neighbours, nearest first.
 struct RigidPairSearch::Group {
   std::vector<std::size_t> members;
+  const NearCells& cells;  ///< of the next frame, for what counts as near
 };
 
 int flat_axis(std::span<const Vec3> points, int dims) {
@@ -89,13 +92,16 @@ double RigidPairSearch::off(const Vec3& place) const {
   return std::sqrt(squared);
 }
 
-/// The same for those that can count as near: infinite for others.
-double RigidPairSearch::off_if_near(const Vec3& place) const {
+/// The same for those that can count as near; for others more.
+double RigidPairSearch::off_if_near(const NearCells& cells, const Vec3& place) const {
+  if (cells.known()) return std::sqrt(cells.squared(place));
   double least = std::numeric_limits<double>::infinity();
   grid_.for_each_within(place, kNear * spacing_ * kSlack,
                         [&](std::size_t, double squared) { least = std::min(least, squared); });
   return std::sqrt(least);
 }
+
+NearCells RigidPairSearch::cells() const { return {to_, kNear * spacing_ * kNearly}; }
 
 /// Some detections, evenly spread over their order.
 std::vector<std::size_t> RigidPairSearch::spread(std::size_t most) const {
@@ -139,12 +145,31 @@ double RigidPairSearch::agreement(const Group& group, std::span<const std::size_
   double near = 0, asked = 0;
   for (const std::size_t k : group.members) {
     if (std::find(makers.begin(), makers.end(), k) != makers.end()) continue;
-    const double far = off_if_near(motion.of(from_[k])) / (kNear * spacing_);
+    const double far = off_if_near(group.cells, motion.of(from_[k])) / (kNear * spacing_);
     near += quick ? static_cast<double>(far < 1) : std::max(0.0, 1 - far);
     if (asked += 1; quick && asked >= kFirst) break;
     if (quick && asked - near > (1 - kAgreed) * kFirst) return 0;
   }
   return quick && asked > 0 ? near / asked : near;
+}
+
+/// False only where the agreement of the first few is below kAgreed or that of all is at most `least`: so end
+/// most hypotheses. `motion` need only be known up to rounding.
+bool RigidPairSearch::may_agree(const Group& group, std::span<const std::size_t> makers,
+                                const RigidMotion& motion, double least) const {
+  const double per_near = 1 / (kNear * spacing_);
+  const auto all = static_cast<double>(group.members.size() - makers.size());
+  double near = 0, asked = 0, most = 0;
+  for (const std::size_t k : group.members) {
+    if (std::find(makers.begin(), makers.end(), k) != makers.end()) continue;
+    const double far = off_if_near(group.cells, motion.of(from_[k])) * per_near;
+    if (far < kNearly) near += 1, most += kNearly - far;
+    asked += 1;
+    if (asked <= kFirst && asked - near > (1 - kAgreed) * kFirst) return false;
+    if (asked == kFirst && near < kAgreed * kFirst) return false;
+    if (most + kNearly * (all - asked) <= least) return false;
+  }
+  return true;
 }
 
 /// `share_near`, where given: of the points, those that lay near others before.
@@ -189,40 +214,51 @@ RigidMotion RigidPairSearch::refined(RigidMotion motion, std::size_t scale, int 
 
 void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> makers,
                                std::vector<RigidHypothesis>& out) const {
-  const Vec3 &a = from_[makers[0]], &b = from_[makers[1]];
-  const double ab = length_of(b - a), slack = kTolerance * spacing_;
+  const Vec3 &a = from_[makers[0]], &b = from_[makers[1]], &c = from_[makers.back()];
+  const double ab = length_of(b - a), ac = length_of(c - a), bc = length_of(c - b);
+  const double slack = kTolerance * spacing_;
   std::vector<std::size_t> targets(std::min(to_.size(), kTargets)), around(std::min(to_.size(), kAround));
   std::vector<double> squared(std::max(targets.size(), around.size()));
   near_.nearest(a, targets.size(), targets.data(), squared.data());
-  std::vector<std::pair<double, RigidMotion>> found;
+  std::vector<std::pair<double, RigidMotion>>
+      found;  // the kKeptOfGroup that agree most, those found first first
   std::size_t tried = 0;
-  const auto consider = [&](std::initializer_list<std::pair<std::size_t, std::size_t>> pairs) {
+  const auto consider = [&](const std::array<std::size_t, 3>& to) {
     ++tried;
+    const double least = found.size() < kKeptOfGroup ? 0 : found.back().first;
+    if (dims_ == 3 && group.cells.known()) {
+      const auto rough = triangle_rotation({a, b, c}, {to_[to[0]], to_[to[1]], to_[to[2]]});
+      if (rough && !may_agree(group, makers, *rough, least)) return;
+    }
     RigidSums sums(a);
-    for (const auto& [from, to] : pairs) sums.add(from_[from], to_[to], 1);
+    for (std::size_t k = 0; k < makers.size(); ++k) sums.add(from_[makers[k]], to_[to[k]], 1);
     const RigidMotion motion = fit_rigid(sums, flat_);
     if (agreement(group, makers, motion, true) < kAgreed) return;
-    found.emplace_back(agreement(group, makers, motion, false), motion);
+    const double agreed = agreement(group, makers, motion, false);
+    const auto less = [&](const auto& one) { return one.first < agreed; };
+    found.emplace(std::find_if(found.begin(), found.end(), less), agreed, motion);
+    if (found.size() > kKeptOfGroup) found.pop_back();
   };
+  std::vector<std::size_t> seconds, thirds;
   for (const std::size_t first : targets) {
     near_.nearest(to_[first], around.size(), around.data(), squared.data());
-    for (const std::size_t second : around) {
-      if (second == first || std::abs(length_of(to_[second] - to_[first]) - ab) > slack) continue;
+    seconds.clear(), thirds.clear();
+    for (const std::size_t k : around) {
+      if (k == first) continue;
+      const double far = length_of(to_[k] - to_[first]);
+      if (std::abs(far - ab) <= slack) seconds.push_back(k);
+      if (std::abs(far - ac) <= slack) thirds.push_back(k);
+    }
+    for (const std::size_t second : seconds) {
       if (dims_ == 2) {
-        consider({{makers[0], first}, {makers[1], second}});
+        consider({first, second, second});
         continue;
       }
-      const Vec3& c = from_[makers[2]];
-      for (const std::size_t third : around)
-        if (third != first && third != second &&
-            std::abs(length_of(to_[third] - to_[first]) - length_of(c - a)) <= slack &&
-            std::abs(length_of(to_[third] - to_[second]) - length_of(c - b)) <= slack)
-          consider({{makers[0], first}, {makers[1], second}, {makers[2], third}});
+      for (const std::size_t third : thirds)
+        if (third != second && std::abs(length_of(to_[third] - to_[second]) - bc) <= slack)
+          consider({first, second, third});
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& x, const auto& y) { return x.first > y.first; });
-  if (found.size() > kKeptOfGroup) found.resize(kKeptOfGroup);
   const double price = std::log(static_cast<double>(std::max<std::size_t>(tried, 1)));
   for (const auto& [agreed, motion] : found) {
     RigidHypothesis one = judged(grown(motion, makers[0]), makers);
@@ -231,12 +267,12 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
   }
 }
 
-std::vector<RigidHypothesis> RigidPairSearch::free() const {
+std::vector<RigidHypothesis> RigidPairSearch::free(const NearCells& cells) const {
   std::vector<RigidHypothesis> out;
   const std::size_t least = dims_ == 2 ? 3 : 4;
   if (from_.size() < least || to_.size() < least) return out;
   for (const std::size_t anchor : anchors()) {
-    Group group{std::vector<std::size_t>(std::min(from_.size(), kGroup))};
+    Group group{std::vector<std::size_t>(std::min(from_.size(), kGroup)), cells};
     std::vector<double> squared(group.members.size());
     near_from_.nearest(from_[anchor], group.members.size(), group.members.data(), squared.data());
     const std::size_t last = std::min<std::size_t>(group.members.size() - 1, 8);
@@ -263,7 +299,8 @@ std::vector<RigidHypothesis> RigidPairSearch::shifted(const RigidMotion& motion)
   std::vector<RigidHypothesis> out;
   std::vector<std::size_t> targets(std::min(to_.size(), kTargets));
   std::vector<double> squared(targets.size());
-  const Group few{spread(kShiftAnchors)};
+  const NearCells near = cells();
+  const Group few{spread(kShiftAnchors), near};
   for (const std::size_t anchor : few.members) {
     const Vec3 turned = motion.turned(from_[anchor]);
     near_.nearest(motion.of(from_[anchor]), targets.size(), targets.data(), squared.data());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tracking/candidates/row_grid.h"
+#include "tracking/motion/near_cells.h"
 #include "tracking/motion/near_points.h"
 #include "tracking/motion/rigid_fit.h"
 
@@ -33,7 +34,11 @@ class RigidPairSearch {
                   int dims, int flat);
 
   /// The likeliest few, likeliest first. Each pays for the number of those that might have been taken.
-  std::vector<RigidHypothesis> free() const;
+  std::vector<RigidHypothesis> free() const { return free(cells()); }
+  /// The same, where cells() are at hand; without known cells slower.
+  std::vector<RigidHypothesis> free(const NearCells& cells) const;
+  /// Of the next frame, for what counts as near. Not kept: they take more memory than the frame.
+  NearCells cells() const;
   /// The likeliest few with a given rotation and any shift that brings a detection onto one of the next
   /// frame.
   std::vector<RigidHypothesis> shifted(const RigidMotion& motion) const;
@@ -48,13 +53,15 @@ class RigidPairSearch {
                 std::vector<RigidHypothesis>& out) const;
   double agreement(const Group& group, std::span<const std::size_t> makers, const RigidMotion& motion,
                    bool quick) const;
+  bool may_agree(const Group& group, std::span<const std::size_t> makers, const RigidMotion& motion,
+                 double least) const;
   RigidMotion grown(RigidMotion motion, std::size_t anchor) const;
   RigidMotion closer(const RigidMotion& motion, std::span<const std::size_t> points, double scale,
                      double stiff, double* share_near = nullptr) const;
   std::vector<std::size_t> spread(std::size_t most) const;
   std::vector<std::size_t> anchors() const;
   double off(const Vec3& place) const;
-  double off_if_near(const Vec3& place) const;
+  double off_if_near(const NearCells& cells, const Vec3& place) const;
 
   std::span<const Vec3> from_, to_;
   NearPoints near_from_, near_;

@@ -50,7 +50,7 @@ std::vector<Vec3> rigid_moves(std::span<const Vec3> from, std::span<const Vec3> 
       const Eigen::Matrix3d turn =
           Eigen::AngleAxisd(degrees * std::numbers::pi / 180, axes.col(axis)).toRotationMatrix();
       double sum = 0;
-      for (std::size_t k = 0; k < from.size(); ++k) {
+      for (std::size_t k = 0; k < from.size() && sum < best; ++k) {
         const Eigen::Vector3d p = turn * (vector_of(from[k]) - start) + stop;
         const Eigen::Vector3d d = p - vector_of(from[k]);
         moves[k] = {d.x(), d.y(), d.z()};

@@ -1,0 +1,54 @@
+#pragma once
+/// The distance to the nearest of some points, for many places and one small radius: every cell of space
+/// lists the points within the radius of some place in it, so that one list is looked through.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <motes/tracking/geometry.h>
+
+namespace motes::tracking {
+
+class NearCells {
+ public:
+  /// O(points + cells). No cells are made where there would be more than kMostCells of them, or coordinates
+  /// are so large beside the radius that rounding would show.
+  NearCells(std::span<const Vec3> points, double radius);
+
+  bool known() const { return !offset_.empty(); }
+
+  /// The squared distance to the nearest point, where that is at most the radius; otherwise that to some
+  /// other point, or infinity.
+  double squared(const Vec3& place) const {
+    double least = std::numeric_limits<double>::infinity();
+    const double x = (place.x - low_.x) * per_width_, y = (place.y - low_.y) * per_width_,
+                 z = (place.z - low_.z) * per_width_;
+    if (!(x >= 0 && y >= 0 && z >= 0 && x < cells_.x && y < cells_.y && z < cells_.z)) return least;
+    const std::size_t cell = (static_cast<std::size_t>(z) * columns_ + static_cast<std::size_t>(y)) * row_ +
+                             static_cast<std::size_t>(x);
+    for (auto e = static_cast<std::size_t>(offset_[cell]); e < static_cast<std::size_t>(offset_[cell + 1]);
+         ++e) {
+      const double dx = near_[e].x - place.x, dy = near_[e].y - place.y, dz = near_[e].z - place.z;
+      least = std::min(least, dx * dx + dy * dy + dz * dz);
+    }
+    return least;
+  }
+
+  static constexpr double kMostCells = 0x1p20;
+
+ private:
+  template <class Act>
+  void for_each_cell(const Vec3& point, double reach, const Act& act) const;
+
+  Vec3 low_, cells_;  ///< corner; cells along each axis
+  double per_width_ = 0;
+  std::size_t columns_ = 0, row_ = 0;  ///< rows along x of a layer, cells of a row
+  std::vector<std::int32_t> offset_;   ///< [cells + 1] into near_
+  std::vector<Vec3> near_;             ///< by cell
+};
+
+}  // namespace motes::tracking
