@@ -24,6 +24,7 @@
 #include "tracking/link/series_nodes.h"
 #include "tracking/link/series_options.h"
 #include "tracking/link/series_pairs.h"
+#include "tracking/link/series_persistence.h"
 #include "tracking/link/series_reason.h"
 #include "tracking/link/series_restore.h"
 #include "tracking/link/series_rounds.h"
@@ -34,14 +35,11 @@ namespace {
 
 using matching::Index;
 
-constexpr int kVelocityRounds = 6;
 /// Where particles move less than this part of their spacing, links without prediction are good enough to fit
 /// a field to.
 constexpr double kSmallSteps = 0.2;
-constexpr int kJointRounds = 16;
 /// Rounds on all detections, from parameters that a part of them gave.
 constexpr int kRoundsOn = 3, kJointRoundsOn = 4;
-constexpr std::int64_t kMostTriplets = 400'000'000;
 /// What `automatic` spends, in counts so that it is the same everywhere: a field up to so many detections
 /// (some 30 microseconds each on two cores), velocity up to so many candidates (1), beliefs up to so many
 /// triplets (0.2).
@@ -49,12 +47,7 @@ constexpr std::size_t kMostForField = 3'000'000;
 /// So many detections are linked around neighbours' motion even where links without it do not tell of any:
 /// where particles move far, these links are wrong.
 constexpr std::size_t kMostForAnyField = 20'000;
-constexpr std::int64_t kMostForVelocity = 100'000'000, kMostForBeliefs = 1'000'000'000;
-/// Beliefs are given up after six rounds where their linking is less likely by so many nats a detection, and
-/// links that begin frame to frame after two.
-constexpr double kHopeless = 0.09;
-/// What the data must say for persistence, in nats a link: that links before and after make links likelier.
-constexpr double kLeastGain = 0.005;
+constexpr std::int64_t kMostForVelocity = 100'000'000;
 /// A field that links without it do not tell of, in nats a detection: in simulations of particles that move
 /// on their own up to .08 came from links chosen to look so, of samples that move as a whole 1 to 6.
 constexpr double kLeastFieldGain = 0.1;
@@ -62,10 +55,9 @@ constexpr double kLeastFieldGain = 0.1;
 constexpr double kLeastGainOfSome = 0.2;
 /// The motion of all is believed where it makes links likelier by so many standard errors.
 constexpr double kSure = 1.645;
-/// The rounds with velocity look for the likeliest linking, beliefs for the links most likely right: theirs
-/// may be less likely by so many nats a detection and still be better. On simulations they were at -0.01, not
-/// at -0.08.
-constexpr double kJointTolerance = 0.03;
+/// Linkings of two starts come to the same beliefs where fewer links than this share differ: beliefs change
+/// more themselves. Only the likelier of the two goes on.
+constexpr double kUnlikeLinkings = 0.05;
 /// Axes are scaled so many times at most, each time from the links of the last scaling, and by so many nats a
 /// detection.
 constexpr int kMostScalings = 3;
@@ -206,48 +198,6 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   return best;
 }
 
-/// Where there are too many triplets: another model will do, unless this one is asked for.
-void spare_beliefs(bool by_data, SeriesLinks& out) {
-  if (!by_data)
-    throw ResourceError("linking.model: joint: too many possible tracks; use linking.model: velocity");
-  out.spared.push_back("beliefs (joint): over " + std::to_string(kMostForBeliefs) +
-                       " pairs of links that meet");
-}
-
-/// From these rounds on, of a cost of `before`, with persistence: as far as it is asked for, or as the data
-/// ask for it.
-Rounds with_persistence(const SeriesOptions& options, Rounds best, double before, const PartChoice& choice,
-                        SeriesLinks& out) {
-  const bool by_data = options.model == MotionModel::automatic;
-  const bool sure = options.model == MotionModel::velocity || options.model == MotionModel::joint;
-  Rounds persistent = best;
-  persistent.with_velocity(kVelocityRounds, !sure);
-  out.evidence.velocity = persistent.cost_per_point();
-  out.evidence.beta = persistent.velocity_.beta();
-  const double gain = before - *out.evidence.velocity;
-  // Around a motion of all it must not outweigh other explanations: half of the particles may not share it.
-  const bool returning =
-      !out.drift && !out.rotation && gain > kReturningGain && returns(persistent.velocity_);
-  out.persistent = sure || returning || (gain > kLeastGain && *out.evidence.beta >= persistent.least_beta());
-  if (!out.persistent) return best;
-  best = std::move(persistent);
-  if (out.chosen != MotionModel::field) out.chosen = MotionModel::velocity;
-  if (options.model != MotionModel::joint && !by_data) return best;
-  Rounds whole = best;
-  const auto most =
-      std::llround(static_cast<double>(by_data ? kMostForBeliefs : kMostTriplets) / choice.times);
-  if (!whole.joint(kJointRounds, most,
-                   by_data ? *out.evidence.velocity + kHopeless : std::numeric_limits<double>::infinity())) {
-    spare_beliefs(by_data, out);
-    return best;
-  }
-  out.evidence.joint = whole.cost_per_point();
-  if (by_data && !(*out.evidence.joint < *out.evidence.velocity + kJointTolerance)) return best;
-  out.joint = true;
-  if (out.chosen != MotionModel::field) out.chosen = MotionModel::joint;
-  return whole;
-}
-
 /// The rounds of all models that are asked for, or that the data ask for.
 Rounds best_linking(const Execution& execution, const SeriesPoints& points, const SeriesOptions& options,
                     const std::function<void(int)>& done, PartChoice& choice, SeriesLinks& out) {
@@ -269,13 +219,19 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
                         : out.chosen == MotionModel::field
                             ? out.evidence.field.value_or(best.cost_per_point())
                             : out.evidence.plain;
-  best = with_persistence(options, std::move(best), before, choice, out);
-  if (!choice.other_start) return best;
+  best = with_persistence(options, std::move(best), before, out);
+  if (!choice.other_start) return with_beliefs(options, std::move(best), choice.times, out);
   of_other.chosen = MotionModel::standing;
   of_other.drift = of_other.rotation = false;
   const double start = choice.other_start->cost_per_point();
-  Rounds other = with_persistence(options, *std::exchange(choice.other_start, {}), start, choice, of_other);
-  if (!of_other.persistent || other.cost_per_point() >= best.cost_per_point()) return best;
+  Rounds other = with_persistence(options, *std::exchange(choice.other_start, {}), start, of_other);
+  const bool alike =
+      out.persistent && of_other.persistent && !best.differs(other.solution_.linking, kUnlikeLinkings);
+  if (alike && best.cost_per_point() <= other.cost_per_point())
+    return with_beliefs(options, std::move(best), choice.times, out);
+  if (!alike) best = with_beliefs(options, std::move(best), choice.times, out);
+  if (of_other.persistent) other = with_beliefs(options, std::move(other), choice.times, of_other);
+  if (!alike && (!of_other.persistent || other.cost_per_point() >= best.cost_per_point())) return best;
   of_other.rounds = out.rounds;
   out = std::move(of_other);
   return other;

@@ -31,9 +31,7 @@ constexpr std::size_t kSmallSeries = 30'000;
 constexpr int kFieldRounds = 4;
 /// Links that tell whether neighbours move together.
 constexpr std::int64_t kCoherenceSample = 20'000;
-/// Rounds end when fewer links than this share change.
-constexpr double kSettled = 1e-3;
-/// Those with velocity, where beliefs may follow.
+/// Rounds with velocity, where beliefs may follow, end when fewer links than this share change.
 constexpr double kSettledForBeliefs = 5e-3;
 
 /// Of each detection's candidates so many, within so many nats of its likeliest one, can be links.
@@ -86,11 +84,11 @@ void Rounds::plain_from(SeriesLinking start, int lags, int rounds, double hopele
   }
 }
 
-bool Rounds::differs(const SeriesLinking& other) const {
+bool Rounds::differs(const SeriesLinking& other, double share) const {
   std::int64_t missing = 0;
   for (std::size_t i = 0; i < other.next.size(); ++i)
     missing += other.next[i] >= 0 && other.next[i] != solution_.linking.next[i];
-  return static_cast<double>(missing) >= kSettled * static_cast<double>(solution_.linking.links());
+  return static_cast<double>(missing) >= share * static_cast<double>(solution_.linking.links());
 }
 
 void Rounds::along_field(SeriesLinking start, int lags, int rounds) {
@@ -198,7 +196,7 @@ void Rounds::with_velocity(int rounds, bool doubt) {
     solve(costs);
     moved_ = static_cast<double>(changed(before, solution_.linking)) /
              std::max(1.0, static_cast<double>(before.links()));
-    if (moved_ < (doubt ? kSettledForBeliefs : kSettled)) break;
+    if (moved_ < (doubt ? kSettledForBeliefs : kRoundsSettled)) break;
   }
 }
 
@@ -265,7 +263,7 @@ bool Rounds::joint_on(int rounds, std::int64_t most_triplets) {
     const SeriesLinking before = solution_.linking;
     solve_beliefs(beliefs);
     if (static_cast<double>(changed(before, solution_.linking)) <
-        kSettled * static_cast<double>(before.links()))
+        kRoundsSettled * static_cast<double>(before.links()))
       break;
   }
   return true;
@@ -428,7 +426,7 @@ bool Rounds::improve() {
     solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
   if (before.next.size() != points_->size()) return true;
   return static_cast<double>(changed(before, solution_.linking)) >=
-         kSettled * static_cast<double>(before.links());
+         kRoundsSettled * static_cast<double>(before.links());
 }
 
 void Rounds::expect_misses() {

@@ -18,6 +18,8 @@ namespace motes::tracking {
 
 /// Rounds of `plain` and `along_field`.
 inline constexpr int kPlainRounds = 4;
+/// Rounds end when fewer links than this share change.
+inline constexpr double kRoundsSettled = 1e-3;
 /// Displacements go on where their regression on those before them is at least this, not only where links can
 /// be chosen to look so.
 inline constexpr double kLeastBeta = 0.05;
@@ -87,8 +89,9 @@ class Rounds {
   /// triplets.
   bool joint_on(int rounds, std::int64_t most_triplets);
 
-  /// Whether enough links of another linking are not in this one for rounds to go on.
-  bool differs(const SeriesLinking& other) const;
+  /// Whether more than a share of this linking's number of links are in the other one alone; by default the
+  /// share that rounds go on for.
+  bool differs(const SeriesLinking& other, double share = kRoundsSettled) const;
 
   const SeriesPoints& points() const { return *points_; }
 
