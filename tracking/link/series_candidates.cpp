@@ -39,16 +39,19 @@ struct Row {
   void clear() { to.clear(), cost.clear(); }
 };
 
+/// What the dearest of the `most` cheapest costs; there are as many.
+double most_kept(Row& row, std::size_t most) {
+  row.sorted = row.cost;
+  std::nth_element(row.sorted.begin(), row.sorted.begin() + static_cast<std::ptrdiff_t>(most) - 1,
+                   row.sorted.end());
+  return row.sorted[most - 1];
+}
+
 /// Leaves the likely ones and the one kept; rising order stays.
 void keep_likely(Row& row, Index kept, double nats, std::size_t most) {
   if (row.to.empty()) return;
   double limit = *std::min_element(row.cost.begin(), row.cost.end()) + nats;
-  if (row.to.size() > most) {
-    row.sorted = row.cost;
-    std::nth_element(row.sorted.begin(), row.sorted.begin() + static_cast<std::ptrdiff_t>(most) - 1,
-                     row.sorted.end());
-    limit = std::min(limit, row.sorted[most - 1]);
-  }
+  if (row.to.size() > most) limit = std::min(limit, most_kept(row, most));
   std::size_t place = 0;
   for (std::size_t k = 0; k < row.to.size(); ++k)
     if (row.cost[k] <= limit || row.to[k] == kept) row.to[place++] = row.to[k];
@@ -108,18 +111,28 @@ class Finder {
   /// The candidates of detection i, by rising number.
   void find(Index i, Row& row) const {
     const std::int32_t t = points_.slot[at(i)];
-    row.clear();
+    const int last = std::min(lags_, points_.frames() - 1 - t);
     constexpr double kAny = std::numeric_limits<double>::infinity();
-    if (most_ == 0) return look(i, t, kAny, nullptr, row);
+    row.clear();
+    if (most_ == 0) {
+      for (int lag = 1; lag <= last; ++lag) look(i, t, lag, kAny, reach_[place(t, lag)], row);
+      return;
+    }
     // A good link close by bounds how far others can be; without one, all around are looked at.
     double best = kAny;
     for (std::size_t k = 0; k < kFirstLooks.size() && best == kAny; ++k) {
       row.clear();
-      look(i, t, least_[at(t)] + kFirstLooks[k], &first_[place(t, 1) * kFirstLooks.size() + k], row);
+      for (int lag = 1; lag <= last; ++lag)
+        look(i, t, lag, least_[at(t)] + kFirstLooks[k], first_[place(t, lag) * kFirstLooks.size() + k], row);
       if (!row.cost.empty()) best = *std::min_element(row.cost.begin(), row.cost.end());
     }
     row.clear();
-    look(i, t, best + nats_, nullptr, row);
+    // So do as many as are kept: no link over more frames that costs more is among them.
+    double most_cost = best + nats_;
+    for (int lag = 1; lag <= last; ++lag) {
+      look(i, t, lag, most_cost, radius(t, lag, most_cost), row);
+      if (row.cost.size() >= most_) most_cost = std::min(most_cost, most_kept(row, most_));
+    }
     const Index kept = keep_ != nullptr ? keep_->next[at(i)] : -1;
     if (kept >= 0) add_kept(i, t, kept, row);
     keep_likely(row, kept, nats_, most_);
@@ -148,30 +161,24 @@ class Finder {
     return length_of({to.x - from.x, to.y - from.y, to.z - from.z}) > model_.gate.um * lag;
   }
 
-  /// Adds links that cost at most `cost`, looked for within the radii of all lags (each kFirstLooks.size()
-  /// after the one before), where they are given.
-  void look(Index i, std::int32_t t, double cost, const double* radii, Row& row) const {
-    for (int lag = 1; lag <= lags_ && t + lag < points_.frames(); ++lag) {
-      const double reach = reach_[place(t, lag)];
-      const double within = most_ == 0         ? reach
-                            : radii != nullptr ? radii[at(lag - 1) * kFirstLooks.size()]
-                                               : radius(t, lag, cost);
-      if (!(reach > 0) || !(within > 0)) continue;
-      const LagCosts::Entry& entry = costs_.of(t, lag);
-      row.near.clear();
-      const Index first = points_.offset[at(t + lag)];
-      grids_[at(t + lag)].for_each_within(centre(i, lag), within, [&](std::size_t number, double squared) {
-        const double distance = std::sqrt(squared);
-        const Index j = first + static_cast<Index>(number);
-        if (!(distance < reach) || gated(i, j, lag)) return;
-        const double price = most_ > 0 ? entry.cost(distance) : 0;
-        if (price <= cost) row.near.emplace_back(j, price);
-      });
-      std::sort(row.near.begin(), row.near.end());
-      for (const auto& [j, price] : row.near) {
-        row.to.push_back(j);
-        if (most_ > 0) row.cost.push_back(price);
-      }
+  /// Adds links over `lag` frames that cost at most `cost`, looked for within a radius.
+  void look(Index i, std::int32_t t, int lag, double cost, double within, Row& row) const {
+    const double reach = reach_[place(t, lag)];
+    if (!(reach > 0) || !(within > 0)) return;
+    const LagCosts::Entry& entry = costs_.of(t, lag);
+    row.near.clear();
+    const Index first = points_.offset[at(t + lag)];
+    grids_[at(t + lag)].for_each_within(centre(i, lag), within, [&](std::size_t number, double squared) {
+      const double distance = std::sqrt(squared);
+      const Index j = first + static_cast<Index>(number);
+      if (!(distance < reach) || gated(i, j, lag)) return;
+      const double price = most_ > 0 ? entry.cost(distance) : 0;
+      if (price <= cost) row.near.emplace_back(j, price);
+    });
+    std::sort(row.near.begin(), row.near.end());
+    for (const auto& [j, price] : row.near) {
+      row.to.push_back(j);
+      if (most_ > 0) row.cost.push_back(price);
     }
   }
 
