@@ -46,10 +46,12 @@ class ShiftSearch {
         from_(points.frame(t)),
         to_(points.frame(t + 1)),
         near_(to_),
-        density_(points.density[at(t) + 1]),
+        log_density_(std::log(points.density[at(t) + 1])),
         spacing_(points.spacing_um) {
-    for (std::size_t s = 0; s < kScales; ++s)
+    for (std::size_t s = 0; s < kScales; ++s) {
       scale_[s] = kLeastScale * std::pow(kScaleRatio, static_cast<double>(s)) * spacing_;
+      log_volume_[s] = dims_ * std::log(scale_[s]);
+    }
   }
 
   /// Those that bring a detection onto one of the next frame.
@@ -76,9 +78,9 @@ class ShiftSearch {
       if (k == anchor) return;
       const double off = std::sqrt(nearest(from_[k] + shift).second);
       for (std::size_t s = 0; s < kScales; ++s)
-        out.gain[s] += std::log(kUnpaired +
-                                (1 - kUnpaired) * std::exp(student_log_density(off / scale_[s], dims_) -
-                                                           dims_ * std::log(scale_[s]) - std::log(density_)));
+        out.gain[s] +=
+            std::log(kUnpaired + (1 - kUnpaired) * std::exp(student_log_density(off / scale_[s], dims_) -
+                                                            log_volume_[s] - log_density_));
     });
     return out;
   }
@@ -111,8 +113,8 @@ class ShiftSearch {
   int dims_;
   std::span<const Vec3> from_, to_;
   NearPoints near_;
-  double density_, spacing_;
-  ByScale scale_{};
+  double log_density_, spacing_;
+  ByScale scale_{}, log_volume_{};
 };
 
 /// The likelier of two at one scale.

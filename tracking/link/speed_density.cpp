@@ -14,11 +14,19 @@ constexpr std::size_t kMostGroups = 8, kLeastInPair = 25;
 /// Pairs of lengths that have nothing to do with each other, which are added: a share, or so many.
 constexpr double kPseudo = 0.02, kLeastPseudo = 12;
 
-/// Which of the groups, of as many lengths each, the bins belong to.
+std::vector<std::uint8_t> bins_of(std::span<const double> lengths) {
+  std::vector<std::uint8_t> out;
+  out.reserve(lengths.size());
+  for (const double length : lengths) out.push_back(static_cast<std::uint8_t>(SpeedDensity::bin_of(length)));
+  return out;
+}
+
+/// Which of the groups, of as many lengths each, the bins belong to. `lengths`: their bins.
 template <std::size_t N>
-void set_groups(std::span<const double> lengths, std::size_t groups, std::array<std::uint8_t, N>& out) {
+void set_groups(const std::vector<std::uint8_t>& lengths, std::size_t groups,
+                std::array<std::uint8_t, N>& out) {
   std::array<double, N> counts{};
-  for (const double length : lengths) counts[SpeedDensity::bin_of(length)] += 1;
+  for (const std::uint8_t bin : lengths) counts[bin] += 1;
   double before = 0;
   for (std::size_t bin = 0; bin < N; ++bin) {
     const double middle = (before + counts[bin] / 2) / static_cast<double>(lengths.size());
@@ -39,11 +47,12 @@ SpeedDensity::SpeedDensity(std::span<const double> lengths, std::span<const doub
   const auto n = static_cast<double>(lengths.size());
   groups_ = std::min(kMostGroups, static_cast<std::size_t>(std::sqrt(n / static_cast<double>(kLeastInPair))));
   if (groups_ < 2) return;
-  set_groups(lengths, groups_, group_);
-  set_groups(beside, groups_, group_beside_);
+  const std::vector<std::uint8_t> bins = bins_of(lengths), bins_beside = bins_of(beside);
+  set_groups(bins, groups_, group_);
+  set_groups(bins_beside, groups_, group_beside_);
   std::vector<double> counts(groups_ * groups_, 0), here(groups_, 0), there(groups_, 0);
   for (std::size_t k = 0; k < lengths.size(); ++k) {
-    const std::size_t a = group_[bin_of(lengths[k])], b = group_beside_[bin_of(beside[k])];
+    const std::size_t a = group_[bins[k]], b = group_beside_[bins_beside[k]];
     counts[a * groups_ + b] += 1, here[a] += 1, there[b] += 1;
   }
   const double pseudo = std::max(kLeastPseudo, kPseudo * n);

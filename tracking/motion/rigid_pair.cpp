@@ -77,12 +77,14 @@ RigidPairSearch::RigidPairSearch(std::span<const Vec3> from, std::span<const Vec
       near_from_(from),
       near_(to),
       grid_(to, spacing),
-      density_(density),
+      log_density_(std::log(density)),
       spacing_(spacing),
       dims_(dims),
       flat_(flat) {
-  for (std::size_t s = 0; s < kRigidScales; ++s)
+  for (std::size_t s = 0; s < kRigidScales; ++s) {
     scale_[s] = kLeastScale * std::pow(kScaleRatio, static_cast<double>(s)) * spacing_;
+    log_volume_[s] = dims_ * std::log(scale_[s]);
+  }
 }
 
 double RigidPairSearch::off(const Vec3& place) const {
@@ -134,7 +136,7 @@ RigidHypothesis RigidPairSearch::judged(const RigidMotion& motion,
     for (std::size_t s = 0; s < kRigidScales; ++s)
       out.gain[s] +=
           std::log(kUnpaired + (1 - kUnpaired) * std::exp(student_log_density(far / scale_[s], dims_) -
-                                                          dims_ * std::log(scale_[s]) - std::log(density_)));
+                                                          log_volume_[s] - log_density_));
   }
   return out;
 }

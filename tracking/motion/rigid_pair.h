@@ -66,9 +66,9 @@ class RigidPairSearch {
   std::span<const Vec3> from_, to_;
   NearPoints near_from_, near_;
   RowGrid grid_;  ///< of `to`
-  double density_, spacing_;
+  double log_density_, spacing_;
   int dims_, flat_;
-  ByScale scale_{};
+  ByScale scale_{}, log_volume_{};
 };
 
 /// The axis along which all points lie at one place, in two dimensions; else -1.
