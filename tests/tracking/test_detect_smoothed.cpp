@@ -194,3 +194,19 @@ TEST_CASE("no spots are found in skewed noise alone, and those in it are found",
       if (spots) CHECK(testing::score_spots(truth, found, {1, 1, 1}, 2).matched >= 62);
     }
 }
+
+TEST_CASE("spots in a stack that was smoothed and then clipped are found with nothing given", "[detect]") {
+  const int spots = GENERATE(20, 80);
+  for (const std::uint64_t seed : {1, 2}) {
+    Taken picture = taken({20, 128, 128}, spots, 9, 0.7, seed);
+    for (float& v : std::get<std::vector<float>>(picture.frame.voxels)) v = std::max(0.0F, v - 20 * 11);
+    const auto sizes = tracking::estimate_sizes(kTwo, picture.frame, Polarity::bright);
+    REQUIRE(sizes);
+    CHECK(sizes->radius_um.x == Approx(std::sqrt(3.0) * std::hypot(1.5, 0.7)).epsilon(0.15));
+    DetectionOptions options;
+    options.radius_um = sizes->radius_um;
+    const Detections found = detect_spots(kTwo, picture.frame, options);
+    CAPTURE(spots, seed, sizes->radius_um.x, found.size());
+    CHECK(f1(picture, found) >= 0.95);
+  }
+}

@@ -45,8 +45,8 @@ constexpr std::size_t kFewest = 20;
 constexpr double kShallow = 1.05;       // stretch up to which noise may be skewed
 constexpr double kWide = 1.5;           // stretch that is worth a warning
 constexpr double kSmoothLeast = 1.25;   // stretch from which on responses may tell more than scores,
-constexpr double kMore = 1.15;          // times as many spots: these are taken,
-constexpr double kFarMore = 2;          // and where scales are compared,
+constexpr double kMore = 1.15;          // if they give so many times as many spots,
+constexpr double kFarMore = 2;          // or where scales are compared
 constexpr double kCrowdedTail = 20;      // times as many as noise gives: spots make the tail
 constexpr double kMostLopsided = 1.35;   // maxima's tail over minima's, on noise of light
 
@@ -346,13 +346,15 @@ Choice choose_spots(const Execution& execution, const ScoredMaxima& maxima, cons
   choice.noise_stretch = noise.stretch;
   choice.hot_voxels = maxima.any_hot(kHotScore * noise.stretch);
 
-  const bool clipped = !by_rate && is_clipped(frame, maxima.scores(true), minima.round);
+  const Clipping clipping =
+      by_rate ? Clipping::none : clipping_of(frame, maxima.scores(true), minima.round);
+  const bool clipped = clipping != Clipping::none;
   const Crowd crowd = crowd_of(filter, shape, maxima, noise, levels, static_cast<double>(floor));
   const bool touching = !by_rate && !options.comparing;
   std::vector<LikelySpot> likely = maxima.take({levels, crowd.near, crowd.response, touching});
   if (touching) take_touching(execution, filter, likely);
   if (clipped)
-    take_of_clipped(filter, maxima, skew, levels, likely);
+    take_of_clipped(filter, maxima, {clipping, skew}, levels, likely);
   else if (!by_rate && noise.stretch > kSmoothLeast)
     take_by_response(filter, maxima, noise.stretch, options.comparing ? kFarMore : kMore, levels, likely);
   if (touching && !clipped && std::isfinite(unmistakable)) take_disturbed(maxima, unmistakable, likely);

@@ -7,7 +7,6 @@
 
 #include "tracking/detect/response_noise.h"
 #include "tracking/detect/selection.h"
-#include "tracking/detect/skewed_noise.h"
 #include "tracking/detect/spots_nearby.h"
 
 namespace motes::tracking::detect {
@@ -104,8 +103,8 @@ void take_by_response(const Filter& filter, const ScoredMaxima& maxima, double s
   likely = std::move(all);
 }
 
-void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double skew, Levels& levels,
-                     std::vector<LikelySpot>& likely) {
+void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, const ClippedNoise& noise,
+                     Levels& levels, std::vector<LikelySpot>& likely) {
   constexpr double kLeast = -std::numeric_limits<double>::infinity();
   std::vector<LikelySpot> all = maxima.take({{kLeast, kLeast}});
   if (spots_are_most(all, levels, filter.dimensions)) return;
@@ -120,7 +119,7 @@ void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double sk
       one.spot.over = one.response / level;
     }
   } else {
-    const auto told = spots_by_response(filter, all, 0, kClippedUneven * skew);
+    const auto told = spots_by_response(filter, all, 0, kClippedUneven * noise.skew);
     if (!told) return;
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].taken = told->is_spot[i] != 0 || (all[i].is_round && all[i].response >= levels.response);
@@ -128,7 +127,7 @@ void take_of_clipped(const Filter& filter, const ScoredMaxima& maxima, double sk
     }
   }
   const auto before = static_cast<double>(count_taken(likely)), after = static_cast<double>(count_taken(all));
-  if (before >= after && before <= kAgree * after) return;
+  if (noise.clipping == Clipping::smoothed_noise && before >= after && before <= kAgree * after) return;
   levels.blends = false;
   likely = std::move(all);
 }

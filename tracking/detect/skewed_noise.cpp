@@ -87,12 +87,15 @@ double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const
   return std::max(1.0, sum / static_cast<double>(kRanks.size()));
 }
 
-bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima) {
-  if (maxima.size() < kFewestScores || minima.size() < kFewestScores) return false;
+Clipping clipping_of(const VolumeFrame& frame, std::span<const double> maxima,
+                     std::span<const double> minima) {
+  if (maxima.size() < kFewestScores || minima.size() < kFewestScores) return Clipping::none;
+  const double high = kClippedSkew * percentile(minima, 0.9);
+  const bool all = percentile(maxima, 0.5) >= high;
   const std::span<const double> scored(std::upper_bound(maxima.begin(), maxima.end(), 0.0), maxima.end());
-  if (scored.size() < kFewestScores || percentile(scored, 0.5) < kClippedSkew * percentile(minima, 0.9))
-    return false;
-  return share_of_lowest(frame) > kClippedShare;
+  if (!all && (scored.size() < kFewestScores || percentile(scored, 0.5) < high)) return Clipping::none;
+  if (share_of_lowest(frame) <= kClippedShare) return Clipping::none;
+  return all ? Clipping::noise : Clipping::smoothed_noise;
 }
 
 bool spots_are_most(std::span<const LikelySpot> maxima, const Levels& levels, int dimensions) {

@@ -19,10 +19,15 @@ namespace motes::tracking::detect {
 double skew_of_noise(const Execution& execution, const VolumeFrame& frame, const Filter& filter,
                      Polarity polarity);
 
+/// What was clipped at the lowest value between the spots of a frame; of smoothed noise specks are left, and
+/// many maxima score 0.
+enum class Clipping { none, noise, smoothed_noise };
+
 /// Whether the frame was clipped from below between its spots, as filters that take a background off do. Its
 /// minima are shallow then: maxima, though most are noise, score higher beside minima than on any other
-/// noise.
-bool is_clipped(const VolumeFrame& frame, std::span<const double> maxima, std::span<const double> minima);
+/// noise. `maxima`, `minima`: scores of the round ones, those of maxima in ascending order.
+Clipping clipping_of(const VolumeFrame& frame, std::span<const double> maxima,
+                     std::span<const double> minima);
 
 /// Whether the levels take half of `maxima` [n] (all of a frame) or more, and these respond too much alike
 /// for noise: most maxima are spots, and responses do not show the noise. O(n log n).
