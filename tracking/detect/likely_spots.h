@@ -42,9 +42,9 @@ inline std::size_t count_taken(const std::vector<LikelySpot>& likely) {
 void take_touching(const Execution& execution, const Filter& filter, std::vector<LikelySpot>& likely);
 
 /// Neighbours lower the scores of objects such as nuclei, and neighbours and texture make them unround. Where
-/// most of what stands clear of all other maxima is round, those that score nearly as well as the typical
-/// round spot are spots too. Edges and filaments are many more, and ghosts between spots, like those, score
-/// far less. `clear`: the least of these responses.
+/// most of what stands clear of all other maxima is round, those that score a third of what the typical round
+/// spot scores are spots too. Edges and filaments are many more, and ghosts between spots score less.
+/// `clear`: the least of these responses.
 void take_disturbed(const ScoredMaxima& maxima, double clear, std::vector<LikelySpot>& likely);
 
 /// What responses say where noise was smoothed: `likely` spots without those of the levels' crowd that are
