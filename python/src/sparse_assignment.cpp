@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kTakesPerRow = 2;  ///< of displaced rows; afterwards rows search
 constexpr double kRoomForSums = 1e150;
-/// Of the way to a tie that a price falls: short of it, the second cheapest column is no light edge, and the
-/// proof of optimality has half as many edges to look at.
+/// A row lowers the price of its column by this share of its lead over the second cheapest column. The whole
+/// lead would make both cost the same, and the proof of optimality would have to look at both edges.
 constexpr double kNearlyToTheTie = 0.999;
 /// Of two columns in the heap.
 struct Farther {

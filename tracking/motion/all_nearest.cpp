@@ -86,7 +86,8 @@ class Halves {
     return std::span(order_).subspan(begin_[l], begin_[l + 1] - begin_[l]);
   }
 
-  /// The squared diagonal of the smallest box around leaf l that is no point; 0: all points coincide.
+  /// The squared diagonal of the box of leaf l or, where its points all coincide, of the first box around it
+  /// with points that do not; 0 where all points coincide.
   double extent(std::size_t l) const {
     double squared = 0;
     for (std::size_t node = leaves_ - 1 + l; (squared = squared_diagonal(box_[node])) == 0 && node > 0;)

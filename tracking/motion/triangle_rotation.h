@@ -3,8 +3,8 @@
 ///
 /// With both triangles about their centroids, C = sum of to from^T has rank 2: C = U diag(s1, s2, 0) V^T. Its
 /// cofactors are s1 s2 Q with Q = u3 v3^T, signed so that U diag(1, 1, 0) V^T + Q is a rotation; and
-/// cof(C + Q) = U diag(s2, s1, 0) V^T + s1 s2 Q. The rotation follows from these without singular values: a
-/// tenth of the time of best_rotation's decomposition, whose rotation it is up to rounding.
+/// cof(C + Q) = U diag(s2, s1, 0) V^T + s1 s2 Q. The rotation follows from these without singular values, and
+/// is that of best_rotation up to rounding.
 
 #include <array>
 #include <cmath>
