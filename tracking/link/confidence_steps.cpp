@@ -10,6 +10,7 @@
 #include <motes/tracking/series_joint.h>
 
 #include "tracking/link/link_jumps.h"
+#include "tracking/link/occlusion.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/pooled_order.h"
 #include "tracking/link/series_drift.h"
@@ -60,15 +61,18 @@ std::vector<double> link_log_odds(const Execution& execution, const SeriesLinks&
                                   const Prediction& prediction) {
   std::vector<double> out(links.points.size(), kUnknown);
   if (links.model.elapsed.empty() || links.links == 0) return out;
+  const SeriesGrids grids = grids_of(execution, links.points);
+  const auto occlusion = Occlusion::fit(links.points, grids, prediction, links.linking);
   SeriesCandidates candidates = likely_candidates(execution, links.points, prediction, links.model,
                                                   links.model.lags(), links.linking, kNats, kMost);
   for (std::size_t most = kMost; joint_triplets(candidates) > kMostTriplets && most > kLeastOfMost; most /= 2)
     candidates = prune_candidates(
-        candidates, candidate_costs(execution, links.points, prediction, links.model, candidates),
+        candidates,
+        candidate_costs(execution, links.points, prediction, links.model, candidates, occlusion.get()),
         links.linking, kNats, most);
   JointBeliefs beliefs;
   propagate_beliefs(execution, links.points, prediction, links.model, velocity_of(links), candidates,
-                    kIterations, beliefs);
+                    kIterations, beliefs, occlusion.get());
   for (std::size_t e = 0; e < candidates.to.size(); ++e)
     if (const auto i = at(candidates.from[e]); links.linking.next[i] == candidates.to[e])
       out[i] = std::clamp(std::log(beliefs.odds(e)), -kSurest, kSurest);

@@ -8,6 +8,7 @@
 #include <motes/tracking/series_velocity.h>
 
 #include "tracking/candidates/row_grid.h"
+#include "tracking/link/occlusion.h"
 
 namespace motes::tracking {
 namespace {
@@ -49,11 +50,13 @@ double share(double part, std::int64_t all) { return part / std::max(static_cast
 class Gaps {
  public:
   Gaps(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-       const VelocityModel* velocity, const TrackCounts& counts, SeriesModel& model)
+       const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,
+       SeriesModel& model)
       : points_(points),
         prediction_(prediction),
         linking_(linking),
         velocity_(velocity),
+        occlusion_(occlusion),
         counts_(counts),
         model_(model),
         open_(points.frames(), model.lags()),
@@ -117,7 +120,8 @@ class Gaps {
       const int lag = points_.slot[at(j)] - points_.slot[i];
       if (lag < 2 || lag > model_.lags()) continue;
       const auto end = static_cast<Index>(i);
-      links_.push_back({end, j, lag, ratio(end, j, lag, residual(points_, prediction_, end, j))});
+      const double expected = occlusion_ != nullptr ? std::exp(occlusion_->gain(prediction_, end, j)) : 1;
+      links_.push_back({end, j, lag, expected * ratio(end, j, lag, residual(points_, prediction_, end, j))});
     }
   }
 
@@ -223,6 +227,7 @@ class Gaps {
   const Prediction& prediction_;
   const SeriesLinking& linking_;
   const VelocityModel* velocity_;
+  const Occlusion* occlusion_;
   const TrackCounts& counts_;
   SeriesModel& model_;
   Open open_;
@@ -258,10 +263,11 @@ TrackCounts count_tracks(const SeriesPoints& points, const SeriesLinking& linkin
 }
 
 void set_shares(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
-                const VelocityModel* velocity, const TrackCounts& counts, SeriesModel& model) {
+                const VelocityModel* velocity, const Occlusion* occlusion, const TrackCounts& counts,
+                SeriesModel& model) {
   const double most = std::clamp(1 - points.partners, kSomeShare, kMostLone);
   model.lone = std::clamp(share(static_cast<double>(counts.alone), counts.inner), kLeastLone, most);
-  Gaps(points, prediction, linking, velocity, counts, model).run();
+  Gaps(points, prediction, linking, velocity, occlusion, counts, model).run();
 }
 
 }  // namespace motes::tracking

@@ -12,6 +12,7 @@
 #include <motes/matching/verify.h>
 #include <motes/tracking/series_assignment.h>
 
+#include "tracking/link/occlusion.h"
 #include "tracking/link/series_candidates.h"
 #include "tracking/link/series_problem.h"
 
@@ -99,16 +100,16 @@ matching::SparseCosts series_problem(const Execution& execution, const SeriesPoi
 
 std::vector<double> candidate_costs(const Execution& execution, const SeriesPoints& points,
                                     const Prediction& prediction, const SeriesModel& model,
-                                    const SeriesCandidates& candidates) {
+                                    const SeriesCandidates& candidates, const Occlusion* occlusion) {
   std::vector<double> costs(candidates.to.size());
   const auto n = candidates.size();
   const LagCosts lag_costs(model, points.frames());
   parallel_for(thread_count(execution), (n + kRowsPerBlock - 1) / kRowsPerBlock, [&](std::int64_t b) {
     for (std::int64_t e = b * kRowsPerBlock; e < std::min(n, (b + 1) * kRowsPerBlock); ++e) {
       const Index i = candidates.from[at(e)], j = candidates.to[at(e)];
-      const std::int32_t t = points.slot[at(i)];
-      costs[at(e)] =
-          lag_costs.of(t, points.slot[at(j)] - t).cost(length_of(residual(points, prediction, i, j)));
+      const std::int32_t t = points.slot[at(i)], lag = points.slot[at(j)] - t;
+      costs[at(e)] = lag_costs.of(t, lag).cost(length_of(residual(points, prediction, i, j)));
+      if (lag > 1 && occlusion != nullptr) costs[at(e)] -= occlusion->gain(prediction, i, j);
     }
   });
   return costs;

@@ -9,6 +9,8 @@
 #include <motes/base/parallel_for.h>
 #include <motes/tracking/series_joint.h>
 
+#include "tracking/link/occlusion.h"
+
 namespace motes::tracking {
 namespace {
 
@@ -48,7 +50,7 @@ struct Weights {
 
 Weights weights_of(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                    const SeriesModel& model, const VelocityModel& velocity,
-                   const SeriesCandidates& candidates, const Incoming& in) {
+                   const SeriesCandidates& candidates, const Incoming& in, const Occlusion* occlusion) {
   Weights out;
   const auto n = points.size();
   out.link.resize(candidates.to.size());
@@ -76,8 +78,9 @@ Weights weights_of(const Execution& execution, const SeriesPoints& points, const
         const Index j = candidates.to[at(f)];
         const Vec3 d = residual(points, prediction, static_cast<Index>(i), j);
         const int lag = points.slot[at(j)] - t;
-        out.link[at(f)] = std::max(kLeastWeight, std::exp(-model.link_cost(t, lag, length_of(d))) /
-                                                     points.density[at(points.slot[at(j)])]);
+        double cost = model.link_cost(t, lag, length_of(d));
+        if (lag > 1 && occlusion != nullptr) cost -= occlusion->gain(prediction, static_cast<Index>(i), j);
+        out.link[at(f)] = std::max(kLeastWeight, std::exp(-cost) / points.density[at(points.slot[at(j)])]);
         moves.push_back(gains.leaving(lag, {d.x * unit, d.y * unit, d.z * unit}));
       }
       std::size_t place = at(out.offsets[i]);
@@ -181,9 +184,10 @@ std::int64_t joint_triplets(const SeriesCandidates& candidates) {
 
 void propagate_beliefs(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                        const SeriesModel& model, const VelocityModel& velocity,
-                       const SeriesCandidates& candidates, int iterations, JointBeliefs& beliefs) {
+                       const SeriesCandidates& candidates, int iterations, JointBeliefs& beliefs,
+                       const Occlusion* occlusion) {
   const Incoming in = incoming(points, candidates);
-  const Weights w = weights_of(execution, points, prediction, model, velocity, candidates, in);
+  const Weights w = weights_of(execution, points, prediction, model, velocity, candidates, in, occlusion);
   if (beliefs.from_source.size() != candidates.to.size()) {
     beliefs.from_source.assign(candidates.to.size(), 1);
     beliefs.from_target.assign(candidates.to.size(), 1);

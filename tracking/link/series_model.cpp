@@ -138,8 +138,8 @@ SeriesModel first_model(const Execution& execution, const SeriesPoints& points, 
 }
 
 SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
-                      const SeriesLinking& linking, const SeriesModel& before,
-                      const VelocityModel* velocity) {
+                      const SeriesLinking& linking, const SeriesModel& before, const VelocityModel* velocity,
+                      const Occlusion* occlusion) {
   SeriesModel model = before;
   const int lags = before.lags(), threads = thread_count(execution);
   const auto frames = at(points.frames());
@@ -187,7 +187,7 @@ SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, co
       model.shape[k] = RadialDensity(lengths, points.dims, top);
     }
   });
-  set_shares(points, prediction, linking, velocity, counts[0], model);
+  set_shares(points, prediction, linking, velocity, occlusion, counts[0], model);
   return model;
 }
 

@@ -185,7 +185,8 @@ void Rounds::with_velocity(int rounds, bool doubt) {
     if (doubt && round > 0 && !tells && velocity_.beta() < beta + kRisingBeta) break;
     beta = velocity_.beta();
     std::vector<double> gains = gains_of(solution_.linking, velocity_);
-    std::vector<double> costs = candidate_costs(execution_, *points_, prediction_, model_, candidates_);
+    std::vector<double> costs =
+        candidate_costs(execution_, *points_, prediction_, model_, candidates_, occlusion_.get());
     const double part = older.empty() ? 1 : 0.5;
     for (std::size_t e = 0; e < costs.size(); ++e) {
       costs[e] -= part * gains[e];
@@ -208,13 +209,14 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
     if (round % field_rounds() == 0 && !prediction_.by_lag.empty()) predict(model_.lags());
     refit();
     if (moved_ > kStale) all = likely(model_.lags());
-    candidates_ = prune_candidates(all, candidate_costs(execution_, *points_, prediction_, model_, all),
-                                   solution_.linking, kJointNats, kJointCandidates);
+    candidates_ = prune_candidates(
+        all, candidate_costs(execution_, *points_, prediction_, model_, all, occlusion_.get()),
+        solution_.linking, kJointNats, kJointCandidates);
     found_ = candidates_.size();
     if (joint_triplets(candidates_) > most_triplets) return false;
     beliefs = {};
     propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_,
-                      settled ? 2 * kJointIterations : kJointIterations, beliefs);
+                      settled ? 2 * kJointIterations : kJointIterations, beliefs, occlusion_.get());
     const SeriesLinking before = solution_.linking;
     solve_beliefs(beliefs);
     if (settled || (round + 1 == kRoundsOfHope && cost_per_point() > hopeless)) break;
@@ -228,7 +230,8 @@ bool Rounds::joint(int rounds, std::int64_t most_triplets, double hopeless) {
 }
 
 double Rounds::nats_of_links(const JointBeliefs& beliefs) const {
-  const std::vector<double> costs = candidate_costs(execution_, *points_, prediction_, model_, candidates_);
+  const std::vector<double> costs =
+      candidate_costs(execution_, *points_, prediction_, model_, candidates_, occlusion_.get());
   std::vector<double> over;
   for (std::size_t i = 0; i < points_->size(); ++i) {
     const auto begin = candidates_.row_offsets[i], end = candidates_.row_offsets[i + 1];
@@ -250,7 +253,8 @@ bool Rounds::joint_on(int rounds, std::int64_t most_triplets) {
   const SeriesCandidates all = find_candidates(execution_, *points_, prediction_, model_, model_.lags(),
                                                &solution_.linking, kJointNats, kJointCandidates, &grids());
   std::vector<char> keep = cheap_candidates(
-      execution_, all, candidate_costs(execution_, *points_, prediction_, model_, all), nats_);
+      execution_, all, candidate_costs(execution_, *points_, prediction_, model_, all, occlusion_.get()),
+      nats_);
   JointBeliefs beliefs;
   for (int round = 0; round < rounds; ++round) {
     refit();
@@ -259,7 +263,7 @@ bool Rounds::joint_on(int rounds, std::int64_t most_triplets) {
     found_ = candidates_.size();
     if (joint_triplets(candidates_) > most_triplets) return false;
     propagate_beliefs(execution_, *points_, prediction_, model_, velocity_, candidates_, kJointIterations,
-                      beliefs);
+                      beliefs, occlusion_.get());
     const SeriesLinking before = solution_.linking;
     solve_beliefs(beliefs);
     if (static_cast<double>(changed(before, solution_.linking)) <
@@ -359,6 +363,7 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
   const int lag = points_->slot[static_cast<std::size_t>(j)] - t;
   const Vec3 d = residual(*points_, prediction_, i, j);
   cost += model_.link_cost(t, lag, length_of(d));
+  if (lag > 1 && occlusion_) cost -= occlusion_->gain(prediction_, i, j);
   if (p < 0 || velocity_.by_lag.empty()) return cost;
   const int before = t - points_->slot[static_cast<std::size_t>(p)];
   const double unit = 1 / model_.scale[static_cast<std::size_t>(t)];
@@ -369,8 +374,9 @@ double Rounds::chain_cost(Index i, std::int32_t t) const {
 }
 
 void Rounds::fit() {
+  occlusion_ = in_windows() ? nullptr : Occlusion::fit(*points_, grids(), prediction_, solution_.linking);
   model_ = fit_model(execution_, *points_, prediction_, solution_.linking, model_,
-                     velocity_.by_lag.empty() ? nullptr : &velocity_);
+                     velocity_.by_lag.empty() ? nullptr : &velocity_, occlusion_.get());
 }
 
 int Rounds::field_rounds() const { return points_->size() > kSmallSeries ? kFieldRounds : 1; }
@@ -423,7 +429,7 @@ bool Rounds::improve() {
   if (in_windows())
     solve_in_windows();
   else
-    solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_));
+    solve(candidate_costs(execution_, *points_, prediction_, model_, candidates_, occlusion_.get()));
   if (before.next.size() != points_->size()) return true;
   return static_cast<double>(changed(before, solution_.linking)) >=
          kRoundsSettled * static_cast<double>(before.links());

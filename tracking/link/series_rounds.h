@@ -9,6 +9,7 @@
 #include <motes/tracking/series_joint.h>
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/occlusion.h"
 #include "tracking/link/series_axes.h"
 #include "tracking/link/series_candidates.h"
 #include "tracking/link/series_field.h"
@@ -166,14 +167,15 @@ class Rounds {
 
   std::shared_ptr<const SeriesLists> lists_;
   std::shared_ptr<const SeriesGrids> grids_;
-  SeriesLinking predicted_from_;             ///< the linking that prediction_ comes from
-  int lags_ = 1;                             ///< that candidates were last looked for
-  bool drift_ = false;                       ///< predictions are of the motion that all share
-  std::vector<RigidMotion> likely_motions_;  ///< [frames] found without links
-  std::vector<RigidMotion> motions_;         ///< [frames] that predictions come from; empty: none do
-  double choices_ = 0;                       ///< what its shifts cost, in nats
-  double moved_ = 1;                         ///< share of links that the last round changed
-  double nats_ = 0;                          ///< as nats_of_links
+  std::shared_ptr<const Occlusion> occlusion_;  ///< null: gaps tell of none
+  SeriesLinking predicted_from_;                ///< the linking that prediction_ comes from
+  int lags_ = 1;                                ///< that candidates were last looked for
+  bool drift_ = false;                          ///< predictions are of the motion that all share
+  std::vector<RigidMotion> likely_motions_;     ///< [frames] found without links
+  std::vector<RigidMotion> motions_;            ///< [frames] that predictions come from; empty: none do
+  double choices_ = 0;                          ///< what its shifts cost, in nats
+  double moved_ = 1;                            ///< share of links that the last round changed
+  double nats_ = 0;                             ///< as nats_of_links
   bool known_ = false;  ///< parameters are those of a part, not fitted to the linking yet
   Execution execution_;
   const SeriesPoints* points_;

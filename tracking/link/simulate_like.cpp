@@ -9,6 +9,7 @@
 #include <motes/base/quantile.h>
 
 #include "tracking/link/confidence_steps.h"
+#include "tracking/link/occlusion.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking::detail {
@@ -40,7 +41,13 @@ struct Steps {
 class Simulation {
  public:
   Simulation(const SeriesLinks& links, const Prediction& prediction, std::uint64_t seed, double stretch)
-      : links_(links), points_(links.points), stretch_(stretch), rng_(seed), prediction_(prediction) {
+      : links_(links),
+        points_(links.points),
+        stretch_(stretch),
+        rng_(seed),
+        prediction_(prediction),
+        grids_(grids_of({1}, links.points)),
+        occlusion_(Occlusion::fit(links.points, grids_, prediction, links.linking)) {
     gather_steps();
     gather_turnover();
     for (std::size_t axis = 0; axis < 3; ++axis) moves_[axis] = spread(axis) > 0;
@@ -164,7 +171,8 @@ class Simulation {
         near.nearest(p, 2, index.data(), squared.data());
         nearest.push_back(squared[1]);
       }
-      exclusion2_ = quantile(nearest, kNearest);
+      // Particles that hide each other come together.
+      exclusion2_ = occlusion_ ? 0 : quantile(nearest, kNearest);
     }
     for (const Vec3& p : start) add(p, 0);
   }
@@ -177,10 +185,28 @@ class Simulation {
   /// Frames until a particle that is seen now, in that frame of the real series, is seen again; 0: never.
   std::int32_t pause(std::int32_t real) {
     if (uniform() < ended_[at(real)]) return 0;
+    if (occlusion_ && uniform() < occlusion_->hidden_share()) return 1;
     double left = uniform();
     for (std::size_t k = 0; k < links_.model.elapsed.size(); ++k)
       if ((left -= links_.model.elapsed[k]) < 0) return static_cast<std::int32_t>(k) + 1;
     return 1;
+  }
+
+  /// Of particles that hide each other one is seen, between them.
+  void merge_near(std::vector<std::pair<Vec3, std::int64_t>>& seen) {
+    const double least = occlusion_->radius_um() * occlusion_->radius_um();
+    std::shuffle(seen.begin(), seen.end(), rng_);
+    std::vector<std::pair<Vec3, std::int64_t>> apart;
+    for (const auto& one : seen) {
+      const auto other = std::find_if(apart.begin(), apart.end(), [&](const auto& k) {
+        return squared_distance(k.first, one.first) < least;
+      });
+      if (other == apart.end())
+        apart.push_back(one);
+      else
+        other->first = 0.5 * (other->first + one.first);
+    }
+    seen = std::move(apart);
   }
 
   void observe(std::int32_t t, std::int32_t frame, SimulatedSeries& out) {
@@ -196,6 +222,7 @@ class Simulation {
       stay.push_back(p);
     }
     particles_ = std::move(stay);
+    if (occlusion_) merge_near(seen);
     const double clutter = links_.model.lone / std::max(1 - links_.model.lone, 0.1);
     const auto lone = std::poisson_distribution<int>(clutter * static_cast<double>(seen.size()) + 1e-9)(rng_);
     const std::size_t real = seen.size();
@@ -303,6 +330,8 @@ class Simulation {
   double stretch_;
   std::mt19937_64 rng_;
   const Prediction& prediction_;
+  SeriesGrids grids_;
+  std::shared_ptr<const Occlusion> occlusion_;
   std::array<bool, 3> moves_{};
   std::vector<Vec3> alone_;
   std::vector<std::optional<Vec3>> of_;  ///< [points] the step from each

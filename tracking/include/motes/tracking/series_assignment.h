@@ -35,10 +35,11 @@ SeriesCandidates likely_candidates(const Execution& execution, const SeriesPoint
                                    const Prediction& prediction, const SeriesModel& model, int lags,
                                    const SeriesLinking& keep, double nats, std::size_t most);
 
-/// -log-likelihoods of the candidates under the model.
+/// -log-likelihoods of the candidates under the model. `occlusion`, where known, tells which gaps are
+/// expected.
 std::vector<double> candidate_costs(const Execution& execution, const SeriesPoints& points,
                                     const Prediction& prediction, const SeriesModel& model,
-                                    const SeriesCandidates& candidates);
+                                    const SeriesCandidates& candidates, const Occlusion* occlusion = nullptr);
 
 struct SeriesSolution {
   SeriesLinking linking;

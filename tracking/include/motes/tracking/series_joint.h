@@ -36,9 +36,11 @@ SeriesCandidates prune_candidates(const SeriesCandidates& candidates, const std:
 /// Pairs of a link into and a link out of one detection: what a run costs, and 4 bytes each.
 std::int64_t joint_triplets(const SeriesCandidates& candidates);
 
-/// `iterations` more of the above. The same for any thread count. O(iterations x triplets).
+/// `iterations` more of the above. `occlusion` as for candidate_costs. The same for any thread count.
+/// O(iterations x triplets).
 void propagate_beliefs(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                        const SeriesModel& model, const VelocityModel& velocity,
-                       const SeriesCandidates& candidates, int iterations, JointBeliefs& beliefs);
+                       const SeriesCandidates& candidates, int iterations, JointBeliefs& beliefs,
+                       const Occlusion* occlusion = nullptr);
 
 }  // namespace motes::tracking

@@ -25,6 +25,7 @@
 namespace motes::tracking {
 
 struct VelocityModel;
+class Occlusion;
 
 /// A linking of pooled detections.
 struct SeriesLinking {
@@ -85,10 +86,11 @@ SeriesModel first_model(const Execution& execution, const SeriesPoints& points, 
 SeriesModel first_model(const SeriesPoints& points, const Prediction& prediction, int lags);
 
 /// The model with everything estimated from a linking. `velocity`: how far links depend on the links before
-/// and after them; null: not known. Expected O(points x lags).
+/// and after them; null: not known. `occlusion`: which gaps are expected; null: not known. Expected
+/// O(points x lags).
 SeriesModel fit_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                       const SeriesLinking& linking, const SeriesModel& before,
-                      const VelocityModel* velocity = nullptr);
+                      const VelocityModel* velocity = nullptr, const Occlusion* occlusion = nullptr);
 /// The same on one thread.
 SeriesModel fit_model(const SeriesPoints& points, const Prediction& prediction, const SeriesLinking& linking,
                       const SeriesModel& before);

@@ -1,0 +1,145 @@
+#include "tracking/link/occlusion.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include <motes/base/index.h>
+
+namespace motes::tracking {
+namespace {
+
+using matching::Index;
+
+/// Radii are tried from this part of the spacing down, each as large a part of the one before: what lies
+/// farther hides nothing.
+constexpr int kRadii = 7;
+constexpr double kMostRadius = 0.35, kRadiusRatio = 0.70710678;
+/// Fewer gaps tell nothing, nor do fewer nats than choosing among the radii can give by chance.
+constexpr std::size_t kFewestGaps = 20;
+constexpr double kLeastNats = 6;
+/// Chance is told from about so many other frames.
+constexpr std::int32_t kOtherTimes = 8;
+/// Where a gap begins and ends, the other particle is seen within so many radii.
+constexpr double kCompany = 3;
+/// Gaps are hidden so many times as often as by chance, at least.
+constexpr double kLeastRatio = 1.5;
+/// So many gaps tell it.
+constexpr std::size_t kMostGaps = 4000;
+/// Shares are never taken to be nearer to 0 and 1 than this.
+constexpr double kLeastShare = 0.02;
+
+}  // namespace
+
+Occlusion::Occlusion(const SeriesPoints& points, const SeriesGrids& grids, const SeriesLinking& linking)
+    : points_(&points), grids_(&grids), track_(points.size()), hides_(points.size()) {
+  const auto over_one_frame = [&](Index i, Index j) { return points.slot[at(j)] == points.slot[at(i)] + 1; };
+  for (std::size_t k = 0; k < track_.size(); ++k) {
+    const auto i = static_cast<Index>(k);
+    const Index before = linking.previous[k], after = linking.next[k];
+    track_[k] = before < 0 ? i : track_[at(before)];
+    // Of two tracks that take turns at the detections of one particle neither hides the other.
+    hides_[k] = (before >= 0 || after >= 0) && (before < 0 || over_one_frame(before, i)) &&
+                (after < 0 || over_one_frame(i, after));
+  }
+}
+
+Vec3 Occlusion::between(const Prediction& prediction, Index i, Index j, std::int32_t slot) const {
+  const int lag = points_->slot[at(j)] - points_->slot[at(i)], elapsed = slot - points_->slot[at(i)];
+  return points_->at[at(i)] + prediction.of(elapsed, i) +
+         (static_cast<double>(elapsed) / lag) * residual(*points_, prediction, i, j);
+}
+
+double Occlusion::nearest(const Vec3& place, std::int32_t slot, double most, Index own_track) const {
+  double least = HUGE_VAL;
+  const Index first = points_->offset[at(slot)];
+  (*grids_)[at(slot)].for_each_within(place, most, [&](std::size_t number, double squared) {
+    const auto other = at(first) + number;
+    if (squared < least && hides_[other] != 0 && track_[other] != own_track) least = squared;
+  });
+  return least;
+}
+
+bool Occlusion::has_company(Index i) const {
+  const std::int32_t slot = points_->slot[at(i)];
+  bool found = false;
+  (*grids_)[at(slot)].for_each_within(points_->at[at(i)], kCompany * radius_,
+                                      [&](std::size_t number, double) {
+                                        found |= points_->offset[at(slot)] + static_cast<Index>(number) != i;
+                                      });
+  return found;
+}
+
+double Occlusion::gain(const Prediction& prediction, Index i, Index j) const {
+  // Detections between the two on one track are the particle itself.
+  const Index own = track_[at(i)] == track_[at(j)] ? track_[at(i)] : -1;
+  const std::int32_t before = points_->slot[at(i)], after = points_->slot[at(j)];
+  if (after == before + 1) return 0;
+  int hidden = 0;
+  for (std::int32_t slot = before + 1; slot < after; ++slot)
+    hidden += nearest(between(prediction, i, j, slot), slot, radius_, own) < HUGE_VAL;
+  const bool is_hidden = 2 * hidden >= after - before - 1 && has_company(i) && has_company(j);
+  return is_hidden ? hidden_nats_ : sight_nats_;
+}
+
+struct Occlusion::Counts {
+  std::array<double, kRadii> radius{};
+  std::array<std::size_t, kRadii> hidden{}, by_chance{};  ///< gaps, places at other times
+  std::size_t gaps = 0, places = 0;
+};
+
+Occlusion::Counts Occlusion::count(const Prediction& prediction, const SeriesLinking& linking) const {
+  Counts out;
+  for (int k = 0; k < kRadii; ++k)
+    out.radius[at(k)] = kMostRadius * points_->spacing_um * std::pow(kRadiusRatio, k);
+  const auto count_near = [&](const Vec3& place, std::int32_t slot, Index own_track, auto& counts) {
+    const double squared = nearest(place, slot, out.radius[0], own_track);
+    for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += squared <= out.radius[k] * out.radius[k];
+  };
+  std::vector<Index> gaps;
+  for (std::size_t i = 0; i < points_->size(); ++i)
+    if (const Index j = linking.next[i]; j >= 0 && points_->slot[at(j)] > points_->slot[i] + 1)
+      gaps.push_back(static_cast<Index>(i));
+  const std::int32_t frames = points_->frames(), stride = std::max(1, frames / kOtherTimes);
+  const std::size_t step = 1 + gaps.size() / kMostGaps;
+  for (std::size_t k = 0; k < gaps.size(); k += step) {
+    const Index i = gaps[k], j = linking.next[at(i)], own = track_[at(i)];
+    const std::int32_t before = points_->slot[at(i)], after = points_->slot[at(j)];
+    std::array<int, kRadii> near{};
+    for (std::int32_t slot = before + 1; slot < after; ++slot) {
+      const Vec3 place = between(prediction, i, j, slot);
+      count_near(place, slot, own, near);
+      for (std::int32_t other = slot % stride; other < frames; other += stride)
+        if (other < before || other > after) count_near(place, other, own, out.by_chance), ++out.places;
+    }
+    ++out.gaps;
+    for (std::size_t r = 0; r < near.size(); ++r) out.hidden[r] += 2 * near[r] >= after - before - 1;
+  }
+  return out;
+}
+
+std::shared_ptr<const Occlusion> Occlusion::fit(const SeriesPoints& points, const SeriesGrids& grids,
+                                                const Prediction& prediction, const SeriesLinking& linking) {
+  Occlusion out(points, grids, linking);
+  const Counts counts = out.count(prediction, linking);
+  if (counts.gaps < kFewestGaps || counts.places == 0) return nullptr;
+  const auto gaps = static_cast<double>(counts.gaps), places = static_cast<double>(counts.places);
+  double most = kLeastNats;
+  for (std::size_t k = 0; k < counts.radius.size(); ++k) {
+    const auto hidden = static_cast<double>(counts.hidden[k]);
+    const double share = std::clamp(hidden / gaps, kLeastShare, 1 - kLeastShare);
+    const double chance =
+        std::clamp(static_cast<double>(counts.by_chance[k]) / places, kLeastShare, 1 - kLeastShare);
+    if (share <= kLeastRatio * chance) continue;
+    const double in_hiding = std::log(share / chance), in_sight = std::log((1 - share) / (1 - chance));
+    const double nats = hidden * in_hiding + (gaps - hidden) * in_sight;
+    if (nats <= most) continue;
+    most = nats;
+    out.radius_ = counts.radius[k], out.share_ = share;
+    out.hidden_nats_ = in_hiding, out.sight_nats_ = in_sight;
+  }
+  return out.radius_ > 0 ? std::make_shared<const Occlusion>(std::move(out)) : nullptr;
+}
+
+}  // namespace motes::tracking
