@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
 # The main job from end to end on data it makes itself: simulate fluorescence volumes, track them, score the tracks.
+# The README's picture is made of its tracks:
+#   motes render out/demo/tracks/tracks.h5 -o docs/pictures/demo-render.png
+#     --frame out/demo/simulated/frames/frames.ome.tif --until 8 --tail 6 --color time --range 3:8
+#     --points --background black --size 1000x560 --elevation 32
 source "$(dirname "$0")/common.sh"
 install_missing
 build_targets motes
