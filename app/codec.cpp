@@ -128,7 +128,7 @@ Codec<std::string> text(std::string allowed) {
 
 Codec<std::vector<int>> device_numbers() {
   constexpr int kMost = 1023;
-  return {"all, or numbers such as 0 or 0,1, each once",
+  return {"all, or numbers such as 0 or 1,2, each once",
           [](const Value& value) -> std::optional<std::vector<int>> {
             std::vector<int> numbers;
             if (!value.list && value.word() == "all") return numbers;

@@ -33,8 +33,7 @@ Codec<std::string> solver_name() {
 
 void add_input(std::vector<Option>& table) {
   table.push_back(row("input.path", "", text("a path"), MOTES_AT(input.path),
-                      "Images (a file or a folder) or a table of points, relative to the YAML file (on the "
-                      "command line, to the current folder)."));
+                      "Images (a file or a folder) or a table of points, relative to the YAML file."));
   table.push_back(row("input.voxel_um", "um", word_or("auto", per_axis(kPositive)), MOTES_AT(input.voxel_um),
                       "Distance between voxel centres. auto: from the metadata. For a table with columns x, "
                       "y, z: um per unit (1 keeps the numbers, in px)."));
@@ -50,22 +49,20 @@ void add_input(std::vector<Option>& table) {
   table.push_back(row("input.axes", "",
                       word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
                       MOTES_AT(input.axes), "Order of the axes, if the metadata do not state it."));
-  table.push_back(row(
-      "input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
-      MOTES_AT(input.columns),
-      "Names of a table's columns, such as {x: Position X, frame: Time}, if motes does not recognise them."));
-  table.push_back(row("input.unit", "",
-                      choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
-                                             {"um", io::TableUnit::um},
-                                             {"nm", io::TableUnit::nm},
-                                             {"mm", io::TableUnit::mm},
-                                             {"px", io::TableUnit::px}}),
-                      MOTES_AT(input.unit),
-                      "Unit of a table's x, y, z, if the file does not state it. px: scaled by "
-                      "input.voxel_um if given, else kept."));
   table.push_back(
-      row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
-          "Read your own HDF5 files without the child process that guards against hostile ones."));
+      row("input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
+          MOTES_AT(input.columns), "Names of a table's columns, such as {x: Position X, frame: Time}."));
+  table.push_back(row(
+      "input.unit", "",
+      choice<io::TableUnit>({{"auto", io::TableUnit::unknown},
+                             {"um", io::TableUnit::um},
+                             {"nm", io::TableUnit::nm},
+                             {"mm", io::TableUnit::mm},
+                             {"px", io::TableUnit::px}}),
+      MOTES_AT(input.unit),
+      "Unit of a table's x, y, z, if the file does not state it. px: scaled by input.voxel_um if given."));
+  table.push_back(row("input.trusted", "", truth_value(), MOTES_AT(input.trusted),
+                      "Read HDF5 without the child process that guards against hostile files."));
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "Let a BigDataViewer XML or OME file name data outside its folder."));
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
@@ -75,33 +72,32 @@ void add_input(std::vector<Option>& table) {
                       "Image of the input's shape (one frame or all, one plane or all). Spots are searched "
                       "where it is above 0, and keep its value as mask_label."));
   table.push_back(row("input.labels", "", word_or("none", text("a path")), MOTES_AT(input.labels),
-                      "Label image with the input's frames. Each label of a frame is one detection."));
+                      "Label image with the input's frames; each label of a frame is one detection."));
 }
 
 void add_camera(std::vector<Option>& table) {
   table.push_back(row("detection.camera_gain", "grey levels a photon",
                       word_or("none", word_or("auto", real(kPositive))), MOTES_AT(detection.camera_gain),
-                      "Grey levels for each detected photon; 1 / 0.46 if the data sheet says 0.46 electrons "
-                      "per count. Fits are then weighted by the camera's noise, and spots get photons. none: "
-                      "by each frame's noise. auto: estimated from up to five frames."));
+                      "Grey levels for each detected photon (1 / 0.46 for 0.46 electrons per count), to "
+                      "weight fits by the camera's noise and count photons. none: noise as in each frame. "
+                      "auto: estimated from up to five frames."));
   table.push_back(row("detection.camera_offset", "grey levels", word_or("auto", real(kAnyNumber)),
                       MOTES_AT(detection.camera_offset),
                       "With camera_gain: grey level without light. auto: from the noise."));
-  table.push_back(row("detection.read_noise", "grey levels", word_or("auto", real(kNotNegative)),
-                      MOTES_AT(detection.read_noise),
-                      "With camera_gain: standard deviation without light (electrons times camera_gain). "
-                      "auto: from the noise."));
+  table.push_back(
+      row("detection.read_noise", "grey levels", word_or("auto", real(kNotNegative)),
+          MOTES_AT(detection.read_noise),
+          "With camera_gain: standard deviation without light, in grey levels. auto: from the noise."));
 }
 
 void add_detection(std::vector<Option>& table) {
-  table.push_back(
-      row("detection.method", "",
-          choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
-                                   {"spots", DetectionMethod::spots},
-                                   {"labels", DetectionMethod::labels}}),
-          MOTES_AT(detection.method),
-          "What to find: spots, or the objects of label images (input.labels, else the frames themselves; 0: "
-          "background, else the object's number). auto: labels if input.labels is given, else spots."));
+  table.push_back(row("detection.method", "",
+                      choice<DetectionMethod>({{"auto", DetectionMethod::automatic},
+                                               {"spots", DetectionMethod::spots},
+                                               {"labels", DetectionMethod::labels}}),
+                      MOTES_AT(detection.method),
+                      "What to find: spots, or the objects of label images (input.labels, else the frames "
+                      "themselves; background is 0). auto: labels if input.labels is given, else spots."));
   table.push_back(row("detection.radius_um", "um", word_or("auto", per_axis(kPositive)),
                       MOTES_AT(detection.radius_um),
                       "Spot radius: three quarters of the full width at half maximum (in a single plane "
@@ -125,27 +121,26 @@ void add_detection(std::vector<Option>& table) {
                           {{"bright", tracking::Polarity::bright}, {"dark", tracking::Polarity::dark}}),
                       MOTES_AT(detection.polarity),
                       "Whether spots are brighter or darker than their surroundings."));
-  table.push_back(
-      row("detection.refine", "",
-          choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
-                                    {"fit", tracking::Refine::fit},
-                                    {"parabola", tracking::Refine::parabola}}),
-          MOTES_AT(detection.refine),
-          "How positions are refined. fit: fitted Gaussian spots, with standard errors. parabola: the "
-          "filter's peak; faster, but spots that touch are one. auto: fit."));
+  table.push_back(row("detection.refine", "",
+                      choice<tracking::Refine>({{"auto", tracking::Refine::automatic},
+                                                {"fit", tracking::Refine::fit},
+                                                {"parabola", tracking::Refine::parabola}}),
+                      MOTES_AT(detection.refine),
+                      "How positions are refined. fit: fitted Gaussian spots, with standard errors. "
+                      "parabola: the filter's peak; faster, but spots that touch are one. auto: fit."));
   add_camera(table);
 }
 
 void add_linking(std::vector<Option>& table) {
   table.push_back(row("linking.gate_um", "um", word_or("auto", real(kPositive)), MOTES_AT(linking.gate_um),
                       "Longest displacement to the next frame that may be a link; more over gaps. auto: from "
-                      "max_speed_um_s if given; otherwise none for series, estimated for pairs."));
+                      "max_speed_um_s if given, else none for series, estimated for pairs."));
   table.push_back(row(
       "linking.scope", "",
       choice<Scope>({{"auto", Scope::automatic}, {"pairs", Scope::pairs}, {"series", Scope::series}}),
       MOTES_AT(linking.scope),
       "How frames are linked. pairs: each to the next. series: all at once, across missed detections. auto: "
-      "series, but pairs for two frames, for more than 100 million detections (or a million that move little "
+      "series, but pairs for two frames, for more than 100 million detections (a million that move little "
       "and are hardly ever missed), or with linking.cost, linking.no_link_cost or solver greedy."));
   table.push_back(row(
       "linking.model", "",
@@ -173,8 +168,8 @@ void add_linking(std::vector<Option>& table) {
                       "Series: cut links with a lower probability of being right."));
   table.push_back(row("linking.min_length", "points", word_or("auto", integer<std::int64_t>(1, 1000000000)),
                       MOTES_AT(linking.min_length),
-                      "Leave out tracks of fewer points; their detections stay. auto: 1, but in a stack with "
-                      "threshold auto single spots that score like noise are left out."));
+                      "Leave out tracks of fewer points; their detections stay. auto: 1, but single spots "
+                      "that score like noise (threshold auto) are left out."));
   table.push_back(row("linking.features", "",
                       word_or("auto", list_of("none, or a list of properties", text("a property's name"))),
                       MOTES_AT(linking.features),
@@ -199,7 +194,7 @@ void add_linking(std::vector<Option>& table) {
           "Pairs: cost of each end without a partner. auto: gate^2 (squared) or gate (euclidean)."));
   table.push_back(row("linking.solver", "", solver_name(), MOTES_AT(linking.solver),
                       "Assignment solver. auto: by size. Exact solvers differ only in speed; greedy takes "
-                      "the nearest pairs first, on the CPU."));
+                      "the nearest pairs first."));
   table.push_back(row("linking.verify", "", truth_value(), MOTES_AT(linking.verify),
                       "Check every assignment's certificate (greedy: that links are nearest first)."));
 }
@@ -211,9 +206,9 @@ void add_execution_and_output(std::vector<Option>& table) {
           MOTES_AT(execution.backend), "Where to compute. auto: on a GPU where it is faster."));
   table.push_back(row("execution.threads", "threads", integer<int>(0, 4096), MOTES_AT(execution.threads),
                       "Number of CPU threads. 0: all."));
-  table.push_back(row("execution.devices", "", device_numbers(), MOTES_AT(execution.devices),
-                      "GPUs by their numbers in `motes info`. Several share the frames of track and detect; "
-                      "other commands use the first."));
+  table.push_back(
+      row("execution.devices", "", device_numbers(), MOTES_AT(execution.devices),
+          "GPUs by their numbers in `motes info`. Several share the frames of track and detect."));
   table.push_back(row("execution.memory_gb", "GB", word_or("auto", real(kPositive)),
                       MOTES_AT(execution.memory_gb),
                       "Memory for detection. Larger frames are detected in files in TMPDIR, else beside the "
@@ -330,11 +325,11 @@ std::string list_item(const std::string& text) {
 std::string options_markdown() {
   std::string page =
       "# Configuration\n\n"
-      "Every setting, with its `default` in parentheses. `--set key.path=value` and other options take\n"
-      "precedence over the YAML file. Vectors are [z, y, x]; lengths are in micrometres (`_um`; px for a\n"
-      "table in `px`), times in seconds (`_s`). Keys under `execution` do not change the result. *Series*\n"
-      "and *pairs* are values of `linking.scope`. `motes help KEY` says what a key allows, also of `motes\n"
-      "simulate`, whose settings are at the end.\n";
+      "Every setting, with its `default` in parentheses. `motes help KEY` explains a key, also of `motes\n"
+      "simulate`, whose settings are at the end. `--set key.path=value` and other options take precedence\n"
+      "over the YAML file. Vectors are [z, y, x]; lengths are in micrometres (`_um`; px for a table in\n"
+      "`px`), times in seconds (`_s`). Keys under `execution` do not change the result. *Series* and\n"
+      "*pairs* are values of `linking.scope`.\n";
   const Config defaults;
   std::string section;
   for (const Option& option : options()) {
