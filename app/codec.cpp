@@ -153,7 +153,7 @@ Codec<std::vector<int>> device_numbers() {
 }
 
 Codec<std::map<std::string, std::string>> names_by_key(std::vector<std::string> keys) {
-  std::string allowed = "names by role, {role: name, ...}, of the roles ";
+  std::string allowed = "{role: name, ...}, with the roles ";
   for (std::size_t i = 0; i < keys.size(); ++i)
     allowed += (i == 0 ? "" : i + 1 == keys.size() ? " and " : ", ") + keys[i];
   return {allowed,

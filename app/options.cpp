@@ -46,9 +46,8 @@ void add_input(std::vector<Option>& table) {
           "Use only frames whose number is a multiple of this; numbers and times do not change."));
   table.push_back(
       row("input.frames", "", frame_range(), MOTES_AT(input.frames), "Use frames A to B - 1 only."));
-  table.push_back(row("input.axes", "",
-                      word_or("auto", text("the order of the file's pages, slowest first, such as TZCYX")),
-                      MOTES_AT(input.axes), "Order of the axes, if the metadata do not state it."));
+  table.push_back(row("input.axes", "", word_or("auto", text("the axes, slowest first, such as TZCYX")),
+                      MOTES_AT(input.axes), "Order of the file's pages, if the metadata do not state it."));
   table.push_back(
       row("input.columns", "", names_by_key({"x", "y", "z", "frame", "time", "particle", "parent"}),
           MOTES_AT(input.columns), "Names of a table's columns, such as {x: Position X, frame: Time}."));
@@ -66,7 +65,7 @@ void add_input(std::vector<Option>& table) {
   table.push_back(row("input.allow_outside", "", truth_value(), MOTES_AT(input.allow_outside),
                       "Let a BigDataViewer XML or OME file name data outside its folder."));
   table.push_back(row("input.crop", "voxels", word_or("none", region()), MOTES_AT(input.crop),
-                      "Part of every frame to search, such as 100:300,0:200,: (x, y, z; end exclusive). "
+                      "Part of every frame to search, end exclusive, such as 100:300,0:200,:. "
                       "Positions remain those in the full frame."));
   table.push_back(row("input.mask", "", word_or("none", text("a path")), MOTES_AT(input.mask),
                       "Image of the input's shape (one frame or all, one plane or all). Spots are searched "
@@ -79,7 +78,7 @@ void add_camera(std::vector<Option>& table) {
   table.push_back(row("detection.camera_gain", "grey levels a photon",
                       word_or("none", word_or("auto", real(kPositive))), MOTES_AT(detection.camera_gain),
                       "Grey levels for each detected photon (1 / 0.46 for 0.46 electrons per count), to "
-                      "weight fits by the camera's noise and count photons. none: noise as in each frame. "
+                      "count photons and weight fits. none: not known. "
                       "auto: estimated from up to five frames."));
   table.push_back(row("detection.camera_offset", "grey levels", word_or("auto", real(kAnyNumber)),
                       MOTES_AT(detection.camera_offset),
