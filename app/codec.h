@@ -143,7 +143,8 @@ Codec<std::vector<T>> list_of(const std::string& allowed, const Codec<T>& codec)
 /// A word that stands for "not given", or a value of `codec`.
 template <class T>
 Codec<std::optional<T>> word_or(const std::string& word, const Codec<T>& codec) {
-  return {word + ", or " + codec.allowed,
+  const bool listed = codec.allowed.find(", or ") != std::string::npos;
+  return {word + (listed ? ", " : ", or ") + codec.allowed,
           [word, codec](const Value& value) -> std::optional<std::optional<T>> {
             if (!value.list && value.word() == word) return std::optional<T>();
             auto parsed = codec.parse(value);

@@ -400,13 +400,15 @@ PointSeries series_of_points(io::PointTable points, const Config& config) {
   PointSeries series;
   static_cast<DetectionSeries&>(series) = std::move(points);
   if (config.input.voxel_um) series.voxel_um = *config.input.voxel_um;
+  const std::size_t given = series.frames.size();
   std::erase_if(series.frames, [&](const Detections& frame) {
     return frame.frame % config.input.frame_step != 0 || !config.input.frames.holds(frame.frame);
   });
   for (const Detections& frame : series.frames) series.summaries.push_back(summary_of(frame, std::nullopt));
   if (series.frames.empty()) {
-    throw InputError(fmt::format("{}: input.frames and input.frame_step = {} leave no frame; change them",
-                                 config.input.path, config.input.frame_step));
+    throw InputError(
+        fmt::format("{}: input.frames and input.frame_step = {} leave none of its {} frames; change them",
+                    config.input.path, config.input.frame_step, given));
   }
   return series;
 }

@@ -240,7 +240,7 @@ Task read_task(Session& session, const MatchArguments& arguments, const Communic
   task.cpu = share_of_threads(config);
   if (!arguments.ties.empty() && arguments.ties != "any" && arguments.ties != "hash")
     throw UsageError("--ties: '" + arguments.ties + "' is not allowed; allowed: any, hash");
-  if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
+  if (!arguments.init.empty()) throw UsageError("--init: only cardinality problems have initialisers");
   const auto read_start = std::chrono::steady_clock::now();
   if (ranks != nullptr) {
     deal_task(task, arguments, config, *ranks);

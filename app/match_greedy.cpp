@@ -34,7 +34,7 @@ NamedSolver choose_greedy(const MatchArguments& arguments, const Config& config,
 void refuse_other_options(const MatchArguments& arguments) {
   if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
   if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
-  if (!arguments.init.empty()) throw UsageError("--init: is for cardinality problems");
+  if (!arguments.init.empty()) throw UsageError("--init: only cardinality problems have initialisers");
   if (arguments.coarsen == 0 &&
       !(arguments.coarse.empty() && arguments.coarse_map.empty() && arguments.coarsen_by.empty()))
     throw UsageError("--coarse, --coarse-map and --coarsen-by need --coarsen N");

@@ -39,8 +39,10 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
     std::size_t distance = edit_distance(typed, candidate);
-    const bool moved = !last_part(typed).empty() && last_part(typed) == last_part(candidate);
-    if (moved) distance = std::min<std::size_t>(distance, 1);
+    const std::string_view name = last_part(candidate);
+    const bool moved = !last_part(typed).empty() && last_part(typed) == name;
+    const bool begun = typed.size() > 2 && name.starts_with(typed);  // `gate` of linking.gate_um
+    if (moved || begun) distance = std::min<std::size_t>(distance, 1);
     if (best == nullptr || distance < best_distance) {
       best = &candidate;
       best_distance = distance;

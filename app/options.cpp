@@ -107,7 +107,7 @@ void add_detection(std::vector<Option>& table) {
                       "estimated if radius_um is auto, else one size."));
   table.push_back(
       row("detection.threshold", "", word_or("auto", real(kNotNegative)), MOTES_AT(detection.threshold),
-          "Least quality of a spot (filter response, in grey levels). auto: from each frame's noise."));
+          "Lowest quality of a spot (filter response, in grey levels). auto: from each frame's noise."));
   table.push_back(row(
       "detection.false_positives_per_frame", "spots", word_or("auto", real(kPositive)),
       MOTES_AT(detection.false_positives_per_frame),

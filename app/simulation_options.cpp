@@ -147,7 +147,7 @@ void add_seeding(std::vector<Option>& table) {
                       "seeding ball or shell: half axes of the ellipsoid."));
   table.push_back(row("simulation.min_distance_um", "um", real(kNotNegative),
                       MOTES_AT(simulation.min_distance_um),
-                      "Least distance between particles in the first frame."));
+                      "Smallest distance between particles in the first frame."));
   table.push_back(
       row("simulation.seed", "", integer<std::uint64_t>(0, std::uint64_t{1} << 62), MOTES_AT(simulation.seed),
           "Seed of all random numbers (--seed); the same seed gives the same bits on every machine."));

@@ -336,3 +336,10 @@ TEST_CASE("Edit distance") {
   CHECK(edit_distance("kitten", "sitting") == 3);
   CHECK(nearest("x", {}).empty());
 }
+
+TEST_CASE("A key without its section is known by its beginning") {
+  const std::vector<std::string> keys{"input.path", "linking.gate_um", "linking.gate_share", "linking.scope"};
+  CHECK(nearest("gate", keys) == "linking.gate_um");
+  CHECK(nearest("gate_share", keys) == "linking.gate_share");
+  CHECK(nearest("tracking.scope", keys) == "linking.scope");
+}

@@ -206,7 +206,7 @@ TEST_CASE("match refuses what makes no sense, and says what to do") {
   refused({"gen:uniform?rows=3000000&high=2"}, 4,
           "a full matrix of 3000000 x 3000000 needs 33527.6 GiB of memory");
   refused({"gen:uniform?rows=3&high=2", "--solver", "jv?fast=1"}, 2, "jv has no options");
-  refused({"gen:uniform?rows=3&high=2", "--init", "cheap"}, 2, "--init: is for cardinality");
+  refused({"gen:uniform?rows=3&high=2", "--init", "cheap"}, 2, "--init: only cardinality problems have");
   const auto refused_graph = [&](std::vector<std::string> words, int code, const std::string& part) {
     words.insert(words.end(), {"--problem", "cardinality"});
     refused(words, code, part);

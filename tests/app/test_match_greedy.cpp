@@ -124,7 +124,7 @@ TEST_CASE("match of greedy refuses what makes no sense, and says what to do") {
   refused({grid, "--solver", "greedy-suiter"}, 2, "did you mean 'greedy-suitor'");
   refused({grid, "--solver", "hk"}, 2, "hk solves cardinality problems, not greedy");
   refused({grid, "--solver", "greedy-proposal?blue=2"}, 2, "blue=2: it takes 0.01..0.99");
-  refused({grid, "--init", "cheap"}, 2, "--init: is for cardinality");
+  refused({grid, "--init", "cheap"}, 2, "--init: only cardinality problems have");
   refused({grid, "--ties", "hash"}, 2, "--ties: is for assignment");
   refused({grid, "--unmatched", "1"}, 2, "--unmatched: is for assignment");
   refused({grid, "--coarse", "x.mtx"}, 2, "need --coarsen N");
