@@ -227,9 +227,9 @@ std::vector<std::string> series_parameters(const tracking::SeriesLinks& links, c
                                   : "",
                               scale, unit));
   if (links.axes != Vec3{1, 1, 1})
-    lines.push_back(
-        fmt::format("their scales along x, y and z are as {:.2f} : {:.2f} : {:.2f}: links are judged so",
-                    links.axes.x / links.axes.x, links.axes.x / links.axes.y, links.axes.x / links.axes.z));
+    lines.push_back(fmt::format(
+        "scales along x, y and z differ as {:.2f} : {:.2f} : {:.2f}; links are weighed accordingly",
+        links.axes.x / links.axes.x, links.axes.x / links.axes.y, links.axes.x / links.axes.z));
   lines.push_back(fmt::format("share of links over 1, 2, ... frames: {}", elapsed));
   lines.push_back(fmt::format(
       "tracks end at {:.2f} % and begin at {:.2f} % of detections; {:.2f} % of detections are on no track",

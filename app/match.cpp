@@ -177,9 +177,9 @@ Command add_match(CLI::App& app, Session& session) {
             if (family != matching::Family::greedy &&
                 (arguments->coarsen != 0 || !arguments->coarsen_by.empty() || !arguments->coarse.empty() ||
                  !arguments->coarse_map.empty()))
-              throw UsageError("--coarsen: is for greedy problems");
+              throw UsageError("--coarsen: only for greedy problems");
             if (family != matching::Family::assignment && !arguments->certificate.empty())
-              throw UsageError("--certificate: is for assignment problems");
+              throw UsageError("--certificate: only for assignment problems");
             if (family == matching::Family::greedy && launched().size > 1)
               throw UsageError("--problem: several ranks (mpirun) do not solve greedy problems");
             if (family == matching::Family::cardinality)

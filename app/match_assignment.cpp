@@ -159,7 +159,7 @@ matching::AutoChoice choose_on_ranks(MatchArguments arguments, const Config& con
   if (arguments.solver == "jv" && !matrix)
     throw UsageError("--solver: jv takes only full matrices on several ranks (mpirun); use hungarian-tree");
   matching::AutoChoice choice = choose(arguments, config, problem);
-  if (automatic) choice.reason = "of the exact solvers for several ranks it sends least";
+  if (automatic) choice.reason = "it sends the least data of the exact solvers for several ranks";
   return choice;
 }
 
@@ -240,7 +240,7 @@ Task read_task(Session& session, const MatchArguments& arguments, const Communic
   task.cpu = share_of_threads(config);
   if (!arguments.ties.empty() && arguments.ties != "any" && arguments.ties != "hash")
     throw UsageError("--ties: '" + arguments.ties + "' is not allowed; allowed: any, hash");
-  if (!arguments.init.empty()) throw UsageError("--init: only cardinality problems have initialisers");
+  if (!arguments.init.empty()) throw UsageError("--init: only for cardinality problems");
   const auto read_start = std::chrono::steady_clock::now();
   if (ranks != nullptr) {
     deal_task(task, arguments, config, *ranks);

@@ -103,8 +103,8 @@ CardinalityProof prove(const CardinalityProblem& problem, const matching::Matchi
 }  // namespace
 
 void refuse_assignment_options(const MatchArguments& arguments) {
-  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
-  if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
+  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: only for assignment problems");
+  if (!arguments.ties.empty()) throw UsageError("--ties: only for assignment problems");
 }
 
 void match_cardinality(Session& session, const MatchArguments& arguments) {

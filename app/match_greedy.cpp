@@ -32,9 +32,9 @@ NamedSolver choose_greedy(const MatchArguments& arguments, const Config& config,
 }
 
 void refuse_other_options(const MatchArguments& arguments) {
-  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: is for assignment problems");
-  if (!arguments.ties.empty()) throw UsageError("--ties: is for assignment problems");
-  if (!arguments.init.empty()) throw UsageError("--init: only cardinality problems have initialisers");
+  if (!arguments.unmatched.empty()) throw UsageError("--unmatched: only for assignment problems");
+  if (!arguments.ties.empty()) throw UsageError("--ties: only for assignment problems");
+  if (!arguments.init.empty()) throw UsageError("--init: only for cardinality problems");
   if (arguments.coarsen == 0 &&
       !(arguments.coarse.empty() && arguments.coarse_map.empty() && arguments.coarsen_by.empty()))
     throw UsageError("--coarse, --coarse-map and --coarsen-by need --coarsen N");

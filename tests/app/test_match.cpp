@@ -206,7 +206,7 @@ TEST_CASE("match refuses what makes no sense, and says what to do") {
   refused({"gen:uniform?rows=3000000&high=2"}, 4,
           "a full matrix of 3000000 x 3000000 needs 33527.6 GiB of memory");
   refused({"gen:uniform?rows=3&high=2", "--solver", "jv?fast=1"}, 2, "jv has no options");
-  refused({"gen:uniform?rows=3&high=2", "--init", "cheap"}, 2, "--init: only cardinality problems have");
+  refused({"gen:uniform?rows=3&high=2", "--init", "cheap"}, 2, "--init: only for cardinality");
   const auto refused_graph = [&](std::vector<std::string> words, int code, const std::string& part) {
     words.insert(words.end(), {"--problem", "cardinality"});
     refused(words, code, part);
@@ -216,8 +216,8 @@ TEST_CASE("match refuses what makes no sense, and says what to do") {
   refused_graph({"gen:rgg?n=9&degree=2", "--solver", "hk?fast=1"}, 2, "no option is called 'fast'");
   refused_graph({"gen:rgg?n=9&degree=2", "--solver", "ms-bfs-graft?alpha=0"}, 2, "alpha=0: it takes");
   refused_graph({"gen:rgg?n=9&degree=2", "--init", "karp-siper"}, 2, "did you mean 'karp-sipser'");
-  refused_graph({"gen:rgg?n=9&degree=2", "--unmatched", "1"}, 2, "--unmatched: is for assignment");
-  refused_graph({"gen:rgg?n=9&degree=2", "--ties", "hash"}, 2, "--ties: is for assignment");
+  refused_graph({"gen:rgg?n=9&degree=2", "--unmatched", "1"}, 2, "--unmatched: only for assignment");
+  refused_graph({"gen:rgg?n=9&degree=2", "--ties", "hash"}, 2, "--ties: only for assignment");
   refused_graph({"gen:rgb?n=9&degree=2"}, 2, "no family of graphs");
   refused_graph({"gen:rgg?n=9"}, 2, "needs degree");
   refused_graph({"/nonexistent.mtx"}, 3, "nonexistent");

@@ -124,9 +124,9 @@ TEST_CASE("match of greedy refuses what makes no sense, and says what to do") {
   refused({grid, "--solver", "greedy-suiter"}, 2, "did you mean 'greedy-suitor'");
   refused({grid, "--solver", "hk"}, 2, "hk solves cardinality problems, not greedy");
   refused({grid, "--solver", "greedy-proposal?blue=2"}, 2, "blue=2: it takes 0.01..0.99");
-  refused({grid, "--init", "cheap"}, 2, "--init: only cardinality problems have");
-  refused({grid, "--ties", "hash"}, 2, "--ties: is for assignment");
-  refused({grid, "--unmatched", "1"}, 2, "--unmatched: is for assignment");
+  refused({grid, "--init", "cheap"}, 2, "--init: only for cardinality");
+  refused({grid, "--ties", "hash"}, 2, "--ties: only for assignment");
+  refused({grid, "--unmatched", "1"}, 2, "--unmatched: only for assignment");
   refused({grid, "--coarse", "x.mtx"}, 2, "need --coarsen N");
   refused({grid, "--coarsen", "0"}, 2, "--coarsen");
   refused({grid, "--coarsen-by", "density"}, 2, "need --coarsen N");
@@ -140,5 +140,5 @@ TEST_CASE("match of greedy refuses what makes no sense, and says what to do") {
   const auto other =
       run_motes({"match", "gen:rgg?n=9&degree=2", "--problem", "cardinality", "--coarsen", "3"});
   CHECK(other.code == 2);
-  CHECK_THAT(other.err, Catch::Contains("--coarsen: is for greedy"));
+  CHECK_THAT(other.err, Catch::Contains("--coarsen: only for greedy"));
 }
