@@ -47,6 +47,10 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string rate_text(double per_second) {
+  return per_second < 999.5 ? fmt::format("{:.3g}", per_second) : fmt::format("{:.0f}", per_second);
+}
+
 ProgressBar::ProgressBar(Console& console, std::string label, std::string unit, std::int64_t total)
     : console_(console),
       label_(std::move(label)),
@@ -66,8 +70,8 @@ std::string ProgressBar::state() const {
   std::string text = fmt::format("{}/{}", done_, counted(total_, unit_));
   if (done_ > 0 && elapsed > 0) {
     const double rate = static_cast<double>(done_) / elapsed;
-    text +=
-        fmt::format(", {:.3g}/s, {} left", rate, duration_text(static_cast<double>(total_ - done_) / rate));
+    text += fmt::format(", {}/s, {} left", rate_text(rate),
+                        duration_text(static_cast<double>(total_ - done_) / rate));
   }
   return text;
 }
@@ -119,8 +123,8 @@ void ProgressBar::finish() {
   wipe();
   const double elapsed = seconds();
   const double rate = elapsed > 0 ? static_cast<double>(done_) / elapsed : 0;
-  console_.note(
-      fmt::format("{}: {} in {} ({:.3g}/s)", label_, counted(done_, unit_), duration_text(elapsed), rate));
+  console_.note(fmt::format("{}: {} in {} ({}/s)", label_, counted(done_, unit_), duration_text(elapsed),
+                            rate_text(rate)));
 }
 
 }  // namespace motes::app

@@ -50,4 +50,7 @@ std::string progress_line(std::string_view label, double share, std::string_view
 /// "850 ms", "12.3 s", "4 min 10 s", "2 h 5 min".
 std::string duration_text(double seconds);
 
+/// Without an exponent: "3.31", "73.3", "18800".
+std::string rate_text(double per_second);
+
 }  // namespace motes::app

@@ -58,6 +58,10 @@ TEST_CASE("Durations read as people write them") {
   CHECK(duration_text(12.34) == "12.3 s");
   CHECK(duration_text(250) == "4 min 10 s");
   CHECK(duration_text(7500) == "2 h 5 min");
+  CHECK(rate_text(0.0123) == "0.0123");
+  CHECK(rate_text(73.31) == "73.3");
+  CHECK(rate_text(999.7) == "1000");
+  CHECK(rate_text(18800.4) == "18800");
 }
 
 TEST_CASE("An error is one line whatever its text") {
