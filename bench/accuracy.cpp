@@ -152,7 +152,7 @@ void run_links(const bench::Arguments& arguments, int seeds) {
             }
 }
 
-/// Facts of a truth file of the challenge's virus scenario: docs/method/simulation.md.
+/// As in a truth file of the challenge's virus scenario.
 sim::MotionOptions virus_like(double n, std::int32_t frames, std::uint64_t seed) {
   sim::MotionOptions motion;
   motion.particles = static_cast<std::int64_t>(n);

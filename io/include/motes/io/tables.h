@@ -39,7 +39,7 @@ struct PointTable : DetectionSeries {
 
 /// Reads detections from a table: text in UTF-8, Latin-1 or UTF-16 with a byte order mark, plain or gzip,
 /// with a header, separated by commas, semicolons, tabs or blanks. Columns: frame|t|FRAME, x|x_um|x
-/// [nm]|POSITION_X|Position X ... as docs/user/input.md lists. Identity columns (particle, track, track_id,
+/// [nm]|POSITION_X|Position X ... as docs/formats.md lists. Identity columns (particle, track, track_id,
 /// TRACK_ID, parent) are skipped and listed in `notes`; every other numeric column becomes a property.
 /// Without a z column z is 0, which is noted. Throws InputError with file:line for a missing header,
 /// missing columns, values that are not numbers, NaN or infinite coordinates, negative frames, an integer t

@@ -1,13 +1,13 @@
 #pragma once
 /// How sure links are.
 ///
-/// Belief propagation (series_joint.h) over the candidates, with the parameters that were estimated, gives
-/// the odds of every link of a series, whatever model chose it. These are too sure where it is hard:
+/// Belief propagation (series_joint.h) over the candidates, with the estimated parameters, gives the odds of
+/// every link of a series, whatever model chose it. These odds are too high where linking is hard: the
 /// parameters come from links of which some are wrong, and tracks that share detections are not independent.
-/// So a series is simulated from the fitted model, at the detections' own density, and goes through the same
-/// linking; what share of its links is right at which odds is the calibration. Around neighbours' motion the
-/// simulated series is made as hard as the real one by what can be seen in both: which share of the links
-/// changes when a tenth of the detections is left out.
+/// So a series is simulated from the fitted model, at the detections' own density, and linked in the same
+/// way; the share of its links that are right, as a function of their odds, is the calibration. With
+/// neighbours' motion the simulated series is made as hard as the real one by what can be measured in both:
+/// the share of links that change when a tenth of the detections is left out.
 
 #include <cstdint>
 #include <vector>
@@ -32,8 +32,8 @@ struct ConfidenceOptions {
 struct Confidence {
   std::vector<double> link;   ///< [points] probability that the link from there is right; NaN: none
   double wrong = 0;           ///< expected share of wrong links
-  double error = 0;           ///< of it, one standard deviation
-  double believed_wrong = 0;  ///< what the odds alone say
+  double error = 0;           ///< standard deviation of `wrong`
+  double believed_wrong = 0;  ///< expected share by the odds alone, not calibrated
   bool calibrated = false;    ///< by a simulated series
   std::int64_t simulated_links = 0, simulated_wrong = 0;
   Calibration calibration;
@@ -44,8 +44,8 @@ struct Confidence {
 Confidence link_confidence(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                            const ConfidenceOptions& how = {});
 
-/// Takes out links that are less sure than `least`, and divisions of which a daughter's link would be.
-/// Returns how many links.
+/// Removes links of a probability below `least`, and divisions of which a daughter's link has one. Returns
+/// the number of links removed.
 std::int64_t cut_unsure_links(const Confidence& confidence, double least, SeriesLinks& links);
 
 /// Point property `link_confidence`: of the link into the point, of a daughter's first point that of her

@@ -16,9 +16,9 @@
 /// of all starts to all links m -> d1 says who is a second daughter of whom. All parameters come from the
 /// divisions of the round before.
 ///
-/// Nothing divides backwards in time. So the same search over the reversed series tells how many divisions
-/// chance offers, and a third one, over starts that trade places with those of other frames, how many a
-/// growing number of tracks does. Divisions are believed only where they are clearly more.
+/// Cells do not merge. So the same search over the reversed series counts the divisions that chance offers,
+/// and a third one, with the starts exchanged between frames, those that a growing number of tracks offers.
+/// Divisions are believed only if they are clearly more.
 
 #include <cstdint>
 #include <string>
@@ -56,8 +56,8 @@ struct Divisions {
   std::vector<Division> list;  ///< rising by mother; none where they are not believed
   DivisionModel model;         ///< of the search
   std::int64_t found = 0;      ///< divisions that the search found
-  std::int64_t backwards = 0;  ///< that it found in the reversed series
-  std::int64_t misplaced = 0;  ///< that it found for starts in each other's places
+  std::int64_t backwards = 0;  ///< the same in the reversed series
+  std::int64_t misplaced = 0;  ///< the same with the starts exchanged between frames
   bool neighbours = false;     ///< mothers were expected to move as their neighbours' links do
   bool believed = false;       ///< found is clearly more than either
   double by_chance() const { return static_cast<double>(backwards > misplaced ? backwards : misplaced); }

@@ -1,6 +1,6 @@
 #pragma once
-/// A linking gate from the data, for users who did not give one. docs/method/pair-linking.md has the method,
-/// what it was chosen over, and where it fails.
+/// A linking gate from the data, for users who did not give one. docs/method/pair-linking.md has the method
+/// and where it fails.
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,7 @@ struct GateCurve {
 /// What the gate was made from.
 enum class GateRule {
   cardinality,  ///< links that are possible
-  neighbours    ///< mutual nearest neighbours: where counts of pairs do not tell who has a partner at all
+  neighbours    ///< mutual nearest neighbours: if counts of pairs do not tell how many have a partner
 };
 
 struct GateEstimate {
@@ -32,12 +32,12 @@ struct GateEstimate {
   double displacement_um = 0;  ///< median displacement between mutual nearest neighbours of successive frames
   double spacing_um = 0;  ///< median nearest-neighbour distance within a frame; 0: frames hold one particle
   double share = 0;       ///< of the possible links that the gate must allow: what the caller asked for
-  double partners = 0;    ///< share of the detections that are there in the next frame too, by pair counts
+  double partners = 0;    ///< share of the detections that have a partner in the next frame, by pair counts
   /// The smallest gates that allow so many links: share x partners x rows; share x rows, or as many as any
   /// gate allows. 0 where frames hold one particle.
   double needed_um = 0, needed_by_all_um = 0;
   double neighbours_um = 0;       ///< what GateRule::neighbours gives
-  std::vector<double> gates_um;   ///< where the curves are told; none where frames hold one particle
+  std::vector<double> gates_um;   ///< gates of the curves; empty if frames hold one particle
   std::vector<GateCurve> curves;  ///< of each sampled frame pair
 
   Gate gate() const { return {gate_um, GateSource::estimated}; }

@@ -43,14 +43,14 @@ struct PairLinks {
   std::int64_t candidates = 0, links = 0;
   std::int64_t components = 0, largest_component = 0;  ///< 0 where the solver does not look for them
   double objective = 0, gap = 0;  ///< in um^2 (or um); heuristic links: at most so far from the optimum
-  double candidates_s = 0;        ///< on cuda, bringing the frames over included
-  double solve_s = 0;             ///< settling ties included
+  double candidates_s = 0;        ///< on cuda including the frames' copies
+  double solve_s = 0;             ///< including the settling of ties
   std::map<std::string, double>
       stage_s;  ///< of these, by name: the solver's own, ties, load; first 1000 pairs
 };
 
 /// From so many detections in the larger frame on, and so many in the whole series, `automatic` links on a
-/// GPU that is there: fewer are linked before a GPU has been started.
+/// GPU if there is one: fewer are linked sooner than a GPU starts.
 inline constexpr std::size_t kFrameWorthAGpu = 100'000, kSeriesWorthAGpu = 2'500'000;
 
 /// Links two frames: candidates, then the assignment, on the back end that `execution` asks for. The
@@ -78,17 +78,17 @@ class LinkWorkspace {
 };
 
 /// Links every pair of successive frames; pairs run side by side, each as link_pair would. On cuda a frame is
-/// brought over once, and one pair's copies and ties overlap another's solving. `done`, where
-/// given, is called after each pair, by one thread at a time, with the number of pairs finished; what it
-/// throws stops the work and comes out of here. `workspace`, where given, is where GPU memory comes from and
-/// stays; the links are the same with and without.
+/// copied to the device once, and one pair's copies and ties overlap another's solving. `done`, where given,
+/// is called after each pair, by one thread at a time, with the number of pairs finished; what it throws
+/// stops the work and comes out of here. `workspace`, where given, is where GPU memory comes from and stays;
+/// the links are the same with and without.
 std::vector<PairLinks> link_frames(const Execution& execution, std::span<const Detections> frames,
                                    const LinkOptions& options,
                                    const std::function<void(std::size_t)>& done = {},
                                    LinkWorkspace* workspace = nullptr);
 
 /// link_frames on several executions side by side, of one GPU each: each links a run of successive pairs.
-/// Frames where runs meet are brought to both GPUs. Where pairs are linked on the CPU, the first execution
+/// Frames where runs meet are copied to both GPUs. Where pairs are linked on the CPU, the first execution
 /// links all.
 std::vector<PairLinks> link_frames_on(std::span<const Execution> executions,
                                       std::span<const Detections> frames, const LinkOptions& options,

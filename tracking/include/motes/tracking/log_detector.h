@@ -19,8 +19,8 @@ namespace motes::tracking {
 
 enum class Polarity { bright, dark };
 
-/// How positions are told: by a parabola through the response's peak, or by fitting Gaussian spots to the
-/// voxels. automatic: by a fit.
+/// How positions are determined: by a parabola through the response's peak, or by fitting Gaussian spots to
+/// the voxels. automatic: by a fit.
 enum class Refine { parabola, fit, automatic };
 
 struct DetectionOptions {
@@ -32,22 +32,22 @@ struct DetectionOptions {
   /// this, a factor of at most sqrt(2) apart, and each is kept at the scale that answers strongest. Not below
   /// radius_um along any axis. None: one size.
   std::optional<Vec3> largest_radius_um;
-  /// Least quality (LoG response) of a spot; none: spots are told by the evidence of the voxels around each
-  /// maximum (tracking/detect/choice.h and docs/method/detection.md).
+  /// Lowest quality (LoG response) of a spot; none: spots are recognised by the evidence of the voxels around
+  /// each maximum (tracking/detect/choice.h and docs/method/detection.md).
   std::optional<double> threshold;
   /// Keep only this many spots, the best ones first; 0 keeps all above the threshold. With `max_count`
   /// and no threshold given, the max_count best local maxima are taken without any threshold.
   std::int64_t max_count = 0;
   Polarity polarity = Polarity::bright;
-  /// Without a threshold: so many spots of noise alone are expected in a frame; none: one in twenty of those
-  /// found, and none in a frame of noise.
+  /// Without a threshold: expected number of false spots in a frame; none: one in twenty of those found, and
+  /// none in a frame of noise.
   std::optional<double> false_positives_per_frame;
   Refine refine = Refine::parabola;
   /// Refine::fit: weights and standard errors go by what is known of the camera; the rest of the noise is
   /// told from the residuals around spots. With a gain, spots get their number of photons.
   CameraModel camera;
-  /// Keep a few maxima that stand out but continue the noise without a gap. Otherwise they are taken for
-  /// texture, and the frame has no spots.
+  /// Keep a few strong maxima whose scores continue those of the noise without a gap. Otherwise they are
+  /// taken for texture, and the frame has no spots.
   bool keep_blending = false;
   /// [voxels, x fastest] 0 where no spot is looked for; empty: everywhere. Must outlive the call.
   std::span<const std::uint8_t> mask;
@@ -56,7 +56,7 @@ struct DetectionOptions {
 struct DetectionReport {
   double threshold = 0;  ///< the one used: of quality if one was given or `max_count` was, else of score
   std::int64_t local_maxima = 0;      ///< before the threshold
-  bool blends = false;                ///< what stands out goes on from the noise without a gap, at some scale
+  bool blends = false;                ///< at some scale the strong maxima continue the noise without a gap
   Backend backend = Backend::cpu;     ///< where the frame was searched: cpu or cuda
   std::vector<std::string> warnings;  ///< one line each, with what they are based on
   /// Refine::fit: of the residuals around spots, at the scale of most spots; none: too few voxels.
@@ -87,8 +87,8 @@ Detections detect_spots(const Execution& execution, const VolumeFrame& frame, co
                         DetectionReport* report = nullptr);
 
 /// Where detect_spots is to search `frames` frames of that shape, if Backend::automatic is asked for: on a
-/// GPU where there is one, frames have 2^20 voxels or more, and what it saves pays for its start (about .5
-/// s). Other back ends are returned as they are.
+/// GPU where there is one, frames have 2^20 voxels or more, and what it saves pays for its start. Other back
+/// ends are returned as they are.
 Backend detection_backend(const Execution& execution, const Shape3& frame, std::int64_t frames);
 
 /// How many frames of that shape are best searched on the execution's GPU side by side, each by a thread with

@@ -8,7 +8,7 @@
 namespace motes::tracking {
 
 /// Degrees of freedom of the Student t that residual displacements are taken to follow before there are
-/// enough of them for a histogram. Gaussian tails lose: a few particles always move farther.
+/// enough of them for a histogram. Gaussian tails are too thin: a few particles always move farther.
 inline constexpr double kStudentFreedom = 5;
 
 /// log of the density, per unit volume, of a Student t of unit scale in `dims` (1 to 3) dimensions at

@@ -15,7 +15,7 @@
 
 namespace motes::tracking {
 
-/// Links that may be, by earlier detection.
+/// Candidate links, by earlier detection.
 struct SeriesCandidates {
   std::vector<matching::Offset> row_offsets;  ///< [points + 1]
   std::vector<matching::Index> to;            ///< [candidates] rising within a row
@@ -29,8 +29,7 @@ SeriesCandidates series_candidates(const Execution& execution, const SeriesPoint
                                    const Prediction& prediction, const SeriesModel& model, int lags);
 
 /// Of those, for each detection only the `most` likeliest that are within `nats` of its likeliest one; also
-/// what is in `keep`, where it is as long as the points. In time and memory O(points x (pairs within reach +
-/// most)).
+/// the links of `keep`, unless it is empty. In time and memory O(points x (pairs within reach + most)).
 SeriesCandidates likely_candidates(const Execution& execution, const SeriesPoints& points,
                                    const Prediction& prediction, const SeriesModel& model, int lags,
                                    const SeriesLinking& keep, double nats, std::size_t most);

@@ -21,7 +21,7 @@
 
 namespace motes::tracking {
 
-/// Messages of a beginning or an earlier run, for the next one to go on from.
+/// Messages that a run starts from: initial ones, or those of an earlier run.
 struct JointBeliefs {
   std::vector<double> from_source, from_target;  ///< [candidates] odds
   /// Of link e: odds that it is there.
@@ -33,7 +33,8 @@ struct JointBeliefs {
 SeriesCandidates prune_candidates(const SeriesCandidates& candidates, const std::vector<double>& costs,
                                   const SeriesLinking& linking, double nats, std::size_t most);
 
-/// Pairs of a link into and a link out of one detection: what a run costs, and 4 bytes each.
+/// Number of pairs of a link into and a link out of one detection: the cost of a run, and 4 bytes of memory
+/// each.
 std::int64_t joint_triplets(const SeriesCandidates& candidates);
 
 /// `iterations` more of the above. `occlusion` as for candidate_costs. The same for any thread count.

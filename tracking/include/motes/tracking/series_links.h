@@ -27,32 +27,33 @@ struct SeriesOptions {
   Gate gate;        ///< no displacement is longer, times elapsed frames; default: not bounded
   /// Properties that tell particles from false detections, by name; none: all that detections have.
   std::optional<std::vector<std::string>> features;
-  /// Two detections that are nearer are hardly two particles; 0: they may be; none: estimated (exclusion_um
+  /// Nearer detections are hardly ever two particles; 0: they may be; none: estimated (exclusion_um
   /// of the result).
   std::optional<double> exclusion_um;
   std::string solver = "auto";
   bool verify = false;
   Events events = Events::automatic;
-  /// Detections of one assignment. Larger series are linked in windows of frames that overlap (`windows`,
-  /// `gap_nats` of the result), without velocity, joint and the search for false detections around particles;
-  /// where one of these two models is asked for, as one assignment whatever its size.
+  /// Most detections of one assignment. Larger series are linked in windows of frames that overlap
+  /// (`windows`, `gap_nats` of the result), without velocity, joint and the search for false detections
+  /// around particles; where one of these two models is asked for, as one assignment whatever its size.
   std::int64_t most_at_once = 10'000'000;
-  /// Detections of a series all of which choose its motion model and parameters. In larger ones a part in the
-  /// middle does, in every frame (`chosen_on` of the result); all are linked from there on.
+  /// Most detections of a series all of which serve to choose the motion model and the parameters. Of larger
+  /// ones a part in the middle does, in every frame (`chosen_on` of the result); then all are linked.
   std::int64_t most_to_choose = 200'000;
-  /// Detections of a series whose links depend on their neighbours' (velocity, joint, field) and which is
-  /// linked as one. Larger ones are linked in blocks of space and time of at most so many, and margins around
-  /// them (`blocks`, `disputed` of the result).
+  /// Most detections of a series that is linked as one although links depend on their neighbours' (velocity,
+  /// joint, field). Larger ones are linked in blocks of space and time of at most so many, with margins
+  /// around them (`blocks`, `disputed` of the result).
   std::int64_t most_in_block = 2'000'000;
 };
 
 /// Whether a table is better linked as a series than frame to frame, by its number of detections and what
 /// the gate's estimate says of it. Always up to a million. Up to 100 million, where half of the memory holds
 /// the series, unless frame to frame is as good: particles that move at most 0.2 of their spacing, of which
-/// at least 99 % are detected again in the next frame. A series takes about ten times as long. O(1).
+/// at least 99 % are detected again in the next frame. Linking as a series takes 20 to 130 times as long.
+/// O(1).
 bool series_pays(std::size_t detections, const std::optional<GateEstimate>& estimate);
 
-/// What `automatic` saw; costs in nats a detection, lower is better.
+/// What `automatic` compared; costs in nats a detection, lower is better.
 struct SeriesEvidence {
   double plain = 0;      ///< cost of the linking without prediction (of `field`, where asked for: with it)
   double coherence = 0;  ///< gain, in nats a link, of links left out of their neighbours' motion
@@ -81,16 +82,17 @@ struct SeriesLinks {
   Divisions divisions;  ///< of the list, no mother has a link to a daughter
   std::int64_t candidates = 0, edges = 0, links = 0, gap_links = 0, false_detections = 0;
   std::vector<char> used;  ///< [points] 0: a false detection around a particle; empty: none is
-  /// Detections far off for one frame, which the assignment left out and their tracks have, rising.
+  /// Detections far off their tracks for one frame, which the assignment left out and the tracks contain;
+  /// rising.
   std::vector<matching::Index> jumped;
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
   std::int64_t chosen_on = 0;  ///< detections that motion model and first parameters come from
   int windows = 1;             ///< assignments that the last linking was made of
-  double gap_nats = 0;        ///< no linking costs less than `objective` less this; 0: this one is an optimum
-  int blocks = 1;             ///< of space and time that were linked by themselves
-  std::int64_t disputed = 0;  ///< links that two blocks which meet had otherwise
-  int rounds = 0;             ///< solved assignments
+  double gap_nats = 0;         ///< no linking costs less than objective - gap_nats; 0: optimal
+  int blocks = 1;              ///< of space and time that were linked separately
+  std::int64_t disputed = 0;   ///< links in which adjacent blocks differ
+  int rounds = 0;              ///< solved assignments
   bool verified = false;
   std::string solver;
 };
@@ -98,7 +100,7 @@ struct SeriesLinks {
 /// Links all frames. The same for any thread count and back end; all work is done on the CPU. Throws
 /// ResourceError where cuda is asked for and not there; UsageError for a solver that is not known,
 /// max_gap below 0 or a bounded gate that require_length refuses; InputError for positions that are not
-/// finite; ResourceError where memory would not do; std::logic_error where a certificate fails. `done`, where
+/// finite; ResourceError for lack of memory; std::logic_error where a certificate fails. `done`, where
 /// given, is called after each solved assignment with their number; what it throws stops the work.
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
                         const SeriesOptions& options, const std::function<void(int)>& done = {});

@@ -36,7 +36,7 @@ struct SeriesLinking {
   std::int64_t links() const;
 };
 
-/// Displacements that are expected, by elapsed frames and pooled detection; empty: none is.
+/// Expected displacements, by elapsed frames and pooled detection; empty: none.
 struct Prediction {
   std::vector<std::vector<Vec3>> by_lag;  ///< [lags][points], or empty
   Vec3 of(int lag, matching::Index i) const {
@@ -73,12 +73,12 @@ struct SeriesModel {
   double lone_cost(double density) const;
   /// Of that detection, by its own log-odds where they are known.
   double lone_cost(const SeriesPoints& points, matching::Index i) const;
-  /// No link from that frame over `lag` frames that is longer can be in an optimum. `frames_before`: of a
+  /// The longest link from that frame over `lag` frames that an optimum can contain. `frames_before`: of a
   /// longer series that the points are a part of.
   double reach(const SeriesPoints& points, std::int32_t slot, int lag, std::int32_t frames_before = 0) const;
 };
 
-/// A model to begin with: the scale from mutual nearest neighbours of successive frames (beyond the
+/// The initial model: the scale from mutual nearest neighbours of successive frames (beyond the
 /// prediction), growing as in a random walk. O(points log points).
 SeriesModel first_model(const Execution& execution, const SeriesPoints& points, const Prediction& prediction,
                         int lags);

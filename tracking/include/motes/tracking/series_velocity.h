@@ -64,8 +64,8 @@ VelocityModel fit_velocity(const Execution& execution, const SeriesPoints& point
 double velocity_gain(const VelocityModel& velocity, const SeriesModel& model, int lag, std::size_t side,
                      std::size_t kind, const Vec3& d, const Vec3& v);
 
-/// velocity_gain from the link before (side 0), for many links that meet: what only one of the two says is
-/// worked out once for each. The same bits as velocity_gain. Both models must outlive it.
+/// velocity_gain from the link before (side 0), for many links that meet: what depends on one of the two
+/// alone is computed once for each. The same bits as velocity_gain. Both models must outlive it.
 class MeetingGains {
  public:
   MeetingGains(const VelocityModel& velocity, const SeriesModel& model);

@@ -1,5 +1,6 @@
 #pragma once
-/// Particles of unlike mobility: how likely a particle moves so far that moved so far in the link beside.
+/// Particles of different mobility: the density of a displacement's length, given that of the neighbouring
+/// link.
 
 #include <array>
 #include <cstddef>
@@ -25,7 +26,7 @@ class SpeedDensity {
     return log_ratio_[group_[bin] * groups_ + group_beside_[bin_beside]];
   }
 
-  /// Those that it is made of.
+  /// Number of free parameters.
   double parameters() const {
     const double free = groups_ < 2 ? 0 : static_cast<double>(groups_ - 1);
     return free * free;

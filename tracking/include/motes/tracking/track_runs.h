@@ -20,8 +20,8 @@ std::int32_t frame_step_of(const TrackSet& tracks);
 /// The runs of all tracks, in the order of the points; a point without neighbours is a run of one.
 std::vector<TrackRun> cut_runs(const TrackSet& tracks, std::int32_t frame_step);
 
-/// Per point the way along its run to both neighbours over the time that takes: length unit per s, or per
-/// frame where dt_s is unknown. NaN for a run of one. Derived, so single precision is enough.
+/// The speed at each point: the path to both neighbours in its run over its time, in length units per s, or
+/// per frame where dt_s is unknown. NaN for a run of one. Derived, so single precision is enough.
 std::vector<float> point_speeds(const TrackSet& tracks, const std::vector<TrackRun>& runs);
 
 }  // namespace motes
