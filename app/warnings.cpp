@@ -117,8 +117,9 @@ std::vector<std::string> score_warnings(const Execution& execution, const TrackS
   if (scores.gate > spacing)
     lines.push_back(fmt::format(
         "the gate of {:.4g} {} is longer than the typical distance of neighbouring true particles, "
-        "{:.4g} {}: a found position may match the wrong particle; give a shorter gate, such as {:.2g}",
-        scores.gate, truth.length_unit, spacing, truth.length_unit, spacing / 2));
+        "{:.4g} {}: a found position may match the wrong particle{}",
+        scores.gate, truth.length_unit, spacing, truth.length_unit,
+        spacing > 0 ? fmt::format("; give a shorter gate, such as {:.2g}", spacing / 2) : ""));
   if (scores.link.recall > kFew) return lines;
   for (const std::int32_t by : {1, -1}) {
     if (by < 0 && *std::min_element(found.frame.begin(), found.frame.end()) + by < 0) continue;

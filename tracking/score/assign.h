@@ -1,6 +1,7 @@
 #pragma once
 /// Assignment with costs in doubles, through the project's exact solver.
 
+#include <span>
 #include <vector>
 
 #include <motes/base/execution.h>
@@ -20,5 +21,11 @@ struct RealCosts {
 /// largest, so that the optimum is found in integers; callers sum the distances again in doubles. Where sums
 /// of costs tie, a matched edge wins over leaving its row free: an edge counts one step less than it costs.
 std::vector<matching::Index> assign(const Execution& execution, const RealCosts& problem);
+
+/// The same where each row and column stands for copies: how many of them each edge matches, [nnz]. One
+/// thread; as motes/matching/transportation.h.
+std::vector<matching::Index> assign_copies(const RealCosts& problem,
+                                           std::span<const matching::Index> row_copies,
+                                           std::span<const matching::Index> col_copies);
 
 }  // namespace motes::tracking::detail

@@ -12,16 +12,19 @@
 ///
 /// A pair dearer than the reference's dummy can never be part of an optimum and is left out of the
 /// assignment.
-
-#include <motes/tracking/challenge_score.h>
+///
+/// Where many tracks are equal, point by point, one of them stands for all: pairs grow with the square of
+/// their number.
 
 #include <algorithm>
 #include <cmath>
 
 #include <motes/base/errors.h>
 #include <motes/base/parallel_for.h>
+#include <motes/tracking/challenge_score.h>
 
 #include "tracking/score/assign.h"
+#include "tracking/score/equal_tracks.h"
 #include "tracking/score/frame_index.h"
 #include "tracking/score/gate_grid.h"
 #include "tracking/score/ratio.h"
@@ -218,9 +221,8 @@ Pairs gather_pairs(const TrackSet& reference, const TrackSet& candidate, double 
   return pairs;
 }
 
-/// The pair of each reference, nullptr where it takes its dummy.
-std::vector<const Pair*> choose_pairs(const Execution& execution, const TrackSet& reference,
-                                      const TrackSet& candidate, double gate, const Pairs& pairs) {
+detail::RealCosts costs_of(const TrackSet& reference, const TrackSet& candidate, double gate,
+                           const Pairs& pairs) {
   detail::RealCosts costs;
   costs.graph.rows = static_cast<Index>(reference.tracks());
   costs.graph.cols = static_cast<Index>(candidate.tracks());
@@ -231,19 +233,48 @@ std::vector<const Pair*> choose_pairs(const Execution& execution, const TrackSet
   }
   for (std::size_t r = 0; r < reference.tracks(); ++r)
     costs.unmatched_row_cost.push_back(gate * static_cast<double>(extent(reference, r).length()));
+  return costs;
+}
 
-  const std::vector<Index> row_to_col = detail::assign(execution, costs);
-  std::vector<const Pair*> chosen(reference.tracks(), nullptr);
+/// The pair of each reference; without a candidate where it takes its dummy.
+std::vector<Pair> choose_pairs(const Execution& execution, const TrackSet& reference,
+                               const TrackSet& candidate, double gate) {
+  const std::vector<Contact> contacts = ContactFinder(reference, candidate, gate).find(execution);
+  const Pairs pairs = gather_pairs(reference, candidate, gate, contacts);
+  const std::vector<Index> row_to_col =
+      detail::assign(execution, costs_of(reference, candidate, gate, pairs));
+  std::vector<Pair> chosen(reference.tracks());
   for (std::size_t r = 0; r < chosen.size(); ++r)
     for (std::int64_t n = pairs.offsets[r]; n < pairs.offsets[r + 1]; ++n) {
       const Pair& pair = pairs.pair[static_cast<std::size_t>(n)];
-      if (pair.candidate == row_to_col[r]) chosen[r] = &pair;
+      if (pair.candidate == row_to_col[r]) chosen[r] = pair;
     }
   return chosen;
 }
 
+/// The same for tracks of which many are equal.
+std::vector<Pair> choose_pairs(const Execution& execution, const detail::EqualTracks& rows,
+                               const detail::EqualTracks& cols, double gate, std::size_t references) {
+  const std::vector<Contact> contacts = ContactFinder(rows.one, cols.one, gate).find(execution);
+  const Pairs pairs = gather_pairs(rows.one, cols.one, gate, contacts);
+  const std::vector<Index> flow =
+      detail::assign_copies(costs_of(rows.one, cols.one, gate, pairs), rows.copies, cols.copies);
+  std::vector<Pair> chosen(references);
+  std::vector<std::size_t> next_col = cols.first;
+  for (std::size_t r = 0; r < rows.first.size(); ++r) {
+    std::size_t next_row = rows.first[r];
+    for (auto n = static_cast<std::size_t>(pairs.offsets[r]);
+         n < static_cast<std::size_t>(pairs.offsets[r + 1]); ++n)
+      for (Index k = 0; k < flow[n]; ++k) {
+        Pair& pair = chosen[rows.track[next_row++]] = pairs.pair[n];
+        pair.candidate = static_cast<Index>(cols.track[next_col[static_cast<std::size_t>(pair.candidate)]++]);
+      }
+  }
+  return chosen;
+}
+
 ChallengeScores count(const TrackSet& reference, const TrackSet& candidate, double gate,
-                      const std::vector<const Pair*>& chosen) {
+                      const std::vector<Pair>& chosen) {
   ChallengeScores scores;
   double squares = 0;
   std::int64_t reference_length = 0, spurious_length = 0;
@@ -253,12 +284,12 @@ ChallengeScores count(const TrackSet& reference, const TrackSet& candidate, doub
     const double dummy = gate * static_cast<double>(row.length());
     reference_length += row.length();
     scores.max_pairing_distance += dummy;
-    if (chosen[r] == nullptr) {
+    const Pair& pair = chosen[r];
+    if (pair.candidate < 0) {
       scores.pairing_distance += dummy;
       ++scores.missed_tracks;
       continue;
     }
-    const Pair& pair = *chosen[r];
     const auto c = static_cast<std::size_t>(pair.candidate);
     const Extent column = extent(candidate, c), common = overlap(row, column);
     paired[c] = true;
@@ -299,9 +330,10 @@ ChallengeScores challenge_scores(const Execution& execution, const TrackSet& ref
   detail::check_gate(gate, "gate");
   detail::check_tracks(reference, "the true tracks");
   detail::check_tracks(candidate, "the found tracks");
-  const std::vector<Contact> contacts = ContactFinder(reference, candidate, gate).find(execution);
-  const Pairs pairs = gather_pairs(reference, candidate, gate, contacts);
-  return count(reference, candidate, gate, choose_pairs(execution, reference, candidate, gate, pairs));
+  if (!detail::many_equal(reference) && !detail::many_equal(candidate))
+    return count(reference, candidate, gate, choose_pairs(execution, reference, candidate, gate));
+  const detail::EqualTracks rows(reference), cols(candidate);
+  return count(reference, candidate, gate, choose_pairs(execution, rows, cols, gate, reference.tracks()));
 }
 
 }  // namespace motes::tracking
