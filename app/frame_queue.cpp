@@ -26,7 +26,8 @@ void FrameWork::add(const FrameWork& more) {
   wait_s += more.wait_s;
   detect_s += more.detect_s;
   for (const auto& [step, seconds] : more.device_s) {
-    auto sum = std::find_if(device_s.begin(), device_s.end(), [&](const auto& s) { return s.first == step; });
+    auto sum = std::find_if(device_s.begin(), device_s.end(),
+                            [&name = step](const auto& s) { return s.first == name; });
     if (sum == device_s.end()) sum = device_s.insert(sum, {step, 0.0});
     sum->second += seconds;
   }

@@ -3,5 +3,6 @@
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libhdf5\n"
-         "leak:vtkArrayIteratorTemplate\n";
+         "leak:vtkArrayIteratorTemplate\n"
+         "leak:vtkXMLUnstructuredDataReader::ReadXMLData\n";
 }
