@@ -55,7 +55,8 @@ def _flat(
     x, y, z = points + [np.zeros(len(f))] * (3 - len(points))
     first, last = int(frames[0]), int(frames[-1])
     if last - first > _MOST_EMPTY_FRAMES + 2 * len(frames):
-        steps = np.minimum(np.diff(frames.astype(np.int64)), memory + 2)
+        # Unsigned, so that no pause overflows: frames may be any 64-bit numbers.
+        steps = np.minimum(np.diff(frames.astype(np.uint64)), min(memory, _MOST_FRAMES) + 2).astype(np.int64)
         frames = np.concatenate([[0], np.cumsum(steps)])
         first, last = 0, int(frames[-1])
         if last > _MOST_FRAMES:
@@ -87,8 +88,7 @@ def _in_euclidean(
 
 def _warn_of_lone_frames(frames: NDArray[Any], memory: int, t_column: Hashable) -> None:
     """Warn of frame numbers in steps (of ten, say), which would leave all points unlinked."""
-    steps = np.unique(frames)
-    steps = np.diff(steps)
+    steps = np.diff(np.unique(frames).astype(np.uint64))  # unsigned: no pause overflows
     if len(steps) and steps.min() > memory + 1:
         warnings.warn(
             f"no two frames are within {memory + 1} of each other, so nothing can be linked: the numbers in "
@@ -441,5 +441,5 @@ def _scope(scope: Any, gate: float | None, frames: NDArray[Any]) -> str:
         return scope
     if scope is not None:
         raise ValueError(f"scope: {scope!r} is neither 'pairs' nor 'series'")
-    whole = gate is None and frames[-1] - frames[0] > 1
+    whole = gate is None and int(frames[-1]) - int(frames[0]) > 1
     return "series" if whole else "pairs"

@@ -231,6 +231,9 @@ def test_frame_numbers_far_apart(rng):
     with pytest.raises(ValueError, match="too many; number the frames"):
         motes.link(late, 0.5, memory=10**12)
     assert motes.link(f, 0.5, memory=10**12).particle.nunique() == 20
+    ends = f.assign(frame=f.frame.where(f.frame < 3, f.frame + (2**63 - 6)).where(f.frame >= 3, f.frame + -(2**63)))
+    for options in ({"gate": 0.5, "memory": 1}, {}):
+        assert motes.link(ends, **options).particle.nunique() == 40
 
 
 @pytest.mark.parametrize("step", [0, 1e-9, 1e-5])
