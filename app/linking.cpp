@@ -93,13 +93,11 @@ void report_estimate(const tracking::GateEstimate& estimate, double gate_um, con
   if (estimate.ratio() > tracking::kUntrustworthyRatio && !series) warn_of_ratio(estimate.ratio(), console);
 }
 
-/// Copies of a point are linked pair by pair, by the exact solver for copies.
-void accept_crowd(const Config& config, const std::string& crowd, Console& console) {
-  const bool greedy = config.linking.solver == tracking::kGreedySolver;
-  if (greedy || config.linking.scope == Scope::series)
-    throw InputError(fmt::format("{}: {}; remove the copies, or set {}", config.input.path, crowd,
-                                 greedy ? "linking.solver: auto" : "linking.scope: pairs"));
-  if (config.linking.scope == Scope::automatic) console.note(crowd + ": frames are linked pair by pair");
+/// Copies of a point are linked by exact solvers alone.
+void accept_crowd(const Config& config, const std::string& crowd) {
+  if (config.linking.solver == tracking::kGreedySolver)
+    throw InputError(
+        fmt::format("{}: {}; remove the copies, or set linking.solver: auto", config.input.path, crowd));
 }
 
 tracking::PairLinks unlinked(const Detections& from) {
@@ -260,7 +258,7 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
                        const std::vector<Detections>& frames, const PointCheck& check,
                        std::optional<double> dt_s, const std::string& unit, Console& console) {
   const bool crowded = !check.crowd.empty();
-  if (crowded) accept_crowd(config, check.crowd, console);
+  if (crowded) accept_crowd(config, check.crowd);
   const std::vector<Detections> distinct =
       crowded ? distinct_points(execution, frames) : std::vector<Detections>();
   const auto estimate =
@@ -270,7 +268,8 @@ GateChoice choose_gate(const Execution& execution, const Config& config,
                     : estimate                      ? estimate->gate()
                                                     : Gate();
   if (gate.source != GateSource::estimated && gate.source != GateSource::none) require_length(gate);
-  const bool series = !crowded && links_whole_series(config, frames, estimate);
+  const bool series = links_whole_series(config, crowded ? distinct : frames, estimate);
+  if (crowded && series) console.note(check.crowd + ": one of them is linked, and its copies follow it");
   const bool estimated = gate.source == GateSource::estimated;
   if (gate.bounded())
     console.note(fmt::format("gate {:.4g} {} ({}{})", gate.um, unit, to_string(gate.source),

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include <motes/base/index.h>
 #include <motes/tracking/series_joint.h>
@@ -13,6 +14,7 @@
 #include "tracking/link/occlusion.h"
 #include "tracking/link/point_order.h"
 #include "tracking/link/pooled_order.h"
+#include "tracking/link/series_copies.h"
 #include "tracking/link/series_drift.h"
 #include "tracking/link/series_field.h"
 #include "tracking/score/gate_grid.h"
@@ -210,6 +212,20 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
   return out;
 }
 
+/// Links of copies are as sure as those that they follow, and not counted.
+Confidence confidence_with_copies(const Execution& execution, const SeriesLinks& links,
+                                  const SeriesOptions& options, const ConfidenceOptions& how) {
+  std::vector<Index> order;
+  const SeriesLinks part = detail::without_copies(links, order);
+  Confidence out = link_confidence(execution, part, options, how);
+  const std::vector<double> of_part =
+      std::exchange(out.link, std::vector(links.points.size(), std::numeric_limits<double>::quiet_NaN()));
+  for (std::size_t k = 0; k < order.size(); ++k) out.link[at(order[k])] = of_part[k];
+  for (std::size_t i = 0; i < out.link.size(); ++i)
+    if (links.copy_of[i] >= 0 && links.linking.next[i] >= 0) out.link[i] = out.link[at(links.copy_of[i])];
+  return out;
+}
+
 }  // namespace
 
 double Calibration::operator()(double z) const {
@@ -224,6 +240,7 @@ double Calibration::operator()(double z) const {
 
 Confidence link_confidence(const Execution& execution, const SeriesLinks& links, const SeriesOptions& options,
                            const ConfidenceOptions& how) {
+  if (!links.copy_of.empty()) return confidence_with_copies(execution, links, options, how);
   Confidence out;
   out.link.assign(links.points.size(), std::numeric_limits<double>::quiet_NaN());
   if (links.links == 0) return out;

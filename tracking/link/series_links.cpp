@@ -4,6 +4,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "tracking/link/point_order.h"
 #include "tracking/link/series_axes.h"
 #include "tracking/link/series_blocks.h"
+#include "tracking/link/series_copies.h"
 #include "tracking/link/series_field.h"
 #include "tracking/link/series_nodes.h"
 #include "tracking/link/series_options.h"
@@ -376,6 +378,24 @@ Rounds best_linking(const Execution& execution, SeriesPoints& points, const Seri
   return linking_like(execution, points, options, done, choice, chosen, out);
 }
 
+/// Costs are logarithms of densities, and clamped: positions in a far-fetched unit would be linked wrongly.
+void check_unit(const SeriesPoints& points) {
+  constexpr double kMostSpacing = 1e20;
+  if (points.spacing_um >= 1 / kMostSpacing && points.spacing_um <= kMostSpacing) return;
+  std::ostringstream message;
+  message << "the detections are about " << points.spacing_um
+          << " apart; a series is linked where that is 1e-20 to 1e20: give positions in another unit, or use "
+             "linking.scope: pairs";
+  throw InputError(message.str());
+}
+
+void count_links(SeriesLinks& out) {
+  out.links = out.linking.links();
+  for (std::size_t i = 0; i < out.points.size(); ++i)
+    if (const Index j = out.linking.next[i]; j >= 0)
+      out.gap_links += out.points.slot[at(j)] - out.points.slot[i] > 1;
+}
+
 }  // namespace
 
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
@@ -397,9 +417,16 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   }
   choose_properties(options, out.points);
   std::vector<Index> order = detail::position_order(out.points);
+  std::vector<Index> copy_of = detail::find_copies(out.points, order);
   if (std::ssize(order) > options.most_to_choose) order = detail::cell_order(execution, out.points, order);
+  std::vector<PropertyColumn> properties;
+  if (!copy_of.empty()) {
+    std::erase_if(order, [&](Index i) { return copy_of[at(i)] >= 0; });
+    properties = out.points.properties;
+  }
   out.points = detail::select_points(out.points, order);
   estimate_densities(out.points, execution);
+  check_unit(out.points);
   std::optional<SeriesNodes> nodes;
   if (static_cast<std::int64_t>(out.points.size()) <= options.most_at_once)
     nodes = choose_nodes(
@@ -445,11 +472,10 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   }
   detail::take_rounds(std::move(best), out);
   if (nodes) detail::restore_all(part, out);
-  out.links = out.linking.links();
-  for (std::size_t i = 0; i < out.points.size(); ++i)
-    if (const Index j = out.linking.next[i]; j >= 0)
-      out.gap_links += out.points.slot[static_cast<std::size_t>(j)] - out.points.slot[i] > 1;
+  out.copy_of = std::move(copy_of);
   detail::restore_order(order, out);
+  if (!out.copy_of.empty()) out.points.properties = std::move(properties);
+  count_links(out);
   return out;
 }
 

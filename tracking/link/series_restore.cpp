@@ -9,6 +9,7 @@
 
 #include "tracking/link/point_order.h"
 #include "tracking/link/series_axes.h"
+#include "tracking/link/series_copies.h"
 
 namespace motes::tracking::detail {
 
@@ -44,7 +45,9 @@ void restore_all(const SeriesPart& part, SeriesLinks& links) {
 }
 
 void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
-  const std::vector<Index> place = places_in(order, order.size());
+  std::vector<Index> place = places_in(order, std::max(order.size(), links.copy_of.size()));
+  for (std::size_t i = 0; i < links.copy_of.size(); ++i)
+    if (const Index one = links.copy_of[i]; one >= 0) place[i] = place[at(one)];
   const double spacing = links.points.spacing_um;
   const std::vector<double> density = links.points.density;
   links.points = select_points(links.points, place);
@@ -63,6 +66,7 @@ void restore_order(const std::vector<Index>& order, SeriesLinks& links) {
          std::max(order[at(d.first)], order[at(d.second)]), d.gain};
   std::sort(links.divisions.list.begin(), links.divisions.list.end(),
             [](const Division& a, const Division& b) { return a.mother < b.mother; });
+  if (!links.copy_of.empty()) link_copies(links);
 }
 
 }  // namespace motes::tracking::detail

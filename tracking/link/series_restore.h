@@ -16,7 +16,8 @@ void take_rounds(Rounds&& best, SeriesLinks& links);
 /// Links of the detections that are particles, as links of all. O(points).
 void restore_all(const SeriesPart& part, SeriesLinks& links);
 
-/// The result for detections in their own order again; `order` was linked. O(points).
+/// The result for detections in their own order again; `order` was linked, and copies (`copy_of` of the
+/// result) have what those have that they follow. O(points).
 void restore_order(const std::vector<matching::Index>& order, SeriesLinks& links);
 
 }  // namespace motes::tracking::detail

@@ -85,6 +85,9 @@ struct SeriesLinks {
   /// Detections far off their tracks for one frame, which the assignment left out and the tracks contain;
   /// rising.
   std::vector<matching::Index> jumped;
+  /// [points] the detection at the same place that it follows from link to link, -1: none. Empty unless more
+  /// than kMostCoincident (linker.h) coincide somewhere.
+  std::vector<matching::Index> copy_of;
   double exclusion_um = 0;  ///< false detections gather within it around particles (median); 0: they do not
   double objective = 0;     ///< in nats
   std::int64_t chosen_on = 0;  ///< detections that motion model and first parameters come from
@@ -100,8 +103,9 @@ struct SeriesLinks {
 /// Links all frames. The same for any thread count and back end; all work is done on the CPU. Throws
 /// ResourceError where cuda is asked for and not there; UsageError for a solver that is not known,
 /// max_gap below 0 or a bounded gate that require_length refuses; InputError for positions that are not
-/// finite; ResourceError for lack of memory; std::logic_error where a certificate fails. `done`, where
-/// given, is called after each solved assignment with their number; what it throws stops the work.
+/// finite, or whose spacing is not 1e-20 to 1e20; ResourceError for lack of memory; std::logic_error where a
+/// certificate fails. `done`, where given, is called after each solved assignment with their number; what it
+/// throws stops the work.
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
                         const SeriesOptions& options, const std::function<void(int)>& done = {});
 

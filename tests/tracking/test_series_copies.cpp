@@ -1,0 +1,119 @@
+// Series in which many detections coincide: the rest is linked as without them, and copies follow the one.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <motes/base/index.h>
+#include <motes/tracking/confidence.h>
+#include <motes/tracking/linker.h>
+#include <motes/tracking/series_links.h>
+
+#include "tests/tracking/walkers.h"
+
+using namespace motes;
+using namespace motes::tracking;
+
+namespace {
+
+void add_copies(Detections& d, int copies, const Vec3& p) {
+  d.x_um.insert(d.x_um.end(), at(copies), p.x);
+  d.y_um.insert(d.y_um.end(), at(copies), p.y);
+  d.z_um.insert(d.z_um.end(), at(copies), p.z);
+}
+
+constexpr Vec3 kPlace{-20, -20, -20};
+
+/// The links of frame t's detections as indices in their frames; -1: none, or over a gap.
+std::vector<matching::Index> next_in_frame(const SeriesLinks& links, std::int32_t t) {
+  std::vector<matching::Index> out;
+  const auto& offset = links.points.offset;
+  for (auto i = offset[at(t)]; i < offset[at(t) + 1]; ++i) {
+    const auto j = links.linking.next[at(i)];
+    out.push_back(j >= 0 && links.points.slot[at(j)] == t + 1 ? j - offset[at(t) + 1] : -1);
+  }
+  return out;
+}
+
+void check_one_to_one(const SeriesLinks& links) {
+  for (std::size_t i = 0; i < links.linking.next.size(); ++i) {
+    if (const auto j = links.linking.next[i]; j >= 0)
+      CHECK(links.linking.previous[at(j)] == matching::Index(i));
+    if (const auto p = links.linking.previous[i]; p >= 0)
+      CHECK(links.linking.next[at(p)] == matching::Index(i));
+  }
+}
+
+/// Walkers at unit density.
+std::vector<Detections> walkers(int n, int count, double step) {
+  std::normal_distribution<> normal;
+  return testing::walkers_moved(n, count, 5,
+                                [&](std::mt19937_64& rng) {
+                                  return [&](Vec3& p) {
+                                    p.x += step * normal(rng), p.y += step * normal(rng),
+                                        p.z += step * normal(rng);
+                                  };
+                                })
+      .frames;
+}
+
+}  // namespace
+
+TEST_CASE("a series with a crowd at one place is linked as with one of them, and copies follow it") {
+  const auto series = walkers(60, 6, 0.12);
+  std::vector<Detections> with_one = series, crowded = series;
+  const int copies[] = {300, 300, 290, 0, 310, 2};
+  for (std::size_t t = 0; t < crowded.size(); ++t) {
+    add_copies(with_one[t], std::min(copies[t], 1), kPlace);
+    add_copies(crowded[t], copies[t], kPlace);
+  }
+  const SeriesLinks expected = link_series({1}, with_one, {}), found = link_series({1}, crowded, {});
+  REQUIRE(found.points.size() == found.linking.next.size());
+  check_one_to_one(found);
+  std::int64_t of_copies = 0;
+  for (std::int32_t t = 0; t + 1 < found.points.frames(); ++t) {
+    CAPTURE(t);
+    auto links = next_in_frame(found, t);
+    const auto one = next_in_frame(expected, t);
+    CHECK(std::vector(links.begin(), links.begin() + std::ssize(one)) == one);
+    // Row by row: the k-th copy is followed by the k-th.
+    const std::size_t here = series[at(t)].size();
+    const std::size_t there = series[at(t) + 1].size();
+    const auto both = at(std::min(copies[t], copies[t + 1]));
+    for (std::size_t k = 0; k < both; ++k) CHECK(links[here + k] == matching::Index(there + k));
+    for (std::size_t k = both; k < at(copies[t]); ++k) CHECK(links[here + k] == -1);
+    of_copies += std::max<std::int64_t>(std::int64_t(both) - 1, 0);
+  }
+  // Over the frame without any, too: 290 of frame 2 with 290 of frame 4.
+  CHECK(found.gap_links == expected.gap_links + 289);
+  CHECK(found.links == expected.links + of_copies + 289);
+  CHECK(build_tracks(crowded, found).points() == found.points.size());
+}
+
+TEST_CASE("copies have the confidence of the one that they follow") {
+  auto series = walkers(60, 6, 0.12);
+  for (Detections& d : series) add_copies(d, 300, kPlace);
+  const SeriesLinks links = link_series({1}, series, {});
+  const Confidence confidence = link_confidence({1}, links, {});
+  REQUIRE(confidence.link.size() == links.points.size());
+  for (std::size_t i = 0; i < links.points.size(); ++i) {
+    CHECK(std::isnan(confidence.link[i]) == (links.linking.next[i] < 0));
+    if (const auto one = links.copy_of[i]; one >= 0 && links.linking.next[i] >= 0)
+      CHECK(confidence.link[i] == confidence.link[at(one)]);
+  }
+}
+
+TEST_CASE("a series of a hundred thousand detections at one place is linked") {
+  std::vector<Detections> frames(3);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    frames[t].frame = static_cast<std::int32_t>(t);
+    add_copies(frames[t], 100'000, {1, 2, 3});
+  }
+  const SeriesLinks links = link_series({1}, frames, {});
+  CHECK(links.links == 200'000);
+  CHECK(link_confidence({1}, links, {}).link.size() == 300'000);
+}
