@@ -2,6 +2,7 @@
 // small enough to know the answer.
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -284,6 +285,52 @@ TEST_CASE("series of next to nothing are linked, or left alone") {
   CHECK_THROWS_AS(link_series({1}, two, bad), UsageError);
   two[0].x_um[0] = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(link_series({1}, two, {}), InputError);
+}
+
+TEST_CASE("a single particle is linked, however little it moves along some axes") {
+  for (const double across : {0.1, 0.01, 0.001})
+    for (const int count : {4, 10, 30}) {
+      CAPTURE(across, count);
+      std::mt19937_64 rng(static_cast<std::uint64_t>(count));
+      std::normal_distribution<> normal;
+      Series walk(static_cast<std::size_t>(count)), drift = walk;
+      Vec3 p{5, 5, 5};
+      for (std::size_t t = 0; t < walk.size(); ++t) {
+        add(walk[t], p += Vec3{0.1 * normal(rng), across * normal(rng), across * normal(rng)});
+        add(drift[t],
+            {0.1 * static_cast<double>(t) + 0.01 * normal(rng), across * normal(rng), across * normal(rng)});
+      }
+      CHECK(link_series({1}, walk, {}).links >= count - 1);
+      CHECK(link_series({1}, drift, {}).links >= count - 1);
+    }
+}
+
+TEST_CASE("a series in any unit is linked alike, or refused") {
+  std::mt19937_64 rng(5);
+  Series frames(5);
+  for (int k = 0; k < 15; ++k) {
+    Vec3 p = uniform_point(rng, 10);
+    for (Detections& d : frames) add(d, p += 0.1 * direction(rng));
+  }
+  const auto times = [&](double unit) {
+    Series out = frames;
+    for (Detections& d : out)
+      for (auto* const axis : {&d.x_um, &d.y_um, &d.z_um})
+        for (double& x : *axis) x *= unit;
+    return link_series({1}, out, {});
+  };
+  CHECK(share_right(times(1)) == 1);
+  for (const int power : {-60, 60}) CHECK(share_right(times(std::ldexp(1.0, power))) == 1);
+  for (const int power : {-200, -100, 100, 200}) CHECK_THROWS_AS(times(std::ldexp(1.0, power)), InputError);
+}
+
+TEST_CASE("a series of few detections in half a million frames is linked at once") {
+  Series frames(500'000);
+  for (const std::size_t t : {std::size_t{0}, std::size_t{1}, std::size_t{2}, frames.size() - 1})
+    add(frames[t], {1, 1, 1});
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(link_series({1}, frames, {}).links == 2);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(1));  // quadratic: over five
 }
 
 TEST_CASE("a field follows affine motion, shrugs off a wrong link, and leaves a point's own move out") {

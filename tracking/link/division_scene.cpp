@@ -10,6 +10,7 @@
 #include <motes/base/quantile.h>
 #include <motes/tracking/radial_density.h>
 
+#include "tracking/link/length_windows.h"
 #include "tracking/motion/all_nearest.h"
 #include "tracking/motion/local_field.h"
 #include "tracking/motion/near_points.h"
@@ -100,16 +101,12 @@ std::int32_t first_frame(const View& view, std::size_t pair) {
 
 /// Scales of links, by frame.
 std::vector<double> scales_of(const std::vector<DivisionPair>& pairs, int dims) {
+  const LengthWindows windows(
+      pairs.size(), [&](std::size_t t) -> const auto& { return pairs[t].lengths; });
   std::vector<double> out(pairs.size(), 0);
-  const auto n = std::ssize(pairs);
-  for (std::ptrdiff_t t = 0; t < n; ++t) {
-    std::vector<double> sample;
-    for (std::ptrdiff_t half = 0; half < n && sample.size() < kScaleSample; ++half)
-      for (const std::ptrdiff_t s : {t - half, t + half}) {
-        if (s < 0 || s >= n || (half == 0 && !sample.empty())) continue;
-        sample.insert(sample.end(), pairs[at(s)].lengths.begin(), pairs[at(s)].lengths.end());
-      }
-    if (!sample.empty()) out[at(t)] = quantile(sample, 0.5) / student_median(dims);
+  for (std::size_t t = 0; t < pairs.size(); ++t) {
+    std::vector<double> sample = windows.around(static_cast<std::int64_t>(t), 0, kScaleSample);
+    if (!sample.empty()) out[t] = quantile(sample, 0.5) / student_median(dims);
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <motes/tracking/series_model.h>
 
 #include "tracking/link/gap_shares.h"
+#include "tracking/link/length_windows.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking {
@@ -33,19 +34,11 @@ double beyond(const std::vector<double>& elapsed, std::int32_t frames) {
 /// Scales by frame, from residual lengths of links over one frame by the frame where they start.
 std::vector<double> smooth_scales(const Execution& execution, const std::vector<std::vector<double>>& lengths,
                                   double median_per_scale, double least, double otherwise) {
-  const auto frames = static_cast<std::int32_t>(lengths.size());
+  const LengthWindows windows(
+      lengths.size(), [&](std::size_t t) -> const auto& { return lengths[t]; });
   std::vector<double> scales(lengths.size(), otherwise);
-  parallel_for(thread_count(execution), frames, [&](std::int64_t slot) {
-    const auto t = static_cast<std::int32_t>(slot);
-    std::vector<double> window;
-    for (std::int32_t half = 0; half < frames; ++half) {
-      for (const std::int32_t s : {t - half, t + half}) {
-        if (s < 0 || s >= frames || (half == 0 && s != t)) continue;
-        window.insert(window.end(), lengths[at(s)].begin(), lengths[at(s)].end());
-        if (half == 0) break;
-      }
-      if (half >= kLeastHalfWindow && window.size() >= kScaleSample) break;
-    }
+  parallel_for(thread_count(execution), std::ssize(lengths), [&](std::int64_t t) {
+    std::vector<double> window = windows.around(t, kLeastHalfWindow, kScaleSample);
     if (window.size() >= 8) scales[at(t)] = std::max(quantile(window, 0.5) / median_per_scale, least);
   });
   return scales;

@@ -61,14 +61,13 @@ double density_of(std::span<const Vec3> points, int dims) {
   return volume > 0 ? sampled / volume : 0;
 }
 
-/// Detections a frame over the volume of the box around all.
-double density_of_box(const SeriesPoints& points, const std::array<double, 3>& extent) {
+/// Detections a frame in a cube (square) as long as all reach along any axis. Not in the box around all:
+/// where one particle moves along an axis, how little it moves along the others would pass for a high
+/// density.
+double density_of_cube(const SeriesPoints& points, const std::array<double, 3>& extent) {
   const double most = *std::max_element(extent.begin(), extent.end());
-  double volume = 1;
-  for (const double e : extent)
-    if (e > 1e-6 * most) volume *= e;
   const double a_frame = static_cast<double>(points.size()) / std::max(1, points.frames());
-  return most > 0 ? std::max(a_frame, 1.0) / volume : 1;
+  return most > 0 ? std::max(a_frame, 1.0) / std::pow(most, points.dims) : 1;
 }
 
 /// Adds a column that every frame has, unless it is nowhere known.
@@ -150,8 +149,8 @@ void estimate_densities(SeriesPoints& points, const Execution& execution) {
   for (const double density : points.density)
     if (density > 0) known.push_back(density);
   if (points.at.empty()) return;
-  // Frames of one detection say nothing; then the whole box does.
-  const double typical = known.empty() ? density_of_box(points, extent_of(points.at)) : quantile(known, 0.5);
+  // Frames of one detection say nothing; then all do.
+  const double typical = known.empty() ? density_of_cube(points, extent_of(points.at)) : quantile(known, 0.5);
   for (double& density : points.density)
     if (!(density > 0)) density = typical;
   points.spacing_um = std::pow(typical, -1.0 / points.dims);
