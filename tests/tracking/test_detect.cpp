@@ -245,6 +245,27 @@ TEST_CASE("unusable voxels are refused by place", "[detect]") {
   CHECK_THROWS_AS(estimate_radius(kTwo, frame, Polarity::bright), motes::InputError);
 }
 
+TEST_CASE("frames whose squares overflow are refused, smaller ones searched", "[detect]") {
+  VolumeFrame frame;
+  frame.shape = {9, 20, 20};
+  frame.voxel_um = {1, 1, 1};
+  const auto times = [&](float unit) {
+    std::vector<float> voxels(3600);
+    for (std::size_t i = 0; i < voxels.size(); ++i) {
+      const double z = static_cast<double>(i / 400) - 4, y = static_cast<double>(i / 20 % 20) - 10,
+                   x = static_cast<double>(i % 20) - 10;
+      const double spot = 50 * std::exp(-(x * x + y * y + z * z) / (2 * 1.5 * 1.5));
+      voxels[i] = unit * static_cast<float>(spot + static_cast<double>(i * 7919 % 101) / 100);
+    }
+    frame.voxels = voxels;
+    return detect_spots(kTwo, frame, options_for({1.5, 1.5, 1.5})).size();
+  };
+  CHECK(times(1) == 1);
+  CHECK(times(0x1p53F) == 1);
+  CHECK_THROWS_WITH(times(0x1p55F),
+                    Catch::Contains("frame 0") && Catch::Contains("divide them by a constant"));
+}
+
 TEST_CASE("nonsensical options and frames are refused", "[detect]") {
   VolumeFrame frame;
   frame.shape = {2, 2, 2};

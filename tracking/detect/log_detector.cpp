@@ -25,6 +25,7 @@
 #include "tracking/detect/response.h"
 #include "tracking/detect/scale_space.h"
 #include "tracking/detect/scan.h"
+#include "tracking/detect/value_span.h"
 
 namespace motes::tracking {
 namespace {
@@ -216,9 +217,8 @@ Detections detect_scales(const Execution& execution, SpotSearch& search, const T
     if (all.spots[k].peaks.empty()) continue;
     const Filter& filter = task.scales[k];
     search.respond(filter);
-    note_noise(
-        detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k], found),
-        task.options, report);
+    note_noise(detect::append_spots(execution, task.frame, filter, search, task.options, all.spots[k], found),
+               task.options, report);
   }
   return sorted(task.frame, found);
 }
@@ -237,6 +237,7 @@ Detections detect_with(MakeSearch make, const Execution& execution, const Volume
   found.time_s = frame.time_s;
   detect::add_columns(options, found);
   const std::unique_ptr<SpotSearch> search = make(execution, frame, options);
+  detect::check_span(frame, search->range());
   if (!(search->range().high > search->range().low)) return found;
   Task task{frame, scales, options, detect::by_evidence(options)};
   bool hot_voxels = false;

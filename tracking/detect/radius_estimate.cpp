@@ -31,6 +31,7 @@
 #include "tracking/detect/response_scale.h"
 #include "tracking/detect/scale_space.h"
 #include "tracking/detect/threshold.h"
+#include "tracking/detect/value_span.h"
 
 namespace motes::tracking {
 namespace {
@@ -352,6 +353,7 @@ std::optional<Estimate> estimate(const Execution& execution, const VolumeFrame& 
   result.frame = crop(given);
   if (auto bare = detect::without_padding(execution, result.frame)) result.frame = std::move(bare->frame);
   const detect::ValueRange range = detect::check_frame(execution, result.frame);
+  detect::check_span(result.frame, range);
   if (!(range.high > range.low)) return std::nullopt;
   result.ladder = climb(execution, result.frame, polarity);
   for (const Rung* rung : best_rungs(result.ladder)) {
