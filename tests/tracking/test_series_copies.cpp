@@ -94,17 +94,23 @@ TEST_CASE("a series with a crowd at one place is linked as with one of them, and
   CHECK(build_tracks(crowded, found).points() == found.points.size());
 }
 
-TEST_CASE("copies have the confidence of the one that they follow") {
+TEST_CASE("links of copies are as much less sure as there are copies") {
   auto series = walkers(60, 6, 0.12);
+  const SeriesLinks alone = link_series({1}, series, {});
   for (Detections& d : series) add_copies(d, 300, kPlace);
   const SeriesLinks links = link_series({1}, series, {});
   const Confidence confidence = link_confidence({1}, links, {});
   REQUIRE(confidence.link.size() == links.points.size());
+  double wrong = 0;
   for (std::size_t i = 0; i < links.points.size(); ++i) {
     CHECK(std::isnan(confidence.link[i]) == (links.linking.next[i] < 0));
-    if (const auto one = links.copy_of[i]; one >= 0 && links.linking.next[i] >= 0)
-      CHECK(confidence.link[i] == confidence.link[at(one)]);
+    if (links.linking.next[i] < 0) continue;
+    if (links.points.at[i].x == kPlace.x) CHECK(confidence.link[i] <= 1.0 / 300);
+    wrong += 1 - confidence.link[i];
   }
+  CHECK(links.links == alone.links + 1500);
+  CHECK(confidence.wrong == Approx(wrong / static_cast<double>(links.links)).margin(0.01));
+  CHECK(confidence.wrong > 0.8);
 }
 
 TEST_CASE("a series of a hundred thousand detections at one place is linked") {

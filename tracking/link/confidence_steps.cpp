@@ -212,17 +212,30 @@ SeriesLinks in_use(const Execution& execution, const SeriesLinks& links, std::ve
   return out;
 }
 
-/// Links of copies are as sure as those that they follow, and not counted.
+/// Of the copies at a place any may follow: a link into it is as much less sure as there are of them.
 Confidence confidence_with_copies(const Execution& execution, const SeriesLinks& links,
                                   const SeriesOptions& options, const ConfidenceOptions& how) {
   std::vector<Index> order;
   const SeriesLinks part = detail::without_copies(links, order);
   Confidence out = link_confidence(execution, part, options, how);
-  const std::vector<double> of_part =
-      std::exchange(out.link, std::vector(links.points.size(), std::numeric_limits<double>::quiet_NaN()));
-  for (std::size_t k = 0; k < order.size(); ++k) out.link[at(order[k])] = of_part[k];
-  for (std::size_t i = 0; i < out.link.size(); ++i)
-    if (links.copy_of[i] >= 0 && links.linking.next[i] >= 0) out.link[i] = out.link[at(links.copy_of[i])];
+  std::vector<double> of_one(links.points.size(), std::numeric_limits<double>::quiet_NaN()),
+      copies(links.points.size(), 1);
+  for (std::size_t k = 0; k < order.size(); ++k) of_one[at(order[k])] = out.link[k];
+  const auto one_of = [&](std::size_t i) { return at(links.copy_of[i] < 0 ? Index(i) : links.copy_of[i]); };
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    if (one_of(i) != i) copies[one_of(i)] += 1;
+  out.link.assign(links.points.size(), std::numeric_limits<double>::quiet_NaN());
+  double among_copies = 0, wrong = 0, all = 0;
+  for (std::size_t i = 0; i < out.link.size(); ++i) {
+    if (links.linking.next[i] < 0) continue;
+    const double there = copies[one_of(at(links.linking.next[i]))], here = copies[one_of(i)];
+    out.link[i] = of_one[one_of(i)] / std::max(here, there);
+    all += 1;
+    if (here > 1 || there > 1) among_copies += 1, wrong += 1 - out.link[i];
+  }
+  const double others = all > 0 ? (all - among_copies) / all : 1;
+  out.wrong = others * out.wrong + (all > 0 ? wrong / all : 0);
+  out.error *= others;
   return out;
 }
 
