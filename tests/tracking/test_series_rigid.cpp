@@ -378,6 +378,31 @@ TEST_CASE("a few particles that rotate farther than their spacing are linked aro
   CHECK(share_found(series, links.linking) > 0.97);
 }
 
+TEST_CASE("particles that do not share the rotation of most are linked too") {
+  const double angle = 0.15;
+  const std::size_t n = 40;
+  const int count = 15;
+  std::mt19937_64 rng(static_cast<std::uint64_t>(GENERATE(1, 2, 3, 4)));
+  std::vector<Vec3> at = sample_of(rng, static_cast<int>(n), 2);
+  const RigidMotion most = motion_about({0, 0, 1}, angle, {}),
+                    others = motion_about({0, 0, 1}, angle, {4, 2, 0});
+  Rotating series;
+  for (int t = 0; t < count; ++t) {
+    Detections d;
+    d.frame = t;
+    for (std::size_t k = 0; k < n; ++k) {
+      const Vec3 off = normal_vector(rng, 2, 0.02);
+      d.x_um.push_back(at[k].x + off.x), d.y_um.push_back(at[k].y + off.y), d.z_um.push_back(0);
+      series.next.push_back(t + 1 < count ? static_cast<Index>((static_cast<std::size_t>(t) + 1) * n + k)
+                                          : -1);
+      at[k] = (k % 4 == 0 ? others : most).of(at[k]);
+    }
+    series.frames.push_back(std::move(d));
+  }
+  const SeriesLinks links = link_series({1}, series.frames, {});
+  CHECK(share_found(series, links.linking) > 0.97);
+}
+
 TEST_CASE("many particles that rotate farther than their spacing are linked around their neighbours") {
   const bool by_part = GENERATE(false, true);  // all, or a part in the middle, choose the model
   const auto series = by_part ? rotating(5200, 4, 3, 1, 0.02, 0.02,

@@ -107,6 +107,7 @@ struct PartChoice {
   std::int32_t first_frame = 0;  ///< of what is linked like the part
   bool small_steps = false;
   std::optional<Rounds> other_start;  ///< of the rounds without prediction, see start_from_pairs
+  std::optional<Rounds> apart;        ///< where most move together: the rounds that do not know of it
 };
 
 /// Whether motion explains the links of these rounds: not where rounds without come as far from their scale
@@ -195,8 +196,60 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     const bool by_field = *out.evidence.field < out.evidence.plain - least;
     if (by_field) out.chosen = MotionModel::field, best = std::move(field);
   }
+  std::optional<Rounds> apart;
+  if (few && !quick) apart = best;
   if (few) try_drift(execution, options, done, lags, best, out);
   if (few || !quick) try_rotation(execution, options, done, lags, best, out);
+  if (out.drift) choice.apart = std::move(apart);
+  return best;
+}
+
+/// The rounds with persistence, of a cost of `before` without, or, where they end likelier, those of the
+/// other start.
+Rounds best_persistence(const SeriesOptions& options, Rounds best, double before, PartChoice& choice,
+                        SeriesLinks& out) {
+  SeriesLinks of_other = out;
+  best = with_persistence(options, std::move(best), before, out);
+  if (!choice.other_start) return with_beliefs(options, std::move(best), choice.times, out);
+  of_other.chosen = MotionModel::standing;
+  of_other.drift = of_other.rotation = false;
+  const double start = choice.other_start->cost_per_point();
+  Rounds other = with_persistence(options, *std::exchange(choice.other_start, {}), start, of_other);
+  const bool alike =
+      out.persistent && of_other.persistent && !best.differs(other.solution_.linking, kUnlikeLinkings);
+  if (alike && best.cost_per_point() <= other.cost_per_point())
+    return with_beliefs(options, std::move(best), choice.times, out);
+  if (!alike) best = with_beliefs(options, std::move(best), choice.times, out);
+  if (of_other.persistent) other = with_beliefs(options, std::move(other), choice.times, of_other);
+  if (!alike && (!of_other.persistent || other.cost_per_point() >= best.cost_per_point())) return best;
+  of_other.rounds = out.rounds;
+  out = std::move(of_other);
+  return other;
+}
+
+/// Where most move together, rounds around that motion may never have linked the others: they begin once more
+/// from the links of the rounds that do not know of the motion. The likeliest of the three stay.
+Rounds with_some_apart(const SeriesOptions& options, Rounds best, double before, PartChoice& choice,
+                       SeriesLinks& out) {
+  SeriesLinks of_apart = out, of_again = out;
+  of_apart.chosen = choice.apart->prediction_.by_lag.empty() ? MotionModel::standing : MotionModel::field;
+  of_apart.drift = of_apart.rotation = false;
+  const auto persistence = [&](Rounds rounds, SeriesLinks& of) {
+    const double cost = rounds.cost_per_point();
+    return with_beliefs(options, with_persistence(options, std::move(rounds), cost, of), choice.times, of);
+  };
+  Rounds again = best;
+  Rounds apart = persistence(*std::exchange(choice.apart, {}), of_apart);
+  again.along_field(apart.solution_.linking, best.model_.lags(), kPlainRounds);
+  (out.rotation ? of_again.evidence.rotation : of_again.evidence.drift) = again.cost_per_point();
+  again = persistence(std::move(again), of_again);
+  best = best_persistence(options, std::move(best), before, choice, out);
+  const auto take = [&](Rounds& other, SeriesLinks& of_other) {
+    if (other.cost_per_point() >= best.cost_per_point()) return;
+    of_other.rounds = out.rounds;
+    out = std::move(of_other), best = std::move(other);
+  };
+  take(apart, of_apart), take(again, of_again);
   return best;
 }
 
@@ -215,28 +268,13 @@ Rounds best_linking(const Execution& execution, const SeriesPoints& points, cons
       too_many(in_all(std::ssize(points.at)), " detections, over ", options.most_at_once))
     return best;
   if (options.model == MotionModel::standing) return best;
-  SeriesLinks of_other = out;
   const double before = out.rotation ? *out.evidence.rotation
                         : out.drift  ? *out.evidence.drift
                         : out.chosen == MotionModel::field
                             ? out.evidence.field.value_or(best.cost_per_point())
                             : out.evidence.plain;
-  best = with_persistence(options, std::move(best), before, out);
-  if (!choice.other_start) return with_beliefs(options, std::move(best), choice.times, out);
-  of_other.chosen = MotionModel::standing;
-  of_other.drift = of_other.rotation = false;
-  const double start = choice.other_start->cost_per_point();
-  Rounds other = with_persistence(options, *std::exchange(choice.other_start, {}), start, of_other);
-  const bool alike =
-      out.persistent && of_other.persistent && !best.differs(other.solution_.linking, kUnlikeLinkings);
-  if (alike && best.cost_per_point() <= other.cost_per_point())
-    return with_beliefs(options, std::move(best), choice.times, out);
-  if (!alike) best = with_beliefs(options, std::move(best), choice.times, out);
-  if (of_other.persistent) other = with_beliefs(options, std::move(other), choice.times, of_other);
-  if (!alike && (!of_other.persistent || other.cost_per_point() >= best.cost_per_point())) return best;
-  of_other.rounds = out.rounds;
-  out = std::move(of_other);
-  return other;
+  if (choice.apart) return with_some_apart(options, std::move(best), before, choice, out);
+  return best_persistence(options, std::move(best), before, choice, out);
 }
 
 /// All of a series, with what a part of it chose.
@@ -301,7 +339,8 @@ Rounds linking_in_blocks(const Execution& execution, const SeriesPoints& points,
     SeriesLinks of_block;
     of_block.chosen = out.chosen, of_block.joint = out.joint;
     of_block.persistent = out.persistent, of_block.rotation = out.rotation;
-    PartChoice here{choice.times, choice.plain, block.first_frame - first_of_part, choice.small_steps, {}};
+    PartChoice here{choice.times,       choice.plain, block.first_frame - first_of_part,
+                    choice.small_steps, {},           {}};
     Rounds like = part;
     const Rounds linked = linking_like(inner, block.points, options, report, here, like, of_block);
     links.add(block, linked.solution_.linking);
