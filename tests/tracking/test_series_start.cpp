@@ -141,6 +141,28 @@ TEST_CASE("few particles in few frames that move far, unlike others, are particl
   CHECK(all_linked >= 9);
 }
 
+TEST_CASE("neighbours that hardly move for long and then far, together, are linked all along") {
+  const int n = 100, frames = 10, still = 6;
+  const double side = std::cbrt(n);
+  std::mt19937_64 rng(GENERATE(1, 2, 3));
+  std::uniform_real_distribution<> place(0, side);
+  std::vector<Vec3> at(n);
+  for (Vec3& p : at) p = {place(rng), place(rng), place(rng)};
+  std::vector<Detections> seen(frames);
+  for (int t = 0; t < frames; ++t) {
+    Detections& d = seen[static_cast<std::size_t>(t)];
+    d.frame = t;
+    for (Vec3& p : at) {
+      d.x_um.push_back(p.x), d.y_um.push_back(p.y), d.z_um.push_back(p.z);
+      p = p + 0.06 * direction(rng);
+      if (t >= still) p.x += 2 * p.x / side - 1, p.y -= 2 * p.y / side - 1;
+    }
+  }
+  const SeriesLinks links = link_series({1}, seen, {});
+  CHECK(links.chosen == MotionModel::field);
+  CHECK(right_share(seen, links.linking) > 0.99);
+}
+
 TEST_CASE("pairs of frames tell a share of detections that surely have partners") {
   std::mt19937_64 rng(GENERATE(1, 2, 3));
   std::uniform_real_distribution<> place(0, 5);

@@ -84,13 +84,18 @@ std::optional<Rounds> start_from_pairs(const Execution& execution, const SeriesO
 /// The rounds around neighbours' motion, as they follow rounds without.
 Rounds field_after(const Execution& execution, const SeriesOptions& options,
                    const std::function<void(int)>& done, Rounds& plain, int most, SeriesLinks& out) {
-  const SeriesLinking start = plain.steps() < kSmallSteps ? plain.solution_.linking
-                                                          : link_along_field(execution, plain.points(),
-                                                                             options.solver, plain.lists());
-  Rounds field(execution, plain.points(), options, done, out.rounds);
-  field.share(plain);
-  field.along_field(start, most, kPlainRounds);
-  return field;
+  const auto along = [&](SeriesLinking start) {
+    Rounds field(execution, plain.points(), options, done, out.rounds);
+    field.share(plain);
+    field.along_field(std::move(start), most, kPlainRounds);
+    return field;
+  };
+  const bool small_steps = plain.steps() < kSmallSteps;
+  if (small_steps && plain.points().size() > kMostForAnyField) return along(plain.solution_.linking);
+  Rounds field = along(link_along_field(execution, plain.points(), options.solver, plain.lists()));
+  if (!small_steps) return field;
+  Rounds other = along(plain.solution_.linking);
+  return other.cost_per_point() <= field.cost_per_point() ? other : field;
 }
 
 /// Not where neither links nor a few pairs of frames, linked around neighbours' motion, tell of any.
