@@ -397,6 +397,12 @@ TEST_CASE("the turn of a body is found, and a series of such turns is linked") {
         std::max(most, length_of({b.x - a.x - moves[k].x, b.y - a.y - moves[k].y, b.z - a.z - moves[k].z}));
   }
   CHECK(most < 0.5);
+  // Far from the origin, where no cells are made, the same.
+  std::vector<Vec3> from, to;
+  for (const Vec3& p : points.frame(0)) from.push_back(p + Vec3{1e7, 0, 0});
+  for (const Vec3& p : points.frame(1)) to.push_back(p + Vec3{1e7, 0, 0});
+  const auto there = rigid_moves(from, to, points.spacing_um);
+  for (std::size_t k = 0; k < 300; ++k) CHECK(length_of(there[k] - moves[k]) < 1e-5);
   CHECK(rigid_moves(points.frame(0).first(19), points.frame(1), 1).empty());
   CHECK(share_right(linked(frames, MotionModel::field)) > 0.95);
 }

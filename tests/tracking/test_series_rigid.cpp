@@ -13,6 +13,7 @@
 
 #include <motes/tracking/series_links.h>
 
+#include "tracking/link/confidence_steps.h"
 #include "tracking/link/series_rigid.h"
 #include "tracking/motion/near_cells.h"
 #include "tracking/motion/rigid_pair.h"
@@ -205,10 +206,14 @@ TEST_CASE("cells know the nearest point within their radius") {
     const Vec3 place = near + normal_vector(rng, 3, trial % 2 == 0 ? radius : radius * radius);
     double least = squared_length(points.front() - place);
     for (const Vec3& p : points) least = std::min(least, squared_length(p - place));
-    if (least <= radius * radius)
-      CHECK(cells.squared(place) == least);
-    else
-      CHECK(cells.squared(place) > radius * radius);
+    const NearCells::Found found = cells.nearest(place);
+    CHECK(found.squared == cells.squared(place));
+    if (least <= radius * radius) {
+      CHECK(found.squared == least);
+      CHECK(squared_length(found.at - place) == least);
+    } else {
+      CHECK(found.squared > radius * radius);
+    }
   }
   CHECK_FALSE(NearCells(points, 1e-7).known());
   CHECK_FALSE(NearCells({}, 1).known());
@@ -378,6 +383,7 @@ TEST_CASE("a few particles that rotate farther than their spacing are linked aro
   const SeriesLinks links = link_series({1}, series.frames, {});
   CHECK(links.rotation);
   CHECK(share_found(series, links.linking) > 0.97);
+  CHECK(detail::changed_links({1}, links, {}, 1) < 0.1);
 }
 
 TEST_CASE("particles that do not share the rotation of most are linked too") {

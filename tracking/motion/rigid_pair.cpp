@@ -55,7 +55,8 @@ void keep_likeliest(std::vector<RigidHypothesis>& all, std::size_t most) {
 /// A detection and its nearest neighbours, nearest first.
 struct RigidPairSearch::Group {
   std::vector<std::size_t> members;
-  const NearCells& cells;  ///< of the next frame, for what counts as near
+  const NearCells& cells;                ///< of the next frame, for what counts as near
+  std::vector<std::size_t> around = {};  ///< the detection and more of its neighbours, nearest first
 };
 
 int flat_axis(std::span<const Vec3> points, int dims) {
@@ -174,43 +175,47 @@ bool RigidPairSearch::may_agree(const Group& group, std::span<const std::size_t>
   return true;
 }
 
-/// `share_near`, where given: of the points, those that lay near others before.
+/// `cells`: for what counts as near, or none. `share_near`, where given: of the points, those that lay near
+/// others before.
 RigidMotion RigidPairSearch::closer(const RigidMotion& motion, std::span<const std::size_t> points,
-                                    double scale, double stiff, double* share_near) const {
+                                    double scale, double stiff, const NearCells& cells,
+                                    double* share_near) const {
   RigidSums sums(from_[points.front()]);
   const double near = kNear * spacing_ * kNear * spacing_;
   double count = 0;
   for (const std::size_t k : points) {
-    std::size_t nearest = 0;
-    double squared = 0;
-    near_.nearest(motion.of(from_[k]), 1, &nearest, &squared);
-    const double root = 1 / (1 + squared / (kStudentFreedom * scale * scale));
-    sums.add(from_[k], to_[nearest], root * root);
-    count += squared < near;
+    const Vec3 place = motion.of(from_[k]);
+    NearCells::Found nearest;
+    if (cells.known()) nearest = cells.nearest(place);
+    if (!(nearest.squared <= near)) {
+      std::size_t number = 0;
+      near_.nearest(place, 1, &number, &nearest.squared);
+      nearest.at = to_[number];
+    }
+    const double root = 1 / (1 + nearest.squared / (kStudentFreedom * scale * scale));
+    sums.add(from_[k], nearest.at, root * root);
+    count += nearest.squared < near;
   }
   if (share_near != nullptr) *share_near = count / static_cast<double>(points.size());
   return fit_rigid(sums, flat_, {motion, stiff * spacing_ * spacing_, kHint});
 }
 
-RigidMotion RigidPairSearch::grown(RigidMotion motion, std::size_t anchor) const {
-  std::vector<std::size_t> order(std::min(from_.size(), kMostGrown));
-  std::vector<double> squared(order.size());
-  near_from_.nearest(from_[anchor], order.size(), order.data(), squared.data());
+RigidMotion RigidPairSearch::grown(RigidMotion motion, const Group& group) const {
   for (std::size_t size = kGroup;; size *= kGrowth) {
-    const auto part = std::span(order).first(std::min(size, order.size()));
+    const auto part = std::span(group.around).first(std::min(size, group.around.size()));
     double share_near = 1;
     for (int round = 0; round < 2; ++round) {
-      motion = closer(motion, part, kGrowthScale * spacing_, kHint, &share_near);
+      motion = closer(motion, part, kGrowthScale * spacing_, kHint, group.cells, &share_near);
       if (share_near < kLeastNear) return motion;
     }
-    if (part.size() == order.size()) break;
+    if (part.size() == group.around.size()) break;
   }
   return motion;
 }
 
 RigidMotion RigidPairSearch::refined(RigidMotion motion, std::size_t scale, int rounds) const {
   const std::vector<std::size_t> points = spread(kMostFitted);
-  for (int round = 0; round < rounds; ++round) motion = closer(motion, points, scale_[scale], kHint);
+  for (int round = 0; round < rounds; ++round) motion = closer(motion, points, scale_[scale], kHint, {{}, 0});
   return motion;
 }
 
@@ -263,7 +268,7 @@ void RigidPairSearch::of_group(const Group& group, std::span<const std::size_t> 
   }
   const double price = std::log(static_cast<double>(std::max<std::size_t>(tried, 1)));
   for (const auto& [agreed, motion] : found) {
-    RigidHypothesis one = judged(grown(motion, makers[0]), makers);
+    RigidHypothesis one = judged(grown(motion, group), makers);
     for (double& gain : one.gain) gain -= price;
     out.push_back(one);
   }
@@ -275,8 +280,10 @@ std::vector<RigidHypothesis> RigidPairSearch::free(const NearCells& cells) const
   if (from_.size() < least || to_.size() < least) return out;
   for (const std::size_t anchor : anchors()) {
     Group group{std::vector<std::size_t>(std::min(from_.size(), kGroup)), cells};
-    std::vector<double> squared(group.members.size());
+    group.around.resize(std::min(from_.size(), kMostGrown));
+    std::vector<double> squared(group.around.size());
     near_from_.nearest(from_[anchor], group.members.size(), group.members.data(), squared.data());
+    near_from_.nearest(from_[anchor], group.around.size(), group.around.data(), squared.data());
     const std::size_t last = std::min<std::size_t>(group.members.size() - 1, 8);
     for (std::size_t choice = 0; choice < kChoices && choice + 1 < last; ++choice) {
       const std::size_t b = group.members[last - choice];
@@ -310,7 +317,7 @@ std::vector<RigidHypothesis> RigidPairSearch::shifted(const RigidMotion& motion)
       const RigidMotion moved{motion.rotation, to_[target] - turned};
       if (agreement(few, std::span(&anchor, 1), moved, true) < kAgreed) continue;
       out.push_back(
-          judged(closer(moved, few.members, kGrowthScale * spacing_, kStiff), std::span(&anchor, 1)));
+          judged(closer(moved, few.members, kGrowthScale * spacing_, kStiff, near), std::span(&anchor, 1)));
       for (double& gain : out.back().gain) gain -= std::log(static_cast<double>(targets.size()));
     }
   }

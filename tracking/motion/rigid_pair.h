@@ -55,9 +55,9 @@ class RigidPairSearch {
                    bool quick) const;
   bool may_agree(const Group& group, std::span<const std::size_t> makers, const RigidMotion& motion,
                  double least) const;
-  RigidMotion grown(RigidMotion motion, std::size_t anchor) const;
+  RigidMotion grown(RigidMotion motion, const Group& group) const;
   RigidMotion closer(const RigidMotion& motion, std::span<const std::size_t> points, double scale,
-                     double stiff, double* share_near = nullptr) const;
+                     double stiff, const NearCells& cells, double* share_near = nullptr) const;
   std::vector<std::size_t> spread(std::size_t most) const;
   std::vector<std::size_t> anchors() const;
   double off(const Vec3& place) const;

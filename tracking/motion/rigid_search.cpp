@@ -8,6 +8,7 @@
 
 #include <Eigen/Dense>
 
+#include "tracking/motion/near_cells.h"
 #include "tracking/motion/near_points.h"
 
 namespace motes::tracking {
@@ -42,7 +43,15 @@ std::vector<Vec3> rigid_moves(std::span<const Vec3> from, std::span<const Vec3> 
   const Eigen::Vector3d start = centroid(from), stop = centroid(to);
   const Eigen::Matrix3d axes = principal_axes(from, start);
   const NearPoints near(to);
+  const NearCells cells(to, kTruncation * spacing);
   const double most = kTruncation * spacing * kTruncation * spacing;
+  const auto squared_at = [&](const Vec3& place) {
+    if (cells.known()) return cells.squared(place);
+    std::size_t nearest = 0;
+    double squared = 0;
+    near.nearest(place, 1, &nearest, &squared);
+    return squared;
+  };
   double best = std::numeric_limits<double>::infinity();
   std::vector<Vec3> out(from.size()), moves(from.size());
   for (int axis = 0; axis < 3; ++axis)
@@ -54,10 +63,7 @@ std::vector<Vec3> rigid_moves(std::span<const Vec3> from, std::span<const Vec3> 
         const Eigen::Vector3d p = turn * (vector_of(from[k]) - start) + stop;
         const Eigen::Vector3d d = p - vector_of(from[k]);
         moves[k] = {d.x(), d.y(), d.z()};
-        std::size_t nearest = 0;
-        double squared = 0;
-        near.nearest({p.x(), p.y(), p.z()}, 1, &nearest, &squared);
-        sum += std::min(squared, most);
+        sum += std::min(squared_at({p.x(), p.y(), p.z()}), most);
       }
       if (sum < best) best = sum, std::swap(out, moves);
     }
