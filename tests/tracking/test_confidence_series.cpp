@@ -13,6 +13,7 @@
 
 #include "tests/tracking/walkers.h"
 #include "tracking/link/confidence_steps.h"
+#include "tracking/link/series_options.h"
 
 using namespace motes;
 using namespace motes::tracking;
@@ -97,6 +98,17 @@ TEST_CASE("links that are certain do not change when detections are left out") {
   CHECK(hard > 0.1);
   CHECK(hard < 0.6);
   CHECK(changed(0.3, 1) == hard);
+}
+
+TEST_CASE("a linking tries no motion of all that it is told to leave") {
+  const Walkers series = stirred(300, 10, 0.6, 0.05, 3);
+  const SeriesLinks all = link_series({}, series.frames, {});
+  const SeriesLinks some = detail::link_series({}, series.frames, {}, {true, true, true}, {});
+  REQUIRE(all.chosen == MotionModel::field);
+  CHECK(some.chosen == MotionModel::field);
+  CHECK_FALSE(some.evidence.drift);
+  CHECK_FALSE(some.evidence.rotation);
+  CHECK(some.rounds < all.rounds);
 }
 
 TEST_CASE("the expected share of wrong links is near the true one where whole regions move the wrong way") {

@@ -9,6 +9,7 @@
 #include <motes/base/index.h>
 
 #include "tracking/link/confidence_steps.h"
+#include "tracking/link/series_options.h"
 
 namespace motes::tracking::detail {
 namespace {
@@ -49,9 +50,15 @@ struct Trial {
   SeriesLinks links;
 };
 
-Trial judge(const Execution& execution, const SimulatedSeries& series, const SeriesOptions& options) {
+/// A linking like `links` does not try motions of all that were not found there.
+Untried untried_like(const SeriesLinks& links) {
+  return {.pairs = false, .drift = !links.drift, .rotation = !links.rotation};
+}
+
+Trial judge(const Execution& execution, const SimulatedSeries& series, const SeriesOptions& options,
+            const Untried& untried) {
   Trial out;
-  out.links = link_series(execution, series.frames, options);
+  out.links = link_series(execution, series.frames, options, untried, {});
   const SeriesLinks& links = out.links;
   const std::vector<double> odds = link_log_odds(execution, links, link_prediction(execution, links));
   std::vector<std::int64_t> particle;
@@ -119,7 +126,10 @@ double changed_links(const Execution& execution, const SeriesLinks& links, const
   std::mt19937_64 rng(seed);
   std::vector<char> keep(links.points.size());
   for (char& one : keep) one = std::uniform_real_distribution<>(0, 1)(rng) >= kLeftOut;
-  const SeriesLinks fewer = link_series(execution, frames_of(links.points, keep), options);
+  // How much a linking depends on single detections, not which one is found: from one start.
+  Untried untried = untried_like(links);
+  untried.pairs = true;
+  const SeriesLinks fewer = link_series(execution, frames_of(links.points, keep), options, untried, {});
   std::vector<Index> kept, place(keep.size(), -1);
   for (std::size_t i = 0; i < keep.size(); ++i)
     if (keep[i] != 0) place[i] = static_cast<Index>(kept.size()), kept.push_back(static_cast<Index>(i));
@@ -139,7 +149,8 @@ Judged judged_like(const Execution& execution, const SeriesLinks& links, const P
   const std::size_t some = links.points.size() / (field ? kSeries : 1);
   const std::size_t detections = std::min(how.detections, std::max(kLeastSimulated, some));
   const auto with = [&](double stretch) {
-    return judge(execution, simulate_like(links, prediction, detections, how.seed, stretch), options);
+    return judge(execution, simulate_like(links, prediction, detections, how.seed, stretch), options,
+                 untried_like(links));
   };
   const auto changed = [&](const SeriesLinks& of) { return changed_links(execution, of, options, how.seed); };
   Trial first = with(1);

@@ -113,6 +113,7 @@ struct PartChoice {
   bool small_steps = false;
   std::optional<Rounds> other_start;  ///< of the rounds without prediction, see start_from_pairs
   std::optional<Rounds> apart;        ///< where most move together: the rounds that do not know of it
+  detail::Untried untried = {};
 };
 
 /// Whether motion explains the links of these rounds: not where rounds without come as far from their scale
@@ -176,7 +177,8 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
     out.chosen = MotionModel::field;
   } else {
     best.plain(lags, kPlainRounds);
-    if (!quick) choice.other_start = start_from_pairs(execution, options, done, best, out);
+    if (!quick && !choice.untried.pairs)
+      choice.other_start = start_from_pairs(execution, options, done, best, out);
   }
   out.evidence.plain = best.cost_per_point();
   choice.plain = best.model_;
@@ -186,7 +188,8 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   out.evidence.coherence = best.coherence();
   const bool few = points.size() <= kMostForAnyField;
   if (out.evidence.coherence <= kLeastCoherence && (quick || !few)) {
-    if (!quick && all <= kMostForField) try_rotation(execution, options, done, lags, best, out);
+    if (!quick && all <= kMostForField && !choice.untried.rotation)
+      try_rotation(execution, options, done, lags, best, out);
     return best;
   }
   if (all > kMostForField) {
@@ -203,8 +206,8 @@ Rounds first_linking(const Execution& execution, const SeriesPoints& points, con
   }
   std::optional<Rounds> apart;
   if (few && !quick) apart = best;
-  if (few) try_drift(execution, options, done, lags, best, out);
-  if (few || !quick) try_rotation(execution, options, done, lags, best, out);
+  if (few && !choice.untried.drift) try_drift(execution, options, done, lags, best, out);
+  if ((few || !quick) && !choice.untried.rotation) try_rotation(execution, options, done, lags, best, out);
   if (out.drift) choice.apart = std::move(apart);
   return best;
 }
@@ -386,6 +389,7 @@ Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const S
     SeriesLinks scaled = empty;
     PartChoice of_scaled;
     of_scaled.times = choice.times;
+    of_scaled.untried = choice.untried;
     scaled.rounds = out.rounds;
     Rounds now = best_linking(execution, points, options, done, of_scaled, scaled);
     if (!(now.cost_per_point() < cost - kLeastAxesGain)) {
@@ -401,8 +405,9 @@ Rounds best_along_axes(const Execution& execution, SeriesPoints& points, const S
 
 /// The rounds of all models: on all detections or, in a large series, on a part of them first.
 Rounds best_linking(const Execution& execution, SeriesPoints& points, const SeriesOptions& options,
-                    const std::function<void(int)>& done, SeriesLinks& out) {
+                    const std::function<void(int)>& done, const detail::Untried& untried, SeriesLinks& out) {
   PartChoice choice;
+  choice.untried = untried;
   auto part = middle_part(execution, points, options.most_to_choose);
   if (!part && std::ssize(points.at) > options.most_in_block)
     part = middle_frames(points, options.most_to_choose);
@@ -443,7 +448,13 @@ void count_links(SeriesLinks& out) {
 }  // namespace
 
 SeriesLinks link_series(const Execution& execution, std::span<const Detections> frames,
-                        const SeriesOptions& given, const std::function<void(int)>& done) {
+                        const SeriesOptions& options, const std::function<void(int)>& done) {
+  return detail::link_series(execution, frames, options, {}, done);
+}
+
+SeriesLinks detail::link_series(const Execution& execution, std::span<const Detections> frames,
+                                const SeriesOptions& given, const Untried& untried,
+                                const std::function<void(int)>& done) {
   check_options(given);
   SeriesOptions options = given;
   if (options.model == MotionModel::velocity || options.model == MotionModel::joint)
@@ -478,6 +489,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
         [&](const SeriesPoints& points) {
           SeriesLinks first;
           PartChoice choice;
+          choice.untried = untried;
           return first_linking(execution, points, options, done, true, choice, first).solution_.linking;
         },
         done, out.rounds);
@@ -493,7 +505,7 @@ SeriesLinks link_series(const Execution& execution, std::span<const Detections> 
   }
   SeriesPoints& linked = nodes ? part.points : out.points;
   if (linked.size() <= kMostForField) linked.partners = sure_partners(execution, linked);
-  Rounds best = best_linking(execution, linked, options, done, out);
+  Rounds best = best_linking(execution, linked, options, done, untried, out);
   out.reason = options.model == MotionModel::automatic ? reason_of(out) : "asked for";
   if (const auto all = static_cast<std::int64_t>(linked.size()); out.chosen_on < all)
     out.reason += "; first estimates on " + std::to_string(out.chosen_on) + " of " + std::to_string(all) +
