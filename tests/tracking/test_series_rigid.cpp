@@ -14,6 +14,7 @@
 #include <motes/tracking/series_links.h>
 
 #include "tracking/link/confidence_steps.h"
+#include "tracking/link/series_options.h"
 #include "tracking/link/series_rigid.h"
 #include "tracking/motion/near_cells.h"
 #include "tracking/motion/rigid_pair.h"
@@ -384,6 +385,7 @@ TEST_CASE("a few particles that rotate farther than their spacing are linked aro
   CHECK(links.rotation);
   CHECK(share_found(series, links.linking) > 0.97);
   CHECK(detail::changed_links({1}, links, {}, 1) < 0.1);
+  CHECK_FALSE(detail::link_series({1}, series.frames, {}, {.rotation = true}, {}).evidence.rotation);
 }
 
 TEST_CASE("particles that do not share the rotation of most are linked too") {
