@@ -1,5 +1,10 @@
 """Particle tracking in 3D microscopy, and exact matching."""
 
+from ._idle_threads import spin_briefly
+
+with spin_briefly():
+    from . import _core as _core
+
 from . import matching
 from ._core import InputError, ResourceError, UsageError, __version__
 from .analysis import Motion, analyse

@@ -1,6 +1,7 @@
 """Ctrl-C ends long calls: each of these would take minutes, and is to end when the signal comes."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -119,3 +120,20 @@ def test_idle_threads_of_the_program_spin_briefly_unless_told_otherwise(tmp_path
     found = dict(line.split("=", 1) for line in started if line.startswith(names))
     assert found == (given or {"GOMP_SPINCOUNT": "1000"})
     assert name == Path(os.environ["MOTES_EXECUTABLE"]).name + "\n"
+
+
+@pytest.mark.parametrize("given", [{}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}])
+def test_idle_threads_of_the_package_spin_briefly_unless_told_otherwise(given):
+    names = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+    environment = {k: v for k, v in os.environ.items() if k not in names}
+    code = "import os, motes; print({k: v for k, v in os.environ.items() if k in %r})" % (names,)
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | given | {"OMP_DISPLAY_ENV": "verbose"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ran.stdout == f"{given}\n"  # other libraries' threads are left as they are
+    spins = re.search(r"GOMP_SPINCOUNT = '(\d+)'", ran.stderr)[1]
+    if "OMP_WAIT_POLICY" in given:
+        assert int(spins) > 1000
+    else:
+        assert spins == given.get("GOMP_SPINCOUNT", "1000")
