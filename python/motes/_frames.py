@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import index
 from typing import Any
 
@@ -98,12 +98,17 @@ def refuse_no_images(source: Any) -> None:
         raise TypeError(f"{type(source).__name__}: give a path, an array, or an iterable of frames")
 
 
+#: What arrays without names for their axes may be, by the number of axes.
+_USUAL_AXES = {2: "axes='YX' (one plane)", 3: "axes='TYX' (planes over time) or 'ZYX' (one volume)"}
+
+
 class Frames:
     """Frames of an array or an iterator, one at a time, as [z, y, x]."""
 
     def __init__(self, source: Any, axes: Iterable[str] | None, channel: Any, frames: int | None) -> None:
         self.iterator = source if isinstance(source, Iterator) else None
         self.read_ahead: dict[int, NDArray[Any]] = {}
+        self.in_order = False
         self.channel = _whole_channel(channel)
         letters = axes_text(axes)
         if self.iterator is None and not hasattr(source, "shape") and not hasattr(source, "__len__"):
@@ -119,10 +124,9 @@ class Frames:
         if self.iterator is None and not hasattr(source, "shape"):
             self.length = len(source)
             self.get = source.__getitem__
-            letters = letters or "ZYX"
         elif self.iterator is None:
             letters = self._open_array(source, letters or named_axes(source))
-        self.axes = (letters or "ZYX").replace("T", "")
+        self.axes = (letters or "").replace("T", "")  # of a frame; none: as its first one shows
         if self.channel not in (None, 0) and "C" not in self.axes:
             raise ValueError(f"channel: {channel}, but the axes {letters or 'ZYX'!r} have no C")
         if self.length < 1:
@@ -136,9 +140,8 @@ class Frames:
             raise ValueError(f"an array of {array.ndim} axes is not an image; frames are [z, y, x] or [y, x]")
         if axes is None:
             if array.ndim != 4:
-                raise ValueError(
-                    f"axes: an array of {array.ndim} axes needs them, for instance axes='ZYX', 'TCZYX'"
-                )
+                usual = _USUAL_AXES.get(array.ndim, "axes='TCZYX'")
+                raise ValueError(f"axes: an array of {array.ndim} axes needs them, for instance {usual}")
             axes = "TZYX"
         if "S" in axes:
             raise ValueError(f"axes: {axes!r} has colours, S; take one of them: array[..., 0]")
@@ -160,8 +163,23 @@ class Frames:
             return self._from_iterator(t)
         return self._as_zyx(self.get(t))
 
+    def noting_progress(self, progress: Callable[[int], object] | None) -> Callable[[int], object] | None:
+        """The function that is told of finished frames; of an iterator, one that notes them itself too."""
+        if self.iterator is None:
+            return progress
+
+        def note(count: int) -> None:
+            self.in_order = True
+            if progress is not None:
+                progress(count)
+
+        return note
+
     def _from_iterator(self, t: int) -> NDArray[Any]:
-        """Frames pass once; those read before their turn are kept until it comes."""
+        """Frames pass once; those read before their turn are kept until it comes.
+
+        Estimates look at frames here and there before all are searched in their order.
+        """
         assert self.iterator is not None
         while self.next_index <= t:
             try:
@@ -170,8 +188,9 @@ class Frames:
                 raise ValueError(f"frames={self.length}, but the iterator ended after {self.next_index}")
             self.next_index += 1
         frame = self.read_ahead[t]
-        for past in [k for k in self.read_ahead if k < t - 1]:
-            del self.read_ahead[past]
+        if self.in_order:
+            for past in [k for k in self.read_ahead if k < t - 1]:
+                del self.read_ahead[past]
         return frame
 
     def _as_zyx(self, frame: Any) -> NDArray[Any]:
@@ -180,10 +199,9 @@ class Frames:
         if isinstance(frame, (str, bytes, os.PathLike)):
             raise TypeError(f"{os.fsdecode(frame)!r} is a path; give the folder of the files, or arrays that are read")
         frame = np.asarray(in_memory(frame, "the array"))  # dask, zarr and others compute here, one frame at a time
-        axes = self.axes
+        axes = self.axes = self.axes or ("YX" if frame.ndim == 2 else "ZYX")
         if frame.ndim != len(axes):
-            planes = "; single planes need axes='TYX'" if frame.ndim == 2 and axes == "ZYX" else ""
-            raise ValueError(f"a frame has {frame.ndim} axes, not {axes!r}{planes}")
+            raise ValueError(f"a frame has {frame.ndim} axes, not {axes!r}")
         if "C" in axes:
             c = axes.index("C")
             if self.channel is None and frame.shape[c] > 1:
@@ -225,9 +243,9 @@ def axes_and_channel(
 
 def require_units(settings: Mapping[str, str], frames: int = 1) -> None:
     """All that an array does not tell is asked for at once."""
-    needs = {"voxel_um": "the voxel size [z, y, x] in um"}
+    needs = {"voxel_um": "the voxel size [z, y, x] in um (1: lengths are in voxels)"}
     if frames > 1:
-        needs["dt_s"] = "the time between frames in s"
+        needs["dt_s"] = "the time between frames in s (1: times are in frames)"
     missing = [name for name in needs if settings.get("input." + name, "auto") == "auto"]
     if missing:
         raise _core.UsageError(

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from difflib import get_close_matches
 from fractions import Fraction
 from operator import index
 from typing import Any
@@ -51,14 +52,37 @@ def text_of(value: Any) -> str:
     return str(value.item() if isinstance(value, np.generic) else value)
 
 
-def settings_of(arguments: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> dict[str, str]:
+#: What trackpy and TrackMate call what an argument here comes nearest to.
+_ELSEWHERE = {
+    "diameter": "radius_um",
+    "radius": "radius_um",
+    "minmass": "threshold",
+    "quality": "threshold",
+    "topn": "max_count",
+    "invert": "polarity",
+    "search_range": "gate",
+    "max_gap": "memory",
+    "processes": "threads",
+}
+
+
+def unexpected(function: str, name: str, known: Iterable[str]) -> str:
+    """What is said of a keyword argument that is none, with the one that may be meant."""
+    meant = [_ELSEWHERE[name]] if _ELSEWHERE.get(name) in known else get_close_matches(name, known, 1)
+    return f"{function}() got an unexpected keyword argument {name!r}" + (f"; {meant[0]}?" if meant else "")
+
+
+def settings_of(
+    arguments: Mapping[str, Any], more: Mapping[str, Any] | None = None, function: str = "track"
+) -> dict[str, str]:
     """{key: text} of keyword arguments and of a (nested or dotted) mapping of further keys."""
     out = {}
     for name, value in arguments.items():
         if value is None:
             continue
         if name not in SHORT:
-            raise TypeError(f"unexpected keyword argument {name!r}; settings={{...}} takes any key")
+            said = unexpected(function, name, SHORT)
+            raise TypeError(f"{said} (settings={{...}} takes any key of docs/configuration.md)")
         out[SHORT[name]] = text_of(value)
     if more is not None and not isinstance(more, Mapping):
         raise TypeError(f"settings: give a mapping of keys to values, not {type(more).__name__}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._settings import check_progress, threads_for, whole_number, whole_threads
+from ._settings import check_progress, threads_for, unexpected, whole_number, whole_threads
 from ._tables import (
     column_of,
     numbers_of,
@@ -401,7 +402,7 @@ def _check_trackpy_options(options: dict[str, Any]) -> None:
             if value is not None:
                 raise NotImplementedError(f"motes.link has no {name}; see docs/user/python.md")
         elif name not in ignored:
-            raise TypeError(f"link() got an unexpected keyword argument {name!r}")
+            raise TypeError(unexpected("link", name, signature(link).parameters))
 
 
 def _cost(given: Any) -> float:

@@ -88,8 +88,8 @@ def track(
     ----------
     source : path, array, or iterable of arrays
         A file or folder that the command line reads; an array (NumPy, dask, zarr, anything with
-        ``shape`` that can be indexed) whose `axes` are given; or frames in their order. Arrays are
-        read one frame at a time. Voxels of any real type; those that are not uint8, uint16 or
+        ``shape`` that can be indexed) whose `axes` are given; or frames in their order, [z, y, x] or
+        [y, x]. Arrays are read one frame at a time. Voxels of any real type; those that are not uint8, uint16 or
         float32 become float32.
     axes : str, optional
         The array's axes, of T, C, Z, Y, X; default what an xarray.DataArray calls its dimensions,
@@ -101,7 +101,8 @@ def track(
     channel : int, optional
         The channel to track, from 0.
     frames : int, optional
-        How many frames an iterator gives; without it the frames are all read before work begins.
+        How many frames an iterator gives; without it the frames are all read before work begins. Of
+        series with few spots, frames that estimates look at are read ahead.
     radius_um : float or sequence [z, y, x], optional
         Spot radius in um (``detection.radius_um``); estimated if not given.
     threshold : float, optional
@@ -156,7 +157,8 @@ def track(
     require_units(keys, series.length)
     plane_voxel(keys, voxel_um, series.axes)
     shape = list(series.first.shape)
-    return _result(_core._track_frames(series.frame, series.length, shape, keys, progress))
+    note = series.noting_progress(progress)
+    return _result(_core._track_frames(series.frame, series.length, shape, keys, note))
 
 
 def locate(
@@ -206,6 +208,7 @@ def locate(
     axes = axes_text(axes) or named_axes(volume) or {2: "YX", 3: "ZYX"}.get(array.ndim)
     if axes is None and array.ndim == 4 or axes is not None and "T" in axes:
         raise ValueError("axes: locate takes one frame; batch takes a series")
+    settings_of(more, function="locate")
     table = batch(
         array, radius_um, voxel_um=voxel_um, threshold=threshold, axes=axes, channel=channel,
         settings=settings, **more,
@@ -269,7 +272,7 @@ def batch(
 
     check_progress(progress)
     given = dict(voxel_um=voxel_um, dt_s=dt_s, radius_um=radius_um, threshold=threshold, **more)
-    keys = settings_of(given, settings)
+    keys = settings_of(given, settings, "batch")
     refuse_no_images(source)
     axes, channel = axes_and_channel(keys, axes, channel)
     require_units(keys)
@@ -278,7 +281,7 @@ def batch(
     timed = "input.dt_s" in keys
     keys.setdefault("input.dt_s", "1")
     shape = list(series.first.shape)
-    found = _result(_core._detect_frames(series.frame, series.length, shape, keys, progress))
+    found = _result(_core._detect_frames(series.frame, series.length, shape, keys, series.noting_progress(progress)))
     table = pandas.DataFrame(found.detections)
     if not timed:
         table = table.drop(columns="t_s")

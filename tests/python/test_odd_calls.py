@@ -143,9 +143,45 @@ def test_frames_that_are_paths_or_planes(frames):
         with pytest.raises(TypeError, match="stack.ome.tif' is a path; give the folder"):
             tracks_of(paths)
     planes = [frame[5] for frame in frames]
-    with pytest.raises(ValueError, match="single planes need axes='TYX'"):
-        tracks_of(planes, voxel_um=[0.1, 0.1])
-    assert len(tracks_of(planes, axes="TYX", voxel_um=[0.1, 0.1])) > 5
+    expected = tracks_of(frames[:, 5], axes="TYX", voxel_um=[0.1, 0.1])
+    assert len(expected) > 5
+    for source in (planes, iter(planes), (plane for plane in planes)):
+        assert np.array_equal(tracks_of(source, voxel_um=[0.1, 0.1]).x, expected.x)
+    assert np.array_equal(tracks_of(iter(planes), frames=3, voxel_um=[0.1, 0.1]).x, expected.x)
+    with pytest.raises(ValueError, match="a frame has 3 axes, not 'YX'"):
+        tracks_of([planes[0], frames[1]])
+
+
+@pytest.mark.parametrize(
+    "axes, line",
+    [
+        (2, "axes: an array of 2 axes needs them, for instance axes='YX' (one plane)"),
+        (3, "axes: an array of 3 axes needs them, for instance axes='TYX' (planes over time) or 'ZYX' (one volume)"),
+        (5, "axes: an array of 5 axes needs them, for instance axes='TCZYX'"),
+    ],
+)
+def test_an_array_without_axes_is_told_likely_ones(axes, line):
+    with pytest.raises(ValueError) as error:
+        tracks_of(np.zeros((4,) * axes, np.uint8))
+    assert str(error.value) == line
+
+
+@pytest.mark.parametrize(
+    "call, line",
+    [
+        (lambda f: motes.track(f, voxel_um=1, dt_s=1, radius=3), "track() got .* 'radius'; radius_um? "),
+        (lambda f: motes.batch(f, voxel_um=1, minmass=3), "batch() got .* 'minmass'; threshold? "),
+        (lambda f: motes.locate(f[0], voxel_um=1, diameter=11), "locate() got .* 'diameter'; radius_um? "),
+        (lambda f: motes.track(f, voxel_um=1, dt_s=1, treshold=3), "track() got .* 'treshold'; threshold? "),
+        (lambda f: motes.track(f, voxel_um=1, dt_s=1, colour=3), "track() got .* 'colour' (settings={...} takes any key of "),
+        (lambda f: motes.link(table(), 1, memry=3), "link() got .* 'memry'; memory?"),
+        (lambda f: motes.link(table(), 1, pos_column="x"), "link() got .* 'pos_column'; pos_columns?"),
+        (lambda f: motes.link(table(), 1, max_gap=2), "link() got .* 'max_gap'; memory?"),
+    ],
+)
+def test_an_argument_that_is_none_is_told_what_may_be_meant(frames, call, line):
+    with pytest.raises(TypeError, match="^" + re.escape(line).replace(r"\.\*", "an unexpected keyword argument")):
+        call(frames)
 
 
 def test_lags_are_whole(frames):

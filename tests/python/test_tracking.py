@@ -153,6 +153,33 @@ def test_what_reading_throws_comes_out(frames):
         motes.track(all_but_the_last(), frames=12, voxel_um=VOXEL, dt_s=1)
 
 
+def test_an_iterator_of_few_spots_gives_the_array_s_tracks_and_is_not_kept(rng):
+    """Estimates look at frames all over the series, and then all are searched from the first on."""
+    import weakref
+
+    y, x = np.mgrid[:60, :60]
+    at = rng.uniform(10, 50, (4, 2))
+    movie = []
+    for _ in range(40):
+        at += rng.normal(0, 0.5, at.shape)
+        movie.append(sum(80 * np.exp(-((y - b) ** 2 + (x - a) ** 2) / 8) for a, b in at))
+    movie = rng.poisson(np.array(movie) + 20).astype(np.uint8)
+    seen, alive = [], []
+
+    def one_by_one():
+        for plane in movie:
+            seen.append(weakref.ref(copy := plane.copy()))
+            yield copy
+
+    def note(done):
+        alive.append(sum(ref() is not None for ref in seen))
+
+    expected = motes.track(movie, axes="TYX", voxel_um=1, dt_s=1, threads=1).tracks
+    found = motes.track(one_by_one(), frames=40, voxel_um=1, dt_s=1, threads=1, progress=note).tracks
+    assert len(expected) > 0 and np.array_equal(found.x, expected.x)
+    assert alive[-1] < 5
+
+
 INTERRUPTED = """
 import os, signal, sys, threading
 import numpy as np, motes
