@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
 from fractions import Fraction
@@ -66,9 +66,10 @@ _ELSEWHERE = {
 }
 
 
-def unexpected(function: str, name: str, known: Iterable[str]) -> str:
+def unexpected(function: str, name: str, known: Collection[str]) -> str:
     """What is said of a keyword argument that is none, with the one that may be meant."""
-    meant = [_ELSEWHERE[name]] if _ELSEWHERE.get(name) in known else get_close_matches(name, known, 1)
+    elsewhere = _ELSEWHERE.get(name, "")
+    meant = [elsewhere] if elsewhere in known else get_close_matches(name, known, 1)
     return f"{function}() got an unexpected keyword argument {name!r}" + (f"; {meant[0]}?" if meant else "")
 
 

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -54,6 +55,11 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<motes.Result: {self.tracks!r}>"
+
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: what was estimated, and the first points."""
+        table = self.tracks._repr_html_()
+        return table and "".join(f"{escape(line)}<br>" for line in self.notes) + table
 
 
 def _result(raw: dict[str, Any]) -> Result:

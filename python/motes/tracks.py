@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 __all__ = ["Tracks", "read", "write"]
+
+
+#: Points that notebooks show.
+_SHOWN = 5
 
 
 @dataclass(eq=False, repr=False)
@@ -67,6 +72,15 @@ class Tracks:
 
     def __repr__(self) -> str:
         return f"<Tracks: {len(self)} tracks of {len(self.frame)} points, in {self.unit}>"
+
+    def _repr_html_(self) -> str | None:
+        """What notebooks show: the first points as a table; None without pandas."""
+        tracks = int(np.searchsorted(self.offsets, _SHOWN)) if len(self) else 0
+        try:
+            table = self[:tracks].to_dataframe().head(_SHOWN)
+        except ImportError:
+            return None
+        return f"<p>{escape(repr(self))}</p>{table.to_html(index=False)}"
 
     def __getitem__(self, which: Any) -> Tracks:
         """Some of the tracks: of one place, a slice, an array of places or a mask, shape (tracks,).
@@ -352,7 +366,7 @@ class Tracks:
         Parameters
         ----------
         path : str or path-like
-            The file, which appears whole or not at all.
+            The file, which appears whole or not at all, in a new folder where there is none.
         """
         write(path, self)
 
@@ -470,7 +484,8 @@ def write(path: str | os.PathLike[str], tracks: Tracks) -> None:
     ----------
     path : str or path-like
         .h5, .csv, .trackmate.xml, .geff, .ctc, .napari.csv, .xml (Particle Tracking Challenge), .vtp,
-        .vtkhdf; by pyarrow also .parquet. The file appears whole or not at all.
+        .vtkhdf; by pyarrow also .parquet. The file appears whole or not at all, in a new folder where
+        there is none.
     tracks : Tracks
         What to write.
 

@@ -180,6 +180,22 @@ def test_an_iterator_of_few_spots_gives_the_array_s_tracks_and_is_not_kept(rng):
     assert alive[-1] < 5
 
 
+def test_notebooks_show_what_was_estimated_and_the_first_points(frames):
+    found = motes.track(frames, voxel_um=VOXEL, dt_s=DT)
+    shown = found._repr_html_()
+    assert "spot radius [" in shown and "ratio " in shown
+    assert shown.count("<tr") == 1 + 5 and "<th>link_confidence</th>" in shown
+    assert "<p>&lt;Tracks: " in shown
+    tracks = found.tracks
+    assert tracks[np.diff(tracks.offsets) < 0]._repr_html_().count("<tr") == 1  # none, and their columns
+    short = tracks[:1]
+    short.offsets = np.array([0, 2])
+    for name in ("frame", "x", "y", "z", "time_s", "detection"):
+        setattr(short, name, getattr(short, name)[:2])
+    short.point_properties = {}
+    assert short._repr_html_().count("<tr") == 1 + 2
+
+
 INTERRUPTED = """
 import os, signal, sys, threading
 import numpy as np, motes
