@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -301,26 +302,33 @@ class Tracks:
         return graph
 
     def to_geff(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-        """Write a GEFF store (Graph Exchange File Format), by the package ``geff``.
+        """Write a GEFF store (Graph Exchange File Format), as ``motes.write("tracks.geff", tracks)`` does.
 
         Parameters
         ----------
         path : str or path-like
-            The store's folder.
+            The store's folder, of any extension.
         overwrite : bool, default False
             Replace a store that is there.
-        """
-        import geff
 
-        graph = self.to_networkx()
-        geff.write(
-            graph,
-            path,
-            axis_names=["t", "z", "y", "x"],
-            axis_types=["time", "space", "space", "space"],
-            axis_units=["frame", *([{"um": "micrometer", "px": "pixel"}[self.unit]] * 3)],
-            overwrite=overwrite,
-        )
+        Raises
+        ------
+        FileExistsError
+            A folder that is there, without `overwrite`, or one that is not a store.
+        """
+        path = os.fsdecode(path)
+        if os.path.exists(path):
+            store = any(os.path.exists(os.path.join(path, name)) for name in (".zgroup", "zarr.json"))
+            if not (overwrite and store):
+                hint = "overwrite=True replaces it" if store else "it is no store, so it is not replaced"
+                raise FileExistsError(f"{path} is there; {hint}")
+        if path.lower().endswith(".geff"):
+            write(path, self)
+            return
+        write(path + ".geff", self)
+        if os.path.exists(path):
+            shutil.rmtree(path)
+        os.replace(path + ".geff", path)
 
     def to_trackmate(self, path: str | os.PathLike[str]) -> None:
         """Write TrackMate XML, as ``motes.write("tracks.trackmate.xml", tracks)`` does.

@@ -116,7 +116,7 @@ def test_settings_are_the_configurations_keys(frames):
         frames, settings={"linking": {"gate_um": 0.5, "scope": "pairs"}, "input.voxel_um": VOXEL, "input.dt_s": 1}
     )
     assert (one.tracks.x == two.tracks.x).all() and one.gate == two.gate == 0.5
-    with pytest.raises(motes.UsageError, match="linking.gate_um"):
+    with pytest.raises(motes.UsageError, match="^settings: unknown key 'linking.gat_um'.*linking.gate_um"):
         motes.track(frames, voxel_um=VOXEL, dt_s=DT, settings={"linking.gat_um": 1})
     with pytest.raises(TypeError, match="radius"):
         motes.track(frames, voxel_um=VOXEL, radius=1)
@@ -335,6 +335,22 @@ def test_geff(tracks, tmp_path):
     assert graph.number_of_edges() == len(tracks.frame) - len(tracks)
     assert [axis.name for axis in metadata.axes] == ["t", "z", "y", "x"]
     assert graph.nodes[3]["x"] == tracks.x[3]
+
+
+def test_geff_keeps_times_and_numbers_and_replaces_only_stores(tracks, tmp_path):
+    for name in ("t.geff", "store"):
+        path = tmp_path / name
+        tracks.to_geff(path)
+        with pytest.raises(FileExistsError, match="overwrite=True"):
+            tracks.to_geff(path)
+        tracks[:2].to_geff(path, overwrite=True)
+        back = motes.read(path)
+        assert back.track_id.tolist() == tracks.track_id[:2].tolist() and back.dt_s == tracks.dt_s
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "data.csv").write_text("1")
+    with pytest.raises(FileExistsError, match="no store"):
+        tracks.to_geff(tmp_path / "mine", overwrite=True)
+    assert (tmp_path / "mine" / "data.csv").exists() and not (tmp_path / "mine.geff").exists()
 
 
 # --- arrays as users have them ---
