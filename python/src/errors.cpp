@@ -56,6 +56,8 @@ std::string in_python(std::string line) {
   return line;
 }
 
+void translate_error() { translate(std::current_exception(), nullptr); }
+
 void check_signals() {
   const nb::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();

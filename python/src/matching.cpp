@@ -8,6 +8,7 @@
 #include <motes/matching/initialiser.h>
 #include <motes/matching/registry.h>
 
+#include "python/src/builtin_function.h"
 #include "python/src/double_assignment.h"
 #include "python/src/interruptible.h"
 #include "python/src/numpy_arrays.h"
@@ -151,9 +152,7 @@ nb::object assign_large(const StridedMatrix& m, double sign) {
   return pairs_of(m.rows, std::min(m.rows, m.cols), [&](Index i) { return col_of[at(i)]; });
 }
 
-nb::object linear_sum_assignment(nb::handle cost_matrix, nb::handle maximize_given) {
-  const int maximize = PyObject_IsTrue(maximize_given.ptr());  // 1 and np.True_ are what SciPy takes, too
-  if (maximize < 0) nb::raise_python_error();
+nb::object linear_sum_assignment(nb::handle cost_matrix, bool maximize) {
   nb::object matrix = nb::borrow(cost_matrix);
   StridedMatrix m;
   if (!read_double_matrix(matrix, m)) {
@@ -163,9 +162,57 @@ nb::object linear_sum_assignment(nb::handle cost_matrix, nb::handle maximize_giv
     if (!read_double_matrix(matrix, m)) throw nb::type_error("expected a matrix of float64");
   }
   if (m.rows == 0 || m.cols == 0) return pairs_of(0, 0, [](Index) { return Index{-1}; });
-  const double sign = maximize != 0 ? -1 : 1;
+  const double sign = maximize ? -1 : 1;
   return at(m.rows) * at(m.cols) <= kSmallEntries ? assign_small(m, sign) : assign_large(m, sign);
 }
+
+/// Its call by Python's own protocol: nanobind's functions have no signature for `inspect`, cannot be
+/// pickled, answer a wrong keyword in many lines, and take longer than a matrix of two rows.
+PyObject* call_linear_sum_assignment(PyObject*, PyObject* const* values, Py_ssize_t positional,
+                                     PyObject* keywords) noexcept {
+  try {
+    const auto [cost_matrix, maximize] =
+        two_arguments("linear_sum_assignment", {"cost_matrix", "maximize"}, values, positional, keywords);
+    // 1 and np.True_ are what SciPy takes, too.
+    const int largest = maximize == nullptr ? 0 : PyObject_IsTrue(maximize);
+    if (largest < 0) return nullptr;
+    return linear_sum_assignment(cost_matrix, largest != 0).release().ptr();
+  } catch (...) {
+    raise_in_python();
+    return nullptr;
+  }
+}
+
+constexpr const char* kLinearSumAssignment = R"(linear_sum_assignment(cost_matrix, maximize=False)
+--
+
+Solve the linear sum assignment problem exactly.
+
+Drop-in for :func:`scipy.optimize.linear_sum_assignment`.
+
+Parameters
+----------
+cost_matrix : array_like, shape (rows, cols)
+    Cost of each pair; ``inf`` (``-inf`` with `maximize`) forbids it. Read as float64.
+maximize : bool, default False
+    Find the largest sum in place of the smallest one.
+
+Returns
+-------
+row_ind, col_ind : ndarray of intp, shape (min(rows, cols),)
+    The pairs, by rising row.
+
+Raises
+------
+ValueError
+    The array is not two-dimensional, holds NaN or ``-inf`` (``inf`` with `maximize`), or no
+    assignment of the smaller side exists.
+
+Notes
+-----
+The sum is the least one of the float64 numbers as they are, not only up to rounding: answers are
+checked, and put right where need be, in integers that do not round. Of several optima any may come
+out. O(n^3) in the worst case.)";
 
 /// Arrays as NumPy has them, under the names that motes.matching gives them.
 nb::dict to_dict(DoubleAnswer&& answer) {
@@ -261,37 +308,12 @@ nb::object maximum_matching(Index rows, Index cols, const Array1<OffsetType>& of
 void bind_matching(nb::module_& m) {
   load_numpy();
   m.def("_set_matrix_reader", [](nb::object reader) { as_matrix = reader.release().ptr(); });
-  m.def("linear_sum_assignment", &linear_sum_assignment, nb::arg("cost_matrix").none(),
-        nb::arg("maximize").none() = false,
-        nb::sig("def linear_sum_assignment(cost_matrix: numpy.typing.ArrayLike, maximize: bool = False) -> "
-                "tuple[numpy.typing.NDArray[numpy.intp], numpy.typing.NDArray[numpy.intp]]"),
-        R"(Solve the linear sum assignment problem exactly.
-
-Drop-in for :func:`scipy.optimize.linear_sum_assignment`.
-
-Parameters
-----------
-cost_matrix : array_like, shape (rows, cols)
-    Cost of each pair; ``inf`` (``-inf`` with `maximize`) forbids it. Read as float64.
-maximize : bool, default False
-    Find the largest sum in place of the smallest one.
-
-Returns
--------
-row_ind, col_ind : ndarray of intp, shape (min(rows, cols),)
-    The pairs, by rising row.
-
-Raises
-------
-ValueError
-    The array is not two-dimensional, holds NaN or ``-inf`` (``inf`` with `maximize`), or no
-    assignment of the smaller side exists.
-
-Notes
------
-The sum is the least one of the float64 numbers as they are, not only up to rounding: answers are
-checked, and put right where need be, in integers that do not round. Of several optima any may come
-out. O(n^3) in the worst case.)");
+  static PyMethodDef drop_in{
+      "linear_sum_assignment",
+      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_linear_sum_assignment)),
+      METH_FASTCALL | METH_KEYWORDS, kLinearSumAssignment};
+  m.attr("linear_sum_assignment") =
+      nb::steal(PyCFunction_NewEx(&drop_in, nullptr, nb::str("motes.matching").ptr()));
   m.def("_assign_dense", &assign_dense);
   m.def("_assign_sparse", &assign_sparse);
   m.def("_maximum_matching", &maximum_matching<std::int32_t>);

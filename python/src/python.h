@@ -39,6 +39,9 @@ std::span<const T> as_span(const Array1<T>& array) {
   return {array.data(), array.size()};
 }
 
+/// Sets Python's error for the library's exception at hand (in a catch block); rethrows any other.
+void translate_error();
+
 /// Throws what a signal handler raised (KeyboardInterrupt), wherever the lock is.
 void check_signals();
 

@@ -34,7 +34,7 @@ using Settings = std::map<std::string, std::string>;
 /// The configuration keys of the command line, with the same checks.
 app::Config config_of(const Settings& settings) {
   app::Config config;
-  for (const auto& [key, value] : settings) app::set_key(config, key, value, "motes");
+  for (const auto& [key, value] : settings) app::set_key(config, key, value, "settings");
   app::check_consistency(config);
   return config;
 }

@@ -1,6 +1,7 @@
 """The napari plugin: manifest, reader and widget, without a screen."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,14 @@ def test_the_reader_reads_geff(tracks, tmp_path):
     [(data, attributes, kind)] = plugin.get_reader(path)(path)
     assert kind == "tracks" and len(data) == len(tracks.frame)
     assert len(np.unique(data[:, 0])) == len(tracks)
+
+
+def test_the_reader_reads_geff_without_the_package_too(tracks, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "geff", None)
+    path = str(tmp_path / "t.geff")
+    tracks.to_geff(path)
+    [(data, attributes, kind)] = plugin.get_reader(path)(path)
+    assert kind == "tracks" and np.array_equal(data, tracks.to_napari()[0])
 
 
 def test_the_widget_tracks_a_layer(tracks):

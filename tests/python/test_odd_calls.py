@@ -376,3 +376,52 @@ def test_columns_of_a_file_by_their_own_names(tmp_path):
 
 def test_simulate_takes_anything_true():
     assert len(motes.simulate(particles=3, frames=2, volumes=1, seed=np.int64(3)).volumes) == 2
+
+
+def test_linear_sum_assignment_is_a_function_of_python():
+    import inspect
+    import pickle
+
+    from motes.matching import linear_sum_assignment as solve
+
+    assert str(inspect.signature(solve)) == "(cost_matrix, maximize=False)"
+    assert solve.__doc__.startswith("Solve the linear sum assignment problem exactly.\n\nDrop-in")
+    assert solve.__module__ == "motes.matching"
+    assert pickle.loads(pickle.dumps(solve)) is solve  # for multiprocessing
+
+
+@pytest.mark.parametrize(
+    "call, line",
+    [
+        ({"args": ()}, "linear_sum_assignment() missing 1 required positional argument: 'cost_matrix'"),
+        ({"args": ([[1]], True, 3)}, "linear_sum_assignment() takes at most 2 arguments (3 given)"),
+        ({"args": ([[1]],), "maximise": True}, "linear_sum_assignment() got an unexpected keyword argument 'maximise'"),
+        ({"args": ([[1]],), "cost_matrix": 1}, "linear_sum_assignment() got multiple values for argument 'cost_matrix'"),
+        ({"args": ([[1]],), "maximizé": 1}, "linear_sum_assignment() got an unexpected keyword argument 'maximizé'"),
+    ],
+)
+def test_a_wrong_call_of_linear_sum_assignment_is_one_line(call, line):
+    from motes.matching import linear_sum_assignment as solve
+
+    args = call.pop("args")
+    with pytest.raises(TypeError) as error:
+        solve(*args, **call)
+    assert str(error.value) == line
+
+
+def test_linear_sum_assignment_takes_its_arguments_by_name_too():
+    from motes.matching import linear_sum_assignment as solve
+
+    costs = np.array([[1.0, 2.0], [4.0, 9.0]])
+    for rows, cols in (
+        solve(costs, True), solve(costs, maximize=1), solve(maximize=np.True_, cost_matrix=costs)
+    ):  # fmt: skip
+        assert (rows.tolist(), cols.tolist()) == ([0, 1], [0, 1])
+    assert solve(cost_matrix=costs)[1].tolist() == solve(costs, None)[1].tolist() == [1, 0]
+
+
+def test_an_argument_that_has_no_truth_is_refused():
+    from motes.matching import linear_sum_assignment as solve
+
+    with pytest.raises(ValueError, match="truth value"):
+        solve([[1.0]], np.array([1, 2]))

@@ -51,9 +51,11 @@ def _read(path: Any) -> list[Layer]:
 
 
 def _read_geff(path: Any) -> list[Layer]:
-    import geff
-    import networkx
-
+    try:  # shows merges too
+        import geff
+        import networkx
+    except ImportError:
+        return _read(path)
     path = path[0] if isinstance(path, list) else os.fspath(path)
     graph, metadata = geff.read(path, backend="networkx")
     axes = [axis.name for axis in metadata.axes]
