@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
-#include <motes/io/atomic_file.h>
 #include <motes/io/trackmate_xml.h>
 #include <motes/version.h>
 
 #include "io/files/text.h"
 #include "io/tracks/feature_key.h"
 #include "io/tracks/frame_points.h"
+#include "io/tracks/text_blocks.h"
 #include "io/tracks/track_graph.h"
 
 namespace motes::io {
@@ -106,84 +106,120 @@ void declare_features(std::string& out, const Features& features) {
   out += "      </TrackFeatures>\n    </FeatureDeclarations>\n";
 }
 
-void write_spots(std::string& out, const TrackSet& tracks, const Features& features) {
-  const detail::FramePoints frames = detail::points_by_frame(tracks);
-  const detail::PointFields fields = detail::point_fields(tracks, 1);
-  out += "    <AllSpots";
-  attribute(out, "nspots", static_cast<std::int64_t>(tracks.points()));
-  out += ">\n";
-  for (std::size_t f = 0; f < frames.frames(); ++f) {
-    out += "      <SpotsInFrame";
-    attribute(out, "frame", static_cast<std::int64_t>(frames.frame[f]));
-    out += ">\n";
-    for (const std::size_t i : frames.points_of(f)) {
-      const auto id = static_cast<std::int64_t>(i);
-      const double radius = features.radius == nullptr ? kRadius : features.radius->values[i];
-      out += "        <Spot";
-      attribute(out, "ID", id);
-      attribute(out, "name", "ID" + std::to_string(id));
-      attribute(out, "QUALITY", features.quality == nullptr ? -1.0 : features.quality->values[i]);
-      attribute(out, "POSITION_X", tracks.x_um[i]);
-      attribute(out, "POSITION_Y", tracks.y_um[i]);
-      attribute(out, "POSITION_Z", tracks.z_um[i]);
-      attribute(out, "POSITION_T", tracks.time_s[i]);
-      attribute(out, "FRAME", static_cast<std::int64_t>(tracks.frame[i]));
-      attribute(out, "RADIUS", radius);
-      attribute(out, "VISIBILITY", std::int64_t{1});
-      attribute(out, "PARTICLE", fields.track_id[i]);
-      for (const Feature& feature : features.others) attribute(out, feature.key, feature.column->values[i]);
-      out += " />\n";
+/// Spots, edges and what follows as rows, which write_rows streams: the spots by frame, the end of their
+/// element, the edges by lineage, every one of which is a track of TrackMate, and the rest of the file.
+class Body {
+ public:
+  Body(const TrackSet& tracks, const Features& features, std::string tail)
+      : tracks_(tracks),
+        features_(features),
+        frames_(detail::points_by_frame(tracks)),
+        tail_(std::move(tail)) {
+    sort_edges();
+  }
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(tracks_.points() + edges_.size() + 2); }
+
+  void format(std::int64_t begin, std::int64_t end, std::string& out) const {
+    const std::size_t points = tracks_.points(), edges = edges_.size();
+    for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
+      if (row < points)
+        add_spot(row, out);
+      else if (row == points)
+        out += "    </AllSpots>\n    <AllTracks>\n";
+      else if (row <= points + edges)
+        add_edge(row - points - 1, out);
+      else
+        add_rest(out);
     }
-    out += "      </SpotsInFrame>\n";
   }
-  out += "    </AllSpots>\n";
-}
 
-/// Links by lineage; every one of them is a track of TrackMate.
-using Lineages = std::map<std::size_t, std::vector<std::pair<std::size_t, std::size_t>>>;
-
-Lineages lineages_of(const TrackSet& tracks) {
-  const detail::TrackLinks links = detail::links_of(tracks);
-  Lineages lineages;
-  for (const auto& edge : links.edges) {
-    const auto track =
-        static_cast<std::size_t>(std::upper_bound(tracks.track_offsets.begin(), tracks.track_offsets.end(),
-                                                  static_cast<std::int64_t>(edge.second)) -
-                                 tracks.track_offsets.begin() - 1);
-    lineages[links.lineage[track]].push_back(edge);
+ private:
+  std::size_t track_of(std::size_t point) const {
+    const auto& offsets = tracks_.track_offsets;
+    return static_cast<std::size_t>(
+        std::upper_bound(offsets.begin(), offsets.end(), static_cast<std::int64_t>(point)) - offsets.begin() -
+        1);
   }
-  return lineages;
-}
 
-void write_tracks_element(std::string& out, const TrackSet& tracks) {
-  const Lineages lineages = lineages_of(tracks);
-  out += "    <AllTracks>\n";
-  std::int64_t index = 0;
-  for (const auto& [lineage, edges] : lineages) {
-    out += "      <Track";
-    attribute(out, "name", "Track_" + std::to_string(index));
-    attribute(out, "TRACK_ID", index);
-    attribute(out, "TRACK_INDEX", index);
-    attribute(out, "NUMBER_SPOTS", static_cast<std::int64_t>(edges.size() + 1));
-    out += ">\n";
-    for (const auto& [source, target] : edges) {
-      out += "        <Edge";
-      attribute(out, "SPOT_SOURCE_ID", static_cast<std::int64_t>(source));
-      attribute(out, "SPOT_TARGET_ID", static_cast<std::int64_t>(target));
-      attribute(out, "LINK_COST", -1.0);
-      out += " />\n";
+  /// By lineage, in the order that they have within one.
+  void sort_edges() {
+    detail::TrackLinks links = detail::links_of(tracks_);
+    std::vector<std::size_t> place(tracks_.tracks() + 1, 0);  // [tracks]: of the lineage's next edge
+    const auto lineage_of = [&](const auto& edge) { return links.lineage[track_of(edge.second)]; };
+    for (const auto& edge : links.edges) ++place[lineage_of(edge) + 1];
+    for (std::size_t t = 0; t < tracks_.tracks(); ++t) {
+      if (place[t + 1] > 0) starts_.push_back(place[t]);
+      place[t + 1] += place[t];
     }
-    out += "      </Track>\n";
-    ++index;
+    starts_.push_back(links.edges.size());
+    edges_.resize(links.edges.size());
+    for (const auto& edge : links.edges) edges_[place[lineage_of(edge)]++] = edge;
   }
-  out += "    </AllTracks>\n    <FilteredTracks>\n";
-  for (std::int64_t i = 0; i < index; ++i) {
-    out += "      <TrackID";
-    attribute(out, "TRACK_ID", i);
+
+  /// The spot at `row` in the order of the frames.
+  void add_spot(std::size_t row, std::string& out) const {
+    const auto after = std::upper_bound(frames_.offsets.begin(), frames_.offsets.end(), row);
+    if (*(after - 1) == row) {
+      out += "      <SpotsInFrame";
+      attribute(out, "frame", static_cast<std::int64_t>(tracks_.frame[frames_.order[row]]));
+      out += ">\n";
+    }
+    const std::size_t i = frames_.order[row];
+    const auto id = static_cast<std::int64_t>(i);
+    out += "        <Spot";
+    attribute(out, "ID", id);
+    attribute(out, "name", "ID" + std::to_string(id));
+    attribute(out, "QUALITY", features_.quality == nullptr ? -1.0 : features_.quality->values[i]);
+    attribute(out, "POSITION_X", tracks_.x_um[i]);
+    attribute(out, "POSITION_Y", tracks_.y_um[i]);
+    attribute(out, "POSITION_Z", tracks_.z_um[i]);
+    attribute(out, "POSITION_T", tracks_.time_s[i]);
+    attribute(out, "FRAME", static_cast<std::int64_t>(tracks_.frame[i]));
+    attribute(out, "RADIUS", features_.radius == nullptr ? kRadius : features_.radius->values[i]);
+    attribute(out, "VISIBILITY", std::int64_t{1});
+    attribute(out, "PARTICLE", tracks_.track_id[track_of(i)]);
+    for (const Feature& feature : features_.others) attribute(out, feature.key, feature.column->values[i]);
     out += " />\n";
+    if (row + 1 == *after) out += "      </SpotsInFrame>\n";
   }
-  out += "    </FilteredTracks>\n";
-}
+
+  void add_edge(std::size_t e, std::string& out) const {
+    const auto after = std::upper_bound(starts_.begin(), starts_.end(), e);
+    if (*(after - 1) == e) {
+      const std::int64_t index = after - starts_.begin() - 1;
+      out += "      <Track";
+      attribute(out, "name", "Track_" + std::to_string(index));
+      attribute(out, "TRACK_ID", index);
+      attribute(out, "TRACK_INDEX", index);
+      attribute(out, "NUMBER_SPOTS", static_cast<std::int64_t>(*after - e + 1));
+      out += ">\n";
+    }
+    out += "        <Edge";
+    attribute(out, "SPOT_SOURCE_ID", static_cast<std::int64_t>(edges_[e].first));
+    attribute(out, "SPOT_TARGET_ID", static_cast<std::int64_t>(edges_[e].second));
+    attribute(out, "LINK_COST", -1.0);
+    out += " />\n";
+    if (e + 1 == *after) out += "      </Track>\n";
+  }
+
+  void add_rest(std::string& out) const {
+    out += "    </AllTracks>\n    <FilteredTracks>\n";
+    for (std::int64_t i = 0; i + 1 < std::ssize(starts_); ++i) {
+      out += "      <TrackID";
+      attribute(out, "TRACK_ID", i);
+      out += " />\n";
+    }
+    out += "    </FilteredTracks>\n" + tail_;
+  }
+
+  const TrackSet& tracks_;
+  const Features& features_;
+  detail::FramePoints frames_;
+  std::string tail_;
+  std::vector<std::pair<std::size_t, std::size_t>> edges_;
+  std::vector<std::size_t> starts_;  ///< [lineages with edges + 1] in edges_
+};
 
 /// Voxels from the origin to the farthest point, for the image that TrackMate makes up where there is none.
 std::int64_t extent(const std::vector<double>& values, double voxel) {
@@ -240,12 +276,16 @@ void write_trackmate_xml(const std::filesystem::path& path, const TrackSet& trac
   attribute(out, "timeunits", std::string_view(tracks.dt_s ? "sec" : "frame"));
   out += ">\n";
   declare_features(out, features);
-  write_spots(out, tracks, features);
-  write_tracks_element(out, tracks);
-  out += "  </Model>\n";
-  write_settings(out, tracks, image);
-  out += "  <GUIState state=\"ConfigureViews\" />\n  <DisplaySettings />\n</TrackMate>\n";
-  write_text(path, out);
+  out += "    <AllSpots";
+  attribute(out, "nspots", static_cast<std::int64_t>(tracks.points()));
+  out += ">\n";
+  std::string tail = "  </Model>\n";
+  write_settings(tail, tracks, image);
+  tail += "  <GUIState state=\"ConfigureViews\" />\n  <DisplaySettings />\n</TrackMate>\n";
+  const Body body(tracks, features, std::move(tail));
+  detail::write_rows(path, out, body.rows(), [&](std::int64_t begin, std::int64_t end, std::string& text) {
+    body.format(begin, end, text);
+  });
 }
 
 }  // namespace motes::io
