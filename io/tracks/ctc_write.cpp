@@ -21,6 +21,9 @@ namespace {
 constexpr std::int64_t kMostLabels = 65535;
 constexpr double kMostVoxels = 1 << 24;  // along an axis
 
+/// A detection at the border may have its centre up to a voxel outside the image, and is drawn at the border.
+constexpr std::int64_t kOutside = 1;
+
 /// A run of frames without a gap: a track of the challenge.
 struct Piece {
   std::size_t begin, end;  ///< points
@@ -131,15 +134,15 @@ class MaskWriter {
       far_x = std::max(far_x, x);
       far_y = std::max(far_y, y);
       far_z = std::max(far_z, z);
-      below = below || x < -0.5 || y < -0.5 || z < -0.5;
+      below = below || std::min({x, y, z}) < -0.5 - kOutside;
     }
     const auto size = [](double far) {
       return static_cast<std::int64_t>(std::lround(std::min(far, kMostVoxels))) + 1;
     };
     const Shape3 needed{size(far_z), size(far_y), size(far_x)};
     shape_ = options_.shape.value_or(needed);
-    if (below || needed.nx > shape_.nx || needed.ny > shape_.ny || needed.nz > shape_.nz ||
-        far_x > kMostVoxels || far_y > kMostVoxels || far_z > kMostVoxels)
+    if (below || needed.nx > shape_.nx + kOutside || needed.ny > shape_.ny + kOutside ||
+        needed.nz > shape_.nz + kOutside || far_x > kMostVoxels || far_y > kMostVoxels || far_z > kMostVoxels)
       throw UsageError(
           fmt::format("points lie outside images of {} x {} x {} voxels [z, y, x]; check input.voxel_um",
                       shape_.nz, shape_.ny, shape_.nx));

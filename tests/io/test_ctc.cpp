@@ -77,6 +77,28 @@ TEST_CASE("CTC: a mother that ends no earlier than her daughter begins is left o
   CHECK(slurp(dir / "t.ctc/res_track.txt") == "1 0 2 0\n2 2 3 0\n");
 }
 
+TEST_CASE("CTC: a detection at the border, up to a voxel outside, is drawn at the border") {
+  const TempDir dir;
+  for (const Vec3 start : {Vec3{-1.4, 5, 3}, Vec3{4, 15.4, 3}, Vec3{4, 5, -1.4}, Vec3{4, 5, 8.4}}) {
+    TrackSet tracks;
+    tracks.length_unit = "px";
+    add_path(tracks, 1, -1, {0}, start);
+    io::write_ctc(dir / "t.ctc", tracks, image(1));
+    const TrackSet back = io::read_ctc(dir / "t.ctc");
+    REQUIRE(back.points() == 1);
+    CHECK(std::abs(back.x_um[0] - start.x) + std::abs(back.y_um[0] - start.y) +
+              std::abs(back.z_um[0] - start.z) ==
+          Approx(1.4));
+  }
+  for (const Vec3 start : {Vec3{-1.6, 5, 3}, Vec3{4, 15.6, 3}}) {
+    TrackSet tracks;
+    tracks.length_unit = "px";
+    add_path(tracks, 1, -1, {0}, start);
+    CHECK_THAT(error_of<UsageError>([&] { io::write_ctc(dir / "u.ctc", tracks, image(1)); }),
+               Contains("outside images"));
+  }
+}
+
 TEST_CASE("CTC masks in um: the size of a voxel is needed, and points must lie inside") {
   const TempDir dir;
   TrackSet tracks = family();
