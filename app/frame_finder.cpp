@@ -51,6 +51,13 @@ std::string hint_of_polarity(const Execution& execution, const VolumeFrame& fram
                      found, bright ? "dark" : "bright", bright ? "dark" : "bright");
 }
 
+/// The spots may be in another channel.
+std::string hint_of_channel(const io::SeriesInfo& info) {
+  if (info.channels < 2) return "";
+  return fmt::format("; this is channel {} of {}, counted from 0: input.channel is for others", info.channel,
+                     info.channels);
+}
+
 /// For series that show no spots: the radius of spots of a standard deviation of 1.5 of the finest voxels.
 SpotRadius radius_without_spots(const Execution& execution, const io::FrameSource& source,
                                 const VolumeFrame& frame, std::size_t tried, tracking::Polarity polarity,
@@ -59,8 +66,9 @@ SpotRadius radius_without_spots(const Execution& execution, const io::FrameSourc
   const double um = 1.5 * std::min({voxel.x, voxel.y, voxel.z}) * std::sqrt(frame.shape.nz > 1 ? 3.0 : 2.0);
   console.warn(
       fmt::format("{}: no spots in {} frames to estimate the radius from, so {:.4g} um is used; set "
-                  "detection.radius_um ({})",
-                  source.info().path, tried, um, hint_of_polarity(execution, frame, polarity)));
+                  "detection.radius_um ({}{})",
+                  source.info().path, tried, um, hint_of_polarity(execution, frame, polarity),
+                  hint_of_channel(source.info())));
   return {{um, um, um}, std::nullopt, "no spots seen: 1.5 voxels of standard deviation"};
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 struct RenderArguments {
   std::vector<std::string> tracks, titles;
-  std::string picture, colour = "track", range, size = "1600x1200", azimuth = "30", elevation = "20";
+  std::string picture, colour = "track", range, size = "1600x1200", azimuth, elevation;
   std::string until, tail, frame, line_width = "2", background = "white";
   std::string movie, frames_per_s = "10";
   bool no_axes = false, points = false, turn = false;
@@ -57,10 +57,12 @@ RenderOptions parse_options(const RenderArguments& arguments) {
   options.colour = arguments.colour;
   std::tie(options.width, options.height) =
       parse_pair(arguments.size, 'x', "--size", "WIDTHxHEIGHT in pixels", integer<int>(64, 8192));
-  options.azimuth_deg =
-      parse_option(arguments.azimuth, "--azimuth", real({-360, 360, true, " from -360 to 360"}));
-  options.elevation_deg =
-      parse_option(arguments.elevation, "--elevation", real({-90, 90, true, " from -90 to 90"}));
+  if (!arguments.azimuth.empty())
+    options.azimuth_deg =
+        parse_option(arguments.azimuth, "--azimuth", real({-360, 360, true, " from -360 to 360"}));
+  if (!arguments.elevation.empty())
+    options.elevation_deg =
+        parse_option(arguments.elevation, "--elevation", real({-90, 90, true, " from -90 to 90"}));
   if (!arguments.until.empty()) options.until = parse_option(arguments.until, "--until", frame);
   if (!arguments.tail.empty()) {
     options.tail = parse_option(arguments.tail, "--tail",
@@ -162,6 +164,21 @@ Box3 box_of(const VolumeFrame& volume) {
            static_cast<double>(n.nz - 1) * v.z}};
 }
 
+/// All points, and the voxels of a frame, lie in one plane across z.
+bool is_flat(const std::vector<RenderInput>& inputs, const std::optional<VolumeFrame>& volume) {
+  std::optional<double> plane;
+  for (const RenderInput& input : inputs)
+    for (const double z : input.tracks.z_um)
+      if (z != plane.value_or(z))
+        return false;
+      else
+        plane = z;
+  return plane && (!volume || volume->shape.nz == 1);
+}
+
+/// As viewers show images: x to the right, y down.
+void look_at_image(RenderOptions& options) { options.azimuth_deg = 0, options.elevation_deg = -90; }
+
 nlohmann::ordered_json picture_json(const RenderArguments& arguments, const std::vector<RenderInput>& inputs,
                                     const Picture& picture) {
   nlohmann::ordered_json report = report_head("render");
@@ -243,7 +260,7 @@ void run_render(Session& session, const RenderArguments& arguments) {
     require_movie_name(arguments.movie);
   else
     require_png(arguments.picture);
-  const RenderOptions options = parse_options(arguments);
+  RenderOptions options = parse_options(arguments);
   const Config config = configure(session);
   const std::vector<RenderInput> inputs = read_inputs(arguments, config);
   std::optional<Volumes> volumes;
@@ -254,6 +271,8 @@ void run_render(Session& session, const RenderArguments& arguments) {
     volume = volumes->read(options.until.value_or(0));
     contents = box_of(*volume);
   }
+  if (arguments.azimuth.empty() && arguments.elevation.empty() && !arguments.turn && is_flat(inputs, volume))
+    look_at_image(options);
   const Picture picture = lay_out(options, inputs, contents);
   std::size_t drawn = 0;
   for (const Panel& panel : picture.panels) drawn += panel.points.size();
@@ -298,9 +317,10 @@ Command add_render(CLI::App& app, Session& session) {
   option("--color", arguments->colour, "Colour by track, time, speed, or a property's name [track]", "WHAT");
   option("--range", arguments->range, "Ends of the colour scale [those of the data]", "LOW:HIGH");
   option("--size", arguments->size, "Width and height in pixels [1600x1200]", "WxH");
-  option("--azimuth", arguments->azimuth, "Angle of the camera around z; 0: x to the right [30]", "DEGREES");
-  option("--elevation", arguments->elevation, "Angle of the camera above xy; 90: from straight above [20]",
-         "DEGREES");
+  option("--azimuth", arguments->azimuth,
+         "Angle of the camera around z; 0: x to the right [30; flat tracks: 0]", "DEGREES");
+  option("--elevation", arguments->elevation,
+         "Angle of the camera above xy; -90: y down, as in images [20; flat tracks: -90]", "DEGREES");
   option("--until", arguments->until, "Last frame drawn [all]", "FRAME");
   option("--tail", arguments->tail, "Draw only the last N frames up to --until [all]", "N");
   option("--frame", arguments->frame,

@@ -144,19 +144,23 @@ void add_lines(vtkRenderer* renderer, const Panel& panel, const Picture& picture
   }
 }
 
+/// The voxels, or the only plane twice: rays pass between planes.
 template <class Array, class T>
 void hand_over(vtkImageData* image, const std::vector<T>& voxels) {
   vtkNew<Array> values;
-  values->SetNumberOfValues(static_cast<vtkIdType>(voxels.size()));
+  values->SetNumberOfValues(image->GetNumberOfPoints());
   T* out = values->GetPointer(0);
-  std::copy(voxels.begin(), voxels.end(), out);
   if constexpr (std::is_floating_point_v<T>) {
     // Nothing is known of such voxels: they are as dark as can be.
     float least = 0;
     for (const T v : voxels) least = std::isfinite(v) ? std::min(least, v) : least;
-    std::replace_if(
-        out, out + voxels.size(), [](T v) { return !std::isfinite(v); }, least);
+    std::replace_copy_if(
+        voxels.begin(), voxels.end(), out, [](T v) { return !std::isfinite(v); }, least);
+  } else {
+    std::copy(voxels.begin(), voxels.end(), out);
   }
+  if (static_cast<std::size_t>(values->GetNumberOfValues()) > voxels.size())
+    std::copy(out, out + voxels.size(), out + voxels.size());
   image->GetPointData()->SetScalars(values);
 }
 
@@ -181,9 +185,10 @@ std::pair<double, double> contrast_of(const VolumeFrame& volume) {
 
 vtkSmartPointer<vtkImageData> image_of(const VolumeFrame& volume) {
   auto image = vtkSmartPointer<vtkImageData>::New();
+  const bool plane = volume.shape.nz == 1;
   image->SetDimensions(static_cast<int>(volume.shape.nx), static_cast<int>(volume.shape.ny),
-                       static_cast<int>(volume.shape.nz));
-  image->SetSpacing(volume.voxel_um.x, volume.voxel_um.y, volume.voxel_um.z);
+                       plane ? 2 : static_cast<int>(volume.shape.nz));
+  image->SetSpacing(volume.voxel_um.x, volume.voxel_um.y, plane ? volume.voxel_um.x : volume.voxel_um.z);
   if (const auto* u8 = std::get_if<std::vector<std::uint8_t>>(&volume.voxels))
     hand_over<vtkUnsignedCharArray>(image, *u8);
   if (const auto* u16 = std::get_if<std::vector<std::uint16_t>>(&volume.voxels))

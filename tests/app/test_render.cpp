@@ -12,11 +12,13 @@
 #include <vtkPNGReader.h>
 
 #include <motes/base/errors.h>
+#include <motes/io/ome_tiff_writer.h>
 
 #include "app/display.h"
 #include "app/render_axes.h"
 #include "app/render_picture.h"
 #include "tests/app/run_motes.h"
+#include "tests/support/files.h"
 #include "tests/support/skip.h"
 
 using namespace motes;
@@ -278,6 +280,39 @@ TEST_CASE("a picture has its size, colours and no line across missing frames") {
   CHECK(render(false, {"--no-axes", "--tail", "3"}).colourful() < whole.colourful() / 2);
   CHECK(render(false, {"--no-axes", "--line-width", "6"}).colourful() > whole.colourful() * 2);
   CHECK(render(false, {"--color", "weight"}).colourful() > whole.colourful());  // the colour bar
+}
+
+TEST_CASE("flat tracks, and a plane behind them, are seen as viewers show images") {
+  MOTES_NEED_DISPLAY();
+  const TempDir dir;
+  testing::write_file(dir / "flat.csv", "track_id,frame,x_um,y_um\n1,0,1,1\n1,1,9,2\n2,0,2,7\n2,1,8,9\n");
+  testing::write_file(dir / "deep.csv", "track_id,frame,x_um,y_um,z_um\n1,0,1,1,0\n1,1,9,2,3\n");
+  VolumeFrame plane;
+  plane.shape = {1, 12, 12};
+  plane.voxel_um = {1, 1, 1};
+  std::vector<std::uint8_t> voxels(144, 10);
+  for (const std::size_t i : {40U, 41U, 52U, 53U}) voxels[i] = 200;
+  plane.voxels = voxels;
+  io::OmeTiffWriter writer(dir / "plane.ome.tif", {1, 1.0, true});
+  writer.write(plane);
+  writer.close();
+  const auto render = [&](const char* tracks, std::vector<std::string> more) {
+    more.insert(more.begin(), {"render", (dir / tracks).string(), "-o", (dir / "a.png").string(), "--size",
+                               "400x300", "--quiet"});
+    const auto outcome = run_motes(more);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return testing::slurp(dir / "a.png");
+  };
+  const std::string flat = render("flat.csv", {});
+  CHECK(flat == render("flat.csv", {"--azimuth", "0", "--elevation", "-90"}));
+  CHECK(render("deep.csv", {}) == render("deep.csv", {"--azimuth", "30", "--elevation", "20"}));
+  CHECK(render("flat.csv", {"--elevation", "20"}) == render("flat.csv", {"--azimuth", "30"}));
+  render("flat.csv", {"--frame", (dir / "plane.ome.tif").string(), "--background", "black", "--no-axes"});
+  int grey = 0;
+  for (const auto& [c, n] : pixels_of(dir / "a.png").colours)
+    if (c[0] == c[1] && c[1] == c[2] && c[0] > 100) grey += n;
+  CHECK(grey > 300);  // 2 x 2 of 12 x 12 voxels
 }
 
 TEST_CASE("a frame is drawn behind its tracks, and several tracks become panels") {
