@@ -164,3 +164,46 @@ def sorted_by_frame(f: Any, t_column: Hashable) -> Any:
         # Not sort_values: an index may have the column's name.
         f = f.iloc[np.argsort(f[t_column].to_numpy(), kind="stable")]
     return f
+
+
+def times_of(
+    f: pandas.DataFrame, frame: NDArray[np.int64], order: NDArray[np.int64], dt_s: float | None
+) -> tuple[NDArray[np.float64], float | None]:
+    """Times and frame interval: given, or of a column t_s whose times rise with the frames."""
+    if dt_s is None and "t_s" in f:
+        times = numbers_of(f["t_s"], "t_s")[order]
+        frames, at = np.unique(frame, return_index=True)
+        if len(frames) > 1 and np.isfinite(times).all():
+            interval = float(np.median(np.diff(times[at]) / np.diff(frames)))
+            if interval > 0 and (np.abs(times - frame * interval) < interval / 2).all():
+                return times, interval
+    return frame * np.float64(1.0 if dt_s is None else dt_s), dt_s
+
+
+def mothers_of(
+    f: pandas.DataFrame, order: NDArray[np.int64], ids: NDArray[np.int64], first: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """The mother of each track, -1 where there is none; None without a column of them."""
+    if "parent" not in f or getattr(f["parent"].dtype, "kind", "O") not in "iuf":
+        return None
+    values = numbers_of(f["parent"], "parent")[order][first]
+    values = np.where(np.isfinite(values), values, -1)
+    if (values != np.floor(values)).any():
+        return None
+    mothers = values.astype(np.int64)
+    mothers[~np.isin(mothers, ids)] = -1  # of tracks that were left out
+    return mothers
+
+
+def whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:
+    """A column of whole numbers as int64."""
+    column = column_of(f, name)
+    if getattr(column.dtype, "kind", "O") in "iu" and isinstance(column.dtype, np.dtype):
+        return column.to_numpy(dtype=np.int64)
+    values = numbers_of(column, name)
+    odd = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))
+    if len(odd):
+        raise ValueError(
+            f"column {name!r}: {values[odd[0]]:g} in the row of index {index_text(f, odd[0])} is not a whole number"
+        )
+    return values.astype(np.int64)

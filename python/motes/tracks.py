@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._settings import settings_of
-from ._tables import column_of, index_text, numbers_of, position_columns, refuse_bad_positions, require_table
+from ._tables import (
+    mothers_of,
+    numbers_of,
+    position_columns,
+    refuse_bad_positions,
+    require_table,
+    times_of,
+    whole_column,
+)
 
 if TYPE_CHECKING:
     import networkx
@@ -195,7 +203,7 @@ class Tracks:
         if dt_s is not None and not (np.isfinite(dt_s) and dt_s > 0):
             raise ValueError(f"dt_s: {dt_s} is not a time above 0")
         columns = position_columns(f, pos_columns)
-        frame, particle = _whole_column(f, t_column), _whole_column(f, "particle")
+        frame, particle = whole_column(f, t_column), whole_column(f, "particle")
         if len(frame) and not (-(2**31) <= frame.min() and frame.max() < 2**31):
             raise ValueError(f"column {t_column!r}: frame numbers lie beyond 32 bits")
         order = np.lexsort((frame, particle))
@@ -210,8 +218,8 @@ class Tracks:
             refuse_bad_positions(f, values, name)
             axes.append(values[order])
         axes += [np.zeros(len(f))] * (3 - len(axes))
-        time, dt_s = _times(f, frame, order, dt_s)
-        parent = _mothers(f, order, ids, first)
+        time, dt_s = times_of(f, frame, order, dt_s)
+        parent = mothers_of(f, order, ids, first)
         known = {*columns, t_column, "particle", "t_s"} | ({"parent"} if parent is not None else set())
         more = {
             str(name): numbers_of(f[name], name)[order]
@@ -394,49 +402,6 @@ class Tracks:
         out["unit"] = self.unit
         out["dt_s"] = None if self.dt_s is None else float(self.dt_s)
         return out
-
-
-def _times(
-    f: pandas.DataFrame, frame: NDArray[np.int64], order: NDArray[np.int64], dt_s: float | None
-) -> tuple[NDArray[np.float64], float | None]:
-    """Times and frame interval: given, or of a column t_s whose times rise with the frames."""
-    if dt_s is None and "t_s" in f:
-        times = numbers_of(f["t_s"], "t_s")[order]
-        frames, at = np.unique(frame, return_index=True)
-        if len(frames) > 1 and np.isfinite(times).all():
-            interval = float(np.median(np.diff(times[at]) / np.diff(frames)))
-            if interval > 0 and (np.abs(times - frame * interval) < interval / 2).all():
-                return times, interval
-    return frame * np.float64(1.0 if dt_s is None else dt_s), dt_s
-
-
-def _mothers(
-    f: pandas.DataFrame, order: NDArray[np.int64], ids: NDArray[np.int64], first: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """The mother of each track, -1 where there is none; None without a column of them."""
-    if "parent" not in f or getattr(f["parent"].dtype, "kind", "O") not in "iuf":
-        return None
-    values = numbers_of(f["parent"], "parent")[order][first]
-    values = np.where(np.isfinite(values), values, -1)
-    if (values != np.floor(values)).any():
-        return None
-    mothers = values.astype(np.int64)
-    mothers[~np.isin(mothers, ids)] = -1  # of tracks that were left out
-    return mothers
-
-
-def _whole_column(f: pandas.DataFrame, name: Hashable) -> NDArray[np.int64]:
-    """A column of whole numbers as int64."""
-    column = column_of(f, name)
-    if getattr(column.dtype, "kind", "O") in "iu" and isinstance(column.dtype, np.dtype):
-        return column.to_numpy(dtype=np.int64)
-    values = numbers_of(column, name)
-    odd = np.flatnonzero(~(np.isfinite(values) & (values == np.floor(values))))
-    if len(odd):
-        raise ValueError(
-            f"column {name!r}: {values[odd[0]]:g} in the row of index {index_text(f, odd[0])} is not a whole number"
-        )
-    return values.astype(np.int64)
 
 
 def require_tracks(tracks: Any, name: str) -> None:
